@@ -1,0 +1,13 @@
+//! Memory as pure values: what a note says, what an edit does to its text, what a link means,
+//! what a query asks, and what a write would change.
+//!
+//! Nothing here reads a file, a clock, the environment or a random number; time and ids arrive
+//! as arguments. User text never fails to parse: the result is a value and a list of problems.
+
+pub mod id;
+pub mod path;
+pub mod problem;
+
+pub mod note;
+
+pub mod change;

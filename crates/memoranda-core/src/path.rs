@@ -1,0 +1,202 @@
+//! Where a note lies within its project: a relative path that cannot point anywhere else.
+
+use std::fmt;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+/// The longest name that the common file systems accept for one file or folder, in bytes.
+const MAX_SEGMENT_BYTES: usize = 255;
+/// The longest whole path that is accepted, in bytes.
+const MAX_PATH_BYTES: usize = 2048;
+
+/// A relative path of plain names joined by `/`: never empty, never absolute, no `.` or `..`,
+/// no backslash, no control character. Holding one is the proof that it names no other place.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NotePath(String);
+
+/// Why a text cannot be the path of a note.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{path:?} is not a path within a project: {reason}")]
+pub struct BadPath {
+    /// What was given, cut to a printable length.
+    pub path: String,
+    /// What is wrong with it.
+    pub reason: BadPathReason,
+}
+
+/// The ways in which a path can be wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum BadPathReason {
+    /// No name at all.
+    #[error("it is empty")]
+    Empty,
+    /// Begins at the root of a file system or at a drive.
+    #[error("it is absolute; give a path relative to the project")]
+    Absolute,
+    /// Holds `.` or `..`.
+    #[error("`.` and `..` are not allowed")]
+    Dots,
+    /// Two slashes in a row, or one at the end.
+    #[error("a name between two slashes is empty")]
+    EmptyName,
+    /// A backslash, which some systems read as a separator.
+    #[error("backslashes are not allowed; separate names with `/`")]
+    Backslash,
+    /// NUL, newline or another control character.
+    #[error("it holds a control character")]
+    Control,
+    /// A name beyond what file systems accept.
+    #[error("a name is longer than 255 bytes")]
+    NameTooLong,
+    /// A path beyond what systems accept.
+    #[error("it is longer than 2048 bytes")]
+    PathTooLong,
+}
+
+impl NotePath {
+    /// Accepts exactly the paths that name a place within a project.
+    pub fn parse(text: &str) -> Result<Self, BadPath> {
+        match Self::fault(text) {
+            None => Ok(Self(text.to_owned())),
+            Some(reason) => Err(BadPath { path: text.chars().take(120).collect(), reason }),
+        }
+    }
+
+    fn fault(text: &str) -> Option<BadPathReason> {
+        let bytes = text.as_bytes();
+        let drive = bytes.len() >= 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':';
+        if text.is_empty() {
+            Some(BadPathReason::Empty)
+        } else if text.len() > MAX_PATH_BYTES {
+            Some(BadPathReason::PathTooLong)
+        } else if text.starts_with('/') || drive {
+            Some(BadPathReason::Absolute)
+        } else if text.contains('\\') {
+            Some(BadPathReason::Backslash)
+        } else if text.chars().any(char::is_control) {
+            Some(BadPathReason::Control)
+        } else {
+            text.split('/').find_map(|name| match name {
+                "" => Some(BadPathReason::EmptyName),
+                "." | ".." => Some(BadPathReason::Dots),
+                name if name.len() > MAX_SEGMENT_BYTES => Some(BadPathReason::NameTooLong),
+                _ => None,
+            })
+        }
+    }
+
+    /// The path as text, with `/` between names.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The last name: the file itself.
+    pub fn file_name(&self) -> &str {
+        self.0.rsplit('/').next().unwrap_or(&self.0)
+    }
+
+    /// The file's name without its last extension; a leading dot begins no extension.
+    pub fn stem(&self) -> &str {
+        let name = self.file_name();
+        match name.rfind('.') {
+            Some(dot) if dot > 0 => &name[..dot],
+            _ => name,
+        }
+    }
+
+    /// The extension without its dot, as written; empty if there is none.
+    pub fn extension(&self) -> &str {
+        let name = self.file_name();
+        match name.rfind('.') {
+            Some(dot) if dot > 0 => &name[dot + 1..],
+            _ => "",
+        }
+    }
+
+    /// The folder that holds the file; `None` at the top of the project.
+    pub fn parent(&self) -> Option<&str> {
+        self.0.rsplit_once('/').map(|(parent, _)| parent)
+    }
+
+    /// Whether the file is Markdown, by its extension.
+    pub fn is_markdown(&self) -> bool {
+        let extension = self.extension();
+        extension.eq_ignore_ascii_case("md") || extension.eq_ignore_ascii_case("markdown")
+    }
+
+    /// Whether the file or one of its folders is hidden (its name begins with a dot).
+    pub fn is_hidden(&self) -> bool {
+        self.0.split('/').any(|name| name.starts_with('.'))
+    }
+
+    /// Whether this path lies in the given folder, at any depth.
+    pub fn is_within(&self, folder: &str) -> bool {
+        folder.is_empty() || self.0.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+    }
+
+    /// What the path looks like to a file system that knows neither case nor composition: two
+    /// paths with the same key cannot both exist on every system.
+    pub fn key(&self) -> String {
+        self.0.nfc().flat_map(char::to_lowercase).nfc().collect()
+    }
+}
+
+impl fmt::Display for NotePath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_places_within_a_project_are_paths() {
+        for good in
+            ["a.md", "a/b/c.md", "日本/語.md", "a b/c d.md", ".hidden/x", "..a/b..md", "%2e%2e/x"]
+        {
+            assert_eq!(NotePath::parse(good).map(|p| p.0), Ok(good.to_owned()));
+        }
+        for (bad, reason) in [
+            ("", BadPathReason::Empty),
+            ("/etc/passwd", BadPathReason::Absolute),
+            ("C:/x", BadPathReason::Absolute),
+            ("..", BadPathReason::Dots),
+            ("a/../b", BadPathReason::Dots),
+            ("./a", BadPathReason::Dots),
+            ("a//b", BadPathReason::EmptyName),
+            ("a/", BadPathReason::EmptyName),
+            ("..\\a", BadPathReason::Backslash),
+            ("a\0b", BadPathReason::Control),
+            ("a\nb", BadPathReason::Control),
+            (&"x".repeat(256), BadPathReason::NameTooLong),
+            (&"x/".repeat(1100), BadPathReason::PathTooLong),
+        ] {
+            assert_eq!(NotePath::parse(bad).map_err(|e| e.reason), Err(reason), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn names_are_taken_apart_at_the_last_dot() {
+        let cases = [
+            ("a/b.md", "b.md", "b", "md", Some("a")),
+            ("b", "b", "b", "", None),
+            (".x", ".x", ".x", "", None),
+            ("v2.0.md", "v2.0.md", "v2.0", "md", None),
+        ];
+        for (path, name, stem, extension, parent) in cases {
+            let path = NotePath::parse(path).unwrap();
+            let parts = (path.file_name(), path.stem(), path.extension(), path.parent());
+            assert_eq!(parts, (name, stem, extension, parent));
+        }
+    }
+
+    #[test]
+    fn twins_share_a_key() {
+        let key = |text: &str| NotePath::parse(text).unwrap().key();
+        assert_eq!(key("Caf\u{e9}.md"), key("cafe\u{301}.md"));
+        assert_eq!(key("NOTE.MD"), key("note.md"));
+        assert_ne!(key("note.md"), key("notes.md"));
+    }
+}

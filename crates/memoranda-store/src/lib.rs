@@ -1,0 +1,1 @@
+//! Commit log, files, index and watcher of a vault.

@@ -1,0 +1,3 @@
+//! One memory for all of a person's agents.
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! The workspace's own chores: `tidy`, `docs`, `bench`.
+
+fn main() {}
