@@ -3,12 +3,28 @@
 //! [`parse`] gives a value and a list of problems for any text. Every part knows the bytes and
 //! the line it came from, so that an edit can touch those bytes and no others.
 
+mod blocks;
+mod comment;
+pub mod edit;
+mod facts;
+mod frontmatter;
+mod lines;
+mod observation;
+mod parse;
+pub mod permalink;
+mod relation;
+mod yaml;
+
 use std::ops::Range;
 
 use jiff::Timestamp;
 
 use crate::id::ObservationId;
 use crate::problem::Problem;
+
+pub use facts::{derived_id, fact_edits};
+pub use observation::{NewObservation, render_observation};
+pub use parse::parse;
 
 /// What one Markdown text says.
 #[derive(Clone, PartialEq, Debug)]
@@ -79,7 +95,8 @@ pub struct Observation {
     pub struck: bool,
     /// The line, from 1.
     pub line: usize,
-    /// The bytes of the line (or first line of the item), without its line ending.
+    /// The bytes of the lines it was read from, without the last line ending: one line for a
+    /// fact with a category, the whole paragraph for one that only has tags.
     pub span: Range<usize>,
 }
 

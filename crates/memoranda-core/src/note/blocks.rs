@@ -1,0 +1,132 @@
+//! Which bytes of a text are inline content: paragraphs, headings and the text of list items.
+//!
+//! The block structure is CommonMark's own (code, HTML, lazy continuation, setext headings), so
+//! it is left to a CommonMark parser; what the bytes mean to Memoranda is read from the raw text.
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+/// One run of inline content, such as a paragraph or the text of a list item.
+pub(crate) struct Block {
+    /// The raw bytes, without markers and indentation before the first line; a heading without
+    /// text has none.
+    pub(crate) range: Range<usize>,
+    /// Whether it stands in a blockquote or callout.
+    pub(crate) quoted: bool,
+    /// Whether it belongs to a list item.
+    pub(crate) item: bool,
+    /// Set for a heading.
+    pub(crate) heading: Option<Heading>,
+}
+
+/// What makes a block a heading.
+pub(crate) struct Heading {
+    /// 1 to 6.
+    pub(crate) level: u8,
+    /// All its bytes: marks, and the underline of a setext heading.
+    pub(crate) range: Range<usize>,
+    /// Whether it stands outside of every list and quote, and so begins a section.
+    pub(crate) top: bool,
+}
+
+/// Finds the inline content of a body, in order.
+pub(crate) fn blocks(text: &str, body: &Range<usize>) -> Vec<Block> {
+    let source = text.get(body.clone()).unwrap_or_default();
+    let mut scan = Scan { source, base: body.start, ..Scan::default() };
+    for (event, range) in Parser::new_ext(source, Options::empty()).into_offset_iter() {
+        scan.event(&event, range);
+    }
+    scan.flush();
+    scan.found
+}
+
+#[derive(Default)]
+struct Scan<'t> {
+    source: &'t str,
+    base: usize,
+    found: Vec<Block>,
+    run: Option<Range<usize>>,
+    heading: Option<Heading>,
+    quotes: usize,
+    containers: usize,
+    item: bool,
+    opaque: bool,
+}
+
+impl Scan<'_> {
+    fn event(&mut self, event: &Event<'_>, range: Range<usize>) {
+        match event {
+            Event::Start(tag) => match tag {
+                Tag::BlockQuote(_) => {
+                    self.flush();
+                    self.quotes += 1;
+                    self.containers += 1;
+                }
+                Tag::Item => {
+                    self.flush();
+                    self.item = true;
+                    self.containers += 1;
+                }
+                Tag::Heading { level, .. } => {
+                    self.flush();
+                    let range = range.start + self.base..range.end + self.base;
+                    let top = self.containers == 0;
+                    self.heading = Some(Heading { level: *level as u8, range, top });
+                }
+                Tag::CodeBlock(_) | Tag::HtmlBlock => {
+                    self.flush();
+                    self.opaque = true;
+                }
+                Tag::Paragraph | Tag::List(_) => self.flush(),
+                _ => self.extend(range),
+            },
+            Event::End(tag) => match tag {
+                TagEnd::BlockQuote(_) => {
+                    self.flush();
+                    self.quotes = self.quotes.saturating_sub(1);
+                    self.containers = self.containers.saturating_sub(1);
+                }
+                TagEnd::Item => {
+                    self.flush();
+                    // As in Basic Memory: what follows a nested list is no longer item text.
+                    self.item = false;
+                    self.containers = self.containers.saturating_sub(1);
+                }
+                TagEnd::CodeBlock | TagEnd::HtmlBlock => {
+                    self.flush();
+                    self.opaque = false;
+                }
+                TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::List(_) => self.flush(),
+                _ => {}
+            },
+            Event::Rule | Event::Html(_) => self.flush(),
+            _ => self.extend(range),
+        }
+    }
+
+    fn extend(&mut self, range: Range<usize>) {
+        if self.opaque {
+            return;
+        }
+        match &mut self.run {
+            Some(run) => run.end = run.end.max(range.end),
+            None => {
+                // An escaped first character is reported without its backslash.
+                let before = range.start.checked_sub(1);
+                let escaped = before.and_then(|at| self.source.as_bytes().get(at)) == Some(&b'\\');
+                self.run = Some(range.start - usize::from(escaped)..range.end);
+            }
+        }
+    }
+
+    fn flush(&mut self) {
+        let (run, heading) = (self.run.take(), self.heading.take());
+        let range = match (run, &heading) {
+            (Some(run), _) => run.start + self.base..run.end + self.base,
+            (None, Some(heading)) => heading.range.end..heading.range.end,
+            (None, None) => return,
+        };
+        self.found.push(Block { range, quoted: self.quotes > 0, item: self.item, heading });
+    }
+}

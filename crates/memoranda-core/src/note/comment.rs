@@ -1,0 +1,208 @@
+//! The comment at the end of a fact's line, which holds what the text itself cannot say:
+//! `<!-- obs_01J9Z… v2 2026-01-20T15:30:00Z c=1.0 i=0.5 thread=portfolio by obs_… supersedes obs_… -->`.
+//!
+//! Words that this version does not know belong to someone else: they are ignored when read and
+//! kept when the comment is written again.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+
+use super::Fact;
+use crate::id::ObservationId;
+
+/// A comment that was taken off the end of a line.
+pub(crate) struct Comment {
+    /// What it says of the fact; `None` if it cannot be read.
+    pub(crate) fact: Option<Fact>,
+    /// Words that mean nothing here, in order.
+    pub(crate) unknown: Vec<String>,
+    /// What is wrong with it.
+    pub(crate) faults: Vec<String>,
+}
+
+/// Splits a fact comment off the end of a line; any other comment stays part of the text.
+pub(crate) fn split(line: &str) -> (&str, Option<Comment>) {
+    let Some((text, words)) = find(line) else { return (line, None) };
+    let comment = read(words);
+    // A comment without a readable identity is only a comment, and therefore text.
+    let text = if comment.fact.is_some() { text.trim_end() } else { line };
+    (text, Some(comment))
+}
+
+/// The text before a trailing comment that begins with `obs_`, and the words within.
+fn find(line: &str) -> Option<(&str, &str)> {
+    let inner = line.trim_end().strip_suffix("-->")?;
+    let (text, words) = inner.rsplit_once("<!--")?;
+    words.trim_start().starts_with("obs_").then_some((text, words))
+}
+
+fn read(words: &str) -> Comment {
+    let mut comment = Comment { fact: None, unknown: Vec::new(), faults: Vec::new() };
+    let mut words = words.split_ascii_whitespace();
+    let id = words.next().unwrap_or_default();
+    let Some(id) = ObservationId::parse(id) else {
+        comment.faults.push(format!("{id:?} is not the id of an observation"));
+        return comment;
+    };
+    let mut fact = Fact {
+        id,
+        version: 1,
+        time: None,
+        confidence: None,
+        importance: None,
+        thread: None,
+        superseded_by: None,
+        supersedes: None,
+    };
+    let mut faults = Vec::new();
+    let mut fault = |word: &str| faults.push(format!("{word:?} in a fact's comment is not valid"));
+    while let Some(word) = words.next() {
+        if let Some(value) = word.strip_prefix("c=") {
+            fact.confidence = share(value);
+            fact.confidence.is_none().then(|| fault(word));
+        } else if let Some(value) = word.strip_prefix("i=") {
+            fact.importance = share(value);
+            fact.importance.is_none().then(|| fault(word));
+        } else if let Some(value) = word.strip_prefix("thread=") {
+            fact.thread = Some(decode(value)).filter(|thread| !thread.is_empty());
+        } else if word == "by" || word == "supersedes" {
+            let id = words.next().and_then(ObservationId::parse);
+            id.is_none().then(|| fault(word));
+            if word == "by" { fact.superseded_by = id } else { fact.supersedes = id }
+        } else if let Some(version) = word.strip_prefix('v').and_then(number) {
+            fact.version = version;
+        } else if let Ok(time) = word.parse::<Timestamp>() {
+            fact.time = Some(time);
+        } else {
+            comment.unknown.push(word.to_owned());
+        }
+    }
+    comment.fact = Some(fact);
+    comment.faults = faults;
+    comment
+}
+
+fn number(text: &str) -> Option<u32> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| text.parse().ok()).flatten()
+}
+
+fn share(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|value| (0.0..=1.0).contains(value))
+}
+
+/// Writes the comment of a fact, with the words of others at its end.
+pub(crate) fn write(fact: &Fact, unknown: &[String]) -> String {
+    let mut out = format!("<!-- {} v{}", fact.id, fact.version);
+    // Writing to a string cannot fail.
+    if let Some(time) = fact.time {
+        let _ = write!(out, " {time}");
+    }
+    if let Some(confidence) = fact.confidence {
+        let _ = write!(out, " c={confidence:?}");
+    }
+    if let Some(importance) = fact.importance {
+        let _ = write!(out, " i={importance:?}");
+    }
+    if let Some(thread) = fact.thread.as_ref().filter(|thread| !thread.is_empty()) {
+        let _ = write!(out, " thread={}", encode(thread));
+    }
+    if let Some(id) = &fact.superseded_by {
+        let _ = write!(out, " by {id}");
+    }
+    if let Some(id) = &fact.supersedes {
+        let _ = write!(out, " supersedes {id}");
+    }
+    for word in unknown {
+        let _ = write!(out, " {word}");
+    }
+    out.push_str(" -->");
+    out
+}
+
+/// Hides what would end a word or the comment itself: blanks, control characters, `%`, `>`.
+fn encode(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == ' ' || c == '%' || c == '>' || c.is_control() {
+            let mut bytes = [0; 4];
+            for byte in c.encode_utf8(&mut bytes).bytes() {
+                let _ = write!(out, "%{byte:02X}");
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+fn decode(text: &str) -> String {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        match hex_pair(*first, tail) {
+            Some(byte) => {
+                out.push(byte);
+                rest = tail.get(2..).unwrap_or_default();
+            }
+            None => {
+                out.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    // A person may have written something that is no encoding: then it stands as written.
+    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
+}
+
+fn hex_pair(first: u8, tail: &[u8]) -> Option<u8> {
+    let [high, low, ..] = tail else { return None };
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    if first != b'%' {
+        return None;
+    }
+    u8::try_from(digit(*high)? * 16 + digit(*low)?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(words: &str, written: &str, faults: usize) {
+        let line = format!("text <!-- {words} -->");
+        let (text, comment) = split(&line);
+        let comment = comment.unwrap();
+        assert_eq!(comment.faults.len(), faults, "{words}: {:?}", comment.faults);
+        match comment.fact {
+            Some(fact) => {
+                assert_eq!(text, "text");
+                assert_eq!(write(&fact, &comment.unknown), format!("<!-- {written} -->"));
+            }
+            None => assert_eq!((text, ""), (line.as_str(), written)),
+        }
+    }
+
+    #[test]
+    fn comments_are_read_and_written() {
+        let whole = "obs_A v2 2026-01-20T15:30:00Z c=1.0 i=0.5 thread=p by obs_B supersedes obs_C";
+        check(whole, whole, 0);
+        check("obs_A", "obs_A v1", 0);
+        check("obs_A v1 new=field extra", "obs_A v1 new=field extra", 0);
+        check("obs_A extra v3", "obs_A v3 extra", 0);
+        check("obs_A thread=a%20b%25c%2D%2D%3E", "obs_A v1 thread=a%20b%25c--%3E", 0);
+        check("obs_A thread=100%", "obs_A v1 thread=100%25", 0);
+        check("obs_A c=2 i=x by", "obs_A v1", 3);
+        check("obs_A vx v99999999999", "obs_A v1 vx v99999999999", 0);
+        check("obs_… v1", "", 1);
+    }
+
+    #[test]
+    fn other_comments_are_text() {
+        for line in ["a <!-- todo -->", "a -->", "a <!-- obs_A --> b", "<!-- obs_A", ""] {
+            let (text, comment) = split(line);
+            assert_eq!(text, line);
+            assert!(comment.is_none(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The block between the `---` lines at the top of a note: finding it, and what its keys say.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::lines::Lines;
+use super::permalink::split_words;
+use super::yaml::{self, Fault};
+use super::{Frontmatter, MetaValue, Note, Section};
+use crate::problem::Problem;
+
+/// A byte-order mark, which some editors put before everything else.
+pub(crate) const BOM: &str = "\u{feff}";
+
+/// Where the fences of a block are.
+pub(crate) struct Fences {
+    /// From the first `---` to the end of the closing line, its ending included.
+    pub(crate) span: Range<usize>,
+    /// What lies between.
+    pub(crate) inner: Range<usize>,
+}
+
+/// What the top of a text is.
+pub(crate) enum Top {
+    /// No opening fence.
+    Absent,
+    /// An opening fence that nothing closes.
+    Unclosed,
+    /// Both fences.
+    Fenced(Fences),
+}
+
+/// Where the text begins after a byte-order mark.
+pub(crate) fn text_start(text: &str) -> usize {
+    if text.starts_with(BOM) { BOM.len() } else { 0 }
+}
+
+/// Looks for the fences.
+pub(crate) fn find(text: &str, lines: &Lines<'_>) -> Top {
+    let start = text_start(text);
+    let is_fence = |line: &str| line.trim_end() == "---";
+    let mut numbered = lines.iter();
+    let first = numbered.next().map(|(_, line)| line.strip_prefix(BOM).unwrap_or(line));
+    if !first.is_some_and(is_fence) {
+        return Top::Absent;
+    }
+    match numbered.find(|(_, line)| is_fence(line)) {
+        None => Top::Unclosed,
+        Some((number, _)) => {
+            let close = lines.with_ending(number);
+            let inner = lines.with_ending(1).end..close.start;
+            Top::Fenced(Fences { span: start..close.end, inner })
+        }
+    }
+}
+
+/// Reads the frontmatter of a text; what cannot be read belongs to the body.
+pub(crate) fn read(text: &str, lines: &Lines<'_>, problems: &mut Vec<Problem>) -> Frontmatter {
+    let mut problem = |line, message| problems.push(Problem { line, message });
+    let fences = match find(text, lines) {
+        Top::Absent => return Frontmatter::default(),
+        Top::Unclosed => {
+            problem(1, "the frontmatter that `---` opens is not closed".to_owned());
+            return Frontmatter::default();
+        }
+        Top::Fenced(fences) => fences,
+    };
+    let block = match yaml::read(text.get(fences.inner.clone()).unwrap_or_default()) {
+        Ok(block) => block,
+        Err(Fault { line, message, .. }) => {
+            problem(line + 1, format!("the frontmatter cannot be read: {message}"));
+            return Frontmatter::default();
+        }
+    };
+    let mut entries: Vec<(String, MetaValue)> = Vec::with_capacity(block.entries.len());
+    let mut places = std::collections::HashMap::new();
+    for entry in block.entries {
+        match places.get(&entry.key) {
+            // The last one counts, as in every other reader.
+            Some(place) => {
+                let line = lines.number_at(fences.inner.start + entry.start);
+                problem(line, format!("the key {:?} is written twice", entry.key));
+                if let Some((_, value)) = entries.get_mut(*place) {
+                    *value = entry.value;
+                }
+            }
+            None => {
+                places.insert(entry.key.clone(), entries.len());
+                entries.push((entry.key, entry.value));
+            }
+        }
+    }
+    Frontmatter { span: Some(fences.span), entries }
+}
+
+impl Frontmatter {
+    /// The value of a key.
+    pub fn get(&self, key: &str) -> Option<&MetaValue> {
+        self.entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    /// The value of a key as one text, lists joined by `, `; `None` when absent or empty.
+    pub fn text(&self, key: &str) -> Option<String> {
+        self.get(key).map(MetaValue::to_text).filter(|text| !text.is_empty())
+    }
+
+    /// The value of a key as several texts: a list, a JSON array in quotes, or words between
+    /// commas.
+    pub fn texts(&self, key: &str) -> Vec<String> {
+        let items = match self.get(key) {
+            None => Vec::new(),
+            Some(MetaValue::List(items)) => items.iter().map(MetaValue::to_text).collect(),
+            Some(MetaValue::Map(_)) => Vec::new(),
+            Some(MetaValue::Text(text)) => match json_array(text) {
+                Some(items) => items,
+                None => text.split(',').map(str::to_owned).collect(),
+            },
+        };
+        let items = items.iter().map(|item| item.trim().to_owned());
+        items.filter(|item| !item.is_empty()).collect()
+    }
+}
+
+/// Reads `["a", "b"]`, which YAML reads too, since JSON is part of it.
+fn json_array(text: &str) -> Option<Vec<String>> {
+    if !(text.starts_with('[') && text.ends_with(']')) {
+        return None;
+    }
+    let block = yaml::read(&format!("a: {text}")).ok()?;
+    match &block.entries.first()?.value {
+        MetaValue::List(items) => Some(items.iter().map(MetaValue::to_text).collect()),
+        MetaValue::Text(_) | MetaValue::Map(_) => None,
+    }
+}
+
+impl MetaValue {
+    /// The value as one text: lists joined by `, `, mappings as `key: value`.
+    pub fn to_text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::List(items) => items.iter().map(Self::to_text).collect::<Vec<_>>().join(", "),
+            Self::Map(entries) => {
+                let pairs = entries.iter().map(|(key, value)| format!("{key}: {}", value.to_text()));
+                pairs.collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+}
+
+impl Note {
+    /// The title that the frontmatter gives, a list joined by `, `; `None` when it gives none.
+    pub fn title(&self) -> Option<String> {
+        self.frontmatter.text("title")
+    }
+
+    /// The kind of note in snake case; `note` when the frontmatter gives none.
+    pub fn note_type(&self) -> String {
+        let words = self.frontmatter.text("type").map(|text| split_words(&text).join("_"));
+        words.filter(|words| !words.is_empty()).unwrap_or_else(|| "note".to_owned())
+    }
+
+    /// The permalink that the frontmatter gives, as written.
+    pub fn permalink(&self) -> Option<String> {
+        self.frontmatter.text("permalink")
+    }
+
+    /// Other names of the note (Obsidian's `aliases`).
+    pub fn aliases(&self) -> Vec<String> {
+        let mut aliases = self.frontmatter.texts("aliases");
+        aliases.extend(self.frontmatter.texts("alias"));
+        aliases
+    }
+
+    /// Tags without `#`: those of the frontmatter, then those of current observations, each once.
+    pub fn tags(&self) -> Vec<String> {
+        let own = self.frontmatter.texts("tags");
+        let current = self.observations.iter().filter(|observation| !observation.struck);
+        let inline = current.flat_map(|observation| observation.tags.iter().cloned());
+        let mut seen = HashSet::new();
+        own.iter()
+            .map(|tag| tag.trim_start_matches('#').trim().to_owned())
+            .chain(inline)
+            .filter(|tag| !tag.is_empty() && seen.insert(tag.clone()))
+            .collect()
+    }
+
+    /// The sections that a name asks for, in order. With `#` marks the level counts too; without,
+    /// a level-2 heading is meant, or else a deeper one. The title of the note (level 1) is only
+    /// found with its mark, because it governs the whole text.
+    pub fn sections_named(&self, name: &str) -> Vec<&Section> {
+        let (level, title) = split_heading(name);
+        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+        let titled = |section: &&Section| section.title == title;
+        let at = |wanted: u8| -> Vec<&Section> {
+            self.sections.iter().filter(titled).filter(|s| s.level == wanted).collect()
+        };
+        match level {
+            Some(level) => at(level),
+            None => {
+                let second = at(2);
+                if !second.is_empty() {
+                    return second;
+                }
+                self.sections.iter().filter(titled).filter(|s| s.level > 2).collect()
+            }
+        }
+    }
+
+    /// The first section that a name asks for.
+    pub fn section(&self, name: &str) -> Option<&Section> {
+        self.sections_named(name).into_iter().next()
+    }
+}
+
+/// The level and the title of a heading as a caller writes it.
+pub(crate) fn split_heading(name: &str) -> (Option<u8>, &str) {
+    let name = name.trim();
+    let title = name.trim_start_matches('#');
+    let marks = name.len() - title.len();
+    let spaced = title.is_empty() || title.starts_with(char::is_whitespace);
+    match u8::try_from(marks) {
+        Ok(level @ 1..=6) if spaced => (Some(level), title.trim()),
+        _ => (None, name),
+    }
+}

@@ -1,0 +1,330 @@
+//! The grammar of one observation, `[category] text #tag (context)`: reading and writing it.
+//!
+//! What counts is Basic Memory's rule, so that its vaults mean the same here. One thing is added:
+//! a line that carries a fact's comment is an observation whatever its text looks like.
+
+use super::comment::{self, Comment};
+use super::Fact;
+
+/// An observation to be written.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NewObservation {
+    /// The word in brackets; without one, a text that has no tag is filed under `note`.
+    pub category: Option<String>,
+    /// The text, with its tags. Line breaks become blanks.
+    pub text: String,
+    /// What stands in parentheses at the end.
+    pub context: Option<String>,
+    /// What the comment at the end of the line says; `None` writes no comment.
+    pub fact: Option<Fact>,
+}
+
+/// What one block of text says as an observation.
+pub(crate) struct Reading {
+    pub(crate) category: Option<String>,
+    pub(crate) text: String,
+    pub(crate) tags: Vec<String>,
+    pub(crate) context: Option<String>,
+    pub(crate) struck: bool,
+    /// How many bytes of the block were read: all, or up to the end of the first line of text.
+    pub(crate) length: usize,
+}
+
+/// Reads a block; the comment is given back even when the block is no observation.
+pub(crate) fn read(block: &str) -> (Option<Reading>, Option<Comment>) {
+    let head = category_of(block);
+    let (category, start) = match head {
+        Some((category, start)) => (Some(category), start),
+        None => (None, 0),
+    };
+    let rest = block.get(start..).unwrap_or_default();
+    // A category takes one line; a text without one is the whole paragraph.
+    let line = if category.is_some() { first_line(rest) } else { rest };
+    let length = start + line.len();
+    let (text, comment) = comment::split(line.trim_end());
+    let known = comment.as_ref().is_some_and(|comment| comment.fact.is_some());
+    let text = without_directive(text).trim();
+    if !known && !counts(without_directive(block.trim_end()), category) {
+        return (None, comment);
+    }
+    let text = match category {
+        Some(_) => text,
+        None => without_empty_brackets(text),
+    };
+    let (text, struck_whole) = unstrike(text);
+    let (text, context) = split_context(text);
+    let (text, struck_text) = unstrike(text);
+    let text: Vec<&str> = text.split(['\n', '\r']).map(str::trim).filter(|l| !l.is_empty()).collect();
+    let text = text.join("\n");
+    if text.is_empty() {
+        return (None, comment);
+    }
+    let reading = Reading {
+        category: category.map(str::to_owned),
+        tags: tags_of(&text),
+        text,
+        context: context.map(str::to_owned),
+        struck: struck_whole || struck_text,
+        length,
+    };
+    (Some(reading), comment)
+}
+
+/// Whether a block without a fact's comment is an observation.
+fn counts(block: &str, category: Option<&str>) -> bool {
+    let task = ["[ ]", "[x]", "[-]"].iter().any(|mark| block.starts_with(mark));
+    let one_line = !block.contains(['\n', '\r']);
+    let link = block.starts_with('[') && block.ends_with(')') && block.contains("](");
+    let wikilink = block.starts_with("[[") && block.ends_with("]]");
+    if task || (one_line && (link || wikilink)) {
+        return false;
+    }
+    category.is_some() || block.split_whitespace().any(|word| word.starts_with('#'))
+}
+
+/// The category at the start of a block, and where the text after it begins.
+fn category_of(block: &str) -> Option<(&str, usize)> {
+    let inner = block.strip_prefix('[')?;
+    let end = inner.find(['[', ']', '(', ')'])?;
+    let after = inner.get(end..)?.strip_prefix(']')?;
+    let category = inner.get(..end)?.trim();
+    let text = after.trim_start();
+    let spaced = text.len() < after.len() && !text.is_empty();
+    (spaced && is_category(category)).then_some((category, block.len() - text.len()))
+}
+
+/// Whether a word in brackets is a category: not a task box, not a time code.
+pub(crate) fn is_category(word: &str) -> bool {
+    let mut chars = word.chars();
+    let single = match (chars.next(), chars.next()) {
+        (None, _) => return false,
+        (Some(only), None) => Some(only),
+        (Some(_), Some(_)) => None,
+    };
+    let task = single.is_some_and(|c| matches!(c, 'x' | 'X') || !c.is_alphanumeric());
+    let fits = !word.contains(['[', ']', '(', ')', '\n', '\r']) && word.trim() == word;
+    fits && !task && !is_time_code(word)
+}
+
+/// `11:22`, `1:02:03.500`, or two of them with ` - ` between.
+fn is_time_code(word: &str) -> bool {
+    let digits = |part: &str, least: usize, most: usize| {
+        (least..=most).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let clock = |value: &str| {
+        let (value, fraction) = match value.split_once(['.', ',']) {
+            Some((value, fraction)) => (value, Some(fraction)),
+            None => (value, None),
+        };
+        let parts: Vec<&str> = value.split(':').take(4).collect();
+        let shaped = match parts.as_slice() {
+            [first, second] => digits(first, 1, 3) && digits(second, 2, 2),
+            [first, second, third] => {
+                digits(first, 1, 3) && digits(second, 2, 2) && digits(third, 2, 2)
+            }
+            _ => false,
+        };
+        shaped && fraction.is_none_or(|fraction| digits(fraction, 1, 3))
+    };
+    match word.split_once(char::is_whitespace) {
+        None => clock(word),
+        Some((from, rest)) => {
+            let rest = rest.trim_start().strip_prefix('-');
+            let to = rest.filter(|rest| rest.starts_with(char::is_whitespace)).map(str::trim);
+            clock(from) && to.is_some_and(clock)
+        }
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    text.split(['\n', '\r']).next().unwrap_or_default()
+}
+
+/// Basic Memory lets a line end in `#bm:links_to` to say that its links are plain.
+pub(crate) fn without_directive(text: &str) -> &str {
+    match text.trim_end().strip_suffix("#bm:links_to") {
+        Some(rest) if rest.ends_with(char::is_whitespace) => rest.trim_end(),
+        _ => text,
+    }
+}
+
+fn without_empty_brackets(text: &str) -> &str {
+    match text.strip_prefix("[]") {
+        Some(rest) if rest.starts_with(char::is_whitespace) => rest.trim_start(),
+        _ => text,
+    }
+}
+
+fn unstrike(text: &str) -> (&str, bool) {
+    let inner = text.strip_prefix("~~").and_then(|rest| rest.strip_suffix("~~"));
+    match inner.map(str::trim) {
+        Some(inner) if !inner.is_empty() && !inner.contains("~~") => (inner, true),
+        _ => (text, false),
+    }
+}
+
+fn split_context(text: &str) -> (&str, Option<&str>) {
+    let inner = text.strip_suffix(')').and_then(|rest| rest.rsplit_once('('));
+    match inner {
+        Some((text, context)) => {
+            (text.trim_end(), Some(context.trim()).filter(|context| !context.is_empty()))
+        }
+        None => (text, None),
+    }
+}
+
+/// The tags of a text: words that begin with `#`; `#a#b` are two.
+fn tags_of(text: &str) -> Vec<String> {
+    text.split_whitespace()
+        .filter(|word| word.starts_with('#'))
+        .flat_map(|word| word.split('#'))
+        .filter(|tag| !tag.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Writes an observation as one line, without list mark or line ending:
+/// `[category] text (context) <!-- obs_… -->`.
+pub fn render_observation(observation: &NewObservation) -> String {
+    render(observation, &[])
+}
+
+/// Writes an observation with the words of others in its comment.
+pub(crate) fn render(observation: &NewObservation, unknown: &[String]) -> String {
+    let text = one_line(&observation.text);
+    let category = observation.category.as_deref().map(clean_category);
+    let has_tag = text.split_whitespace().any(|word| word.starts_with('#'));
+    let category = match category {
+        Some(category) if is_category(&category) => Some(category),
+        Some(_) => Some("note".to_owned()),
+        None if has_tag || observation.fact.is_some() => None,
+        None => Some("note".to_owned()),
+    };
+    let mut parts = Vec::new();
+    parts.extend(category.map(|category| format!("[{category}]")));
+    parts.push(text);
+    let context = observation.context.as_deref().map(one_line).filter(|text| !text.is_empty());
+    // The last opening parenthesis begins the context, so it can hold none itself.
+    parts.extend(context.map(|text| format!("({})", text.replace('(', "[").replace(')', "]"))));
+    parts.extend(observation.fact.as_ref().map(|fact| comment::write(fact, unknown)));
+    parts.join(" ")
+}
+
+/// Writes an observation struck out, as the history keeps it.
+pub(crate) fn render_struck(observation: &NewObservation, unknown: &[String]) -> String {
+    let text = one_line(&observation.text.replace("~~", ""));
+    render(&NewObservation { text: format!("~~{text}~~"), ..observation.clone() }, unknown)
+}
+
+fn clean_category(category: &str) -> String {
+    one_line(&category.replace(['[', ']', '(', ')'], " "))
+}
+
+/// A text on one line, in which no comment can begin that is not ours.
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split(['\n', '\r']).map(str::trim).filter(|w| !w.is_empty()).collect();
+    words.join(" ").replace("\\<!--", "<!--").replace("<!--", "\\<!--")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Expected<'a> = Option<(Option<&'a str>, &'a str, &'a [&'a str], Option<&'a str>)>;
+
+    fn check(block: &str, expected: Expected<'_>) {
+        let (reading, _) = read(block);
+        let found = reading.as_ref().map(|r| {
+            let tags: Vec<&str> = r.tags.iter().map(String::as_str).collect();
+            (r.category.as_deref(), r.text.as_str(), tags, r.context.as_deref())
+        });
+        let expected = expected.map(|(c, t, tags, x)| (c, t, tags.to_vec(), x));
+        assert_eq!(found, expected, "{block:?}");
+    }
+
+    #[test]
+    fn the_table_of_observations() {
+        check("[tech] Uses Rust", Some((Some("tech"), "Uses Rust", &[], None)));
+        check("[two words] x", Some((Some("two words"), "x", &[], None)));
+        check("[ spaced ] x", Some((Some("spaced"), "x", &[], None)));
+        check("[tech]\tx", Some((Some("tech"), "x", &[], None)));
+        check("[tech]x", None);
+        check("[tech]", None);
+        check("[tech] ", None);
+        check("[te(ch] x", None);
+        check("[te[ch] x", None);
+        check("plain text", None);
+        check("about #rust", Some((None, "about #rust", &["rust"], None)));
+        check("colour=\"#fff\" a#b", None);
+        check("[ ] task #a", None);
+        check("[x] done #a", None);
+        check("[-] dropped #a", None);
+        check("[X] done", None);
+        check("[/] half", None);
+        check("[>] later", None);
+        check("[?] ask #q", Some((None, "[?] ask #q", &["q"], None)));
+        check("[a] letter", Some((Some("a"), "letter", &[], None)));
+        check("[1] digit", Some((Some("1"), "digit", &[], None)));
+        check("[00:11] said", None);
+        check("[00:00:11] said", None);
+        check("[1:02:03.500] said", None);
+        check("[00:11 - 00:20] said", None);
+        check("[00:11-00:20] said", Some((Some("00:11-00:20"), "said", &[], None)));
+        check("[00:11] said #a", Some((None, "[00:11] said #a", &["a"], None)));
+        check("[1:2] odd", Some((Some("1:2"), "odd", &[], None)));
+        check("[text](https://x.y/#z)", None);
+        check("[a](b) and (c)", None);
+        check("[[Link]]", None);
+        check("[[Link]] #t", Some((None, "[[Link]] #t", &["t"], None)));
+        check("[] rest #t", Some((None, "rest #t", &["t"], None)));
+        check("[] rest", None);
+        check("[a1] t (ctx)", Some((Some("a1"), "t", &[], Some("ctx"))));
+        check("[a1] f(x) (one (two)", Some((Some("a1"), "f(x) (one", &[], Some("two"))));
+        check("[a1] t (ctx) .", Some((Some("a1"), "t (ctx) .", &[], None)));
+        check("[a1] t ()", Some((Some("a1"), "t", &[], None)));
+        check("[a1] (only)", None);
+        check("[a1] t #x #y#z", Some((Some("a1"), "t #x #y#z", &["x", "y", "z"], None)));
+        check("[a1] t (see #x)", Some((Some("a1"), "t", &[], Some("see #x"))));
+        check("[a1] first\n  second #no", Some((Some("a1"), "first", &[], None)));
+        check("one #t\n   two", Some((None, "one #t\ntwo", &["t"], None)));
+        check("[a1] `code` x", Some((Some("a1"), "`code` x", &[], None)));
+        check("[a1] x #bm:links_to", Some((Some("a1"), "x", &[], None)));
+    }
+
+    #[test]
+    fn comments_and_strikes_are_not_text() {
+        check("[a1] x #t (c) <!-- obs_A v1 -->", Some((Some("a1"), "x #t", &["t"], Some("c"))));
+        check("plain <!-- obs_A v1 -->", Some((None, "plain", &[], None)));
+        check("[ ] box <!-- obs_A -->", Some((None, "[ ] box", &[], None)));
+        check("[a1] x <!-- todo -->", Some((Some("a1"), "x <!-- todo -->", &[], None)));
+        check("[a1] x <!-- obs_A --> y", Some((Some("a1"), "x <!-- obs_A --> y", &[], None)));
+        check("[a1] ~~old #t~~ (c)", Some((Some("a1"), "old #t", &["t"], Some("c"))));
+        check("[a1] ~~old (c)~~", Some((Some("a1"), "old", &[], Some("c"))));
+        check("[a1] ~~a~~ b ~~c~~", Some((Some("a1"), "~~a~~ b ~~c~~", &[], None)));
+        assert!(read("[a1] ~~old~~").0.unwrap().struck);
+        assert!(!read("[a1] ~~a~~ b").0.unwrap().struck);
+    }
+
+    #[test]
+    fn written_lines_are_safe() {
+        let new = |category: Option<&str>, text: &str, context: Option<&str>| NewObservation {
+            category: category.map(str::to_owned),
+            text: text.to_owned(),
+            context: context.map(str::to_owned),
+            fact: None,
+        };
+        let cases = [
+            (new(Some("tech"), "Uses Rust #x", Some("now")), "[tech] Uses Rust #x (now)"),
+            (new(None, "no tag", None), "[note] no tag"),
+            (new(None, "a #tag", None), "a #tag"),
+            (new(Some("x"), "task?", None), "[note] task?"),
+            (new(Some("a]b"), "t", None), "[a b] t"),
+            (new(Some("a1"), "two\r\n lines\n", None), "[a1] two lines"),
+            (new(Some("a1"), "t", Some("f(x)")), "[a1] t (f[x])"),
+            (new(Some("a1"), "t <!-- obs_A -->", None), "[a1] t \\<!-- obs_A -->"),
+        ];
+        for (observation, line) in cases {
+            assert_eq!(render_observation(&observation), line);
+        }
+    }
+}

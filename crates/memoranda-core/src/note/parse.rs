@@ -1,0 +1,157 @@
+//! From text to [`Note`]: the one place where the grammar's parts come together.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use super::blocks::{Block, blocks};
+use super::lines::Lines;
+use super::{Note, Observation, Relation, Section, comment, frontmatter, observation, relation};
+use crate::problem::Problem;
+
+/// Lines beyond this length are probably not text.
+const LONG_LINE_BYTES: usize = 100_000;
+
+/// Reads a text as a note. Never fails: what cannot be read is plain text and a problem.
+pub fn parse(text: &str) -> Note {
+    let lines = Lines::new(text);
+    let mut problems = text_problems(text, &lines);
+    let frontmatter = frontmatter::read(text, &lines, &mut problems);
+    let start = frontmatter.span.as_ref().map_or(frontmatter::text_start(text), |span| span.end);
+    let body = start..text.len();
+    let blocks = blocks(text, &body);
+    let observations = observations(text, &lines, &blocks, &mut problems);
+    let relations = unique(sites(text, &lines, &blocks));
+    let sections = sections(text, &lines, &blocks, &body);
+    problems.sort_by_key(|problem| problem.line);
+    Note { frontmatter, body, sections, observations, relations, problems }
+}
+
+fn text_problems(text: &str, lines: &Lines<'_>) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    if let Some(at) = text.find('\0') {
+        let line = lines.number_at(at);
+        problems.push(Problem { line, message: "the text holds a NUL character".to_owned() });
+    }
+    if let Some((line, long)) = lines.iter().find(|(_, line)| line.len() > LONG_LINE_BYTES) {
+        let message = format!("the line is {} bytes long", long.len());
+        problems.push(Problem { line, message });
+    }
+    problems
+}
+
+fn observations(
+    text: &str,
+    lines: &Lines<'_>,
+    blocks: &[Block],
+    problems: &mut Vec<Problem>,
+) -> Vec<Observation> {
+    let mut found = Vec::new();
+    let mut known: HashMap<_, usize> = HashMap::new();
+    for block in blocks.iter().filter(|block| !block.quoted) {
+        let raw = text.get(block.range.clone()).unwrap_or_default();
+        let (reading, comment) = observation::read(raw);
+        let line = lines.number_at(block.range.start);
+        let comment_line = |length: usize| {
+            lines.number_at(block.range.start + length.saturating_sub(1))
+        };
+        let length = reading.as_ref().map_or(raw.len(), |reading| reading.length);
+        let mut fact = None;
+        if let Some(comment) = comment {
+            let line = comment_line(length);
+            problems.extend(comment.faults.into_iter().map(|message| Problem { line, message }));
+            fact = comment.fact;
+        }
+        let Some(reading) = reading else { continue };
+        if let Some(fact) = &fact {
+            if let Some(first) = known.get(&fact.id) {
+                let message = format!("the fact {} is already on line {first}", fact.id);
+                problems.push(Problem { line, message });
+            } else {
+                known.insert(fact.id.clone(), line);
+            }
+        }
+        let last = lines.without_ending(comment_line(length));
+        found.push(Observation {
+            category: reading.category,
+            text: reading.text,
+            tags: reading.tags,
+            context: reading.context,
+            fact,
+            struck: reading.struck,
+            line,
+            span: lines.with_ending(line).start..last.end,
+        });
+    }
+    found
+}
+
+/// A relation and the block that states it.
+pub(crate) struct Site {
+    pub(crate) relation: Relation,
+    pub(crate) block: Range<usize>,
+    pub(crate) item: bool,
+}
+
+/// Every place where a relation is stated, repeated ones too.
+pub(crate) fn sites(text: &str, lines: &Lines<'_>, blocks: &[Block]) -> Vec<Site> {
+    let mut found = Vec::new();
+    for block in blocks {
+        let raw = text.get(block.range.clone()).unwrap_or_default();
+        let (stated, _) = comment::split(raw);
+        for link in relation::links(stated, block.item) {
+            let start = block.range.start + link.range.start;
+            let relation = Relation {
+                relation_type: link.relation_type.to_owned(),
+                target: link.target,
+                context: link.context,
+                line: lines.number_at(start),
+                span: start..block.range.start + link.range.end,
+            };
+            found.push(Site { relation, block: block.range.clone(), item: block.item });
+        }
+    }
+    found
+}
+
+fn unique(sites: Vec<Site>) -> Vec<Relation> {
+    let mut seen = HashSet::new();
+    let relations = sites.into_iter().map(|site| site.relation);
+    relations.filter(|r| seen.insert((r.relation_type.clone(), r.target.clone()))).collect()
+}
+
+fn sections(text: &str, lines: &Lines<'_>, blocks: &[Block], body: &Range<usize>) -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
+    for block in blocks {
+        let Some(heading) = block.heading.as_ref().filter(|heading| heading.top) else { continue };
+        let raw = text.get(heading.range.clone()).unwrap_or_default();
+        let trimmed = heading.range.start..heading.range.start + raw.trim_end().len();
+        let range = lines.covering(&trimmed);
+        let range = range.start.max(body.start)..range.end;
+        while let Some(last) = open.pop() {
+            match sections.get_mut(last) {
+                Some(section) if section.level >= heading.level => {
+                    section.content.end = range.start;
+                }
+                _ => {
+                    open.push(last);
+                    break;
+                }
+            }
+        }
+        open.push(sections.len());
+        let title = text.get(block.range.clone()).unwrap_or_default();
+        sections.push(Section {
+            level: heading.level,
+            title: title.split_whitespace().collect::<Vec<_>>().join(" "),
+            line: lines.number_at(range.start),
+            content: range.end..body.end,
+            heading: range,
+        });
+    }
+    sections
+}
+
+#[cfg(test)]
+#[path = "parse_tests.rs"]
+mod tests;

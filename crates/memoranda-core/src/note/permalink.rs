@@ -1,0 +1,250 @@
+//! Names made from names: permalinks, file names and folders, by Basic Memory's rules, so that
+//! its links keep pointing at the same notes.
+
+use unicode_normalization::UnicodeNormalization as _;
+
+use crate::id::Permalink;
+use crate::path::NotePath;
+
+/// The longest file name that common systems accept, in bytes.
+const MAX_NAME_BYTES: usize = 255;
+
+/// The permalink of a note that does not state one: its path without extension, as a slug.
+pub fn permalink_of(path: &NotePath) -> Permalink {
+    let extension = path.extension();
+    // `version-2.0` has no extension: only letters, or letters and digits, make one.
+    let real = extension.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && extension.len() <= 10
+        && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let whole = path.as_str();
+    let cut = if real { whole.len() - extension.len() - 1 } else { whole.len() };
+    Permalink(slug(whole.get(..cut).unwrap_or(whole)))
+}
+
+/// A text as part of an address: lower case, `-` between words, `/` and `.` kept, letters of
+/// other alphabets transliterated, Chinese, Japanese and Korean kept.
+pub fn slug(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut last = Kind::Gap;
+    for c in text.nfc() {
+        if matches!(c, '\'' | '\u{2018}' | '\u{2019}') || is_full_width_mark(c) {
+            continue;
+        }
+        if is_cjk(c) {
+            push(&mut out, c, Kind::Cjk, &mut last);
+        } else if c.is_ascii() || c.is_whitespace() {
+            push_ascii(&mut out, c, &mut last);
+        } else if let Some(latin) = latin_of(c) {
+            for c in latin.chars().filter(|c| *c != '\'') {
+                push_ascii(&mut out, c, &mut last);
+            }
+        }
+    }
+    let parts: Vec<&str> =
+        out.split('/').map(|part| part.trim_matches('-')).filter(|part| !part.is_empty()).collect();
+    parts.join("/")
+}
+
+/// What the last character was, which decides whether a hyphen goes before the next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Lower,
+    Upper,
+    Cjk,
+    Gap,
+}
+
+fn push_ascii(out: &mut String, c: char, last: &mut Kind) {
+    match c {
+        'a'..='z' | '0'..='9' => push(out, c, Kind::Lower, last),
+        'A'..='Z' => push(out, c.to_ascii_lowercase(), Kind::Upper, last),
+        '/' | '.' => {
+            out.push(c);
+            *last = Kind::Gap;
+        }
+        _ => {
+            if !out.ends_with('-') {
+                out.push('-');
+            }
+            *last = Kind::Gap;
+        }
+    }
+}
+
+fn push(out: &mut String, c: char, kind: Kind, last: &mut Kind) {
+    let boundary = match (*last, kind) {
+        (Kind::Lower, Kind::Upper) => true,
+        (Kind::Cjk, Kind::Lower | Kind::Upper) | (Kind::Lower | Kind::Upper, Kind::Cjk) => true,
+        _ => false,
+    };
+    if boundary {
+        out.push('-');
+    }
+    out.push(c);
+    *last = kind;
+}
+
+/// How other letters and the punctuation of Western text look in ASCII; pictures have no letters.
+fn latin_of(c: char) -> Option<&'static str> {
+    let readable = c.is_alphanumeric()
+        || matches!(c, '\u{80}'..='\u{2ff}' | '\u{2000}'..='\u{206f}' | '\u{20a0}'..='\u{214f}');
+    readable.then(|| deunicode::deunicode_char(c)).flatten()
+}
+
+fn is_cjk(c: char) -> bool {
+    matches!(c,
+        '\u{3040}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{1100}'..='\u{11ff}'
+        | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7af}' | '\u{20000}'..='\u{3ffff}')
+}
+
+fn is_full_width_mark(c: char) -> bool {
+    matches!(c, '\u{3001}'..='\u{303f}' | '\u{ff00}'..='\u{ffef}') && !c.is_alphanumeric()
+}
+
+/// The words of a text in lower case, cut at everything that is no letter or digit and where a
+/// small letter meets a capital.
+pub(crate) fn split_words(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut after_lower = false;
+    for c in text.chars() {
+        let breaks = !c.is_alphanumeric() || (after_lower && c.is_uppercase());
+        if breaks {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
+            word.extend(c.to_lowercase());
+        }
+        after_lower = c.is_lowercase() || c.is_numeric();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+/// The name of the file for a note with this title, `.md` included.
+pub fn file_name_of_title(title: &str) -> String {
+    let mut name = String::with_capacity(title.len() + 3);
+    for c in title.trim().nfc() {
+        let bad = c.is_control() || "/\\<>:\"|?*".contains(c);
+        let c = if bad { '-' } else { c };
+        if c != '-' || !name.ends_with('-') {
+            name.push(c);
+        }
+    }
+    let mut room = MAX_NAME_BYTES - ".md".len();
+    while !name.is_char_boundary(room.min(name.len())) {
+        room -= 1;
+    }
+    name.truncate(room);
+    let name = name.trim_matches(|c: char| c == '.' || c.is_whitespace());
+    if name.is_empty() { "untitled.md".to_owned() } else { format!("{name}.md") }
+}
+
+/// A folder as a caller names it, made safe: letters, digits, `.`, blank, `-`, `_` and `/` stay,
+/// all else goes, and so do empty, `.` and `..` parts. Empty for the top of the project.
+pub fn clean_directory(directory: &str) -> String {
+    let kept: String = directory
+        .nfc()
+        .map(|c| if c == '\\' { '/' } else { c })
+        .filter(|c| c.is_alphanumeric() || matches!(c, '.' | ' ' | '-' | '_' | '/'))
+        .collect();
+    let parts: Vec<&str> = kept
+        .split('/')
+        .map(str::trim)
+        .filter(|part| !part.is_empty() && !part.bytes().all(|byte| byte == b'.'))
+        .collect();
+    parts.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn permalinks_follow_the_path() {
+        let cases = [
+            ("Specs/Search Design.md", "specs/search-design"),
+            ("notes/version-2.0.0.md", "notes/version-2.0.0"),
+            ("notes/version-2.0", "notes/version-2.0"),
+            ("camelCase/HTTPServer2Go.md", "camel-case/httpserver2-go"),
+            ("a_b__c.md", "a-b-c"),
+            ("It's a test.md", "its-a-test"),
+            ("It\u{2019}s.md", "its"),
+            ("Café/Über Straße.md", "cafe/uber-strasse"),
+            ("Cafe\u{301}.md", "cafe"),
+            ("中文/测试文档.md", "中文/测试文档"),
+            ("中文abc测试.md", "中文-abc-测试"),
+            ("测试，文档！.md", "测试文档"),
+            ("日本語 ノート.md", "日本語-ノート"),
+            ("한국어.md", "한국어"),
+            ("Привет мир.md", "privet-mir"),
+            ("a & b (c).md", "a-b-c"),
+            ("--a--/-b-.md", "a/b"),
+            ("a -- b.md", "a-b"),
+            ("😀 smile.md", "smile"),
+            ("data.json", "data"),
+            ("a.b.c.txt", "a.b.c"),
+            (".hidden.md", ".hidden"),
+            ("x – y.md", "x-y"),
+        ];
+        for (path, permalink) in cases {
+            assert_eq!(permalink_of(&NotePath::parse(path).unwrap()).as_str(), permalink, "{path}");
+        }
+    }
+
+    #[test]
+    fn slugs_are_stable() {
+        for text in ["Specs/Search Design", "中文abc", "It's", "a_b", "HTTPServer2Go", "-/-"] {
+            let once = slug(text);
+            assert_eq!(slug(&once), once, "{text}");
+        }
+        assert_eq!(slug(""), "");
+        assert_eq!(slug("//"), "");
+    }
+
+    #[test]
+    fn titles_become_file_names() {
+        let cases = [
+            ("Search Design", "Search Design.md"),
+            ("a/b\\c<d>e:f\"g|h?i*j", "a-b-c-d-e-f-g-h-i-j.md"),
+            ("a//b", "a-b.md"),
+            ("...dots...", "dots.md"),
+            ("v2.0", "v2.0.md"),
+            ("日本語", "日本語.md"),
+            ("a\nb", "a-b.md"),
+            ("", "untitled.md"),
+            (" . ", "untitled.md"),
+        ];
+        for (title, name) in cases {
+            assert_eq!(file_name_of_title(title), name);
+        }
+        assert!(file_name_of_title(&"語".repeat(300)).len() <= 255);
+    }
+
+    #[test]
+    fn folders_are_cleaned() {
+        let cases = [
+            ("specs/search", "specs/search"),
+            ("/specs//search/", "specs/search"),
+            ("../../etc", "etc"),
+            ("./a/./b", "a/b"),
+            ("a<b>:c|d", "abcd"),
+            ("My Notes/2026_01", "My Notes/2026_01"),
+            ("a\\b", "a/b"),
+            ("日本/語", "日本/語"),
+            ("", ""),
+        ];
+        for (directory, clean) in cases {
+            assert_eq!(clean_directory(directory), clean, "{directory}");
+        }
+    }
+
+    #[test]
+    fn words_are_split() {
+        for (text, words) in
+            [("Meeting Notes", "meeting_notes"), ("camelCase", "camel_case"), ("a-b", "a_b")]
+        {
+            assert_eq!(split_words(text).join("_"), words);
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! The grammar of relations: `type [[Target]] (context)` in a list item, and every other
+//! `[[wikilink]]` as a plain link.
+
+use std::ops::Range;
+
+use super::observation::{is_category, without_directive};
+
+/// The type of a link that names none.
+pub(crate) const PLAIN: &str = "links_to";
+
+/// One link in a block, with its place in the block.
+pub(crate) struct Link<'t> {
+    pub(crate) relation_type: &'t str,
+    pub(crate) target: String,
+    pub(crate) context: Option<String>,
+    /// From `[[` to `]]`.
+    pub(crate) range: Range<usize>,
+}
+
+/// All links of a block; only the text of a list item can state a type.
+pub(crate) fn links(block: &str, item: bool) -> Vec<Link<'_>> {
+    if !block.contains("[[") {
+        return Vec::new();
+    }
+    let plain = without_directive(block);
+    if item
+        && plain.len() == block.len()
+        && let Some(link) = explicit(block)
+    {
+        return vec![link];
+    }
+    wikilinks(plain)
+        .filter_map(|range| {
+            let target = target_of(inner(plain, &range));
+            (!target.is_empty()).then(|| Link { relation_type: PLAIN, target, context: None, range })
+        })
+        .collect()
+}
+
+/// Reads `type [[Target]]` or `type [[Target]] (context)` and nothing else.
+fn explicit(block: &str) -> Option<Link<'_>> {
+    let start = block.find("[[")?;
+    let end = start + block.get(start..)?.find("]]")? + 2;
+    let relation_type = type_of(block.get(..start)?.trim())?;
+    let target = target_of(inner(block, &(start..end)));
+    let after = block.get(end..)?.trim();
+    let context = match after {
+        "" => None,
+        _ => Some(single_parenthesis(after)?.trim()).filter(|context| !context.is_empty()),
+    };
+    let context = context.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+    (!target.is_empty()).then_some(Link { relation_type, target, context, range: start..end })
+}
+
+/// One word, or several in quotes. An embed (`!`) and a task box say nothing about the link.
+fn type_of(label: &str) -> Option<&str> {
+    let quoted = ['"', '\'']
+        .iter()
+        .find_map(|quote| label.strip_prefix(*quote)?.strip_suffix(*quote))
+        .map(str::trim);
+    let label = quoted.unwrap_or(label);
+    let boxed = label.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let task = boxed.is_some_and(|word| !is_category(word));
+    let words = quoted.is_none() && label.contains(char::is_whitespace);
+    (!label.is_empty() && label != "!" && !task && !words).then_some(label)
+}
+
+/// What stands within, if the text is one balanced pair of parentheses and nothing more.
+fn single_parenthesis(text: &str) -> Option<&str> {
+    let mut depth = 0usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        if depth == 0 {
+            let inner = text.strip_prefix('(')?.strip_suffix(')')?;
+            return (at + 1 == text.len()).then_some(inner);
+        }
+    }
+    None
+}
+
+/// The outermost `[[…]]` of a text, brackets matched by depth, in one pass.
+fn wikilinks(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + text.get(at..)?.find("[[")?;
+        let mut depth = 0usize;
+        at = start;
+        while let Some(pair) = bytes.get(at..at + 2) {
+            match pair {
+                b"[[" => depth += 1,
+                b"]]" => depth -= 1,
+                _ => {
+                    at += 1;
+                    continue;
+                }
+            }
+            at += 2;
+            if depth == 0 {
+                return Some(start..at);
+            }
+        }
+        // An opening without an end hides what follows; there is nothing more to find.
+        at = bytes.len();
+        None
+    })
+}
+
+fn inner<'t>(text: &'t str, range: &Range<usize>) -> &'t str {
+    text.get(range.start + 2..range.end.saturating_sub(2)).unwrap_or_default()
+}
+
+/// The name that a link asks for: without alias (also after the escaped pipe of a table),
+/// heading or block mark, on one line.
+pub(crate) fn target_of(inner: &str) -> String {
+    let name = inner.split('|').next().unwrap_or_default();
+    let name = if name.len() < inner.len() { name.strip_suffix('\\').unwrap_or(name) } else { name };
+    // A mark with nothing after it is part of the name, as in `C#`.
+    let mark = name
+        .char_indices()
+        .find(|(at, c)| matches!(c, '#' | '^') && !name.get(at + 1..).unwrap_or("").trim().is_empty());
+    let name = mark.map_or(name, |(at, _)| name.get(..at).unwrap_or_default());
+    name.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What a link shows to a reader: its alias, or its text.
+pub(crate) fn shown(link: &str) -> &str {
+    let inner = link.strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]")).unwrap_or(link);
+    inner.rsplit_once('|').map_or(inner, |(_, alias)| alias).trim()
+}
+
+/// Writes a relation as one line, without list mark or line ending. What the grammar cannot hold
+/// (brackets in a name, line breaks, quotes around words) is replaced by blanks.
+pub(crate) fn render(relation_type: &str, target: &str, context: Option<&str>) -> String {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let label = words(&relation_type.replace(['"', '\''], " ").replace("[[", " "));
+    let label = if label.is_empty() { PLAIN.to_owned() } else { label };
+    let label = if type_of(&label).is_some() { label } else { format!("\"{label}\"") };
+    let target = words(&target.replace(['[', ']'], " "));
+    match context.map(words).filter(|context| !context.is_empty()) {
+        None => format!("{label} [[{target}]]"),
+        Some(context) => {
+            let context = context.replace('(', "[").replace(')', "]");
+            format!("{label} [[{target}]] ({context})")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(block: &str, item: bool, expected: &[(&str, &str, Option<&str>)]) {
+        let links = links(block, item);
+        let found: Vec<_> = links
+            .iter()
+            .map(|l| (l.relation_type, l.target.as_str(), l.context.as_deref()))
+            .collect();
+        assert_eq!(found, expected, "{block:?}");
+    }
+
+    #[test]
+    fn the_table_of_relations() {
+        check("depends_on [[A]]", true, &[("depends_on", "A", None)]);
+        check("depends_on [[A]]", false, &[("links_to", "A", None)]);
+        check("'part of' [[A]]", true, &[("part of", "A", None)]);
+        check("\"part of\" [[A]]", true, &[("part of", "A", None)]);
+        check("part of [[A]]", true, &[("links_to", "A", None)]);
+        check("uses [[A]] (for x)", true, &[("uses", "A", Some("for x"))]);
+        check("uses [[A]] (f(x) y)", true, &[("uses", "A", Some("f(x) y"))]);
+        check("uses [[A]] ()", true, &[("uses", "A", None)]);
+        check("uses [[A]] (x) tail", true, &[("links_to", "A", None)]);
+        check(
+            "uses [[A]] (x) and [[B]] (y)",
+            true,
+            &[("links_to", "A", None), ("links_to", "B", None)],
+        );
+        check("uses [[A]] tail", true, &[("links_to", "A", None)]);
+        check("[[A]]", true, &[("links_to", "A", None)]);
+        check("![[A.png]]", true, &[("links_to", "A.png", None)]);
+        check("see ![[A]] and [[B]]", false, &[("links_to", "A", None), ("links_to", "B", None)]);
+        check("[tech] [[A]]", true, &[("[tech]", "A", None)]);
+        check("[x] [[A]]", true, &[("links_to", "A", None)]);
+        check("[ ] [[A]]", true, &[("links_to", "A", None)]);
+        check("uses [[work::A]]", true, &[("uses", "work::A", None)]);
+        check("uses [[A|the a]]", true, &[("uses", "A", None)]);
+        check("| [[A\\|the a]] | x |", false, &[("links_to", "A", None)]);
+        check("[[A#Part]] [[B#^b1]] [[C^b2]]", false, &[
+            ("links_to", "A", None),
+            ("links_to", "B", None),
+            ("links_to", "C", None),
+        ]);
+        check("[[C#]] [[#Here]] [[]] [[ ]]", false, &[("links_to", "C#", None)]);
+        check("x [[a [[b]] c]] y", false, &[("links_to", "a [[b]] c", None)]);
+        check("x [[open and [[more", false, &[]);
+        check("x ]] [[A]]", false, &[("links_to", "A", None)]);
+        check("`[[A]]`", false, &[("links_to", "A", None)]);
+        check("uses [[A]] #bm:links_to", true, &[("links_to", "A", None)]);
+        check("uses [[two\n  lines]]", true, &[("uses", "two lines", None)]);
+        check("[[[A]]]", false, &[("links_to", "[A", None)]);
+    }
+
+    #[test]
+    fn written_relations_are_read_back() {
+        for (kind, target, context, line) in [
+            ("uses", "A", None, "uses [[A]]"),
+            ("part of", "A b", Some("why"), "\"part of\" [[A b]] (why)"),
+            ("", "A]]", Some("f(x)"), "links_to [[A]] (f[x])"),
+            ("!", "A", None, "\"!\" [[A]]"),
+        ] {
+            assert_eq!(render(kind, target, context), line);
+        }
+    }
+}

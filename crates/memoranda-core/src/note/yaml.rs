@@ -1,0 +1,247 @@
+//! The YAML of a frontmatter block, read from parser events: scalars keep the text that was
+//! written (`yes`, `010`, `2026-01-01`), and every key knows the bytes of its entry, so that an
+//! edit can replace those and no others.
+
+use std::collections::HashMap;
+
+use granit_parser::{Event, Parser, ScalarStyle, StructureStyle};
+
+use super::MetaValue;
+
+/// Deeper nesting than anyone writes by hand; what lies deeper is refused, not followed.
+const MAX_DEPTH: usize = 48;
+/// How many values a block may hold once its aliases are followed.
+const MAX_NODES: usize = 20_000;
+/// The longest block that is read.
+const MAX_BYTES: usize = 1 << 20;
+
+/// A block that was understood.
+#[derive(Default)]
+pub(crate) struct Block {
+    /// Its entries, in order; a key that is written twice is here twice.
+    pub(crate) entries: Vec<Entry>,
+    /// Whether it is written as `{a: b}`, whose entries have no lines of their own.
+    pub(crate) flow: bool,
+}
+
+/// One key of a block.
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    pub(crate) value: MetaValue,
+    /// Where the key begins.
+    pub(crate) start: usize,
+    /// Where the value begins, if something is written.
+    pub(crate) value_start: usize,
+    /// The end of the value's last byte, or of the key when nothing follows.
+    pub(crate) end: usize,
+    /// Whether the value is a scalar in the text itself: not a list, mapping, alias or `|` block.
+    pub(crate) inline: bool,
+}
+
+/// Why a block is not frontmatter.
+pub(crate) struct Fault {
+    /// The line within the block, from 1.
+    pub(crate) line: usize,
+    pub(crate) message: String,
+    /// Whether it may be prose between two rules rather than broken YAML.
+    pub(crate) prose: bool,
+}
+
+/// Reads the text between the fences.
+pub(crate) fn read(source: &str) -> Result<Block, Fault> {
+    if source.len() > MAX_BYTES {
+        return Err(fault(1, "the frontmatter is longer than 1 MB"));
+    }
+    let options = granit_parser::options! {
+        emit_comments: false,
+        disallow_directives: true,
+        flow_nesting_limit: MAX_DEPTH,
+        block_nesting_limit: MAX_DEPTH,
+    };
+    let mut builder = Builder { source, nodes: 0, anchors: HashMap::new() };
+    let mut events = Parser::new_from_str_with_options(source, options);
+    let mut block = None;
+    loop {
+        let (event, span) = match events.next() {
+            Some(Ok(next)) => next,
+            Some(Err(error)) => {
+                return Err(fault(error.marker().line(), &error.info()));
+            }
+            None => break,
+        };
+        match event {
+            Event::MappingStart(style, ..) if block.is_none() => {
+                let entries = builder.entries(&mut events)?;
+                block = Some(Block { entries, flow: style == StructureStyle::Flow });
+            }
+            Event::Scalar(text, ScalarStyle::Plain, ..) if block.is_none() && text.is_empty() => {
+                block = Some(Block::default());
+            }
+            Event::Scalar(..) | Event::SequenceStart(..) | Event::MappingStart(..) => {
+                let message = "the text between the `---` lines is not a list of keys and values";
+                return Err(Fault { prose: true, ..fault(span.start.line(), message) });
+            }
+            _ => {}
+        }
+    }
+    Ok(block.unwrap_or_default())
+}
+
+fn fault(line: usize, message: &str) -> Fault {
+    Fault { line, message: message.to_owned(), prose: false }
+}
+
+struct Builder<'t> {
+    source: &'t str,
+    nodes: usize,
+    /// Every anchored value with its size in nodes: copies are counted before they are made.
+    anchors: HashMap<usize, (MetaValue, usize)>,
+}
+
+/// A value and the bytes it was read from.
+struct Node {
+    value: MetaValue,
+    start: usize,
+    end: usize,
+    inline: bool,
+}
+
+/// What comes next within a collection.
+enum Next {
+    Node(Node),
+    /// The collection closes; its last byte ends here.
+    Close(usize),
+}
+
+type Events<'t> = Parser<'t, granit_parser::StrInput<'t>>;
+
+impl<'t> Builder<'t> {
+    /// The entries of the outermost mapping, up to its end.
+    fn entries(&mut self, events: &mut Events<'t>) -> Result<Vec<Entry>, Fault> {
+        let mut entries = Vec::new();
+        while let Next::Node(key) = self.next(events, 1)? {
+            let name = self.key_text(&key)?;
+            let Next::Node(value) = self.next(events, 1)? else { break };
+            let written = value.start < value.end;
+            entries.push(Entry {
+                key: name,
+                start: key.start,
+                value_start: if written { value.start } else { key.end },
+                end: if written { value.end.max(key.end) } else { key.end },
+                inline: value.inline && written,
+                value: value.value,
+            });
+        }
+        Ok(entries)
+    }
+
+    fn next(&mut self, events: &mut Events<'t>, depth: usize) -> Result<Next, Fault> {
+        let (event, span) = match events.next() {
+            Some(Ok(next)) => next,
+            Some(Err(error)) => return Err(fault(error.marker().line(), &error.info())),
+            None => return Ok(Next::Close(self.source.len())),
+        };
+        let line = span.start.line();
+        let range = span.byte_range().unwrap_or_default();
+        let before = self.nodes;
+        self.count(1, line)?;
+        if depth > MAX_DEPTH {
+            return Err(fault(line, "the frontmatter is nested too deeply"));
+        }
+        let mut node = Node {
+            value: MetaValue::Text(String::new()),
+            start: range.start,
+            end: range.end,
+            inline: false,
+        };
+        let anchor = match event {
+            Event::Scalar(text, style, anchor, _) => {
+                let plain = style == ScalarStyle::Plain;
+                let null = plain && matches!(&*text, "~" | "null" | "Null" | "NULL");
+                if !null {
+                    node.value = MetaValue::Text(text.into_owned());
+                }
+                node.inline = !matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+                anchor
+            }
+            Event::SequenceStart(style, anchor, _) => {
+                let mut items = Vec::new();
+                let close = loop {
+                    match self.next(events, depth + 1)? {
+                        Next::Node(item) => {
+                            node.end = node.end.max(item.end);
+                            items.push(item.value);
+                        }
+                        Next::Close(end) => break end,
+                    }
+                };
+                node.close(style, close);
+                node.value = MetaValue::List(items);
+                anchor
+            }
+            Event::MappingStart(style, anchor, _) => {
+                let mut entries = Vec::new();
+                let close = loop {
+                    let key = match self.next(events, depth + 1)? {
+                        Next::Node(key) => key,
+                        Next::Close(end) => break end,
+                    };
+                    let name = self.key_text(&key)?;
+                    match self.next(events, depth + 1)? {
+                        Next::Node(value) => {
+                            node.end = node.end.max(key.end).max(value.end);
+                            entries.push((name, value.value));
+                        }
+                        Next::Close(end) => break end,
+                    }
+                };
+                node.close(style, close);
+                node.value = MetaValue::Map(entries);
+                anchor
+            }
+            Event::Alias(id) => {
+                let (value, size) = match self.anchors.get(&id) {
+                    Some((value, size)) => (value.clone(), *size),
+                    None => return Err(fault(line, "an alias refers to itself")),
+                };
+                self.count(size, line)?;
+                node.value = value;
+                0
+            }
+            _ => return Ok(Next::Close(range.end)),
+        };
+        if anchor != 0 {
+            self.anchors.insert(anchor, (node.value.clone(), self.nodes - before));
+        }
+        Ok(Next::Node(node))
+    }
+
+    fn count(&mut self, nodes: usize, line: usize) -> Result<(), Fault> {
+        self.nodes = self.nodes.saturating_add(nodes);
+        if self.nodes > MAX_NODES {
+            return Err(fault(line, "the frontmatter holds too many values"));
+        }
+        Ok(())
+    }
+
+    fn key_text(&self, key: &Node) -> Result<String, Fault> {
+        match &key.value {
+            MetaValue::Text(name) => Ok(name.clone()),
+            MetaValue::List(_) | MetaValue::Map(_) => {
+                let before = self.source.get(..key.start).unwrap_or_default();
+                let line = 1 + before.matches('\n').count();
+                Err(fault(line, "a key is itself a list or a mapping"))
+            }
+        }
+    }
+}
+
+impl Node {
+    /// A flow collection ends with its bracket; a block collection with its last value, because
+    /// its end is only noticed at the next key.
+    fn close(&mut self, style: StructureStyle, end: usize) {
+        if style == StructureStyle::Flow {
+            self.end = self.end.max(end);
+        }
+    }
+}
