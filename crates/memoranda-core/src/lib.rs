@@ -11,3 +11,7 @@ pub mod problem;
 pub mod note;
 
 pub mod change;
+
+pub mod words;
+
+pub mod query;
