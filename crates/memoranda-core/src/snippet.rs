@@ -299,7 +299,7 @@ mod tests {
         check("a cat -dog", "cat -dog", 50, "a <cat> -dog");
         check("one two three four five six", "four", 14, "…<four> five…");
         check("one two three four five six", "four", 20, "…<four> five six");
-        check("one two three four five six", "six", 14, "…four five <six>");
+        check("one two three four five six", "six", 14, "…five <six>");
         check("nothing to see in this text", "absent", 12, "nothing to…");
     }
 

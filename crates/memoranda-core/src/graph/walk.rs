@@ -18,11 +18,7 @@ pub struct Edge<Id, Label> {
 impl<Id: Copy + Eq, Label> Edge<Id, Label> {
     /// The other end, if one end is the given note.
     fn beyond(&self, end: Id) -> Option<Id> {
-        if self.from == end {
-            Some(self.to)
-        } else {
-            (self.to == end).then_some(self.from)
-        }
+        if self.from == end { Some(self.to) } else { (self.to == end).then_some(self.from) }
     }
 }
 
@@ -116,11 +112,8 @@ where
     }
     // Two small circles that meet hold far fewer notes than one that reaches the other end.
     for _ in 0..max_depth {
-        let (growing, other) = if near.level.len() <= far.level.len() {
-            (&mut near, &far)
-        } else {
-            (&mut far, &near)
-        };
+        let (growing, other) =
+            if near.level.len() <= far.level.len() { (&mut near, &far) } else { (&mut far, &near) };
         if growing.level.is_empty() {
             return Ok(None);
         }
@@ -134,10 +127,17 @@ where
 
 /// One of the two circles.
 struct Side<Id, Label> {
-    /// How each note was reached: by which link, from which note. The centre by none.
-    reached: HashMap<Id, Option<(Edge<Id, Label>, Id)>>,
+    /// How each note was reached; the centre by no step.
+    reached: HashMap<Id, Option<Step<Id, Label>>>,
     /// The outermost notes.
     level: Vec<Id>,
+}
+
+/// One link on the way back to a centre.
+#[derive(Clone)]
+struct Step<Id, Label> {
+    edge: Edge<Id, Label>,
+    towards: Id,
 }
 
 impl<Id: Copy + Eq + Hash, Label: Clone> Side<Id, Label> {
@@ -157,7 +157,7 @@ impl<Id: Copy + Eq + Hash, Label: Clone> Side<Id, Label> {
                 if self.reached.contains_key(&id) {
                     continue;
                 }
-                self.reached.insert(id, Some((edge.clone(), end)));
+                self.reached.insert(id, Some(Step { edge: edge.clone(), towards: end }));
                 if other.reached.contains_key(&id) {
                     return Some(id);
                 }
@@ -167,12 +167,12 @@ impl<Id: Copy + Eq + Hash, Label: Clone> Side<Id, Label> {
         None
     }
 
-    /// The links from a note back to the centre, and the notes that they lead to.
-    fn back(&self, mut at: Id) -> Vec<(Edge<Id, Label>, Id)> {
+    /// The way from a note back to the centre.
+    fn back(&self, mut at: Id) -> Vec<Step<Id, Label>> {
         let mut steps = Vec::new();
-        while let Some(Some((edge, before))) = self.reached.get(&at) {
-            steps.push((edge.clone(), *before));
-            at = *before;
+        while let Some(Some(step)) = self.reached.get(&at) {
+            steps.push(step.clone());
+            at = step.towards;
         }
         steps
     }
@@ -185,14 +185,14 @@ fn route<Id: Copy + Eq + Hash, Label: Clone>(
 ) -> Route<Id, Label> {
     let mut notes = Vec::new();
     let mut edges = Vec::new();
-    for (edge, note) in near.back(meeting).into_iter().rev() {
-        notes.push(note);
-        edges.push(edge);
+    for step in near.back(meeting).into_iter().rev() {
+        notes.push(step.towards);
+        edges.push(step.edge);
     }
     notes.push(meeting);
-    for (edge, note) in far.back(meeting) {
-        edges.push(edge);
-        notes.push(note);
+    for step in far.back(meeting) {
+        edges.push(step.edge);
+        notes.push(step.towards);
     }
     Route { notes, edges }
 }

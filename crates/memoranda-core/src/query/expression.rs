@@ -108,7 +108,7 @@ mod tests {
                 rest = &rest[length..];
             }
         }
-        fn chain<'t>(tokens: &mut &[&'t str], operators: &[&str]) -> bool {
+        fn chain(tokens: &mut &[&str], operators: &[&str]) -> bool {
             let Some((operator, tighter)) = operators.split_first() else { return leaf(tokens) };
             loop {
                 if !chain(tokens, tighter) {
