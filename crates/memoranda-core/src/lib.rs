@@ -11,3 +11,16 @@ pub mod problem;
 pub mod note;
 
 pub mod change;
+
+pub mod passage;
+pub mod words;
+
+pub mod query;
+pub mod rank;
+pub mod snippet;
+pub mod timeframe;
+pub mod tokens;
+
+pub mod graph;
+
+pub mod diff;

@@ -1,0 +1,325 @@
+//! Which note a link means. The store looks up everything that the link's keys could name
+//! ([`link_keys`]); here one is chosen ([`choose`]), or none, or too many are found.
+
+use crate::path::NotePath;
+
+/// What a link may name, ready to be looked up.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LinkKeys {
+    /// The project before `::`, if the link names one; all other keys are within it.
+    pub project: Option<String>,
+    /// The name itself, as a title has it.
+    pub title: String,
+    /// Permalinks it may be: as written, then as a slug.
+    pub permalinks: Vec<String>,
+    /// Paths seen from the folder of the note that holds the link: as written, then with `.md`.
+    pub relative_paths: Vec<String>,
+    /// Paths from the top of the project: as written, then with `.md`.
+    pub paths: Vec<String>,
+    /// The name without regard to case, blanks, `_` and `-`; see [`alias_key`].
+    pub alias: String,
+}
+
+/// A note that one of the keys found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LinkCandidate<Id> {
+    /// The note.
+    pub id: Id,
+    /// Where it lies.
+    pub path: NotePath,
+    /// Its permalink.
+    pub permalink: String,
+    /// Its title.
+    pub title: String,
+}
+
+/// What a link turned out to mean.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Resolution<Id> {
+    /// This note.
+    Found(Id),
+    /// One of these, equally well; the nearest first, then by path.
+    Ambiguous(Vec<Id>),
+    /// No note that exists yet.
+    Missing,
+}
+
+/// What to do when a name fits several notes equally well.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Strictness {
+    /// Say so: something is about to be changed or removed.
+    Strict,
+    /// Take the shortest path: something is about to be shown.
+    Lenient,
+}
+
+/// The keys of a link or identifier, in a note at `from` if it stands in one. `slug` makes a
+/// permalink of a name.
+pub fn link_keys(
+    link: &str,
+    from: Option<&NotePath>,
+    slug: impl FnOnce(&str) -> String,
+) -> LinkKeys {
+    let link = link.trim();
+    let link = link.strip_prefix("[[").and_then(|link| link.strip_suffix("]]")).unwrap_or(link);
+    let link = link.strip_prefix("memory://").unwrap_or(link);
+    let link = link.split_once('|').map_or(link, |(name, _alias)| name).trim();
+    let (project, name) = match link.split_once("::") {
+        Some((project, name)) if !project.trim().is_empty() && !name.trim().is_empty() => {
+            (Some(project.trim().to_owned()), name.trim())
+        }
+        _ => (None, link),
+    };
+    let top = name.trim_start_matches('/');
+    let mut permalinks = vec![top.to_owned()];
+    let slugged = slug(top);
+    if slugged != top {
+        permalinks.push(slugged);
+    }
+    // A path within another project is not seen from this note's folder.
+    let relative = from.filter(|_| project.is_none()).and_then(|from| joined(from, name));
+    LinkKeys {
+        project,
+        title: name.to_owned(),
+        permalinks,
+        relative_paths: relative.map(with_extension).unwrap_or_default(),
+        paths: with_extension(top.to_owned()),
+        alias: alias_key(top),
+    }
+}
+
+impl LinkKeys {
+    /// The first folder and the rest, for when nothing in this project is meant: the folder may
+    /// be the name of another.
+    pub fn first_segment(&self) -> Option<(&str, &str)> {
+        let (first, rest) = self.paths.first()?.split_once('/')?;
+        (!first.is_empty() && !rest.is_empty()).then_some((first, rest))
+    }
+}
+
+/// A name without regard to case, and with `_`, `-` and blanks alike; what the store indexes
+/// titles, permalinks and file stems by, for links that were typed carelessly.
+pub fn alias_key(name: &str) -> String {
+    let plain = |c: char| if c == '_' || c.is_whitespace() { '-' } else { c };
+    name.trim().chars().flat_map(char::to_lowercase).map(plain).collect()
+}
+
+/// Chooses the note that a link means from those that its keys found.
+///
+/// In order: the path seen from the linking note's folder; the nearest note of that permalink or
+/// title; the permalink; the title; the path; the one note that is alike but for case, `_`, `-`.
+pub fn choose<Id: Copy>(
+    keys: &LinkKeys,
+    candidates: &[LinkCandidate<Id>],
+    from: Option<&NotePath>,
+    strictness: Strictness,
+) -> Resolution<Id> {
+    if keys.title.is_empty() {
+        return Resolution::Missing;
+    }
+    let is_at = |path: &str| candidates.iter().find(|c| c.path.as_str() == path);
+    if let Some(found) = keys.relative_paths.iter().find_map(|path| is_at(path)) {
+        return Resolution::Found(found.id);
+    }
+    let has_permalink = |c: &LinkCandidate<Id>| keys.permalinks.contains(&c.permalink);
+    let has_title = |c: &LinkCandidate<Id>| c.title == keys.title;
+    if let Some(from) = from.filter(|_| keys.project.is_none()) {
+        let named = candidates.iter().filter(|c| has_permalink(c) || has_title(c));
+        let named: Vec<_> = named.map(|c| (distance(from, &c.path), c)).collect();
+        let nearest = named.iter().map(|&(distance, _)| distance).min();
+        let nearest = named.iter().filter(|&&(distance, _)| Some(distance) == nearest);
+        let nearest: Vec<_> = nearest.map(|&(_, candidate)| candidate).collect();
+        if !nearest.is_empty() {
+            return settled(nearest, strictness);
+        }
+    }
+    for permalink in &keys.permalinks {
+        let found: Vec<_> = candidates.iter().filter(|c| &c.permalink == permalink).collect();
+        if !found.is_empty() {
+            return settled(found, strictness);
+        }
+    }
+    let titled: Vec<_> = candidates.iter().filter(|c| has_title(c)).collect();
+    if !titled.is_empty() {
+        return settled(titled, strictness);
+    }
+    if let Some(found) = keys.paths.iter().find_map(|path| is_at(path)) {
+        return Resolution::Found(found.id);
+    }
+    let alike = candidates.iter().filter(|c| {
+        let path = c.path.as_str();
+        let bare = path.strip_suffix(".md").unwrap_or(path);
+        let names = [c.permalink.as_str(), c.title.as_str(), path, bare, c.path.stem()];
+        names.into_iter().any(|name| alias_key(name) == keys.alias)
+    });
+    // A careless name is only taken if it can mean one thing, however lenient.
+    settled(alike.collect(), Strictness::Strict)
+}
+
+/// The one candidate; or, of several, the one with the shortest path, or none of them.
+fn settled<Id: Copy>(
+    mut candidates: Vec<&LinkCandidate<Id>>,
+    strictness: Strictness,
+) -> Resolution<Id> {
+    let length =
+        |c: &LinkCandidate<Id>| (c.path.as_str().split('/').count(), c.path.as_str().len());
+    candidates.sort_by(|a, b| length(a).cmp(&length(b)).then_with(|| a.path.cmp(&b.path)));
+    candidates.dedup_by(|a, b| a.path == b.path);
+    match (candidates.as_slice(), strictness) {
+        ([], _) => Resolution::Missing,
+        ([only], _) => Resolution::Found(only.id),
+        ([first, ..], Strictness::Lenient) => Resolution::Found(first.id),
+        (several, Strictness::Strict) => {
+            Resolution::Ambiguous(several.iter().map(|candidate| candidate.id).collect())
+        }
+    }
+}
+
+/// How near one note is to another: in the same folder, in one above (the nearer the better), in
+/// one below (the nearer the better), or elsewhere.
+fn distance(from: &NotePath, to: &NotePath) -> (u8, usize) {
+    let depth = |folder: &str| if folder.is_empty() { 0 } else { folder.split('/').count() };
+    let here = from.parent().unwrap_or_default();
+    let there = to.parent().unwrap_or_default();
+    let apart = depth(here).abs_diff(depth(there));
+    if here == there {
+        (0, 0)
+    } else if from.is_within(there) {
+        (1, apart)
+    } else if to.is_within(here) {
+        (2, apart)
+    } else {
+        (3, 0)
+    }
+}
+
+/// The path that a name means in the folder of a note; `None` if it leads out of the project.
+fn joined(from: &NotePath, name: &str) -> Option<String> {
+    if name.starts_with('/') {
+        return None;
+    }
+    let folder = from.parent().map(|folder| folder.split('/')).into_iter().flatten();
+    let mut names: Vec<&str> = folder.collect();
+    for part in name.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                names.pop()?;
+            }
+            part => names.push(part),
+        }
+    }
+    (!names.is_empty()).then(|| names.join("/"))
+}
+
+fn with_extension(path: String) -> Vec<String> {
+    let extended = format!("{path}.md");
+    vec![path, extended]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn path(text: &str) -> NotePath {
+        NotePath::parse(text).unwrap()
+    }
+
+    fn slug(name: &str) -> String {
+        name.to_lowercase().replace(' ', "-")
+    }
+
+    /// A vault of notes `path|title`, whose ids are their places in the list.
+    const VAULT: &[&str] = &[
+        "a/plan.md|Plan",
+        "a/b/plan.md|Plan",
+        "a/b/c/deep.md|Deep Note",
+        "x/plan.md|Plan",
+        "x/y/other.md|Other",
+        "top.md|Top",
+        "x/My_File.md|Something",
+        "twin-one.md|Twin",
+        "y/twin-two.md|Twin",
+        "z/twin-six.md|Twin",
+    ];
+
+    fn candidates() -> Vec<LinkCandidate<usize>> {
+        let parts = VAULT.iter().map(|note| note.split_once('|').unwrap());
+        let note = |(id, (at, title)): (usize, (&str, &str))| LinkCandidate {
+            id,
+            path: path(at),
+            permalink: slug(at.trim_end_matches(".md")),
+            title: title.to_owned(),
+        };
+        parts.enumerate().map(note).collect()
+    }
+
+    fn check(link: &str, from: &str, strictness: Strictness, expected: &Resolution<usize>) {
+        let from = NotePath::parse(from).ok();
+        let keys = link_keys(link, from.as_ref(), slug);
+        let found = choose(&keys, &candidates(), from.as_ref(), strictness);
+        assert_eq!(&found, expected, "{link:?} in {from:?}");
+    }
+
+    #[test]
+    fn links_mean_the_nearest_note_of_their_name() {
+        use Resolution::{Ambiguous, Found, Missing};
+        use Strictness::{Lenient, Strict};
+        check("", "", Strict, &Missing);
+        check("nowhere", "a/z.md", Lenient, &Missing);
+        check("plan", "a/z.md", Strict, &Found(0));
+        check("Plan", "a/b/z.md", Strict, &Found(1));
+        check("Plan", "a/b/c/z.md", Strict, &Found(1));
+        check("Plan", "x/y/z.md", Strict, &Found(3));
+        check("../plan", "x/y/z.md", Strict, &Found(3));
+        check("../../../plan", "x/y/z.md", Strict, &Missing);
+        check("b/plan", "a/z.md", Strict, &Found(1));
+        check("a/plan", "x/z.md", Strict, &Found(0));
+        check("Deep Note", "x/z.md", Strict, &Found(2));
+        check("Plan", "", Strict, &Ambiguous(vec![0, 3, 1]));
+        check("Plan", "", Lenient, &Found(0));
+        check("a/b/c/deep", "", Strict, &Found(2));
+        check("memory://a/b/c/deep", "", Strict, &Found(2));
+        check("[[Top|the top]]", "", Strict, &Found(5));
+        check("x/y/other.md", "", Strict, &Found(4));
+        check("my-file", "a/z.md", Strict, &Found(6));
+        check("top", "x/z.md", Strict, &Found(5));
+        check("deep_note", "x/z.md", Lenient, &Found(2));
+        check("twin", "", Lenient, &Ambiguous(vec![7, 8, 9]));
+        check("Twin", "z.md", Strict, &Found(7));
+        check("Twin", "q/z.md", Lenient, &Found(7));
+        check("Twin", "q/r/z.md", Strict, &Found(7));
+    }
+
+    #[test]
+    fn keys_are_taken_apart() {
+        let keys = link_keys("work::My Note", Some(&path("a/b.md")), slug);
+        assert_eq!(keys.project.as_deref(), Some("work"));
+        assert_eq!(keys.permalinks, ["My Note", "my-note"]);
+        assert!(keys.relative_paths.is_empty());
+        assert_eq!(keys.paths, ["My Note", "My Note.md"]);
+        let keys = link_keys("c/d", Some(&path("a/b.md")), slug);
+        assert_eq!(keys.relative_paths, ["a/c/d", "a/c/d.md"]);
+        assert_eq!(keys.first_segment(), Some(("c", "d")));
+        assert_eq!(link_keys("::x", None, slug).project, None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_link_is_answered(link in "\\PC{0,20}|[a-c/.:|_ -]{0,12}", from in "[a-c/]{1,6}") {
+            let from = NotePath::parse(&from).ok();
+            let keys = link_keys(&link, from.as_ref(), slug);
+            let all = candidates();
+            for strictness in [Strictness::Strict, Strictness::Lenient] {
+                let found = choose(&keys, &all, from.as_ref(), strictness);
+                let backwards: Vec<_> = all.iter().rev().cloned().collect();
+                prop_assert_eq!(&found, &choose(&keys, &backwards, from.as_ref(), strictness));
+                if let Resolution::Ambiguous(several) = found {
+                    prop_assert!(several.len() > 1);
+                }
+            }
+        }
+    }
+}

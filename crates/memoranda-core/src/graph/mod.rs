@@ -1,0 +1,7 @@
+//! Notes that point to each other: which note a link means, and how notes hang together.
+
+mod link;
+mod walk;
+
+pub use link::{LinkCandidate, LinkKeys, Resolution, Strictness, alias_key, choose, link_keys};
+pub use walk::{Edge, Neighbour, Neighbourhood, Route, neighbours, shortest_path};

@@ -1,0 +1,282 @@
+//! Walking the graph of notes, a level at a time, so that the store answers one question for all
+//! notes of a level. Links are followed both ways: a note is near what links to it, too.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+
+/// A link from one note to another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Edge<Id, Label> {
+    /// The note that holds the link.
+    pub from: Id,
+    /// The note that the link means.
+    pub to: Id,
+    /// What the caller wants to know of it later, such as the relation's type.
+    pub label: Label,
+}
+
+impl<Id: Copy + Eq, Label> Edge<Id, Label> {
+    /// The other end, if one end is the given note.
+    fn beyond(&self, end: Id) -> Option<Id> {
+        if self.from == end { Some(self.to) } else { (self.to == end).then_some(self.from) }
+    }
+}
+
+/// A note near others.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Neighbour<Id, Label> {
+    /// The note.
+    pub id: Id,
+    /// How many links it is away, at the least 1.
+    pub depth: usize,
+    /// The link by which it was reached.
+    pub via: Edge<Id, Label>,
+}
+
+/// The notes near others, and whether that is all.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Neighbourhood<Id, Label> {
+    /// The notes, nearest first, without those at the start.
+    pub found: Vec<Neighbour<Id, Label>>,
+    /// Whether the limit left some out.
+    pub truncated: bool,
+}
+
+/// The notes at most `depth` links away from any of `start`, at most `max` of them. `edges` gives
+/// the links from and to any of the notes that it is asked for.
+pub fn neighbours<Id, Label, Failure>(
+    start: &[Id],
+    depth: usize,
+    max: usize,
+    mut edges: impl FnMut(&[Id]) -> Result<Vec<Edge<Id, Label>>, Failure>,
+) -> Result<Neighbourhood<Id, Label>, Failure>
+where
+    Id: Copy + Eq + Hash,
+{
+    let mut seen: HashSet<Id> = HashSet::new();
+    let mut level: Vec<Id> = start.iter().copied().filter(|&id| seen.insert(id)).collect();
+    let mut found: Vec<Neighbour<Id, Label>> = Vec::new();
+    for depth in 1..=depth {
+        if level.is_empty() {
+            break;
+        }
+        let on_level: HashSet<Id> = level.iter().copied().collect();
+        let mut next = Vec::new();
+        for edge in edges(&level)? {
+            for end in [edge.from, edge.to] {
+                let Some(id) = edge.beyond(end).filter(|_| on_level.contains(&end)) else {
+                    continue;
+                };
+                if seen.contains(&id) {
+                    continue;
+                }
+                if found.len() == max {
+                    return Ok(Neighbourhood { found, truncated: true });
+                }
+                seen.insert(id);
+                next.push(id);
+                found.push(Neighbour { id, depth, via: edge });
+                // The other end is on the level, hence already seen.
+                break;
+            }
+        }
+        level = next;
+    }
+    Ok(Neighbourhood { found, truncated: false })
+}
+
+/// A way from one note to another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Route<Id, Label> {
+    /// The notes on the way, both ends included.
+    pub notes: Vec<Id>,
+    /// The links between them, one less; each points whichever way it was written.
+    pub edges: Vec<Edge<Id, Label>>,
+}
+
+/// A shortest way between two notes of at most `max_depth` links; `None` if there is none.
+pub fn shortest_path<Id, Label, Failure>(
+    from: Id,
+    to: Id,
+    max_depth: usize,
+    mut edges: impl FnMut(&[Id]) -> Result<Vec<Edge<Id, Label>>, Failure>,
+) -> Result<Option<Route<Id, Label>>, Failure>
+where
+    Id: Copy + Eq + Hash,
+    Label: Clone,
+{
+    let mut near = Side::new(from);
+    let mut far = Side::new(to);
+    if from == to {
+        return Ok(Some(Route { notes: vec![from], edges: Vec::new() }));
+    }
+    // Two small circles that meet hold far fewer notes than one that reaches the other end.
+    for _ in 0..max_depth {
+        let (growing, other) =
+            if near.level.len() <= far.level.len() { (&mut near, &far) } else { (&mut far, &near) };
+        if growing.level.is_empty() {
+            return Ok(None);
+        }
+        let found = edges(&growing.level)?;
+        if let Some(meeting) = growing.grow(found, other) {
+            return Ok(Some(route(&near, &far, meeting)));
+        }
+    }
+    Ok(None)
+}
+
+/// One of the two circles.
+struct Side<Id, Label> {
+    /// How each note was reached; the centre by no step.
+    reached: HashMap<Id, Option<Step<Id, Label>>>,
+    /// The outermost notes.
+    level: Vec<Id>,
+}
+
+/// One link on the way back to a centre.
+#[derive(Clone)]
+struct Step<Id, Label> {
+    edge: Edge<Id, Label>,
+    towards: Id,
+}
+
+impl<Id: Copy + Eq + Hash, Label: Clone> Side<Id, Label> {
+    fn new(centre: Id) -> Self {
+        Self { reached: HashMap::from([(centre, None)]), level: vec![centre] }
+    }
+
+    /// Adds the next level, up to a note that the other circle holds. The first such note is on
+    /// a shortest way, because until now the circles did not touch.
+    fn grow(&mut self, edges: Vec<Edge<Id, Label>>, other: &Self) -> Option<Id> {
+        let on_level: HashSet<Id> = self.level.drain(..).collect();
+        for edge in edges {
+            for end in [edge.from, edge.to] {
+                let Some(id) = edge.beyond(end).filter(|_| on_level.contains(&end)) else {
+                    continue;
+                };
+                if self.reached.contains_key(&id) {
+                    continue;
+                }
+                self.reached.insert(id, Some(Step { edge: edge.clone(), towards: end }));
+                if other.reached.contains_key(&id) {
+                    return Some(id);
+                }
+                self.level.push(id);
+            }
+        }
+        None
+    }
+
+    /// The way from a note back to the centre.
+    fn back(&self, mut at: Id) -> Vec<Step<Id, Label>> {
+        let mut steps = Vec::new();
+        while let Some(Some(step)) = self.reached.get(&at) {
+            steps.push(step.clone());
+            at = step.towards;
+        }
+        steps
+    }
+}
+
+fn route<Id: Copy + Eq + Hash, Label: Clone>(
+    near: &Side<Id, Label>,
+    far: &Side<Id, Label>,
+    meeting: Id,
+) -> Route<Id, Label> {
+    let mut notes = Vec::new();
+    let mut edges = Vec::new();
+    for step in near.back(meeting).into_iter().rev() {
+        notes.push(step.towards);
+        edges.push(step.edge);
+    }
+    notes.push(meeting);
+    for step in far.back(meeting) {
+        edges.push(step.edge);
+        notes.push(step.towards);
+    }
+    Route { notes, edges }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    type Links = [(u64, u64)];
+
+    /// The links from and to any of the notes, as a store would give them.
+    fn store(links: &Links) -> impl FnMut(&[u64]) -> Result<Vec<Edge<u64, ()>>, Infallible> {
+        move |ids| {
+            let found = links.iter().filter(|(from, to)| ids.contains(from) || ids.contains(to));
+            Ok(found.map(|&(from, to)| Edge { from, to, label: () }).collect())
+        }
+    }
+
+    const LINKS: &Links = &[(1, 2), (3, 1), (2, 4), (4, 5), (5, 6), (6, 6), (8, 9)];
+
+    #[test]
+    fn neighbours_come_level_by_level() {
+        let check = |start: &[u64], depth, max, expected: &[(u64, usize)], truncated| {
+            let near = neighbours(start, depth, max, store(LINKS)).unwrap();
+            let found: Vec<_> = near.found.iter().map(|n| (n.id, n.depth)).collect();
+            assert_eq!((found.as_slice(), near.truncated), (expected, truncated));
+        };
+        check(&[1], 0, 9, &[], false);
+        check(&[1], 1, 9, &[(2, 1), (3, 1)], false);
+        check(&[1], 2, 9, &[(2, 1), (3, 1), (4, 2)], false);
+        check(&[1], 9, 2, &[(2, 1), (3, 1)], true);
+        check(&[1], 1, 2, &[(2, 1), (3, 1)], false);
+        check(&[6], 1, 9, &[(5, 1)], false);
+        check(&[1, 2], 1, 9, &[(3, 1), (4, 1)], false);
+        check(&[7], 5, 9, &[], false);
+        check(&[], 5, 9, &[], false);
+    }
+
+    #[test]
+    fn paths_are_shortest_and_may_run_against_links() {
+        let check = |from, to, max_depth, expected: Option<&[u64]>| {
+            let route = shortest_path(from, to, max_depth, store(LINKS)).unwrap();
+            assert_eq!(route.map(|route| route.notes).as_deref(), expected);
+        };
+        check(1, 1, 0, Some(&[1]));
+        check(3, 6, 5, Some(&[3, 1, 2, 4, 5, 6]));
+        check(6, 3, 5, Some(&[6, 5, 4, 2, 1, 3]));
+        check(3, 6, 4, None);
+        check(1, 8, 99, None);
+        check(7, 1, 99, None);
+    }
+
+    #[test]
+    fn a_store_that_fails_stops_the_walk() {
+        let failing = |_: &[u64]| Err::<Vec<Edge<u64, ()>>, _>("broken");
+        assert_eq!(neighbours(&[1], 1, 1, failing), Err("broken"));
+        assert_eq!(shortest_path(1, 2, 1, failing), Err("broken"));
+    }
+
+    proptest! {
+        #[test]
+        fn the_way_is_as_long_as_the_distance(
+            links in prop::collection::vec((0u64..12, 0u64..12), 0..24),
+            from in 0u64..12,
+            to in 0u64..12,
+        ) {
+            let near = neighbours(&[from], 99, 99, store(&links)).unwrap();
+            let depth = near.found.iter().find(|n| n.id == to).map(|n| n.depth);
+            let depth = if from == to { Some(0) } else { depth };
+            let route = shortest_path(from, to, 99, store(&links)).unwrap();
+            prop_assert_eq!(route.as_ref().map(|route| route.edges.len()), depth);
+            if let Some(route) = route {
+                prop_assert_eq!(route.notes.first(), Some(&from));
+                prop_assert_eq!(route.notes.last(), Some(&to));
+                for (pair, edge) in route.notes.windows(2).zip(&route.edges) {
+                    prop_assert_eq!(edge.beyond(pair[0]), Some(pair[1]));
+                }
+                let shorter = shortest_path(from, to, route.edges.len(), store(&links)).unwrap();
+                prop_assert!(shorter.is_some());
+            }
+        }
+    }
+}

@@ -1,0 +1,416 @@
+//! The unit of search: a passage, so that a long note is found by any of its parts and the part
+//! is what is shown. Passages lie in order, never overlap, and together hold every word.
+
+use std::ops::{Range, RangeInclusive};
+
+use crate::note::{Note, Section};
+
+/// A passage that holds this many words takes no more.
+const ENOUGH_WORDS: usize = 100;
+/// A passage takes another block only up to this many words.
+const WANTED_WORDS: usize = 150;
+/// No passage is larger; a block is cut only if it is.
+const MAX_WORDS: usize = 200;
+/// Fewer words than this (a heading, a last line) do not stand alone if a neighbour has room.
+const FEW_WORDS: usize = 25;
+/// What counts as one word where there are no blanks: other scripts, links, encoded data.
+const BYTES_PER_WORD: usize = 10;
+/// The longest piece of one line.
+const PIECE_BYTES: usize = 1500;
+/// A heading is repeated with each of its passages, so a huge one is cut.
+const MAX_TITLE_CHARS: usize = 120;
+
+/// A part of a text that is searched and shown as one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Passage {
+    /// The headings that govern it, outermost first, joined by ` › `; empty above the first.
+    pub heading: String,
+    /// Its lines in the whole text, from 1.
+    pub lines: RangeInclusive<usize>,
+    /// Its bytes in the whole text.
+    pub span: Range<usize>,
+}
+
+impl Passage {
+    /// The passage itself, out of the text that was cut.
+    pub fn text<'t>(&self, text: &'t str) -> &'t str {
+        text.get(self.span.clone()).unwrap_or_default()
+    }
+}
+
+/// Cuts a note's body into passages: its sections, each into paragraphs, lists and code of a
+/// handy size. The frontmatter is in none of them.
+pub fn passages(text: &str, note: &Note) -> Vec<Passage> {
+    let end = text.floor_char_boundary(note.body.end);
+    let mut at = text.floor_char_boundary(note.body.start).min(end);
+    let mut cutter = Cutter::new(text, Fences::Whole);
+    let mut path = HeadingPath::default();
+    let mut above: Option<&Section> = None;
+    for section in &note.sections {
+        let start = text.floor_char_boundary(section.heading.start.clamp(at, end));
+        // A heading with nothing between it and a deeper one begins that one's passage.
+        let is_bare = above.is_some_and(|above| {
+            let between = text.get(above.heading.end..start);
+            section.level > above.level && between.is_some_and(|text| text.trim().is_empty())
+        });
+        if !is_bare {
+            cutter.cut(at..start, &path);
+            at = start;
+        }
+        path.enter(section);
+        above = Some(section);
+    }
+    cutter.cut(at..end, &path);
+    cutter.passages
+}
+
+/// Cuts a text that is not Markdown into passages, by paragraphs and lines alone.
+pub fn passages_of_text(text: &str) -> Vec<Passage> {
+    let mut cutter = Cutter::new(text, Fences::Ignored);
+    cutter.cut(0..text.len(), &HeadingPath::default());
+    cutter.passages
+}
+
+/// The headings that govern a place.
+#[derive(Default)]
+struct HeadingPath {
+    open: Vec<(u8, String)>,
+}
+
+impl HeadingPath {
+    fn enter(&mut self, section: &Section) {
+        self.open.retain(|&(level, _)| level < section.level);
+        self.open.push((section.level, section.title.chars().take(MAX_TITLE_CHARS).collect()));
+    }
+
+    fn joined(&self) -> String {
+        let titles: Vec<_> = self.open.iter().map(|(_, title)| title.as_str()).collect();
+        titles.join(" › ")
+    }
+}
+
+/// Whether lines between code fences belong together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fences {
+    Whole,
+    Ignored,
+}
+
+/// How fine the parts are that are put together.
+#[derive(Clone, Copy)]
+enum Grain {
+    Block,
+    Line,
+    Piece,
+}
+
+/// Puts blocks together to passages.
+struct Cutter<'t> {
+    text: &'t str,
+    fences: Fences,
+    passages: Vec<Passage>,
+    /// What is collected for the next passage, and its size.
+    group: Range<usize>,
+    group_words: usize,
+    /// The size of the last passage, if another of the same section may join it.
+    last_words: Option<usize>,
+    /// A place whose line is known, so that lines are counted once.
+    counted: usize,
+    line: usize,
+}
+
+impl<'t> Cutter<'t> {
+    fn new(text: &'t str, fences: Fences) -> Self {
+        Self {
+            text,
+            fences,
+            passages: Vec::new(),
+            group: 0..0,
+            group_words: 0,
+            last_words: None,
+            counted: 0,
+            line: 1,
+        }
+    }
+
+    fn cut(&mut self, range: Range<usize>, path: &HeadingPath) {
+        let Some(text) = self.text.get(range.clone()) else { return };
+        if text.trim().is_empty() {
+            return;
+        }
+        let heading = path.joined();
+        self.last_words = None;
+        for block in blocks(text, self.fences) {
+            let block = range.start + block.start..range.start + block.end;
+            self.add(block, Grain::Block, &heading);
+        }
+        self.flush(&heading);
+    }
+
+    /// Adds a part to the group, or closes the group first, or takes the part apart.
+    fn add(&mut self, part: Range<usize>, grain: Grain, heading: &str) {
+        let Some(text) = self.text.get(part.clone()) else { return };
+        let size = size(text);
+        if size == 0 {
+            return;
+        }
+        let is_small = self.group_words < FEW_WORDS;
+        let limit = if is_small { MAX_WORDS } else { WANTED_WORDS };
+        if self.group_words + size > limit && !is_small {
+            self.flush(heading);
+        }
+        if self.group_words + size <= MAX_WORDS {
+            self.extend(part, size, heading);
+            return;
+        }
+        match grain {
+            Grain::Block => {
+                for line in text.split_inclusive('\n') {
+                    let start = part.start + offset_in(text, line);
+                    self.add(start..start + line.len(), Grain::Line, heading);
+                }
+            }
+            Grain::Line => {
+                let mut rest = text.trim_start();
+                while !rest.is_empty() {
+                    let (piece, after) = rest.split_at(piece_end(rest));
+                    let start = part.start + offset_in(text, piece);
+                    self.add(start..start + piece.len(), Grain::Piece, heading);
+                    rest = after.trim_start();
+                }
+            }
+            Grain::Piece => self.extend(part, size, heading),
+        }
+    }
+
+    fn extend(&mut self, part: Range<usize>, size: usize, heading: &str) {
+        if self.group_words == 0 {
+            self.group.start = part.start;
+        }
+        self.group.end = part.end;
+        self.group_words += size;
+        if self.group_words >= ENOUGH_WORDS {
+            self.flush(heading);
+        }
+    }
+
+    /// Makes a passage of the group.
+    fn flush(&mut self, heading: &str) {
+        let words = std::mem::take(&mut self.group_words);
+        let Some(text) = self.text.get(self.group.clone()).filter(|_| words > 0) else { return };
+        let start = self.group.end - text.trim_start().len();
+        let end = self.group.start + text.trim_end().len();
+        let joins = words < FEW_WORDS && self.last_words.is_some_and(|w| w + words <= MAX_WORDS);
+        let first = self.line_of(start);
+        let lines = first..=self.line_of(end);
+        if joins && let Some(last) = self.passages.last_mut() {
+            last.span.end = end;
+            last.lines = *last.lines.start()..=*lines.end();
+            return;
+        }
+        self.passages.push(Passage { heading: heading.to_owned(), lines, span: start..end });
+        self.last_words = Some(words);
+    }
+
+    fn line_of(&mut self, offset: usize) -> usize {
+        let between = self.text.as_bytes().get(self.counted..offset).unwrap_or_default();
+        self.line += between.iter().filter(|&&byte| byte == b'\n').count();
+        self.counted = self.counted.max(offset);
+        self.line
+    }
+}
+
+/// The paragraphs, lists and fenced code of a text: what stands between blank lines.
+fn blocks(text: &str, fences: Fences) -> Vec<Range<usize>> {
+    let mut blocks: Vec<Range<usize>> = Vec::new();
+    let mut open: Option<usize> = None;
+    let mut fence: Option<&str> = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let (start, end) = (at, at + line.len());
+        at = end;
+        let content = line.trim();
+        if let Some(mark) = fence {
+            let closes = content.starts_with(mark)
+                && content.bytes().all(|byte| mark.as_bytes().first() == Some(&byte));
+            if closes {
+                blocks.extend(open.take().map(|open| open..end));
+                fence = None;
+            }
+        } else if content.is_empty() {
+            blocks.extend(open.take().map(|open| open..start));
+        } else {
+            fence = fence_mark(content).filter(|_| fences == Fences::Whole);
+            if fence.is_some() {
+                blocks.extend(open.take().map(|open| open..start));
+            }
+            open.get_or_insert(start);
+        }
+    }
+    blocks.extend(open.map(|open| open..text.len()));
+    blocks
+}
+
+/// The backticks or tildes that open a code block.
+fn fence_mark(line: &str) -> Option<&str> {
+    let first = line.bytes().next().filter(|byte| matches!(byte, b'`' | b'~'))?;
+    let length = line.bytes().take_while(|&byte| byte == first).count();
+    line.get(..length).filter(|mark| mark.len() >= 3)
+}
+
+/// How many words a text counts for; none only if it is blank.
+fn size(text: &str) -> usize {
+    let text = text.trim();
+    text.split_whitespace().count().max(text.len() / BYTES_PER_WORD)
+}
+
+/// Where the first piece of an overlong line ends: after a sentence, else a word, else anywhere.
+fn piece_end(line: &str) -> usize {
+    let (mut words, mut blank, mut sentence) = (0, None, None);
+    let mut previous = ' ';
+    for (i, c) in line.char_indices() {
+        if i >= PIECE_BYTES || words >= ENOUGH_WORDS {
+            return sentence.or(blank).unwrap_or(i);
+        }
+        let is_late = i >= PIECE_BYTES / 2 || words >= ENOUGH_WORDS / 2;
+        if c.is_whitespace() && !previous.is_whitespace() {
+            words += 1;
+            blank = Some(i);
+            if is_late && matches!(previous, '.' | '!' | '?' | ';') {
+                sentence = blank;
+            }
+        } else if is_late && matches!(previous, '。' | '！' | '？') {
+            sentence = Some(i);
+        }
+        previous = c;
+    }
+    line.len()
+}
+
+/// Where a part begins within the text that it was cut from.
+fn offset_in(text: &str, part: &str) -> usize {
+    (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::note::Frontmatter;
+
+    /// A note as the parser would give it, for texts with `#` headings only.
+    fn note(text: &str) -> Note {
+        let body = text.strip_prefix("---\n").and_then(|rest| rest.find("\n---\n"));
+        let body = body.map_or(0, |end| end + 9);
+        let mut sections: Vec<Section> = Vec::new();
+        let mut at = body;
+        for (i, line) in text[body..].split_inclusive('\n').enumerate() {
+            let level = line.bytes().take_while(|&byte| byte == b'#').count();
+            if (1..=6).contains(&level) && line[level..].starts_with(' ') {
+                sections.push(Section {
+                    level: level as u8,
+                    title: line[level..].trim().to_owned(),
+                    line: i + 1,
+                    heading: at..at + line.len(),
+                    content: at + line.len()..text.len(),
+                });
+            }
+            at += line.len();
+        }
+        Note {
+            frontmatter: Frontmatter::default(),
+            body: body..text.len(),
+            sections,
+            observations: Vec::new(),
+            relations: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    fn check(text: &str, expected: &[(&str, RangeInclusive<usize>, &str)]) {
+        let cut = passages(text, &note(text));
+        let found: Vec<_> =
+            cut.iter().map(|p| (p.heading.as_str(), p.lines.clone(), p.text(text))).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn sections_and_paragraphs_become_passages() {
+        check("", &[]);
+        check(" \n\n", &[]);
+        check("---\ntitle: x\n---\nOne.\n\nTwo.\n", &[("", 4..=6, "One.\n\nTwo.")]);
+        check(
+            "intro\n# A\n## B\ntext\n### C\n- [x] y\n# D\n# E\nend",
+            &[
+                ("", 1..=1, "intro"),
+                ("A › B", 2..=4, "# A\n## B\ntext"),
+                ("A › B › C", 5..=6, "### C\n- [x] y"),
+                ("D", 7..=7, "# D"),
+                ("E", 8..=9, "# E\nend"),
+            ],
+        );
+    }
+
+    #[test]
+    fn long_texts_are_cut_where_it_hurts_least() {
+        let check = |text: &str, expected: &[usize]| {
+            let cut = passages(text, &note(text));
+            let words: Vec<_> =
+                cut.iter().map(|p| p.text(text).split_whitespace().count()).collect();
+            assert_eq!(words, expected);
+        };
+        let paragraph = "word ".repeat(60);
+        check(&format!("{paragraph}\n\n{paragraph}\n\n{paragraph}\n"), &[120, 60]);
+        check(&format!("# Title\n\n{}", "word ".repeat(190)), &[192]);
+        check(&format!("{}\n\na few more", "word ".repeat(190)), &[193]);
+        let list = "- [fact] one of the many things known\n".repeat(60);
+        check(&list, &[104, 104, 104, 104, 64]);
+        let code = format!("para\n\n```\n{}```\n\npara", "a b c\n\n".repeat(40));
+        check(&code, &[124]);
+        check(&"Eight words make one sentence of this text. ".repeat(50), &[96, 96, 96, 112]);
+    }
+
+    #[test]
+    fn no_text_makes_a_huge_passage() {
+        for text in [
+            "x".repeat(1 << 20),
+            "word ".repeat(200_000),
+            "漢字".repeat(150_000),
+            "# h\n".repeat(100_000),
+            "```\n".repeat(100_000),
+            format!("# {}\n{}", "t".repeat(1 << 20), "x\n".repeat(100_000)),
+        ] {
+            let cut = passages(&text, &note(&text));
+            assert!(!cut.is_empty());
+            assert!(cut.iter().all(|p| p.span.len() <= 2500 && p.heading.len() < 1000));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_word_is_in_one_passage(
+            text in "(\\PC{0,20}|[a-z]{1,9} |# |\n|\n\n|```\n|語|(word ){50}|(line\n){50}){0,30}",
+        ) {
+            for cut in [passages(&text, &note(&text)), passages_of_text(&text)] {
+                let mut end = if cut == passages_of_text(&text) { 0 } else { note(&text).body.start };
+                let mut line = 0;
+                for passage in &cut {
+                    prop_assert!(text[end..passage.span.start].trim().is_empty());
+                    prop_assert!(!passage.text(&text).is_empty());
+                    let before = text[..passage.span.start].matches('\n').count();
+                    prop_assert_eq!(*passage.lines.start(), before + 1);
+                    let inside = passage.text(&text).matches('\n').count();
+                    prop_assert_eq!(*passage.lines.end(), before + 1 + inside);
+                    prop_assert!(line <= *passage.lines.start());
+                    line = *passage.lines.end();
+                    end = passage.span.end;
+                }
+                prop_assert!(text[end..].trim().is_empty());
+                for passage in &cut {
+                    prop_assert!(passage.text(&text).split_whitespace().count() <= MAX_WORDS);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What a search asks, read from any text a person or a program may type. Reading never fails:
+//! what is not understood is taken as plain words.
+//!
+//! `word`, `"a phrase"`, `pref*`, `-excluded`, `+required`, `tag:name`, and upper-case `AND`,
+//! `OR`, `NOT`. Words that are merely side by side are alternatives: each that a passage holds
+//! lifts it, none is demanded. A word joined by both `AND` and `OR` counts as an alternative,
+//! because finding too much is mended by ranking and finding too little is not.
+
+mod expression;
+mod read;
+mod stop_words;
+
+pub use expression::{Mode, match_expression};
+
+/// The most words that a query is read to; more than anyone asks, few enough to be cheap.
+pub const MAX_WORDS: usize = 128;
+
+/// What a search asks.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Query {
+    /// What to look for, each once, in the order typed.
+    pub terms: Vec<Term>,
+    /// Tags that a note must carry, without `#`, in lower case.
+    pub tags: Vec<String>,
+}
+
+/// One thing to look for.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Term {
+    /// How its words are compared.
+    pub kind: TermKind,
+    /// Its words in order, at least one, as typed.
+    pub words: Vec<String>,
+    /// What it means for a text to hold it.
+    pub need: Need,
+}
+
+/// How a term's words are compared.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TermKind {
+    /// One word, as the index folds and stems it.
+    Word,
+    /// Words in a row, of which the last may be the beginning of a longer one.
+    Prefix,
+    /// Several words in a row.
+    Phrase,
+}
+
+/// What it means for a text to hold a term.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Need {
+    /// The text must hold it.
+    Required,
+    /// The better for holding it; if nothing is required, one of these must be held.
+    Optional,
+    /// The text must not hold it.
+    Excluded,
+}
+
+impl Query {
+    /// Reads a query. Any text is one, though it may ask for nothing.
+    pub fn parse(text: &str) -> Self {
+        read::query(text)
+    }
+
+    /// The terms that a text may be shown for: all but the excluded.
+    pub fn wanted(&self) -> impl Iterator<Item = &Term> {
+        self.terms.iter().filter(|term| term.need != Need::Excluded)
+    }
+
+    /// Whether there is nothing to look for in a text (there may still be tags).
+    pub fn is_empty(&self) -> bool {
+        self.wanted().next().is_none()
+    }
+}

@@ -1,0 +1,59 @@
+//! English words that say nothing about what a text is about.
+
+use crate::words::fold;
+
+/// Sorted, so that a word is found by halving.
+const STOP_WORDS: &[&str] = &[
+    "a", "about", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by",
+    "can", "could", "did", "do", "does", "doing", "done", "for", "from", "had", "has", "have",
+    "having", "he", "her", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its",
+    "may", "me", "might", "mine", "must", "my", "of", "on", "or", "our", "ours", "shall", "she",
+    "should", "so", "some", "such", "than", "that", "the", "their", "theirs", "them", "then",
+    "there", "these", "they", "this", "those", "to", "was", "we", "were", "what", "when", "where",
+    "which", "who", "whom", "whose", "why", "will", "with", "would", "you", "your", "yours",
+];
+
+/// What stands before and after the apostrophe of a contraction. Apart they can be names or
+/// letters that matter, so they count only together.
+const HEADS: &[&str] = &[
+    "aren", "can", "couldn", "didn", "doesn", "don", "hadn", "hasn", "haven", "isn", "let",
+    "mustn", "shan", "shouldn", "wasn", "weren", "won", "wouldn",
+];
+const TAILS: &[&str] = &["d", "ll", "m", "re", "s", "t", "ve"];
+
+/// Whether the words of one unquoted term are only filler, such as `the` or `don't`.
+pub(super) fn are_filler(words: &[String]) -> bool {
+    let is_stop = |word: &str| STOP_WORDS.binary_search(&fold(word).as_ref()).is_ok();
+    match words {
+        [head, tail] if TAILS.contains(&fold(tail).as_ref()) => {
+            is_stop(head) || HEADS.binary_search(&fold(head).as_ref()).is_ok()
+        }
+        words => words.iter().all(|word| is_stop(word)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_sorted() {
+        assert!(STOP_WORDS.is_sorted() && HEADS.is_sorted());
+    }
+
+    #[test]
+    fn filler_is_known_alone_and_contracted() {
+        let check = |words: &[&str], expected: bool| {
+            let words: Vec<_> = words.iter().map(|&word| word.to_owned()).collect();
+            assert_eq!(are_filler(&words), expected, "{words:?}");
+        };
+        check(&["the"], true);
+        check(&["The"], true);
+        check(&["don", "t"], true);
+        check(&["what", "s"], true);
+        check(&["won"], false);
+        check(&["C"], false);
+        check(&["to", "do"], true);
+        check(&["a", "b"], false);
+    }
+}

@@ -1,0 +1,344 @@
+//! The piece of a text that best shows why it was found.
+//!
+//! The index folds and stems words; here the same words must be recognised in the original text,
+//! so comparing is lenient: a highlight too many is harmless, a hit that shows nothing is not.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::query::{Query, Term, TermKind};
+use crate::words::{fold, words};
+
+/// Two words with at least so many characters are the same if one begins with the other.
+const MIN_STEM_CHARS: usize = 4;
+const ELLIPSIS: &str = "…";
+
+/// A piece of a text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Snippet {
+    /// The piece, with `…` where the text goes on.
+    pub text: String,
+    /// The bytes of [`text`](Self::text) that match, in order, without overlap.
+    pub highlights: Vec<Range<usize>>,
+    /// How many lines of the whole text come before the piece.
+    pub line_offset: usize,
+}
+
+/// The piece of at most `max_chars` characters that holds the most of what is asked for; the
+/// beginning if it holds nothing.
+pub fn snippet(text: &str, query: &Query, max_chars: usize) -> Snippet {
+    let terms: Vec<_> = query.wanted().map(Sought::new).collect();
+    let hits = hits(text, &terms);
+    let window = if text.len() <= max_chars || text.chars().nth(max_chars).is_none() {
+        0..text.len()
+    } else {
+        // Both ellipses count.
+        let room = max_chars.saturating_sub(2 * ELLIPSIS.chars().count());
+        widened(text, best_window(&hits, terms.len(), room), room)
+    };
+    shown(text, window, &hits, max_chars)
+}
+
+/// A term as it is looked for.
+struct Sought {
+    kind: TermKind,
+    words: Vec<SoughtWord>,
+}
+
+struct SoughtWord {
+    folded: String,
+    stem: String,
+}
+
+impl Sought {
+    fn new(term: &Term) -> Self {
+        let words = term.words.iter().map(|word| {
+            let folded = fold(word).into_owned();
+            SoughtWord { stem: stem(&folded).to_owned(), folded }
+        });
+        Self { kind: term.kind, words: words.collect() }
+    }
+
+    /// Whether the term's words stand at the beginning of these; if so, how many they are.
+    fn stands_in(&self, found: &[Found<'_>]) -> Option<usize> {
+        let last = self.words.len().checked_sub(1)?;
+        let found = found.get(..=last)?;
+        let all = self.words.iter().zip(found).enumerate().all(|(i, (sought, found))| {
+            let is_open = self.kind == TermKind::Prefix && i == last;
+            sought.is_like(&found.folded) || (is_open && found.folded.starts_with(&sought.folded))
+        });
+        all.then_some(self.words.len())
+    }
+}
+
+impl SoughtWord {
+    fn is_like(&self, found: &str) -> bool {
+        if self.folded == found {
+            return true;
+        }
+        // Nearly all words differ in their first letter.
+        if self.folded.chars().next() != found.chars().next() {
+            return false;
+        }
+        let (short, long) = if self.folded.len() < found.len() {
+            (self.folded.as_str(), found)
+        } else {
+            (found, self.folded.as_str())
+        };
+        let begins = short.chars().nth(MIN_STEM_CHARS - 1).is_some() && long.starts_with(short);
+        begins || self.stem == stem(found)
+    }
+}
+
+/// A word without the commonest English endings: near enough for showing.
+fn stem(word: &str) -> &str {
+    let strip = |ending: &str, least: usize| {
+        word.strip_suffix(ending).filter(|rest| rest.chars().nth(least - 1).is_some())
+    };
+    let rest = strip("ies", 2)
+        .or_else(|| strip("ied", 2))
+        .or_else(|| strip("ing", 3))
+        .or_else(|| strip("es", 3))
+        .or_else(|| strip("ed", 3))
+        .or_else(|| strip("s", 2).filter(|rest| !rest.ends_with('s')))
+        .unwrap_or(word);
+    // `note` and `notes`, `study` and `studies`, `plan` and `planned` meet in one form.
+    let rest = rest.strip_suffix(['e', 'y']).filter(|rest| rest.len() > 1).unwrap_or(rest);
+    let mut last = rest.chars().rev();
+    match (last.next(), last.next()) {
+        (Some(a), Some(b)) if a == b && a.is_ascii_alphabetic() && rest.len() > 3 => {
+            rest.get(..rest.len() - 1).unwrap_or(rest)
+        }
+        _ => rest,
+    }
+}
+
+/// A word of the text.
+struct Found<'t> {
+    folded: Cow<'t, str>,
+    span: Range<usize>,
+    /// Characters before the word and before its end.
+    chars: Range<usize>,
+}
+
+/// A place where a term stands.
+struct Hit {
+    term: usize,
+    span: Range<usize>,
+    chars: Range<usize>,
+}
+
+fn hits(text: &str, terms: &[Sought]) -> Vec<Hit> {
+    let (mut at, mut chars) = (0, 0);
+    let mut count = |to: usize| {
+        chars += text.get(at..to).unwrap_or_default().chars().count();
+        at = to;
+        chars
+    };
+    let found: Vec<_> = words(text)
+        .map(|word| {
+            let chars = count(word.span.start)..count(word.span.end);
+            Found { folded: fold(word.text), span: word.span, chars }
+        })
+        .collect();
+    // Like words begin alike, so that most words are compared with no term at all.
+    let mut by_initial: HashMap<char, Vec<usize>> = HashMap::new();
+    for (term, sought) in terms.iter().enumerate() {
+        let initial = sought.words.first().and_then(|word| word.folded.chars().next());
+        by_initial.entry(initial.unwrap_or_default()).or_default().push(term);
+    }
+    let mut hits = Vec::new();
+    for (i, first) in found.iter().enumerate() {
+        let rest = found.get(i..).unwrap_or_default();
+        let initial = first.folded.chars().next().unwrap_or_default();
+        for &term in by_initial.get(&initial).map_or(&[][..], Vec::as_slice) {
+            let length = terms.get(term).and_then(|sought| sought.stands_in(rest));
+            let Some(last) = length.and_then(|length| rest.get(length.checked_sub(1)?)) else {
+                continue;
+            };
+            hits.push(Hit {
+                term,
+                span: first.span.start..last.span.end,
+                chars: first.chars.start..last.chars.end,
+            });
+        }
+    }
+    hits
+}
+
+/// The bytes from the first to the last hit of the best window: most different terms, then most
+/// hits, then the earliest.
+fn best_window(hits: &[Hit], terms: usize, room: usize) -> Range<usize> {
+    let mut held = vec![0usize; terms];
+    let mut distinct = 0;
+    let mut best = (0, 0, 0..0);
+    let mut start = 0;
+    for (end, last) in hits.iter().enumerate() {
+        if let Some(count) = held.get_mut(last.term) {
+            distinct += usize::from(*count == 0);
+            *count += 1;
+        }
+        while let Some(first) = hits.get(start).filter(|_| start < end)
+            && last.chars.end.saturating_sub(first.chars.start) > room
+        {
+            if let Some(count) = held.get_mut(first.term) {
+                *count -= 1;
+                distinct -= usize::from(*count == 0);
+            }
+            start += 1;
+        }
+        let count = end + 1 - start;
+        if (distinct, count) > (best.0, best.1)
+            && let Some(first) = hits.get(start)
+        {
+            best = (distinct, count, first.span.start..last.span.end);
+        }
+    }
+    best.2
+}
+
+/// The window with as much text around it as there is room for, cut between words.
+fn widened(text: &str, core: Range<usize>, room: usize) -> Range<usize> {
+    let core_text = text.get(core.clone()).unwrap_or_default();
+    let spare = room.saturating_sub(core_text.chars().count());
+    let before = text.get(..core.start).unwrap_or_default();
+    let after = text.get(core.end..).unwrap_or_default();
+    // What follows tells more than what precedes; what one side does not need the other gets.
+    let after_room = spare - before.chars().rev().take(spare / 3).count();
+    let after_taken = after.chars().take(after_room).count();
+    let before_room = spare - after_taken;
+    let start = before.char_indices().rev().take(before_room).last().map_or(core.start, |(i, _)| i);
+    let end = after.char_indices().nth(after_taken).map_or(text.len(), |(i, _)| core.end + i);
+    let end = if core_text.chars().count() > room {
+        // One hit alone is longer than the room: show its beginning.
+        core_text.char_indices().nth(room).map_or(core.end, |(i, _)| core.start + i)
+    } else {
+        end
+    };
+    // Half words at the edges go, if there is a blank to cut at outside the core.
+    let start = match text.get(start..core.start) {
+        Some(lead)
+            if start > 0
+                && !text.get(..start).unwrap_or_default().ends_with(char::is_whitespace) =>
+        {
+            lead.find(char::is_whitespace).map_or(start, |blank| start + blank)
+        }
+        _ => start,
+    };
+    let end = match text.get(core.end..end) {
+        Some(trail)
+            if end < text.len()
+                && !text.get(end..).unwrap_or_default().starts_with(char::is_whitespace) =>
+        {
+            trail.rfind(char::is_whitespace).map_or(end, |blank| core.end + blank)
+        }
+        _ => end,
+    };
+    start..end
+}
+
+/// The window as it is shown: trimmed, with ellipses, and with highlights moved along.
+fn shown(text: &str, window: Range<usize>, hits: &[Hit], max_chars: usize) -> Snippet {
+    let piece = text.get(window.clone()).unwrap_or_default();
+    let start = window.end - piece.trim_start().len();
+    let end = window.start + piece.trim_end().len();
+    let piece = text.get(start..end).unwrap_or_default();
+    let goes_before = text.get(..start).is_some_and(|before| !before.trim().is_empty());
+    let goes_on = text.get(end..).is_some_and(|after| !after.trim().is_empty());
+    let lead = if goes_before { ELLIPSIS } else { "" };
+    let trail = if goes_on { ELLIPSIS } else { "" };
+    let shown: String = [lead, piece, trail].concat();
+    let mut highlights: Vec<Range<usize>> = Vec::new();
+    for hit in hits.iter().filter(|hit| hit.span.start >= start && hit.span.end <= end) {
+        let range = hit.span.start - start + lead.len()..hit.span.end - start + lead.len();
+        match highlights.last_mut() {
+            Some(last) if range.start < last.end => last.end = last.end.max(range.end),
+            _ => highlights.push(range),
+        }
+    }
+    let line_offset = text.get(..start).unwrap_or_default().matches('\n').count();
+    if shown.chars().nth(max_chars).is_some() {
+        // Room for fewer characters than the ellipses need.
+        let text = shown.chars().take(max_chars).collect();
+        return Snippet { text, highlights: Vec::new(), line_offset };
+    }
+    Snippet { text: shown, highlights, line_offset }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Compares a snippet in which highlights stand between `<` and `>`.
+    fn check(text: &str, query: &str, max_chars: usize, expected: &str) {
+        let snippet = snippet(text, &Query::parse(query), max_chars);
+        let mut marked = snippet.text;
+        for range in snippet.highlights.iter().rev() {
+            marked.insert(range.end, '>');
+            marked.insert(range.start, '<');
+        }
+        assert_eq!(marked, expected, "{query:?} in {text:?}");
+    }
+
+    #[test]
+    fn the_window_shows_what_was_asked() {
+        check("", "x", 10, "");
+        check("all of it", "none", 10, "all of it");
+        check("the Café is open", "cafe", 50, "the <Café> is open");
+        check("it was cafe\u{301}s", "café", 50, "it was <cafe\u{301}s>");
+        check("planned plans", "planning", 50, "<planned> <plans>");
+        check("studies of a study", "study", 50, "<studies> of a <study>");
+        check("authentication", "auth", 50, "<authentication>");
+        check("an art", "are*", 50, "an art");
+        check("an area", "ar*", 50, "an <area>");
+        check("foo bar, foo-bar", "foo-bar", 50, "<foo bar>, <foo-bar>");
+        check("東京都の京都", "京都", 50, "東<京都>の<京都>");
+        check("a cat -dog", "cat -dog", 50, "a <cat> -dog");
+        check("one two three four five six", "four", 14, "…<four> five…");
+        check("one two three four five six", "four", 20, "…<four> five six");
+        check("one two three four five six", "six", 14, "…five <six>");
+        check("nothing to see in this text", "absent", 12, "nothing to…");
+    }
+
+    #[test]
+    fn the_most_different_terms_win() {
+        let far = " filler".repeat(50);
+        let text = format!("cat cat cat{far} cat and dog{far}");
+        let found = snippet(&text, &Query::parse("cat dog"), 40);
+        assert!(found.text.contains("cat and dog"), "{found:?}");
+        let text = format!("one{far}\nsecond line\nthird target line{far}");
+        let found = snippet(&text, &Query::parse("target"), 30);
+        assert_eq!((found.line_offset, found.text.lines().count()), (2, 1));
+    }
+
+    #[test]
+    fn large_texts_take_linear_time() {
+        let many: String = (0..60).map(|i| format!("w{i} ")).collect();
+        let query = Query::parse(&format!("{many} \"a a a a a a a b\""));
+        for text in ["a ".repeat(500_000), "x".repeat(1 << 20), "漢".repeat(300_000)] {
+            assert!(snippet(&text, &query, 200).text.chars().count() <= 200);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_gives_a_piece_of_it(
+            text in "\\PC{0,80}|([a-c]{1,3}|[ \n]|語|é|e\u{301}){0,60}",
+            query in "\\PC{0,10}|[a-c語é* \"]{0,10}",
+            max_chars in 0usize..40,
+        ) {
+            let found = snippet(&text, &Query::parse(&query), max_chars);
+            prop_assert!(found.text.chars().count() <= max_chars);
+            let piece = found.text.trim_matches('…');
+            prop_assert!(text.contains(piece));
+            let mut end = 0;
+            for range in &found.highlights {
+                prop_assert!(range.start >= end && found.text.get(range.clone()).is_some());
+                end = range.end;
+            }
+        }
+    }
+}

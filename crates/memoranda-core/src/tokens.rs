@@ -1,0 +1,50 @@
+//! How much of a model's context a text takes, near enough to keep answers within a budget.
+
+/// Bytes that make one token in ordinary text.
+const BYTES_PER_TOKEN: usize = 4;
+
+/// About how many tokens a text takes.
+pub fn estimate(text: &str) -> usize {
+    text.len().div_ceil(BYTES_PER_TOKEN)
+}
+
+/// As much of the beginning of a text as fits the budget, cut after a line or a word if one ends
+/// in its second half.
+pub fn cut_to_budget(text: &str, tokens: usize) -> &str {
+    let most = tokens.saturating_mul(BYTES_PER_TOKEN);
+    if text.len() <= most {
+        return text;
+    }
+    let head = text.get(..text.floor_char_boundary(most)).unwrap_or_default();
+    let least = head.len() / 2;
+    let line = head.rfind('\n').map(|end| end + 1).filter(|&end| end >= least);
+    let end = line.or_else(|| head.rfind(char::is_whitespace).filter(|&end| end >= least));
+    end.and_then(|end| head.get(..end)).unwrap_or(head)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn cuts_fall_between_lines_or_words() {
+        let check = |text, tokens, expected| assert_eq!(cut_to_budget(text, tokens), expected);
+        check("", 0, "");
+        check("word", 0, "");
+        check("word", 1, "word");
+        check("one two three", 2, "one two");
+        check("one two\nthree", 3, "one two\n");
+        check("unbroken", 1, "unbr");
+        check("日本語", 1, "日");
+    }
+
+    proptest! {
+        #[test]
+        fn a_cut_is_a_beginning_within_the_budget(text in "\\PC{0,60}", tokens in 0usize..20) {
+            let cut = cut_to_budget(&text, tokens);
+            prop_assert!(text.starts_with(cut) && estimate(cut) <= tokens);
+        }
+    }
+}

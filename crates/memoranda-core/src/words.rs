@@ -1,0 +1,177 @@
+//! How text becomes words. The full-text index, the query and the snippet must cut text alike,
+//! or a note is found by a word that nobody can then show; so the cutting is said once, here.
+//!
+//! Words are what SQLite's `unicode61` tokenizer sees: runs of letters, digits and `_`, with
+//! their combining marks. Scripts written without blanks (Chinese, Japanese, Korean, Thai) give
+//! one word for each character, which is what [`index_text`] makes the index see too.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
+
+/// The text as it is given to the full-text index: blanks around every character of a script
+/// that is written without them, everything else unchanged.
+pub fn index_text(text: &str) -> Cow<'_, str> {
+    let Some(first) = text.find(is_unspaced) else { return Cow::Borrowed(text) };
+    let (before, rest) = text.split_at(first);
+    let mut spaced = String::with_capacity(text.len() + rest.len() / 2);
+    spaced.push_str(before);
+    let mut previous = before.chars().next_back().unwrap_or(' ');
+    for c in rest.chars() {
+        let joined = (is_unspaced(c) && continues_word(previous))
+            || (is_unspaced(previous) && begins_word(c));
+        if joined {
+            spaced.push(' ');
+        }
+        spaced.push(c);
+        previous = c;
+    }
+    Cow::Owned(spaced)
+}
+
+/// The words of a text in order, each with the bytes it covers.
+pub fn words(text: &str) -> Words<'_> {
+    Words { text, at: 0 }
+}
+
+/// The words of a text; made by [`words`].
+#[derive(Clone, Debug)]
+pub struct Words<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+/// One word of a text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Word<'t> {
+    /// The word as it is written.
+    pub text: &'t str,
+    /// Its bytes in the whole text.
+    pub span: Range<usize>,
+}
+
+impl<'t> Iterator for Words<'t> {
+    type Item = Word<'t>;
+
+    fn next(&mut self) -> Option<Word<'t>> {
+        let rest = self.text.get(self.at..)?;
+        let start = self.at + rest.find(begins_word)?;
+        let word = self.text.get(start..)?;
+        let mut chars = word.char_indices();
+        let (_, first) = chars.next()?;
+        let length = if is_unspaced(first) {
+            first.len_utf8()
+        } else {
+            let end = chars.find(|&(_, c)| !continues_word(c) || is_unspaced(c));
+            end.map_or(word.len(), |(end, _)| end)
+        };
+        self.at = start + length;
+        Some(Word { text: word.get(..length)?, span: start..self.at })
+    }
+}
+
+/// Whether a character belongs to a script that is written without blanks between words.
+pub fn is_unspaced(c: char) -> bool {
+    // Thai vowel signs and tone marks are left out: the index takes them for separators.
+    matches!(c,
+        '\u{0E01}'..='\u{0E30}' | '\u{0E32}'..='\u{0E33}' | '\u{0E40}'..='\u{0E46}'
+        | '\u{1100}'..='\u{11FF}'
+        | '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{3096}' | '\u{309D}'..='\u{309F}'
+        | '\u{30A1}'..='\u{30FA}' | '\u{30FC}'..='\u{30FF}' | '\u{3105}'..='\u{312F}'
+        | '\u{3131}'..='\u{318E}' | '\u{31A0}'..='\u{31BF}' | '\u{31F0}'..='\u{31FF}'
+        | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7A3}'
+        | '\u{F900}'..='\u{FAFF}' | '\u{FF66}'..='\u{FF9D}' | '\u{20000}'..='\u{323AF}')
+}
+
+/// A word as it is compared: lower case, without diacritics, and never longer than anyone
+/// would type, so that comparing stays cheap whatever the text holds.
+pub fn fold(word: &str) -> Cow<'_, str> {
+    const LONGEST: usize = 64;
+    if word.is_ascii() {
+        let word = word.get(..LONGEST).unwrap_or(word);
+        if word.bytes().any(|b| b.is_ascii_uppercase()) {
+            return Cow::Owned(word.to_ascii_lowercase());
+        }
+        return Cow::Borrowed(word);
+    }
+    let decomposed = word.chars().take(LONGEST).nfd().filter(|&c| !is_combining_mark(c));
+    Cow::Owned(decomposed.flat_map(char::to_lowercase).nfc().collect())
+}
+
+fn begins_word(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_alphanumeric() || c == '_';
+    }
+    c.is_alphanumeric() && !is_combining_mark(c)
+}
+
+fn continues_word(c: char) -> bool {
+    begins_word(c) || (!c.is_ascii() && is_combining_mark(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn text_is_cut_as_the_index_cuts_it() {
+        let check = |text: &str, expected: &[&str]| {
+            let found: Vec<_> = words(text).map(|word| word.text).collect();
+            assert_eq!(found, expected, "{text:?}");
+        };
+        check("", &[]);
+        check(" -- ++", &[]);
+        check("foo-bar a.b user@x C++", &["foo", "bar", "a", "b", "user", "x", "C"]);
+        check("snake_case v2", &["snake_case", "v2"]);
+        check("cafe\u{301} naïve", &["cafe\u{301}", "naïve"]);
+        check("Rust言語です", &["Rust", "言", "語", "で", "す"]);
+        check("東京 2026年", &["東", "京", "2026", "年"]);
+        check("ที่", &["ท"]);
+        check("हिन्दी", &["हिन्दी"]);
+    }
+
+    #[test]
+    fn only_unspaced_scripts_are_spaced_out() {
+        for same in ["", "plain text", "naïve café", "日 本"] {
+            assert_eq!(index_text(same), same);
+        }
+        assert!(matches!(index_text("ascii"), Cow::Borrowed(_)));
+        assert_eq!(index_text("Rust言語、です!"), "Rust 言 語、で す!");
+        assert_eq!(index_text("2026年x"), "2026 年 x");
+        assert_eq!(index_text("한국어"), "한 국 어");
+    }
+
+    #[test]
+    fn folded_words_know_neither_case_nor_accents() {
+        for (word, folded) in [
+            ("Plain", "plain"),
+            ("CAFÉ", "cafe"),
+            ("cafe\u{301}", "cafe"),
+            ("한", "한"),
+            ("ß", "ß"),
+        ] {
+            assert_eq!(fold(word), folded);
+        }
+        assert_eq!(fold(&"x".repeat(1000)).len(), 64);
+    }
+
+    proptest! {
+        #[test]
+        fn words_lie_in_order_and_are_the_same_after_indexing(text in "\\PC{0,60}|[a語 ที่é_-]{0,40}") {
+            let mut end = 0;
+            for word in words(&text) {
+                prop_assert!(end <= word.span.start && word.span.start < word.span.end);
+                prop_assert_eq!(&text[word.span.clone()], word.text);
+                end = word.span.end;
+            }
+            let indexed = index_text(&text);
+            prop_assert!(words(&text).map(|w| w.text).eq(words(&indexed).map(|w| w.text)));
+            let again = index_text(&indexed);
+            prop_assert_eq!(&again, &indexed);
+        }
+    }
+}
