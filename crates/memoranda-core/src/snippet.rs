@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::query::{Query, Term, TermKind};
-use crate::words::{fold, words};
+use crate::words::{fold, stem, words};
 
 /// Two words with at least so many characters are the same if one begins with the other.
 const MIN_STEM_CHARS: usize = 4;
@@ -88,29 +88,6 @@ impl SoughtWord {
         };
         let begins = short.chars().nth(MIN_STEM_CHARS - 1).is_some() && long.starts_with(short);
         begins || self.stem == stem(found)
-    }
-}
-
-/// A word without the commonest English endings: near enough for showing.
-fn stem(word: &str) -> &str {
-    let strip = |ending: &str, least: usize| {
-        word.strip_suffix(ending).filter(|rest| rest.chars().nth(least - 1).is_some())
-    };
-    let rest = strip("ies", 2)
-        .or_else(|| strip("ied", 2))
-        .or_else(|| strip("ing", 3))
-        .or_else(|| strip("es", 3))
-        .or_else(|| strip("ed", 3))
-        .or_else(|| strip("s", 2).filter(|rest| !rest.ends_with('s')))
-        .unwrap_or(word);
-    // `note` and `notes`, `study` and `studies`, `plan` and `planned` meet in one form.
-    let rest = rest.strip_suffix(['e', 'y']).filter(|rest| rest.len() > 1).unwrap_or(rest);
-    let mut last = rest.chars().rev();
-    match (last.next(), last.next()) {
-        (Some(a), Some(b)) if a == b && a.is_ascii_alphabetic() && rest.len() > 3 => {
-            rest.get(..rest.len() - 1).unwrap_or(rest)
-        }
-        _ => rest,
     }
 }
 
