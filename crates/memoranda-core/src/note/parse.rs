@@ -51,9 +51,8 @@ fn observations(
         let raw = text.get(block.range.clone()).unwrap_or_default();
         let (reading, comment) = observation::read(raw);
         let line = lines.number_at(block.range.start);
-        let comment_line = |length: usize| {
-            lines.number_at(block.range.start + length.saturating_sub(1))
-        };
+        let comment_line =
+            |length: usize| lines.number_at(block.range.start + length.saturating_sub(1));
         let length = reading.as_ref().map_or(raw.len(), |reading| reading.length);
         let mut fact = None;
         if let Some(comment) = comment {

@@ -32,7 +32,12 @@ pub(crate) fn links(block: &str, item: bool) -> Vec<Link<'_>> {
     wikilinks(plain)
         .filter_map(|range| {
             let target = target_of(inner(plain, &range));
-            (!target.is_empty()).then(|| Link { relation_type: PLAIN, target, context: None, range })
+            (!target.is_empty()).then(|| Link {
+                relation_type: PLAIN,
+                target,
+                context: None,
+                range,
+            })
         })
         .collect()
 }
@@ -118,11 +123,12 @@ fn inner<'t>(text: &'t str, range: &Range<usize>) -> &'t str {
 /// heading or block mark, on one line.
 pub(crate) fn target_of(inner: &str) -> String {
     let name = inner.split('|').next().unwrap_or_default();
-    let name = if name.len() < inner.len() { name.strip_suffix('\\').unwrap_or(name) } else { name };
+    let name =
+        if name.len() < inner.len() { name.strip_suffix('\\').unwrap_or(name) } else { name };
     // A mark with nothing after it is part of the name, as in `C#`.
-    let mark = name
-        .char_indices()
-        .find(|(at, c)| matches!(c, '#' | '^') && !name.get(at + 1..).unwrap_or("").trim().is_empty());
+    let mark = name.char_indices().find(|(at, c)| {
+        matches!(c, '#' | '^') && !name.get(at + 1..).unwrap_or("").trim().is_empty()
+    });
     let name = mark.map_or(name, |(at, _)| name.get(..at).unwrap_or_default());
     name.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -189,11 +195,11 @@ mod tests {
         check("uses [[work::A]]", true, &[("uses", "work::A", None)]);
         check("uses [[A|the a]]", true, &[("uses", "A", None)]);
         check("| [[A\\|the a]] | x |", false, &[("links_to", "A", None)]);
-        check("[[A#Part]] [[B#^b1]] [[C^b2]]", false, &[
-            ("links_to", "A", None),
-            ("links_to", "B", None),
-            ("links_to", "C", None),
-        ]);
+        check(
+            "[[A#Part]] [[B#^b1]] [[C^b2]]",
+            false,
+            &[("links_to", "A", None), ("links_to", "B", None), ("links_to", "C", None)],
+        );
         check("[[C#]] [[#Here]] [[]] [[ ]]", false, &[("links_to", "C#", None)]);
         check("x [[a [[b]] c]] y", false, &[("links_to", "a [[b]] c", None)]);
         check("x [[open and [[more", false, &[]);
