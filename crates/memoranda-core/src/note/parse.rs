@@ -89,7 +89,10 @@ fn observations(
 pub(crate) struct Site {
     pub(crate) relation: Relation,
     pub(crate) block: Range<usize>,
+    /// Whether it is the text of a list item.
     pub(crate) item: bool,
+    /// Whether the block consists of this one link and says its type.
+    pub(crate) typed: bool,
 }
 
 /// Every place where a relation is stated, repeated ones too.
@@ -100,14 +103,16 @@ pub(crate) fn sites(text: &str, lines: &Lines<'_>, blocks: &[Block]) -> Vec<Site
         let (stated, _) = comment::split(raw);
         for link in relation::links(stated, block.item) {
             let start = block.range.start + link.range.start;
+            let end = block.range.start + link.range.end;
             let relation = Relation {
                 relation_type: link.relation_type.to_owned(),
                 target: link.target,
                 context: link.context,
                 line: lines.number_at(start),
-                span: start..block.range.start + link.range.end,
+                span: start..end,
             };
-            found.push(Site { relation, block: block.range.clone(), item: block.item });
+            let (block, item) = (block.range.clone(), block.item);
+            found.push(Site { relation, block, item, typed: link.typed });
         }
     }
     found

@@ -15,6 +15,8 @@ pub(crate) struct Link<'t> {
     pub(crate) context: Option<String>,
     /// From `[[` to `]]`.
     pub(crate) range: Range<usize>,
+    /// Whether the item consists of this one link and says its type.
+    pub(crate) typed: bool,
 }
 
 /// All links of a block; only the text of a list item can state a type.
@@ -32,7 +34,13 @@ pub(crate) fn links(block: &str, item: bool) -> Vec<Link<'_>> {
     wikilinks(plain)
         .filter_map(|range| {
             let target = target_of(inner(plain, &range));
-            (!target.is_empty()).then(|| Link { relation_type: PLAIN, target, context: None, range })
+            (!target.is_empty()).then(|| Link {
+                relation_type: PLAIN,
+                target,
+                context: None,
+                range,
+                typed: false,
+            })
         })
         .collect()
 }
@@ -49,7 +57,8 @@ fn explicit(block: &str) -> Option<Link<'_>> {
         _ => Some(single_parenthesis(after)?.trim()).filter(|context| !context.is_empty()),
     };
     let context = context.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
-    (!target.is_empty()).then_some(Link { relation_type, target, context, range: start..end })
+    let range = start..end;
+    (!target.is_empty()).then_some(Link { relation_type, target, context, range, typed: true })
 }
 
 /// One word, or several in quotes. An embed (`!`) and a task box say nothing about the link.
