@@ -118,7 +118,9 @@ fn entry_lines(key: &str, value: &MetaValue, indent: &str, ending: &str) -> Stri
 fn write_entry(out: &mut String, key: &str, value: &MetaValue, indent: &str, ending: &str) {
     // Writing to a string cannot fail.
     let _ = match value {
-        MetaValue::Text(text) => write!(out, "{indent}{key}: {}{ending}", scalar(text, Place::Block)),
+        MetaValue::Text(text) => {
+            write!(out, "{indent}{key}: {}{ending}", scalar(text, Place::Block))
+        }
         MetaValue::List(items) if !items.is_empty() => {
             let _ = write!(out, "{indent}{key}:{ending}");
             items.iter().try_for_each(|item| {
@@ -137,7 +139,9 @@ fn write_entry(out: &mut String, key: &str, value: &MetaValue, indent: &str, end
             }
             Ok(())
         }
-        MetaValue::List(_) | MetaValue::Map(_) => write!(out, "{indent}{key}: {}{ending}", flow(value)),
+        MetaValue::List(_) | MetaValue::Map(_) => {
+            write!(out, "{indent}{key}: {}{ending}", flow(value))
+        }
     };
 }
 

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::super::blocks::{Block, blocks};
-use super::super::{Fact, NewObservation, Note, Observation, comment, observation, parse, relation};
+use super::super::blocks::{Block, Holder, blocks};
+use super::super::{
+    Fact, NewObservation, Note, Observation, comment, observation, parse, relation,
+};
 use super::section::{find, new_section};
 use super::splice::Draft;
 use super::{EditError, FactRef};
@@ -72,10 +74,7 @@ fn first_version(id: crate::id::ObservationId) -> Fact {
     }
 }
 
-pub(super) fn remove_observation(
-    draft: &Draft<'_>,
-    which: &FactRef,
-) -> Result<String, EditError> {
+pub(super) fn remove_observation(draft: &Draft<'_>, which: &FactRef) -> Result<String, EditError> {
     let old = locate(draft, which)?;
     let site = Site::of(draft, old);
     let edited = draft.splice(vec![(draft.lines.covering(&site.block), String::new())]);
@@ -101,8 +100,12 @@ pub(super) fn add_relation(
     context: Option<&str>,
 ) -> Result<String, EditError> {
     let line = relation::render(relation_type, target, context);
-    let stated = relation::links(&line, true);
-    let known = stated.first().is_some_and(|new| states(&draft.note, new.relation_type, &new.target));
+    let stated = relation::links(&line, Holder::Item);
+    if !stated.first().is_some_and(|link| link.typed) {
+        return Err(EditError::EmptyTarget);
+    }
+    let known =
+        stated.first().is_some_and(|new| states(&draft.note, new.relation_type, &new.target));
     if known {
         return Ok(draft.text.to_owned());
     }
@@ -115,7 +118,7 @@ pub(super) fn add_relation(
     match stated.first() {
         Some(new) if states(&after, new.relation_type, &new.target) => {
             prove(draft, at, None, draft.note.observations.len() + extra, edited)
-        },
+        }
         _ => Err(EditError::NotReadable { line: draft.lines.number_at(at) }),
     }
 }
@@ -143,13 +146,16 @@ pub(super) fn remove_relation(
         let block = draft.slice(site.block.clone()).trim();
         let link = draft.slice(site.relation.span.clone());
         let alone = site.typed || block.strip_prefix('!').unwrap_or(block) == link;
-        if site.item && alone && !observed(&site.block) {
+        if site.holder == Holder::Item && alone && !observed(&site.block) {
             splices.push((draft.lines.covering(&site.block), String::new()));
         } else {
             // A sentence keeps its words and loses only the link.
             let span = site.relation.span;
             let embed = draft.slice(0..span.start).ends_with('!');
-            splices.push((span.start - usize::from(embed)..span.end, relation::shown(link).to_owned()));
+            splices.push((
+                span.start - usize::from(embed)..span.end,
+                relation::shown(link).to_owned(),
+            ));
         }
     }
     if splices.is_empty() {

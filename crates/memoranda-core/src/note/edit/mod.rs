@@ -187,6 +187,9 @@ pub enum EditError {
         /// What took its place, if known.
         by: Option<ObservationId>,
     },
+    /// A relation to nothing.
+    #[error("the relation names no target")]
+    EmptyTarget,
     /// The note states no such relation.
     #[error("there is no relation {relation_type:?} to {target:?}")]
     RelationMissing {
@@ -301,8 +304,8 @@ fn find_replace(
 }
 
 #[cfg(test)]
-#[path = "tests.rs"]
-mod tests;
-#[cfg(test)]
 #[path = "properties.rs"]
 mod properties;
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -8,11 +8,53 @@ use super::*;
 /// Texts made of the pieces that the grammar cares about.
 fn texts() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
-        "---\n", "title: T\n", "tags: [a, b]\n", "k:\n  - x\n", "\u{feff}", "\n", "\r\n", "\r", "# ",
-        "## A\n", "## Observations\n", "## History\n", "## Relations\n", "### S\n", "- ", "  - ",
-        "> ", "```\n", "    ", "\t", "[a1] ", "[ ] ", "text ", "#tag ", "(ctx)", "[[A]]", "[[B|c]]",
-        "uses ", "<!-- obs_A v1 -->", "<!-- obs_B v2 c=0.5 x=y by obs_A -->", "<!--", "-->", "~~",
-        "é", "日本", "\0", "===\n", "<div>\n", "\\", "|", ": ", "'", "\"", "{", "}", "&a ", "*a ",
+        "---\n",
+        "title: T\n",
+        "tags: [a, b]\n",
+        "k:\n  - x\n",
+        "\u{feff}",
+        "\n",
+        "\r\n",
+        "\r",
+        "# ",
+        "## A\n",
+        "## Observations\n",
+        "## History\n",
+        "## Relations\n",
+        "### S\n",
+        "- ",
+        "  - ",
+        "> ",
+        "```\n",
+        "    ",
+        "\t",
+        "[a1] ",
+        "[ ] ",
+        "text ",
+        "#tag ",
+        "(ctx)",
+        "[[A]]",
+        "[[B|c]]",
+        "uses ",
+        "<!-- obs_A v1 -->",
+        "<!-- obs_B v2 c=0.5 x=y by obs_A -->",
+        "<!--",
+        "-->",
+        "~~",
+        "é",
+        "日本",
+        "\0",
+        "===\n",
+        "<div>\n",
+        "\\",
+        "|",
+        ": ",
+        "'",
+        "\"",
+        "{",
+        "}",
+        "&a ",
+        "*a ",
     ]);
     prop_oneof![
         prop::collection::vec(pieces, 0..40).prop_map(|pieces| pieces.concat()),
@@ -41,21 +83,28 @@ fn facts() -> impl Strategy<Value = Fact> {
         prop::option::of("\\PC{1,10}|[ -~]{1,10}"),
         (prop::option::of(any::<u128>()), prop::option::of(any::<u128>())),
     )
-        .prop_map(|((id, version, time), (confidence, importance), thread, (by, supersedes))| Fact {
-            id: ObservationId::from_bits(id),
-            version,
-            time: time.map(|seconds| jiff::Timestamp::from_second(seconds).unwrap()),
-            confidence,
-            importance,
-            thread,
-            superseded_by: by.map(ObservationId::from_bits),
-            supersedes: supersedes.map(ObservationId::from_bits),
-        })
+        .prop_map(
+            |((id, version, time), (confidence, importance), thread, (by, supersedes))| Fact {
+                id: ObservationId::from_bits(id),
+                version,
+                time: time.map(|seconds| jiff::Timestamp::from_second(seconds).unwrap()),
+                confidence,
+                importance,
+                thread,
+                superseded_by: by.map(ObservationId::from_bits),
+                supersedes: supersedes.map(ObservationId::from_bits),
+            },
+        )
 }
 
 fn observations() -> impl Strategy<Value = NewObservation> {
     (prop::option::of(words()), words(), prop::option::of(words()), prop::option::of(facts()))
-        .prop_map(|(category, text, context, fact)| NewObservation { category, text, context, fact })
+        .prop_map(|(category, text, context, fact)| NewObservation {
+            category,
+            text,
+            context,
+            fact,
+        })
 }
 
 fn references() -> impl Strategy<Value = FactRef> {
@@ -74,8 +123,11 @@ fn edits() -> impl Strategy<Value = Edit> {
     prop_oneof![
         content().prop_map(|text| Edit::Append { text }),
         content().prop_map(|text| Edit::Prepend { text }),
-        (content(), content(), 0usize..3)
-            .prop_map(|(find, replace, expected)| Edit::FindReplace { find, replace, expected }),
+        (content(), content(), 0usize..3).prop_map(|(find, replace, expected)| Edit::FindReplace {
+            find,
+            replace,
+            expected
+        }),
         (names(), content(), prop::sample::select(vec![Subsections::Replace, Subsections::Keep]))
             .prop_map(|(section, content, subsections)| Edit::ReplaceSection {
                 section,

@@ -87,10 +87,7 @@ pub(super) fn new_section(draft: &Draft<'_>, at: usize, name: &str, content: &st
 }
 
 /// The one section that a name asks for, if there is one.
-pub(super) fn find<'d>(
-    draft: &'d Draft<'_>,
-    name: &str,
-) -> Result<Option<&'d Section>, EditError> {
+pub(super) fn find<'d>(draft: &'d Draft<'_>, name: &str) -> Result<Option<&'d Section>, EditError> {
     match draft.note.sections_named(name).as_slice() {
         [] => Ok(None),
         [section] => Ok(Some(section)),
@@ -128,9 +125,8 @@ fn candidates(sections: &[Section], name: &str) -> Vec<String> {
         })
         .collect();
     scored.sort_by_key(|(score, section)| (std::cmp::Reverse(*score), section.line));
-    let heading = |section: &Section| {
-        format!("{} {}", "#".repeat(usize::from(section.level)), section.title)
-    };
+    let heading =
+        |section: &Section| format!("{} {}", "#".repeat(usize::from(section.level)), section.title);
     scored.into_iter().take(CANDIDATES).map(|(_, section)| heading(section)).collect()
 }
 

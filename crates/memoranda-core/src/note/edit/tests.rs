@@ -131,7 +131,11 @@ fn sections_are_replaced() {
     check("## A", &replace_section("A", "new", Replace), "## A\nnew");
     check("## A\nold", &replace_section("A", "new", Replace), "## A\nnew");
     check("## A\n## B\n", &replace_section("A", "new", Replace), "## A\nnew\n\n## B\n");
-    check("## A\nold\nB\n===\n", &replace_section("B", "x", Replace), "## A\nold\nB\n===\n\n## B\nx\n");
+    check(
+        "## A\nold\nB\n===\n",
+        &replace_section("B", "x", Replace),
+        "## A\nold\nB\n===\n\n## B\nx\n",
+    );
     check("## A\n\nold\n\n## B\n", &replace_section("A", "", Replace), "## A\n\n\n## B\n");
     check("```\n## A\n```\n", &replace_section("A", "x", Replace), "```\n## A\n```\n\n## A\nx\n");
     let twice = EditError::SectionAmbiguous { section: "A".to_owned(), lines: vec![1, 3] };
@@ -253,7 +257,11 @@ fn observations_are_added_to_their_list() {
     let prose = "## Observations\n\nSome text.\n\n## End\n";
     let with = "## Observations\n\nSome text.\n\n- [a1] x\n\n## End\n";
     check(prose, &add(None, new("a1", "x")), with);
-    check("## Observations\n## End\n", &add(None, new("a1", "x")), "## Observations\n- [a1] x\n\n## End\n");
+    check(
+        "## Observations\n## End\n",
+        &add(None, new("a1", "x")),
+        "## Observations\n- [a1] x\n\n## End\n",
+    );
     check("# T\n", &add(Some("# T"), new("a1", "x")), "# T\n- [a1] x\n");
     let html = "## Observations\n<div>\n";
     check(html, &add(None, new("a1", "x")), "## Observations\n<div>\n\n- [a1] x\n");
@@ -275,13 +283,22 @@ fn facts_are_superseded_and_kept() {
     check_error(after, &supersede(FactRef::Id(id("obs_A")), replacement.clone()), &struck);
     let third = NewObservation { fact: Some(fact("obs_C", 3)), ..new("d1", "1.3.0") };
     let edited = apply(after, &supersede(FactRef::Id(id("obs_B")), third)).unwrap();
-    assert!(edited.ends_with("by obs_B k=v -->\n- [d1] ~~1.2.0~~ <!-- obs_B v2 by obs_C supersedes obs_A -->\n"), "{edited}");
+    assert!(
+        edited.ends_with(
+            "by obs_B k=v -->\n- [d1] ~~1.2.0~~ <!-- obs_B v2 by obs_C supersedes obs_A -->\n"
+        ),
+        "{edited}"
+    );
     let hand = "* [d1] by hand\n";
     let known = NewObservation {
         fact: Some(Fact { supersedes: Some(id("obs_H")), ..fact("obs_B", 2) }),
         ..new("d1", "new")
     };
-    check(hand, &supersede(FactRef::Line(1), known), "* [d1] new <!-- obs_B v2 supersedes obs_H -->\n\n## History\n- [d1] ~~by hand~~ <!-- obs_H v1 by obs_B -->\n");
+    check(
+        hand,
+        &supersede(FactRef::Line(1), known),
+        "* [d1] new <!-- obs_B v2 supersedes obs_H -->\n\n## History\n- [d1] ~~by hand~~ <!-- obs_H v1 by obs_B -->\n",
+    );
     let missing = EditError::ObservationMissing(FactRef::Id(id("obs_Z")));
     check_error(note, &supersede(FactRef::Id(id("obs_Z")), replacement), &missing);
 }
@@ -291,7 +308,11 @@ fn facts_are_marked_and_removed() {
     let set = |which: FactRef, fact: Fact| Edit::SetFact { observation: which, fact };
     let one = FactRef::Line(1);
     check("- [a1] x  \n", &set(one.clone(), fact("obs_A", 1)), "- [a1] x <!-- obs_A v1 -->  \n");
-    check("- [a1] x <!-- obs_A v1 k=v -->\n", &set(FactRef::Id(id("obs_A")), fact("obs_A", 2)), "- [a1] x <!-- obs_A v2 k=v -->\n");
+    check(
+        "- [a1] x <!-- obs_A v1 k=v -->\n",
+        &set(FactRef::Id(id("obs_A")), fact("obs_A", 2)),
+        "- [a1] x <!-- obs_A v2 k=v -->\n",
+    );
     check("## [a1] x ##\n", &set(one, fact("obs_A", 1)), "## [a1] x <!-- obs_A v1 --> ##\n");
     let remove = |line: usize| Edit::RemoveObservation { observation: FactRef::Line(line) };
     check("- [a1] x\n- [a1] y\n", &remove(1), "- [a1] y\n");
@@ -320,7 +341,11 @@ fn relations_are_added_and_removed() {
     check(note, &remove("links_to", "C"), &note.replace("![[C]]", "C"));
     check("- [[A]]\n- [[B]]\n", &remove("links_to", "A"), "- [[B]]\n");
     check("- [t1] [[A]]\n", &remove("[t1]", "A"), "- [t1] A\n");
-    check("x\n\n## History\n", &add("uses", "A", None), "x\n\n## Relations\n- uses [[A]]\n\n## History\n");
+    check(
+        "x\n\n## History\n",
+        &add("uses", "A", None),
+        "x\n\n## Relations\n- uses [[A]]\n\n## History\n",
+    );
     let missing =
         EditError::RelationMissing { relation_type: "uses".to_owned(), target: "Z".to_owned() };
     check_error(note, &remove("uses", "Z"), &missing);
