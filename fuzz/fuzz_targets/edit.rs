@@ -6,7 +6,7 @@ use memoranda_core::id::ObservationId;
 use memoranda_core::note::edit::{Edit, FactRef, Subsections, apply};
 use memoranda_core::note::{Fact, MetaValue, NewObservation, parse};
 
-// The first byte chooses the edit; the first two lines are its arguments, the rest is the text.
+// The first byte chooses the edit; its two arguments and the text follow, with U+0001 between.
 fuzz_target!(|data: &[u8]| {
     let Some((choice, rest)) = data.split_first() else { return };
     let Ok(rest) = std::str::from_utf8(rest) else { return };
@@ -32,6 +32,12 @@ fuzz_target!(|data: &[u8]| {
         Edit::AddRelation { .. } => assert_eq!(apply(&edited, &edit).as_deref(), Ok(&*edited)),
         Edit::Append { .. } => assert!(edited.starts_with(text)),
         Edit::Prepend { .. } => assert!(edited.ends_with(&text[before.body])),
+        Edit::InsertAtLine { line, .. } => {
+            let kept = text.split_inclusive('\n').take(*line).map(str::len).sum::<usize>();
+            // A lone `\r` ends a line too, and the top is below a byte-order mark.
+            let lone = text.replace("\r\n", "").contains('\r') || text.starts_with('\u{feff}');
+            assert!(lone || edited.starts_with(&text[..kept]) && edited.ends_with(&text[kept..]));
+        }
         _ => {}
     }
 });
@@ -59,7 +65,7 @@ fn edit(choice: u8, first: String, second: String) -> Edit {
         fact: Some(fact.clone()).filter(|_| choice & 64 == 0),
     };
     let replacement = NewObservation { text: second.clone(), category: None, ..new.clone() };
-    match choice % 15 {
+    match choice % 16 {
         0 => Edit::Append { text: first },
         1 => Edit::Prepend { text: first },
         2 => Edit::FindReplace { find: first, replace: second, expected: 1 },
@@ -77,6 +83,7 @@ fn edit(choice: u8, first: String, second: String) -> Edit {
         11 => Edit::RemoveObservation { observation },
         12 => Edit::SetFact { observation, fact },
         13 => Edit::AddRelation { relation_type: first, target: second, context: None },
-        _ => Edit::RemoveRelation { relation_type: first, target: second },
+        14 => Edit::RemoveRelation { relation_type: first, target: second },
+        _ => Edit::InsertAtLine { line: first.len(), text: second },
     }
 }

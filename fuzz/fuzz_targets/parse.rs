@@ -25,5 +25,27 @@ fuzz_target!(|text: &str| {
         assert!(link.starts_with("[[") && link.ends_with("]]"));
     }
     assert!(fact_edits(&note, &note).is_empty());
+    if !text.contains('\r') {
+        let other = parse(&text.replace('\n', "\r\n"));
+        assert_eq!(note.frontmatter.entries, other.frontmatter.entries);
+        assert!(
+            note.sections
+                .iter()
+                .map(|s| (s.level, &s.title, s.line))
+                .eq(other.sections.iter().map(|s| (s.level, &s.title, s.line)))
+        );
+        assert!(
+            note.observations
+                .iter()
+                .map(|o| (&o.text, &o.tags, &o.fact, o.line))
+                .eq(other.observations.iter().map(|o| (&o.text, &o.tags, &o.fact, o.line)))
+        );
+        assert!(
+            note.relations
+                .iter()
+                .map(|r| (&r.relation_type, &r.target, r.line))
+                .eq(other.relations.iter().map(|r| (&r.relation_type, &r.target, r.line)))
+        );
+    }
     let _ = (note.title(), note.note_type(), note.tags(), note.aliases());
 });

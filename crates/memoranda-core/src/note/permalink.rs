@@ -148,6 +148,7 @@ pub fn clean_directory(directory: &str) -> String {
         .nfc()
         .map(|c| if c == '\\' { '/' } else { c })
         .filter(|c| c.is_alphanumeric() || matches!(c, '.' | ' ' | '-' | '_' | '/'))
+        .nfc()
         .collect();
     let parts: Vec<&str> = kept
         .split('/')

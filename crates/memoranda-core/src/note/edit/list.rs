@@ -158,11 +158,16 @@ pub(super) fn remove_relation(
             ));
         }
     }
-    if splices.is_empty() {
+    let Some(at) = splices.first().map(|(range, _)| range.start) else {
         let (relation_type, target) = (relation_type.to_owned(), target.to_owned());
         return Err(EditError::RelationMissing { relation_type, target });
+    };
+    let edited = draft.splice(splices);
+    // An unlinked fact reads differently, so only the number of facts can be compared.
+    if parse(&edited).observations.len() == observations.len() {
+        return Ok(edited);
     }
-    Ok(draft.splice(splices))
+    Err(EditError::NotReadable { line: draft.lines.number_at(at) })
 }
 
 /// Where the parts of an observation are.
