@@ -33,6 +33,9 @@ pub(super) fn set(draft: &Draft<'_>, key: &str, value: &MetaValue) -> Result<Str
             MetaValue::Text(text) if entry.inline => {
                 (base + entry.value_start..base + entry.end, scalar(text, Place::Block))
             }
+            MetaValue::Text(text) if let Some(at) = empty_place(draft, base, entry) => {
+                (at..at, format!(" {}", scalar(text, Place::Block)))
+            }
             _ => {
                 // The key itself stays as it was written.
                 let key = draft.slice(base + entry.start..base + entry.key_end);
@@ -99,6 +102,15 @@ fn indent(draft: &Draft<'_>, fences: &Fences, block: &Block) -> String {
     let before = draft.slice(line.start..at);
     let blanks = before.len() - before.trim_start_matches(' ').len();
     before.get(..blanks).unwrap_or_default().to_owned()
+}
+
+/// Where the value of a key goes that has none: right after its colon.
+fn empty_place(draft: &Draft<'_>, base: usize, entry: &Entry) -> Option<usize> {
+    let key_end = base + entry.key_end;
+    let line = draft.lines.without_ending(draft.lines.number_at(key_end));
+    let rest = draft.slice(key_end..line.end);
+    let colon = rest.len() - rest.trim_start().strip_prefix(':')?.len();
+    (entry.end == entry.key_end).then_some(key_end + colon)
 }
 
 /// The whole lines of an entry, up to the end of the last line of its value.

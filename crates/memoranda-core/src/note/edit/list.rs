@@ -229,7 +229,10 @@ fn list_splice(
     let part = draft.own_part(&section.content);
     let end = draft.content_end(&part);
     let last = draft.slice(draft.lines.covering(&(end.saturating_sub(1)..end)));
-    let listed = last.starts_with([' ', '\t']) || starts_item(last);
+    // An indented line goes on with an item, if there is one at all.
+    let indented = last.starts_with([' ', '\t']);
+    let listed =
+        starts_item(last) || indented && draft.slice(part.start..end).lines().any(starts_item);
     let mut new = draft.as_lines(end, &item);
     if end > part.start && !listed {
         // A list right below other text could be taken for a part of it.

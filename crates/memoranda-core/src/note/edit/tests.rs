@@ -187,6 +187,7 @@ fn keys_are_set_alone() {
     check("\u{feff}body\n", &set_key("k", text("v")), "\u{feff}---\nk: v\n---\nbody\n");
     check("---\n---\n", &set_key("k", text("")), "---\nk: \"\"\n---\n");
     check("---\nk:\n---\n", &set_key("k", text("v")), "---\nk: v\n---\n");
+    check("---\nk:   # c\nl: m\n---\n", &set_key("k", text("v")), "---\nk: v   # c\nl: m\n---\n");
     check("---\nk: # c\n---\n", &set_key("k", list(&["v"])), "---\nk:\n  - v\n---\n");
     check("---\n  a: 1\n---\n", &set_key("b", text("x")), "---\n  a: 1\n  b: x\n---\n");
     check("---\nx: &a 1\ny: *a\n---\n", &set_key("y", text("z")), "---\nx: &a 1\ny: z\n---\n");
