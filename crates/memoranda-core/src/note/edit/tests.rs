@@ -202,6 +202,46 @@ fn keys_are_set_alone() {
 }
 
 #[test]
+fn comments_around_a_value_stay() {
+    let cases = [
+        "k: |\n  one\n",
+        "k: |+\n  one\n\n",
+        "k: >-\n  one\n\n  two\n",
+        "k:\n  a:\n    b: |\n      c\n",
+        "k:\n  - a\n  - - b\n    - c\n",
+        "k:\n- a\n- b: c\n  d: e\n",
+        "k: one\n  two\n  three\n",
+        "k: \"one\n  two\"\n",
+        "k: [a,\n  b]\n",
+        "k: {a: b,\n  c: d\n  }\n",
+        "k:\n  one\n",
+        "? k\n: v\n",
+        "k: !!str 1\n",
+        "'k': x\n",
+        "\"k\" : x\n",
+    ];
+    for entry in cases {
+        for (before, after) in [
+            ("# top\na: 1\n\n", "\n# about b\nb: 2 # two\n"),
+            ("", "# end\n"),
+            ("a: 1\n# k\n", ""),
+            ("", "\n\nb: |\n  # text\n"),
+        ] {
+            let note = format!("---\n{before}{entry}{after}---\nbody\n");
+            let edited = apply(&note, &set_key("k", list(&["x"]))).unwrap();
+            let head = format!("---\n{before}");
+            let tail = format!("{after}---\nbody\n");
+            assert!(edited.starts_with(&head) && edited.ends_with(&tail), "{note}\n=>\n{edited}");
+            let edited = apply(&note, &set_key("k", text("x"))).unwrap();
+            assert!(edited.starts_with(&head) && edited.ends_with(&tail), "{note}\n=>\n{edited}");
+            let edited = apply(&note, &remove_key("k")).unwrap();
+            let gone = format!("{head}{tail}");
+            assert_eq!(edited.replace("\n\n", "\n"), gone.replace("\n\n", "\n"), "{note}");
+        }
+    }
+}
+
+#[test]
 fn keys_are_removed_alone() {
     let note = "---\na: 1 # one\nb:\n- x\n- y\n# c\nc: >\n  z\n---\nbody\n";
     check(note, &remove_key("a"), &note.replace("a: 1 # one\n", ""));
