@@ -161,7 +161,14 @@ fn sections_govern_up_to_their_equal() {
             "8 2 D: \"\"",
         ],
     );
+<<<<<<< HEAD
     check_sections("A\n===\nx\nB c\n---\ny", &["1 1 A: \"x\\nB c\\n---\\ny\"", "4 2 B c: \"y\""]);
+=======
+    check_sections(
+        "A\n===\nx\n\nB c\n---\ny",
+        &["1 1 A: \"x\\n\\nB c\\n---\\ny\"", "5 2 B c: \"y\""],
+    );
+>>>>>>> grammar
     check_sections(
         "## A ##\n##\n#no\n####### no\n",
         &["1 2 A: \"\"", "2 2 : \"#no\\n####### no\\n\""],
@@ -215,7 +222,7 @@ fn bombs_and_depths_are_refused() {
         bomb.push_str(&format!("a{i}: &a{i} [{of}]\n"));
     }
     bomb.push_str("---\n");
-    check_problems(&bomb, &[(5, "too many values")]);
+    check_problems(&bomb, &[(6, "too many values")]);
     let deep = format!("---\na: {}\n---\n", "[".repeat(1000) + &"]".repeat(1000));
     assert_eq!(parse(&deep).problems.len(), 1);
 }
