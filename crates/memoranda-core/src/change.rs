@@ -23,7 +23,8 @@ pub struct Operation {
     pub project: ProjectName,
     /// The file.
     pub path: NotePath,
-    /// What must be on disk for the change to be made.
+    /// What must be on disk for the change to be made: at the path, or for a move at the place
+    /// that the file comes from.
     pub expect: Expect,
     /// What becomes of it.
     pub action: Action,

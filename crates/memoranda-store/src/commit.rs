@@ -118,19 +118,10 @@ fn make(session: &mut Session<'_>, author: &Author, change: Change) -> Result<Ma
         let Some(root) = roots.get(&operation.project) else { continue };
         let found = root.read(&operation.path)?;
         let source = match &operation.action {
-            Action::MoveFrom { from, .. } => {
-                let source = root.read(from)?;
-                if source.is_none() {
-                    conflicts.push(conflict(operation, from, None));
-                }
-                source
-            }
+            Action::MoveFrom { from, .. } => root.read(from)?,
             Action::Put(_) | Action::Remove => None,
         };
-        if !is_expected(operation, found.as_ref()) {
-            let found = found.as_ref().map(|found| found.hash);
-            conflicts.push(conflict(operation, &operation.path, found));
-        }
+        conflicts.extend(conflict(operation, found.as_ref(), source.as_ref()));
         let project_row = batch.project(&operation.project)?;
         steps.push(Step1 { operation, root, project_row, found, source });
     }
@@ -156,23 +147,29 @@ fn open_roots(session: &Session<'_>, change: &Change) -> Result<HashMap<ProjectN
     Ok(roots)
 }
 
-fn conflict(operation: &Operation, path: &NotePath, found: Option<ContentHash>) -> Conflict {
-    Conflict {
+/// What stands in the way of an operation, if anything does.
+fn conflict(
+    operation: &Operation,
+    found: Option<&Found>,
+    source: Option<&Found>,
+) -> Option<Conflict> {
+    let (path, looked_at) = match &operation.action {
+        Action::MoveFrom { .. } if found.is_some() => (&operation.path, found),
+        Action::MoveFrom { from, .. } => (from, source),
+        Action::Put(_) | Action::Remove => (&operation.path, found),
+    };
+    let fits = match (&operation.action, operation.expect) {
+        (Action::MoveFrom { .. }, _) if found.is_some() || source.is_none() => false,
+        (_, Expect::Absent) => looked_at.is_none(),
+        (_, Expect::Hash(hash)) => looked_at.is_some_and(|found| found.hash == hash),
+        (_, Expect::Anything) => true,
+    };
+    (!fits).then(|| Conflict {
         project: operation.project.clone(),
         path: path.clone(),
         expected: operation.expect,
-        found,
-    }
-}
-
-fn is_expected(operation: &Operation, found: Option<&Found>) -> bool {
-    let moved_here = matches!(operation.action, Action::MoveFrom { .. });
-    match operation.expect {
-        _ if moved_here && found.is_some() => false,
-        Expect::Absent => found.is_none(),
-        Expect::Hash(hash) => found.is_some_and(|found| found.hash == hash),
-        Expect::Anything => true,
-    }
+        found: looked_at.map(|found| found.hash),
+    })
 }
 
 /// People's edits that nobody has noticed yet go into the history before they are replaced.

@@ -8,6 +8,7 @@ pub mod clock;
 pub mod faults;
 
 mod apply;
+mod archive;
 mod check;
 mod checkpoint;
 mod commit;
@@ -34,6 +35,7 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
 
+pub use archive::{ExportReport, ImportReport};
 pub use check::CheckReport;
 pub use commit::{Conflict, Outcome, View};
 pub use error::{Result, StoreError};
@@ -178,6 +180,11 @@ impl Store {
     /// Reads a file as it is on disk; `None` if there is none.
     pub fn read(&self, project: &ProjectName, path: &NotePath) -> Result<Option<Found>> {
         self.inner.read(project, path)
+    }
+
+    /// All files at or below a place, hidden and ignored ones too, and the folders they lie in.
+    pub fn below(&self, project: &ProjectName, place: &NotePath) -> Result<Below> {
+        self.inner.vault.project(project.as_str())?.root()?.below(place)
     }
 
     /// Decides on a change with the files as they are under the lock, and makes it: durable and
@@ -330,6 +337,19 @@ impl Store {
     /// Every file with problems in its text.
     pub fn problems(&self) -> Result<Vec<Problems>> {
         self.inner.ask(index::problems)
+    }
+
+    /// Writes every project and the history as a tar archive.
+    pub fn export(&self, to: &mut dyn std::io::Write) -> Result<ExportReport> {
+        self.inner.export(to)
+    }
+
+    /// Reads an archive into this vault, which must be empty.
+    pub fn import(&self, from: &mut dyn std::io::Read) -> Result<ImportReport> {
+        let report = self.inner.import(from)?;
+        self.inner.index.forget();
+        self.inner.sync_all(&mut |_| {})?;
+        Ok(report)
     }
 
     /// Says what a vacuum would purge.

@@ -161,14 +161,10 @@ fn sections_govern_up_to_their_equal() {
             "8 2 D: \"\"",
         ],
     );
-<<<<<<< HEAD
-    check_sections("A\n===\nx\nB c\n---\ny", &["1 1 A: \"x\\nB c\\n---\\ny\"", "4 2 B c: \"y\""]);
-=======
     check_sections(
         "A\n===\nx\n\nB c\n---\ny",
         &["1 1 A: \"x\\n\\nB c\\n---\\ny\"", "5 2 B c: \"y\""],
     );
->>>>>>> grammar
     check_sections(
         "## A ##\n##\n#no\n####### no\n",
         &["1 2 A: \"\"", "2 2 : \"#no\\n####### no\\n\""],

@@ -35,19 +35,12 @@ pub(crate) fn links(block: &str, holder: Holder) -> Vec<Link<'_>> {
     wikilinks(plain)
         .filter_map(|range| {
             let target = target_of(inner(plain, &range));
-<<<<<<< HEAD
-            (!target.is_empty()).then(|| Link {
-=======
             (!target.is_empty()).then_some(Link {
->>>>>>> grammar
                 relation_type: PLAIN,
                 target,
                 context: None,
                 range,
-<<<<<<< HEAD
-=======
                 typed: false,
->>>>>>> grammar
             })
         })
         .collect()
@@ -198,31 +191,6 @@ mod tests {
             Item,
             &[("links_to", "A", None), ("links_to", "B", None)],
         );
-<<<<<<< HEAD
-        check("uses [[A]] tail", true, &[("links_to", "A", None)]);
-        check("[[A]]", true, &[("links_to", "A", None)]);
-        check("![[A.png]]", true, &[("links_to", "A.png", None)]);
-        check("see ![[A]] and [[B]]", false, &[("links_to", "A", None), ("links_to", "B", None)]);
-        check("[tech] [[A]]", true, &[("[tech]", "A", None)]);
-        check("[x] [[A]]", true, &[("links_to", "A", None)]);
-        check("[ ] [[A]]", true, &[("links_to", "A", None)]);
-        check("uses [[work::A]]", true, &[("uses", "work::A", None)]);
-        check("uses [[A|the a]]", true, &[("uses", "A", None)]);
-        check("| [[A\\|the a]] | x |", false, &[("links_to", "A", None)]);
-        check(
-            "[[A#Part]] [[B#^b1]] [[C^b2]]",
-            false,
-            &[("links_to", "A", None), ("links_to", "B", None), ("links_to", "C", None)],
-        );
-        check("[[C#]] [[#Here]] [[]] [[ ]]", false, &[("links_to", "C#", None)]);
-        check("x [[a [[b]] c]] y", false, &[("links_to", "a [[b]] c", None)]);
-        check("x [[open and [[more", false, &[]);
-        check("x ]] [[A]]", false, &[("links_to", "A", None)]);
-        check("`[[A]]`", false, &[("links_to", "A", None)]);
-        check("uses [[A]] #bm:links_to", true, &[("links_to", "A", None)]);
-        check("uses [[two\n  lines]]", true, &[("uses", "two lines", None)]);
-        check("[[[A]]]", false, &[("links_to", "[A", None)]);
-=======
         check("uses [[A]] tail", Item, &[("links_to", "A", None)]);
         check("[[A]]", Item, &[("links_to", "A", None)]);
         check("![[A.png]]", Item, &[("links_to", "A.png", None)]);
@@ -246,7 +214,6 @@ mod tests {
         check("uses [[A]] #bm:links_to", Item, &[("links_to", "A", None)]);
         check("uses [[two\n  lines]]", Item, &[("uses", "two lines", None)]);
         check("[[[A]]]", Other, &[("links_to", "[A", None)]);
->>>>>>> grammar
     }
 
     #[test]

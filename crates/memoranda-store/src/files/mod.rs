@@ -12,7 +12,7 @@ pub(crate) mod own;
 mod walk;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cap_fs_ext::{DirExt as _, FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _};
 use cap_std::ambient_authority;
@@ -98,7 +98,6 @@ pub fn hash(bytes: &[u8]) -> ContentHash {
 /// The handle of a project's folder.
 pub(crate) struct Root {
     dir: Dir,
-    path: PathBuf,
     rules: FileRules,
 }
 
@@ -106,18 +105,13 @@ impl Root {
     /// Opens a folder that exists.
     pub(crate) fn open(path: &Path, rules: FileRules) -> io::Result<Self> {
         let dir = Dir::open_ambient_dir(path, ambient_authority())?;
-        Ok(Self { dir, path: path.to_owned(), rules })
+        Ok(Self { dir, rules })
     }
 
     /// Makes the folder if need be, then opens it.
     pub(crate) fn create(path: &Path, rules: FileRules) -> io::Result<Self> {
         own::create_dir(path, rules.privacy)?;
         Self::open(path, rules)
-    }
-
-    /// The folder's own place, for the watcher and for people.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     /// What tells this folder from another of the same name: device and inode.
@@ -184,6 +178,24 @@ impl Root {
             self.gather(&dir, place, &mut below)?;
         }
         Ok(below)
+    }
+
+    /// Every file of the project that has a portable name; leftovers of dead writes are none.
+    pub(crate) fn everything(&self) -> Result<Vec<NotePath>> {
+        let mut files = Vec::new();
+        for entry in self.dir.entries().doing(|| "list the project".into())? {
+            let entry = entry.doing(|| "list the project".into())?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let Ok(path) = NotePath::parse(&name) else { continue };
+            let kind = entry.file_type().doing(|| "list the project".into())?;
+            if kind.is_file() && !name.starts_with(walk::TEMPORARY_PREFIX) {
+                files.push(path);
+            } else if kind.is_dir() {
+                files.extend(self.below(&path)?.files);
+            }
+        }
+        files.sort_unstable();
+        Ok(files)
     }
 
     fn gather(&self, dir: &Dir, place: &NotePath, below: &mut Below) -> Result<()> {
