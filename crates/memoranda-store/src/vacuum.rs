@@ -102,6 +102,14 @@ impl Inner {
     }
 }
 
+/// For every path what the history said last; a path that was moved away is not deleted.
+const LAST_CHANGES: &str = "WITH last_change AS MATERIALIZED ( \
+   SELECT project, path, after, moved_to, logical_ms FROM ( \
+     SELECT c.project, c.path, c.after, c.moved_to, k.logical_ms, row_number() OVER ( \
+       PARTITION BY c.project, c.path \
+       ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC, c.row DESC) AS n \
+     FROM changes c JOIN commits k ON k.row = c.commit_row) WHERE n = 1)";
+
 struct Purge {
     notes: Vec<(ProjectName, String)>,
     hashes: HashSet<ContentHash>,
@@ -110,24 +118,13 @@ struct Purge {
 /// The contents that go: those of deleted notes (and replaced versions), unless something that
 /// stays holds the same bytes.
 fn purged_hashes(db: &Connection, vacuum: &Vacuum) -> Result<Purge> {
-    // For every path what the history said last; a path that was moved away is not deleted.
-    db.execute_batch(
-        "DROP TABLE IF EXISTS temp.last_change; \
-         CREATE TEMP TABLE last_change AS \
-           SELECT project, path, after, moved_to, logical_ms FROM ( \
-             SELECT c.project, c.path, c.after, c.moved_to, k.logical_ms, row_number() OVER ( \
-               PARTITION BY c.project, c.path \
-               ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC, c.row DESC) AS n \
-             FROM changes c JOIN commits k ON k.row = c.commit_row) WHERE n = 1; \
-         CREATE INDEX temp.last_change_by_path ON last_change(project, path)",
-    )?;
     let project = vacuum.project.as_ref().map(ProjectName::as_str);
     let before = vacuum.before.as_millisecond();
-    let mut deleted = db.prepare(
-        "SELECT p.name, l.path FROM last_change l JOIN projects p ON p.id = l.project \
+    let mut deleted = db.prepare(&format!(
+        "{LAST_CHANGES} SELECT p.name, l.path FROM last_change l JOIN projects p ON p.id = l.project \
          WHERE l.after IS NULL AND l.moved_to IS NULL AND l.logical_ms < ?1 \
            AND (?2 IS NULL OR p.name = ?2) ORDER BY p.name, l.path",
-    )?;
+    ))?;
     let rows = deleted.query_map(params![before, project], |row| {
         Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
     })?;
@@ -144,7 +141,7 @@ fn purged_hashes(db: &Connection, vacuum: &Vacuum) -> Result<Purge> {
         }
     };
     let sql = format!(
-        "SELECT c.after, ({goes}) AND (?2 IS NULL OR p.name = ?2) FROM changes c \
+        "{LAST_CHANGES} SELECT c.after, ({goes}) AND (?2 IS NULL OR p.name = ?2) FROM changes c \
          JOIN commits k ON k.row = c.commit_row JOIN projects p ON p.id = c.project \
          JOIN last_change l ON l.project = c.project AND l.path = c.path \
          WHERE c.after IS NOT NULL AND EXISTS (SELECT 1 FROM contents s WHERE s.hash = c.after)"
@@ -162,6 +159,5 @@ fn purged_hashes(db: &Connection, vacuum: &Vacuum) -> Result<Purge> {
             staying.insert(hash)
         };
     }
-    db.execute_batch("DROP TABLE temp.last_change")?;
     Ok(Purge { notes, hashes: going.difference(&staying).copied().collect() })
 }

@@ -1,0 +1,139 @@
+//! What a person does in a week: write, find, edit by hand, delete, restore, look back.
+
+use memoranda_core::change::{Action, Expect};
+use memoranda_store::{HistoryFilter, Moment, Outcome};
+
+use crate::support::{
+    TestVault, change, found, made, main_project, make, operation, path, put, remove, sync,
+};
+
+#[test]
+fn what_is_written_is_found_read_and_remembered() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    let first = put(&store, "tap.md", "# Tap\n\nThe kitchen tap takes cartridge 46374.\n");
+    assert_eq!(found(&store, "cartridge"), ["main/tap.md"]);
+    assert_eq!(
+        vault.text("main/tap.md").unwrap(),
+        "# Tap\n\nThe kitchen tap takes cartridge 46374.\n"
+    );
+
+    put(&store, "tap.md", "# Tap\n\nThe kitchen tap takes cartridge 99999.\n");
+    assert_eq!(found(&store, "46374"), [""; 0]);
+    assert_eq!(found(&store, "99999"), ["main/tap.md"]);
+
+    let then =
+        store.version_as_of(&main_project(), &path("tap.md"), Moment::Commit(first.id)).unwrap();
+    let text = store.content(then.flatten().unwrap()).unwrap();
+    assert!(String::from_utf8(text).unwrap().contains("46374"));
+
+    remove(&store, "tap.md");
+    assert_eq!(vault.text("main/tap.md"), None);
+    assert_eq!(found(&store, "99999"), [""; 0]);
+    assert_eq!(store.history(&HistoryFilter::default(), 10, 0).unwrap().len(), 3);
+}
+
+#[test]
+fn several_processes_see_each_others_writes_at_once() {
+    let vault = TestVault::new();
+    let (one, two) = (vault.open(), vault.open());
+    put(&one, "a.md", "alpha from one");
+    assert_eq!(found(&two, "alpha"), ["main/a.md"]);
+    put(&two, "b.md", "alpha from two");
+    assert_eq!(found(&one, "alpha").len(), 2);
+    put(&one, "b.md", "beta now");
+    assert_eq!(found(&two, "alpha"), ["main/a.md"]);
+}
+
+#[test]
+fn edits_by_hand_become_commits() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    vault.write_by_hand("main/notes/hand.md", "written by hand: zebra\n");
+    let report = sync(&store);
+    assert_eq!((report.added, report.changed, report.removed), (1, 0, 0));
+    assert_eq!(found(&store, "zebra"), ["main/notes/hand.md"]);
+    vault.write_by_hand("main/notes/hand.md", "changed by hand: giraffe\n");
+    assert_eq!(sync(&store).changed, 1);
+    assert_eq!(found(&store, "zebra"), [""; 0]);
+    std::fs::rename(vault.home().join("main/notes/hand.md"), vault.home().join("main/moved.md"))
+        .unwrap();
+    let report = sync(&store);
+    assert_eq!((report.added, report.moved, report.removed), (0, 1, 0));
+    assert_eq!(found(&store, "giraffe"), ["main/moved.md"]);
+    std::fs::remove_file(vault.home().join("main/moved.md")).unwrap();
+    assert_eq!(sync(&store).removed, 1);
+    let log = store.history(&HistoryFilter::default(), 10, 0).unwrap();
+    assert_eq!(log.len(), 4);
+    assert!(log.iter().all(|commit| commit.author.client == "person"));
+    assert_eq!(sync(&store), memoranda_store::SyncReport { seen: 0, ..Default::default() });
+}
+
+#[test]
+fn a_conflict_changes_nothing() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    put(&store, "a.md", "one");
+    let wrong = Expect::Hash(memoranda_store::hash(b"other"));
+    let both = change(vec![
+        operation("b.md", Expect::Absent, Action::Put(b"new".to_vec())),
+        operation("a.md", wrong, Action::Put(b"two".to_vec())),
+    ]);
+    let Outcome::Conflict(conflicts) = make(&store, both) else { panic!("no conflict") };
+    assert_eq!(conflicts.len(), 1);
+    assert_eq!(conflicts[0].found, Some(memoranda_store::hash(b"one")));
+    assert_eq!(vault.text("main/a.md").as_deref(), Some("one"));
+    assert_eq!(vault.text("main/b.md"), None);
+}
+
+#[test]
+fn an_edit_by_hand_that_nobody_noticed_is_kept_when_it_is_replaced() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    put(&store, "a.md", "ours");
+    vault.write_by_hand("main/a.md", "theirs");
+    put(&store, "a.md", "ours again");
+    let log = store.history(&HistoryFilter::default(), 10, 0).unwrap();
+    let clients: Vec<_> = log.iter().map(|commit| commit.author.client.as_str()).collect();
+    assert_eq!(clients, ["test", "person", "test"]);
+    let theirs = store.content(log[1].files[0].after.unwrap()).unwrap();
+    assert_eq!(theirs, b"theirs");
+}
+
+#[test]
+fn a_move_keeps_history_and_address() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    put(&store, "old/name.md", "content of the note");
+    let before = store.file(&main_project(), &path("old/name.md")).unwrap().unwrap();
+    let action =
+        Action::MoveFrom { from: path("old/name.md"), content: b"content of the note".to_vec() };
+    made(make(&store, change(vec![operation("new/place.md", Expect::Anything, action)])));
+    assert_eq!(vault.text("main/old/name.md"), None);
+    assert_eq!(vault.text("main/new/place.md").as_deref(), Some("content of the note"));
+    let after = store.file(&main_project(), &path("new/place.md")).unwrap().unwrap();
+    assert_eq!(after.permalink, before.permalink);
+    assert_eq!(found(&store, "content"), ["main/new/place.md"]);
+}
+
+#[test]
+fn a_fresh_index_says_the_same() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    put(&store, "a b.md", "---\ntags: [x, y]\n---\n# A\n- [fact] one #tag\n- links [[C]]\n");
+    put(&store, "a-b.md", "twin of the permalink, see [[a b]] and [[missing]]");
+    vault.write_by_hand("main/c.md", "# C\nby hand\n");
+    sync(&store);
+    put(&store, "c.md", "# C\nby tool\n");
+    remove(&store, "a b.md");
+    put(&store, "a b.md", "back again [[c]]");
+    sync(&store);
+    let live = store.fingerprint().unwrap();
+    drop(store);
+    std::fs::remove_dir_all(vault.folder().join("cache")).unwrap();
+    let store = vault.open();
+    sync(&store);
+    assert_eq!(store.fingerprint().unwrap(), live);
+    let report = store.check(&vault.folder().join("scratch")).unwrap();
+    assert!(report.agrees(), "{report:?}");
+}
