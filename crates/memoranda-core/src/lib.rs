@@ -24,3 +24,5 @@ pub mod tokens;
 pub mod graph;
 
 pub mod diff;
+
+pub mod screen;

@@ -39,7 +39,10 @@ pub use archive::{ExportReport, ImportReport};
 pub use check::CheckReport;
 pub use commit::{Conflict, Outcome, View};
 pub use error::{Result, StoreError};
-pub use files::{Below, FileRules, FileStat, Found, HardLinks, MAX_FILE_BYTES, Privacy, hash};
+pub use files::{
+    Below, Entry, EntryKind, FileRules, FileStat, Found, HardLinks, Listing, MAX_FILE_BYTES,
+    Privacy, hash,
+};
 pub use index::{
     Counts, FileKind, FileSummary, GraphEdge, GraphNode, HistoryFilter, ListFilter, ListOrder,
     Moment, ObservationRow, Problems, RelationRow, SearchFilter, SearchHit, SearchHits,
@@ -185,6 +188,15 @@ impl Store {
     /// All files at or below a place, hidden and ignored ones too, and the folders they lie in.
     pub fn below(&self, project: &ProjectName, place: &NotePath) -> Result<Below> {
         self.inner.vault.project(project.as_str())?.root()?.below(place)
+    }
+
+    /// What is in a folder of a project on disk; `None` if there is no such folder.
+    pub fn entries(
+        &self,
+        project: &ProjectName,
+        folder: Option<&NotePath>,
+    ) -> Result<Option<Listing>> {
+        self.inner.vault.project(project.as_str())?.root()?.entries(folder)
     }
 
     /// Decides on a change with the files as they are under the lock, and makes it: durable and

@@ -81,6 +81,35 @@ pub struct Found {
     pub(crate) mode: u32,
 }
 
+/// What is in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listing {
+    /// Bytes of the folder itself, as the system counts them.
+    pub size: u64,
+    /// Its plain files and folders, sorted by name.
+    pub entries: Vec<Entry>,
+}
+
+/// One name in a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The name.
+    pub name: String,
+    /// What it is.
+    pub kind: EntryKind,
+    /// Bytes, as the system counts them.
+    pub size: u64,
+}
+
+/// What a name in a folder stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A plain file.
+    File,
+    /// A folder.
+    Folder,
+}
+
 /// What lies at or below a place in a project.
 #[derive(Clone, Debug, Default)]
 pub struct Below {
@@ -178,6 +207,36 @@ impl Root {
             self.gather(&dir, place, &mut below)?;
         }
         Ok(below)
+    }
+
+    /// The plain files and folders in a folder, sorted by name; `None` if it is no folder. The
+    /// top of the project is the folder without a path.
+    pub(crate) fn entries(&self, folder: Option<&NotePath>) -> Result<Option<Listing>> {
+        let place = folder.map_or("", NotePath::as_str);
+        if folder.is_some_and(|folder| !self.is_folder(folder)) {
+            return Ok(None);
+        }
+        let doing = || format!("list {place}");
+        let dir = self.descend(place).doing(doing)?;
+        let mut entries = Vec::new();
+        for entry in dir.entries().doing(doing)? {
+            // What cannot be looked at, or is a link or a special file, is not shown.
+            let Ok(entry) = entry else { continue };
+            let (Ok(name), Ok(metadata)) = (entry.file_name().into_string(), entry.metadata())
+            else {
+                continue;
+            };
+            let kind = match () {
+                () if metadata.is_symlink() => continue,
+                () if metadata.is_file() => EntryKind::File,
+                () if metadata.is_dir() => EntryKind::Folder,
+                () => continue,
+            };
+            entries.push(Entry { name, kind, size: metadata.len() });
+        }
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
+        let size = dir.dir_metadata().doing(doing)?.len();
+        Ok(Some(Listing { size, entries }))
     }
 
     /// Every file of the project that has a portable name; leftovers of dead writes are none.

@@ -1,0 +1,71 @@
+//! What secrets look like. One row a kind; the group `secret`, where there is one, is the part
+//! that must not be kept. Patterns follow what the issuers publish about their formats.
+
+/// How a match is proven beyond its pattern.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Proof {
+    /// The pattern says enough.
+    Pattern,
+    /// The check digit must be right.
+    Luhn,
+    /// The value must not be a plain word or a placeholder.
+    Varied,
+}
+
+/// One kind of secret.
+pub(super) struct Rule {
+    pub(super) kind: &'static str,
+    pub(super) pattern: &'static str,
+    pub(super) proof: Proof,
+}
+
+const fn rule(kind: &'static str, pattern: &'static str) -> Rule {
+    Rule { kind, pattern, proof: Proof::Pattern }
+}
+
+/// All kinds, the most telling first.
+pub(super) const RULES: &[Rule] = &[
+    rule(
+        "private key",
+        r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=\s:,-]*-----END (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----)?",
+    ),
+    rule("AWS access key", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+    rule("GitHub token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,})"),
+    rule("GitLab token", r"\bglpat-[A-Za-z0-9_-]{20,}"),
+    rule("Slack token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    rule(
+        "Slack webhook",
+        r"https://hooks\.slack\.com/services/T[A-Z0-9]+/B[A-Z0-9]+/[A-Za-z0-9]{20,}",
+    ),
+    rule("Google API key", r"\bAIza[A-Za-z0-9_-]{35}"),
+    rule("Google OAuth secret", r"\bGOCSPX-[A-Za-z0-9_-]{28}"),
+    rule("Stripe key", r"\b[rs]k_live_[A-Za-z0-9]{20,}"),
+    rule("Anthropic API key", r"\bsk-ant-[a-z]+[0-9]{2}-[A-Za-z0-9_-]{30,}"),
+    rule("OpenAI API key", r"\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{32,}"),
+    rule("Hugging Face token", r"\bhf_[A-Za-z0-9]{30,}"),
+    rule("npm token", r"\bnpm_[A-Za-z0-9]{36}"),
+    rule("PyPI token", r"\bpypi-[A-Za-z0-9_-]{50,}"),
+    rule("SendGrid key", r"\bSG\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{30,}"),
+    rule("DigitalOcean token", r"\bdo[opr]_v1_[a-f0-9]{64}"),
+    rule("Telegram bot token", r"\b[0-9]{8,10}:AA[A-Za-z0-9_-]{33}\b"),
+    rule("JSON web token", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
+    rule(
+        "password in an address",
+        r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{1,80}:(?P<secret>[^\s:/@]{3,200})@",
+    ),
+    Rule {
+        kind: "password or key",
+        pattern: r#"(?i)\b(?:password|passwd|passphrase|pwd|secret|api[_ -]?key|access[_ -]?key|auth[_ -]?token|access[_ -]?token|client[_ -]?secret|token)["']?\s*(?:[:=]|=>)\s*["']?(?P<secret>[^\s"',;]{6,200})"#,
+        proof: Proof::Varied,
+    },
+    Rule {
+        kind: "payment card number",
+        pattern: r"\b(?P<secret>[3-6][0-9]{3}[ -]?[0-9]{4}[ -]?[0-9]{4}[ -]?[0-9]{1,7})\b",
+        proof: Proof::Luhn,
+    },
+    // Area 001–665 and 667–899 except 555 (fiction); no group 00, no serial 0000.
+    rule(
+        "social security number",
+        r"\b(?:00[1-9]|0[1-9][0-9]|[1-4][0-9]{2}|5[0-46-9][0-9]|55[0-46-9]|6[0-57-9][0-9]|66[0-57-9]|[78][0-9]{2})-(?:0[1-9]|[1-9][0-9])-(?:000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})\b",
+    ),
+];

@@ -1,0 +1,144 @@
+//! What the memory tool can answer, before it is put into words.
+
+use memoranda_core::id::CommitId;
+use memoranda_engine::{EngineError, StoreError};
+
+use super::command::BadCommand;
+use super::path::Stray;
+
+/// Something that was done or seen. Paths are as the caller wrote them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Answer {
+    /// A directory, two levels deep.
+    Listing { path: String, entries: Vec<Listed> },
+    /// A file, or some lines of it.
+    Content { path: String, numbered: String },
+    /// A file was written.
+    Created(Change),
+    /// One text took the place of another.
+    Replaced(Change, String),
+    /// Lines were put after a line.
+    Inserted(Change, i64),
+    /// A file or directory is gone.
+    Deleted(Change),
+    /// A file or directory has another place.
+    Renamed(Change, String),
+}
+
+/// One line of a listing.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Listed {
+    pub(crate) size: u64,
+    pub(crate) path: String,
+}
+
+/// What every change has.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Change {
+    pub(crate) path: String,
+    pub(crate) commit: Option<CommitId>,
+    /// What the caller should know, such as a secret that was written.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Why a command was not done. Nothing was changed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Failure {
+    /// The arguments are no command.
+    Bad(BadCommand),
+    /// The path is none in the memory directory.
+    Stray { path: String, stray: Stray, intent: Intent },
+    /// A link in the path leads who knows where.
+    Link { path: String, intent: Intent },
+    /// Nothing is there.
+    Missing { path: String, asked_by: AskedBy },
+    /// A directory is there, and a file is needed.
+    NotAFile { path: String },
+    /// A file is there, and is not to be replaced.
+    Exists { path: String },
+    /// The place to which something is to go is taken.
+    DestinationExists { path: String },
+    /// The directory itself is not to go.
+    RootDelete,
+    /// The directory itself is not to be renamed.
+    RootRename,
+    /// A directory cannot be moved into itself.
+    IntoItself { from: String, to: String },
+    /// The text to be replaced is not there.
+    NoMatch { path: String, old: String },
+    /// The text to be replaced is there more than once: on which lines.
+    ManyMatches { old: String, lines: Vec<usize> },
+    /// There is no such line.
+    BadLine { line: i64, lines: usize },
+    /// More lines than can be numbered.
+    TooManyLines { path: String },
+    /// More than may be kept in one file.
+    TooLarge { path: String, size: u64, limit: u64 },
+    /// The bytes are no text.
+    NotText { path: String },
+    /// The text holds secrets, and those are not to be kept.
+    Secrets { path: String, kinds: Vec<String> },
+    /// The disk or the system failed; without a word of where on the machine.
+    System { doing: &'static str, reason: &'static str },
+}
+
+/// Whether a command only looks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Intent {
+    Read,
+    Write,
+}
+
+/// Which command missed a file: the words differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum AskedBy {
+    ViewOrEdit,
+    DeleteOrRename,
+}
+
+impl Failure {
+    /// What a failure beneath means for the one who asked about `path`.
+    pub(super) fn from_engine(error: &EngineError, path: &str, intent: Intent) -> Self {
+        let path = path.to_owned();
+        match error {
+            EngineError::NotFound { .. } => Self::Missing { path, asked_by: AskedBy::ViewOrEdit },
+            EngineError::NotText(_) => Self::NotText { path },
+            EngineError::Store(error) => Self::from_store(error, path, intent),
+            _ => Self::Stray { path, stray: Stray::Unusable, intent },
+        }
+    }
+
+    fn from_store(error: &StoreError, path: String, intent: Intent) -> Self {
+        let doing = match intent {
+            Intent::Read => "read",
+            Intent::Write => "saved",
+        };
+        match error {
+            StoreError::NotAFile { what: "a folder", .. } => Self::NotAFile { path },
+            StoreError::NotAFile { what: "a file, not a folder", .. } => {
+                Self::Missing { path, asked_by: AskedBy::ViewOrEdit }
+            }
+            StoreError::NotAFile { .. } => Self::Link { path, intent },
+            StoreError::Twin { .. } => Self::Exists { path },
+            StoreError::TooLarge { size, limit, .. } => {
+                Self::TooLarge { path, size: *size, limit: *limit }
+            }
+            StoreError::Busy { .. } => {
+                Self::System { doing, reason: "another process is writing; try again" }
+            }
+            error if error.is_disk_full() => Self::System { doing, reason: "the disk is full" },
+            StoreError::Io { source, .. } => Self::System {
+                doing,
+                reason: match source.kind() {
+                    std::io::ErrorKind::PermissionDenied => "permission denied",
+                    std::io::ErrorKind::ReadOnlyFilesystem => "the folder is read-only",
+                    _ => "the system refused",
+                },
+            },
+            StoreError::ProjectUnavailable { .. } => {
+                Self::System { doing, reason: "the memory folder cannot be reached now" }
+            }
+            _ => Self::System { doing, reason: "the store failed; `memoranda doctor` tells more" },
+        }
+    }
+}

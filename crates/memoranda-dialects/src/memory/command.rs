@@ -1,0 +1,145 @@
+//! What Claude asks of the memory tool: six commands, in every spelling that clients use.
+
+use serde_json::{Map, Value};
+
+/// One command, as it was asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Command {
+    /// Show a file or a directory.
+    View { path: String, range: Option<(i64, i64)> },
+    /// Write a file whole.
+    Create { path: String, text: String },
+    /// Put one text in the place of another.
+    StrReplace { path: String, old: String, new: String },
+    /// Put lines after a line.
+    Insert { path: String, line: i64, text: String },
+    /// Remove a file, or a directory with all it holds.
+    Delete { path: String },
+    /// Give a file or directory another place.
+    Rename { from: String, to: String },
+}
+
+/// Why arguments are no command.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub(crate) enum BadCommand {
+    #[error("the arguments must be an object with a `command`")]
+    NoObject,
+    #[error("`command` is missing; it is one of view, create, str_replace, insert, delete, rename")]
+    NoCommand,
+    #[error(
+        "{0:?} is no command; the commands are view, create, str_replace, insert, delete, rename"
+    )]
+    Unknown(String),
+    #[error("`{command}` needs `{parameter}`")]
+    Missing { command: &'static str, parameter: &'static str },
+    #[error("`{parameter}` of `{command}` must be {expected}")]
+    WrongType { command: &'static str, parameter: &'static str, expected: &'static str },
+}
+
+impl Command {
+    /// Reads the arguments of a call.
+    pub(crate) fn parse(arguments: &Value) -> Result<Self, BadCommand> {
+        let Value::Object(arguments) = arguments else { return Err(BadCommand::NoObject) };
+        let name = match arguments.get("command") {
+            None | Some(Value::Null) => return Err(BadCommand::NoCommand),
+            Some(Value::String(name)) => name.trim(),
+            Some(other) => return Err(BadCommand::Unknown(other.to_string())),
+        };
+        let text = |command, names: &[&'static str]| required_text(arguments, command, names);
+        Ok(match name {
+            "view" => Self::View { path: text("view", &["path"])?, range: range(arguments)? },
+            "create" => Self::Create {
+                path: text("create", &["path"])?,
+                text: text("create", &["file_text"])?,
+            },
+            "str_replace" => Self::StrReplace {
+                path: text("str_replace", &["path"])?,
+                old: text("str_replace", &["old_str"])?,
+                // Left out, it means that the text is to go.
+                new: optional_text(arguments, "str_replace", "new_str")?.unwrap_or_default(),
+            },
+            "insert" => Self::Insert {
+                path: text("insert", &["path"])?,
+                line: line(arguments)?,
+                text: text("insert", &["insert_text", "new_str"])?,
+            },
+            "delete" => Self::Delete { path: text("delete", &["path"])? },
+            "rename" => Self::Rename {
+                from: text("rename", &["old_path", "path"])?,
+                to: text("rename", &["new_path"])?,
+            },
+            other => return Err(BadCommand::Unknown(other.to_owned())),
+        })
+    }
+}
+
+fn required_text(
+    arguments: &Map<String, Value>,
+    command: &'static str,
+    names: &[&'static str],
+) -> Result<String, BadCommand> {
+    for name in names {
+        if let Some(text) = optional_text(arguments, command, name)? {
+            return Ok(text);
+        }
+    }
+    Err(BadCommand::Missing { command, parameter: names.first().copied().unwrap_or("path") })
+}
+
+fn optional_text(
+    arguments: &Map<String, Value>,
+    command: &'static str,
+    parameter: &'static str,
+) -> Result<Option<String>, BadCommand> {
+    match arguments.get(parameter) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(_) => Err(BadCommand::WrongType { command, parameter, expected: "a text" }),
+    }
+}
+
+fn line(arguments: &Map<String, Value>) -> Result<i64, BadCommand> {
+    let (command, parameter) = ("insert", "insert_line");
+    match arguments.get(parameter) {
+        None | Some(Value::Null) => Err(BadCommand::Missing { command, parameter }),
+        Some(value) => integer(value).ok_or(BadCommand::WrongType {
+            command,
+            parameter,
+            expected: "a whole number",
+        }),
+    }
+}
+
+/// A range counts only if it has two numbers; anything else shows the whole file.
+fn range(arguments: &Map<String, Value>) -> Result<Option<(i64, i64)>, BadCommand> {
+    let wrong = BadCommand::WrongType {
+        command: "view",
+        parameter: "view_range",
+        expected: "two whole numbers",
+    };
+    match arguments.get("view_range") {
+        Some(Value::Array(ends)) => match ends.as_slice() {
+            [first, last] => match (integer(first), integer(last)) {
+                (Some(first), Some(last)) => Ok(Some((first, last))),
+                _ => Err(wrong),
+            },
+            _ => Ok(None),
+        },
+        None | Some(Value::Null) => Ok(None),
+        Some(_) => Err(wrong),
+    }
+}
+
+/// A whole number, also as some clients write it: `5.0` or `"5"`.
+fn integer(value: &Value) -> Option<i64> {
+    match value {
+        Value::Number(number) => number.as_i64().or_else(|| {
+            number
+                .as_f64()
+                .filter(|float| float.fract() == 0.0 && float.abs() < 1e15)
+                .map(|float| float as i64)
+        }),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}

@@ -1,0 +1,189 @@
+//! The same outcomes in two wordings: the specification's for MCP, and the official SDK's for the
+//! Claude API. What the specification leaves open follows the official form in both.
+
+use super::answer::{Answer, AskedBy, Failure, Intent, Listed};
+use super::path::Stray;
+use super::text::size;
+use crate::settings::Wording;
+
+/// Puts an answer into words.
+pub(super) fn say(answer: &Answer, wording: Wording) -> String {
+    let (text, warnings) = match answer {
+        Answer::Listing { path, entries } => (listing(path, entries), None),
+        Answer::Content { path, numbered } => {
+            (format!("Here's the content of {path} with line numbers:\n{numbered}"), None)
+        }
+        Answer::Created(change) => (created(&change.path, wording), Some(&change.warnings)),
+        Answer::Replaced(change, snippet) => {
+            (replaced(&change.path, snippet, wording), Some(&change.warnings))
+        }
+        Answer::Inserted(change, line) => {
+            (inserted(&change.path, *line, wording), Some(&change.warnings))
+        }
+        Answer::Deleted(change) => (deleted(&change.path, wording), None),
+        Answer::Renamed(change, to) => (renamed(&change.path, to, wording), None),
+    };
+    match warnings {
+        Some(warnings) if !warnings.is_empty() => {
+            format!("{text}\n\nWarning: {}", warnings.join("\nWarning: "))
+        }
+        _ => text,
+    }
+}
+
+fn listing(path: &str, entries: &[Listed]) -> String {
+    let mut text = format!(
+        "Here're the files and directories up to 2 levels deep in {path}, excluding hidden items and node_modules:"
+    );
+    for entry in entries {
+        text.push_str(&format!("\n{}\t{}", size(entry.size), entry.path));
+    }
+    text
+}
+
+fn created(path: &str, wording: Wording) -> String {
+    match wording {
+        Wording::Seed => format!("Created {path}"),
+        Wording::Claude => format!("File created successfully at: {path}"),
+    }
+}
+
+fn replaced(path: &str, snippet: &str, wording: Wording) -> String {
+    match wording {
+        Wording::Seed => format!("Replaced text in {path}"),
+        Wording::Claude => format!(
+            "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{snippet}"
+        ),
+    }
+}
+
+fn inserted(path: &str, line: i64, wording: Wording) -> String {
+    match wording {
+        Wording::Seed => format!("Inserted text at line {line}"),
+        Wording::Claude => format!("The file {path} has been edited."),
+    }
+}
+
+fn deleted(path: &str, wording: Wording) -> String {
+    match wording {
+        Wording::Seed => format!("Deleted {path}"),
+        Wording::Claude => format!("Successfully deleted {path}"),
+    }
+}
+
+fn renamed(from: &str, to: &str, wording: Wording) -> String {
+    match wording {
+        Wording::Seed => format!("Renamed {from} to {to}"),
+        Wording::Claude => format!("Successfully renamed {from} to {to}"),
+    }
+}
+
+/// Puts a failure into words.
+pub(super) fn explain(failure: &Failure, wording: Wording) -> String {
+    match wording {
+        Wording::Seed => explain_seed(failure),
+        Wording::Claude => explain_claude(failure),
+    }
+}
+
+const OUTSIDE: &str = "Permission denied: Cannot write outside /memories directory";
+const INVALID: &str = "Invalid path: Path must be within /memories directory";
+
+fn explain_seed(failure: &Failure) -> String {
+    match failure {
+        Failure::Stray { stray: Stray::NoPrefix, intent: Intent::Write, .. }
+        | Failure::Link { intent: Intent::Write, .. } => OUTSIDE.into(),
+        Failure::Stray { stray: Stray::NoPrefix | Stray::Escapes, .. } | Failure::Link { .. } => {
+            INVALID.into()
+        }
+        Failure::Missing { path, .. } => format!("File not found: {path}"),
+        Failure::ManyMatches { lines, .. } => format!(
+            "Found {} matches for replacement text. Please provide more context to make a unique match.",
+            lines.len()
+        ),
+        Failure::NoMatch { .. } => {
+            "No match found for replacement. Please check your text and try again.".into()
+        }
+        Failure::BadLine { line, lines } => {
+            format!("Invalid line number: File has {lines} lines, cannot insert at line {line}")
+        }
+        Failure::RootDelete => {
+            "Permission denied: Cannot delete the /memories directory itself".into()
+        }
+        Failure::RootRename => {
+            "Permission denied: Cannot rename the /memories directory itself".into()
+        }
+        Failure::Exists { path } => format!("File already exists: {path}"),
+        Failure::DestinationExists { path } => format!("Destination already exists: {path}"),
+        Failure::NotAFile { path } => format!("Not a file: {path} is a directory"),
+        other => explain_either(other),
+    }
+}
+
+fn explain_claude(failure: &Failure) -> String {
+    match failure {
+        Failure::Stray { path, stray: Stray::NoPrefix, .. } => {
+            format!("Path must start with /memories, got: {path}")
+        }
+        Failure::Stray { path, stray: Stray::Escapes, .. } | Failure::Link { path, .. } => {
+            format!("Path {path} would escape /memories directory")
+        }
+        Failure::Missing { path, asked_by: AskedBy::ViewOrEdit } => {
+            format!("The path {path} does not exist. Please provide a valid path.")
+        }
+        Failure::Missing { path, asked_by: AskedBy::DeleteOrRename } => {
+            format!("The path {path} does not exist")
+        }
+        Failure::NotAFile { path } => format!("The path {path} is not a file."),
+        Failure::Exists { path } => format!("File {path} already exists"),
+        Failure::DestinationExists { path } => format!("The destination {path} already exists"),
+        Failure::RootDelete => "Cannot delete the /memories directory itself".into(),
+        Failure::RootRename => "Cannot rename the /memories directory itself".into(),
+        Failure::NoMatch { path, old } => format!(
+            "No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
+        ),
+        Failure::ManyMatches { old, lines, .. } => {
+            let lines: Vec<_> = lines.iter().take(100).map(ToString::to_string).collect();
+            format!(
+                "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {}. Please ensure it is unique",
+                lines.join(", ")
+            )
+        }
+        Failure::BadLine { line, lines } => format!(
+            "Invalid `insert_line` parameter: {line}. It should be within the range [0, {lines}]."
+        ),
+        Failure::TooManyLines { path } => {
+            format!("File {path} exceeds maximum line limit of 999,999 lines.")
+        }
+        other => explain_either(other),
+    }
+}
+
+/// What neither source has words for.
+fn explain_either(failure: &Failure) -> String {
+    match failure {
+        Failure::Bad(bad) => bad.to_string(),
+        Failure::TooLarge { path, size, limit } => format!(
+            "{path} would have {size} bytes; the limit is {limit}. Split it into several files."
+        ),
+        Failure::NotText { path } => format!("{path} is not UTF-8 text and cannot be edited."),
+        Failure::Secrets { path, kinds } => format!(
+            "{path} was not saved: the text holds {}. Leave the secret out and try again.",
+            kinds.join(", ")
+        ),
+        Failure::IntoItself { from, to } => format!("{from} cannot be moved into itself ({to})."),
+        Failure::TooManyLines { path } => format!("{path} has more than 999,999 lines."),
+        Failure::System { doing, reason } => format!("The memory could not be {doing}: {reason}."),
+        Failure::Stray { path, .. } => format!("{path:?} cannot be used as a path."),
+        Failure::Link { .. }
+        | Failure::Missing { .. }
+        | Failure::NotAFile { .. }
+        | Failure::Exists { .. }
+        | Failure::DestinationExists { .. }
+        | Failure::RootDelete
+        | Failure::RootRename
+        | Failure::NoMatch { .. }
+        | Failure::ManyMatches { .. }
+        | Failure::BadLine { .. } => "The command could not be done.".into(),
+    }
+}

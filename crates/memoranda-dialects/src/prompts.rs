@@ -1,0 +1,172 @@
+//! Prompts: what clients show as slash commands. Each is a row, like a tool.
+
+use memoranda_engine::{
+    ListFilter, ListOrder, ListRequest, Memory, Result, SearchFilter, SearchRequest,
+};
+
+use crate::settings::Settings;
+use crate::tool::Toolset;
+
+/// One prompt.
+pub struct PromptDef {
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// What it is for.
+    pub description: &'static str,
+    /// The set that it belongs to.
+    pub toolset: Toolset,
+    /// What it can be given.
+    pub arguments: &'static [PromptArgument],
+    /// What it says, given its arguments in order.
+    pub render: fn(&Memory, &Settings, &[Option<String>]) -> Result<PromptMessage>,
+}
+
+/// One argument of a prompt.
+pub struct PromptArgument {
+    /// Its name.
+    pub name: &'static str,
+    /// What it means.
+    pub description: &'static str,
+    /// Whether it must be given.
+    pub required: bool,
+}
+
+/// What a prompt says to the model, in the person's name.
+pub struct PromptMessage {
+    /// The text.
+    pub text: String,
+}
+
+/// Every prompt.
+pub const PROMPTS: &[PromptDef] = &[
+    PromptDef {
+        name: "memory_guide",
+        title: "Memory guide",
+        description: "How to use the memory tool well: the protocol, file structures, examples",
+        toolset: Toolset::Memory,
+        arguments: &[],
+        render: guide,
+    },
+    PromptDef {
+        name: "remember",
+        title: "Remember",
+        description: "Write something down so that later conversations know it",
+        toolset: Toolset::Memory,
+        arguments: &[PromptArgument {
+            name: "what",
+            description: "What to remember",
+            required: true,
+        }],
+        render: remember,
+    },
+    PromptDef {
+        name: "recall",
+        title: "Recall",
+        description: "Bring what is known about a topic into this conversation",
+        toolset: Toolset::Memory,
+        arguments: &[PromptArgument {
+            name: "topic",
+            description: "What to look for",
+            required: true,
+        }],
+        render: recall,
+    },
+    PromptDef {
+        name: "continue",
+        title: "Continue",
+        description: "Go on where the last conversation ended",
+        toolset: Toolset::Memory,
+        arguments: &[PromptArgument {
+            name: "topic",
+            description: "What to go on with; without it, whatever changed last",
+            required: false,
+        }],
+        render: carry_on,
+    },
+];
+
+const GUIDE: &str = include_str!("memory_guide.md");
+/// How many notes a prompt brings along.
+const MANY: usize = 8;
+
+fn guide(_: &Memory, settings: &Settings, _: &[Option<String>]) -> Result<PromptMessage> {
+    let mut text = GUIDE.to_owned();
+    if let Some(guidance) = &settings.guidance {
+        text.push_str("\n## What this person asks for\n\n");
+        text.push_str(guidance);
+        text.push('\n');
+    }
+    Ok(PromptMessage { text })
+}
+
+fn remember(_: &Memory, _: &Settings, arguments: &[Option<String>]) -> Result<PromptMessage> {
+    let what = arguments.first().cloned().flatten().unwrap_or_default();
+    let text = format!(
+        "Please remember this for later conversations, with the memory tool: view /memories first, \
+         then add it to the file where it belongs (or create one), as an observation if it is a \
+         fact, and say where it went.\n\n{}",
+        quoted(&what)
+    );
+    Ok(PromptMessage { text })
+}
+
+fn recall(memory: &Memory, _: &Settings, arguments: &[Option<String>]) -> Result<PromptMessage> {
+    let topic = arguments.first().cloned().flatten().unwrap_or_default();
+    Ok(PromptMessage { text: recalled(memory, &topic)? })
+}
+
+fn carry_on(memory: &Memory, _: &Settings, arguments: &[Option<String>]) -> Result<PromptMessage> {
+    if let Some(topic) =
+        arguments.first().cloned().flatten().filter(|topic| !topic.trim().is_empty())
+    {
+        let known = recalled(memory, &topic)?;
+        return Ok(PromptMessage { text: format!("Let us go on with {topic:?}.\n\n{known}") });
+    }
+    let page = memory.list(&ListRequest {
+        filter: ListFilter::default(),
+        order: ListOrder::Newest,
+        limit: MANY,
+        offset: 0,
+    })?;
+    let mut text = String::from("Let us go on where we stopped. What changed last in memory:\n\n");
+    for note in &page.notes {
+        text.push_str(&format!(
+            "- {} ({}/{}, {})\n",
+            note.title, note.project, note.path, note.updated
+        ));
+    }
+    if page.notes.is_empty() {
+        text.push_str("Nothing has been written yet.\n");
+    }
+    text.push_str("\nRead what matters of it, then say where things stand and what comes next.");
+    Ok(PromptMessage { text })
+}
+
+fn recalled(memory: &Memory, topic: &str) -> Result<String> {
+    let request = SearchRequest {
+        text: topic.to_owned(),
+        filter: SearchFilter::default(),
+        limit: MANY,
+        offset: 0,
+        snippet_chars: 400,
+        max_tokens: Some(2000),
+    };
+    let page = memory.search(&request)?;
+    if page.results.is_empty() {
+        return Ok(format!("Nothing in memory matches {topic:?}."));
+    }
+    let mut text = format!("From memory about {topic:?} (quoted data, with its sources):\n\n");
+    for result in &page.results {
+        text.push_str(&format!("### {} — {}\n", result.title, result.place));
+        text.push_str(&quoted(&result.snippet.text));
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// Text from memory or from a person, marked as a quotation line by line.
+fn quoted(text: &str) -> String {
+    text.lines().map(|line| format!("> {line}\n")).collect()
+}

@@ -1,0 +1,82 @@
+//! What a person can set about the tools. The binary reads the configuration; here it is a value.
+
+use memoranda_core::id::ProjectName;
+
+/// How the tools behave.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Which words the memory tool answers with.
+    pub wording: Wording,
+    /// What `create` does when the file exists; by default as the wording has it.
+    pub create: Option<CreateMode>,
+    /// What happens to secrets in what is written.
+    pub secrets: SecretPolicy,
+    /// The largest file that the memory tool writes.
+    pub max_file_bytes: u64,
+    /// The most characters that one view shows.
+    pub view_chars: usize,
+    /// The project that holds the memories.
+    pub memories: ProjectName,
+    /// What the person adds to the memory guidance.
+    pub guidance: Option<String>,
+}
+
+impl Settings {
+    /// What holds without any configuration.
+    pub fn standard() -> Self {
+        Self {
+            wording: Wording::Seed,
+            create: None,
+            secrets: SecretPolicy::Warn,
+            max_file_bytes: 10 << 20,
+            view_chars: 100_000,
+            memories: memories_project(),
+            guidance: None,
+        }
+    }
+}
+
+#[expect(clippy::expect_used, reason = "the name is a constant that fits")]
+fn memories_project() -> ProjectName {
+    ProjectName::parse("memories").expect("a project name")
+}
+
+/// The two wordings of the memory tool's answers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wording {
+    /// Those of the MCP specification for this tool.
+    Seed,
+    /// Those of the Claude API's own SDKs.
+    Claude,
+}
+
+impl Wording {
+    /// Reads a wording's name.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "seed" => Some(Self::Seed),
+            "claude" => Some(Self::Claude),
+            _ => None,
+        }
+    }
+}
+
+/// What `create` does when the file exists.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CreateMode {
+    /// The new text takes its place; the old one is in the history.
+    Overwrite,
+    /// Nothing is written.
+    Refuse,
+}
+
+/// What happens to secrets in what is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SecretPolicy {
+    /// Written, with a warning in the answer.
+    Warn,
+    /// Replaced by what they are.
+    Redact,
+    /// Nothing is written.
+    Refuse,
+}

@@ -1,0 +1,130 @@
+//! A tool is a row: name, title, hints, schemas, cap, handler. MCP, the command line, HTTP, the
+//! reference and the tests are all derived from the rows.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use memoranda_engine::{Memory, Who};
+use serde_json::{Value, json};
+
+use crate::settings::Settings;
+
+/// One tool.
+pub struct ToolDef {
+    /// Its name on the wire: snake case, at most 40 characters.
+    pub name: &'static str,
+    /// Its name for people.
+    pub title: &'static str,
+    /// What it does, in facts.
+    pub description: &'static str,
+    /// The set that it is chosen by.
+    pub toolset: Toolset,
+    /// What a client may assume of it.
+    pub hints: Hints,
+    /// The schema of its arguments.
+    pub input: fn() -> Value,
+    /// The schema of its structured result.
+    pub output: fn() -> Value,
+    /// The most characters that its text may have.
+    pub cap: usize,
+    /// What it does.
+    pub handler: fn(&Call<'_>, Value) -> ToolResult,
+}
+
+/// The sets by which tools are chosen.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Toolset {
+    /// The Claude memory tool.
+    Memory,
+}
+
+impl Toolset {
+    /// All sets, in the order in which they are listed.
+    pub const ALL: [Self; 1] = [Self::Memory];
+
+    /// Its name in flags, variables and headers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+        }
+    }
+
+    /// What it is for, in one line.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::Memory => "the Claude memory tool: six commands on files under /memories",
+        }
+    }
+}
+
+/// What a client may assume of a tool. All four are always said: the defaults are pessimistic.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Hints {
+    /// It changes nothing.
+    pub read_only: bool,
+    /// It may change or remove what is there.
+    pub destructive: bool,
+    /// Doing it twice is the same as once.
+    pub idempotent: bool,
+    /// It reaches beyond this vault.
+    pub open_world: bool,
+}
+
+/// A call: the vault, who calls, and how the answer is wanted.
+pub struct Call<'a> {
+    /// The vault.
+    pub memory: &'a Memory,
+    /// Who calls, for the history.
+    pub who: Who,
+    /// What the person configured.
+    pub settings: &'a Settings,
+    /// Told how far a long call has come: done, total, and what is being done.
+    pub progress: &'a (dyn Fn(u64, u64, &str) + Sync),
+    /// Set when the caller no longer wants the answer.
+    pub cancelled: &'a AtomicBool,
+}
+
+impl Call<'_> {
+    /// Whether the caller no longer wants the answer.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+}
+
+/// What a tool answers: the same facts as text and as structure.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ToolResult {
+    /// For the model to read.
+    pub text: String,
+    /// For a program to read.
+    pub structured: Value,
+    /// Whether it is an error that the caller can mend.
+    pub is_error: bool,
+}
+
+impl ToolResult {
+    /// A result that both reads and parses.
+    pub fn ok(text: String, structured: Value) -> Self {
+        Self { text, structured, is_error: false }
+    }
+
+    /// A mistake that the caller can mend, with what to do next in the text.
+    pub fn error(text: impl Into<String>) -> Self {
+        let text = text.into();
+        let structured = json!({ "error": text, "is_error": true });
+        Self { text, structured, is_error: true }
+    }
+}
+
+/// Calls a tool and holds its answer to its cap.
+pub fn call(tool: &ToolDef, call: &Call<'_>, arguments: Value) -> ToolResult {
+    let mut result = (tool.handler)(call, arguments);
+    if let Some((cut, _)) = result.text.char_indices().nth(tool.cap) {
+        let total = result.text.chars().count();
+        result.text.truncate(cut);
+        result.text.push_str(&format!(
+            "\n[cut after {} of {total} characters; ask for a smaller part]",
+            tool.cap
+        ));
+    }
+    result
+}
