@@ -10,7 +10,9 @@ use crate::path::NotePath;
 pub struct Change {
     /// What happens to which file, in order; no file is named twice.
     pub operations: Vec<Operation>,
-    /// Folders that go too, once nothing is left in them.
+    /// Folders that are there afterwards, even with nothing in them.
+    pub made: Vec<(ProjectName, NotePath)>,
+    /// Folders that go too, once nothing is left in them; the deepest first.
     pub emptied: Vec<(ProjectName, NotePath)>,
     /// One line for the history, such as the reason a caller gave.
     pub message: Option<String>,

@@ -30,6 +30,12 @@ pub struct ToolDef {
     pub handler: fn(&Call<'_>, Value) -> ToolResult,
 }
 
+impl std::fmt::Debug for ToolDef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "ToolDef({})", self.name)
+    }
+}
+
 /// The sets by which tools are chosen.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Toolset {

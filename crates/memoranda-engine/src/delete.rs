@@ -66,6 +66,7 @@ impl Memory {
             let emptied = below.folders.into_iter().map(|folder| (project.clone(), folder));
             Ok(Change {
                 operations: below.files.into_iter().map(remove).collect(),
+                made: Vec::new(),
                 emptied: emptied.collect(),
                 message: None,
             })

@@ -90,6 +90,7 @@ impl Memory {
                     expect: Expect::Hash(expected.unwrap_or(found.hash)),
                     action: Action::Put(text.into_bytes()),
                 }],
+                made: Vec::new(),
                 emptied: Vec::new(),
                 message: message.map(str::to_owned),
             })

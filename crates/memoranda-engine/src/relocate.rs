@@ -31,8 +31,8 @@ pub enum MoveOutcome {
 pub struct Moved {
     /// Every file, with where it was and where it is.
     pub files: Vec<(Place, Place)>,
-    /// The commit that did it.
-    pub commit: Commit,
+    /// The commit that did it; none if there were only empty folders.
+    pub commit: Option<Commit>,
 }
 
 impl Memory {
@@ -49,7 +49,7 @@ impl Memory {
         let mut pairs = Vec::new();
         let outcome = self.store().commit(who, |view| {
             let below = view.below(project, from)?;
-            if below.files.is_empty() {
+            if below.files.is_empty() && below.folders.is_empty() {
                 return Err(EngineError::NotFound {
                     identifier: from.to_string(),
                     scope: format!("project {project}"),
@@ -59,8 +59,7 @@ impl Memory {
             pairs.clear();
             let mut operations = Vec::with_capacity(below.files.len());
             for old in below.files {
-                let rest = old.as_str().strip_prefix(from.as_str()).unwrap_or_default();
-                let new = NotePath::parse(&format!("{}{rest}", request.to))?;
+                let new = moved(&old, from, &request.to)?;
                 let Some(found) = view.read(project, &old)? else { continue };
                 operations.push(Operation {
                     project: project.clone(),
@@ -70,19 +69,29 @@ impl Memory {
                 });
                 pairs.push((old, new));
             }
+            let mut made = Vec::with_capacity(below.folders.len());
+            for folder in &below.folders {
+                made.push((project.clone(), moved(folder, from, &request.to)?));
+            }
             let emptied = below.folders.into_iter().map(|folder| (project.clone(), folder));
-            Ok(Change { operations, emptied: emptied.collect(), message: None })
+            Ok(Change { operations, made, emptied: emptied.collect(), message: None })
         })?;
         let at = |path| Place { project: project.clone(), path };
         match outcome {
             Outcome::Committed(commit) => {
                 let files = pairs.into_iter().map(|(old, new)| (at(old), at(new))).collect();
-                Ok(MoveOutcome::Moved(Moved { files, commit }))
+                Ok(MoveOutcome::Moved(Moved { files, commit: Some(commit) }))
             }
             Outcome::Conflict(conflicts) => {
                 Ok(MoveOutcome::Exists(conflicts.into_iter().map(|c| at(c.path)).collect()))
             }
-            Outcome::Unchanged => Err(EngineError::Invalid(format!("{from} did not move"))),
+            Outcome::Unchanged => Ok(MoveOutcome::Moved(Moved { files: Vec::new(), commit: None })),
         }
     }
+}
+
+/// Where something at or below `from` is when `from` is at `to`.
+fn moved(path: &NotePath, from: &NotePath, to: &NotePath) -> Result<NotePath> {
+    let rest = path.as_str().strip_prefix(from.as_str()).unwrap_or_default();
+    Ok(NotePath::parse(&format!("{to}{rest}"))?)
 }

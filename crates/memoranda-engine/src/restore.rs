@@ -63,6 +63,7 @@ impl Memory {
                     expect: Expect::Anything,
                     action: Action::Put(content.clone()),
                 }],
+                made: Vec::new(),
                 emptied: Vec::new(),
                 message: Some(format!("restore version {}", hash.short())),
             })

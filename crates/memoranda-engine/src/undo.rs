@@ -48,7 +48,7 @@ impl Memory {
             operations.push(Operation { project: file.project.clone(), path, expect, action });
         }
         let message = Some(format!("undo {}", undone.id));
-        let change = Change { operations, emptied: Vec::new(), message };
+        let change = Change { operations, made: Vec::new(), emptied: Vec::new(), message };
         let outcome = self.store().commit(who, |_| Ok::<_, EngineError>(change.clone()))?;
         Ok(match outcome {
             Outcome::Committed(commit) => UndoOutcome::Undone(Undone { undone, commit }),

@@ -102,6 +102,7 @@ impl Memory {
                     expect,
                     action: Action::Put(request.content.clone()),
                 }],
+                made: Vec::new(),
                 emptied: Vec::new(),
                 message: request.message.clone(),
             })

@@ -131,6 +131,7 @@ fn make(session: &mut Session<'_>, author: &Author, change: Change) -> Result<Ma
     let observed = observe_unrecorded(session, &batch, &steps)?;
     let plan = plan(session, &batch, &steps, author, change.message.clone())?;
     let Some(plan) = plan else {
+        settle_folders(&change, &roots)?;
         return Ok(Made::Done(Outcome::Unchanged));
     };
     perform(session, &change, &roots, observed, plan)
@@ -139,7 +140,8 @@ fn make(session: &mut Session<'_>, author: &Author, change: Change) -> Result<Ma
 fn open_roots(session: &Session<'_>, change: &Change) -> Result<HashMap<ProjectName, Root>> {
     let mut roots = HashMap::new();
     let named = change.operations.iter().map(|operation| &operation.project);
-    for name in named.chain(change.emptied.iter().map(|(project, _)| project)) {
+    let folders = change.made.iter().chain(&change.emptied).map(|(project, _)| project);
+    for name in named.chain(folders) {
         if !roots.contains_key(name) {
             roots.insert(name.clone(), session.inner.vault.ensure_project(name)?.root()?);
         }
@@ -366,11 +368,9 @@ fn perform(
         return applied.map(|_| Made::Raced);
     }
     applies.iter().for_each(Apply::finish);
-    for (project, folder) in &change.emptied {
-        if let Some(root) = roots.get(project) {
-            root.prune(folder);
-        }
-    }
+    // Folders carry nothing that could be lost; one that cannot be made now is made by the next
+    // file in it.
+    settle_folders(change, roots).ok();
     // The change is made and durable. What fails from here on is mended by the next session: the
     // log is applied again, which changes nothing, and a lagging index catches up before a read.
     faults::at(Step::Applied).ok();
@@ -384,6 +384,21 @@ fn perform(
     }
     let commit = records.pop().map(|(record, _)| record.commit);
     Ok(Made::Done(commit.map_or(Outcome::Unchanged, Outcome::Committed)))
+}
+
+/// Makes and removes the folders of a change.
+fn settle_folders(change: &Change, roots: &HashMap<ProjectName, Root>) -> Result<()> {
+    for (project, folder) in &change.made {
+        if let Some(root) = roots.get(project) {
+            root.make_folder_at(folder)?;
+        }
+    }
+    for (project, folder) in &change.emptied {
+        if let Some(root) = roots.get(project) {
+            root.prune(folder);
+        }
+    }
+    Ok(())
 }
 
 fn index(

@@ -240,7 +240,7 @@ fn rename(call: &Call<'_>, from: String, to: String) -> Result<Answer, Failure> 
     let request = MoveRequest { from: place(memories, &source), to: destination };
     match call.memory.relocate(&call.who, &request).map_err(|e| missing(&e, &from))? {
         MoveOutcome::Moved(moved) => {
-            let commit = Some(moved.commit.id);
+            let commit = moved.commit.map(|commit| commit.id);
             Ok(Answer::Renamed(Change { path: from, commit, warnings: Vec::new() }, to))
         }
         MoveOutcome::Exists(_) => Err(Failure::DestinationExists { path: to }),

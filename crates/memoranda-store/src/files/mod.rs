@@ -177,8 +177,17 @@ impl Root {
 
     /// The folder that holds the file, made if need be.
     pub(crate) fn make_folder(&self, path: &NotePath) -> Result<Folder> {
+        self.make(path, path.parent().unwrap_or_default())
+    }
+
+    /// The folder itself, made if need be.
+    pub(crate) fn make_folder_at(&self, folder: &NotePath) -> Result<Folder> {
+        self.make(folder, folder.as_str())
+    }
+
+    fn make(&self, path: &NotePath, folder: &str) -> Result<Folder> {
         let mut dir = self.dir.try_clone().doing(|| format!("open {path:?}"))?;
-        for name in path.parent().into_iter().flat_map(|parent| parent.split('/')) {
+        for name in folder.split('/').filter(|name| !name.is_empty()) {
             match dir.create_dir_with(name, &folder::dir_builder(self.rules.privacy)) {
                 Ok(()) => {}
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}

@@ -74,7 +74,7 @@ pub(crate) fn operation(place: &str, expect: Expect, action: Action) -> Operatio
 }
 
 pub(crate) fn change(operations: Vec<Operation>) -> Change {
-    Change { operations, emptied: Vec::new(), message: None }
+    Change { operations, made: Vec::new(), emptied: Vec::new(), message: None }
 }
 
 pub(crate) fn put(store: &Store, place: &str, text: &str) -> Commit {

@@ -1,0 +1,120 @@
+//! What the memory tool must never do, and what it says instead.
+
+use memoranda_dialects::{SecretPolicy, Wording};
+use serde_json::json;
+
+use crate::support::TestVault;
+
+#[test]
+fn no_link_leads_out() {
+    let vault = TestVault::new(Wording::Claude);
+    vault.memory(&json!({"command": "view", "path": "/memories"}));
+    let outside = vault.path("../outside");
+    std::fs::create_dir_all(&outside).unwrap();
+    std::fs::write(outside.join("secret.txt"), "do not show").unwrap();
+    std::os::unix::fs::symlink(&outside, vault.path("memories/link")).unwrap();
+    std::os::unix::fs::symlink(outside.join("secret.txt"), vault.path("memories/file.txt"))
+        .unwrap();
+    std::fs::hard_link(outside.join("secret.txt"), vault.path("memories/hard.txt")).unwrap();
+    for command in [
+        json!({"command": "view", "path": "/memories/link/secret.txt"}),
+        json!({"command": "view", "path": "/memories/file.txt"}),
+        json!({"command": "view", "path": "/memories/hard.txt"}),
+        json!({"command": "create", "path": "/memories/link/new.txt", "file_text": "x"}),
+        json!({"command": "create", "path": "/memories/file.txt", "file_text": "x"}),
+        json!({"command": "str_replace", "path": "/memories/file.txt", "old_str": "do", "new_str": "x"}),
+        json!({"command": "str_replace", "path": "/memories/hard.txt", "old_str": "do", "new_str": "x"}),
+        json!({"command": "insert", "path": "/memories/link/secret.txt", "insert_line": 0, "insert_text": "x"}),
+        json!({"command": "delete", "path": "/memories/link/secret.txt"}),
+        json!({"command": "rename", "old_path": "/memories/link/secret.txt", "new_path": "/memories/s.txt"}),
+    ] {
+        let result = vault.memory(&command);
+        assert!(result.is_error, "{command}: {}", result.text);
+        assert!(!result.text.contains("do not show"), "{command}");
+        let home = vault.path("");
+        assert!(!result.text.contains(home.to_str().unwrap()), "{command}: {}", result.text);
+    }
+    let listing = vault.memory(&json!({"command": "view", "path": "/memories"})).text;
+    assert!(!listing.contains("secret") && !listing.contains("link"), "{listing}");
+    assert_eq!(std::fs::read_to_string(outside.join("secret.txt")).unwrap(), "do not show");
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
+}
+
+#[test]
+fn secrets_are_warned_about_replaced_or_refused() {
+    let mut vault = TestVault::new(Wording::Claude);
+    let text = "login: bob\npassword: hunter2!x\n";
+    let create = |path: &str| json!({"command": "create", "path": path, "file_text": text});
+    let warned = vault.memory(&create("/memories/warn.md"));
+    assert!(
+        !warned.is_error
+            && warned.text.contains("Warning: This looks like a secret: password or key (line 2)"),
+        "{}",
+        warned.text
+    );
+    assert_eq!(std::fs::read_to_string(vault.path("memories/warn.md")).unwrap(), text);
+    vault.settings.secrets = SecretPolicy::Redact;
+    vault.memory(&create("/memories/redact.md"));
+    assert_eq!(
+        std::fs::read_to_string(vault.path("memories/redact.md")).unwrap(),
+        "login: bob\npassword: [redacted: password or key]\n"
+    );
+    vault.settings.secrets = SecretPolicy::Refuse;
+    let refused = vault.memory(&create("/memories/refuse.md"));
+    assert!(refused.is_error && refused.text.contains("was not saved"), "{}", refused.text);
+    assert!(!vault.path("memories/refuse.md").exists());
+}
+
+#[test]
+fn sizes_are_limited() {
+    let mut vault = TestVault::new(Wording::Claude);
+    vault.settings.max_file_bytes = 1000;
+    vault.settings.view_chars = 50;
+    let long = "a line of text\n".repeat(60);
+    let result =
+        vault.memory(&json!({"command": "create", "path": "/memories/a.md", "file_text": long}));
+    assert!(!result.is_error);
+    let result = vault.memory(&json!({"command": "insert", "path": "/memories/a.md", "insert_line": 0, "insert_text": "x".repeat(200)}));
+    assert_eq!(
+        result.text,
+        "/memories/a.md would have 1101 bytes; the limit is 1000. Split it into several files."
+    );
+    let view = vault.memory(&json!({"command": "view", "path": "/memories/a.md"})).text;
+    assert!(
+        view.ends_with("[...truncated 1277 chars; continue with view_range [3, -1]]"),
+        "{view}"
+    );
+}
+
+#[test]
+fn files_and_folders_are_the_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let vault = TestVault::new(Wording::Seed);
+    vault.memory(&json!({"command": "create", "path": "/memories/user/a.md", "file_text": "x"}));
+    vault.memory(&json!({"command": "str_replace", "path": "/memories/user/a.md", "old_str": "x", "new_str": "y"}));
+    let mode =
+        |place: &str| std::fs::metadata(vault.path(place)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("memories/user/a.md"), 0o600);
+    assert_eq!(mode("memories/user"), 0o700);
+    assert_eq!(mode("memories"), 0o700);
+}
+
+#[test]
+fn crlf_and_bytes_elsewhere_survive() {
+    let vault = TestVault::new(Wording::Claude);
+    vault.memory(
+        &json!({"command": "create", "path": "/memories/a.md", "file_text": "one\r\ntwo\r\nthree"}),
+    );
+    vault.memory(&json!({"command": "str_replace", "path": "/memories/a.md", "old_str": "two", "new_str": "2"}));
+    vault.memory(&json!({"command": "insert", "path": "/memories/a.md", "insert_line": 1, "insert_text": "x"}));
+    assert_eq!(
+        std::fs::read_to_string(vault.path("memories/a.md")).unwrap(),
+        "one\r\nx\n2\r\nthree\n"
+    );
+    std::fs::write(vault.path("memories/bad.md"), b"bad \xff utf-8\n").unwrap();
+    let view = vault.memory(&json!({"command": "view", "path": "/memories/bad.md"}));
+    assert!(!view.is_error && view.text.contains('\u{fffd}'));
+    let edit = vault.memory(&json!({"command": "insert", "path": "/memories/bad.md", "insert_line": 0, "insert_text": "x"}));
+    assert_eq!(edit.text, "/memories/bad.md is not UTF-8 text and cannot be edited.");
+    assert_eq!(std::fs::read(vault.path("memories/bad.md")).unwrap(), b"bad \xff utf-8\n");
+}

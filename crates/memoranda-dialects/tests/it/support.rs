@@ -1,0 +1,56 @@
+//! A vault in a temporary folder, and calls to its tools.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use memoranda_core::change::{Author, Channel};
+use memoranda_dialects::{Call, Settings, ToolResult, Wording, call, tool};
+use memoranda_engine::{Memory, OpenOptions};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A vault that vanishes with its test.
+pub(crate) struct TestVault {
+    folder: TempDir,
+    pub(crate) memory: Memory,
+    pub(crate) settings: Settings,
+}
+
+impl TestVault {
+    pub(crate) fn new(wording: Wording) -> Self {
+        let folder = TempDir::new().unwrap();
+        let memory = Memory::open(OpenOptions {
+            home: folder.path().join("home"),
+            cache: folder.path().join("cache"),
+            state: folder.path().join("state"),
+            file_sync: Duration::from_secs(60),
+            lock_patience: Duration::from_secs(30),
+        })
+        .unwrap();
+        let settings = Settings { wording, ..Settings::standard() };
+        Self { folder, memory, settings }
+    }
+
+    /// A place in the vault's folder, or beside it.
+    pub(crate) fn path(&self, place: &str) -> PathBuf {
+        self.folder.path().join("home").join(place)
+    }
+
+    /// Calls the memory tool.
+    pub(crate) fn memory(&self, arguments: &Value) -> ToolResult {
+        self.call("memory", arguments)
+    }
+
+    pub(crate) fn call(&self, name: &str, arguments: &Value) -> ToolResult {
+        let cancelled = AtomicBool::new(false);
+        let context = Call {
+            memory: &self.memory,
+            who: Author { client: "test 1".into(), tool: name.into(), channel: Channel::Mcp },
+            settings: &self.settings,
+            progress: &|_, _, _| {},
+            cancelled: &cancelled,
+        };
+        call(tool(name).unwrap(), &context, arguments.clone())
+    }
+}
