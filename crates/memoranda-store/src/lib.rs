@@ -21,14 +21,17 @@ mod observe;
 mod recover;
 mod session;
 mod sync;
+mod uses;
 mod vacuum;
 mod vault;
 mod watch;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use jiff::Timestamp;
 use memoranda_core::change::{Author, Change, Commit};
 use memoranda_core::graph::{LinkCandidate, Neighbourhood, Route};
 use memoranda_core::id::{ContentHash, ProjectName};
@@ -75,6 +78,7 @@ pub(crate) struct Inner {
     pub(crate) watching: Mutex<Option<Watching>>,
     /// Something was written that has not been forced to disk in the files.
     pub(crate) unforced: AtomicBool,
+    pub(crate) uses: uses::Uses,
     /// The watcher has looked at everything once.
     pub(crate) watch_ready: AtomicBool,
 }
@@ -95,6 +99,7 @@ impl Store {
             background: Mutex::new(None),
             watching: Mutex::new(None),
             unforced: AtomicBool::new(false),
+            uses: uses::Uses::default(),
             watch_ready: AtomicBool::new(false),
         };
         Ok(Self { inner: Arc::new(inner) })
@@ -188,6 +193,16 @@ impl Store {
     /// All files at or below a place, hidden and ignored ones too, and the folders they lie in.
     pub fn below(&self, project: &ProjectName, place: &NotePath) -> Result<Below> {
         self.inner.vault.project(project.as_str())?.root()?.below(place)
+    }
+
+    /// Notes that a note was looked at, for those who let unused notes expire.
+    pub fn note_use(&self, project: &ProjectName, path: &NotePath) {
+        self.inner.note_use(project, path);
+    }
+
+    /// When each note was last looked at.
+    pub fn last_uses(&self) -> Result<HashMap<(ProjectName, NotePath), Timestamp>> {
+        self.inner.last_uses()
     }
 
     /// What is in a folder of a project on disk; `None` if there is no such folder.

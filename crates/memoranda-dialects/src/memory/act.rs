@@ -49,6 +49,7 @@ fn view(call: &Call<'_>, path: String, range: Option<(i64, i64)>) -> Result<Answ
             other => return Err(other),
         },
     };
+    call.memory.store().note_use(memories, &at);
     let shown = note.lossy_text();
     let lines = text::lines(&shown);
     if lines.len() > text::MAX_LINES {

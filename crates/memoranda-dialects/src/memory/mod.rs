@@ -71,6 +71,7 @@ fn output() -> Value {
     })
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "every handler takes its arguments whole")]
 fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
     let wording = call.settings.wording;
     let done = Command::parse(&arguments)

@@ -6,15 +6,15 @@ use serde_json::{Value, json};
 
 use crate::support::TestVault;
 
-fn check(vault: &TestVault, arguments: Value, expected: &str) {
-    let result = vault.memory(&arguments);
+fn check(vault: &TestVault, arguments: &Value, expected: &str) {
+    let result = vault.memory(arguments);
     assert_eq!(result.text, expected, "{arguments}");
     assert!(!result.is_error);
     assert_eq!(result.structured["result"], expected);
 }
 
-fn check_error(vault: &TestVault, arguments: Value, expected: &str) {
-    let result = vault.memory(&arguments);
+fn check_error(vault: &TestVault, arguments: &Value, expected: &str) {
+    let result = vault.memory(arguments);
     assert!(result.is_error, "{arguments}: {}", result.text);
     assert_eq!(result.structured, json!({ "error": expected, "is_error": true }), "{arguments}");
     if vault.settings.wording == Wording::Seed {
@@ -33,7 +33,7 @@ fn the_specifications_own_procedure_works() {
     let path = "memories/user/preferences.md";
     check(
         &vault,
-        json!({"command": "create", "path": path, "file_text": PREFERENCES}),
+        &json!({"command": "create", "path": path, "file_text": PREFERENCES}),
         "Created memories/user/preferences.md",
     );
     let view = vault.memory(&json!({"command": "view", "path": path})).text;
@@ -43,12 +43,12 @@ fn the_specifications_own_procedure_works() {
     assert!(view.ends_with("\n    11\t- [workflow] Uses justfile for automation #tools\n    12\t"));
     check(
         &vault,
-        json!({"command": "str_replace", "path": path, "old_str": "concise responses", "new_str": "direct, concise responses"}),
+        &json!({"command": "str_replace", "path": path, "old_str": "concise responses", "new_str": "direct, concise responses"}),
         "Replaced text in memories/user/preferences.md",
     );
     check(
         &vault,
-        json!({"command": "insert", "path": path, "insert_line": 10, "insert_text": "- [technical] Works primarily in Python #coding"}),
+        &json!({"command": "insert", "path": path, "insert_line": 10, "insert_text": "- [technical] Works primarily in Python #coding"}),
         "Inserted text at line 10",
     );
     let text = std::fs::read_to_string(vault.path("memories/user/preferences.md")).unwrap();
@@ -76,12 +76,12 @@ fn the_specifications_own_procedure_works() {
     assert_eq!(facts.len(), 3);
     check(
         &vault,
-        json!({"command": "rename", "old_path": path, "new_path": "/memories/user/prefs.md"}),
+        &json!({"command": "rename", "old_path": path, "new_path": "/memories/user/prefs.md"}),
         "Renamed memories/user/preferences.md to /memories/user/prefs.md",
     );
     check(
         &vault,
-        json!({"command": "delete", "path": "/memories/user/prefs.md"}),
+        &json!({"command": "delete", "path": "/memories/user/prefs.md"}),
         "Deleted /memories/user/prefs.md",
     );
     assert!(!vault.path("memories/user/prefs.md").exists());
@@ -93,12 +93,12 @@ fn the_specifications_six_errors_are_its_own() {
     vault.memory(&json!({"command": "create", "path": "/memories/a.md", "file_text": "x\nx\nx\n"}));
     check_error(
         &vault,
-        json!({"command": "view", "path": "memories/user/preferences.md"}),
+        &json!({"command": "view", "path": "memories/user/preferences.md"}),
         "File not found: memories/user/preferences.md",
     );
     check_error(
         &vault,
-        json!({"command": "create", "path": "/etc/x.md", "file_text": ""}),
+        &json!({"command": "create", "path": "/etc/x.md", "file_text": ""}),
         "Permission denied: Cannot write outside /memories directory",
     );
     for path in [
@@ -110,23 +110,23 @@ fn the_specifications_six_errors_are_its_own() {
     ] {
         check_error(
             &vault,
-            json!({"command": "view", "path": path}),
+            &json!({"command": "view", "path": path}),
             "Invalid path: Path must be within /memories directory",
         );
     }
     check_error(
         &vault,
-        json!({"command": "str_replace", "path": "/memories/a.md", "old_str": "x", "new_str": "y"}),
+        &json!({"command": "str_replace", "path": "/memories/a.md", "old_str": "x", "new_str": "y"}),
         "Found 3 matches for replacement text. Please provide more context to make a unique match.",
     );
     check_error(
         &vault,
-        json!({"command": "str_replace", "path": "/memories/a.md", "old_str": "z", "new_str": "y"}),
+        &json!({"command": "str_replace", "path": "/memories/a.md", "old_str": "z", "new_str": "y"}),
         "No match found for replacement. Please check your text and try again.",
     );
     check_error(
         &vault,
-        json!({"command": "insert", "path": "/memories/a.md", "insert_line": 100, "insert_text": "y"}),
+        &json!({"command": "insert", "path": "/memories/a.md", "insert_line": 100, "insert_text": "y"}),
         "Invalid line number: File has 3 lines, cannot insert at line 100",
     );
 }
@@ -137,124 +137,124 @@ fn the_official_words_are_the_official_ones() {
     let a = "/memories/a.txt";
     check(
         &vault,
-        json!({"command": "create", "path": a, "file_text": "one\ntwo\nthree\nfour\nfive\nsix\n"}),
+        &json!({"command": "create", "path": a, "file_text": "one\ntwo\nthree\nfour\nfive\nsix\n"}),
         "File created successfully at: /memories/a.txt",
     );
     check_error(
         &vault,
-        json!({"command": "create", "path": a, "file_text": ""}),
+        &json!({"command": "create", "path": a, "file_text": ""}),
         "File /memories/a.txt already exists",
     );
     check_error(
         &vault,
-        json!({"command": "create", "path": "/memories", "file_text": ""}),
+        &json!({"command": "create", "path": "/memories", "file_text": ""}),
         "File /memories already exists",
     );
     check(
         &vault,
-        json!({"command": "str_replace", "path": a, "old_str": "four", "new_str": "4"}),
+        &json!({"command": "str_replace", "path": a, "old_str": "four", "new_str": "4"}),
         "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n     2\ttwo\n     3\tthree\n     4\t4\n     5\tfive\n     6\tsix",
     );
     check(
         &vault,
-        json!({"command": "str_replace", "path": a, "old_str": "4\n"}),
+        &json!({"command": "str_replace", "path": a, "old_str": "4\n"}),
         "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n     2\ttwo\n     3\tthree\n     4\tfive\n     5\tsix\n     6\t",
     );
     check_error(
         &vault,
-        json!({"command": "str_replace", "path": a, "old_str": "e", "new_str": ""}),
+        &json!({"command": "str_replace", "path": a, "old_str": "e", "new_str": ""}),
         "No replacement was performed. Multiple occurrences of old_str `e` in lines: 1, 3, 3, 4. Please ensure it is unique",
     );
     check_error(
         &vault,
-        json!({"command": "str_replace", "path": a, "old_str": "seven", "new_str": ""}),
+        &json!({"command": "str_replace", "path": a, "old_str": "seven", "new_str": ""}),
         "No replacement was performed, old_str `seven` did not appear verbatim in /memories/a.txt.",
     );
     check(
         &vault,
-        json!({"command": "insert", "path": a, "insert_line": 0, "insert_text": "zero\n"}),
+        &json!({"command": "insert", "path": a, "insert_line": 0, "insert_text": "zero\n"}),
         "The file /memories/a.txt has been edited.",
     );
     check(
         &vault,
-        json!({"command": "insert", "path": a, "insert_line": 1, "new_str": "half"}),
+        &json!({"command": "insert", "path": a, "insert_line": 1, "new_str": "half"}),
         "The file /memories/a.txt has been edited.",
     );
     check_error(
         &vault,
-        json!({"command": "insert", "path": a, "insert_line": 99, "insert_text": "x"}),
+        &json!({"command": "insert", "path": a, "insert_line": 99, "insert_text": "x"}),
         "Invalid `insert_line` parameter: 99. It should be within the range [0, 7].",
     );
     check(
         &vault,
-        json!({"command": "view", "path": a, "view_range": [2, 3]}),
+        &json!({"command": "view", "path": a, "view_range": [2, 3]}),
         "Here's the content of /memories/a.txt with line numbers:\n     2\thalf\n     3\tone",
     );
     check(
         &vault,
-        json!({"command": "view", "path": a, "view_range": [9, 8]}),
+        &json!({"command": "view", "path": a, "view_range": [9, 8]}),
         "Here's the content of /memories/a.txt with line numbers:\n",
     );
     check_error(
         &vault,
-        json!({"command": "view", "path": "/memories/no"}),
+        &json!({"command": "view", "path": "/memories/no"}),
         "The path /memories/no does not exist. Please provide a valid path.",
     );
     check_error(
         &vault,
-        json!({"command": "delete", "path": "/memories/no"}),
+        &json!({"command": "delete", "path": "/memories/no"}),
         "The path /memories/no does not exist",
     );
     check_error(
         &vault,
-        json!({"command": "rename", "old_path": "/memories/no", "new_path": "/memories/x"}),
+        &json!({"command": "rename", "old_path": "/memories/no", "new_path": "/memories/x"}),
         "The path /memories/no does not exist",
     );
     check_error(
         &vault,
-        json!({"command": "rename", "old_path": "/memories/no", "new_path": a}),
+        &json!({"command": "rename", "old_path": "/memories/no", "new_path": a}),
         "The destination /memories/a.txt already exists",
     );
     for root in ["/memories", "/memories/", "/memories/.", "/memories/sub/.."] {
         check_error(
             &vault,
-            json!({"command": "delete", "path": root}),
+            &json!({"command": "delete", "path": root}),
             "Cannot delete the /memories directory itself",
         );
         check_error(
             &vault,
-            json!({"command": "rename", "old_path": root, "new_path": "/memories/x"}),
+            &json!({"command": "rename", "old_path": root, "new_path": "/memories/x"}),
             "Cannot rename the /memories directory itself",
         );
     }
     check_error(
         &vault,
-        json!({"command": "view", "path": "/etc/passwd"}),
+        &json!({"command": "view", "path": "/etc/passwd"}),
         "Path must start with /memories, got: /etc/passwd",
     );
     check_error(
         &vault,
-        json!({"command": "view", "path": "/memories/../x"}),
+        &json!({"command": "view", "path": "/memories/../x"}),
         "Path /memories/../x would escape /memories directory",
     );
     check(
         &vault,
-        json!({"command": "create", "path": "/memories/sub/deep/b.md", "file_text": "b"}),
+        &json!({"command": "create", "path": "/memories/sub/deep/b.md", "file_text": "b"}),
         "File created successfully at: /memories/sub/deep/b.md",
     );
     check_error(
         &vault,
-        json!({"command": "str_replace", "path": "/memories/sub", "old_str": "x", "new_str": ""}),
+        &json!({"command": "str_replace", "path": "/memories/sub", "old_str": "x", "new_str": ""}),
         "The path /memories/sub is not a file.",
     );
     check(
         &vault,
-        json!({"command": "rename", "path": "/memories/sub", "new_path": "/memories/other"}),
+        &json!({"command": "rename", "path": "/memories/sub", "new_path": "/memories/other"}),
         "Successfully renamed /memories/sub to /memories/other",
     );
     check(
         &vault,
-        json!({"command": "delete", "path": "/memories/other"}),
+        &json!({"command": "delete", "path": "/memories/other"}),
         "Successfully deleted /memories/other",
     );
     assert!(!vault.path("memories/other").exists());
@@ -341,6 +341,6 @@ fn arguments_that_are_no_command_say_what_is_missing() {
             "`path` of `create` must be a text",
         ),
     ] {
-        check_error(&vault, arguments, expected);
+        check_error(&vault, &arguments, expected);
     }
 }

@@ -34,6 +34,18 @@ pub(crate) fn open_private(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// Opens a file for adding at its end, made if need be, readable by its owner alone.
+pub(crate) fn open_append(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    options.open(path)
+}
+
 /// Opens a file for reading.
 pub(crate) fn open_read(path: &Path) -> io::Result<File> {
     File::open(path)
