@@ -10,6 +10,8 @@ use crate::path::NotePath;
 pub struct Change {
     /// What happens to which file, in order; no file is named twice.
     pub operations: Vec<Operation>,
+    /// Folders that go too, once nothing is left in them.
+    pub emptied: Vec<(ProjectName, NotePath)>,
     /// One line for the history, such as the reason a caller gave.
     pub message: Option<String>,
 }
@@ -21,7 +23,8 @@ pub struct Operation {
     pub project: ProjectName,
     /// The file.
     pub path: NotePath,
-    /// What must be on disk for the change to be made.
+    /// What must be on disk for the change to be made: at the path, or for a move at the place
+    /// that the file comes from.
     pub expect: Expect,
     /// What becomes of it.
     pub action: Action,
@@ -43,7 +46,8 @@ pub enum Expect {
 pub enum Action {
     /// The file holds these bytes.
     Put(Vec<u8>),
-    /// The file that was at `from` is here with these bytes, and no longer there.
+    /// The file that was at `from` is here with these bytes, and no longer there. Nothing else
+    /// may be here already.
     MoveFrom {
         /// Where the file was.
         from: NotePath,
@@ -125,7 +129,7 @@ pub struct FileChange {
     pub path: NotePath,
     /// Where the file was before, if it was moved here.
     pub moved_from: Option<NotePath>,
-    /// What it held before; `None` if it was not there.
+    /// What it held before, at its old place if it was moved; `None` if it was not there.
     pub before: Option<ContentHash>,
     /// What it holds since; `None` if it is gone.
     pub after: Option<ContentHash>,

@@ -134,6 +134,11 @@ impl NotePath {
         folder.is_empty() || self.0.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
     }
 
+    /// The path in composed form: what a person sees, however its accents are written.
+    pub fn composed(&self) -> String {
+        self.0.nfc().collect()
+    }
+
     /// What the path looks like to a file system that knows neither case nor composition: two
     /// paths with the same key cannot both exist on every system.
     pub fn key(&self) -> String {

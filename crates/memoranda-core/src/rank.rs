@@ -10,6 +10,8 @@ use std::hash::Hash;
 use jiff::Timestamp;
 
 use crate::path::NotePath;
+use crate::query::Query;
+use crate::words::{fold, stem, words};
 
 /// Something that the index found.
 #[derive(Clone, PartialEq, Debug)]
@@ -39,6 +41,21 @@ pub enum TitleMatch {
     AllWords,
     /// It is the query.
     Exact,
+}
+
+impl TitleMatch {
+    /// How well a title or permalink matches what was asked, in the words of `asked` itself.
+    pub fn of(asked: &str, query: &Query, name: &str) -> Self {
+        let folded = |text| words(text).map(|word| fold(word.text));
+        if words(asked).next().is_some() && folded(asked).eq(folded(name)) {
+            return Self::Exact;
+        }
+        let held: HashSet<String> = folded(name).map(|word| stem(&word).to_owned()).collect();
+        let mut wanted = query.wanted().flat_map(|term| &term.words).peekable();
+        let holds_all =
+            wanted.peek().is_some() && wanted.all(|word| held.contains(stem(&fold(word))));
+        if holds_all { Self::AllWords } else { Self::None }
+    }
 }
 
 /// What the signals are worth beside a best text match of 1.
@@ -259,6 +276,22 @@ mod tests {
         check(&[c(1, 1, 5.0), weighty(c(2, 2, 4.8))], &[2, 1]);
         check(&[c(2, 1, 5.0), c(1, 2, 5.0)], &[1, 2]);
         check(&[c(1, 1, f64::NAN), c(2, 2, f64::INFINITY), c(3, 3, 0.1)], &[3, 1, 2]);
+    }
+
+    #[test]
+    fn names_match_whole_or_by_all_words() {
+        let check = |asked: &str, name: &str, expected| {
+            assert_eq!(TitleMatch::of(asked, &Query::parse(asked), name), expected, "{asked:?}");
+        };
+        check("search ranking", "Search Ranking", TitleMatch::Exact);
+        check("specs/search-ranking", "specs/search-ranking", TitleMatch::Exact);
+        check("The Who", "the who", TitleMatch::Exact);
+        check("how are searches ranked", "Search Ranking", TitleMatch::AllWords);
+        check("the plans", "A plan for Café", TitleMatch::AllWords);
+        check("cafe plan", "A plan for Café", TitleMatch::AllWords);
+        check("東京", "東京の計画", TitleMatch::AllWords);
+        check("", "", TitleMatch::None);
+        check("?", "!", TitleMatch::None);
     }
 
     #[test]

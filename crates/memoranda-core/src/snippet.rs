@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::query::{Query, Term, TermKind};
-use crate::words::{fold, words};
+use crate::words::{fold, stem, words};
 
 /// Two words with at least so many characters are the same if one begins with the other.
 const MIN_STEM_CHARS: usize = 4;
@@ -88,29 +88,6 @@ impl SoughtWord {
         };
         let begins = short.chars().nth(MIN_STEM_CHARS - 1).is_some() && long.starts_with(short);
         begins || self.stem == stem(found)
-    }
-}
-
-/// A word without the commonest English endings: near enough for showing.
-fn stem(word: &str) -> &str {
-    let strip = |ending: &str, least: usize| {
-        word.strip_suffix(ending).filter(|rest| rest.chars().nth(least - 1).is_some())
-    };
-    let rest = strip("ies", 2)
-        .or_else(|| strip("ied", 2))
-        .or_else(|| strip("ing", 3))
-        .or_else(|| strip("es", 3))
-        .or_else(|| strip("ed", 3))
-        .or_else(|| strip("s", 2).filter(|rest| !rest.ends_with('s')))
-        .unwrap_or(word);
-    // `note` and `notes`, `study` and `studies`, `plan` and `planned` meet in one form.
-    let rest = rest.strip_suffix(['e', 'y']).filter(|rest| rest.len() > 1).unwrap_or(rest);
-    let mut last = rest.chars().rev();
-    match (last.next(), last.next()) {
-        (Some(a), Some(b)) if a == b && a.is_ascii_alphabetic() && rest.len() > 3 => {
-            rest.get(..rest.len() - 1).unwrap_or(rest)
-        }
-        _ => rest,
     }
 }
 
@@ -200,42 +177,30 @@ fn best_window(hits: &[Hit], terms: usize, room: usize) -> Range<usize> {
 
 /// The window with as much text around it as there is room for, cut between words.
 fn widened(text: &str, core: Range<usize>, room: usize) -> Range<usize> {
-    let core_text = text.get(core.clone()).unwrap_or_default();
-    let spare = room.saturating_sub(core_text.chars().count());
     let before = text.get(..core.start).unwrap_or_default();
     let after = text.get(core.end..).unwrap_or_default();
+    let core_text = text.get(core.clone()).unwrap_or_default();
+    let Some(spare) = room.checked_sub(core_text.chars().count()) else {
+        // One phrase alone is longer than the room: its beginning has to do.
+        let end = core_text.char_indices().nth(room).map_or(core_text.len(), |(i, _)| i);
+        return core.start..core.start + end;
+    };
     // What follows tells more than what precedes; what one side does not need the other gets.
     let after_room = spare - before.chars().rev().take(spare / 3).count();
     let after_taken = after.chars().take(after_room).count();
-    let before_room = spare - after_taken;
-    let start = before.char_indices().rev().take(before_room).last().map_or(core.start, |(i, _)| i);
-    let end = after.char_indices().nth(after_taken).map_or(text.len(), |(i, _)| core.end + i);
-    let end = if core_text.chars().count() > room {
-        // One hit alone is longer than the room: show its beginning.
-        core_text.char_indices().nth(room).map_or(core.end, |(i, _)| core.start + i)
-    } else {
-        end
+    let before_taken = spare - after_taken;
+    let lead = before.char_indices().rev().take(before_taken).last().map_or(core.start, |(i, _)| i);
+    let trail = after.char_indices().nth(after_taken).map_or(after.len(), |(i, _)| i);
+    // Half words at the edges go, if there is a blank to cut at.
+    let start = match before.split_at(lead) {
+        (left_out, _) if left_out.is_empty() || left_out.ends_with(char::is_whitespace) => lead,
+        (_, kept) => lead + kept.find(char::is_whitespace).unwrap_or(0),
     };
-    // Half words at the edges go, if there is a blank to cut at outside the core.
-    let start = match text.get(start..core.start) {
-        Some(lead)
-            if start > 0
-                && !text.get(..start).unwrap_or_default().ends_with(char::is_whitespace) =>
-        {
-            lead.find(char::is_whitespace).map_or(start, |blank| start + blank)
-        }
-        _ => start,
+    let end = match after.split_at(trail) {
+        (_, left_out) if left_out.is_empty() || left_out.starts_with(char::is_whitespace) => trail,
+        (kept, _) => kept.rfind(char::is_whitespace).unwrap_or(trail),
     };
-    let end = match text.get(core.end..end) {
-        Some(trail)
-            if end < text.len()
-                && !text.get(end..).unwrap_or_default().starts_with(char::is_whitespace) =>
-        {
-            trail.rfind(char::is_whitespace).map_or(end, |blank| core.end + blank)
-        }
-        _ => end,
-    };
-    start..end
+    start..core.end + end
 }
 
 /// The window as it is shown: trimmed, with ellipses, and with highlights moved along.

@@ -26,7 +26,10 @@ pub fn index_text(text: &str) -> Cow<'_, str> {
             spaced.push(' ');
         }
         spaced.push(c);
-        previous = c;
+        // A mark belongs to the character before it, and hides what stands on its other side.
+        if !is_combining_mark(c) {
+            previous = c;
+        }
     }
     Cow::Owned(spaced)
 }
@@ -100,6 +103,30 @@ pub fn fold(word: &str) -> Cow<'_, str> {
     Cow::Owned(decomposed.flat_map(char::to_lowercase).nfc().collect())
 }
 
+/// A folded word without the commonest English endings: near enough for showing and for names,
+/// where the index and its own stemming are not at hand.
+pub(crate) fn stem(word: &str) -> &str {
+    let strip = |ending: &str, least: usize| {
+        word.strip_suffix(ending).filter(|rest| rest.chars().nth(least - 1).is_some())
+    };
+    let rest = strip("ies", 2)
+        .or_else(|| strip("ied", 2))
+        .or_else(|| strip("ing", 3))
+        .or_else(|| strip("es", 3))
+        .or_else(|| strip("ed", 3))
+        .or_else(|| strip("s", 2).filter(|rest| !rest.ends_with('s')))
+        .unwrap_or(word);
+    // `note` and `notes`, `study` and `studies`, `plan` and `planned` meet in one form.
+    let rest = rest.strip_suffix(['e', 'y']).filter(|rest| rest.len() > 1).unwrap_or(rest);
+    let mut last = rest.chars().rev();
+    match (last.next(), last.next()) {
+        (Some(a), Some(b)) if a == b && a.is_ascii_alphabetic() && rest.len() > 3 => {
+            rest.get(..rest.len() - 1).unwrap_or(rest)
+        }
+        _ => rest,
+    }
+}
+
 fn begins_word(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_alphanumeric() || c == '_';
@@ -143,6 +170,7 @@ mod tests {
         assert_eq!(index_text("Rust言語、です!"), "Rust 言 語、で す!");
         assert_eq!(index_text("2026年x"), "2026 年 x");
         assert_eq!(index_text("한국어"), "한 국 어");
+        assert_eq!(index_text("ท\u{301}1"), "ท\u{301} 1");
     }
 
     #[test]
@@ -157,6 +185,23 @@ mod tests {
             assert_eq!(fold(word), folded);
         }
         assert_eq!(fold(&"x".repeat(1000)).len(), 64);
+    }
+
+    #[test]
+    fn forms_of_a_word_have_one_stem() {
+        for forms in [
+            &["note", "notes", "noted", "noting"][..],
+            &["study", "studies", "studied", "studying"],
+            &["plan", "plans", "planned", "planning"],
+            &["match", "matches", "matched", "matching"],
+            &["class", "classes"],
+        ] {
+            assert!(forms.iter().all(|form| stem(form) == stem(forms[0])), "{forms:?}");
+        }
+        for short in ["", "s", "as", "is", "yes", "red", "ring", "é", "ss", "ies"] {
+            assert!(short.starts_with(stem(short)));
+        }
+        assert_ne!(stem("bus"), stem("but"));
     }
 
     proptest! {

@@ -1,1 +1,82 @@
-//! The one API of a vault.
+//! Memory: the one API. Each verb has a file of its own; this page lists them.
+//!
+//! A verb reads through the store, lets the core decide, and commits. What a caller can act on
+//! (a conflict, a name that is taken) is a value; what it cannot is an error.
+
+mod archive;
+mod delete;
+mod doctor;
+mod edit;
+mod error;
+mod graph;
+mod history;
+mod list;
+mod project;
+mod read;
+mod relocate;
+mod resolve;
+mod restore;
+mod search;
+mod status;
+mod sync;
+mod undo;
+mod vacuum;
+mod write;
+
+pub use archive::{ExportReport, ImportReport};
+pub use delete::{DeleteOutcome, DeleteRequest, Deleted};
+pub use doctor::DoctorReport;
+pub use edit::{EditOutcome, EditRequest, Edited};
+pub use error::{EngineError, Result};
+pub use graph::{GraphPath, GraphRequest, Link, Linked, NeighbourNode, Neighbourhood};
+pub use history::{CommitDiff, FileDiff, Revision};
+pub use list::{ListPage, ListRequest};
+pub use project::ProjectInfo;
+pub use read::{ReadNote, TextNote};
+pub use relocate::{MoveOutcome, MoveRequest, Moved};
+pub use resolve::{Place, Resolved};
+pub use restore::{RestoreOutcome, Restored};
+pub use search::{SearchPage, SearchRequest, SearchResult};
+pub use status::Status;
+pub use undo::{UndoOutcome, Undone};
+pub use write::{AddRequest, WriteMode, WriteOutcome, WriteRequest, Written};
+
+pub use memoranda_core as core;
+pub use memoranda_store::{
+    CheckReport, Conflict, Counts, FileKind, FileSummary, GraphNode, HardLinks, HistoryFilter,
+    ListFilter, ListOrder, Moment, ObservationRow, OpenOptions, Problems, Project, ProjectPlace,
+    RelationRow, SearchFilter, StoreError, SyncProgress, SyncReport, Vacuum, VacuumReport,
+    VacuumWhat, clock, faults, hash,
+};
+
+use memoranda_core::change::Author;
+use memoranda_store::Store;
+
+/// The project that is meant when none is named.
+pub const DEFAULT_PROJECT: &str = "main";
+
+/// A vault, open, and the one who uses it.
+pub struct Memory {
+    store: Store,
+}
+
+impl Memory {
+    /// Opens a vault, or makes it.
+    pub fn open(options: OpenOptions) -> Result<Self> {
+        Ok(Self { store: Store::open(options)? })
+    }
+
+    /// Starts what a long-lived process needs: noticing people's edits as they happen, and
+    /// forcing files to disk in the background.
+    pub fn start_background(&self) -> Result<()> {
+        Ok(self.store.start_background()?)
+    }
+
+    /// The store beneath, for what has no verb of its own.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+}
+
+/// Who acts, on every verb that writes.
+pub type Who = Author;

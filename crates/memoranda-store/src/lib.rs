@@ -1,1 +1,419 @@
-//! Commit log, files, index and watcher of a vault.
+//! The store of a vault: files that a person owns, a log that forgets nothing, and an index that
+//! can be thrown away.
+//!
+//! [`Store`] is the whole seam to the engine, in plain values: read a file, commit a change, ask
+//! the index, look at the disk. Any number of processes may hold a `Store` on the same vault.
+
+pub mod clock;
+pub mod faults;
+
+mod apply;
+mod archive;
+mod check;
+mod checkpoint;
+mod commit;
+mod error;
+mod files;
+mod index;
+mod lock;
+mod log;
+mod observe;
+mod recover;
+mod session;
+mod sync;
+mod vacuum;
+mod vault;
+mod watch;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use memoranda_core::change::{Author, Change, Commit};
+use memoranda_core::graph::{LinkCandidate, Neighbourhood, Route};
+use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::path::NotePath;
+use memoranda_core::query::Query;
+
+pub use archive::{ExportReport, ImportReport};
+pub use check::CheckReport;
+pub use commit::{Conflict, Outcome, View};
+pub use error::{Result, StoreError};
+pub use files::{Below, FileRules, FileStat, Found, HardLinks, MAX_FILE_BYTES, Privacy, hash};
+pub use index::{
+    Counts, FileKind, FileSummary, GraphEdge, GraphNode, HistoryFilter, ListFilter, ListOrder,
+    Moment, ObservationRow, Problems, RelationRow, SearchFilter, SearchHit, SearchHits,
+};
+pub use log::{LogDamage, Purged};
+pub use sync::{SyncProgress, SyncReport};
+pub use vacuum::{Vacuum, VacuumReport, VacuumWhat};
+pub use vault::{FORMAT, OpenOptions, Project, ProjectPlace};
+
+use checkpoint::Background;
+use index::{Index, IndexFile, history};
+use lock::LockFile;
+use log::LogFolder;
+use session::Writer;
+use vault::Vault;
+use watch::Watching;
+
+/// A vault, open. Cheap to share; everything it does is safe beside other processes.
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    pub(crate) options: OpenOptions,
+    pub(crate) vault: Vault,
+    pub(crate) log: LogFolder,
+    pub(crate) index: Index,
+    pub(crate) writer: Mutex<Writer>,
+    pub(crate) background: Mutex<Option<Background>>,
+    pub(crate) watching: Mutex<Option<Watching>>,
+    /// Something was written that has not been forced to disk in the files.
+    pub(crate) unforced: AtomicBool,
+    /// The watcher has looked at everything once.
+    pub(crate) watch_ready: AtomicBool,
+}
+
+impl Store {
+    /// Opens or makes a vault. Costs the same however large the vault is.
+    pub fn open(options: OpenOptions) -> Result<Self> {
+        let vault = Vault::open(&options)?;
+        let log = log::folder(&vault.state);
+        let index = Index::new(IndexFile::new(&options.cache, &vault.home)?);
+        let lock = LockFile::open(&vault.state.join("lock"), options.lock_patience)?;
+        let inner = Inner {
+            options,
+            vault,
+            log,
+            index,
+            writer: Mutex::new(Writer::new(lock)),
+            background: Mutex::new(None),
+            watching: Mutex::new(None),
+            unforced: AtomicBool::new(false),
+            watch_ready: AtomicBool::new(false),
+        };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Starts what a long-lived process needs: watching for people's edits, and forcing files to
+    /// disk in the background. A process that does one thing and ends needs neither.
+    pub fn start_background(&self) -> Result<()> {
+        let mut background = self.inner.background();
+        if background.is_none() {
+            *background = Some(Background::start(&self.inner)?);
+        }
+        drop(background);
+        let mut watching = self.inner.watching();
+        if watching.is_none() {
+            *watching = Some(Watching::start(&self.inner)?);
+        }
+        Ok(())
+    }
+
+    /// Whether some process notices people's edits on this vault as they happen.
+    pub fn is_watched(&self) -> bool {
+        watch::is_watched(&self.inner)
+    }
+
+    /// Whether every file has been looked at since the index was made.
+    pub fn is_indexed(&self) -> Result<bool> {
+        self.inner.ask(index::is_complete)
+    }
+
+    /// Where the vault lies.
+    pub fn home(&self) -> &Path {
+        &self.inner.vault.home
+    }
+
+    /// Where the index lies.
+    pub fn index_path(&self) -> PathBuf {
+        self.inner.index.path().to_owned()
+    }
+
+    /// The name of this device in the log.
+    pub fn device(&self) -> &str {
+        &self.inner.vault.device
+    }
+
+    /// How large the log is, in bytes.
+    pub fn log_size(&self) -> Result<u64> {
+        self.inner.log.devices()?.iter().map(|device| self.inner.log.size(device)).sum()
+    }
+
+    /// All projects, sorted by name.
+    pub fn projects(&self) -> Result<Vec<Project>> {
+        self.inner.vault.projects()
+    }
+
+    /// Finds a project by its name.
+    pub fn project(&self, name: &str) -> Result<Project> {
+        self.inner.vault.project(name)
+    }
+
+    /// Finds a project, or makes a folder for it in the vault.
+    pub fn ensure_project(&self, name: &ProjectName) -> Result<Project> {
+        self.inner.vault.ensure_project(name)
+    }
+
+    /// Registers a folder as a project. Its files are looked at by the next sync.
+    pub fn add_project(
+        &self,
+        name: &ProjectName,
+        path: &Path,
+        hard_links: HardLinks,
+    ) -> Result<Project> {
+        self.inner.with_session(|_| self.inner.vault.add_project(name, path, hard_links))
+    }
+
+    /// Forgets a project that was added from elsewhere; its files and its history stay.
+    pub fn remove_project(&self, name: &str) -> Result<Project> {
+        let project = self.inner.vault.project(name)?;
+        self.inner.with_session(|session| {
+            self.inner.vault.remove_project(&project)?;
+            index::forget_project(session.db, &project.name)?;
+            Ok(project)
+        })
+    }
+
+    /// Reads a file as it is on disk; `None` if there is none.
+    pub fn read(&self, project: &ProjectName, path: &NotePath) -> Result<Option<Found>> {
+        self.inner.read(project, path)
+    }
+
+    /// All files at or below a place, hidden and ignored ones too, and the folders they lie in.
+    pub fn below(&self, project: &ProjectName, place: &NotePath) -> Result<Below> {
+        self.inner.vault.project(project.as_str())?.root()?.below(place)
+    }
+
+    /// Decides on a change with the files as they are under the lock, and makes it: durable and
+    /// whole, or not at all. The decision is asked for again if an editor saved in between.
+    pub fn commit<E: From<StoreError>>(
+        &self,
+        author: &Author,
+        decide: impl FnMut(&View<'_>) -> Result<Change, E>,
+    ) -> Result<Outcome, E> {
+        self.inner.commit(author, decide)
+    }
+
+    /// Looks at every file of every project, and records what people did.
+    pub fn sync(&self, progress: &mut dyn FnMut(SyncProgress)) -> Result<SyncReport> {
+        self.inner.sync_all(progress)
+    }
+
+    /// Throws the index away and makes it anew from the files and the log.
+    pub fn reindex(&self, progress: &mut dyn FnMut(SyncProgress)) -> Result<SyncReport> {
+        self.inner.index.forget();
+        self.inner.sync_all(progress)
+    }
+
+    /// The passages that match a query best.
+    pub fn search(
+        &self,
+        text: &str,
+        query: &Query,
+        filter: &SearchFilter,
+        limit: usize,
+    ) -> Result<SearchHits> {
+        self.inner.ask(|db| index::search(db, query, text, filter, limit))
+    }
+
+    /// Files that fit a filter.
+    pub fn list(
+        &self,
+        filter: &ListFilter,
+        order: ListOrder,
+        limit: usize,
+        offset: usize,
+    ) -> Result<Vec<FileSummary>> {
+        self.inner.ask(|db| index::list(db, filter, order, limit, offset))
+    }
+
+    /// What the index knows of a file.
+    pub fn file(&self, project: &ProjectName, path: &NotePath) -> Result<Option<FileSummary>> {
+        self.inner.ask(|db| index::at(db, project, path))
+    }
+
+    /// What the index knows of a file, by its number.
+    pub fn file_by_id(&self, id: i64) -> Result<Option<FileSummary>> {
+        self.inner.ask(|db| index::by_id(db, id))
+    }
+
+    /// Files whose names some systems could not tell from this one.
+    pub fn twins(&self, project: &ProjectName, path: &NotePath) -> Result<Vec<NotePath>> {
+        self.inner.ask(|db| index::by_key(db, project, path))
+    }
+
+    /// The files that a name can mean in a project.
+    pub fn link_candidates(
+        &self,
+        project: &ProjectName,
+        name: &str,
+    ) -> Result<Vec<LinkCandidate<i64>>> {
+        self.inner.ask(|db| {
+            let project = index::project_id_of(db, project)?;
+            index::link_candidates(db, project, &index::digest::link_key(name))
+        })
+    }
+
+    /// The facts of a file.
+    pub fn observations(&self, file: i64) -> Result<Vec<ObservationRow>> {
+        self.inner.ask(|db| index::observations(db, file))
+    }
+
+    /// The relations from a file.
+    pub fn relations_from(&self, file: i64) -> Result<Vec<RelationRow>> {
+        self.inner.ask(|db| index::relations_from(db, file))
+    }
+
+    /// The relations to a file.
+    pub fn relations_to(&self, file: i64) -> Result<Vec<RelationRow>> {
+        self.inner.ask(|db| index::relations_to(db, file))
+    }
+
+    /// The notes near these.
+    pub fn neighbours(
+        &self,
+        start: &[i64],
+        depth: usize,
+        max: usize,
+    ) -> Result<Neighbourhood<i64, String>> {
+        self.inner.ask(|db| index::around(db, start, depth, max))
+    }
+
+    /// A shortest way between two notes.
+    pub fn path(&self, from: i64, to: i64, max_depth: usize) -> Result<Option<Route<i64, String>>> {
+        self.inner.ask(|db| index::path(db, from, to, max_depth))
+    }
+
+    /// What the graph says of a note.
+    pub fn node(&self, id: i64) -> Result<Option<GraphNode>> {
+        self.inner.ask(|db| index::node(db, id))
+    }
+
+    /// The newest commits that fit, newest first.
+    pub fn history(
+        &self,
+        filter: &HistoryFilter,
+        limit: usize,
+        offset: usize,
+    ) -> Result<Vec<Commit>> {
+        self.inner.ask(|db| history::list(db, filter, limit, offset))
+    }
+
+    /// Finds a commit by its id or the beginning of it.
+    pub fn find_commit(&self, id: &str) -> Result<Commit> {
+        self.inner.ask(|db| history::find(db, id))
+    }
+
+    /// Which version of a file there was at a moment: `None` if the history knows nothing of it
+    /// until then, `Some(None)` if it was not there.
+    pub fn version_as_of(
+        &self,
+        project: &ProjectName,
+        path: &NotePath,
+        moment: Moment,
+    ) -> Result<Option<Option<ContentHash>>> {
+        self.inner.ask(|db| history::content_as_of(db, project, path, moment))
+    }
+
+    /// The content of a version, from the log.
+    pub fn content(&self, hash: ContentHash) -> Result<Vec<u8>> {
+        let at = self.inner.ask(|db| history::content_at(db, hash))?;
+        self.inner.log.content(&at.ok_or(StoreError::ContentGone(hash))?, hash)
+    }
+
+    /// How much the index holds.
+    pub fn counts(&self) -> Result<Counts> {
+        self.inner.ask(index::counts)
+    }
+
+    /// How many notes a project holds.
+    pub fn notes_in(&self, project: &ProjectName) -> Result<u64> {
+        self.inner.ask(|db| index::notes_in(db, project))
+    }
+
+    /// Every file with problems in its text.
+    pub fn problems(&self) -> Result<Vec<Problems>> {
+        self.inner.ask(index::problems)
+    }
+
+    /// Writes every project and the history as a tar archive.
+    pub fn export(&self, to: &mut dyn std::io::Write) -> Result<ExportReport> {
+        self.inner.export(to)
+    }
+
+    /// Reads an archive into this vault, which must be empty.
+    pub fn import(&self, from: &mut dyn std::io::Read) -> Result<ImportReport> {
+        let report = self.inner.import(from)?;
+        self.inner.index.forget();
+        self.inner.sync_all(&mut |_| {})?;
+        Ok(report)
+    }
+
+    /// Says what a vacuum would purge.
+    pub fn plan_vacuum(&self, vacuum: &Vacuum) -> Result<VacuumReport> {
+        self.inner.plan_vacuum(vacuum)
+    }
+
+    /// Really removes contents that are no longer needed, from the log too.
+    pub fn vacuum(&self, vacuum: &Vacuum) -> Result<VacuumReport> {
+        self.inner.vacuum(vacuum)
+    }
+
+    /// Reads everything and proves that files, log and index agree. `scratch` is an empty folder
+    /// in which an index is made anew for comparison.
+    pub fn check(&self, scratch: &Path) -> Result<CheckReport> {
+        let mut report = self.inner.check()?;
+        let mut options = self.inner.options.clone();
+        options.cache = scratch.to_owned();
+        let fresh = Self::open(options)?;
+        fresh.sync(&mut |_| {})?;
+        let live = self.fingerprint()?;
+        let differs = |(ours, theirs): &((&str, [u8; 32]), (&str, [u8; 32]))| ours.1 != theirs.1;
+        let pairs = live.into_iter().zip(fresh.fingerprint()?).filter(differs);
+        report.differing = pairs.map(|((table, _), _)| table.to_owned()).collect();
+        Ok(report)
+    }
+
+    /// What each table of the index says, as a hash: equal for equal files and log.
+    pub fn fingerprint(&self) -> Result<Vec<(&'static str, [u8; 32])>> {
+        self.inner.ask(index::fingerprint)
+    }
+
+    /// Forces everything written to disk in the files too. Done on closing anyway.
+    pub fn flush(&self) -> Result<()> {
+        self.inner.unforced.store(false, Ordering::Relaxed);
+        self.inner.make_checkpoint()
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        if let Some(watching) = self.inner.watching().take() {
+            watching.stop();
+        }
+        if let Some(background) = self.inner.background().take() {
+            background.stop();
+        }
+        if self.inner.unforced.load(Ordering::Relaxed) {
+            // The log has it all; a checkpoint only shortens the next recovery.
+            self.flush().ok();
+        }
+    }
+}
+
+impl Inner {
+    fn read(&self, project: &ProjectName, path: &NotePath) -> Result<Option<Found>> {
+        match self.vault.project(project.as_str()) {
+            Ok(project) => project.root()?.read(path),
+            Err(StoreError::NoProject { .. }) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    fn watching(&self) -> std::sync::MutexGuard<'_, Option<Watching>> {
+        self.watching.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}

@@ -41,7 +41,7 @@ fn echo() -> Result<()> {
 
 /// Opens a vault, searches it, and prints how many bytes stay resident.
 fn memory(home: &Path, cache: &Path, notes: usize) -> Result<()> {
-    let mut product = Product::open(home, cache)?;
+    let product = Product::open(home, cache)?;
     for query in query_mix(notes) {
         product.search(&query.typed())?;
     }

@@ -1,35 +1,80 @@
 //! The one file of the bench that knows the engine: how to open a vault, bring its index up to
 //! date, write a note and search.
-//!
-//! Until the engine has `Memory` there is no value of [`Product`], so nothing is measured and
-//! nothing can be made up. To wire it: make it a struct that holds the engine's `Memory`.
 
 use std::path::Path;
+use std::time::Duration;
 
+use memoranda_engine::core::change::{Author, Channel};
+use memoranda_engine::core::id::ProjectName;
+use memoranda_engine::core::path::NotePath;
+use memoranda_engine::{
+    DEFAULT_PROJECT, Memory, OpenOptions, SearchFilter, SearchRequest, WriteMode, WriteOutcome,
+    WriteRequest,
+};
+
+use super::fulltext::HITS;
 use crate::Result;
 
+/// How long a quotation may be, as for a caller who does not say.
+const SNIPPET_CHARS: usize = 300;
+
 /// An open vault.
-pub(super) enum Product {}
+pub(super) struct Product {
+    memory: Memory,
+    project: ProjectName,
+    author: Author,
+}
 
 impl Product {
-    /// Opens the vault at `home`, whose project `main` holds the notes, with its index in `cache`.
-    pub(super) fn open(_home: &Path, _cache: &Path) -> Result<Self> {
-        Err("memoranda-engine has no `Memory` to open yet".into())
+    /// Opens the vault at `home`, with its index in `cache`.
+    pub(super) fn open(home: &Path, cache: &Path) -> Result<Self> {
+        let memory = Memory::open(OpenOptions {
+            home: home.to_owned(),
+            cache: cache.to_owned(),
+            state: cache.join("state"),
+            file_sync: Duration::from_secs(60),
+            lock_patience: Duration::from_secs(30),
+        })?;
+        let author = Author { client: "bench".into(), tool: "write".into(), channel: Channel::Cli };
+        Ok(Self { memory, project: ProjectName::parse(DEFAULT_PROJECT)?, author })
     }
 
     /// Brings the index up to date with the files.
-    pub(super) fn sync(&mut self) -> Result<()> {
-        match *self {}
+    pub(super) fn sync(&self) -> Result<()> {
+        self.memory.sync(&mut |_| ())?;
+        Ok(())
     }
 
-    /// Writes a note to the project `main`, durably, so that the next search finds it.
-    pub(super) fn write(&mut self, _path: &str, _text: &str) -> Result<()> {
-        match *self {}
+    /// Writes a new note, durably, so that the next search finds it.
+    pub(super) fn write(&self, path: &str, text: &str) -> Result<()> {
+        let outcome = self.memory.write(
+            &self.author,
+            &WriteRequest {
+                project: self.project.clone(),
+                path: NotePath::parse(path)?,
+                content: text.as_bytes().to_vec(),
+                mode: WriteMode::Create,
+                message: None,
+            },
+        )?;
+        match outcome {
+            WriteOutcome::Written(_) => Ok(()),
+            WriteOutcome::Unchanged(..) | WriteOutcome::Exists(..) | WriteOutcome::Conflict(..) => {
+                Err(format!("{path} was not written: {outcome:?}").into())
+            }
+        }
     }
 
-    /// Searches the project `main` as a caller would; yields the number of hits, at most
-    /// [`HITS`](super::fulltext::HITS).
-    pub(super) fn search(&mut self, _typed: &str) -> Result<usize> {
-        match *self {}
+    /// Searches as a caller would; yields the number of hits.
+    pub(super) fn search(&self, typed: &str) -> Result<usize> {
+        let page = self.memory.search(&SearchRequest {
+            text: typed.to_owned(),
+            filter: SearchFilter { projects: vec![self.project.clone()], ..Default::default() },
+            limit: HITS,
+            offset: 0,
+            snippet_chars: SNIPPET_CHARS,
+            max_tokens: None,
+        })?;
+        Ok(page.results.len())
     }
 }

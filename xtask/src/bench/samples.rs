@@ -35,13 +35,6 @@ impl Samples {
     }
 }
 
-/// Times work that is done once.
-pub(super) fn once<T>(work: impl FnOnce() -> Result<T>) -> Result<(Duration, T)> {
-    let mut samples = Samples::default();
-    let made = samples.time(work)?;
-    Ok((samples.p50(), made))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,29 +2,32 @@
 //! busy moment of the machine falls on both.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use xtask::vault::{self, Note, Query};
+use xtask::vault::{self, Note};
 
 use super::files::{self, Log, Replaced};
 use super::fulltext::{FullText, HITS};
 use super::options::Effort;
 use super::product::Product;
-use super::samples::{Samples, once};
+use super::samples::Samples;
 use super::this_program;
 use crate::{Result, workspace};
 
-/// How often work that touches every note is repeated.
+/// How often work that looks at every note is repeated.
 const PASSES: usize = 5;
 
+/// A vault larger than this is indexed once: it takes long enough to be steady by itself.
+const REPEATED_INDEX: usize = 10_000;
+
 /// What was measured on a vault of one size.
+#[derive(Default)]
 pub(super) struct AtSize {
     pub(super) notes: usize,
     pub(super) bytes: u64,
     pub(super) raw: Raw,
-    /// Nothing if the engine cannot be opened yet.
-    pub(super) ours: Option<Ours>,
+    pub(super) ours: Ours,
 }
 
 /// The same work done raw.
@@ -35,7 +38,7 @@ pub(super) struct Raw {
     pub(super) insert: Samples,
     pub(super) query: Samples,
     pub(super) walk: Samples,
-    pub(super) build: Duration,
+    pub(super) build: Samples,
 }
 
 impl Raw {
@@ -48,7 +51,7 @@ impl Raw {
 /// What the engine takes for it.
 #[derive(Default)]
 pub(super) struct Ours {
-    pub(super) first_index: Duration,
+    pub(super) first_index: Samples,
     pub(super) resync: Samples,
     pub(super) write: Samples,
     pub(super) search: Samples,
@@ -57,77 +60,80 @@ pub(super) struct Ours {
     pub(super) resident: Option<u64>,
 }
 
-pub(super) fn measure(folder: &Path, notes: usize, effort: Effort) -> Result<AtSize> {
-    let (home, cache) = (folder.join("home"), folder.join("cache"));
-    let main = home.join("main");
-    fs::create_dir_all(&cache)?;
-    vault::write(&main, notes)?;
+/// Where a measurement takes place.
+struct Place {
+    folder: PathBuf,
+    home: PathBuf,
+    cache: PathBuf,
+    /// The notes of the only project.
+    main: PathBuf,
+}
 
-    let mut raw = Raw::default();
-    for _ in 0..PASSES {
-        raw.walk.time(|| files::walk(&main))?;
-    }
-    let (found, bytes) = files::walk(&main)?;
+pub(super) fn measure(folder: &Path, notes: usize, effort: Effort) -> Result<AtSize> {
+    let home = folder.join("home");
+    let place = Place {
+        folder: folder.to_owned(),
+        main: home.join("main"),
+        home,
+        cache: folder.join("cache"),
+    };
+    vault::write(&place.main, notes)?;
+    let (found, bytes) = files::walk(&place.main)?;
     if found != notes {
         return Err(format!("{notes} notes were written, {found} found").into());
     }
-    let mut full_text = FullText::create(&folder.join("raw.db"))?;
-    {
-        let texts: Vec<Note> = (0..notes).map(vault::note).collect();
-        raw.build = once(|| full_text.build(&texts))?.0;
+    let mut at = AtSize { notes, bytes, ..AtSize::default() };
+    let (full_text, product) = index(&mut at, &place)?;
+    for _ in 0..PASSES {
+        at.raw.walk.time(|| files::walk(&place.main))?;
+        at.ours.resync.time(|| product.sync())?;
     }
-
-    let mut product = index(&home, &cache)?;
-    search(&mut raw, &full_text, product.as_mut(), notes, effort)?;
-    if let Some((product, ours)) = &mut product {
-        for _ in 0..PASSES {
-            raw.walk.time(|| files::walk(&main))?;
-            ours.resync.time(|| product.sync())?;
-        }
-        ours.resident = resident(&home, &cache, notes);
-    }
-    write(&mut raw, &full_text, product.as_mut(), folder, notes, effort)?;
-    Ok(AtSize { notes, bytes, raw, ours: product.map(|(_, ours)| ours) })
+    search(&mut at, &full_text, &product, effort)?;
+    at.ours.resident = resident(&place, notes);
+    write(&mut at, &full_text, &product, &place, effort)?;
+    Ok(at)
 }
 
-/// Opens the vault for the first time.
-fn index(home: &Path, cache: &Path) -> Result<Option<(Product, Ours)>> {
-    let opened = once(|| {
-        let mut product = Product::open(home, cache)?;
-        product.sync()?;
-        Ok(product)
-    });
-    match opened {
-        Ok((first_index, product)) => Ok(Some((product, Ours { first_index, ..Ours::default() }))),
-        Err(e) => {
-            println!("bench: ours is not measured: {e}");
-            Ok(None)
+/// Indexes all notes for the first time, several times over.
+fn index(at: &mut AtSize, place: &Place) -> Result<(FullText, Product)> {
+    let texts: Vec<Note> = (0..at.notes).map(vault::note).collect();
+    let passes = if at.notes <= REPEATED_INDEX { 3 } else { 1 };
+    let mut made = None;
+    for pass in 0..passes {
+        drop(made.take());
+        for old in [&place.home.join(".memoranda"), &place.cache] {
+            if old.exists() {
+                fs::remove_dir_all(old)?;
+            }
         }
+        fs::create_dir_all(&place.cache)?;
+        let mut full_text = FullText::create(&place.folder.join(format!("raw-{pass}.db")))?;
+        at.raw.build.time(|| full_text.build(&texts))?;
+        let product = at.ours.first_index.time(|| {
+            let product = Product::open(&place.home, &place.cache)?;
+            product.sync()?;
+            Ok(product)
+        })?;
+        made = Some((full_text, product));
     }
+    made.ok_or_else(|| "nothing was indexed".into())
 }
 
-fn search(
-    raw: &mut Raw,
-    full_text: &FullText,
-    mut product: Option<&mut (Product, Ours)>,
-    notes: usize,
-    effort: Effort,
-) -> Result<()> {
-    let mix: Vec<(Query, String)> =
-        vault::query_mix(notes).into_iter().map(|query| (query.clone(), query.typed())).collect();
-    // The first round fills caches, for both, and is not counted.
+fn search(at: &mut AtSize, full_text: &FullText, product: &Product, effort: Effort) -> Result<()> {
+    let mix = vault::query_mix(at.notes);
+    let mut uncounted = (Samples::default(), Samples::default());
     for round in 0..=effort.rounds() {
-        for (query, typed) in &mix {
-            let expression = query.expression();
-            let mut uncounted = Samples::default();
-            let samples = if round == 0 { &mut uncounted } else { &mut raw.query };
-            let expected = samples.time(|| full_text.query(&expression))?;
-            if let Some((product, ours)) = &mut product {
-                let samples = if round == 0 { &mut uncounted } else { &mut ours.search };
-                let found = samples.time(|| product.search(typed))?;
-                if (found == 0) != (expected == 0) || found > HITS {
-                    return Err(format!("`{typed}`: {found} hits, raw {expected}").into());
-                }
+        // The first round fills caches, for both.
+        let (raw, ours) = match round {
+            0 => (&mut uncounted.0, &mut uncounted.1),
+            _ => (&mut at.raw.query, &mut at.ours.search),
+        };
+        for query in &mix {
+            let (expression, typed) = (query.expression(), query.typed());
+            let expected = raw.time(|| full_text.query(&expression))?;
+            let found = ours.time(|| product.search(&typed))?;
+            if (found == 0) != (expected == 0) || found > HITS {
+                return Err(format!("`{typed}`: {found} hits, raw {expected}").into());
             }
         }
     }
@@ -135,31 +141,28 @@ fn search(
 }
 
 fn write(
-    raw: &mut Raw,
+    at: &mut AtSize,
     full_text: &FullText,
-    mut product: Option<&mut (Product, Ours)>,
-    folder: &Path,
-    notes: usize,
+    product: &Product,
+    place: &Place,
     effort: Effort,
 ) -> Result<()> {
-    let mut log = Log::create(folder)?;
-    let mut replaced = Replaced::create(folder)?;
-    for number in notes..notes + effort.repetitions() {
+    let mut log = Log::create(&place.folder)?;
+    let mut replaced = Replaced::create(&place.folder)?;
+    for number in at.notes..at.notes + effort.repetitions() {
         let note = vault::note(number);
-        raw.append.time(|| log.append())?;
-        raw.rename.time(|| replaced.write(&note.text))?;
-        raw.insert.time(|| full_text.insert(&note))?;
-        if let Some((product, ours)) = &mut product {
-            ours.write.time(|| product.write(&note.path, &note.text))?;
-        }
+        at.raw.append.time(|| log.append())?;
+        at.raw.rename.time(|| replaced.write(&note.text))?;
+        at.raw.insert.time(|| full_text.insert(&note))?;
+        at.ours.write.time(|| product.write(&note.path, &note.text))?;
     }
     Ok(())
 }
 
 /// Asks a process of its own, because this one holds more than a vault.
-fn resident(home: &Path, cache: &Path, notes: usize) -> Option<u64> {
+fn resident(place: &Place, notes: usize) -> Option<u64> {
     let mut command = this_program("memory").ok()?;
-    command.arg(home).arg(cache).arg(notes.to_string());
+    command.arg(&place.home).arg(&place.cache).arg(notes.to_string());
     match workspace::output(&mut command) {
         Ok(bytes) => bytes.trim().parse().ok(),
         Err(e) => {

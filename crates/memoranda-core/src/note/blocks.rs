@@ -14,10 +14,20 @@ pub(crate) struct Block {
     pub(crate) range: Range<usize>,
     /// Whether it stands in a blockquote or callout.
     pub(crate) quoted: bool,
-    /// Whether it belongs to a list item.
-    pub(crate) item: bool,
+    /// What it is the text of.
+    pub(crate) holder: Holder,
     /// Set for a heading.
     pub(crate) heading: Option<Heading>,
+}
+
+/// What a block is the text of.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Holder {
+    /// A list item, which can state a typed relation.
+    Item,
+    /// A paragraph or heading.
+    #[default]
+    Other,
 }
 
 /// What makes a block a heading.
@@ -50,7 +60,7 @@ struct Scan<'t> {
     heading: Option<Heading>,
     quotes: usize,
     containers: usize,
-    item: bool,
+    holder: Holder,
     opaque: bool,
 }
 
@@ -65,7 +75,7 @@ impl Scan<'_> {
                 }
                 Tag::Item => {
                     self.flush();
-                    self.item = true;
+                    self.holder = Holder::Item;
                     self.containers += 1;
                 }
                 Tag::Heading { level, .. } => {
@@ -90,7 +100,7 @@ impl Scan<'_> {
                 TagEnd::Item => {
                     self.flush();
                     // As in Basic Memory: what follows a nested list is no longer item text.
-                    self.item = false;
+                    self.holder = Holder::Other;
                     self.containers = self.containers.saturating_sub(1);
                 }
                 TagEnd::CodeBlock | TagEnd::HtmlBlock => {
@@ -127,6 +137,6 @@ impl Scan<'_> {
             (None, Some(heading)) => heading.range.end..heading.range.end,
             (None, None) => return,
         };
-        self.found.push(Block { range, quoted: self.quotes > 0, item: self.item, heading });
+        self.found.push(Block { range, quoted: self.quotes > 0, holder: self.holder, heading });
     }
 }

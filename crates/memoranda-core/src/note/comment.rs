@@ -39,7 +39,7 @@ fn find(line: &str) -> Option<(&str, &str)> {
 
 fn read(words: &str) -> Comment {
     let mut comment = Comment { fact: None, unknown: Vec::new(), faults: Vec::new() };
-    let mut words = words.split_ascii_whitespace();
+    let mut words = words.split_ascii_whitespace().peekable();
     let id = words.next().unwrap_or_default();
     let Some(id) = ObservationId::parse(id) else {
         comment.faults.push(format!("{id:?} is not the id of an observation"));
@@ -67,9 +67,13 @@ fn read(words: &str) -> Comment {
         } else if let Some(value) = word.strip_prefix("thread=") {
             fact.thread = Some(decode(value)).filter(|thread| !thread.is_empty());
         } else if word == "by" || word == "supersedes" {
-            let id = words.next().and_then(ObservationId::parse);
-            id.is_none().then(|| fault(word));
-            if word == "by" { fact.superseded_by = id } else { fact.supersedes = id }
+            match words.peek().copied().and_then(ObservationId::parse) {
+                None => comment.unknown.push(word.to_owned()),
+                id => {
+                    words.next();
+                    if word == "by" { fact.superseded_by = id } else { fact.supersedes = id }
+                }
+            }
         } else if let Some(version) = word.strip_prefix('v').and_then(number) {
             fact.version = version;
         } else if let Ok(time) = word.parse::<Timestamp>() {
@@ -192,7 +196,8 @@ mod tests {
         check("obs_A extra v3", "obs_A v3 extra", 0);
         check("obs_A thread=a%20b%25c%2D%2D%3E", "obs_A v1 thread=a%20b%25c--%3E", 0);
         check("obs_A thread=100%", "obs_A v1 thread=100%25", 0);
-        check("obs_A c=2 i=x by", "obs_A v1", 3);
+        check("obs_A c=2 i=x", "obs_A v1", 2);
+        check("obs_A by me by obs_B", "obs_A v1 by obs_B by me", 0);
         check("obs_A vx v99999999999", "obs_A v1 vx v99999999999", 0);
         check("obs_… v1", "", 1);
     }

@@ -16,14 +16,11 @@ pub fn fact_edits(before: &Note, after: &Note) -> Vec<FactEdit> {
     facts(after)
         .filter_map(|(fact, now)| {
             let (known, was) = old.remove(&fact.id)?;
-            let same = was.text == now.text
-                && was.category == now.category
-                && was.context == now.context;
+            let same =
+                was.text == now.text && was.category == now.category && was.context == now.context;
             let edited = known.version == fact.version && !same;
-            edited.then(|| FactEdit {
-                id: fact.id.clone(),
-                version: fact.version.saturating_add(1),
-            })
+            edited
+                .then(|| FactEdit { id: fact.id.clone(), version: fact.version.saturating_add(1) })
         })
         .collect()
 }
@@ -34,7 +31,11 @@ fn facts(note: &Note) -> impl Iterator<Item = (&super::Fact, &Observation)> {
 
 /// The id of a fact that carries none: the same text in the same note has the same id.
 /// `occurrence` tells equal lines of one note apart, from 0.
-pub fn derived_id(note_path_key: &str, observation: &Observation, occurrence: usize) -> ObservationId {
+pub fn derived_id(
+    note_path_key: &str,
+    observation: &Observation,
+    occurrence: usize,
+) -> ObservationId {
     let category = observation.category.as_deref().unwrap_or_default();
     let context = observation.context.as_deref().unwrap_or_default();
     let occurrence = occurrence.to_string();
@@ -69,17 +70,18 @@ mod tests {
 
     #[test]
     fn reworded_facts_are_new_versions() {
-        let before = "- [a1] one (c) <!-- obs_A v1 -->\n- [a1] two <!-- obs_B v3 -->\n- [a1] free\n";
+        let before =
+            "- [a1] one (c) <!-- obs_A v1 -->\n- [a1] two <!-- obs_B v3 -->\n- [a1] free\n";
         let check = |after: &str, expected: &[(&str, u32)]| {
             let edits = fact_edits(&parse(before), &parse(after));
             let found: Vec<_> = edits.iter().map(|e| (e.id.as_str(), e.version)).collect();
             assert_eq!(found, expected, "{after}");
         };
         check(before, &[]);
-        check("- [a1] uno (c) <!-- obs_A v1 -->\n- [b2] two <!-- obs_B v3 -->\n", &[
-            ("obs_A", 2),
-            ("obs_B", 4),
-        ]);
+        check(
+            "- [a1] uno (c) <!-- obs_A v1 -->\n- [b2] two <!-- obs_B v3 -->\n",
+            &[("obs_A", 2), ("obs_B", 4)],
+        );
         check("- [a1] one <!-- obs_A v1 -->\n", &[("obs_A", 2)]);
         check("- [a1] uno (c) <!-- obs_A v2 -->\n", &[]);
         check("* [a1] one (c) <!-- obs_A v1 -->\n", &[]);

@@ -140,7 +140,8 @@ impl MetaValue {
             Self::Text(text) => text.clone(),
             Self::List(items) => items.iter().map(Self::to_text).collect::<Vec<_>>().join(", "),
             Self::Map(entries) => {
-                let pairs = entries.iter().map(|(key, value)| format!("{key}: {}", value.to_text()));
+                let pairs =
+                    entries.iter().map(|(key, value)| format!("{key}: {}", value.to_text()));
                 pairs.collect::<Vec<_>>().join(", ")
             }
         }

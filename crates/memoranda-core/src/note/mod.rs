@@ -58,9 +58,9 @@ pub enum MetaValue {
     /// A scalar, as text; `null` and an empty value are the empty text.
     Text(String),
     /// A list.
-    List(Vec<MetaValue>),
+    List(Vec<Self>),
     /// A mapping, in order.
-    Map(Vec<(String, MetaValue)>),
+    Map(Vec<(String, Self)>),
 }
 
 /// One heading and what it governs.

@@ -3,8 +3,8 @@
 //! What counts is Basic Memory's rule, so that its vaults mean the same here. One thing is added:
 //! a line that carries a fact's comment is an observation whatever its text looks like.
 
-use super::comment::{self, Comment};
 use super::Fact;
+use super::comment::{self, Comment};
 
 /// An observation to be written.
 #[derive(Clone, PartialEq, Debug)]
@@ -54,7 +54,8 @@ pub(crate) fn read(block: &str) -> (Option<Reading>, Option<Comment>) {
     let (text, struck_whole) = unstrike(text);
     let (text, context) = split_context(text);
     let (text, struck_text) = unstrike(text);
-    let text: Vec<&str> = text.split(['\n', '\r']).map(str::trim).filter(|l| !l.is_empty()).collect();
+    let text: Vec<&str> =
+        text.split(['\n', '\r']).map(str::trim).filter(|l| !l.is_empty()).collect();
     let text = text.join("\n");
     if text.is_empty() {
         return (None, comment);
@@ -222,7 +223,8 @@ fn clean_category(category: &str) -> String {
 
 /// A text on one line, in which no comment can begin that is not ours.
 fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split(['\n', '\r']).map(str::trim).filter(|w| !w.is_empty()).collect();
+    let words: Vec<&str> =
+        text.split(['\n', '\r']).map(str::trim).filter(|w| !w.is_empty()).collect();
     words.join(" ").replace("\\<!--", "<!--").replace("<!--", "\\<!--")
 }
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::blocks::{Block, blocks};
+use super::blocks::{Block, Holder, blocks};
 use super::lines::Lines;
 use super::{Note, Observation, Relation, Section, comment, frontmatter, observation, relation};
 use crate::problem::Problem;
@@ -51,9 +51,8 @@ fn observations(
         let raw = text.get(block.range.clone()).unwrap_or_default();
         let (reading, comment) = observation::read(raw);
         let line = lines.number_at(block.range.start);
-        let comment_line = |length: usize| {
-            lines.number_at(block.range.start + length.saturating_sub(1))
-        };
+        let comment_line =
+            |length: usize| lines.number_at(block.range.start + length.saturating_sub(1));
         let length = reading.as_ref().map_or(raw.len(), |reading| reading.length);
         let mut fact = None;
         if let Some(comment) = comment {
@@ -89,7 +88,9 @@ fn observations(
 pub(crate) struct Site {
     pub(crate) relation: Relation,
     pub(crate) block: Range<usize>,
-    pub(crate) item: bool,
+    pub(crate) holder: Holder,
+    /// Whether the block consists of this one link and says its type.
+    pub(crate) typed: bool,
 }
 
 /// Every place where a relation is stated, repeated ones too.
@@ -98,16 +99,18 @@ pub(crate) fn sites(text: &str, lines: &Lines<'_>, blocks: &[Block]) -> Vec<Site
     for block in blocks {
         let raw = text.get(block.range.clone()).unwrap_or_default();
         let (stated, _) = comment::split(raw);
-        for link in relation::links(stated, block.item) {
+        for link in relation::links(stated, block.holder) {
             let start = block.range.start + link.range.start;
+            let end = block.range.start + link.range.end;
             let relation = Relation {
                 relation_type: link.relation_type.to_owned(),
                 target: link.target,
                 context: link.context,
                 line: lines.number_at(start),
-                span: start..block.range.start + link.range.end,
+                span: start..end,
             };
-            found.push(Site { relation, block: block.range.clone(), item: block.item });
+            let (block, holder) = (block.range.clone(), block.holder);
+            found.push(Site { relation, block, holder, typed: link.typed });
         }
     }
     found

@@ -68,11 +68,10 @@ fn observations_stand_in_all_inline_blocks_outside_quotes() {
     check_observations("- a\n\n      [a1] code in an item", &[]);
     check_observations("<div>\n[a1] x\n</div>\n\n[a1] y", &["5 a1|y"]);
     check_observations("<!--\n- [a1] x\n-->\n\n- [a1] y", &["5 a1|y"]);
-    check_observations("- [a1] one\n  - [b1] two\n    - [c1] three\n", &[
-        "1 a1|one",
-        "2 b1|two",
-        "3 c1|three",
-    ]);
+    check_observations(
+        "- [a1] one\n  - [b1] two\n    - [c1] three\n",
+        &["1 a1|one", "2 b1|two", "3 c1|three"],
+    );
     check_observations("- [a1] one\n  more\nlazy\n- [b1] two", &["1 a1|one", "4 b1|two"]);
     check_observations("- [a1] one\n\n- [b1] two", &["1 a1|one", "3 b1|two"]);
     check_observations("-\t[a1]\tx", &["1 a1|x"]);
@@ -90,7 +89,9 @@ fn endings_and_marks_change_nothing() {
         "---\ntitle: T\n---\n\n# H\n\n- [a1] x #t\n- uses [[A]]",
     ] {
         let plain = parse(text);
-        for other in [text.replace('\n', "\r\n"), format!("\u{feff}{text}"), text.replace('\n', "\r")] {
+        for other in
+            [text.replace('\n', "\r\n"), format!("\u{feff}{text}"), text.replace('\n', "\r")]
+        {
             let note = parse(&other);
             assert_eq!(note.frontmatter.entries, plain.frontmatter.entries, "{other:?}");
             assert_eq!(note.observations.len(), 1, "{other:?}");
@@ -107,10 +108,10 @@ fn endings_and_marks_change_nothing() {
 #[test]
 fn facts_are_read_from_their_comments() {
     let text = "- [dependency] Uses python-docx 1.2.0 #deps <!-- obs_01J9Z v2 2026-01-20T15:30:00Z c=1.0 i=0.5 thread=portfolio -->\n\n## History\n- [dependency] ~~Uses python-docx 1.1.0~~ <!-- obs_01J8Q v1 2026-01-15T10:00:00Z by obs_01J9Z -->\n";
-    check_observations(text, &[
-        "1 dependency|Uses python-docx 1.2.0 #deps",
-        "4 ~dependency|Uses python-docx 1.1.0",
-    ]);
+    check_observations(
+        text,
+        &["1 dependency|Uses python-docx 1.2.0 #deps", "4 ~dependency|Uses python-docx 1.1.0"],
+    );
     let note = parse(text);
     let fact = note.observations[0].fact.clone().unwrap();
     assert_eq!((fact.id.as_str(), fact.version), ("obs_01J9Z", 2));
@@ -120,7 +121,10 @@ fn facts_are_read_from_their_comments() {
     let old = note.observations[1].fact.clone().unwrap();
     assert_eq!(old.superseded_by, Some(fact.id));
     assert_eq!(note.tags(), ["deps"]);
-    check_problems("- [a1] x <!-- obs_A -->\n- [a1] y <!-- obs_A -->\n", &[(2, "already on line 1")]);
+    check_problems(
+        "- [a1] x <!-- obs_A -->\n- [a1] y <!-- obs_A -->\n",
+        &[(2, "already on line 1")],
+    );
     check_problems("- [a1] x <!-- obs_… v1 -->\n", &[(1, "not the id")]);
     check_problems("- [a1] x <!-- todo -->\n", &[]);
     check_observations("- [a1] x <!-- obs_… v1 -->\n", &["1 a1|x <!-- obs_… v1 -->"]);
@@ -128,12 +132,18 @@ fn facts_are_read_from_their_comments() {
 
 #[test]
 fn relations_stand_everywhere_but_in_code() {
-    check_relations("- uses [[A]]\n- uses [[A]]\n- [[A]]\n- [[A|b]]\n", &["1 uses>A", "3 links_to>A"]);
+    check_relations(
+        "- uses [[A]]\n- uses [[A]]\n- [[A]]\n- [[A|b]]\n",
+        &["1 uses>A", "3 links_to>A"],
+    );
     check_relations("See [[A]] and\n[[B#x|y]].\n", &["1 links_to>A", "2 links_to>B"]);
     check_relations("> quoted [[A]]\n", &["1 links_to>A"]);
     check_relations("# [[A]]\n", &["1 links_to>A"]);
     check_relations("```\n[[A]]\n```\n    [[B]]\n", &[]);
-    check_relations("| a | b |\n|---|---|\n| [[A\\|x]] | [[B]] |\n", &["3 links_to>A", "3 links_to>B"]);
+    check_relations(
+        "| a | b |\n|---|---|\n| [[A\\|x]] | [[B]] |\n",
+        &["3 links_to>A", "3 links_to>B"],
+    );
     check_relations("- uses [[A]]\n  tail\n", &["1 links_to>A"]);
     check_relations("- [tech] [[A]] <!-- obs_A v1 -->", &["1 [tech]>A"]);
     check_observations("- [tech] [[A]]", &["1 tech|[[A]]"]);
@@ -142,14 +152,23 @@ fn relations_stand_everywhere_but_in_code() {
 
 #[test]
 fn sections_govern_up_to_their_equal() {
-    check_sections("# A\n\nx\n\n## B\ny\n### C\n## D\n", &[
-        "1 1 A: \"\\nx\\n\\n## B\\ny\\n### C\\n## D\\n\"",
-        "5 2 B: \"y\\n### C\\n\"",
-        "7 3 C: \"\"",
-        "8 2 D: \"\"",
-    ]);
-    check_sections("A\n===\nx\nB c\n---\ny", &["1 1 A: \"x\\nB c\\n---\\ny\"", "4 2 B c: \"y\""]);
-    check_sections("## A ##\n##\n#no\n####### no\n", &["1 2 A: \"\"", "2 2 : \"#no\\n####### no\\n\""]);
+    check_sections(
+        "# A\n\nx\n\n## B\ny\n### C\n## D\n",
+        &[
+            "1 1 A: \"\\nx\\n\\n## B\\ny\\n### C\\n## D\\n\"",
+            "5 2 B: \"y\\n### C\\n\"",
+            "7 3 C: \"\"",
+            "8 2 D: \"\"",
+        ],
+    );
+    check_sections(
+        "A\n===\nx\n\nB c\n---\ny",
+        &["1 1 A: \"x\\n\\nB c\\n---\\ny\"", "5 2 B c: \"y\""],
+    );
+    check_sections(
+        "## A ##\n##\n#no\n####### no\n",
+        &["1 2 A: \"\"", "2 2 : \"#no\\n####### no\\n\""],
+    );
     check_sections("> # no\n- # no\n```\n# no\n```\n", &[]);
     check_sections("---\na: b\n---\n# A", &["4 1 A: \"\""]);
 }
@@ -178,7 +197,10 @@ fn frontmatter_keeps_what_was_written() {
         ("", t("")),
         ("empty", t("")),
         ("q", t("~")),
-        ("list", MetaValue::List(vec![t("a"), t("1"), MetaValue::Map(vec![("b".to_owned(), t("c"))])])),
+        (
+            "list",
+            MetaValue::List(vec![t("a"), t("1"), MetaValue::Map(vec![("b".to_owned(), t("c"))])]),
+        ),
         ("multi", t("one\ntwo\n")),
         ("<<", t("x")),
         ("tags", MetaValue::List(vec![t("#a"), t("b")])),
@@ -196,14 +218,16 @@ fn bombs_and_depths_are_refused() {
         bomb.push_str(&format!("a{i}: &a{i} [{of}]\n"));
     }
     bomb.push_str("---\n");
-    check_problems(&bomb, &[(5, "too many values")]);
+    check_problems(&bomb, &[(6, "too many values")]);
     let deep = format!("---\na: {}\n---\n", "[".repeat(1000) + &"]".repeat(1000));
     assert_eq!(parse(&deep).problems.len(), 1);
 }
 
 #[test]
 fn known_keys_have_readers() {
-    let note = parse("---\ntitle: [A, B]\ntype: MeetingNotes\npermalink: a/b\naliases: [x, y]\ntags: '[\"#a\", \"b\"]'\n---\n- [a1] x #b #c\n");
+    let note = parse(
+        "---\ntitle: [A, B]\ntype: MeetingNotes\npermalink: a/b\naliases: [x, y]\ntags: '[\"#a\", \"b\"]'\n---\n- [a1] x #b #c\n",
+    );
     assert_eq!(note.title().as_deref(), Some("A, B"));
     assert_eq!(note.note_type(), "meeting_notes");
     assert_eq!(note.permalink().as_deref(), Some("a/b"));
@@ -213,13 +237,10 @@ fn known_keys_have_readers() {
     assert_eq!(bare.tags(), ["a", "b"]);
     assert_eq!((bare.title(), bare.note_type()), (None, "note".to_owned()));
     let line = |name: &str| bare.section(name).map(|s| s.line);
-    assert_eq!([line("A"), line("# A"), line("B"), line("## B"), line("C")], [
-        Some(6),
-        Some(5),
-        Some(7),
-        None,
-        None
-    ]);
+    assert_eq!(
+        [line("A"), line("# A"), line("B"), line("## B"), line("C")],
+        [Some(6), Some(5), Some(7), None, None]
+    );
 }
 
 #[test]

@@ -72,11 +72,12 @@ fn push_ascii(out: &mut String, c: char, last: &mut Kind) {
 }
 
 fn push(out: &mut String, c: char, kind: Kind, last: &mut Kind) {
-    let boundary = match (*last, kind) {
-        (Kind::Lower, Kind::Upper) => true,
-        (Kind::Cjk, Kind::Lower | Kind::Upper) | (Kind::Lower | Kind::Upper, Kind::Cjk) => true,
-        _ => false,
-    };
+    let boundary = matches!(
+        (*last, kind),
+        (Kind::Lower, Kind::Upper | Kind::Cjk)
+            | (Kind::Upper, Kind::Cjk)
+            | (Kind::Cjk, Kind::Lower | Kind::Upper)
+    );
     if boundary {
         out.push('-');
     }
@@ -147,6 +148,7 @@ pub fn clean_directory(directory: &str) -> String {
         .nfc()
         .map(|c| if c == '\\' { '/' } else { c })
         .filter(|c| c.is_alphanumeric() || matches!(c, '.' | ' ' | '-' | '_' | '/'))
+        .nfc()
         .collect();
     let parts: Vec<&str> = kept
         .split('/')

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::blocks::Holder;
 use super::observation::{is_category, without_directive};
 
 /// The type of a link that names none.
@@ -15,15 +16,17 @@ pub(crate) struct Link<'t> {
     pub(crate) context: Option<String>,
     /// From `[[` to `]]`.
     pub(crate) range: Range<usize>,
+    /// Whether the item consists of this one link and says its type.
+    pub(crate) typed: bool,
 }
 
 /// All links of a block; only the text of a list item can state a type.
-pub(crate) fn links(block: &str, item: bool) -> Vec<Link<'_>> {
+pub(crate) fn links(block: &str, holder: Holder) -> Vec<Link<'_>> {
     if !block.contains("[[") {
         return Vec::new();
     }
     let plain = without_directive(block);
-    if item
+    if holder == Holder::Item
         && plain.len() == block.len()
         && let Some(link) = explicit(block)
     {
@@ -32,7 +35,13 @@ pub(crate) fn links(block: &str, item: bool) -> Vec<Link<'_>> {
     wikilinks(plain)
         .filter_map(|range| {
             let target = target_of(inner(plain, &range));
-            (!target.is_empty()).then(|| Link { relation_type: PLAIN, target, context: None, range })
+            (!target.is_empty()).then_some(Link {
+                relation_type: PLAIN,
+                target,
+                context: None,
+                range,
+                typed: false,
+            })
         })
         .collect()
 }
@@ -49,7 +58,8 @@ fn explicit(block: &str) -> Option<Link<'_>> {
         _ => Some(single_parenthesis(after)?.trim()).filter(|context| !context.is_empty()),
     };
     let context = context.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
-    (!target.is_empty()).then_some(Link { relation_type, target, context, range: start..end })
+    let range = start..end;
+    (!target.is_empty()).then_some(Link { relation_type, target, context, range, typed: true })
 }
 
 /// One word, or several in quotes. An embed (`!`) and a task box say nothing about the link.
@@ -118,11 +128,12 @@ fn inner<'t>(text: &'t str, range: &Range<usize>) -> &'t str {
 /// heading or block mark, on one line.
 pub(crate) fn target_of(inner: &str) -> String {
     let name = inner.split('|').next().unwrap_or_default();
-    let name = if name.len() < inner.len() { name.strip_suffix('\\').unwrap_or(name) } else { name };
+    let name =
+        if name.len() < inner.len() { name.strip_suffix('\\').unwrap_or(name) } else { name };
     // A mark with nothing after it is part of the name, as in `C#`.
-    let mark = name
-        .char_indices()
-        .find(|(at, c)| matches!(c, '#' | '^') && !name.get(at + 1..).unwrap_or("").trim().is_empty());
+    let mark = name.char_indices().find(|(at, c)| {
+        matches!(c, '#' | '^') && !name.get(at + 1..).unwrap_or("").trim().is_empty()
+    });
     let name = mark.map_or(name, |(at, _)| name.get(..at).unwrap_or_default());
     name.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -154,8 +165,8 @@ pub(crate) fn render(relation_type: &str, target: &str, context: Option<&str>) -
 mod tests {
     use super::*;
 
-    fn check(block: &str, item: bool, expected: &[(&str, &str, Option<&str>)]) {
-        let links = links(block, item);
+    fn check(block: &str, holder: Holder, expected: &[(&str, &str, Option<&str>)]) {
+        let links = links(block, holder);
         let found: Vec<_> = links
             .iter()
             .map(|l| (l.relation_type, l.target.as_str(), l.context.as_deref()))
@@ -165,43 +176,44 @@ mod tests {
 
     #[test]
     fn the_table_of_relations() {
-        check("depends_on [[A]]", true, &[("depends_on", "A", None)]);
-        check("depends_on [[A]]", false, &[("links_to", "A", None)]);
-        check("'part of' [[A]]", true, &[("part of", "A", None)]);
-        check("\"part of\" [[A]]", true, &[("part of", "A", None)]);
-        check("part of [[A]]", true, &[("links_to", "A", None)]);
-        check("uses [[A]] (for x)", true, &[("uses", "A", Some("for x"))]);
-        check("uses [[A]] (f(x) y)", true, &[("uses", "A", Some("f(x) y"))]);
-        check("uses [[A]] ()", true, &[("uses", "A", None)]);
-        check("uses [[A]] (x) tail", true, &[("links_to", "A", None)]);
+        use Holder::{Item, Other};
+        check("depends_on [[A]]", Item, &[("depends_on", "A", None)]);
+        check("depends_on [[A]]", Other, &[("links_to", "A", None)]);
+        check("'part of' [[A]]", Item, &[("part of", "A", None)]);
+        check("\"part of\" [[A]]", Item, &[("part of", "A", None)]);
+        check("part of [[A]]", Item, &[("links_to", "A", None)]);
+        check("uses [[A]] (for x)", Item, &[("uses", "A", Some("for x"))]);
+        check("uses [[A]] (f(x) y)", Item, &[("uses", "A", Some("f(x) y"))]);
+        check("uses [[A]] ()", Item, &[("uses", "A", None)]);
+        check("uses [[A]] (x) tail", Item, &[("links_to", "A", None)]);
         check(
             "uses [[A]] (x) and [[B]] (y)",
-            true,
+            Item,
             &[("links_to", "A", None), ("links_to", "B", None)],
         );
-        check("uses [[A]] tail", true, &[("links_to", "A", None)]);
-        check("[[A]]", true, &[("links_to", "A", None)]);
-        check("![[A.png]]", true, &[("links_to", "A.png", None)]);
-        check("see ![[A]] and [[B]]", false, &[("links_to", "A", None), ("links_to", "B", None)]);
-        check("[tech] [[A]]", true, &[("[tech]", "A", None)]);
-        check("[x] [[A]]", true, &[("links_to", "A", None)]);
-        check("[ ] [[A]]", true, &[("links_to", "A", None)]);
-        check("uses [[work::A]]", true, &[("uses", "work::A", None)]);
-        check("uses [[A|the a]]", true, &[("uses", "A", None)]);
-        check("| [[A\\|the a]] | x |", false, &[("links_to", "A", None)]);
-        check("[[A#Part]] [[B#^b1]] [[C^b2]]", false, &[
-            ("links_to", "A", None),
-            ("links_to", "B", None),
-            ("links_to", "C", None),
-        ]);
-        check("[[C#]] [[#Here]] [[]] [[ ]]", false, &[("links_to", "C#", None)]);
-        check("x [[a [[b]] c]] y", false, &[("links_to", "a [[b]] c", None)]);
-        check("x [[open and [[more", false, &[]);
-        check("x ]] [[A]]", false, &[("links_to", "A", None)]);
-        check("`[[A]]`", false, &[("links_to", "A", None)]);
-        check("uses [[A]] #bm:links_to", true, &[("links_to", "A", None)]);
-        check("uses [[two\n  lines]]", true, &[("uses", "two lines", None)]);
-        check("[[[A]]]", false, &[("links_to", "[A", None)]);
+        check("uses [[A]] tail", Item, &[("links_to", "A", None)]);
+        check("[[A]]", Item, &[("links_to", "A", None)]);
+        check("![[A.png]]", Item, &[("links_to", "A.png", None)]);
+        check("see ![[A]] and [[B]]", Other, &[("links_to", "A", None), ("links_to", "B", None)]);
+        check("[tech] [[A]]", Item, &[("[tech]", "A", None)]);
+        check("[x] [[A]]", Item, &[("links_to", "A", None)]);
+        check("[ ] [[A]]", Item, &[("links_to", "A", None)]);
+        check("uses [[work::A]]", Item, &[("uses", "work::A", None)]);
+        check("uses [[A|the a]]", Item, &[("uses", "A", None)]);
+        check("| [[A\\|the a]] | x |", Other, &[("links_to", "A", None)]);
+        check(
+            "[[A#Part]] [[B#^b1]] [[C^b2]]",
+            Other,
+            &[("links_to", "A", None), ("links_to", "B", None), ("links_to", "C", None)],
+        );
+        check("[[C#]] [[#Here]] [[]] [[ ]]", Other, &[("links_to", "C#", None)]);
+        check("x [[a [[b]] c]] y", Other, &[("links_to", "a [[b]] c", None)]);
+        check("x [[open and [[more", Other, &[]);
+        check("x ]] [[A]]", Other, &[("links_to", "A", None)]);
+        check("`[[A]]`", Other, &[("links_to", "A", None)]);
+        check("uses [[A]] #bm:links_to", Item, &[("links_to", "A", None)]);
+        check("uses [[two\n  lines]]", Item, &[("uses", "two lines", None)]);
+        check("[[[A]]]", Other, &[("links_to", "[A", None)]);
     }
 
     #[test]

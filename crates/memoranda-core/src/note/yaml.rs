@@ -30,11 +30,13 @@ pub(crate) struct Entry {
     pub(crate) value: MetaValue,
     /// Where the key begins.
     pub(crate) start: usize,
+    /// Where the key ends.
+    pub(crate) key_end: usize,
     /// Where the value begins, if something is written.
     pub(crate) value_start: usize,
     /// The end of the value's last byte, or of the key when nothing follows.
     pub(crate) end: usize,
-    /// Whether the value is a scalar in the text itself: not a list, mapping, alias or `|` block.
+    /// Whether the value is a scalar in the text itself: not a list, mapping or `|` block.
     pub(crate) inline: bool,
 }
 
@@ -126,6 +128,7 @@ impl<'t> Builder<'t> {
             entries.push(Entry {
                 key: name,
                 start: key.start,
+                key_end: key.end,
                 value_start: if written { value.start } else { key.end },
                 end: if written { value.end.max(key.end) } else { key.end },
                 inline: value.inline && written,
@@ -206,6 +209,7 @@ impl<'t> Builder<'t> {
                 };
                 self.count(size, line)?;
                 node.value = value;
+                node.inline = true;
                 0
             }
             _ => return Ok(Next::Close(range.end)),

@@ -18,7 +18,8 @@ pub const MAX_WORDS: usize = 128;
 /// What a search asks.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Query {
-    /// What to look for, each once, in the order typed.
+    /// What to look for, each once, in the order typed. A store that finds an optional term too
+    /// common to tell anything may drop it before searching.
     pub terms: Vec<Term>,
     /// Tags that a note must carry, without `#`, in lower case.
     pub tags: Vec<String>,

@@ -43,8 +43,8 @@ enum End {
 }
 
 pub(super) fn query(text: &str) -> Query {
-    let items: Vec<_> =
-        Items { rest: text, open_quotes: Quoted::Yes }.take(MAX_WORDS * 2).collect();
+    let typed = Items { rest: text, open_quotes: Quoted::Yes };
+    let items: Vec<_> = typed.filter(Item::says_something).take(MAX_WORDS * 2).collect();
     let tags = items.iter().filter_map(|item| match item {
         Item::Tag(name) => Some(name.to_lowercase()),
         Item::And | Item::Or | Item::Not | Item::Text { .. } => None,
@@ -59,10 +59,21 @@ pub(super) fn query(text: &str) -> Query {
     }
     if query.is_empty() && query.tags.is_empty() {
         // Operators alone: `OR` is also a word.
-        let bare = [Item::Text { text, sign: Sign::None, quoted: Quoted::No }];
+        let plain = |text| Item::Text { text, sign: Sign::None, quoted: Quoted::No };
+        let bare: Vec<_> = text.split_whitespace().take(MAX_WORDS).map(plain).collect();
         query.terms = terms(&bare, Filler::Keep);
     }
     query
+}
+
+impl Item<'_> {
+    /// Whether it is more than punctuation.
+    fn says_something(&self) -> bool {
+        match self {
+            Self::And | Self::Or | Self::Not | Self::Tag(_) => true,
+            Self::Text { text, .. } => words(text).next().is_some(),
+        }
+    }
 }
 
 fn terms(items: &[Item<'_>], filler: Filler) -> Vec<Term> {
@@ -265,6 +276,8 @@ mod tests {
         check("--force flag", "force | flag");
         check("-Werror", "Werror");
         check("OR", "OR");
+        check("AND OR", "AND | OR");
+        check("cats AND & dogs", "+cats | +dogs");
         check("foo-bar a.b user@x C++", "\"foo bar\" | \"a b\" | \"user x\" | C");
         check("tag:Rust search", "search | tag:rust");
         check("tag:#rust", "tag:rust");

@@ -1,0 +1,230 @@
+//! Edits of one frontmatter key: only its own lines are replaced, and the result is read back to
+//! prove that nothing else changed its meaning.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use super::super::frontmatter::{self, Fences, Top};
+use super::super::yaml::{self, Block, Entry};
+use super::super::{MetaValue, parse};
+use super::EditError;
+use super::splice::Draft;
+
+pub(super) fn set(draft: &Draft<'_>, key: &str, value: &MetaValue) -> Result<String, EditError> {
+    let (fences, block) = match read(draft, key)? {
+        Some(found) => found,
+        None => {
+            let start = frontmatter::text_start(draft.text);
+            let lines = entry_lines(&scalar(key, Place::Key), value, "", draft.ending);
+            let (end, fence) = (draft.ending, "---");
+            let new = format!("{fence}{end}{lines}{fence}{end}");
+            return prove(draft, key, Some(value), draft.splice(vec![(start..start, new)]));
+        }
+    };
+    let indent = indent(draft, &fences, &block);
+    let base = fences.inner.start;
+    let splice = match block.entries.iter().rev().find(|entry| entry.key == key) {
+        None => {
+            let at = fences.inner.end;
+            (at..at, entry_lines(&scalar(key, Place::Key), value, &indent, draft.ending))
+        }
+        Some(entry) => match value {
+            // One plain value for another: a comment on the same line stays.
+            MetaValue::Text(text) if entry.inline => {
+                (base + entry.value_start..base + entry.end, scalar(text, Place::Block))
+            }
+            MetaValue::Text(text) if let Some(at) = empty_place(draft, base, entry) => {
+                (at..at, format!(" {}", scalar(text, Place::Block)))
+            }
+            _ => {
+                // The key itself stays as it was written.
+                let key = draft.slice(base + entry.start..base + entry.key_end);
+                let lines = entry_lines(key, value, &indent, draft.ending);
+                (entry_range(draft, &fences, entry), lines)
+            }
+        },
+    };
+    prove(draft, key, Some(value), draft.splice(vec![splice]))
+}
+
+pub(super) fn remove(draft: &Draft<'_>, key: &str) -> Result<String, EditError> {
+    let Some((fences, block)) = read(draft, key)? else { return Ok(draft.text.to_owned()) };
+    let entries = block.entries.iter().filter(|entry| entry.key == key);
+    let splices = entries.map(|entry| (entry_range(draft, &fences, entry), String::new()));
+    prove(draft, key, None, draft.splice(splices.collect()))
+}
+
+/// The block and its entries, or nothing when a block may be created.
+fn read(draft: &Draft<'_>, key: &str) -> Result<Option<(Fences, Block)>, EditError> {
+    let fail = |line: usize, message: &str| EditError::KeyNotEditable {
+        key: key.to_owned(),
+        line,
+        message: message.to_owned(),
+    };
+    let fences = match frontmatter::find(draft.text, &draft.lines) {
+        Top::Absent | Top::Unclosed => return Ok(None),
+        Top::Fenced(fences) => fences,
+    };
+    match yaml::read(draft.slice(fences.inner.clone())) {
+        Ok(block) if block.flow => Err(fail(2, "the frontmatter is written as `{…}`")),
+        Ok(block) => Ok(Some((fences, block))),
+        // Text between two rules: a block can stand above it.
+        Err(fault) if fault.prose => Ok(None),
+        Err(fault) => Err(fail(fault.line + 1, &fault.message)),
+    }
+}
+
+/// The edit, if reading it gives the wanted value and all other entries as they were.
+fn prove(
+    draft: &Draft<'_>,
+    key: &str,
+    value: Option<&MetaValue>,
+    edited: String,
+) -> Result<String, EditError> {
+    let after = parse(&edited);
+    let before = draft.note.frontmatter.entries.iter().filter(|(name, _)| name != key);
+    let others = after.frontmatter.entries.iter().filter(|(name, _)| name != key);
+    let body = draft.slice(draft.note.body.clone());
+    let kept = edited.get(after.body.clone()) == Some(body) && others.eq(before);
+    if kept && after.frontmatter.get(key) == value {
+        return Ok(edited);
+    }
+    let line = 1 + usize::from(draft.note.frontmatter.span.is_some());
+    let message = "the other keys would not be read as before".to_owned();
+    Err(EditError::KeyNotEditable { key: key.to_owned(), line, message })
+}
+
+/// How far the keys of a block are indented: usually not at all.
+fn indent(draft: &Draft<'_>, fences: &Fences, block: &Block) -> String {
+    let Some(first) = block.entries.first() else { return String::new() };
+    let at = fences.inner.start + first.start;
+    let line = draft.lines.with_ending(draft.lines.number_at(at));
+    let before = draft.slice(line.start..at);
+    let blanks = before.len() - before.trim_start_matches(' ').len();
+    before.get(..blanks).unwrap_or_default().to_owned()
+}
+
+/// Where the value of a key goes that has none: right after its colon.
+fn empty_place(draft: &Draft<'_>, base: usize, entry: &Entry) -> Option<usize> {
+    let key_end = base + entry.key_end;
+    let line = draft.lines.without_ending(draft.lines.number_at(key_end));
+    let rest = draft.slice(key_end..line.end);
+    let colon = rest.len() - rest.trim_start().strip_prefix(':')?.len();
+    (entry.end == entry.key_end).then_some(key_end + colon)
+}
+
+/// The whole lines of an entry, up to the end of the last line of its value.
+fn entry_range(draft: &Draft<'_>, fences: &Fences, entry: &Entry) -> Range<usize> {
+    let base = fences.inner.start;
+    let written = draft.slice(base + entry.start..base + entry.end).trim_end().len();
+    draft.lines.covering(&(base + entry.start..base + entry.start + written))
+}
+
+/// An entry as whole lines, its key as YAML: lists and mappings in block style, as people write them.
+fn entry_lines(key: &str, value: &MetaValue, indent: &str, ending: &str) -> String {
+    let mut out = String::new();
+    write_entry(&mut out, key, value, indent, ending);
+    out
+}
+
+fn write_entry(out: &mut String, key: &str, value: &MetaValue, indent: &str, ending: &str) {
+    // Writing to a string cannot fail.
+    let _ = match value {
+        MetaValue::Text(text) => {
+            write!(out, "{indent}{key}: {}{ending}", scalar(text, Place::Block))
+        }
+        MetaValue::List(items) if !items.is_empty() => {
+            let _ = write!(out, "{indent}{key}:{ending}");
+            items.iter().try_for_each(|item| {
+                let item = match item {
+                    MetaValue::Text(text) => scalar(text, Place::Block),
+                    MetaValue::List(_) | MetaValue::Map(_) => flow(item),
+                };
+                write!(out, "{indent}  - {item}{ending}")
+            })
+        }
+        MetaValue::Map(entries) if !entries.is_empty() => {
+            let _ = write!(out, "{indent}{key}:{ending}");
+            let deeper = format!("{indent}  ");
+            for (key, value) in entries {
+                write_entry(out, &scalar(key, Place::Key), value, &deeper, ending);
+            }
+            Ok(())
+        }
+        MetaValue::List(_) | MetaValue::Map(_) => {
+            write!(out, "{indent}{key}: {}{ending}", flow(value))
+        }
+    };
+}
+
+fn flow(value: &MetaValue) -> String {
+    match value {
+        MetaValue::Text(text) => scalar(text, Place::Flow),
+        MetaValue::List(items) => {
+            format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", "))
+        }
+        MetaValue::Map(entries) => {
+            let pair = |(key, value): &(String, MetaValue)| {
+                format!("{}: {}", scalar(key, Place::Flow), flow(value))
+            };
+            format!("{{{}}}", entries.iter().map(pair).collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// Where a scalar stands, which decides what it may look like.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Key,
+    Block,
+    Flow,
+}
+
+/// A text as YAML: bare when every reader takes it for the same text, else in double quotes.
+fn scalar(text: &str, place: Place) -> String {
+    if reads_as_text(text, place) {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if is_hidden(c) => {
+                let _ = write!(out, "\\U{:08X}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Characters that YAML does not print, or takes for line breaks.
+fn is_hidden(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
+fn reads_as_text(text: &str, place: Place) -> bool {
+    const WORDS: [&str; 11] =
+        ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf"];
+    let Some(first) = text.chars().next() else { return false };
+    let begins = first.is_alphanumeric() || matches!(first, '_' | '/' | '(');
+    // `1`, `0x1f`, `1e5`, `1_000`, `12:30`, `2026-01-01T10:00:00Z` and the like.
+    let number = first.is_ascii_digit()
+        && text.chars().all(|c| c.is_ascii_hexdigit() || "xXoOtTzZ_:+-., ".contains(c));
+    begins
+        && !number
+        && place != Place::Flow
+        && text.trim() == text
+        && !text.contains(": ")
+        && !text.contains(" #")
+        && !text.ends_with(':')
+        && !text.chars().any(is_hidden)
+        && !WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
+        && !(place == Place::Key && text.len() > 100)
+}

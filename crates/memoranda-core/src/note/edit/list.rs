@@ -1,0 +1,294 @@
+//! Edits of facts and relations, the lines that the grammar knows.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::super::blocks::{Block, Holder, blocks};
+use super::super::{
+    Fact, NewObservation, Note, Observation, comment, observation, parse, relation,
+};
+use super::section::{find, new_section};
+use super::splice::Draft;
+use super::{EditError, FactRef};
+
+const OBSERVATIONS: &str = "Observations";
+const RELATIONS: &str = "Relations";
+const HISTORY: &str = "History";
+
+pub(super) fn add_observation(
+    draft: &Draft<'_>,
+    section: Option<&str>,
+    new: &NewObservation,
+) -> Result<String, EditError> {
+    let line = observation::render_observation(new);
+    let splice = list_splice(draft, section.unwrap_or(OBSERVATIONS), &line)?;
+    let at = splice.0.start;
+    prove(draft, at, None, draft.note.observations.len() + 1, draft.splice(vec![splice]))
+}
+
+pub(super) fn supersede(
+    draft: &Draft<'_>,
+    which: &FactRef,
+    replacement: &NewObservation,
+) -> Result<String, EditError> {
+    let old = locate(draft, which)?;
+    if old.struck {
+        let by = old.fact.as_ref().and_then(|fact| fact.superseded_by.clone());
+        return Err(EditError::ObservationStruck { line: old.line, by });
+    }
+    let site = Site::of(draft, old);
+    let mut new = replacement.clone();
+    let mut gone = old.fact.clone();
+    if let Some(fact) = &mut new.fact {
+        // A fact typed by hand gets its first comment here, if the caller knows its derived id.
+        gone = gone.or_else(|| fact.supersedes.clone().map(first_version));
+        if let Some(gone) = &mut gone {
+            gone.superseded_by = Some(fact.id.clone());
+            fact.supersedes.get_or_insert_with(|| gone.id.clone());
+        }
+    }
+    let struck = NewObservation {
+        category: old.category.clone(),
+        text: old.text.clone(),
+        context: old.context.clone(),
+        fact: gone,
+    };
+    let struck = observation::render_struck(&struck, &site.unknown);
+    let history = list_splice(draft, HISTORY, &struck)?;
+    let mut splices = vec![(site.stated, observation::render_observation(&new)), history];
+    splices.sort_by_key(|(range, _)| range.start);
+    let expected = draft.note.observations.len() + 1;
+    prove(draft, old.span.start, Some(old), expected, draft.splice(splices))
+}
+
+fn first_version(id: crate::id::ObservationId) -> Fact {
+    Fact {
+        id,
+        version: 1,
+        time: None,
+        confidence: None,
+        importance: None,
+        thread: None,
+        superseded_by: None,
+        supersedes: None,
+    }
+}
+
+pub(super) fn remove_observation(draft: &Draft<'_>, which: &FactRef) -> Result<String, EditError> {
+    let old = locate(draft, which)?;
+    let site = Site::of(draft, old);
+    let edited = draft.splice(vec![(draft.lines.covering(&site.block), String::new())]);
+    prove(draft, old.span.start, Some(old), draft.note.observations.len() - 1, edited)
+}
+
+pub(super) fn set_fact(
+    draft: &Draft<'_>,
+    which: &FactRef,
+    fact: &Fact,
+) -> Result<String, EditError> {
+    let old = locate(draft, which)?;
+    let site = Site::of(draft, old);
+    let new = format!(" {}", comment::write(fact, &site.unknown));
+    let edited = draft.splice(vec![(site.comment, new)]);
+    prove(draft, old.span.start, None, draft.note.observations.len(), edited)
+}
+
+pub(super) fn add_relation(
+    draft: &Draft<'_>,
+    relation_type: &str,
+    target: &str,
+    context: Option<&str>,
+) -> Result<String, EditError> {
+    let line = relation::render(relation_type, target, context);
+    let stated = relation::links(&line, Holder::Item);
+    if !stated.first().is_some_and(|link| link.typed) {
+        return Err(EditError::EmptyTarget);
+    }
+    let known =
+        stated.first().is_some_and(|new| states(&draft.note, new.relation_type, &new.target));
+    if known {
+        return Ok(draft.text.to_owned());
+    }
+    let splice = list_splice(draft, RELATIONS, &line)?;
+    let at = splice.0.start;
+    let edited = draft.splice(vec![splice]);
+    let after = parse(&edited);
+    // A type such as `[tech]` makes the line a fact as well.
+    let extra = usize::from(observation::read(&line).0.is_some());
+    match stated.first() {
+        Some(new) if states(&after, new.relation_type, &new.target) => {
+            prove(draft, at, None, draft.note.observations.len() + extra, edited)
+        }
+        _ => Err(EditError::NotReadable { line: draft.lines.number_at(at) }),
+    }
+}
+
+fn states(note: &Note, relation_type: &str, target: &str) -> bool {
+    note.relations.iter().any(|r| r.relation_type == relation_type && r.target == target)
+}
+
+pub(super) fn remove_relation(
+    draft: &Draft<'_>,
+    relation_type: &str,
+    target: &str,
+) -> Result<String, EditError> {
+    let blocks = blocks(draft.text, &draft.note.body);
+    let observations = &draft.note.observations;
+    let observed = |range: &Range<usize>| {
+        let next = observations.partition_point(|o| o.span.end < range.start);
+        observations.get(next).is_some_and(|o| o.span.contains(&range.start))
+    };
+    let mut splices: Vec<(Range<usize>, String)> = Vec::new();
+    for site in parse::sites(draft.text, &draft.lines, &blocks) {
+        if site.relation.relation_type != relation_type || site.relation.target != target {
+            continue;
+        }
+        let block = draft.slice(site.block.clone()).trim();
+        let link = draft.slice(site.relation.span.clone());
+        let alone = site.typed || block.strip_prefix('!').unwrap_or(block) == link;
+        if site.holder == Holder::Item && alone && !observed(&site.block) {
+            splices.push((draft.lines.covering(&site.block), String::new()));
+        } else {
+            // A sentence keeps its words and loses only the link.
+            let span = site.relation.span;
+            let embed = draft.slice(0..span.start).ends_with('!');
+            splices.push((
+                span.start - usize::from(embed)..span.end,
+                relation::shown(link).to_owned(),
+            ));
+        }
+    }
+    let Some(at) = splices.first().map(|(range, _)| range.start) else {
+        let (relation_type, target) = (relation_type.to_owned(), target.to_owned());
+        return Err(EditError::RelationMissing { relation_type, target });
+    };
+    let edited = draft.splice(splices);
+    // An unlinked fact reads differently, so only the number of facts can be compared.
+    if parse(&edited).observations.len() == observations.len() {
+        return Ok(edited);
+    }
+    Err(EditError::NotReadable { line: draft.lines.number_at(at) })
+}
+
+/// Where the parts of an observation are.
+struct Site {
+    /// From the text after the list mark to the end of its line.
+    stated: Range<usize>,
+    /// The comment with the blanks before it, or the empty place where one would go.
+    comment: Range<usize>,
+    /// The whole block, continuation lines included.
+    block: Range<usize>,
+    /// The words of others in the comment.
+    unknown: Vec<String>,
+}
+
+impl Site {
+    fn of(draft: &Draft<'_>, observation: &Observation) -> Self {
+        let blocks = blocks(draft.text, &draft.note.body);
+        let holds = |block: &&Block| observation.span.contains(&block.range.start);
+        let block = blocks.iter().find(holds).map_or(observation.span.clone(), |b| b.range.clone());
+        let line_end = observation.span.end;
+        // Without a comment the line may go on: closing marks of a heading, trailing blanks.
+        let stated_end = line_end.min(block.end.max(block.start));
+        let stated = draft.slice(block.start..stated_end).trim_end();
+        let stated_end = block.start + stated.len();
+        let (text, found) = comment::split(stated);
+        let comment = block.start + text.trim_end().len()..stated_end;
+        let unknown = found.map(|comment| comment.unknown).unwrap_or_default();
+        Self { stated: block.start..stated_end, comment, block, unknown }
+    }
+}
+
+fn locate<'d>(draft: &'d Draft<'_>, which: &FactRef) -> Result<&'d Observation, EditError> {
+    let meant = |observation: &&Observation| match which {
+        FactRef::Id(id) => observation.fact.as_ref().is_some_and(|fact| fact.id == *id),
+        FactRef::Line(line) => observation.line == *line,
+    };
+    let found: Vec<&Observation> = draft.note.observations.iter().filter(meant).collect();
+    match (found.as_slice(), which) {
+        ([one], _) => Ok(one),
+        ([], _) | (_, FactRef::Line(_)) => Err(EditError::ObservationMissing(which.clone())),
+        (several, FactRef::Id(id)) => Err(EditError::ObservationAmbiguous {
+            id: id.clone(),
+            lines: several.iter().map(|observation| observation.line).collect(),
+        }),
+    }
+}
+
+/// What adds an item at the end of a section's list, creating the section if it is missing.
+fn list_splice(
+    draft: &Draft<'_>,
+    name: &str,
+    item: &str,
+) -> Result<(Range<usize>, String), EditError> {
+    let item = format!("- {item}");
+    let Some(section) = find(draft, name)? else {
+        let at = section_place(draft, name);
+        return Ok((at..at, new_section(draft, at, name, &item)));
+    };
+    let part = draft.own_part(&section.content);
+    let end = draft.content_end(&part);
+    let last = draft.slice(draft.lines.covering(&(end.saturating_sub(1)..end)));
+    // An indented line goes on with an item, if there is one at all.
+    let indented = last.starts_with([' ', '\t']);
+    let listed =
+        starts_item(last) || indented && draft.slice(part.start..end).lines().any(starts_item);
+    let mut new = draft.as_lines(end, &item);
+    if end > part.start && !listed {
+        // A list right below other text could be taken for a part of it.
+        let at = if new.starts_with(['\n', '\r']) { draft.ending.len() } else { 0 };
+        new.insert_str(at, draft.ending);
+    }
+    if end == part.end && end < draft.text.len() {
+        new.push_str(draft.ending);
+    }
+    Ok((end..end, new))
+}
+
+fn starts_item(line: &str) -> bool {
+    let digits = line.len() - line.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let rest = line.get(digits..).unwrap_or_default();
+    let marks: &[char] = if digits > 0 { &['.', ')'] } else { &['-', '*', '+'] };
+    rest.strip_prefix(marks).is_some_and(|rest| rest.starts_with([' ', '\t']))
+}
+
+/// Where a missing section goes: facts before relations, both before the history.
+fn section_place(draft: &Draft<'_>, name: &str) -> usize {
+    let later: &[&str] = match name {
+        OBSERVATIONS => &[RELATIONS, HISTORY],
+        RELATIONS => &[HISTORY],
+        _ => &[],
+    };
+    let sections = draft.note.sections.iter().filter(|section| section.level == 2);
+    let mut later = sections.filter(|section| later.contains(&section.title.as_str()));
+    later.next().map_or(draft.text.len(), |section| section.heading.start)
+}
+
+/// The edit, if reading it gives all facts that were there but the one that goes, and as many
+/// in all as expected.
+fn prove(
+    draft: &Draft<'_>,
+    at: usize,
+    gone: Option<&Observation>,
+    expected: usize,
+    edited: String,
+) -> Result<String, EditError> {
+    let after = parse(&edited);
+    let mut left: HashMap<&str, usize> = HashMap::new();
+    for observation in &after.observations {
+        *left.entry(&observation.text).or_default() += 1;
+    }
+    let mut stay = draft.note.observations.iter().filter(|o| gone.is_none_or(|g| g.line != o.line));
+    let kept = stay.all(|observation| match left.get_mut(observation.text.as_str()) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            true
+        }
+        _ => false,
+    });
+    let same_top = after.frontmatter == draft.note.frontmatter;
+    if kept && same_top && after.observations.len() == expected {
+        return Ok(edited);
+    }
+    Err(EditError::NotReadable { line: draft.lines.number_at(at) })
+}

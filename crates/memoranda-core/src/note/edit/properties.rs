@@ -1,0 +1,284 @@
+//! What holds for every text and every edit.
+
+use proptest::prelude::*;
+
+use super::super::parse;
+use super::*;
+
+/// Texts made of the pieces that the grammar cares about.
+fn texts() -> impl Strategy<Value = String> {
+    let pieces = prop::sample::select(vec![
+        "---\n",
+        "title: T\n",
+        "tags: [a, b]\n",
+        "k:\n  - x\n",
+        "\u{feff}",
+        "\n",
+        "\r\n",
+        "\r",
+        "# ",
+        "## A\n",
+        "## Observations\n",
+        "## History\n",
+        "## Relations\n",
+        "### S\n",
+        "- ",
+        "  - ",
+        "> ",
+        "```\n",
+        "    ",
+        "\t",
+        "[a1] ",
+        "[ ] ",
+        "text ",
+        "#tag ",
+        "(ctx)",
+        "[[A]]",
+        "[[B|c]]",
+        "uses ",
+        "<!-- obs_A v1 -->",
+        "<!-- obs_B v2 c=0.5 x=y by obs_A -->",
+        "<!--",
+        "-->",
+        "~~",
+        "é",
+        "日本",
+        "\0",
+        "===\n",
+        "<div>\n",
+        "\\",
+        "|",
+        ": ",
+        "'",
+        "\"",
+        "{",
+        "}",
+        "&a ",
+        "*a ",
+    ]);
+    prop_oneof![
+        prop::collection::vec(pieces, 0..40).prop_map(|pieces| pieces.concat()),
+        any::<String>(),
+    ]
+}
+
+fn words() -> impl Strategy<Value = String> {
+    prop_oneof!["[a-zé日 ]{0,12}", "[ -~\\n]{0,16}", texts()]
+}
+
+fn values() -> impl Strategy<Value = MetaValue> {
+    let leaf = prop_oneof![any::<String>(), "[ -~]{0,12}", "[0-9:.eTZ-]{0,8}"];
+    leaf.prop_map(MetaValue::Text).prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..3).prop_map(MetaValue::List),
+            prop::collection::vec(("[a-z]{1,4}", inner), 0..3).prop_map(MetaValue::Map),
+        ]
+    })
+}
+
+fn facts() -> impl Strategy<Value = Fact> {
+    (
+        (any::<u128>(), any::<u32>(), prop::option::of(0i64..4_000_000_000)),
+        (prop::option::of(0.0..=1.0f64), prop::option::of(0.0..=1.0f64)),
+        prop::option::of("\\PC{1,10}|[ -~]{1,10}"),
+        (prop::option::of(any::<u128>()), prop::option::of(any::<u128>())),
+    )
+        .prop_map(
+            |((id, version, time), (confidence, importance), thread, (by, supersedes))| Fact {
+                id: ObservationId::from_bits(id),
+                version,
+                time: time.map(|seconds| jiff::Timestamp::from_second(seconds).unwrap()),
+                confidence,
+                importance,
+                thread,
+                superseded_by: by.map(ObservationId::from_bits),
+                supersedes: supersedes.map(ObservationId::from_bits),
+            },
+        )
+}
+
+fn observations() -> impl Strategy<Value = NewObservation> {
+    (prop::option::of(words()), words(), prop::option::of(words()), prop::option::of(facts()))
+        .prop_map(|(category, text, context, fact)| NewObservation {
+            category,
+            text,
+            context,
+            fact,
+        })
+}
+
+fn references() -> impl Strategy<Value = FactRef> {
+    prop_oneof![
+        (1usize..12).prop_map(FactRef::Line),
+        Just(FactRef::Id(ObservationId::parse("obs_A").unwrap())),
+    ]
+}
+
+fn names() -> impl Strategy<Value = String> {
+    prop::sample::select(vec!["A", "## A", "S", "Observations", "New"]).prop_map(str::to_owned)
+}
+
+fn edits() -> impl Strategy<Value = Edit> {
+    let content = || words();
+    prop_oneof![
+        content().prop_map(|text| Edit::Append { text }),
+        content().prop_map(|text| Edit::Prepend { text }),
+        (content(), content(), 0usize..3).prop_map(|(find, replace, expected)| Edit::FindReplace {
+            find,
+            replace,
+            expected
+        }),
+        (names(), content(), prop::sample::select(vec![Subsections::Replace, Subsections::Keep]))
+            .prop_map(|(section, content, subsections)| Edit::ReplaceSection {
+                section,
+                content,
+                subsections
+            }),
+        (names(), content())
+            .prop_map(|(section, content)| Edit::InsertBeforeSection { section, content }),
+        (names(), content())
+            .prop_map(|(section, content)| Edit::InsertAfterSection { section, content }),
+        (words(), values()).prop_map(|(key, value)| Edit::SetKey { key, value }),
+        words().prop_map(|key| Edit::RemoveKey { key }),
+        (prop::option::of(names()), observations())
+            .prop_map(|(section, observation)| Edit::AddObservation { section, observation }),
+        (references(), observations()).prop_map(|(observation, replacement)| {
+            Edit::SupersedeObservation { observation, replacement }
+        }),
+        references().prop_map(|observation| Edit::RemoveObservation { observation }),
+        (references(), facts()).prop_map(|(observation, fact)| Edit::SetFact { observation, fact }),
+        (words(), words(), prop::option::of(words())).prop_map(
+            |(relation_type, target, context)| Edit::AddRelation { relation_type, target, context }
+        ),
+        (words(), names())
+            .prop_map(|(relation_type, target)| Edit::RemoveRelation { relation_type, target }),
+        (0usize..12, content()).prop_map(|(line, text)| Edit::InsertAtLine { line, text }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_span_lies_in_the_text(text in texts()) {
+        let note = parse(&text);
+        prop_assert!(text.get(note.body.clone()).is_some());
+        let mut last = 0;
+        for observation in &note.observations {
+            prop_assert!(text.get(observation.span.clone()).is_some());
+            prop_assert!(observation.span.start >= last);
+            last = observation.span.end;
+        }
+        last = 0;
+        for section in &note.sections {
+            prop_assert!(text.get(section.heading.clone()).is_some());
+            prop_assert!(text.get(section.content.clone()).is_some());
+            prop_assert!(section.heading.start >= last && section.heading.end == section.content.start);
+            last = section.heading.end;
+        }
+        for relation in &note.relations {
+            let link = text.get(relation.span.clone()).unwrap_or_default();
+            prop_assert!(link.starts_with("[[") && link.ends_with("]]"));
+        }
+    }
+
+    #[test]
+    fn edits_never_panic(text in texts(), edit in edits()) {
+        if let Ok(edited) = apply(&text, &edit) {
+            prop_assert!(parse(&edited).body.end == edited.len());
+        }
+    }
+
+    #[test]
+    fn inserted_lines_keep_every_other_byte(text in texts(), edit in edits()) {
+        let Ok(edited) = apply(&text, &edit) else { return Ok(()) };
+        let inserts = matches!(
+            edit,
+            Edit::Append { .. } | Edit::Prepend { .. } | Edit::InsertAtLine { .. }
+                | Edit::InsertBeforeSection { .. } | Edit::InsertAfterSection { .. }
+                | Edit::AddObservation { .. } | Edit::AddRelation { .. }
+        );
+        let common = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+        let reversed = |text: &str| text.bytes().rev().collect::<Vec<_>>();
+        let prefix = common(&text, &edited);
+        let suffix = reversed(&text).iter().zip(&reversed(&edited)).take_while(|(a, b)| a == b).count();
+        if inserts {
+            prop_assert!(prefix + suffix >= text.len(), "{text:?} -> {edited:?}");
+        }
+        if let Edit::SetFact { observation, .. } = &edit {
+            let note = parse(&text);
+            let meant = note.observations.iter().find(|o| match observation {
+                FactRef::Id(id) => o.fact.as_ref().is_some_and(|fact| fact.id == *id),
+                FactRef::Line(line) => o.line == *line,
+            });
+            let span = meant.map(|o| o.span.clone()).unwrap_or_default();
+            prop_assert!(prefix >= span.start && suffix >= text.len() - span.end);
+        }
+    }
+
+    #[test]
+    fn one_line_ending_stays_one_line_ending(text in texts(), edit in edits()) {
+        let text = text.replace(['\r', '\0'], "").replace('\n', "\r\n") + "\r\n";
+        let Ok(edited) = apply(&text, &edit) else { return Ok(()) };
+        prop_assert_eq!(edited.matches('\n').count(), edited.matches("\r\n").count(), "{:?}", edited);
+    }
+
+    #[test]
+    fn a_key_that_was_set_is_read_back(text in texts(), key in words(), value in values()) {
+        let before = parse(&text);
+        let edit = Edit::SetKey { key: key.clone(), value: value.clone() };
+        let Ok(edited) = apply(&text, &edit) else { return Ok(()) };
+        let after = parse(&edited);
+        prop_assert_eq!(after.frontmatter.get(&key), Some(&value));
+        let others = |note: &super::super::Note| -> Vec<_> {
+            note.frontmatter.entries.iter().filter(|(name, _)| *name != key).cloned().collect()
+        };
+        prop_assert_eq!(others(&before), others(&after));
+        prop_assert_eq!(&text[before.body], &edited[after.body]);
+    }
+
+    #[test]
+    fn any_value_can_be_set_on_a_plain_note(key in "[a-z]{1,8}", value in values()) {
+        let text = "---\ntitle: T # c\n---\nbody\n";
+        let edited = apply(text, &Edit::SetKey { key: key.clone(), value: value.clone() });
+        prop_assert!(edited.is_ok(), "{:?}", edited);
+    }
+
+    #[test]
+    fn written_observations_are_read_back(
+        category in "[a-w][a-z ]{0,6}[a-z]",
+        text in "[a-z][a-z0-9 #.,:é-]{0,20}[a-z]",
+        context in prop::option::of("[a-z][a-z .]{0,8}[a-z]"),
+        fact in prop::option::of(facts()),
+    ) {
+        let new = NewObservation { category: Some(category), text, context, fact };
+        let line = super::super::render_observation(&new);
+        let note = parse(&format!("- {line}\n"));
+        prop_assert_eq!(note.observations.len(), 1);
+        let read = &note.observations[0];
+        prop_assert_eq!((&read.category, &read.text), (&new.category, &new.text));
+        prop_assert_eq!((&read.context, &read.fact), (&new.context, &new.fact));
+        prop_assert!(note.problems.is_empty(), "{:?}", note.problems);
+    }
+
+    #[test]
+    fn written_relations_are_read_back(kind in words(), target in words(), context in words()) {
+        let edit = Edit::AddRelation { relation_type: kind, target, context: Some(context) };
+        if let Ok(edited) = apply("", &edit) {
+            prop_assert_eq!(parse(&edited).relations.len(), 1, "{:?}", edited);
+            prop_assert_eq!(apply(&edited, &edit), Ok(edited));
+        }
+    }
+
+    #[test]
+    fn permalinks_are_stable(text in any::<String>()) {
+        use super::super::permalink::{clean_directory, file_name_of_title, slug};
+        let once = slug(&text);
+        prop_assert_eq!(slug(&once), once.clone());
+        let file = file_name_of_title(&text);
+        prop_assert!(crate::path::NotePath::parse(&file).is_ok() || file.contains(':'), "{}", file);
+        let folder = clean_directory(&text);
+        prop_assert_eq!(clean_directory(&folder), folder.clone());
+        prop_assert!(folder.is_empty() || crate::path::NotePath::parse(&folder).is_ok());
+    }
+}

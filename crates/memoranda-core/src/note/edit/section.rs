@@ -1,0 +1,149 @@
+//! Edits that name a heading.
+
+use super::super::Section;
+use super::super::frontmatter::split_heading;
+use super::splice::Draft;
+use super::{EditError, Subsections};
+
+/// How many headings are offered when one is not found.
+const CANDIDATES: usize = 5;
+
+pub(super) fn replace(
+    draft: &Draft<'_>,
+    name: &str,
+    content: &str,
+    subsections: Subsections,
+) -> Result<String, EditError> {
+    let content = without_own_heading(name, content);
+    let Some(section) = find(draft, name)? else {
+        return Ok(append_section(draft, name, content));
+    };
+    let part = match subsections {
+        Subsections::Replace => section.content.clone(),
+        Subsections::Keep => draft.own_part(&section.content),
+    };
+    let end = draft.content_end(&part);
+    let start = if end == part.start { end } else { draft.content_start(&(part.start..end)) };
+    let mut new = draft.as_lines(start, content);
+    let follows = end < draft.text.len();
+    if !follows && !draft.slice(start..end).ends_with(['\n', '\r']) && start < end {
+        // The section ended without a final newline, and still does.
+        new.truncate(new.trim_end_matches(['\n', '\r']).len());
+    }
+    if !new.is_empty() && follows && end == part.end {
+        // Nothing separates the section from the next heading, which could swallow its text.
+        new.push_str(draft.ending);
+    }
+    Ok(draft.splice(vec![(start..end, new)]))
+}
+
+pub(super) fn insert_before(
+    draft: &Draft<'_>,
+    name: &str,
+    content: &str,
+) -> Result<String, EditError> {
+    let section = find_or_missing(draft, name)?;
+    let content = trim_blank_lines(content);
+    if content.is_empty() {
+        return Ok(draft.text.to_owned());
+    }
+    let at = section.heading.start;
+    let new = draft.as_lines(at, content) + draft.ending;
+    Ok(draft.splice(vec![(at..at, new)]))
+}
+
+pub(super) fn insert_after(
+    draft: &Draft<'_>,
+    name: &str,
+    content: &str,
+) -> Result<String, EditError> {
+    let section = find_or_missing(draft, name)?;
+    Ok(draft.insert_lines(section.heading.end, content))
+}
+
+/// The text with a new section at its end.
+pub(super) fn append_section(draft: &Draft<'_>, name: &str, content: &str) -> String {
+    let at = draft.text.len();
+    draft.splice(vec![(at..at, new_section(draft, at, name, content))])
+}
+
+/// A new section for a place between others: a blank line before it, and after it if needed.
+pub(super) fn new_section(draft: &Draft<'_>, at: usize, name: &str, content: &str) -> String {
+    let (level, title) = split_heading(name);
+    let marks = "#".repeat(usize::from(level.unwrap_or(2)));
+    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut new = draft.gap_before(at);
+    new.push_str(&format!("{marks} {title}"));
+    new.push_str(draft.ending);
+    let content = draft.with_endings(trim_blank_lines(content));
+    if !content.is_empty() {
+        new.push_str(&content);
+        new.push_str(draft.ending);
+    }
+    if at < draft.text.len() {
+        new.push_str(draft.ending);
+    }
+    new
+}
+
+/// The one section that a name asks for, if there is one.
+pub(super) fn find<'d>(draft: &'d Draft<'_>, name: &str) -> Result<Option<&'d Section>, EditError> {
+    match draft.note.sections_named(name).as_slice() {
+        [] => Ok(None),
+        [section] => Ok(Some(section)),
+        several => Err(EditError::SectionAmbiguous {
+            section: name.to_owned(),
+            lines: several.iter().map(|section| section.line).collect(),
+        }),
+    }
+}
+
+fn find_or_missing<'d>(draft: &'d Draft<'_>, name: &str) -> Result<&'d Section, EditError> {
+    find(draft, name)?.ok_or_else(|| EditError::SectionMissing {
+        section: name.to_owned(),
+        candidates: candidates(&draft.note.sections, name),
+    })
+}
+
+/// The headings most like a name: equal but for case, then containing it, then by the letters
+/// they begin with.
+fn candidates(sections: &[Section], name: &str) -> Vec<String> {
+    let wanted = split_heading(name).1.to_lowercase();
+    let mut scored: Vec<(usize, &Section)> = sections
+        .iter()
+        .map(|section| {
+            let title = section.title.to_lowercase();
+            let common = wanted.chars().zip(title.chars()).take_while(|(a, b)| a == b).count();
+            let contains =
+                !wanted.is_empty() && (title.contains(&wanted) || wanted.contains(&title));
+            let score = match (title == wanted, contains) {
+                (true, _) => usize::MAX,
+                (false, true) => usize::MAX / 2 + common,
+                (false, false) => common,
+            };
+            (score, section)
+        })
+        .collect();
+    scored.sort_by_key(|(score, section)| (std::cmp::Reverse(*score), section.line));
+    let heading =
+        |section: &Section| format!("{} {}", "#".repeat(usize::from(section.level)), section.title);
+    scored.into_iter().take(CANDIDATES).map(|(_, section)| heading(section)).collect()
+}
+
+/// A caller's text without a first line that only repeats the heading.
+fn without_own_heading<'c>(name: &str, content: &'c str) -> &'c str {
+    let content = trim_blank_lines(content);
+    let (first, rest) = content.split_once('\n').unwrap_or((content, ""));
+    let (level, title) = split_heading(first);
+    let (wanted_level, wanted) = split_heading(name);
+    let same = level.is_some() && title == wanted && wanted_level.is_none_or(|w| level == Some(w));
+    if same { trim_blank_lines(rest) } else { content }
+}
+
+/// A text without blank lines at its ends; the indentation of its first line stays.
+fn trim_blank_lines(text: &str) -> &str {
+    let end = text.trim_end();
+    let start = end.len() - end.trim_start().len();
+    let line = end.get(..start).and_then(|blank| blank.rfind('\n')).map_or(0, |at| at + 1);
+    end.get(line..).unwrap_or_default()
+}

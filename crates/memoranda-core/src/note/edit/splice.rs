@@ -1,0 +1,119 @@
+//! The ground that all edits stand on: a text with its meaning, and a way to replace bytes of it.
+
+use std::ops::Range;
+
+use super::super::lines::{self, Lines};
+use super::super::{Note, parse};
+
+/// A text that is about to be edited.
+pub(super) struct Draft<'t> {
+    pub(super) text: &'t str,
+    pub(super) note: Note,
+    pub(super) lines: Lines<'t>,
+    /// How its lines end.
+    pub(super) ending: &'static str,
+}
+
+impl<'t> Draft<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self { text, note: parse(text), lines: Lines::new(text), ending: lines::ending_of(text) }
+    }
+
+    /// The bytes of a range.
+    pub(super) fn slice(&self, range: Range<usize>) -> &'t str {
+        self.text.get(range).unwrap_or_default()
+    }
+
+    /// A caller's text with the line endings of this one.
+    pub(super) fn with_endings(&self, text: &str) -> String {
+        lines::with_endings(text, self.ending)
+    }
+
+    /// The text with some ranges replaced; they are in order and do not overlap.
+    pub(super) fn splice(&self, splices: Vec<(Range<usize>, String)>) -> String {
+        let added: usize = splices.iter().map(|(_, new)| new.len()).sum();
+        let mut out = String::with_capacity(self.text.len() + added);
+        let mut done = 0;
+        for (range, new) in splices {
+            out.push_str(self.slice(done..range.start));
+            out.push_str(&new);
+            done = range.end;
+        }
+        out.push_str(self.slice(done..self.text.len()));
+        out
+    }
+
+    /// The text with whole lines added at an offset.
+    pub(super) fn insert_lines(&self, at: usize, added: &str) -> String {
+        self.splice(vec![(at..at, self.as_lines(at, added))])
+    }
+
+    /// A caller's text as whole lines for a place: it begins a line, and what follows it begins
+    /// one too. At the end of a text without a final newline, none is added.
+    pub(super) fn as_lines(&self, at: usize, added: &str) -> String {
+        let mut added = self.with_endings(added);
+        if added.is_empty() {
+            return added;
+        }
+        let before = self.slice(super::super::frontmatter::text_start(self.text)..at);
+        let open = !before.is_empty() && !before.ends_with(['\n', '\r']);
+        let last = at == self.text.len() && open;
+        if !added.ends_with('\n') && !last {
+            added.push_str(self.ending);
+        }
+        if open {
+            added.insert_str(0, self.ending);
+        }
+        added
+    }
+
+    /// Where the text of a range ends before its trailing blank lines: after the ending of its
+    /// last line that says something, or at its start.
+    pub(super) fn content_end(&self, range: &Range<usize>) -> usize {
+        let said = self.slice(range.clone()).trim_end();
+        if said.is_empty() {
+            return range.start;
+        }
+        let last = self.lines.number_at(range.start + said.len() - 1);
+        self.lines.with_ending(last).end.min(range.end)
+    }
+
+    /// Where the text of a range begins after its leading blank lines.
+    pub(super) fn content_start(&self, range: &Range<usize>) -> usize {
+        let slice = self.slice(range.clone());
+        let blank = slice.len() - slice.trim_start().len();
+        if blank == slice.len() {
+            return range.start;
+        }
+        let line = self.lines.number_at(range.start + blank);
+        self.lines.with_ending(line).start.max(range.start)
+    }
+
+    /// What goes between the text before an offset and a new paragraph, heading or list there.
+    pub(super) fn gap_before(&self, at: usize) -> String {
+        let before = self.slice(self.note.body.start..at);
+        let line = before.trim_end_matches([' ', '\t']);
+        let kept = line.strip_suffix('\n').or(line.strip_suffix('\r'));
+        match kept {
+            _ if before.trim().is_empty() => {
+                // After the closing fence a new line is enough.
+                let fence = self.slice(0..at);
+                let open = !fence.is_empty()
+                    && fence != super::super::frontmatter::BOM
+                    && !fence.ends_with(['\n', '\r']);
+                if open { self.ending.to_owned() } else { String::new() }
+            }
+            None => self.ending.repeat(2),
+            Some(rest) => {
+                let rest = rest.strip_suffix('\r').unwrap_or(rest).trim_end_matches([' ', '\t']);
+                if rest.ends_with(['\n', '\r']) { String::new() } else { self.ending.to_owned() }
+            }
+        }
+    }
+
+    /// The end of the text's last said line in a range's own part: up to its first subsection.
+    pub(super) fn own_part(&self, content: &Range<usize>) -> Range<usize> {
+        let next = self.note.sections.iter().find(|section| section.heading.start >= content.start);
+        content.start..next.map_or(content.end, |next| next.heading.start.min(content.end))
+    }
+}

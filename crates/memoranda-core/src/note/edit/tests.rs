@@ -1,0 +1,393 @@
+//! Edits by example: the text before, the edit, the text after.
+
+use super::*;
+
+fn check(before: &str, edit: &Edit, after: &str) {
+    assert_eq!(apply(before, edit).as_deref(), Ok(after), "{before:?} {edit:?}");
+    // The same edit on the same text with the other line ending is the same result.
+    let crlf = |text: &str| text.replace('\n', "\r\n");
+    if before.contains('\n') && !before.contains('\r') {
+        assert_eq!(apply(&crlf(before), edit), Ok(crlf(after)), "CRLF {before:?} {edit:?}");
+    }
+}
+
+fn check_error(before: &str, edit: &Edit, error: &EditError) {
+    assert_eq!(apply(before, edit).as_ref(), Err(error), "{before:?} {edit:?}");
+}
+
+fn append(text: &str) -> Edit {
+    Edit::Append { text: text.to_owned() }
+}
+
+fn prepend(text: &str) -> Edit {
+    Edit::Prepend { text: text.to_owned() }
+}
+
+fn find_replace(find: &str, replace: &str, expected: usize) -> Edit {
+    Edit::FindReplace { find: find.to_owned(), replace: replace.to_owned(), expected }
+}
+
+fn replace_section(section: &str, content: &str, subsections: Subsections) -> Edit {
+    Edit::ReplaceSection { section: section.to_owned(), content: content.to_owned(), subsections }
+}
+
+fn at_line(line: usize, text: &str) -> Edit {
+    Edit::InsertAtLine { line, text: text.to_owned() }
+}
+
+fn set_key(key: &str, value: MetaValue) -> Edit {
+    Edit::SetKey { key: key.to_owned(), value }
+}
+
+fn text(text: &str) -> MetaValue {
+    MetaValue::Text(text.to_owned())
+}
+
+fn list(items: &[&str]) -> MetaValue {
+    MetaValue::List(items.iter().map(|item| text(item)).collect())
+}
+
+fn remove_key(key: &str) -> Edit {
+    Edit::RemoveKey { key: key.to_owned() }
+}
+
+fn id(text: &str) -> ObservationId {
+    ObservationId::parse(text).unwrap()
+}
+
+fn fact(name: &str, version: u32) -> Fact {
+    Fact {
+        id: id(name),
+        version,
+        time: None,
+        confidence: None,
+        importance: None,
+        thread: None,
+        superseded_by: None,
+        supersedes: None,
+    }
+}
+
+fn new(category: &str, text: &str) -> NewObservation {
+    let (category, text) = (Some(category.to_owned()), text.to_owned());
+    NewObservation { category, text, context: None, fact: None }
+}
+
+fn add(section: Option<&str>, observation: NewObservation) -> Edit {
+    Edit::AddObservation { section: section.map(str::to_owned), observation }
+}
+
+#[test]
+fn text_is_added_at_the_ends() {
+    check("", &append("x"), "x\n");
+    check("a\n", &append("x"), "a\nx\n");
+    check("a", &append("x"), "a\nx");
+    check("a", &append("x\n"), "a\nx\n");
+    check("a\n", &append(""), "a\n");
+    check("", &prepend("x"), "x\n");
+    check("a\n", &prepend("x\ny"), "x\ny\na\n");
+    check("---\nk: v\n---\na\n", &prepend("x"), "---\nk: v\n---\nx\na\n");
+    check("---\nk: v\n---", &prepend("x"), "---\nk: v\n---\nx");
+    check("\u{feff}a\n", &prepend("x"), "\u{feff}x\na\n");
+    check("a\nb\n", &at_line(0, "x"), "x\na\nb\n");
+    check("a\nb\n", &at_line(1, "x\n"), "a\nx\nb\n");
+    check("a\nb\n", &at_line(2, "x"), "a\nb\nx\n");
+    check("a\nb", &at_line(2, "x"), "a\nb\nx");
+    check("", &at_line(0, "x"), "x\n");
+    check_error("a\n", &at_line(2, "x"), &EditError::LineOutOfRange { line: 2, lines: 1 });
+}
+
+#[test]
+fn text_is_found_and_replaced() {
+    check("a b a\n", &find_replace("b", "c", 1), "a c a\n");
+    check("a b a\n", &find_replace("a", "", 2), " b \n");
+    check("aaaa", &find_replace("aa", "b", 2), "bb");
+    check("a\nb\nc\n", &find_replace("a\nb", "x\ny", 1), "x\ny\nc\n");
+    check_error("a", &find_replace("", "x", 1), &EditError::EmptyFind);
+    let wrong = |lines: &[usize]| EditError::WrongCount { expected: 1, lines: lines.to_vec() };
+    check_error("a\nb\na\n", &find_replace("a", "x", 1), &wrong(&[1, 3]));
+    check_error("a\n", &find_replace("A", "x", 1), &wrong(&[]));
+}
+
+#[test]
+fn sections_are_replaced() {
+    use Subsections::{Keep, Replace};
+    let note = "# T\n\n## A\n\nold\n\n### S\n\nsub\n\n## B\nb\n";
+    let whole = "# T\n\n## A\n\nnew\n\n## B\nb\n";
+    check(note, &replace_section("A", "new", Replace), whole);
+    check(note, &replace_section("## A", "## A\n\nnew\n", Replace), whole);
+    let kept = "# T\n\n## A\n\nnew\n\n### S\n\nsub\n\n## B\nb\n";
+    check(note, &replace_section("A", "new", Keep), kept);
+    let inner = "# T\n\n## A\n\nold\n\n### S\n\nnew\n\n## B\nb\n";
+    check(note, &replace_section("S", "new", Replace), inner);
+    let last = "# T\n\n## A\n\nold\n\n### S\n\nsub\n\n## B\nnew\n";
+    check(note, &replace_section("B", "new", Replace), last);
+    let added = format!("{note}\n## C\nnew\n");
+    check(note, &replace_section("C", "new", Replace), &added);
+    let title = format!("{note}\n## T\nnew\n");
+    check(note, &replace_section("T", "new", Replace), &title);
+    check("", &replace_section("# C", "new", Replace), "# C\nnew\n");
+    check("x", &replace_section("C", "new", Replace), "x\n\n## C\nnew\n");
+    check("## A", &replace_section("A", "new", Replace), "## A\nnew");
+    check("## A\nold", &replace_section("A", "new", Replace), "## A\nnew");
+    check("## A\n## B\n", &replace_section("A", "new", Replace), "## A\nnew\n\n## B\n");
+    check(
+        "## A\nold\nB\n===\n",
+        &replace_section("B", "x", Replace),
+        "## A\nold\nB\n===\n\n## B\nx\n",
+    );
+    check("## A\n\nold\n\n## B\n", &replace_section("A", "", Replace), "## A\n\n\n## B\n");
+    check("```\n## A\n```\n", &replace_section("A", "x", Replace), "```\n## A\n```\n\n## A\nx\n");
+    let twice = EditError::SectionAmbiguous { section: "A".to_owned(), lines: vec![1, 3] };
+    check_error("## A\n\n## A\n", &replace_section("A", "x", Replace), &twice);
+}
+
+#[test]
+fn text_is_added_around_headings() {
+    let before = |section: &str| Edit::InsertBeforeSection {
+        section: section.to_owned(),
+        content: "new".to_owned(),
+    };
+    let after = |section: &str| Edit::InsertAfterSection {
+        section: section.to_owned(),
+        content: "new".to_owned(),
+    };
+    check("a\n\n## A\nx\n", &before("A"), "a\n\nnew\n\n## A\nx\n");
+    check("## A\nx\n", &after("A"), "## A\nnew\nx\n");
+    check("## A", &after("A"), "## A\nnew");
+    check("# A\n\nx\n", &after("# A"), "# A\nnew\n\nx\n");
+    let missing = EditError::SectionMissing {
+        section: "alpha".to_owned(),
+        candidates: vec!["## Alpha".to_owned(), "### Alphabet".to_owned(), "# B".to_owned()],
+    };
+    check_error("# B\n### Alphabet\n## Alpha\n", &before("alpha"), &missing);
+}
+
+#[test]
+fn keys_are_set_alone() {
+    let note = "---\n# top\ntitle: 'T'   # mine\ntags:\n  - a # x\n  - b\n\n# about status\nstatus: \"draft\"\nlong: |\n  one\n\n  two\nmap:\n  k: v\n---\nbody\n";
+    let cases = [
+        ("title", text("U"), "title: 'T'   #", "title: U   #"),
+        ("title", text("no"), "'T'", "\"no\""),
+        ("status", text("a: b"), "\"draft\"", "\"a: b\""),
+        ("tags", list(&["x", "1"]), "  - a # x\n  - b\n", "  - x\n  - \"1\"\n"),
+        ("tags", text("x"), "tags:\n  - a # x\n  - b\n", "tags: x\n"),
+        ("tags", list(&[]), "tags:\n  - a # x\n  - b\n", "tags: []\n"),
+        ("long", text("x"), "long: |\n  one\n\n  two\n", "long: x\n"),
+        ("long", text("x\ny"), "long: |\n  one\n\n  two\n", "long: \"x\\ny\"\n"),
+        ("map", text("x"), "map:\n  k: v\n", "map: x\n"),
+        ("new", text("2026-01-01"), "  k: v\n", "  k: v\nnew: \"2026-01-01\"\n"),
+        ("title", list(&["a"]), "title: 'T'   # mine\n", "title:\n  - a\n"),
+    ];
+    for (key, value, from, to) in cases {
+        check(note, &set_key(key, value), &note.replacen(from, to, 1));
+    }
+    check("body\n", &set_key("k", text("v")), "---\nk: v\n---\nbody\n");
+    check("", &set_key("k", text("v")), "---\nk: v\n---\n");
+    check("\u{feff}body\n", &set_key("k", text("v")), "\u{feff}---\nk: v\n---\nbody\n");
+    check("---\n---\n", &set_key("k", text("")), "---\nk: \"\"\n---\n");
+    check("---\nk:\n---\n", &set_key("k", text("v")), "---\nk: v\n---\n");
+    check("---\nk:   # c\nl: m\n---\n", &set_key("k", text("v")), "---\nk: v   # c\nl: m\n---\n");
+    check("---\nk: # c\n---\n", &set_key("k", list(&["v"])), "---\nk:\n  - v\n---\n");
+    check("---\n  a: 1\n---\n", &set_key("b", text("x")), "---\n  a: 1\n  b: x\n---\n");
+    check("---\nx: &a 1\ny: *a\n---\n", &set_key("y", text("z")), "---\nx: &a 1\ny: z\n---\n");
+    let map = MetaValue::Map(vec![("a".to_owned(), list(&["b"])), ("c".to_owned(), text("yes"))]);
+    check("x\n", &set_key("m", map), "---\nm:\n  a:\n    - b\n  c: \"yes\"\n---\nx\n");
+    let deep = MetaValue::List(vec![list(&["a"]), MetaValue::Map(Vec::new())]);
+    check("x\n", &set_key("m", deep), "---\nm:\n  - [\"a\"]\n  - {}\n---\nx\n");
+    for broken in ["---\na: b: c\n---\n", "---\n{a: b}\n---\n", "---\nx: &a 1\ny: *a\n---\n"] {
+        let result = apply(broken, &set_key("x", text("z")));
+        assert!(matches!(result, Err(EditError::KeyNotEditable { .. })), "{broken:?} {result:?}");
+    }
+}
+
+#[test]
+fn comments_around_a_value_stay() {
+    let cases = [
+        "k: |\n  one\n",
+        "k: |+\n  one\n\n",
+        "k: >-\n  one\n\n  two\n",
+        "k:\n  a:\n    b: |\n      c\n",
+        "k:\n  - a\n  - - b\n    - c\n",
+        "k:\n- a\n- b: c\n  d: e\n",
+        "k: one\n  two\n  three\n",
+        "k: \"one\n  two\"\n",
+        "k: [a,\n  b]\n",
+        "k: {a: b,\n  c: d\n  }\n",
+        "k:\n  one\n",
+        "? k\n: v\n",
+        "k: !!str 1\n",
+        "'k': x\n",
+        "\"k\" : x\n",
+    ];
+    for entry in cases {
+        for (before, after) in [
+            ("# top\na: 1\n\n", "\n# about b\nb: 2 # two\n"),
+            ("", "# end\n"),
+            ("a: 1\n# k\n", ""),
+            ("", "\n\nb: |\n  # text\n"),
+        ] {
+            let note = format!("---\n{before}{entry}{after}---\nbody\n");
+            let edited = apply(&note, &set_key("k", list(&["x"]))).unwrap();
+            let head = format!("---\n{before}");
+            let tail = format!("{after}---\nbody\n");
+            assert!(edited.starts_with(&head) && edited.ends_with(&tail), "{note}\n=>\n{edited}");
+            let edited = apply(&note, &set_key("k", text("x"))).unwrap();
+            assert!(edited.starts_with(&head) && edited.ends_with(&tail), "{note}\n=>\n{edited}");
+            let edited = apply(&note, &remove_key("k")).unwrap();
+            let gone = format!("{head}{tail}");
+            assert_eq!(edited.replace("\n\n", "\n"), gone.replace("\n\n", "\n"), "{note}");
+        }
+    }
+}
+
+#[test]
+fn keys_are_removed_alone() {
+    let note = "---\na: 1 # one\nb:\n- x\n- y\n# c\nc: >\n  z\n---\nbody\n";
+    check(note, &remove_key("a"), &note.replace("a: 1 # one\n", ""));
+    check(note, &remove_key("b"), &note.replace("b:\n- x\n- y\n", ""));
+    check(note, &remove_key("c"), &note.replace("c: >\n  z\n", ""));
+    check(note, &remove_key("d"), note);
+    check("body", &remove_key("d"), "body");
+    check("---\na: 1\n---\n", &remove_key("a"), "---\n---\n");
+    check("---\na: 1\nb: 2\na: 3\n---\n", &remove_key("a"), "---\nb: 2\n---\n");
+}
+
+#[test]
+fn values_are_quoted_when_yaml_would_misread_them() {
+    for (value, written) in [
+        ("plain", "plain"),
+        ("two words", "two words"),
+        ("no", "\"no\""),
+        ("True", "\"True\""),
+        ("null", "\"null\""),
+        ("1", "\"1\""),
+        ("010", "\"010\""),
+        ("1.5", "\"1.5\""),
+        ("2026-01-01", "\"2026-01-01\""),
+        ("12:30", "\"12:30\""),
+        ("2 weeks", "2 weeks"),
+        ("a: b", "\"a: b\""),
+        ("a:b", "a:b"),
+        ("https://x.y/#z", "https://x.y/#z"),
+        ("a #b", "\"a #b\""),
+        ("#b", "\"#b\""),
+        ("[[A]]", "\"[[A]]\""),
+        ("- x", "\"- x\""),
+        ("a\nb", "\"a\\nb\""),
+        (" a", "\" a\""),
+        ("a\"b", "a\"b"),
+        ("\"b\\", "\"\\\"b\\\\\""),
+        ("日本", "日本"),
+        ("", "\"\""),
+    ] {
+        check("x\n", &set_key("k", text(value)), &format!("---\nk: {written}\n---\nx\n"));
+    }
+}
+
+#[test]
+fn observations_are_added_to_their_list() {
+    check("", &add(None, new("a1", "x")), "## Observations\n- [a1] x\n");
+    let note = "# T\n\n## Observations\n- [a1] one\n\n## Relations\n- uses [[A]]\n";
+    check(note, &add(None, new("a1", "two #t")), &note.replace("one\n", "one\n- [a1] two #t\n"));
+    let tail = "## Observations\n- [a1] one";
+    check(tail, &add(None, new("a1", "two")), "## Observations\n- [a1] one\n- [a1] two");
+    let bare = "# T\n\ntext\n\n## Relations\n- uses [[A]]\n";
+    let with = "# T\n\ntext\n\n## Observations\n- [a1] x\n\n## Relations\n- uses [[A]]\n";
+    check(bare, &add(None, new("a1", "x")), with);
+    let prose = "## Observations\n\nSome text.\n\n## End\n";
+    let with = "## Observations\n\nSome text.\n\n- [a1] x\n\n## End\n";
+    check(prose, &add(None, new("a1", "x")), with);
+    check(
+        "## Observations\n## End\n",
+        &add(None, new("a1", "x")),
+        "## Observations\n- [a1] x\n\n## End\n",
+    );
+    check("# T\n", &add(Some("# T"), new("a1", "x")), "# T\n- [a1] x\n");
+    let html = "## Observations\n<div>\n";
+    check(html, &add(None, new("a1", "x")), "## Observations\n<div>\n\n- [a1] x\n");
+    let open = "## Observations\n```\ncode\n";
+    check_error(open, &add(None, new("a1", "x")), &EditError::NotReadable { line: 4 });
+}
+
+#[test]
+fn facts_are_superseded_and_kept() {
+    let supersede = |which: FactRef, replacement: NewObservation| Edit::SupersedeObservation {
+        observation: which,
+        replacement,
+    };
+    let note = "## Observations\n- [d1] 1.1.0 #x (c) <!-- obs_A v1 2026-01-15T10:00:00Z k=v -->\n  more\n- [d1] other\n";
+    let replacement = NewObservation { fact: Some(fact("obs_B", 2)), ..new("d1", "1.2.0") };
+    let after = "## Observations\n- [d1] 1.2.0 <!-- obs_B v2 supersedes obs_A -->\n  more\n- [d1] other\n\n## History\n- [d1] ~~1.1.0 #x~~ (c) <!-- obs_A v1 2026-01-15T10:00:00Z by obs_B k=v -->\n";
+    check(note, &supersede(FactRef::Id(id("obs_A")), replacement.clone()), after);
+    let struck = EditError::ObservationStruck { line: 7, by: Some(id("obs_B")) };
+    check_error(after, &supersede(FactRef::Id(id("obs_A")), replacement.clone()), &struck);
+    let third = NewObservation { fact: Some(fact("obs_C", 3)), ..new("d1", "1.3.0") };
+    let edited = apply(after, &supersede(FactRef::Id(id("obs_B")), third)).unwrap();
+    assert!(
+        edited.ends_with(
+            "by obs_B k=v -->\n- [d1] ~~1.2.0~~ <!-- obs_B v2 by obs_C supersedes obs_A -->\n"
+        ),
+        "{edited}"
+    );
+    let hand = "* [d1] by hand\n";
+    let known = NewObservation {
+        fact: Some(Fact { supersedes: Some(id("obs_H")), ..fact("obs_B", 2) }),
+        ..new("d1", "new")
+    };
+    check(
+        hand,
+        &supersede(FactRef::Line(1), known),
+        "* [d1] new <!-- obs_B v2 supersedes obs_H -->\n\n## History\n- [d1] ~~by hand~~ <!-- obs_H v1 by obs_B -->\n",
+    );
+    let missing = EditError::ObservationMissing(FactRef::Id(id("obs_Z")));
+    check_error(note, &supersede(FactRef::Id(id("obs_Z")), replacement), &missing);
+}
+
+#[test]
+fn facts_are_marked_and_removed() {
+    let set = |which: FactRef, fact: Fact| Edit::SetFact { observation: which, fact };
+    let one = FactRef::Line(1);
+    check("- [a1] x  \n", &set(one.clone(), fact("obs_A", 1)), "- [a1] x <!-- obs_A v1 -->  \n");
+    check(
+        "- [a1] x <!-- obs_A v1 k=v -->\n",
+        &set(FactRef::Id(id("obs_A")), fact("obs_A", 2)),
+        "- [a1] x <!-- obs_A v2 k=v -->\n",
+    );
+    check("## [a1] x ##\n", &set(one, fact("obs_A", 1)), "## [a1] x <!-- obs_A v1 --> ##\n");
+    let remove = |line: usize| Edit::RemoveObservation { observation: FactRef::Line(line) };
+    check("- [a1] x\n- [a1] y\n", &remove(1), "- [a1] y\n");
+    check("- [a1] x\n  more\n- [a1] y\n", &remove(1), "- [a1] y\n");
+    check("- [a1] x\n- [a1] y", &remove(2), "- [a1] x\n");
+    check_error("- x\n", &remove(1), &EditError::ObservationMissing(FactRef::Line(1)));
+}
+
+#[test]
+fn relations_are_added_and_removed() {
+    let add = |kind: &str, target: &str, context: Option<&str>| Edit::AddRelation {
+        relation_type: kind.to_owned(),
+        target: target.to_owned(),
+        context: context.map(str::to_owned),
+    };
+    let remove = |kind: &str, target: &str| Edit::RemoveRelation {
+        relation_type: kind.to_owned(),
+        target: target.to_owned(),
+    };
+    check("x\n", &add("uses", "A", None), "x\n\n## Relations\n- uses [[A]]\n");
+    let note = "## Relations\n- uses [[A]]\n- \"part of\" [[B]] (c)\n\nSee [[A|it]] and ![[C]].\n\n## History\n";
+    check(note, &add("uses", "A", Some("again")), note);
+    check(note, &remove("uses", "A"), &note.replace("- uses [[A]]\n", ""));
+    check(note, &remove("part of", "B"), &note.replace("- \"part of\" [[B]] (c)\n", ""));
+    check(note, &remove("links_to", "A"), &note.replace("[[A|it]]", "it"));
+    check(note, &remove("links_to", "C"), &note.replace("![[C]]", "C"));
+    check("- [[A]]\n- [[B]]\n", &remove("links_to", "A"), "- [[B]]\n");
+    check("- [t1] [[A]]\n", &remove("[t1]", "A"), "- [t1] A\n");
+    check(
+        "x\n\n## History\n",
+        &add("uses", "A", None),
+        "x\n\n## Relations\n- uses [[A]]\n\n## History\n",
+    );
+    let missing =
+        EditError::RelationMissing { relation_type: "uses".to_owned(), target: "Z".to_owned() };
+    check_error(note, &remove("uses", "Z"), &missing);
+}

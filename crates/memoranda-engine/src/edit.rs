@@ -1,0 +1,110 @@
+//! Editing a note: the bytes concerned and no others, decided on the text as it is under the lock.
+
+use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
+use memoranda_core::id::ContentHash;
+use memoranda_core::note::edit::{Edit, apply};
+use memoranda_store::Outcome;
+
+use crate::error::{EngineError, Result};
+use crate::resolve::Place;
+use crate::{Memory, Who};
+
+/// An edit of one note, or several edits that belong together.
+#[derive(Clone, Debug)]
+pub struct EditRequest {
+    /// The note.
+    pub place: Place,
+    /// What to change, one after another.
+    pub edits: Vec<Edit>,
+    /// The version that the caller knows, if it wants to be sure.
+    pub expected: Option<ContentHash>,
+    /// One line for the history.
+    pub message: Option<String>,
+}
+
+/// What became of an edit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum EditOutcome {
+    /// The note is changed, and durable.
+    Edited(Edited),
+    /// The text was already so.
+    Unchanged(Place, ContentHash),
+    /// The note is not the version that the caller knows.
+    Conflict(Place, Option<ContentHash>),
+}
+
+/// A note that was edited.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Edited {
+    /// Where it lies.
+    pub place: Place,
+    /// The version before.
+    pub before: ContentHash,
+    /// The version after.
+    pub after: ContentHash,
+    /// The commit that did it.
+    pub commit: Commit,
+}
+
+impl Memory {
+    /// Edits a note.
+    pub fn edit(&self, who: &Who, request: &EditRequest) -> Result<EditOutcome> {
+        let place = &request.place;
+        self.rewrite(who, place, request.expected, request.message.as_deref(), |text| {
+            let mut text = text.to_owned();
+            for edit in &request.edits {
+                text = apply(&text, edit)
+                    .map_err(|error| EngineError::Edit { place: place.clone(), error })?;
+            }
+            Ok(text)
+        })
+    }
+
+    /// Replaces a note's text by what a function makes of it.
+    pub fn rewrite(
+        &self,
+        who: &Who,
+        place: &Place,
+        expected: Option<ContentHash>,
+        message: Option<&str>,
+        mut make: impl FnMut(&str) -> Result<String>,
+    ) -> Result<EditOutcome> {
+        let mut before = None;
+        let outcome = self.store().commit(who, |view| {
+            let found = view.read(&place.project, &place.path)?;
+            let Some(found) = found else {
+                return Err(EngineError::NotFound {
+                    identifier: place.path.to_string(),
+                    scope: format!("project {}", place.project),
+                    suggestions: Vec::new(),
+                });
+            };
+            before = Some(found.hash);
+            let text = std::str::from_utf8(&found.bytes)
+                .map_err(|_| EngineError::NotText(place.clone()))?;
+            let text = make(text)?;
+            Ok(Change {
+                operations: vec![Operation {
+                    project: place.project.clone(),
+                    path: place.path.clone(),
+                    expect: Expect::Hash(expected.unwrap_or(found.hash)),
+                    action: Action::Put(text.into_bytes()),
+                }],
+                emptied: Vec::new(),
+                message: message.map(str::to_owned),
+            })
+        })?;
+        let before = before.unwrap_or(memoranda_store::hash(b""));
+        Ok(match outcome {
+            Outcome::Committed(commit) => {
+                let after = commit.files.iter().find_map(|file| file.after).unwrap_or(before);
+                EditOutcome::Edited(Edited { place: place.clone(), before, after, commit })
+            }
+            Outcome::Unchanged => EditOutcome::Unchanged(place.clone(), before),
+            Outcome::Conflict(conflicts) => {
+                let found = conflicts.first().and_then(|conflict| conflict.found);
+                EditOutcome::Conflict(place.clone(), found)
+            }
+        })
+    }
+}

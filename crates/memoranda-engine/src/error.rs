@@ -1,0 +1,85 @@
+//! What can go wrong with a verb, said for the one who asked.
+
+use memoranda_core::id::BadProjectName;
+use memoranda_core::note::edit::EditError;
+use memoranda_core::path::BadPath;
+use memoranda_store::StoreError;
+
+use crate::resolve::Place;
+
+/// A verb that could not be done. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// No note goes by that name.
+    #[error("there is no note {identifier:?} in {scope}{}", did_you_mean(.suggestions))]
+    NotFound {
+        /// What was asked for.
+        identifier: String,
+        /// Where it was looked for.
+        scope: String,
+        /// Notes with names like it.
+        suggestions: Vec<Place>,
+    },
+    /// Several notes go by that name.
+    #[error("{identifier:?} could be any of {}; name one by its path", places(.candidates))]
+    Ambiguous {
+        /// What was asked for.
+        identifier: String,
+        /// What it fits.
+        candidates: Vec<Place>,
+    },
+    /// The history has no such version of a note.
+    #[error("{place} did not exist {when}")]
+    NotThen {
+        /// The note.
+        place: Place,
+        /// When it was asked for.
+        when: String,
+    },
+    /// The bytes are no text.
+    #[error("{0} is not UTF-8 text, and is left as it is")]
+    NotText(Place),
+    /// An edit did not fit the text.
+    #[error("{place}: {error}{}", edit_hint(.error))]
+    Edit {
+        /// The note.
+        place: Place,
+        /// What did not fit.
+        error: EditError,
+    },
+    /// A path that is none.
+    #[error(transparent)]
+    Path(#[from] BadPath),
+    /// A project name that is none.
+    #[error(transparent)]
+    Project(#[from] BadProjectName),
+    /// Something about the request itself.
+    #[error("{0}")]
+    Invalid(String),
+}
+
+/// The result of most verbs.
+pub type Result<T, E = EngineError> = std::result::Result<T, E>;
+
+fn places(places: &[Place]) -> String {
+    places.iter().map(Place::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn did_you_mean(suggestions: &[Place]) -> String {
+    match suggestions {
+        [] => String::new(),
+        suggestions => format!("; did you mean {}?", places(suggestions)),
+    }
+}
+
+fn edit_hint(error: &EditError) -> String {
+    match error {
+        EditError::SectionMissing { candidates, .. } if !candidates.is_empty() => {
+            format!("; there are {}", candidates.join(", "))
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,118 @@
+//! The graph around a note: what it links to, what links to it, and how two notes connect.
+
+use memoranda_core::graph::Edge;
+use memoranda_store::GraphNode;
+
+use crate::Memory;
+use crate::error::{EngineError, Result};
+use crate::resolve::Place;
+
+/// Where to start and how far to go.
+#[derive(Clone, Debug)]
+pub struct GraphRequest {
+    /// The note.
+    pub place: Place,
+    /// How many links away at the most.
+    pub depth: usize,
+    /// How many notes at the most.
+    pub max: usize,
+}
+
+/// The notes around one.
+#[derive(Clone, Debug)]
+pub struct Neighbourhood {
+    /// The note in the middle.
+    pub centre: GraphNode,
+    /// The notes around it, nearest first.
+    pub notes: Vec<NeighbourNode>,
+    /// Links of the note whose targets do not exist yet: relation type and name.
+    pub unresolved: Vec<(String, String)>,
+    /// Whether the limit left some out.
+    pub truncated: bool,
+}
+
+/// A note near another.
+#[derive(Clone, Debug)]
+pub struct NeighbourNode {
+    /// The note.
+    pub node: GraphNode,
+    /// How many links it is away.
+    pub depth: usize,
+    /// The link by which it was reached.
+    pub via: Link,
+}
+
+/// A link, with the direction in which it was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The number of the note that holds it.
+    pub from: i64,
+    /// The number of the note that it means.
+    pub to: i64,
+    /// What it says.
+    pub relation_type: String,
+}
+
+/// A way from one note to another.
+#[derive(Clone, Debug)]
+pub struct GraphPath {
+    /// The notes on the way, both ends included.
+    pub notes: Vec<GraphNode>,
+    /// The links between them, one less.
+    pub links: Vec<Link>,
+}
+
+/// One end of a link and what it says.
+pub type Linked = (GraphNode, String);
+
+impl Memory {
+    /// The notes around one.
+    pub fn neighbours(&self, request: &GraphRequest) -> Result<Neighbourhood> {
+        let centre = self.indexed(&request.place)?;
+        let found = self.store().neighbours(&[centre.id], request.depth, request.max)?;
+        let mut notes = Vec::with_capacity(found.found.len());
+        for neighbour in found.found {
+            if let Some(node) = self.store().node(neighbour.id)? {
+                notes.push(NeighbourNode {
+                    node,
+                    depth: neighbour.depth,
+                    via: link(neighbour.via),
+                });
+            }
+        }
+        let relations = self.store().relations_from(centre.id)?;
+        let unresolved = relations.into_iter().filter(|relation| relation.target_file.is_none());
+        let unresolved = unresolved.map(|relation| (relation.relation_type, relation.target));
+        Ok(Neighbourhood {
+            centre,
+            notes,
+            unresolved: unresolved.collect(),
+            truncated: found.truncated,
+        })
+    }
+
+    /// A shortest way between two notes; `None` if there is none.
+    pub fn connect(&self, from: &Place, to: &Place, max_depth: usize) -> Result<Option<GraphPath>> {
+        let (from, to) = (self.indexed(from)?, self.indexed(to)?);
+        let Some(route) = self.store().path(from.id, to.id, max_depth)? else { return Ok(None) };
+        let mut notes = Vec::with_capacity(route.notes.len());
+        for id in route.notes {
+            notes.extend(self.store().node(id)?);
+        }
+        Ok(Some(GraphPath { notes, links: route.edges.into_iter().map(link).collect() }))
+    }
+
+    fn indexed(&self, place: &Place) -> Result<GraphNode> {
+        let file = self.store().file(&place.project, &place.path)?;
+        let node = file.map(|file| self.store().node(file.id)).transpose()?.flatten();
+        node.ok_or_else(|| EngineError::NotFound {
+            identifier: place.path.to_string(),
+            scope: format!("project {}", place.project),
+            suggestions: Vec::new(),
+        })
+    }
+}
+
+fn link(edge: Edge<i64, String>) -> Link {
+    Link { from: edge.from, to: edge.to, relation_type: edge.label }
+}

@@ -1,0 +1,164 @@
+//! The history: what was changed when by whom, and how the texts differed.
+
+use memoranda_core::change::{Commit, FileChange};
+use memoranda_core::diff::{Labels, unified};
+use memoranda_core::id::ContentHash;
+use memoranda_store::{HistoryFilter, Moment};
+
+use crate::Memory;
+use crate::error::{EngineError, Result};
+use crate::resolve::Place;
+
+/// One version of a note.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Revision {
+    /// The commit that made it.
+    pub commit: Commit,
+    /// What the commit did to the note.
+    pub change: FileChange,
+}
+
+/// How a commit changed its files.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CommitDiff {
+    /// The commit.
+    pub commit: Commit,
+    /// Its files.
+    pub files: Vec<FileDiff>,
+}
+
+/// How one file changed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FileDiff {
+    /// The file.
+    pub place: Place,
+    /// Where it was before, if it was moved.
+    pub moved_from: Option<Place>,
+    /// Its text before; `None` if it was not there, or is no text.
+    pub before: Option<String>,
+    /// Its text after.
+    pub after: Option<String>,
+    /// The difference as a unified diff; empty if the text did not change.
+    pub unified: String,
+}
+
+const CONTEXT_LINES: usize = 3;
+
+impl Memory {
+    /// The newest commits that fit, newest first.
+    pub fn log(&self, filter: &HistoryFilter, limit: usize, offset: usize) -> Result<Vec<Commit>> {
+        Ok(self.store().history(filter, limit, offset)?)
+    }
+
+    /// Finds a commit by its id or the beginning of it.
+    pub fn commit(&self, id: &str) -> Result<Commit> {
+        Ok(self.store().find_commit(id)?)
+    }
+
+    /// The versions of a note, newest first, through its moves.
+    pub fn revisions(&self, place: &Place, limit: usize) -> Result<Vec<Revision>> {
+        let mut revisions = Vec::new();
+        let mut path = place.path.clone();
+        let mut offset = 0;
+        loop {
+            let filter = HistoryFilter {
+                project: Some(place.project.clone()),
+                path: Some(path.clone()),
+                ..Default::default()
+            };
+            let commits = self.log(&filter, 50, offset)?;
+            let more = commits.len() == 50;
+            offset += commits.len();
+            let mut moved_from = None;
+            for commit in commits {
+                let change = commit.files.iter().find(|file| file.path == path).cloned();
+                let Some(change) = change else { continue };
+                moved_from = change.moved_from.clone();
+                revisions.push(Revision { commit, change });
+                if revisions.len() >= limit {
+                    return Ok(revisions);
+                }
+                if moved_from.is_some() {
+                    break;
+                }
+            }
+            match moved_from {
+                // Before the move it went by another name.
+                Some(from) => {
+                    path = from;
+                    offset = 0;
+                }
+                None if more => {}
+                None => return Ok(revisions),
+            }
+        }
+    }
+
+    /// How a commit changed its files.
+    pub fn show_commit(&self, id: &str) -> Result<CommitDiff> {
+        let commit = self.commit(id)?;
+        let files = commit.files.iter().map(|file| self.file_diff(file)).collect::<Result<_>>()?;
+        Ok(CommitDiff { commit, files })
+    }
+
+    /// How a note differs between two moments; now, if the second is not given.
+    pub fn diff(
+        &self,
+        project: Option<&str>,
+        identifier: &str,
+        from: Moment,
+        to: Option<Moment>,
+    ) -> Result<FileDiff> {
+        let place = self.place_in_history(project, identifier)?;
+        let text_at = |moment| -> Result<Option<String>> {
+            match self.read_as_of(Some(place.project.as_str()), place.path.as_str(), moment) {
+                Ok(note) => Ok(Some(note.lossy_text().into_owned())),
+                Err(EngineError::NotThen { .. }) => Ok(None),
+                Err(e) => Err(e),
+            }
+        };
+        let before = text_at(from)?;
+        let after = match to {
+            Some(moment) => text_at(moment)?,
+            None => {
+                let found = self.store().read(&place.project, &place.path)?;
+                found.map(|found| String::from_utf8_lossy(&found.bytes).into_owned())
+            }
+        };
+        Ok(diff_of(place, None, before, after))
+    }
+
+    fn file_diff(&self, file: &FileChange) -> Result<FileDiff> {
+        let at = |path| Place { project: file.project.clone(), path };
+        let before = self.text_of(file.before)?;
+        let after = self.text_of(file.after)?;
+        let moved_from = file.moved_from.clone().map(at);
+        Ok(diff_of(at(file.path.clone()), moved_from, before, after))
+    }
+
+    fn text_of(&self, hash: Option<ContentHash>) -> Result<Option<String>> {
+        let Some(hash) = hash else { return Ok(None) };
+        let bytes = self.store().content(hash)?;
+        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+    }
+}
+
+fn diff_of(
+    place: Place,
+    moved_from: Option<Place>,
+    before: Option<String>,
+    after: Option<String>,
+) -> FileDiff {
+    let name = |place: &Place, text: &Option<String>| match text {
+        Some(_) => place.to_string(),
+        None => "/dev/null".to_owned(),
+    };
+    let labels = Labels {
+        before: &name(moved_from.as_ref().unwrap_or(&place), &before),
+        after: &name(&place, &after),
+    };
+    let old = before.as_deref().unwrap_or_default();
+    let new = after.as_deref().unwrap_or_default();
+    let unified = unified(old, new, CONTEXT_LINES, labels);
+    FileDiff { place, moved_from, before, after, unified }
+}

@@ -1,0 +1,44 @@
+//! Projects: named folders, each on its own.
+
+use std::path::Path;
+
+use memoranda_core::id::ProjectName;
+use memoranda_store::{HardLinks, Project};
+
+use crate::Memory;
+use crate::error::Result;
+
+/// A project and how much it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectInfo {
+    /// The project.
+    pub project: Project,
+    /// How many notes it holds.
+    pub notes: u64,
+}
+
+impl Memory {
+    /// All projects, sorted by name.
+    pub fn projects(&self) -> Result<Vec<ProjectInfo>> {
+        let info = |project: Project| {
+            let notes = self.store().notes_in(&project.name)?;
+            Ok(ProjectInfo { project, notes })
+        };
+        self.store().projects()?.into_iter().map(info).collect()
+    }
+
+    /// Makes a project in the vault, if there is none of that name.
+    pub fn create_project(&self, name: &str) -> Result<Project> {
+        Ok(self.store().ensure_project(&ProjectName::parse(name)?)?)
+    }
+
+    /// Makes any folder a project. Its files stay where and as they are.
+    pub fn add_project(&self, name: &str, folder: &Path, hard_links: HardLinks) -> Result<Project> {
+        Ok(self.store().add_project(&ProjectName::parse(name)?, folder, hard_links)?)
+    }
+
+    /// Forgets a project that was added from elsewhere; its files stay.
+    pub fn remove_project(&self, name: &str) -> Result<Project> {
+        Ok(self.store().remove_project(name)?)
+    }
+}

@@ -1,0 +1,139 @@
+//! Reading a note: now, or as it was.
+
+use jiff::Timestamp;
+use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::note::{self, Note};
+use memoranda_core::path::NotePath;
+use memoranda_store::{FileSummary, Moment};
+
+use crate::Memory;
+use crate::error::{EngineError, Result};
+use crate::resolve::Place;
+
+/// A note as it was read.
+#[derive(Clone, Debug)]
+pub struct ReadNote {
+    /// Where it lies.
+    pub place: Place,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// Which version it is.
+    pub hash: ContentHash,
+    /// When the file was last changed; the time that was asked for, for an earlier version.
+    pub modified: Timestamp,
+    /// What the index knows of it; `None` for an earlier version.
+    pub summary: Option<FileSummary>,
+}
+
+/// A note whose bytes are text, and what the text says.
+#[derive(Clone, Debug)]
+pub struct TextNote<'t> {
+    /// The text.
+    pub text: &'t str,
+    /// What it says.
+    pub note: Note,
+}
+
+impl ReadNote {
+    /// The text, if the bytes are one.
+    pub fn text(&self) -> Result<&str> {
+        std::str::from_utf8(&self.bytes).map_err(|_| EngineError::NotText(self.place.clone()))
+    }
+
+    /// The text, with marks for bytes that are none.
+    pub fn lossy_text(&self) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(&self.bytes)
+    }
+
+    /// The text and what it says.
+    pub fn parse(&self) -> Result<TextNote<'_>> {
+        let text = self.text()?;
+        Ok(TextNote { text, note: note::parse(text) })
+    }
+}
+
+impl Memory {
+    /// Reads the note that a name means.
+    pub fn read(&self, project: Option<&str>, identifier: &str) -> Result<ReadNote> {
+        let resolved = self.resolve(project, identifier)?;
+        self.read_at(&resolved.place)
+    }
+
+    /// Reads the note at a place.
+    pub fn read_at(&self, place: &Place) -> Result<ReadNote> {
+        let found = self.store().read(&place.project, &place.path)?;
+        let found = found.ok_or_else(|| EngineError::NotFound {
+            identifier: place.path.to_string(),
+            scope: format!("project {}", place.project),
+            suggestions: Vec::new(),
+        })?;
+        let modified = Timestamp::from_nanosecond(i128::from(found.stat.mtime_ns));
+        Ok(ReadNote {
+            place: place.clone(),
+            hash: found.hash,
+            bytes: found.bytes,
+            modified: modified.unwrap_or_default(),
+            summary: self.store().file(&place.project, &place.path)?,
+        })
+    }
+
+    /// Reads a note as it was at a moment. It need not exist any more.
+    pub fn read_as_of(
+        &self,
+        project: Option<&str>,
+        identifier: &str,
+        moment: Moment,
+    ) -> Result<ReadNote> {
+        let place = self.place_in_history(project, identifier)?;
+        let version = self.store().version_as_of(&place.project, &place.path, moment)?;
+        let (when, modified) = match moment {
+            Moment::Time(time) => (format!("at {time}"), time),
+            Moment::Commit(id) => {
+                (format!("at commit {id}"), self.store().find_commit(id.as_str())?.time)
+            }
+        };
+        let Some(hash) = version.flatten() else {
+            return Err(EngineError::NotThen { place, when });
+        };
+        let bytes = self.store().content(hash)?;
+        Ok(ReadNote { place, bytes, hash, modified, summary: None })
+    }
+
+    /// The place that a name means, also of a note that exists no more.
+    pub(crate) fn place_in_history(
+        &self,
+        project: Option<&str>,
+        identifier: &str,
+    ) -> Result<Place> {
+        let missing = match self.resolve(project, identifier) {
+            Ok(resolved) => return Ok(resolved.place),
+            Err(e @ EngineError::NotFound { .. }) => e,
+            Err(e) => return Err(e),
+        };
+        let projects: Vec<ProjectName> = match project {
+            Some(project) => vec![self.store().project(project)?.name],
+            None => self.store().projects()?.into_iter().map(|project| project.name).collect(),
+        };
+        let mut places = Vec::new();
+        for project in &projects {
+            let prefix = format!("{project}/");
+            let name = identifier.strip_prefix(&prefix).unwrap_or(identifier);
+            for candidate in [name.to_owned(), format!("{name}.md")] {
+                let Ok(path) = NotePath::parse(&candidate) else { continue };
+                let now = Moment::Time(Timestamp::MAX);
+                if self.store().version_as_of(project, &path, now)?.is_some() {
+                    places.push(Place { project: project.clone(), path });
+                }
+            }
+        }
+        places.dedup();
+        match places.len() {
+            0 => Err(missing),
+            1 => Ok(places.remove(0)),
+            _ => Err(EngineError::Ambiguous {
+                identifier: identifier.to_owned(),
+                candidates: places,
+            }),
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Moving a note or a folder within its project.
+
+use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
+use memoranda_core::path::NotePath;
+use memoranda_store::Outcome;
+
+use crate::error::{EngineError, Result};
+use crate::resolve::Place;
+use crate::{Memory, Who};
+
+/// What is to be moved where.
+#[derive(Clone, Debug)]
+pub struct MoveRequest {
+    /// A note, or a folder with everything in it.
+    pub from: Place,
+    /// Its new path in the same project. Nothing may be there.
+    pub to: NotePath,
+}
+
+/// What became of a move.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum MoveOutcome {
+    /// Everything is at its new place.
+    Moved(Moved),
+    /// Something is at the new place already; nothing was moved.
+    Exists(Vec<Place>),
+}
+
+/// What was moved.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Moved {
+    /// Every file, with where it was and where it is.
+    pub files: Vec<(Place, Place)>,
+    /// The commit that did it.
+    pub commit: Commit,
+}
+
+impl Memory {
+    /// Moves a note, or a folder with everything in it.
+    pub fn relocate(&self, who: &Who, request: &MoveRequest) -> Result<MoveOutcome> {
+        let Place { project, path: from } = &request.from;
+        if *from == request.to {
+            return Err(EngineError::Invalid(format!("{from} is already there")));
+        }
+        if request.to.is_within(from.as_str()) {
+            let message = format!("{from} cannot be moved into itself ({})", request.to);
+            return Err(EngineError::Invalid(message));
+        }
+        let mut pairs = Vec::new();
+        let outcome = self.store().commit(who, |view| {
+            let below = view.below(project, from)?;
+            if below.files.is_empty() {
+                return Err(EngineError::NotFound {
+                    identifier: from.to_string(),
+                    scope: format!("project {project}"),
+                    suggestions: Vec::new(),
+                });
+            }
+            pairs.clear();
+            let mut operations = Vec::with_capacity(below.files.len());
+            for old in below.files {
+                let rest = old.as_str().strip_prefix(from.as_str()).unwrap_or_default();
+                let new = NotePath::parse(&format!("{}{rest}", request.to))?;
+                let Some(found) = view.read(project, &old)? else { continue };
+                operations.push(Operation {
+                    project: project.clone(),
+                    path: new.clone(),
+                    expect: Expect::Hash(found.hash),
+                    action: Action::MoveFrom { from: old.clone(), content: found.bytes },
+                });
+                pairs.push((old, new));
+            }
+            let emptied = below.folders.into_iter().map(|folder| (project.clone(), folder));
+            Ok(Change { operations, emptied: emptied.collect(), message: None })
+        })?;
+        let at = |path| Place { project: project.clone(), path };
+        match outcome {
+            Outcome::Committed(commit) => {
+                let files = pairs.into_iter().map(|(old, new)| (at(old), at(new))).collect();
+                Ok(MoveOutcome::Moved(Moved { files, commit }))
+            }
+            Outcome::Conflict(conflicts) => {
+                Ok(MoveOutcome::Exists(conflicts.into_iter().map(|c| at(c.path)).collect()))
+            }
+            Outcome::Unchanged => Err(EngineError::Invalid(format!("{from} did not move"))),
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Restoring a note: one that was deleted, or an earlier version of one that exists.
+
+use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
+use memoranda_core::id::ContentHash;
+use memoranda_store::{Moment, Outcome};
+
+use crate::error::{EngineError, Result};
+use crate::resolve::Place;
+use crate::{Memory, Who};
+
+/// What became of a restore.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum RestoreOutcome {
+    /// The version is back.
+    Restored(Restored),
+    /// The note is already that version.
+    Unchanged(Place, ContentHash),
+}
+
+/// A version that is back.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Restored {
+    /// The note.
+    pub place: Place,
+    /// The version.
+    pub hash: ContentHash,
+    /// What it replaced; `None` if the note was deleted.
+    pub replaced: Option<ContentHash>,
+    /// The commit that did it.
+    pub commit: Commit,
+}
+
+impl Memory {
+    /// Brings back a note as it was at a moment; without one, a deleted note as it was last.
+    pub fn restore(
+        &self,
+        who: &Who,
+        project: Option<&str>,
+        identifier: &str,
+        moment: Option<Moment>,
+    ) -> Result<RestoreOutcome> {
+        let place = self.place_in_history(project, identifier)?;
+        let hash = match moment {
+            Some(moment) => {
+                let found = self.store().version_as_of(&place.project, &place.path, moment)?;
+                let when = match moment {
+                    Moment::Time(time) => format!("at {time}"),
+                    Moment::Commit(id) => format!("at commit {id}"),
+                };
+                found.flatten().ok_or(EngineError::NotThen { place: place.clone(), when })?
+            }
+            None => self.last_version(&place)?,
+        };
+        let content = self.store().content(hash)?;
+        let mut replaced = None;
+        let outcome = self.store().commit(who, |view| {
+            let found = view.read(&place.project, &place.path)?;
+            replaced = found.map(|found| found.hash);
+            Ok::<_, EngineError>(Change {
+                operations: vec![Operation {
+                    project: place.project.clone(),
+                    path: place.path.clone(),
+                    expect: Expect::Anything,
+                    action: Action::Put(content.clone()),
+                }],
+                emptied: Vec::new(),
+                message: Some(format!("restore version {}", hash.short())),
+            })
+        })?;
+        Ok(match outcome {
+            Outcome::Committed(commit) => {
+                RestoreOutcome::Restored(Restored { place, hash, replaced, commit })
+            }
+            Outcome::Unchanged | Outcome::Conflict(_) => RestoreOutcome::Unchanged(place, hash),
+        })
+    }
+
+    /// The version that a deleted note had last, or the one before the present.
+    fn last_version(&self, place: &Place) -> Result<ContentHash> {
+        let now = self.store().read(&place.project, &place.path)?.map(|found| found.hash);
+        let revisions = self.revisions(place, 1000)?;
+        let versions = revisions.iter().flat_map(|r| [r.change.after, r.change.before]).flatten();
+        let mut earlier = versions.filter(|hash| Some(*hash) != now);
+        earlier.next().or(now).ok_or_else(|| EngineError::NotThen {
+            place: place.clone(),
+            when: "at any time that the history knows".into(),
+        })
+    }
+}

@@ -1,0 +1,61 @@
+//! Undoing a commit: everything it did, taken back by a new commit.
+
+use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
+use memoranda_store::Outcome;
+
+use crate::error::{EngineError, Result};
+use crate::resolve::Place;
+use crate::{Memory, Who};
+
+/// What became of an undo.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum UndoOutcome {
+    /// Taken back.
+    Undone(Undone),
+    /// These files were changed since; nothing was taken back.
+    ChangedSince(Vec<Place>),
+    /// Everything is already as it was before the commit.
+    Unchanged,
+}
+
+/// A commit that was taken back.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Undone {
+    /// The commit that was taken back.
+    pub undone: Commit,
+    /// The commit that did it; it can be undone in its turn.
+    pub commit: Commit,
+}
+
+impl Memory {
+    /// Takes back a commit, if its files are still as it left them.
+    pub fn undo(&self, who: &Who, id: &str) -> Result<UndoOutcome> {
+        let undone = self.commit(id)?;
+        let mut operations = Vec::with_capacity(undone.files.len());
+        for file in &undone.files {
+            let content = file.before.map(|hash| self.store().content(hash)).transpose()?;
+            let expect = match file.after {
+                Some(hash) => Expect::Hash(hash),
+                None => Expect::Absent,
+            };
+            let (path, action) = match (&file.moved_from, content) {
+                (Some(from), Some(content)) => {
+                    (from.clone(), Action::MoveFrom { from: file.path.clone(), content })
+                }
+                (_, Some(content)) => (file.path.clone(), Action::Put(content)),
+                (_, None) => (file.path.clone(), Action::Remove),
+            };
+            operations.push(Operation { project: file.project.clone(), path, expect, action });
+        }
+        let message = Some(format!("undo {}", undone.id));
+        let change = Change { operations, emptied: Vec::new(), message };
+        let outcome = self.store().commit(who, |_| Ok::<_, EngineError>(change.clone()))?;
+        Ok(match outcome {
+            Outcome::Committed(commit) => UndoOutcome::Undone(Undone { undone, commit }),
+            Outcome::Unchanged => UndoOutcome::Unchanged,
+            Outcome::Conflict(conflicts) => UndoOutcome::ChangedSince(
+                conflicts.into_iter().map(|c| Place { project: c.project, path: c.path }).collect(),
+            ),
+        })
+    }
+}

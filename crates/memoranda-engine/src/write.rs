@@ -1,0 +1,204 @@
+//! Writing a note whole: a new one, or over an old one.
+
+use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
+use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::note::MetaValue;
+use memoranda_core::note::edit::{Edit, apply};
+use memoranda_core::note::permalink::{clean_directory, file_name_of_title};
+use memoranda_core::path::NotePath;
+use memoranda_store::{Outcome, hash};
+
+use crate::error::{EngineError, Result};
+use crate::resolve::Place;
+use crate::{Memory, Who};
+
+/// A note to be written.
+#[derive(Clone, Debug)]
+pub struct WriteRequest {
+    /// The project; made if it does not exist.
+    pub project: ProjectName,
+    /// Where in it.
+    pub path: NotePath,
+    /// Everything that the file shall hold.
+    pub content: Vec<u8>,
+    /// What to do if there is a file already.
+    pub mode: WriteMode,
+    /// One line for the history.
+    pub message: Option<String>,
+}
+
+/// What a write does when the file exists.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WriteMode {
+    /// Nothing: the caller learns that it exists.
+    Create,
+    /// It replaces the file; the old text stays in the history.
+    CreateOrOverwrite,
+    /// It replaces the file if that is still the version the caller knows.
+    OverwriteVersion(ContentHash),
+}
+
+/// A note to be made from a title and a text.
+#[derive(Clone, Debug)]
+pub struct AddRequest {
+    /// The project; made if it does not exist.
+    pub project: ProjectName,
+    /// What to call it; without one, the beginning of the text.
+    pub title: Option<String>,
+    /// The folder within the project; empty for the top.
+    pub folder: String,
+    /// The text.
+    pub text: String,
+    /// Tags for its frontmatter.
+    pub tags: Vec<String>,
+    /// A type for its frontmatter.
+    pub note_type: Option<String>,
+}
+
+/// What became of a write.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum WriteOutcome {
+    /// The note is written, and durable.
+    Written(Written),
+    /// The file held exactly this already.
+    Unchanged(Place, ContentHash),
+    /// A file is there, and the caller did not want to replace it.
+    Exists(Place, ContentHash),
+    /// The file is not the version that the caller knows; `None` if it is gone.
+    Conflict(Place, Option<ContentHash>),
+}
+
+/// A note that was written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Written {
+    /// Where it lies.
+    pub place: Place,
+    /// Its address.
+    pub permalink: String,
+    /// Which version it is.
+    pub hash: ContentHash,
+    /// Which version it replaced.
+    pub replaced: Option<ContentHash>,
+    /// The commit that did it.
+    pub commit: Commit,
+}
+
+impl Memory {
+    /// Writes a note whole.
+    pub fn write(&self, who: &Who, request: &WriteRequest) -> Result<WriteOutcome> {
+        let place = Place { project: request.project.clone(), path: request.path.clone() };
+        let place = self.same_visible_name(place)?;
+        let expect = match request.mode {
+            WriteMode::Create => Expect::Absent,
+            WriteMode::CreateOrOverwrite => Expect::Anything,
+            WriteMode::OverwriteVersion(hash) => Expect::Hash(hash),
+        };
+        let content_hash = hash(&request.content);
+        let outcome = self.store().commit(who, |_| {
+            Ok::<_, EngineError>(Change {
+                operations: vec![Operation {
+                    project: place.project.clone(),
+                    path: place.path.clone(),
+                    expect,
+                    action: Action::Put(request.content.clone()),
+                }],
+                emptied: Vec::new(),
+                message: request.message.clone(),
+            })
+        })?;
+        Ok(match outcome {
+            Outcome::Committed(commit) => WriteOutcome::Written(self.written(place, commit)?),
+            Outcome::Unchanged => WriteOutcome::Unchanged(place, content_hash),
+            Outcome::Conflict(conflicts) => {
+                let found = conflicts.first().and_then(|conflict| conflict.found);
+                match (request.mode, found) {
+                    (WriteMode::Create, Some(found)) => WriteOutcome::Exists(place, found),
+                    (_, found) => WriteOutcome::Conflict(place, found),
+                }
+            }
+        })
+    }
+
+    /// Makes a new note from a text; its file gets a name that is free.
+    pub fn add(&self, who: &Who, request: &AddRequest) -> Result<Written> {
+        let title = request.title.clone().unwrap_or_else(|| title_of(&request.text));
+        let mut text = request.text.clone();
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        let file_name = file_name_of_title(&title);
+        let mut keys: Vec<(&str, MetaValue)> = Vec::new();
+        // The file's name is its title, unless the name could not hold all of it.
+        if file_name.strip_suffix(".md") != Some(title.as_str()) {
+            keys.push(("title", MetaValue::Text(title.clone())));
+        }
+        if let Some(note_type) = &request.note_type {
+            keys.push(("type", MetaValue::Text(note_type.clone())));
+        }
+        if !request.tags.is_empty() {
+            let tags = request.tags.iter().map(|tag| tag.trim_start_matches('#').to_owned());
+            keys.push(("tags", MetaValue::List(tags.map(MetaValue::Text).collect())));
+        }
+        for (key, value) in keys {
+            let edit = Edit::SetKey { key: key.to_owned(), value };
+            text = apply(&text, &edit).map_err(|e| EngineError::Invalid(e.to_string()))?;
+        }
+        let folder = clean_directory(&request.folder);
+        for number in 1..10_000 {
+            let name = match number {
+                1 => file_name.clone(),
+                _ => format!("{} {number}.md", file_name.strip_suffix(".md").unwrap_or(&file_name)),
+            };
+            let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+            let request = WriteRequest {
+                project: request.project.clone(),
+                path: NotePath::parse(&path)?,
+                content: text.clone().into_bytes(),
+                mode: WriteMode::Create,
+                message: None,
+            };
+            match self.write(who, &request) {
+                Ok(WriteOutcome::Written(written)) => return Ok(written),
+                Ok(_) | Err(EngineError::Store(memoranda_store::StoreError::Twin { .. })) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Err(EngineError::Invalid(format!("there are too many notes called {title:?}")))
+    }
+
+    pub(crate) fn written(&self, place: Place, commit: Commit) -> Result<Written> {
+        let change = commit.files.iter().find(|file| file.path == place.path);
+        let hash = change.and_then(|file| file.after).unwrap_or(hash(b""));
+        let replaced = change.and_then(|file| file.before);
+        let summary = self.store().file(&place.project, &place.path)?;
+        let permalink = summary.map(|summary| summary.permalink).unwrap_or_default();
+        Ok(Written { place, permalink, hash, replaced, commit })
+    }
+
+    /// The place itself, or that of a file whose name looks the same to a person.
+    pub(crate) fn same_visible_name(&self, place: Place) -> Result<Place> {
+        if self.store().read(&place.project, &place.path)?.is_some() {
+            return Ok(place);
+        }
+        let twins = self.store().twins(&place.project, &place.path)?;
+        let composed = |path: &NotePath| path.composed();
+        let twin = twins.into_iter().find(|twin| composed(twin) == composed(&place.path));
+        Ok(match twin {
+            Some(path) => Place { project: place.project, path },
+            None => place,
+        })
+    }
+}
+
+/// The beginning of a text, as a title: its first line, cut at a word.
+fn title_of(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let body = text.lines().map(str::trim).find(|line| !line.is_empty() && *line != "---");
+    let line = body.unwrap_or("Note").trim_start_matches('#').trim_start_matches("- ").trim();
+    if line.chars().count() <= LONGEST {
+        return line.to_owned();
+    }
+    let cut: String = line.chars().take(LONGEST).collect();
+    let cut = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
+    cut.trim_end_matches([',', ';', ':', '.']).to_owned()
+}

@@ -1,0 +1,252 @@
+//! Doing one file's part of a change, so that it can be taken back.
+
+use memoranda_core::id::{CommitId, ContentHash};
+use memoranda_core::path::NotePath;
+
+use crate::error::{Result, StoreError};
+use crate::files::{FileStat, Folder, HardLinks, Root, Swapped};
+
+/// What is to become of a file.
+pub(crate) enum Placing<'a> {
+    /// It holds these bytes.
+    Put { content: &'a [u8], hash: ContentHash, mode: u32 },
+    /// It comes from another place of the project.
+    Move {
+        from: &'a NotePath,
+        source: ContentHash,
+        content: &'a [u8],
+        hash: ContentHash,
+        mode: u32,
+    },
+    /// It is gone.
+    Remove,
+}
+
+/// Whether a file was as it had been read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Applied {
+    /// It was, and now is as it should be.
+    Yes,
+    /// Somebody had changed it in between; this step is to be undone.
+    Raced,
+}
+
+/// How far a file's part has been done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Done {
+    Nothing,
+    /// The new file has the name; there was none before.
+    Placed,
+    /// The new file has the name, and the old one the temporary name.
+    Swapped,
+    /// The new file has the name, and the old one is gone: the file system can only replace.
+    Replaced,
+    /// The file has the temporary name.
+    SetAside,
+    /// The file is at its new place.
+    Moved,
+    /// The new file is at the new place, and the old one has the temporary name.
+    MovedAndSetAside,
+}
+
+/// One file's part of a change.
+pub(crate) struct Apply<'a> {
+    root: &'a Root,
+    path: &'a NotePath,
+    before: Option<ContentHash>,
+    placing: Placing<'a>,
+    temporary: String,
+    folder: Option<Folder>,
+    source_folder: Option<Folder>,
+    done: Done,
+}
+
+/// The temporary name of the n-th file of a commit: known again after a crash.
+pub(crate) fn temporary_name(id: CommitId, n: usize) -> String {
+    format!(".memoranda-{id}-{n}")
+}
+
+impl<'a> Apply<'a> {
+    pub(crate) fn new(
+        root: &'a Root,
+        path: &'a NotePath,
+        id: CommitId,
+        n: usize,
+        before: Option<ContentHash>,
+        placing: Placing<'a>,
+    ) -> Self {
+        let temporary = temporary_name(id, n);
+        Self {
+            root,
+            path,
+            before,
+            placing,
+            temporary,
+            folder: None,
+            source_folder: None,
+            done: Done::Nothing,
+        }
+    }
+
+    pub(crate) fn path(&self) -> &NotePath {
+        self.path
+    }
+
+    /// Where the file comes from, if it is moved.
+    pub(crate) fn from(&self) -> Option<&NotePath> {
+        match &self.placing {
+            Placing::Move { from, .. } => Some(from),
+            Placing::Put { .. } | Placing::Remove => None,
+        }
+    }
+
+    /// What the file holds afterwards.
+    pub(crate) fn content(&self) -> Option<(&[u8], ContentHash)> {
+        match &self.placing {
+            Placing::Put { content, hash, .. } | Placing::Move { content, hash, .. } => {
+                Some((content, *hash))
+            }
+            Placing::Remove => None,
+        }
+    }
+
+    /// What the system says of the file afterwards.
+    pub(crate) fn stat(&self) -> Result<Option<FileStat>> {
+        match &self.folder {
+            Some(folder) => folder.stat(self.path.file_name()).map_err(|e| self.failed(e)),
+            None => Ok(None),
+        }
+    }
+
+    /// Writes what is new under the temporary name; makes the folder if need be.
+    pub(crate) fn write_beside(&mut self) -> Result<()> {
+        self.folder = Some(match &self.placing {
+            Placing::Put { .. } | Placing::Move { .. } => self.root.make_folder(self.path)?,
+            Placing::Remove => match self.root.folder(self.path)? {
+                Some(folder) => folder,
+                None => return Ok(()),
+            },
+        });
+        if let Placing::Move { from, .. } = &self.placing {
+            self.source_folder = self.root.folder(from)?;
+        }
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let written = match &self.placing {
+            Placing::Put { content, mode, .. } => {
+                folder.write_temporary(&self.temporary, content, *mode)
+            }
+            Placing::Move { source, content, hash, mode, .. } if source != hash => {
+                folder.write_temporary(&self.temporary, content, *mode)
+            }
+            Placing::Move { .. } | Placing::Remove => Ok(()),
+        };
+        written.map_err(|e| self.failed(e))
+    }
+
+    /// Lets the change be seen.
+    pub(crate) fn apply(&mut self) -> Result<Applied> {
+        let Some(folder) = &self.folder else { return Ok(Applied::Raced) };
+        let name = self.path.file_name();
+        let done = match &self.placing {
+            Placing::Put { .. } if self.before.is_none() => {
+                folder.place(&self.temporary, name).map(|()| Done::Placed)
+            }
+            Placing::Put { .. } => {
+                folder.swap(&self.temporary, name).map(|swapped| match swapped {
+                    Swapped::Displaced => Done::Swapped,
+                    Swapped::Replaced => Done::Replaced,
+                })
+            }
+            Placing::Remove => folder.take(folder, name, &self.temporary).map(|()| Done::SetAside),
+            Placing::Move { from, source, hash, .. } => match &self.source_folder {
+                None => return Ok(Applied::Raced),
+                Some(source_folder) if source == hash => {
+                    folder.take(source_folder, from.file_name(), name).map(|()| Done::Moved)
+                }
+                Some(source_folder) => folder
+                    .place(&self.temporary, name)
+                    .inspect(|()| self.done = Done::Placed)
+                    .and_then(|()| {
+                        source_folder.take(source_folder, from.file_name(), &self.temporary)
+                    })
+                    .map(|()| Done::MovedAndSetAside),
+            },
+        };
+        match done {
+            Ok(done) => self.done = done,
+            Err(e) if is_race(&e) => return Ok(Applied::Raced),
+            Err(e) => return Err(self.failed(e)),
+        }
+        Ok(if self.displaced_as_read()? { Applied::Yes } else { Applied::Raced })
+    }
+
+    /// Whether what is no longer under its name is what had been read.
+    fn displaced_as_read(&self) -> Result<bool> {
+        let (folder, name, expected) = match (&self.done, &self.placing) {
+            (Done::Swapped | Done::SetAside, _) => {
+                (&self.folder, self.temporary.as_str(), self.before)
+            }
+            (Done::Moved, Placing::Move { source, .. }) => {
+                (&self.folder, self.path.file_name(), Some(*source))
+            }
+            (Done::MovedAndSetAside, Placing::Move { source, .. }) => {
+                (&self.source_folder, self.temporary.as_str(), Some(*source))
+            }
+            _ => return Ok(true),
+        };
+        let Some(folder) = folder else { return Ok(false) };
+        let found = folder.read(name, HardLinks::Allow).map_err(|e| self.failed(e))?;
+        Ok(found.map(|found| found.hash) == expected)
+    }
+
+    /// Puts everything back as it was.
+    pub(crate) fn undo(&self) -> Result<()> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let name = self.path.file_name();
+        let from = self.from().map(NotePath::file_name);
+        let undone = match (self.done, &self.source_folder, from) {
+            (Done::Nothing, _, _) => Ok(()),
+            (Done::Placed, _, _) => folder.take(folder, name, &self.temporary),
+            (Done::Swapped, _, _) => folder.swap(&self.temporary, name).map(|_| ()),
+            // What was replaced had been read just before, and is in the log.
+            (Done::Replaced, _, _) => Ok(()),
+            (Done::SetAside, _, _) => folder.take(folder, &self.temporary, name),
+            (Done::Moved, Some(source), Some(from)) => source.take(folder, name, from),
+            (Done::MovedAndSetAside, Some(source), Some(from)) => source
+                .take(source, &self.temporary, from)
+                .and_then(|()| folder.take(folder, name, &self.temporary)),
+            (Done::Moved | Done::MovedAndSetAside, _, _) => Ok(()),
+        };
+        undone.map_err(|e| self.failed(e))
+    }
+
+    /// Lets go of what was displaced: the log has it.
+    pub(crate) fn finish(&self) {
+        let folder = match self.done {
+            Done::Swapped | Done::SetAside => &self.folder,
+            Done::MovedAndSetAside => &self.source_folder,
+            Done::Nothing | Done::Placed | Done::Replaced | Done::Moved => &None,
+        };
+        if let Some(folder) = folder {
+            folder.remove_quietly(&self.temporary);
+        }
+    }
+
+    /// Removes what was written beside, after nothing was changed or everything was put back.
+    pub(crate) fn discard(&self) {
+        if let (Some(folder), Placing::Put { .. } | Placing::Move { .. }) =
+            (&self.folder, &self.placing)
+        {
+            folder.remove_quietly(&self.temporary);
+        }
+    }
+
+    fn failed(&self, source: std::io::Error) -> StoreError {
+        StoreError::Io { doing: format!("write {}", self.path), source }
+    }
+}
+
+/// A name that appeared or vanished between reading and writing.
+fn is_race(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::AlreadyExists | std::io::ErrorKind::NotFound)
+}

@@ -1,0 +1,84 @@
+//! Proving that files, log and index agree.
+
+use memoranda_core::id::ProjectName;
+use memoranda_core::path::NotePath;
+
+use crate::Inner;
+use crate::error::{Result, StoreError};
+use crate::files::walk;
+use crate::index::{self, Problems, history};
+use crate::log::{Checking, LogDamage};
+
+/// What a check found. Everything empty means that files, log and index agree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckReport {
+    /// Stretches of the log that are no whole records.
+    pub damage: Vec<LogDamage>,
+    /// Contents of existing files that the log cannot give back.
+    pub unkept: Vec<(ProjectName, NotePath)>,
+    /// Files whose bytes are not what the index says.
+    pub stale: Vec<(ProjectName, NotePath)>,
+    /// Tables of the index that differ from what the files and the log give.
+    pub differing: Vec<String>,
+    /// Projects whose folder cannot be reached, and why.
+    pub unavailable: Vec<(ProjectName, String)>,
+    /// Notes with problems in their text; they are searched all the same.
+    pub problems: Vec<Problems>,
+    /// How much was looked at.
+    pub files: usize,
+    /// How many commits were read and proven whole.
+    pub commits: usize,
+}
+
+impl CheckReport {
+    /// Whether files, log and index agree. Problems in a person's text are no disagreement.
+    pub fn agrees(&self) -> bool {
+        self.damage.is_empty()
+            && self.unkept.is_empty()
+            && self.stale.is_empty()
+            && self.differing.is_empty()
+    }
+}
+
+impl Inner {
+    /// Reads the whole log and every file, and compares them with the index.
+    pub(crate) fn check(&self) -> Result<CheckReport> {
+        let mut report = CheckReport::default();
+        for device in self.log.devices()? {
+            let read = self.log.read_from(&device, Default::default(), Checking::Whole, |_| {
+                report.commits += 1;
+                Ok(())
+            })?;
+            report.damage.extend(read.damage);
+        }
+        for project in self.vault.projects()? {
+            let root = match project.root() {
+                Ok(root) => root,
+                Err(StoreError::ProjectUnavailable { name, reason }) => {
+                    report.unavailable.push((name, reason));
+                    continue;
+                }
+                Err(e) => return Err(e),
+            };
+            for file in walk(&root).files {
+                report.files += 1;
+                let Ok(Some(found)) = root.read(&file.path) else { continue };
+                let place = (project.name.clone(), file.path.clone());
+                let (row, content) = self.ask(|db| {
+                    let id = index::project_id_of(db, &project.name)?;
+                    Ok((index::row(db, id, &file.path)?, history::content_at(db, found.hash)?))
+                })?;
+                let is_note = row.as_ref().is_none_or(|row| row.kind != index::FileKind::Other);
+                if row.and_then(|row| row.hash) != Some(found.hash) {
+                    report.stale.push(place.clone());
+                }
+                let kept = content.is_some_and(|at| self.log.content(&at, found.hash).is_ok());
+                if is_note && !kept {
+                    report.unkept.push(place);
+                }
+            }
+        }
+        report.problems = self.ask(index::problems)?;
+        Ok(report)
+    }
+}

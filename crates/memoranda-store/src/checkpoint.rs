@@ -1,0 +1,177 @@
+//! Forcing files to disk in the background, and remembering how far that is done.
+//!
+//! The log is forced before a write is acknowledged; the files themselves may wait. After a
+//! restart of the machine the log is replayed from the last checkpoint.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+use memoranda_core::change::Channel;
+use memoranda_core::id::ProjectName;
+use memoranda_core::path::NotePath;
+
+use crate::Inner;
+use crate::error::{Doing as _, Result, StoreError};
+use crate::files::own;
+use crate::log::{Checking, Position};
+
+/// A write larger than this is forced to disk at once.
+const LARGE_WRITE_BYTES: usize = 1 << 20;
+
+impl Inner {
+    fn checkpoint_path(&self) -> std::path::PathBuf {
+        self.vault.state.join("log").join(&self.vault.device).join("checkpoint")
+    }
+
+    /// Everything before this place in the log is on disk in the files, too.
+    pub(crate) fn checkpoint(&self) -> Result<Position> {
+        let bytes = own::read(&self.checkpoint_path()).doing(|| "read the checkpoint".into())?;
+        let text = String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default();
+        let mut numbers = text.split_whitespace().map(|number| number.parse().ok());
+        // An unreadable checkpoint only means that more is replayed.
+        Ok(match (numbers.next(), numbers.next()) {
+            (Some(Some(segment)), Some(Some(offset))) => Position { segment, offset },
+            _ => Position::default(),
+        })
+    }
+
+    /// Forces to disk whatever the log says has been written since the last checkpoint.
+    pub(crate) fn make_checkpoint(&self) -> Result<()> {
+        let target = self.with_session(|session| Ok::<_, StoreError>(session.log.end()))?;
+        let from = self.checkpoint()?;
+        if from >= target {
+            return Ok(());
+        }
+        let mut touched: BTreeMap<ProjectName, Vec<NotePath>> = BTreeMap::new();
+        self.log.read_from(&self.vault.device, from, Checking::Meta, |placed| {
+            if placed.end <= target && placed.record.commit.author.channel != Channel::Disk {
+                for file in placed.record.commit.files {
+                    let paths = touched.entry(file.project).or_default();
+                    paths.push(file.path);
+                    paths.extend(file.moved_from);
+                }
+            }
+            Ok(())
+        })?;
+        for (project, mut paths) in touched {
+            let root = match self.vault.project(project.as_str()).and_then(|p| p.root()) {
+                Ok(root) => root,
+                // Gone with its project, or not mounted: nothing to force.
+                Err(StoreError::NoProject { .. } | StoreError::ProjectUnavailable { .. }) => {
+                    continue;
+                }
+                Err(e) => return Err(e),
+            };
+            paths.sort_unstable();
+            paths.dedup();
+            let mut synced_folder = None;
+            for path in &paths {
+                let folder = match root.folder(path) {
+                    Ok(Some(folder)) => folder,
+                    Ok(None) | Err(StoreError::NotAFile { .. }) => continue,
+                    Err(e) => return Err(e),
+                };
+                folder
+                    .sync_file(path.file_name())
+                    .or_else(ignore_links)
+                    .doing(|| format!("force {path} to disk"))?;
+                if synced_folder != Some(path.parent()) {
+                    synced_folder = Some(path.parent());
+                    folder.sync_names().doing(|| format!("force {path} to disk"))?;
+                }
+            }
+        }
+        self.set_checkpoint(target)?;
+        self.with_session(|session| self.index.write_back(session.db))
+    }
+
+    pub(crate) fn set_checkpoint(&self, at: Position) -> Result<()> {
+        let text = format!("{} {}\n", at.segment, at.offset);
+        own::replace(&self.checkpoint_path(), text.as_bytes())
+            .doing(|| "write the checkpoint".into())
+    }
+
+    /// Notes that something was written; the background forces it to disk in its time.
+    pub(crate) fn note_written(&self, bytes: usize) {
+        self.unforced.store(true, std::sync::atomic::Ordering::Relaxed);
+        if let Some(background) = &*self.background() {
+            let when = if bytes > LARGE_WRITE_BYTES { When::Now } else { When::InTime };
+            background.sender.send(when).ok();
+        }
+    }
+
+    pub(crate) fn background(&self) -> std::sync::MutexGuard<'_, Option<Background>> {
+        self.background.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+fn ignore_links(error: std::io::Error) -> std::io::Result<()> {
+    // A person may have put something else in the file's place since; that is theirs.
+    if folder_has_other(&error) { Ok(()) } else { Err(error) }
+}
+
+fn folder_has_other(error: &std::io::Error) -> bool {
+    #[cfg(unix)]
+    let is_link = error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error());
+    #[cfg(not(unix))]
+    let is_link = false;
+    is_link || error.kind() == std::io::ErrorKind::PermissionDenied
+}
+
+enum When {
+    InTime,
+    Now,
+}
+
+/// The thread that forces files to disk. It sleeps until something is written.
+pub(crate) struct Background {
+    sender: Sender<When>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Background {
+    pub(crate) fn start(inner: &Arc<Inner>) -> Result<Self> {
+        let (sender, receiver) = channel();
+        let weak = Arc::downgrade(inner);
+        let interval = inner.options.file_sync;
+        let run = move || {
+            while let Ok(()) = wait(&receiver, interval) {
+                let Some(inner) = weak.upgrade() else { return };
+                // What fails now is tried again after the next write, and on closing.
+                inner.make_checkpoint().ok();
+            }
+        };
+        let thread = std::thread::Builder::new().name("memoranda-sync".into()).spawn(run);
+        let thread = thread.doing(|| "start the background thread".into())?;
+        Ok(Self { sender, thread: Some(thread) })
+    }
+
+    /// Ends the thread; what it had not yet done, the closing store does.
+    pub(crate) fn stop(mut self) {
+        drop(self.sender);
+        if let Some(thread) = self.thread.take() {
+            thread.join().ok();
+        }
+    }
+}
+
+/// Sleeps until something was written, and then for the interval or until it is urgent.
+fn wait(receiver: &Receiver<When>, interval: Duration) -> Result<(), ()> {
+    let mut when = receiver.recv().map_err(|_| ())?;
+    let deadline = std::time::Instant::now() + interval;
+    loop {
+        match when {
+            When::Now => return Ok(()),
+            When::InTime => {
+                let left = deadline.saturating_duration_since(std::time::Instant::now());
+                when = match receiver.recv_timeout(left) {
+                    Ok(next) => next,
+                    Err(RecvTimeoutError::Timeout) => return Ok(()),
+                    Err(RecvTimeoutError::Disconnected) => return Err(()),
+                };
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The door for time and randomness: everything else is told.
+
+#![allow(clippy::disallowed_methods)]
+
+use jiff::Timestamp;
+use memoranda_core::id::{CommitId, ObservationId};
+
+/// The time by this machine's clock, to the millisecond that the log keeps.
+pub fn now() -> Timestamp {
+    let now = Timestamp::now();
+    Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
+}
+
+/// A fresh commit id.
+pub fn new_commit_id() -> CommitId {
+    CommitId::from_random(random_bits())
+}
+
+/// A fresh observation id, sorting after those made before.
+pub fn new_observation_id() -> ObservationId {
+    ObservationId::from_bits(uuid::Uuid::now_v7().as_u128())
+}
+
+/// Sixty-four random bits, from the operating system's generator.
+///
+/// A version-7 UUID ends in 62 random bits; two of them give more than enough.
+pub(crate) fn random_bits() -> u64 {
+    let tail = |uuid: uuid::Uuid| uuid.as_u128() as u64;
+    tail(uuid::Uuid::now_v7()) ^ tail(uuid::Uuid::now_v7()).rotate_left(31)
+}
+
+/// Nanoseconds since 1970, to compare with the times that a file system gives.
+pub(crate) fn now_ns() -> i64 {
+    Timestamp::now().as_nanosecond() as i64
+}

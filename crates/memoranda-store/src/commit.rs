@@ -1,0 +1,448 @@
+//! Making a change: decide under the lock, write beside, force the log, exchange, index.
+//!
+//! New bytes are on disk under temporary names before the log grows, so a full disk is noticed
+//! while nothing has changed. After the log is forced, only renames are left to do. A file that
+//! turns out to hold something else than was read (an editor saved in between) makes the whole
+//! change be taken back and decided again.
+
+use std::collections::HashMap;
+
+use memoranda_core::change::{
+    Action, Author, Change, Channel, Commit, Expect, FileChange, Operation,
+};
+use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::path::NotePath;
+
+use crate::apply::{Applied, Apply, Placing};
+use crate::clock;
+use crate::error::{Result, StoreError};
+use crate::faults::{self, Step};
+use crate::files::{self, Found, MAX_FILE_BYTES, Root};
+use crate::index::digest::{Digest, digest, is_text};
+use crate::index::{Batch, Put, history};
+use crate::log::{Body, FileNote, Placed, Record};
+use crate::session::Session;
+use crate::{Inner, observe};
+
+/// How often a change is decided anew because an editor saved in between.
+const MAX_TRIES: usize = 20;
+
+/// What became of a change.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// It was made, and is durable.
+    Committed(Commit),
+    /// Everything was already so.
+    Unchanged,
+    /// Something else was found than the change expected; nothing was done.
+    Conflict(Vec<Conflict>),
+}
+
+/// A file that was not as a change expected it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Conflict {
+    /// The project.
+    pub project: ProjectName,
+    /// The file.
+    pub path: NotePath,
+    /// What was expected.
+    pub expected: Expect,
+    /// What is there: `None` if there is no such file.
+    pub found: Option<ContentHash>,
+}
+
+/// The files as they are while the lock is held, for a change to be decided on.
+pub struct View<'a> {
+    inner: &'a Inner,
+}
+
+impl View<'_> {
+    /// Reads a file; `None` if there is none.
+    pub fn read(&self, project: &ProjectName, path: &NotePath) -> Result<Option<Found>> {
+        self.inner.read(project, path)
+    }
+
+    /// All files at or below a place, hidden and ignored ones too, and the folders they lie in.
+    pub fn below(&self, project: &ProjectName, folder: &NotePath) -> Result<files::Below> {
+        self.inner.vault.project(project.as_str())?.root()?.below(folder)
+    }
+}
+
+impl Inner {
+    /// Decides on a change with the files as they are, and makes it.
+    pub(crate) fn commit<E: From<StoreError>>(
+        &self,
+        author: &Author,
+        mut decide: impl FnMut(&View<'_>) -> Result<Change, E>,
+    ) -> Result<Outcome, E> {
+        self.with_session(|session| {
+            for _ in 0..MAX_TRIES {
+                let change = decide(&View { inner: self })?;
+                match make(session, author, change)? {
+                    Made::Done(outcome) => return Ok(outcome),
+                    Made::Raced => {}
+                }
+            }
+            let busy = "an editor kept saving the same file; nothing was changed";
+            Err(StoreError::Io {
+                doing: "make the change".into(),
+                source: std::io::Error::other(busy),
+            }
+            .into())
+        })
+    }
+}
+
+enum Made {
+    Done(Outcome),
+    Raced,
+}
+
+/// One operation, with what was found and what is to be.
+struct Step1<'a> {
+    operation: &'a Operation,
+    root: &'a Root,
+    project_row: i64,
+    /// What is at the path now.
+    found: Option<Found>,
+    /// What is at the place that a moved file comes from.
+    source: Option<Found>,
+}
+
+fn make(session: &mut Session<'_>, author: &Author, change: Change) -> Result<Made> {
+    let roots = open_roots(session, &change)?;
+    let batch = Batch::new(session.db);
+    let mut steps = Vec::with_capacity(change.operations.len());
+    let mut conflicts = Vec::new();
+    for operation in &change.operations {
+        let Some(root) = roots.get(&operation.project) else { continue };
+        let found = root.read(&operation.path)?;
+        let source = match &operation.action {
+            Action::MoveFrom { from, .. } => root.read(from)?,
+            Action::Put(_) | Action::Remove => None,
+        };
+        conflicts.extend(conflict(operation, found.as_ref(), source.as_ref()));
+        let project_row = batch.project(&operation.project)?;
+        steps.push(Step1 { operation, root, project_row, found, source });
+    }
+    if !conflicts.is_empty() {
+        return Ok(Made::Done(Outcome::Conflict(conflicts)));
+    }
+    let observed = observe_unrecorded(session, &batch, &steps)?;
+    let plan = plan(session, &batch, &steps, author, change.message.clone())?;
+    let Some(plan) = plan else {
+        return Ok(Made::Done(Outcome::Unchanged));
+    };
+    perform(session, &change, &roots, observed, plan)
+}
+
+fn open_roots(session: &Session<'_>, change: &Change) -> Result<HashMap<ProjectName, Root>> {
+    let mut roots = HashMap::new();
+    let named = change.operations.iter().map(|operation| &operation.project);
+    for name in named.chain(change.emptied.iter().map(|(project, _)| project)) {
+        if !roots.contains_key(name) {
+            roots.insert(name.clone(), session.inner.vault.ensure_project(name)?.root()?);
+        }
+    }
+    Ok(roots)
+}
+
+/// What stands in the way of an operation, if anything does.
+fn conflict(
+    operation: &Operation,
+    found: Option<&Found>,
+    source: Option<&Found>,
+) -> Option<Conflict> {
+    let (path, looked_at) = match &operation.action {
+        Action::MoveFrom { .. } if found.is_some() => (&operation.path, found),
+        Action::MoveFrom { from, .. } => (from, source),
+        Action::Put(_) | Action::Remove => (&operation.path, found),
+    };
+    let fits = match (&operation.action, operation.expect) {
+        (Action::MoveFrom { .. }, _) if found.is_some() || source.is_none() => false,
+        (_, Expect::Absent) => looked_at.is_none(),
+        (_, Expect::Hash(hash)) => looked_at.is_some_and(|found| found.hash == hash),
+        (_, Expect::Anything) => true,
+    };
+    (!fits).then(|| Conflict {
+        project: operation.project.clone(),
+        path: path.clone(),
+        expected: operation.expect,
+        found: looked_at.map(|found| found.hash),
+    })
+}
+
+/// People's edits that nobody has noticed yet go into the history before they are replaced.
+fn observe_unrecorded(
+    session: &Session<'_>,
+    batch: &Batch<'_>,
+    steps: &[Step1<'_>],
+) -> Result<Option<(Record, Body)>> {
+    let mut observation = observe::Observation::default();
+    for step in steps {
+        let here = step.found.as_ref().map(|found| (&step.operation.path, found));
+        let there = match (&step.operation.action, &step.source) {
+            (Action::MoveFrom { from, .. }, Some(source)) => Some((from, source)),
+            _ => None,
+        };
+        for (path, found) in here.into_iter().chain(there) {
+            let known = batch.row(step.project_row, path)?.and_then(|row| row.hash);
+            let known = match known {
+                Some(known) => Some(known),
+                None => history::head(session.db, step.project_row, path)?.and_then(|h| h.after),
+            };
+            if known != Some(found.hash) {
+                let project = &step.operation.project;
+                observation.put(session, batch, project, step.project_row, path, known, found)?;
+            }
+        }
+    }
+    Ok(observation.into_record())
+}
+
+/// What a change comes to: the record for the log, and what to do to each file.
+struct Plan<'a> {
+    record: Record,
+    body: Body,
+    applies: Vec<Apply<'a>>,
+    /// Beside each apply: what the index will say of the file.
+    digests: Vec<Option<Digest>>,
+    project_rows: Vec<i64>,
+}
+
+fn plan<'a>(
+    session: &Session<'_>,
+    batch: &Batch<'_>,
+    steps: &[Step1<'a>],
+    author: &Author,
+    message: Option<String>,
+) -> Result<Option<Plan<'a>>> {
+    let id = clock::new_commit_id();
+    let mut body = Body::default();
+    let (mut files, mut notes, mut applies) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut digests, mut project_rows) = (Vec::new(), Vec::new());
+    for step in steps {
+        let operation = step.operation;
+        let (path, found) = (&operation.path, step.found.as_ref());
+        let mut note = FileNote::default();
+        let (placing, digest, moved_from, before, after) = match &operation.action {
+            Action::Remove => match found {
+                None => continue,
+                Some(found) => (Placing::Remove, None, None, Some(found.hash), None),
+            },
+            Action::Put(content) => {
+                let hash = files::hash(content);
+                let before = found.map(|found| found.hash);
+                if before == Some(hash) {
+                    continue;
+                }
+                check_new_name(session, step, None)?;
+                check_size(path, content)?;
+                note.blob = Some(body.add(content));
+                let digest = is_text(path, content).then(|| digest(path, content));
+                let mode = found.map_or(step.root.new_file_mode(), |found| found.mode);
+                (Placing::Put { content, hash, mode }, digest, None, before, Some(hash))
+            }
+            Action::MoveFrom { from, content } => {
+                let Some(source) = &step.source else { continue };
+                check_new_name(session, step, Some(from))?;
+                check_size(path, content)?;
+                let hash = files::hash(content);
+                let in_log = history::content_at(session.db, hash)?.is_some();
+                if !in_log {
+                    note.blob = Some(body.add(content));
+                }
+                let digest = is_text(path, content).then(|| digest(path, content));
+                let placing =
+                    Placing::Move { from, source: source.hash, content, hash, mode: source.mode };
+                (placing, digest, Some(from.clone()), Some(source.hash), Some(hash))
+            }
+        };
+        if let Some(digest) = &digest {
+            let held_by = moved_from.as_ref().unwrap_or(path);
+            let current = batch.row(step.project_row, held_by)?.map(|row| row.permalink);
+            let given = batch.permalink(step.project_row, held_by, digest, current.as_deref())?;
+            note.permalink = (given != digest.permalink).then_some(given);
+        }
+        let project = operation.project.clone();
+        files.push(FileChange {
+            project,
+            path: path.clone(),
+            moved_from,
+            before,
+            after,
+            fact_edits: Vec::new(),
+        });
+        notes.push(note);
+        applies.push(Apply::new(
+            step.root,
+            path,
+            id,
+            applies.len(),
+            found.map(|f| f.hash),
+            placing,
+        ));
+        digests.push(digest);
+        project_rows.push(step.project_row);
+    }
+    if applies.is_empty() {
+        return Ok(None);
+    }
+    let commit = Commit { id, time: clock::now(), author: author.clone(), message, files };
+    let record = Record { commit, notes };
+    Ok(Some(Plan { record, body, applies, digests, project_rows }))
+}
+
+fn check_size(path: &NotePath, content: &[u8]) -> Result<()> {
+    let (size, limit) = (content.len() as u64, MAX_FILE_BYTES);
+    if size > limit {
+        return Err(StoreError::TooLarge { path: path.to_string(), size, limit });
+    }
+    Ok(())
+}
+
+/// Refuses a new name that some system would take for one that is there.
+fn check_new_name(session: &Session<'_>, step: &Step1<'_>, from: Option<&NotePath>) -> Result<()> {
+    if step.found.is_some() {
+        return Ok(());
+    }
+    let path = &step.operation.path;
+    let mut twins = session.db.prepare_cached(
+        "SELECT path FROM files WHERE project = ? AND path_key = ? AND path <> ?",
+    )?;
+    let rows = twins
+        .query_map(rusqlite::params![step.project_row, path.key(), path.as_str()], |row| {
+            row.get::<_, String>(0)
+        })?;
+    for existing in rows {
+        let existing = existing?;
+        let Ok(twin) = NotePath::parse(&existing) else { continue };
+        if Some(&twin) != from && step.root.stat(&twin)?.is_some() {
+            return Err(StoreError::Twin { path: path.to_string(), existing });
+        }
+    }
+    Ok(())
+}
+
+/// Writes beside, forces the log, exchanges, and indexes; or takes everything back.
+fn perform(
+    session: &mut Session<'_>,
+    change: &Change,
+    roots: &HashMap<ProjectName, Root>,
+    observed: Option<(Record, Body)>,
+    plan: Plan<'_>,
+) -> Result<Made> {
+    let Plan { record, body, mut applies, digests, project_rows } = plan;
+    for n in 0..applies.len() {
+        if let Err(e) = applies[n].write_beside() {
+            applies[..=n].iter().for_each(Apply::discard);
+            return Err(e);
+        }
+    }
+    let start = session.log.end();
+    let mut records: Vec<(Record, Body)> = observed.into_iter().collect();
+    records.push((record, body));
+    let placed = match session.log.append(&records) {
+        Ok(placed) => placed,
+        Err(e) => {
+            applies.iter().for_each(Apply::discard);
+            if let StoreError::Halted(reason) = &e {
+                *session.halted = Some(reason.clone());
+            }
+            return Err(e);
+        }
+    };
+    for n in 0..applies.len() {
+        let applied = applies[n].apply();
+        if matches!(applied, Ok(Applied::Yes)) {
+            continue;
+        }
+        let undone = applies[..=n].iter().rev().try_for_each(Apply::undo);
+        if let Err(e) = undone.and_then(|()| session.log.retract(start)) {
+            *session.halted = Some(e.to_string());
+            return Err(e);
+        }
+        applies.iter().for_each(Apply::discard);
+        return applied.map(|_| Made::Raced);
+    }
+    applies.iter().for_each(Apply::finish);
+    for (project, folder) in &change.emptied {
+        if let Some(root) = roots.get(project) {
+            root.prune(folder);
+        }
+    }
+    // The change is made and durable. What fails from here on is mended by the next session: the
+    // log is applied again, which changes nothing, and a lagging index catches up before a read.
+    faults::at(Step::Applied).ok();
+    session.held.set_applied(session.log.end()).ok();
+    let indexed = index(session, &placed, &applies, &digests, &project_rows);
+    session.inner.note_written(records.iter().map(|(_, body)| body.as_bytes().len()).sum());
+    if let Err(e) = indexed
+        && e.is_index_damage()
+    {
+        session.inner.index.forget();
+    }
+    let commit = records.pop().map(|(record, _)| record.commit);
+    Ok(Made::Done(commit.map_or(Outcome::Unchanged, Outcome::Committed)))
+}
+
+fn index(
+    session: &Session<'_>,
+    placed: &[Placed],
+    applies: &[Apply<'_>],
+    digests: &[Option<Digest>],
+    project_rows: &[i64],
+) -> Result<()> {
+    faults::at(Step::Index).map_err(|source| StoreError::Io { doing: "index".into(), source })?;
+    let transaction = session.db.unchecked_transaction()?;
+    for record in placed {
+        history::add(session.db, &session.inner.vault.device, record)?;
+    }
+    let mut batch = Batch::new(session.db);
+    let commit = placed.last().map(|placed| &placed.record);
+    for (n, ((apply, digest), project)) in applies.iter().zip(digests).zip(project_rows).enumerate()
+    {
+        let first_seen_ms = match apply.from() {
+            Some(from) => {
+                let first = history::head(session.db, *project, from)?.map(|head| head.first_ms);
+                batch.remove(*project, from)?;
+                first
+            }
+            None => history::head(session.db, *project, apply.path())?.map(|head| head.first_ms),
+        };
+        match (apply.content(), apply.stat()?) {
+            (Some((bytes, hash)), Some(stat)) if !apply.path().is_hidden() => {
+                let permalink = commit
+                    .and_then(|record| record.notes.get(n))
+                    .and_then(|note| note.permalink.as_deref());
+                let put = Put {
+                    project: *project,
+                    path: apply.path(),
+                    bytes,
+                    hash,
+                    stat,
+                    checked_ns: clock::now_ns(),
+                    permalink,
+                    first_seen_ms,
+                };
+                match digest {
+                    Some(digest) => batch.put_digest(&put, digest)?,
+                    None => batch.put(&put)?,
+                }
+            }
+            _ => batch.remove(*project, apply.path())?,
+        }
+    }
+    batch.finish()?;
+    transaction.commit()?;
+    faults::at(Step::Indexed).map_err(|source| StoreError::Io { doing: "index".into(), source })?;
+    if session.inner.index.wants_write_back() {
+        session.inner.index.write_back(session.db)?;
+    }
+    Ok(())
+}
+
+/// An edit that was found on disk is the person's.
+pub(crate) fn person() -> Author {
+    Author { client: "person".into(), tool: "editor".into(), channel: Channel::Disk }
+}

@@ -1,0 +1,175 @@
+//! What can go wrong beneath the engine, each with the value concerned.
+
+use std::io;
+
+use memoranda_core::id::{CommitId, ContentHash, ProjectName};
+
+/// A failure of the store. Outcomes that a caller can act on, such as a conflict, are values.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The operating system refused something.
+    #[error("cannot {doing}: {}", plain(.source))]
+    Io {
+        /// What was being done, with the project-relative name.
+        doing: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Another process held the write lock for too long.
+    #[error(
+        "the vault is busy: process {holder} has held the write lock for {seconds} s; try again, or end that process if it hangs"
+    )]
+    Busy {
+        /// The process that wrote last.
+        holder: u32,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// The vault was made by a later version.
+    #[error(
+        "this vault has format {found}, and this program knows formats up to {known}; use a newer memoranda"
+    )]
+    NewerFormat {
+        /// What the vault says.
+        found: String,
+        /// The newest that is understood.
+        known: u32,
+    },
+    /// No project of that name.
+    #[error("there is no project {name:?}; known projects: {}", list(.known))]
+    NoProject {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: Vec<ProjectName>,
+    },
+    /// A project's folder is not there now, perhaps not mounted.
+    #[error(
+        "the folder of project {name} cannot be reached: {reason}; nothing was removed from memory"
+    )]
+    ProjectUnavailable {
+        /// The project.
+        name: ProjectName,
+        /// Why.
+        reason: String,
+    },
+    /// A project could not be added or removed.
+    #[error("cannot {doing} project {name}: {reason}")]
+    ProjectRefused {
+        /// What was asked.
+        doing: &'static str,
+        /// The project.
+        name: ProjectName,
+        /// Why not.
+        reason: String,
+    },
+    /// The name on disk is a symbolic link, a hard link or a special file.
+    #[error("{path:?} is {what}, and is neither followed nor replaced")]
+    NotAFile {
+        /// The path within the project.
+        path: String,
+        /// What it is.
+        what: &'static str,
+    },
+    /// Another file has a name that some systems take for the same.
+    #[error(
+        "{existing:?} exists, and some systems cannot tell it from {path:?}; use that name, or another"
+    )]
+    Twin {
+        /// What was to be made.
+        path: String,
+        /// What is there.
+        existing: String,
+    },
+    /// Larger than the store keeps.
+    #[error("{path:?} would be {size} bytes; the limit is {limit}")]
+    TooLarge {
+        /// The path within the project.
+        path: String,
+        /// Its size.
+        size: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// The history has no such commit.
+    #[error("there is no commit {0:?}; `memoranda log` lists them")]
+    NoCommit(String),
+    /// A short commit id fits several.
+    #[error("commit {given:?} could be any of {}; give more of it", list(.candidates))]
+    AmbiguousCommit {
+        /// What was given.
+        given: String,
+        /// What it fits.
+        candidates: Vec<CommitId>,
+    },
+    /// The content was purged or its log is damaged.
+    #[error("the text of version {} is no longer in the log: purged by `vacuum`, or its segment is damaged (`memoranda doctor` tells)", .0.short())]
+    ContentGone(ContentHash),
+    /// A file of Memoranda's own could not be understood.
+    #[error("{file} is not readable: {reason}")]
+    Damaged {
+        /// Which file.
+        file: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A failed write could not be undone; a new start completes it from the log.
+    #[error("an earlier write failed half-way ({0}); restart to complete it from the log")]
+    Halted(String),
+    /// SQLite failed.
+    #[error("the index failed: {0}")]
+    Index(#[from] rusqlite::Error),
+}
+
+/// The result of most store calls.
+pub type Result<T, E = StoreError> = std::result::Result<T, E>;
+
+impl StoreError {
+    /// Whether the disk (or quota) is full.
+    pub fn is_disk_full(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if matches!(
+            source.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+        ))
+    }
+
+    /// Whether the index is to blame and a rebuild would mend it.
+    pub(crate) fn is_index_damage(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        matches!(self, Self::Index(rusqlite::Error::SqliteFailure(e, _))
+            if matches!(e.code, DatabaseCorrupt | NotADatabase))
+    }
+}
+
+/// Adds to an I/O error what was being done.
+pub(crate) trait Doing<T> {
+    fn doing(self, what: impl FnOnce() -> String) -> Result<T>;
+}
+
+impl<T> Doing<T> for io::Result<T> {
+    fn doing(self, what: impl FnOnce() -> String) -> Result<T> {
+        self.map_err(|source| StoreError::Io { doing: what(), source })
+    }
+}
+
+/// Says an I/O error in words, without the number that the standard text carries.
+fn plain(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => "it does not exist".into(),
+        io::ErrorKind::PermissionDenied => "permission denied".into(),
+        io::ErrorKind::StorageFull => "the disk is full; nothing was changed".into(),
+        io::ErrorKind::QuotaExceeded => "the disk quota is used up; nothing was changed".into(),
+        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".into(),
+        _ => {
+            let text = error.to_string();
+            text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+        }
+    }
+}
+
+fn list<T: std::fmt::Display>(items: &[T]) -> String {
+    match items {
+        [] => "none".into(),
+        items => items.iter().map(T::to_string).collect::<Vec<_>>().join(", "),
+    }
+}

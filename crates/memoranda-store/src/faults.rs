@@ -1,0 +1,140 @@
+//! Failures on purpose, so that the promises can be tested at every step of a write.
+//!
+//! Without the feature `faults` every call is empty. With it, a test arms one fault for the
+//! process: at the n-th time that a step is reached, abort, or fail as a bad disk would.
+
+use std::io;
+
+/// The steps of a write at which the world can end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// Before a new file's bytes are written beside the old ones.
+    TempWrite,
+    /// Before the log grows.
+    LogAppend,
+    /// Half of the record is in the log file.
+    LogTorn,
+    /// Before the log is forced to disk.
+    LogSync,
+    /// After the log is on disk: the change is acknowledged or will be completed.
+    LogSynced,
+    /// Before a file takes its new bytes.
+    Swap,
+    /// After the files, before the lock file says so.
+    Applied,
+    /// Before the index learns of it.
+    Index,
+    /// After the index, before the answer.
+    Indexed,
+    /// Before files are forced to disk in the background.
+    FileSync,
+    /// Before the checkpoint is replaced.
+    Checkpoint,
+}
+
+impl Step {
+    /// All steps, in the order of a write.
+    pub const ALL: [Self; 11] = [
+        Self::TempWrite,
+        Self::LogAppend,
+        Self::LogTorn,
+        Self::LogSync,
+        Self::LogSynced,
+        Self::Swap,
+        Self::Applied,
+        Self::Index,
+        Self::Indexed,
+        Self::FileSync,
+        Self::Checkpoint,
+    ];
+
+    /// Its name in a fault's specification.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TempWrite => "temp-write",
+            Self::LogAppend => "log-append",
+            Self::LogTorn => "log-torn",
+            Self::LogSync => "log-sync",
+            Self::LogSynced => "log-synced",
+            Self::Swap => "swap",
+            Self::Applied => "applied",
+            Self::Index => "index",
+            Self::Indexed => "indexed",
+            Self::FileSync => "file-sync",
+            Self::Checkpoint => "checkpoint",
+        }
+    }
+}
+
+#[cfg(not(feature = "faults"))]
+#[inline(always)]
+pub(crate) fn at(_: Step) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(feature = "faults")]
+pub use armed::arm;
+#[cfg(feature = "faults")]
+pub(crate) use armed::at;
+
+#[cfg(feature = "faults")]
+mod armed {
+    use std::io;
+    use std::sync::Mutex;
+
+    use super::Step;
+
+    enum Kind {
+        Abort,
+        Fail(io::ErrorKind),
+    }
+
+    struct Fault {
+        step: Step,
+        remaining: u32,
+        kind: Kind,
+    }
+
+    static FAULT: Mutex<Option<Fault>> = Mutex::new(None);
+
+    /// Arms the fault `kind:step:n`, such as `abort:log-sync:1` or `full:temp-write:2`; an empty
+    /// text disarms. Kinds: `abort`, `full` (no space left), `io` (the device failed).
+    pub fn arm(specification: &str) -> Result<(), String> {
+        let mut slot = FAULT.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if specification.is_empty() {
+            *slot = None;
+            return Ok(());
+        }
+        let mut parts = specification.split(':');
+        let bad = || format!("{specification:?} is not KIND:STEP:N");
+        let kind = match parts.next() {
+            Some("abort") => Kind::Abort,
+            Some("full") => Kind::Fail(io::ErrorKind::StorageFull),
+            Some("io") => Kind::Fail(io::ErrorKind::Other),
+            _ => return Err(bad()),
+        };
+        let name = parts.next().ok_or_else(bad)?;
+        let step = Step::ALL.into_iter().find(|step| step.name() == name).ok_or_else(bad)?;
+        let remaining = parts.next().unwrap_or("1").parse().map_err(|_| bad())?;
+        *slot = Some(Fault { step, remaining, kind });
+        Ok(())
+    }
+
+    pub(crate) fn at(step: Step) -> io::Result<()> {
+        let mut slot = FAULT.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let Some(fault) = slot.as_mut().filter(|fault| fault.step == step) else {
+            return Ok(());
+        };
+        fault.remaining = fault.remaining.saturating_sub(1);
+        if fault.remaining > 0 {
+            return Ok(());
+        }
+        match fault.kind {
+            Kind::Abort => std::process::abort(),
+            Kind::Fail(kind) => {
+                *slot = None;
+                Err(io::Error::new(kind, "a fault that a test asked for"))
+            }
+        }
+    }
+}

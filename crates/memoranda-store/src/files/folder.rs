@@ -1,0 +1,222 @@
+//! One folder's handle: reading, writing beside, exchanging and removing plain files by name.
+
+use std::io::{self, Read as _, Write as _};
+
+use cap_fs_ext::MetadataExt as _;
+use cap_std::fs::{Dir, DirBuilder};
+
+use super::{FileStat, Found, HardLinks, MAX_FILE_BYTES, Privacy, hash, no_follow, stat_of};
+use crate::faults::{self, Step};
+
+/// How a refused hard link is told apart from other errors on its way up.
+pub(super) const HARD_LINK: io::ErrorKind = io::ErrorKind::TooManyLinks;
+
+/// The handle of one folder in a project.
+pub(crate) struct Folder {
+    dir: Dir,
+}
+
+/// What became of the file that a swap displaced.
+pub(crate) enum Swapped {
+    /// It now has the temporary name.
+    Displaced,
+    /// It is gone: the file system can only replace.
+    Replaced,
+}
+
+impl Folder {
+    pub(super) fn new(dir: Dir) -> Self {
+        Self { dir }
+    }
+
+    /// Reads a plain file; `None` if there is none.
+    pub(crate) fn read(&self, name: &str, hard_links: HardLinks) -> io::Result<Option<Found>> {
+        let mut options = no_follow();
+        options.read(true);
+        #[cfg(unix)]
+        {
+            // Opening a pipe that somebody left in the folder must not wait for its other end.
+            use cap_std::fs::OpenOptionsExt as _;
+            options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
+        }
+        let mut file = match self.dir.open_with(name, &options) {
+            Ok(file) => file,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(e),
+        };
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        if metadata.nlink() > 1 && hard_links == HardLinks::Refuse {
+            return Err(HARD_LINK.into());
+        }
+        if metadata.len() > MAX_FILE_BYTES {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let mut bytes = Vec::with_capacity(metadata.len() as usize + 1);
+        file.read_to_end(&mut bytes)?;
+        let hash = hash(&bytes);
+        Ok(Some(Found { bytes, hash, stat: stat_of(&metadata), mode: mode_of(&metadata) }))
+    }
+
+    /// What the system says of a plain file; `None` if there is none.
+    pub(crate) fn stat(&self, name: &str) -> io::Result<Option<FileStat>> {
+        match self.dir.symlink_metadata(name) {
+            Ok(metadata) if metadata.is_file() => Ok(Some(stat_of(&metadata))),
+            Ok(_) => Err(io::ErrorKind::InvalidInput.into()),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Writes a new file under a temporary name.
+    pub(crate) fn write_temporary(&self, name: &str, bytes: &[u8], mode: u32) -> io::Result<()> {
+        faults::at(Step::TempWrite)?;
+        let mut options = no_follow();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        {
+            use cap_std::fs::OpenOptionsExt as _;
+            options.mode(mode);
+        }
+        let mut file = self.dir.open_with(name, &options)?;
+        let written = file.write_all(bytes).and_then(|()| set_mode(&file, mode));
+        if written.is_err() {
+            self.remove_quietly(name);
+        }
+        written
+    }
+
+    /// Gives the temporary file its name, where no file has it; fails with `AlreadyExists`.
+    pub(crate) fn place(&self, temporary: &str, name: &str) -> io::Result<()> {
+        faults::at(Step::Swap)?;
+        place(&self.dir, temporary, name)
+    }
+
+    /// Gives the temporary file the name of an existing one.
+    pub(crate) fn swap(&self, temporary: &str, name: &str) -> io::Result<Swapped> {
+        faults::at(Step::Swap)?;
+        match exchange(&self.dir, temporary, name) {
+            Ok(()) => Ok(Swapped::Displaced),
+            Err(e) if is_unsupported(&e) => {
+                self.dir.rename(temporary, &self.dir, name)?;
+                Ok(Swapped::Replaced)
+            }
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Moves a file here from another folder, where no file has its new name.
+    pub(crate) fn take(&self, from: &Self, from_name: &str, name: &str) -> io::Result<()> {
+        faults::at(Step::Swap)?;
+        rename_new(&from.dir, from_name, &self.dir, name)
+    }
+
+    /// Removes a file that is known to be ours or kept in the log.
+    pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
+        match self.dir.remove_file(name) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+            other => other,
+        }
+    }
+
+    /// Removes a temporary file; if that fails, the next scan does it.
+    pub(crate) fn remove_quietly(&self, name: &str) {
+        self.dir.remove_file(name).ok();
+    }
+
+    /// Forces a file's bytes to disk; a missing file is fine.
+    pub(crate) fn sync_file(&self, name: &str) -> io::Result<()> {
+        faults::at(Step::FileSync)?;
+        let mut options = no_follow();
+        options.read(true);
+        match self.dir.open_with(name, &options) {
+            Ok(file) => file.sync_data(),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Forces the folder's names to disk, where the system can.
+    pub(crate) fn sync_names(&self) -> io::Result<()> {
+        if cfg!(unix) { self.dir.try_clone()?.into_std_file().sync_all() } else { Ok(()) }
+    }
+}
+
+pub(super) fn dir_builder(privacy: Privacy) -> DirBuilder {
+    #[allow(unused_mut)]
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    if privacy == Privacy::Private {
+        use cap_std::fs::DirBuilderExt as _;
+        builder.mode(0o700);
+    }
+    builder
+}
+
+#[cfg(unix)]
+fn mode_of(metadata: &cap_std::fs::Metadata) -> u32 {
+    use cap_std::fs::MetadataExt as _;
+    metadata.mode() & 0o777
+}
+
+#[cfg(not(unix))]
+fn mode_of(_: &cap_std::fs::Metadata) -> u32 {
+    0o666
+}
+
+/// Restores the mode of the file that is being replaced; a new file keeps what the umask left.
+#[cfg(unix)]
+fn set_mode(file: &cap_std::fs::File, mode: u32) -> io::Result<()> {
+    use cap_std::fs::PermissionsExt as _;
+    if mode == 0o666 {
+        return Ok(());
+    }
+    file.set_permissions(cap_std::fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn set_mode(_: &cap_std::fs::File, _: u32) -> io::Result<()> {
+    Ok(())
+}
+
+fn place(dir: &Dir, temporary: &str, name: &str) -> io::Result<()> {
+    rename_new(dir, temporary, dir, name)
+}
+
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn rename_new(from_dir: &Dir, from: &str, to_dir: &Dir, to: &str) -> io::Result<()> {
+    use rustix::fs::{RenameFlags, renameat_with};
+    match renameat_with(from_dir, from, to_dir, to, RenameFlags::NOREPLACE) {
+        Err(e) if is_unsupported(&e.into()) => rename_new_by_looking(from_dir, from, to_dir, to),
+        other => Ok(other?),
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn rename_new(from_dir: &Dir, from: &str, to_dir: &Dir, to: &str) -> io::Result<()> {
+    rename_new_by_looking(from_dir, from, to_dir, to)
+}
+
+fn rename_new_by_looking(from_dir: &Dir, from: &str, to_dir: &Dir, to: &str) -> io::Result<()> {
+    if to_dir.symlink_metadata(to).is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    from_dir.rename(from, to_dir, to)
+}
+
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+fn exchange(dir: &Dir, temporary: &str, name: &str) -> io::Result<()> {
+    use rustix::fs::{RenameFlags, renameat_with};
+    Ok(renameat_with(dir, temporary, dir, name, RenameFlags::EXCHANGE)?)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+fn exchange(_: &Dir, _: &str, _: &str) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+fn is_unsupported(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput)
+}

@@ -1,0 +1,296 @@
+//! The door for files: every byte of a person's notes is read and written here, relative to the
+//! handle of its project's folder, so that no name can lead anywhere else.
+//!
+//! Symbolic links are never followed. A file is replaced by exchanging it with one that was
+//! written beside it; what was displaced is looked at once more before it is let go, so that an
+//! editor that saved in between is noticed.
+
+#![allow(clippy::disallowed_types, clippy::disallowed_methods)]
+
+mod folder;
+pub(crate) mod own;
+mod walk;
+
+use std::io;
+use std::path::Path;
+
+use cap_fs_ext::{DirExt as _, FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, Metadata, OpenOptions};
+use memoranda_core::id::ContentHash;
+use memoranda_core::path::NotePath;
+
+use crate::error::{Doing as _, Result, StoreError};
+
+pub(crate) use folder::{Folder, Swapped};
+pub(crate) use walk::{Walk, Walked, walk};
+
+/// The largest file that is read into memory or the log.
+pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// How a project's files are treated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FileRules {
+    /// Who may read new files.
+    pub privacy: Privacy,
+    /// What a file with further hard links is taken for.
+    pub hard_links: HardLinks,
+}
+
+/// Who may read the files and folders that are made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Privacy {
+    /// Whoever the system's defaults allow.
+    Shared,
+    /// The owner alone: files 0600, folders 0700.
+    Private,
+}
+
+/// What to do with a file that has another name, perhaps outside the project.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HardLinks {
+    /// It is not read: its other name may lie anywhere.
+    Refuse,
+    /// It is read like any file; writing never goes through to the other name.
+    Allow,
+}
+
+/// What the file system says of a file, cheap to ask and enough to tell "unchanged".
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FileStat {
+    /// Bytes.
+    pub size: u64,
+    /// Time of last modification, in nanoseconds since 1970.
+    pub mtime_ns: i64,
+    /// Time of last change of the inode, where the system has one.
+    pub ctime_ns: i64,
+    /// The inode, or its like.
+    pub inode: u64,
+}
+
+/// A file as it was read: its bytes, their hash, and what the system said of it.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The content.
+    pub bytes: Vec<u8>,
+    /// Its hash.
+    pub hash: ContentHash,
+    /// Size and times.
+    pub stat: FileStat,
+    /// Permission bits, where the system has them.
+    pub(crate) mode: u32,
+}
+
+/// What lies at or below a place in a project.
+#[derive(Clone, Debug, Default)]
+pub struct Below {
+    /// All files, hidden and ignored ones too.
+    pub files: Vec<NotePath>,
+    /// All folders, the deepest first.
+    pub folders: Vec<NotePath>,
+}
+
+/// The hash that names a content everywhere: in the log, the index and in expectations.
+pub fn hash(bytes: &[u8]) -> ContentHash {
+    ContentHash(*blake3::hash(bytes).as_bytes())
+}
+
+/// The handle of a project's folder.
+pub(crate) struct Root {
+    dir: Dir,
+    rules: FileRules,
+}
+
+impl Root {
+    /// Opens a folder that exists.
+    pub(crate) fn open(path: &Path, rules: FileRules) -> io::Result<Self> {
+        let dir = Dir::open_ambient_dir(path, ambient_authority())?;
+        Ok(Self { dir, rules })
+    }
+
+    /// Makes the folder if need be, then opens it.
+    pub(crate) fn create(path: &Path, rules: FileRules) -> io::Result<Self> {
+        own::create_dir(path, rules.privacy)?;
+        Self::open(path, rules)
+    }
+
+    /// What tells this folder from another of the same name: device and inode.
+    pub(crate) fn identity(&self) -> io::Result<(u64, u64)> {
+        let metadata = self.dir.dir_metadata()?;
+        Ok((metadata.dev(), metadata.ino()))
+    }
+
+    /// Reads a file; `None` if there is none.
+    pub(crate) fn read(&self, path: &NotePath) -> Result<Option<Found>> {
+        let Some(folder) = self.folder(path)? else { return Ok(None) };
+        folder.read(path.file_name(), self.rules.hard_links).map_err(|e| self.explain(path, e))
+    }
+
+    /// What the system says of a file; `None` if there is none.
+    pub(crate) fn stat(&self, path: &NotePath) -> Result<Option<FileStat>> {
+        let Some(folder) = self.folder(path)? else { return Ok(None) };
+        folder.stat(path.file_name()).map_err(|e| self.explain(path, e))
+    }
+
+    /// Whether the path names a folder.
+    pub(crate) fn is_folder(&self, path: &NotePath) -> bool {
+        self.dir.symlink_metadata(path.as_str()).is_ok_and(|m| m.is_dir())
+    }
+
+    /// The folder that holds the file; `None` if it does not exist.
+    pub(crate) fn folder(&self, path: &NotePath) -> Result<Option<Folder>> {
+        match self.descend(path.parent().unwrap_or("")) {
+            Ok(dir) => Ok(Some(Folder::new(dir))),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(self.explain(path, e)),
+        }
+    }
+
+    /// The folder that holds the file, made if need be.
+    pub(crate) fn make_folder(&self, path: &NotePath) -> Result<Folder> {
+        let mut dir = self.dir.try_clone().doing(|| format!("open {path:?}"))?;
+        for name in path.parent().into_iter().flat_map(|parent| parent.split('/')) {
+            match dir.create_dir_with(name, &folder::dir_builder(self.rules.privacy)) {
+                Ok(()) => {}
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(self.explain(path, e)),
+            }
+            dir = dir.open_dir_nofollow(name).map_err(|e| self.explain(path, e))?;
+        }
+        Ok(Folder::new(dir))
+    }
+
+    /// Removes a folder if nothing is left in it.
+    pub(crate) fn prune(&self, folder: &NotePath) {
+        self.dir.remove_dir(folder.as_str()).ok();
+    }
+
+    /// Everything at or below a place: files of every kind, and folders, the deepest first.
+    pub(crate) fn below(&self, place: &NotePath) -> Result<Below> {
+        let mut below = Below::default();
+        let Some(parent) = self.folder(place)? else { return Ok(below) };
+        if matches!(parent.stat(place.file_name()), Ok(Some(_))) {
+            below.files.push(place.clone());
+            return Ok(below);
+        }
+        if self.is_folder(place) {
+            let dir = self.descend(place.as_str()).map_err(|e| self.explain(place, e))?;
+            self.gather(&dir, place, &mut below)?;
+        }
+        Ok(below)
+    }
+
+    /// Every file of the project that has a portable name; leftovers of dead writes are none.
+    pub(crate) fn everything(&self) -> Result<Vec<NotePath>> {
+        let mut files = Vec::new();
+        for entry in self.dir.entries().doing(|| "list the project".into())? {
+            let entry = entry.doing(|| "list the project".into())?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let Ok(path) = NotePath::parse(&name) else { continue };
+            let kind = entry.file_type().doing(|| "list the project".into())?;
+            if kind.is_file() && !name.starts_with(walk::TEMPORARY_PREFIX) {
+                files.push(path);
+            } else if kind.is_dir() {
+                files.extend(self.below(&path)?.files);
+            }
+        }
+        files.sort_unstable();
+        Ok(files)
+    }
+
+    fn gather(&self, dir: &Dir, place: &NotePath, below: &mut Below) -> Result<()> {
+        let doing = || format!("list {place}");
+        for entry in dir.entries().doing(doing)? {
+            let entry = entry.doing(doing)?;
+            let name = entry.file_name();
+            let shown = name.to_string_lossy();
+            let Ok(path) = NotePath::parse(&format!("{place}/{shown}")) else {
+                let what = "a name that is not portable";
+                return Err(StoreError::NotAFile { path: format!("{place}/{shown}"), what });
+            };
+            let kind = entry.file_type().doing(doing)?;
+            if kind.is_dir() {
+                let child = dir.open_dir_nofollow(&name).doing(doing)?;
+                self.gather(&child, &path, below)?;
+            } else if kind.is_file() {
+                below.files.push(path);
+            } else {
+                let what = "a symbolic link or special file";
+                return Err(StoreError::NotAFile { path: path.to_string(), what });
+            }
+        }
+        below.folders.push(place.clone());
+        Ok(())
+    }
+
+    /// Permission bits for a file that is new here.
+    pub(crate) fn new_file_mode(&self) -> u32 {
+        match self.rules.privacy {
+            Privacy::Shared => 0o666,
+            Privacy::Private => 0o600,
+        }
+    }
+
+    /// The handle of a folder, reached name by name without following a link.
+    fn descend(&self, folder: &str) -> io::Result<Dir> {
+        let mut dir = self.dir.try_clone()?;
+        for name in folder.split('/').filter(|name| !name.is_empty()) {
+            dir = dir.open_dir_nofollow(name)?;
+        }
+        Ok(dir)
+    }
+
+    /// Says what stood in the way: a link, a folder, or what the system reported.
+    fn explain(&self, path: &NotePath, error: io::Error) -> StoreError {
+        let mut prefix = String::new();
+        for name in path.as_str().split('/') {
+            if !prefix.is_empty() {
+                prefix.push('/');
+            }
+            prefix.push_str(name);
+            let Ok(metadata) = self.dir.symlink_metadata(&prefix) else { break };
+            let what = match () {
+                () if metadata.is_symlink() => "a symbolic link",
+                () if prefix == path.as_str() && metadata.is_dir() => "a folder",
+                () if prefix != path.as_str() && metadata.is_file() => "a file, not a folder",
+                () if metadata.is_file() && error.kind() == folder::HARD_LINK => "a hard link",
+                () if !metadata.is_file() && !metadata.is_dir() => "a special file",
+                () => continue,
+            };
+            return StoreError::NotAFile { path: prefix, what };
+        }
+        if error.kind() == io::ErrorKind::FileTooLarge {
+            let size = self.dir.symlink_metadata(path.as_str()).map_or(0, |m| m.len());
+            let limit = MAX_FILE_BYTES;
+            return StoreError::TooLarge { path: path.to_string(), size, limit };
+        }
+        StoreError::Io { doing: format!("use {path}"), source: error }
+    }
+}
+
+fn stat_of(metadata: &Metadata) -> FileStat {
+    let (mtime_ns, ctime_ns) = times_ns(metadata);
+    FileStat { size: metadata.len(), mtime_ns, ctime_ns, inode: metadata.ino() }
+}
+
+#[cfg(unix)]
+fn times_ns(metadata: &Metadata) -> (i64, i64) {
+    use cap_std::fs::MetadataExt as _;
+    let join = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000) + nanos;
+    (join(metadata.mtime(), metadata.mtime_nsec()), join(metadata.ctime(), metadata.ctime_nsec()))
+}
+
+#[cfg(not(unix))]
+fn times_ns(metadata: &Metadata) -> (i64, i64) {
+    let since_1970 = metadata
+        .modified()
+        .ok()
+        .and_then(|time| time.into_std().duration_since(std::time::UNIX_EPOCH).ok());
+    (since_1970.map_or(0, |duration| duration.as_nanos() as i64), 0)
+}
+
+fn no_follow() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.follow(FollowSymlinks::No);
+    options
+}

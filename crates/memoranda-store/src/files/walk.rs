@@ -1,0 +1,188 @@
+//! Walking a project: which files are notes, which are ignored, which could not be looked at.
+//!
+//! The walk goes by folder handles and never through a link. Hidden names, what `.gitignore`
+//! and `.memorandaignore` name, and what is not portable are left out. A folder that cannot be
+//! read is reported, so that nothing beneath it is taken for deleted.
+
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use cap_fs_ext::DirExt as _;
+use cap_std::fs::Dir;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use memoranda_core::path::NotePath;
+
+use super::{FileStat, Root, no_follow, stat_of};
+
+const IGNORE_FILES: [&str; 2] = [".gitignore", ".memorandaignore"];
+/// How temporary files begin; a crash can leave one behind.
+pub(crate) const TEMPORARY_PREFIX: &str = ".memoranda-";
+
+/// What a walk found.
+#[derive(Default)]
+pub(crate) struct Walk {
+    /// Files that count, with what the system says of them.
+    pub(crate) files: Vec<Walked>,
+    /// Folders and files that could not be looked at: what is known of them stays.
+    pub(crate) unreadable: Vec<(String, io::Error)>,
+    /// Names that were left out for a reason worth telling.
+    pub(crate) skipped: Vec<(String, &'static str)>,
+    /// Temporary files of writes that never finished.
+    pub(crate) leftovers: Vec<NotePath>,
+}
+
+/// One file of a walk.
+pub(crate) struct Walked {
+    pub(crate) path: NotePath,
+    pub(crate) stat: FileStat,
+}
+
+/// Walks the whole project.
+pub(crate) fn walk(root: &Root) -> Walk {
+    let mut found = Walk::default();
+    match root.dir.try_clone() {
+        Ok(dir) => descend(&dir, "", &mut Vec::new(), &mut found),
+        Err(e) => found.unreadable.push((String::new(), e)),
+    }
+    found
+}
+
+impl Walk {
+    /// Whether nothing is known about this path now, because a folder above it (or the file
+    /// itself) could not be looked at.
+    pub(crate) fn is_unknown(&self, path: &NotePath) -> bool {
+        self.unreadable.iter().any(|(place, _)| path.as_str() == place || path.is_within(place))
+    }
+}
+
+impl Root {
+    /// Whether the rules of this project leave the path out.
+    pub(crate) fn ignores(&self, path: &NotePath) -> bool {
+        if path.is_hidden() {
+            return true;
+        }
+        let mut rules = Vec::new();
+        let Ok(mut dir) = self.dir.try_clone() else { return false };
+        let mut prefix = String::new();
+        for name in path.as_str().split('/') {
+            rules.extend(rules_in(&dir, &prefix));
+            if !prefix.is_empty() {
+                prefix.push('/');
+            }
+            prefix.push_str(name);
+            let is_file = prefix.len() == path.as_str().len();
+            if is_ignored(&rules, &prefix, if is_file { Kind::File } else { Kind::Folder }) {
+                return true;
+            }
+            if !is_file {
+                match dir.open_dir_nofollow(name) {
+                    Ok(below) => dir = below,
+                    Err(_) => return false,
+                }
+            }
+        }
+        false
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    File,
+    Folder,
+}
+
+fn descend(dir: &Dir, prefix: &str, rules: &mut Vec<Gitignore>, found: &mut Walk) {
+    let entries = match dir.entries() {
+        Ok(entries) => entries,
+        Err(e) => return found.unreadable.push((prefix.to_owned(), e)),
+    };
+    let outer_rules = rules.len();
+    rules.extend(rules_in(dir, prefix));
+    for entry in entries {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(e) => {
+                found.unreadable.push((prefix.to_owned(), e));
+                continue;
+            }
+        };
+        let Ok(name) = entry.file_name().into_string() else {
+            let shown = entry.file_name().to_string_lossy().into_owned();
+            found.skipped.push((join(prefix, &shown), "its name is not UTF-8"));
+            continue;
+        };
+        let place = join(prefix, &name);
+        if name.starts_with('.') {
+            if name.starts_with(TEMPORARY_PREFIX) {
+                found.leftovers.extend(NotePath::parse(&place));
+            }
+            continue;
+        }
+        let Ok(path) = NotePath::parse(&place) else {
+            found.skipped.push((place, "its name is not one that every system can use"));
+            continue;
+        };
+        let kind = match entry.file_type() {
+            Ok(kind) if kind.is_file() => Kind::File,
+            Ok(kind) if kind.is_dir() => Kind::Folder,
+            Ok(kind) if kind.is_symlink() => {
+                found.skipped.push((place, "it is a symbolic link"));
+                continue;
+            }
+            Ok(_) => continue,
+            Err(e) => {
+                found.unreadable.push((place, e));
+                continue;
+            }
+        };
+        if is_ignored(rules, &place, kind) {
+            continue;
+        }
+        match kind {
+            Kind::File => match entry.metadata() {
+                Ok(metadata) => found.files.push(Walked { path, stat: stat_of(&metadata) }),
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+                Err(e) => found.unreadable.push((place, e)),
+            },
+            Kind::Folder => match dir.open_dir_nofollow(&name) {
+                Ok(below) => descend(&below, &place, rules, found),
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+                Err(e) => found.unreadable.push((place, e)),
+            },
+        }
+    }
+    rules.truncate(outer_rules);
+}
+
+fn join(prefix: &str, name: &str) -> String {
+    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
+}
+
+fn rules_in(dir: &Dir, prefix: &str) -> Vec<Gitignore> {
+    IGNORE_FILES.iter().filter_map(|name| rules_from(dir, prefix, name)).collect()
+}
+
+fn rules_from(dir: &Dir, prefix: &str, name: &str) -> Option<Gitignore> {
+    let mut options = no_follow();
+    options.read(true);
+    let mut text = Vec::new();
+    let file = dir.open_with(name, &options).ok()?;
+    file.take(1 << 20).read_to_end(&mut text).ok()?;
+    let mut builder = GitignoreBuilder::new(Path::new(prefix));
+    for line in String::from_utf8_lossy(&text).lines() {
+        // A bad pattern ignores nothing; the others still count.
+        builder.add_line(None, line).ok();
+    }
+    builder.build().ok()
+}
+
+/// The innermost rule that says something decides, as in git.
+fn is_ignored(rules: &[Gitignore], place: &str, kind: Kind) -> bool {
+    for rule in rules.iter().rev() {
+        let verdict = rule.matched(place, kind == Kind::Folder);
+        if !verdict.is_none() {
+            return verdict.is_ignore();
+        }
+    }
+    false
+}

@@ -1,0 +1,147 @@
+//! The door for SQLite: opening the index, telling a sound one from a damaged one, and writing
+//! its pages back under the vault's lock.
+//!
+//! Pages reach the main file only by a checkpoint under the lock, and each checkpoint notes the
+//! file's size and time. A main file that differs from its note was changed by somebody else;
+//! since it is only a cache, it is then made anew.
+
+#![allow(clippy::disallowed_methods)]
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::{Doing as _, Result};
+use crate::files::{Privacy, own};
+
+/// Raised whenever the tables or what is put in them changes.
+const SCHEMA_VERSION: i32 = 1;
+const SCHEMA: &str = include_str!("schema.sql");
+/// Past this, a commit writes the log of the index back at once.
+const LARGE_WAL_BYTES: u64 = 16 << 20;
+
+/// Where the index of one vault lies.
+#[derive(Clone)]
+pub(crate) struct IndexFile {
+    path: PathBuf,
+}
+
+/// What is found where an index should be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum IndexState {
+    /// As it was left.
+    Sound,
+    /// Missing, of another version, or changed by somebody else.
+    Unusable,
+}
+
+impl IndexFile {
+    /// The index of the vault at `home` in the cache folder.
+    pub(crate) fn new(cache: &Path, home: &Path) -> Result<Self> {
+        let hash = blake3::hash(home.as_os_str().as_encoded_bytes()).to_hex();
+        let folder = cache.join(&hash[..16]);
+        own::create_dir(&folder, Privacy::Private).doing(|| "make the index's folder".into())?;
+        Ok(Self { path: folder.join("index.db") })
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Looks at the file without reading it.
+    pub(crate) fn state(&self) -> Result<IndexState> {
+        let found = own::size_and_mtime(&self.path).doing(|| "look at the index".into())?;
+        let Some(found) = found else { return Ok(IndexState::Unusable) };
+        let stamp = own::read(&self.stamp_path()).doing(|| "look at the index".into())?;
+        let sound = stamp.is_some_and(|stamp| stamp == stamp_text(found).as_bytes());
+        Ok(if sound { IndexState::Sound } else { IndexState::Unusable })
+    }
+
+    /// What tells this file from another of the same name.
+    pub(crate) fn identity(&self) -> Option<(u64, u64)> {
+        own::identity(&self.path)
+    }
+
+    /// Opens a sound index for reading.
+    pub(crate) fn open_reader(&self) -> Result<Connection> {
+        let db = self.open(OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        db.pragma_update(None, "query_only", true)?;
+        Ok(db)
+    }
+
+    /// Opens a sound index for writing. Only under the vault's lock.
+    pub(crate) fn open_writer(&self) -> Result<Connection> {
+        self.open(OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+    }
+
+    /// Makes an empty index. Only under the vault's lock.
+    pub(crate) fn create(&self) -> Result<Connection> {
+        for suffix in ["", "-wal", "-shm", ".stamp"] {
+            own::remove(&self.with_suffix(suffix)).doing(|| "remove the old index".into())?;
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let db = self.open(flags)?;
+        db.execute_batch(&format!(
+            "BEGIN; {SCHEMA}; PRAGMA user_version = {SCHEMA_VERSION}; COMMIT"
+        ))?;
+        self.write_back(&db)?;
+        Ok(db)
+    }
+
+    /// Writes all pages to the main file and notes how it looks then. Only under the lock.
+    pub(crate) fn write_back(&self, db: &Connection) -> Result<()> {
+        let busy: i64 = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        if busy != 0 {
+            // A reader holds an older state: pages were written as far as possible.
+            db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+        }
+        let found = own::size_and_mtime(&self.path).doing(|| "look at the index".into())?;
+        if let Some(found) = found {
+            own::write_plain(&self.stamp_path(), stamp_text(found).as_bytes())
+                .doing(|| "note the index's state".into())?;
+        }
+        Ok(())
+    }
+
+    /// Whether so much waits to be written back that it should be done now.
+    pub(crate) fn wants_write_back(&self) -> bool {
+        matches!(own::size_and_mtime(&self.with_suffix("-wal")), Ok(Some((size, _))) if size > LARGE_WAL_BYTES)
+    }
+
+    fn open(&self, flags: OpenFlags) -> Result<Connection> {
+        let db = Connection::open_with_flags(&self.path, flags)?;
+        db.busy_timeout(Duration::from_secs(10))?;
+        db.pragma_update(None, "journal_mode", "wal")?;
+        db.pragma_update(None, "synchronous", "normal")?;
+        db.pragma_update(None, "wal_autocheckpoint", 0)?;
+        db.pragma_update(None, "cache_size", -8000)?;
+        db.pragma_update(None, "temp_store", "memory")?;
+        db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        db.set_prepared_statement_cache_capacity(64);
+        Ok(db)
+    }
+
+    /// Whether the tables are those that this program knows.
+    pub(crate) fn is_current(db: &Connection) -> bool {
+        db.query_row("PRAGMA user_version", [], |row| row.get::<_, i32>(0))
+            .is_ok_and(|version| version == SCHEMA_VERSION)
+    }
+
+    fn stamp_path(&self) -> PathBuf {
+        self.with_suffix(".stamp")
+    }
+
+    fn with_suffix(&self, suffix: &str) -> PathBuf {
+        let mut path = self.path.as_os_str().to_owned();
+        path.push(suffix);
+        path.into()
+    }
+}
+
+fn stamp_text((size, mtime_ns): (u64, i128)) -> String {
+    format!("{size} {mtime_ns}\n")
+}

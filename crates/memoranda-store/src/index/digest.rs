@@ -1,0 +1,260 @@
+//! What the index keeps of one file, worked out from its bytes alone: pure, so that many files
+//! can be digested at once.
+
+use memoranda_core::id::ObservationId;
+use memoranda_core::note::permalink::{permalink_of, slug};
+use memoranda_core::note::{self, MetaValue, Note, Observation};
+use memoranda_core::passage;
+use memoranda_core::path::NotePath;
+use memoranda_core::problem::Problem;
+use memoranda_core::words::index_text;
+
+/// Above this size a file is known by name but not searched.
+const MAX_INDEXED_BYTES: usize = 16 << 20;
+
+/// What kind of file it is, as far as search is concerned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FileKind {
+    /// Known from the log, not yet looked at.
+    Known,
+    /// A note with structure.
+    Markdown,
+    /// A text without structure.
+    Text,
+    /// Not a text, or too large to search.
+    Other,
+}
+
+impl FileKind {
+    pub(crate) fn code(self) -> i64 {
+        match self {
+            Self::Known => 0,
+            Self::Markdown => 1,
+            Self::Text => 2,
+            Self::Other => 3,
+        }
+    }
+
+    pub(crate) fn from_code(code: i64) -> Self {
+        match code {
+            1 => Self::Markdown,
+            2 => Self::Text,
+            3 => Self::Other,
+            _ => Self::Known,
+        }
+    }
+}
+
+/// Everything that the index keeps of a file's content.
+pub(crate) struct Digest {
+    pub(crate) kind: FileKind,
+    pub(crate) title: String,
+    /// From the frontmatter, or derived from the path.
+    pub(crate) permalink: String,
+    pub(crate) permalink_source: PermalinkSource,
+    pub(crate) note_type: String,
+    pub(crate) created: Option<jiff::Timestamp>,
+    pub(crate) metadata: String,
+    pub(crate) problems: Vec<Problem>,
+    pub(crate) tags: Vec<String>,
+    /// Names by which a link can mean this file.
+    pub(crate) keys: Vec<String>,
+    pub(crate) passages: Vec<DigestedPassage>,
+    pub(crate) observations: Vec<(ObservationId, Observation)>,
+    pub(crate) relations: Vec<note::Relation>,
+}
+
+/// Where a permalink comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PermalinkSource {
+    /// The note says it.
+    Frontmatter,
+    /// It was made from the path.
+    Path,
+}
+
+/// A passage and the words by which it is found.
+pub(crate) struct DigestedPassage {
+    pub(crate) heading: String,
+    pub(crate) first_line: usize,
+    pub(crate) last_line: usize,
+    pub(crate) text: String,
+}
+
+/// Whether the bytes are a text that can be searched.
+pub(crate) fn is_text(path: &NotePath, bytes: &[u8]) -> bool {
+    bytes.len() <= MAX_INDEXED_BYTES
+        && (path.is_markdown() || (!bytes.contains(&0) && std::str::from_utf8(bytes).is_ok()))
+}
+
+/// Works out what the index keeps of a file.
+pub(crate) fn digest(path: &NotePath, bytes: &[u8]) -> Digest {
+    if !is_text(path, bytes) {
+        return other(path, bytes.len());
+    }
+    let mut problems = Vec::new();
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => std::borrow::Cow::Borrowed(text),
+        Err(e) => {
+            let line = bytes[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count() + 1;
+            let message = "the text is not UTF-8; it is searched as far as it can be read".into();
+            problems.push(Problem { line, message });
+            String::from_utf8_lossy(bytes)
+        }
+    };
+    if path.is_markdown() { markdown(path, &text, problems) } else { plain(path, &text, problems) }
+}
+
+fn markdown(path: &NotePath, text: &str, mut problems: Vec<Problem>) -> Digest {
+    let note = note::parse(text);
+    let title = note.title().unwrap_or_else(|| path.stem().to_owned());
+    let (permalink, permalink_source) = match note.permalink() {
+        Some(permalink) => (permalink, PermalinkSource::Frontmatter),
+        None => (permalink_of(path).0, PermalinkSource::Path),
+    };
+    let passages = passage::passages(text, &note).into_iter().map(|passage| DigestedPassage {
+        first_line: *passage.lines.start(),
+        last_line: *passage.lines.end(),
+        text: passage.text(text).to_owned(),
+        heading: passage.heading,
+    });
+    let keys = keys(path, &title, &permalink, note.aliases());
+    problems.extend(note.problems.iter().cloned());
+    Digest {
+        kind: FileKind::Markdown,
+        note_type: note.note_type(),
+        created: note.frontmatter.get("created").and_then(timestamp),
+        metadata: metadata_json(&note),
+        tags: note.tags(),
+        passages: passages.collect(),
+        observations: identify(path, &note),
+        relations: note.relations,
+        title,
+        permalink,
+        permalink_source,
+        keys,
+        problems,
+    }
+}
+
+fn plain(path: &NotePath, text: &str, problems: Vec<Problem>) -> Digest {
+    let title = path.file_name().to_owned();
+    let permalink = permalink_of(path).0;
+    let passages = passage::passages_of_text(text).into_iter().map(|passage| DigestedPassage {
+        first_line: *passage.lines.start(),
+        last_line: *passage.lines.end(),
+        text: passage.text(text).to_owned(),
+        heading: passage.heading,
+    });
+    Digest {
+        kind: FileKind::Text,
+        note_type: "file".into(),
+        created: None,
+        metadata: "{}".into(),
+        tags: Vec::new(),
+        keys: keys(path, &title, &permalink, Vec::new()),
+        passages: passages.collect(),
+        observations: Vec::new(),
+        relations: Vec::new(),
+        title,
+        permalink,
+        permalink_source: PermalinkSource::Path,
+        problems,
+    }
+}
+
+fn other(path: &NotePath, size: usize) -> Digest {
+    let mut digest = plain(path, "", Vec::new());
+    digest.kind = FileKind::Other;
+    digest.passages = Vec::new();
+    if path.is_markdown() || size > MAX_INDEXED_BYTES {
+        let message = format!("the file has {size} bytes and is not searched");
+        digest.problems.push(Problem { line: 0, message });
+    }
+    digest
+}
+
+/// The observations with their ids: from their comments, or derived from text and place.
+fn identify(path: &NotePath, note: &Note) -> Vec<(ObservationId, Observation)> {
+    let mut seen = std::collections::HashMap::<(Option<&str>, &str), usize>::new();
+    let mut identified = Vec::with_capacity(note.observations.len());
+    for observation in &note.observations {
+        let id = match &observation.fact {
+            Some(fact) => fact.id.clone(),
+            None => {
+                let key = (observation.category.as_deref(), observation.text.as_str());
+                let occurrence = seen.entry(key).or_default();
+                *occurrence += 1;
+                note::derived_id(&path.key(), observation, *occurrence - 1)
+            }
+        };
+        identified.push((id, observation.clone()));
+    }
+    identified
+}
+
+/// The key under which a link and the name that it means come together.
+pub(crate) fn link_key(name: &str) -> String {
+    let slug = slug(name);
+    if slug.is_empty() { name.to_lowercase() } else { slug }
+}
+
+fn keys(path: &NotePath, title: &str, permalink: &str, aliases: Vec<String>) -> Vec<String> {
+    let without_extension = &path.as_str()[..path.as_str().len() - extension_bytes(path)];
+    let mut keys = vec![
+        link_key(title),
+        link_key(path.stem()),
+        link_key(without_extension),
+        permalink.to_lowercase(),
+    ];
+    if !path.is_markdown() {
+        keys.push(link_key(path.as_str()));
+        keys.push(link_key(path.file_name()));
+    }
+    keys.extend(aliases.iter().map(|alias| link_key(alias)));
+    keys.retain(|key| !key.is_empty());
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}
+
+fn extension_bytes(path: &NotePath) -> usize {
+    match path.extension().len() {
+        0 => 0,
+        extension => extension + 1,
+    }
+}
+
+fn timestamp(value: &MetaValue) -> Option<jiff::Timestamp> {
+    let MetaValue::Text(text) = value else { return None };
+    let text = text.trim();
+    let civil = || text.parse::<jiff::civil::DateTime>().ok();
+    let date = || text.parse::<jiff::civil::Date>().ok().map(|date| date.at(0, 0, 0, 0));
+    text.parse().ok().or_else(|| {
+        civil().or_else(date)?.to_zoned(jiff::tz::TimeZone::UTC).ok().map(|zoned| zoned.timestamp())
+    })
+}
+
+fn metadata_json(note: &Note) -> String {
+    let entries = note.frontmatter.entries.iter();
+    let map: serde_json::Map<_, _> =
+        entries.map(|(key, value)| (key.clone(), meta_json(value))).collect();
+    serde_json::Value::Object(map).to_string()
+}
+
+fn meta_json(value: &MetaValue) -> serde_json::Value {
+    match value {
+        MetaValue::Text(text) => text.clone().into(),
+        MetaValue::List(items) => items.iter().map(meta_json).collect::<Vec<_>>().into(),
+        MetaValue::Map(entries) => serde_json::Value::Object(
+            entries.iter().map(|(key, value)| (key.clone(), meta_json(value))).collect(),
+        ),
+    }
+}
+
+impl DigestedPassage {
+    /// The heading and body as the word index takes them.
+    pub(crate) fn words(&self) -> (std::borrow::Cow<'_, str>, std::borrow::Cow<'_, str>) {
+        (index_text(&self.heading), index_text(&self.text))
+    }
+}

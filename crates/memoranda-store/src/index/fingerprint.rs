@@ -1,0 +1,87 @@
+//! What an index says, without how it says it: two indexes of the same files and log have the
+//! same fingerprint, whatever happened on the way.
+
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+
+use crate::error::Result;
+
+/// What each table says, in an order that depends on the content alone.
+const TABLES: [(&str, &str); 9] = [
+    (
+        "files",
+        "SELECT p.name, f.path, f.kind, f.hash, f.title, f.permalink, f.note_type, f.created_ms, \
+         f.updated_ms, f.metadata, f.problems FROM files f JOIN projects p ON p.id = f.project \
+         ORDER BY 1, 2",
+    ),
+    (
+        "passages",
+        "SELECT p.name, f.path, s.heading, s.first_line, s.last_line, s.text FROM passages s \
+         JOIN files f ON f.id = s.file JOIN projects p ON p.id = f.project ORDER BY 1, 2, 4, s.id",
+    ),
+    (
+        "observations",
+        "SELECT p.name, f.path, o.line, o.observation_id, o.category, o.text, o.context, o.tags, \
+         o.version, o.time_ms, o.confidence, o.importance, o.thread, o.superseded_by, o.supersedes, \
+         o.struck FROM observations o JOIN files f ON f.id = o.file \
+         JOIN projects p ON p.id = f.project ORDER BY 1, 2, 3, 4",
+    ),
+    (
+        "relations",
+        "SELECT p.name, f.path, r.line, r.relation_type, r.target, r.target_key, t.path, r.context \
+         FROM relations r JOIN files f ON f.id = r.file JOIN projects p ON p.id = f.project \
+         LEFT JOIN files t ON t.id = r.target_file ORDER BY 1, 2, 3, 4, 5",
+    ),
+    (
+        "tags",
+        "SELECT p.name, f.path, t.tag FROM tags t JOIN files f ON f.id = t.file \
+         JOIN projects p ON p.id = f.project ORDER BY 1, 2, 3",
+    ),
+    (
+        "link names",
+        "SELECT p.name, f.path, k.key FROM link_keys k JOIN files f ON f.id = k.file \
+         JOIN projects p ON p.id = f.project ORDER BY 1, 2, 3",
+    ),
+    ("words", "SELECT term, doc, cnt FROM word_counts ORDER BY 1"),
+    (
+        "commits",
+        "SELECT id, logical_ms, time_ms, device, segment, offset, client, tool, channel, message \
+         FROM commits ORDER BY 1",
+    ),
+    (
+        "changes",
+        "SELECT k.id, p.name, c.path, c.moved_from, c.moved_to, c.before, c.after, c.permalink, \
+         c.facts FROM changes c JOIN commits k ON k.row = c.commit_row \
+         JOIN projects p ON p.id = c.project ORDER BY 1, c.row",
+    ),
+];
+
+/// The fingerprint of every table.
+pub(crate) fn fingerprint(db: &Connection) -> Result<Vec<(&'static str, [u8; 32])>> {
+    db.execute_batch(
+        "CREATE VIRTUAL TABLE IF NOT EXISTS temp.word_counts USING fts5vocab('main', 'words', 'row')",
+    )?;
+    TABLES.iter().map(|(name, sql)| Ok((*name, hash_rows(db, sql)?))).collect()
+}
+
+fn hash_rows(db: &Connection, sql: &str) -> Result<[u8; 32]> {
+    let mut query = db.prepare(sql)?;
+    let columns = query.column_count();
+    let mut rows = query.query([])?;
+    let mut hasher = blake3::Hasher::new();
+    while let Some(row) = rows.next()? {
+        for column in 0..columns {
+            let (kind, bytes): (u8, Vec<u8>) = match row.get_ref(column)? {
+                ValueRef::Null => (0, Vec::new()),
+                ValueRef::Integer(number) => (1, number.to_le_bytes().to_vec()),
+                ValueRef::Real(number) => (2, number.to_le_bytes().to_vec()),
+                ValueRef::Text(text) => (3, text.to_vec()),
+                ValueRef::Blob(blob) => (4, blob.to_vec()),
+            };
+            hasher.update(&[kind]);
+            hasher.update(&(bytes.len() as u64).to_le_bytes());
+            hasher.update(&bytes);
+        }
+    }
+    Ok(*hasher.finalize().as_bytes())
+}

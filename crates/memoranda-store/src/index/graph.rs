@@ -1,0 +1,93 @@
+//! The graph as the index holds it: files and the relations between them, a level at a time.
+
+use memoranda_core::graph::{Edge, Neighbourhood, Route, neighbours, shortest_path};
+use memoranda_core::id::ProjectName;
+use memoranda_core::path::NotePath;
+use rusqlite::Connection;
+use rusqlite::types::Value;
+
+use super::listing;
+use crate::error::{Result, StoreError};
+
+/// So many notes are asked about in one question.
+const AT_ONCE: usize = 500;
+
+/// A note in the graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphNode {
+    /// The file's number in the index.
+    pub id: i64,
+    /// The project.
+    pub project: ProjectName,
+    /// The file.
+    pub path: NotePath,
+    /// Its title.
+    pub title: String,
+    /// Its permalink.
+    pub permalink: String,
+}
+
+/// A relation in the graph.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphEdge {
+    /// The file that holds it.
+    pub from: i64,
+    /// The file that it means.
+    pub to: i64,
+    /// What it says.
+    pub relation_type: String,
+}
+
+/// The notes at most `depth` relations away from these.
+pub(crate) fn around(
+    db: &Connection,
+    start: &[i64],
+    depth: usize,
+    max: usize,
+) -> Result<Neighbourhood<i64, String>> {
+    neighbours(start, depth, max, |level| edges(db, level))
+}
+
+/// A shortest way from one note to another.
+pub(crate) fn path(
+    db: &Connection,
+    from: i64,
+    to: i64,
+    max_depth: usize,
+) -> Result<Option<Route<i64, String>>> {
+    shortest_path(from, to, max_depth, |level| edges(db, level))
+}
+
+/// The relations from and to any of these notes.
+fn edges(db: &Connection, level: &[i64]) -> Result<Vec<Edge<i64, String>>, StoreError> {
+    let mut edges = Vec::new();
+    for part in level.chunks(AT_ONCE) {
+        let marks = vec!["?"; part.len()].join(",");
+        for column in ["file", "target_file"] {
+            let sql = format!(
+                "SELECT file, target_file, relation_type FROM relations \
+                 WHERE {column} IN ({marks}) AND target_file IS NOT NULL ORDER BY id"
+            );
+            let mut query = db.prepare_cached(&sql)?;
+            let ids = part.iter().map(|id| Value::Integer(*id));
+            let rows = query.query_map(rusqlite::params_from_iter(ids), |row| {
+                Ok(Edge { from: row.get(0)?, to: row.get(1)?, label: row.get(2)? })
+            })?;
+            for row in rows {
+                edges.push(row?);
+            }
+        }
+    }
+    Ok(edges)
+}
+
+/// What the graph says of a note.
+pub(crate) fn node(db: &Connection, id: i64) -> Result<Option<GraphNode>> {
+    Ok(listing::by_id(db, id)?.map(|file| GraphNode {
+        id: file.id,
+        project: file.project,
+        path: file.path,
+        title: file.title,
+        permalink: file.permalink,
+    }))
+}

@@ -1,0 +1,384 @@
+//! The history as the index holds it: commits in order, what each did to which file, and where
+//! in the log every content lies.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use memoranda_core::change::{Author, Channel, Commit, FactEdit, FileChange};
+use memoranda_core::id::{CommitId, ContentHash, ObservationId, ProjectName};
+use memoranda_core::path::NotePath;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::write::project_id;
+use crate::error::{Result, StoreError};
+use crate::log::{ContentAt, Placed, Position};
+
+/// How far a device's log has been read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ReadTo {
+    pub(crate) position: Position,
+    pub(crate) logical_ms: i64,
+}
+
+/// How far the index has read a device's log.
+pub(crate) fn read_to(db: &Connection, device: &str) -> Result<ReadTo> {
+    let found = db
+        .prepare_cached("SELECT segment, offset, logical_ms FROM positions WHERE device = ?")?
+        .query_row([device], |row| {
+            let segment = row.get::<_, i64>(0)? as u64;
+            let position = Position { segment, offset: row.get::<_, i64>(1)? as u64 };
+            Ok(ReadTo { position, logical_ms: row.get(2)? })
+        })
+        .optional()?;
+    Ok(found.unwrap_or_default())
+}
+
+/// Notes how far the index has read a device's log.
+pub(crate) fn set_read_to(db: &Connection, device: &str, to: ReadTo) -> Result<()> {
+    db.prepare_cached(
+        "INSERT OR REPLACE INTO positions (device, segment, offset, logical_ms) VALUES (?, ?, ?, ?)",
+    )?
+    .execute(params![
+        device,
+        to.position.segment as i64,
+        to.position.offset as i64,
+        to.logical_ms
+    ])?;
+    Ok(())
+}
+
+/// Takes a record of the log into the history and moves on past it.
+pub(crate) fn add(db: &Connection, device: &str, placed: &Placed) -> Result<()> {
+    let before = read_to(db, device)?;
+    let commit = &placed.record.commit;
+    let time_ms = commit.time.as_millisecond();
+    let logical_ms = time_ms.max(before.logical_ms);
+    let added = db
+        .prepare_cached(
+            "INSERT OR IGNORE INTO commits (id, logical_ms, time_ms, device, segment, offset, \
+             client, tool, channel, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )?
+        .execute(params![
+            commit.id.as_str(),
+            logical_ms,
+            time_ms,
+            device,
+            placed.at.segment as i64,
+            placed.at.offset as i64,
+            commit.author.client,
+            commit.author.tool,
+            commit.author.channel.as_str(),
+            commit.message
+        ])?;
+    if added == 1 {
+        add_changes(db, device, placed, db.last_insert_rowid())?;
+    }
+    set_read_to(db, device, ReadTo { position: placed.end, logical_ms })
+}
+
+fn add_changes(db: &Connection, device: &str, placed: &Placed, commit_row: i64) -> Result<()> {
+    let mut change = db.prepare_cached(
+        "INSERT INTO changes (commit_row, project, path, moved_from, moved_to, before, after, permalink, \
+         facts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )?;
+    let mut content = db.prepare_cached(
+        "INSERT OR REPLACE INTO contents (hash, device, segment, offset, stored, raw) \
+         VALUES (?, ?, ?, ?, ?, ?)",
+    )?;
+    for (n, file) in placed.record.commit.files.iter().enumerate() {
+        let facts: Vec<_> = file.fact_edits.iter().map(|e| (e.id.as_str(), e.version)).collect();
+        let project = project_id(db, &file.project)?;
+        change.execute(params![
+            commit_row,
+            project,
+            file.path.as_str(),
+            file.moved_from.as_ref().map(NotePath::as_str),
+            None::<&str>,
+            file.before.map(|hash| hash.0),
+            file.after.map(|hash| hash.0),
+            placed.record.notes.get(n).and_then(|note| note.permalink.as_deref()),
+            (!facts.is_empty()).then(|| serde_json::to_string(&facts).unwrap_or_default()),
+        ])?;
+        if let Some(from) = &file.moved_from {
+            let (none, nothing) = (None::<&str>, None::<[u8; 32]>);
+            let (from, to) = (from.as_str(), file.path.as_str());
+            change.execute(params![
+                commit_row, project, from, none, to, nothing, nothing, none, none
+            ])?;
+        }
+        if let (Some(hash), Some(at)) = (file.after, placed.content_at(device, n)) {
+            content.execute(params![
+                hash.0,
+                at.device,
+                at.segment as i64,
+                at.offset as i64,
+                at.stored as i64,
+                at.raw as i64
+            ])?;
+        }
+    }
+    Ok(())
+}
+
+/// Where a content lies in the log.
+pub(crate) fn content_at(db: &Connection, hash: ContentHash) -> Result<Option<ContentAt>> {
+    let found = db
+        .prepare_cached("SELECT device, segment, offset, stored, raw FROM contents WHERE hash = ?")?
+        .query_row([hash.0], |row| {
+            Ok(ContentAt {
+                device: row.get(0)?,
+                segment: row.get::<_, i64>(1)? as u64,
+                offset: row.get::<_, i64>(2)? as u64,
+                stored: row.get::<_, i64>(3)? as u64,
+                raw: row.get::<_, i64>(4)? as u64,
+            })
+        })
+        .optional()?;
+    Ok(found)
+}
+
+/// What the history last said of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Head {
+    pub(crate) after: Option<ContentHash>,
+    pub(crate) permalink: Option<String>,
+    pub(crate) first_ms: i64,
+}
+
+/// What the history last said of a file; `None` if it never did.
+pub(crate) fn head(db: &Connection, project: i64, path: &NotePath) -> Result<Option<Head>> {
+    let found = db
+        .prepare_cached(
+            "SELECT c.after, c.permalink, \
+               (SELECT min(k2.time_ms) FROM changes c2 JOIN commits k2 ON k2.row = c2.commit_row \
+                WHERE c2.project = ?1 AND c2.path = ?2) \
+             FROM changes c JOIN commits k ON k.row = c.commit_row \
+             WHERE c.project = ?1 AND c.path = ?2 \
+             ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC, c.row DESC LIMIT 1",
+        )?
+        .query_row(params![project, path.as_str()], |row| {
+            Ok(Head {
+                after: row.get::<_, Option<[u8; 32]>>(0)?.map(ContentHash),
+                permalink: row.get(1)?,
+                first_ms: row.get(2)?,
+            })
+        })
+        .optional()?;
+    Ok(found)
+}
+
+/// Every file that the history says exists, for an index that is being made.
+pub(crate) fn living(
+    db: &Connection,
+    project: i64,
+) -> Result<Vec<(String, ContentHash, Option<String>)>> {
+    let mut query = db.prepare(
+        "SELECT path, after, permalink FROM ( \
+           SELECT c.path, c.after, c.permalink, row_number() OVER ( \
+             PARTITION BY c.path \
+             ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC, c.row DESC) AS n \
+           FROM changes c JOIN commits k ON k.row = c.commit_row WHERE c.project = ?1) \
+         WHERE n = 1 AND after IS NOT NULL ORDER BY path",
+    )?;
+    let rows = query.query_map([project], |row| {
+        Ok((row.get(0)?, ContentHash(row.get::<_, [u8; 32]>(1)?), row.get(2)?))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The versions that facts of a file got by a person's rewording.
+pub(crate) fn reworded(
+    db: &Connection,
+    project: i64,
+    path: &NotePath,
+) -> Result<HashMap<ObservationId, u32>> {
+    let mut query = db.prepare_cached(
+        "SELECT facts FROM changes WHERE project = ? AND path = ? AND facts IS NOT NULL",
+    )?;
+    let rows = query.query_map(params![project, path.as_str()], |row| row.get::<_, String>(0))?;
+    let mut versions = HashMap::new();
+    for facts in rows {
+        for edit in fact_edits(&facts?) {
+            let version = versions.entry(edit.id).or_insert(0);
+            *version = edit.version.max(*version);
+        }
+    }
+    Ok(versions)
+}
+
+/// Which part of the history is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct HistoryFilter {
+    /// Only what concerns this project.
+    pub project: Option<ProjectName>,
+    /// Only what concerns this file, or a file below this folder.
+    pub path: Option<NotePath>,
+    /// Nothing before this time.
+    pub since: Option<Timestamp>,
+    /// Nothing after this time.
+    pub until: Option<Timestamp>,
+    /// Only what this client did.
+    pub client: Option<String>,
+}
+
+/// The newest commits that fit, newest first.
+pub(crate) fn list(
+    db: &Connection,
+    filter: &HistoryFilter,
+    limit: usize,
+    offset: usize,
+) -> Result<Vec<Commit>> {
+    // With a file or project the search starts from what happened to it, else from the newest.
+    let sql = if filter.path.is_some() {
+        "SELECT DISTINCT k.row FROM changes c JOIN commits k ON k.row = c.commit_row \
+         JOIN projects p ON p.id = c.project \
+         WHERE (?4 IS NULL OR p.name = ?4) \
+           AND (c.path = ?5 OR (c.path > ?5 || '/' AND c.path < ?5 || '0')) \
+           AND (?1 IS NULL OR k.logical_ms >= ?1) AND (?2 IS NULL OR k.logical_ms <= ?2) \
+           AND (?3 IS NULL OR k.client = ?3) \
+         ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC LIMIT ?6 OFFSET ?7"
+    } else {
+        "SELECT k.row FROM commits k \
+         WHERE (?1 IS NULL OR k.logical_ms >= ?1) AND (?2 IS NULL OR k.logical_ms <= ?2) \
+           AND (?3 IS NULL OR k.client = ?3) AND ?5 IS NULL \
+           AND (?4 IS NULL OR EXISTS (SELECT 1 FROM changes c JOIN projects p ON p.id = c.project \
+                                      WHERE c.commit_row = k.row AND p.name = ?4)) \
+         ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC LIMIT ?6 OFFSET ?7"
+    };
+    let mut query = db.prepare_cached(sql)?;
+    let rows = query.query_map(
+        params![
+            filter.since.map(|t| t.as_millisecond()),
+            filter.until.map(|t| t.as_millisecond()),
+            filter.client,
+            filter.project.as_ref().map(ProjectName::as_str),
+            filter.path.as_ref().map(NotePath::as_str),
+            limit as i64,
+            offset as i64
+        ],
+        |row| row.get::<_, i64>(0),
+    )?;
+    let rows = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+    rows.into_iter().map(|row| commit(db, row)).collect()
+}
+
+/// Finds a commit by its id or the beginning of it.
+pub(crate) fn find(db: &Connection, given: &str) -> Result<Commit> {
+    let wanted = given.trim().to_lowercase();
+    if wanted.len() < 4 || !wanted.bytes().all(|b| b.is_ascii_alphanumeric()) {
+        return Err(StoreError::NoCommit(given.to_owned()));
+    }
+    let mut query = db
+        .prepare_cached("SELECT row, id FROM commits WHERE id >= ?1 AND id < ?1 || 'zz' LIMIT 5")?;
+    let found = query
+        .query_map([&wanted], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    match found.as_slice() {
+        [] => Err(StoreError::NoCommit(given.to_owned())),
+        [(row, _)] => commit(db, *row),
+        several => Err(StoreError::AmbiguousCommit {
+            given: given.to_owned(),
+            candidates: several.iter().filter_map(|(_, id)| CommitId::parse(id)).collect(),
+        }),
+    }
+}
+
+/// The content of a file at a time: `None` if the history knows nothing of it until then,
+/// `Some(None)` if it was not there.
+pub(crate) fn content_as_of(
+    db: &Connection,
+    project: &ProjectName,
+    path: &NotePath,
+    as_of: Moment,
+) -> Result<Option<Option<ContentHash>>> {
+    let (logical, device, segment, offset) = match as_of {
+        Moment::Time(time) => (time.as_millisecond(), "~".to_owned(), i64::MAX, i64::MAX),
+        Moment::Commit(id) => db
+            .prepare_cached("SELECT logical_ms, device, segment, offset FROM commits WHERE id = ?")?
+            .query_row([id.as_str()], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+            })
+            .optional()?
+            .ok_or_else(|| StoreError::NoCommit(id.to_string()))?,
+    };
+    let found = db
+        .prepare_cached(
+            "SELECT c.after FROM changes c \
+             JOIN commits k ON k.row = c.commit_row JOIN projects p ON p.id = c.project \
+             WHERE p.name = ?1 AND c.path = ?2 \
+               AND (k.logical_ms, k.device, k.segment, k.offset) <= (?3, ?4, ?5, ?6) \
+             ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC, c.row DESC LIMIT 1",
+        )?
+        .query_row(
+            params![project.as_str(), path.as_str(), logical, device, segment, offset],
+            |row| Ok(row.get::<_, Option<[u8; 32]>>(0)?.map(ContentHash)),
+        )
+        .optional()?;
+    Ok(found)
+}
+
+/// A point in the history.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Moment {
+    /// After everything that happened until then.
+    Time(Timestamp),
+    /// Right after this commit.
+    Commit(CommitId),
+}
+
+fn commit(db: &Connection, row: i64) -> Result<Commit> {
+    let mut head = db.prepare_cached(
+        "SELECT id, time_ms, client, tool, channel, message FROM commits WHERE row = ?",
+    )?;
+    let mut commit = head.query_row([row], |row| {
+        Ok(Commit {
+            id: CommitId::parse(&row.get::<_, String>(0)?).unwrap_or(CommitId::from_random(0)),
+            time: Timestamp::from_millisecond(row.get(1)?).unwrap_or_default(),
+            author: Author {
+                client: row.get(2)?,
+                tool: row.get(3)?,
+                channel: Channel::parse(&row.get::<_, String>(4)?).unwrap_or(Channel::Disk),
+            },
+            message: row.get(5)?,
+            files: Vec::new(),
+        })
+    })?;
+    let mut changes = db.prepare_cached(
+        "SELECT p.name, c.path, c.moved_from, c.before, c.after, c.facts FROM changes c \
+         JOIN projects p ON p.id = c.project WHERE c.commit_row = ? AND c.moved_to IS NULL ORDER BY c.row",
+    )?;
+    let rows = changes.query_map([row], |row| {
+        let facts: Option<String> = row.get(5)?;
+        Ok((
+            row.get::<_, String>(0)?,
+            row.get::<_, String>(1)?,
+            row.get::<_, Option<String>>(2)?,
+            row.get::<_, Option<[u8; 32]>>(3)?,
+            row.get::<_, Option<[u8; 32]>>(4)?,
+            facts,
+        ))
+    })?;
+    for row in rows {
+        let (project, path, from, before, after, facts) = row?;
+        let (Ok(project), Ok(path)) = (ProjectName::parse(&project), NotePath::parse(&path)) else {
+            continue;
+        };
+        commit.files.push(FileChange {
+            project,
+            path,
+            moved_from: from.and_then(|from| NotePath::parse(&from).ok()),
+            before: before.map(ContentHash),
+            after: after.map(ContentHash),
+            fact_edits: facts.map(|facts| fact_edits(&facts)).unwrap_or_default(),
+        });
+    }
+    Ok(commit)
+}
+
+fn fact_edits(json: &str) -> Vec<FactEdit> {
+    let edits: Vec<(String, u32)> = serde_json::from_str(json).unwrap_or_default();
+    let edits = edits
+        .into_iter()
+        .filter_map(|(id, version)| Some(FactEdit { id: ObservationId::parse(&id)?, version }));
+    edits.collect()
+}

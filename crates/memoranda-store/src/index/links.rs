@@ -1,0 +1,105 @@
+//! Which file each relation means, bound when either end appears or vanishes.
+
+use memoranda_core::graph::{LinkCandidate, Resolution, Strictness, choose, link_keys};
+use memoranda_core::note::permalink::slug;
+use memoranda_core::path::NotePath;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use crate::error::Result;
+
+/// The project that a link's target lies in, and the target's name there: `project::Note` names
+/// another project, if there is one of that name.
+pub(super) fn target_project<'t>(
+    db: &Connection,
+    own: i64,
+    target: &'t str,
+) -> Result<(i64, &'t str)> {
+    let Some((project, name)) = target.split_once("::") else { return Ok((own, target)) };
+    let found = db
+        .prepare_cached("SELECT id FROM projects WHERE name = ? COLLATE NOCASE")?
+        .query_row([project.trim()], |row| row.get(0))
+        .optional()?;
+    Ok(found.map_or((own, target), |id| (id, name.trim())))
+}
+
+/// Binds every relation of a project that goes by this key.
+pub(super) fn bind(db: &Connection, project: i64, key: &str) -> Result<()> {
+    let candidates = candidates(db, project, key)?;
+    match candidates.as_slice() {
+        [] => {
+            db.prepare_cached(
+                "UPDATE relations SET target_file = NULL \
+                 WHERE target_key = ? AND project = ? AND target_file IS NOT NULL",
+            )?
+            .execute(params![key, project])?;
+        }
+        [only] => {
+            db.prepare_cached(
+                "UPDATE relations SET target_file = ?3 \
+                 WHERE target_key = ?1 AND project = ?2 AND target_file IS NOT ?3",
+            )?
+            .execute(params![key, project, only.id])?;
+        }
+        several => bind_each(db, project, key, several)?,
+    }
+    Ok(())
+}
+
+/// Among several notes of one name, each relation means the one nearest to it.
+fn bind_each(
+    db: &Connection,
+    project: i64,
+    key: &str,
+    candidates: &[LinkCandidate<i64>],
+) -> Result<()> {
+    let mut query = db.prepare_cached(
+        "SELECT r.id, r.target, f.path, f.project FROM relations r JOIN files f ON f.id = r.file \
+         WHERE r.target_key = ? AND r.project = ?",
+    )?;
+    let relations = query
+        .query_map(params![key, project], |row| {
+            Ok((
+                row.get::<_, i64>(0)?,
+                row.get::<_, String>(1)?,
+                row.get::<_, String>(2)?,
+                row.get::<_, i64>(3)?,
+            ))
+        })?
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut update = db.prepare_cached("UPDATE relations SET target_file = ? WHERE id = ?")?;
+    for (id, target, path, own_project) in relations {
+        let from = NotePath::parse(&path).ok().filter(|_| own_project == project);
+        let keys = link_keys(&target, from.as_ref(), slug);
+        let file = match choose(&keys, candidates, from.as_ref(), Strictness::Lenient) {
+            Resolution::Found(file) => Some(file),
+            Resolution::Ambiguous(files) => files.first().copied(),
+            // The name fits by an alias or a slug: the shortest path, as for any tie.
+            Resolution::Missing => candidates.first().map(|candidate| candidate.id),
+        };
+        update.execute(params![file, id])?;
+    }
+    Ok(())
+}
+
+/// The files that a key can mean, the shortest path first.
+pub(crate) fn candidates(
+    db: &Connection,
+    project: i64,
+    key: &str,
+) -> Result<Vec<LinkCandidate<i64>>> {
+    let mut query = db.prepare_cached(
+        "SELECT f.id, f.path, f.permalink, f.title FROM link_keys k JOIN files f ON f.id = k.file \
+         WHERE k.key = ? AND k.project = ? ORDER BY length(f.path), f.path",
+    )?;
+    let rows = query.query_map(params![key, project], |row| {
+        Ok((row.get(0)?, row.get::<_, String>(1)?, row.get(2)?, row.get(3)?))
+    })?;
+    let mut candidates = Vec::new();
+    for row in rows {
+        let (id, path, permalink, title) = row?;
+        if let Ok(path) = NotePath::parse(&path) {
+            candidates.push(LinkCandidate { id, path, permalink, title });
+        }
+    }
+    Ok(candidates)
+}

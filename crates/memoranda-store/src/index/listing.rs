@@ -1,0 +1,341 @@
+//! Plain questions about files: what there is, what changed last, what a note says and links to.
+
+use jiff::Timestamp;
+use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::path::NotePath;
+use memoranda_core::problem::Problem;
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
+
+use super::digest::FileKind;
+use crate::error::Result;
+
+/// What the index knows of a file, without its text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileSummary {
+    /// The file's number in the index.
+    pub id: i64,
+    /// The project.
+    pub project: ProjectName,
+    /// The file.
+    pub path: NotePath,
+    /// What kind of file it is.
+    pub kind: FileKind,
+    /// Its title.
+    pub title: String,
+    /// Its permalink.
+    pub permalink: String,
+    /// Its type.
+    pub note_type: String,
+    /// When it was first known.
+    pub created: Timestamp,
+    /// When it was last changed.
+    pub updated: Timestamp,
+    /// Bytes.
+    pub size: u64,
+    /// Which version it is.
+    pub hash: Option<ContentHash>,
+    /// Its frontmatter, as JSON.
+    pub metadata: String,
+}
+
+/// Which files are listed.
+#[derive(Clone, Debug, Default)]
+pub struct ListFilter {
+    /// Only this project.
+    pub project: Option<ProjectName>,
+    /// Only files at or below this folder.
+    pub folder: Option<NotePath>,
+    /// Only notes of this type.
+    pub note_type: Option<String>,
+    /// Only notes that carry this tag.
+    pub tag: Option<String>,
+    /// Only files changed since then.
+    pub since: Option<Timestamp>,
+}
+
+/// In which order files are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListOrder {
+    /// By project and path.
+    Path,
+    /// The last changed first.
+    Newest,
+}
+
+const COLUMNS: &str = "f.id, p.name, f.path, f.kind, f.title, f.permalink, f.note_type, \
+     f.created_ms, f.updated_ms, f.size, f.hash, f.metadata";
+
+/// The files that fit.
+pub(crate) fn list(
+    db: &Connection,
+    filter: &ListFilter,
+    order: ListOrder,
+    limit: usize,
+    offset: usize,
+) -> Result<Vec<FileSummary>> {
+    let mut sql = format!(
+        "SELECT {COLUMNS} FROM files f JOIN projects p ON p.id = f.project WHERE f.kind IN (1, 2)"
+    );
+    let mut values = Vec::new();
+    if let Some(project) = &filter.project {
+        sql.push_str(" AND p.name = ?");
+        values.push(Value::Text(project.to_string()));
+    }
+    if let Some(folder) = &filter.folder {
+        sql.push_str(" AND (f.path = ? OR (f.path > ? AND f.path < ?))");
+        values.push(Value::Text(folder.to_string()));
+        values.push(Value::Text(format!("{folder}/")));
+        values.push(Value::Text(format!("{folder}0")));
+    }
+    if let Some(note_type) = &filter.note_type {
+        sql.push_str(" AND f.note_type = ?");
+        values.push(Value::Text(note_type.clone()));
+    }
+    if let Some(tag) = &filter.tag {
+        sql.push_str(
+            " AND EXISTS (SELECT 1 FROM tags t WHERE t.tag = ? COLLATE NOCASE AND t.file = f.id)",
+        );
+        values.push(Value::Text(tag.trim_start_matches('#').to_owned()));
+    }
+    if let Some(since) = filter.since {
+        sql.push_str(" AND f.updated_ms >= ?");
+        values.push(Value::Integer(since.as_millisecond()));
+    }
+    sql.push_str(match order {
+        ListOrder::Path => " ORDER BY p.name, f.path",
+        ListOrder::Newest => " ORDER BY f.updated_ms DESC, f.path",
+    });
+    sql.push_str(" LIMIT ? OFFSET ?");
+    values.push(Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX)));
+    values.push(Value::Integer(i64::try_from(offset).unwrap_or(i64::MAX)));
+    let mut query = db.prepare_cached(&sql)?;
+    let rows = query.query_map(params_from_iter(values), summary)?;
+    Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+/// One file by its place.
+pub(crate) fn at(
+    db: &Connection,
+    project: &ProjectName,
+    path: &NotePath,
+) -> Result<Option<FileSummary>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM files f JOIN projects p ON p.id = f.project \
+         WHERE p.name = ? AND f.path = ?"
+    );
+    let mut query = db.prepare_cached(&sql)?;
+    let found = query.query_row(params![project.as_str(), path.as_str()], summary).optional()?;
+    Ok(found.flatten())
+}
+
+/// One file by its number.
+pub(crate) fn by_id(db: &Connection, id: i64) -> Result<Option<FileSummary>> {
+    let sql =
+        format!("SELECT {COLUMNS} FROM files f JOIN projects p ON p.id = f.project WHERE f.id = ?");
+    let mut query = db.prepare_cached(&sql)?;
+    Ok(query.query_row([id], summary).optional()?.flatten())
+}
+
+/// The file whose name some system could not tell from this one.
+pub(crate) fn by_key(
+    db: &Connection,
+    project: &ProjectName,
+    path: &NotePath,
+) -> Result<Vec<NotePath>> {
+    let mut query = db.prepare_cached(
+        "SELECT f.path FROM files f JOIN projects p ON p.id = f.project \
+         WHERE p.name = ? AND f.path_key = ? ORDER BY f.path",
+    )?;
+    let rows = query
+        .query_map(params![project.as_str(), path.key()], |row| row.get::<_, String>(0))?
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    Ok(rows.iter().filter_map(|path| NotePath::parse(path).ok()).collect())
+}
+
+pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<Option<FileSummary>> {
+    let project = ProjectName::parse(&row.get::<_, String>(1)?);
+    let path = NotePath::parse(&row.get::<_, String>(2)?);
+    let (Ok(project), Ok(path)) = (project, path) else { return Ok(None) };
+    let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
+    Ok(Some(FileSummary {
+        id: row.get(0)?,
+        project,
+        path,
+        kind: FileKind::from_code(row.get(3)?),
+        title: row.get(4)?,
+        permalink: row.get(5)?,
+        note_type: row.get(6)?,
+        created: time(row.get(7)?),
+        updated: time(row.get(8)?),
+        size: row.get::<_, i64>(9)?.max(0) as u64,
+        hash: row.get::<_, Option<[u8; 32]>>(10)?.map(ContentHash),
+        metadata: row.get(11)?,
+    }))
+}
+
+/// A fact as the index knows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObservationRow {
+    /// The file that holds it.
+    pub file: i64,
+    /// Its identity.
+    pub id: String,
+    /// The word in brackets.
+    pub category: Option<String>,
+    /// The text.
+    pub text: String,
+    /// What stood in parentheses.
+    pub context: Option<String>,
+    /// The line.
+    pub line: usize,
+    /// Its version; people's rewordings count.
+    pub version: u32,
+    /// Whether it is struck out or superseded.
+    pub is_current: bool,
+}
+
+/// The facts of a file.
+pub(crate) fn observations(db: &Connection, file: i64) -> Result<Vec<ObservationRow>> {
+    let mut query = db.prepare_cached(
+        "SELECT file, observation_id, category, text, context, line, version, \
+         struck = 0 AND superseded_by IS NULL FROM observations WHERE file = ? ORDER BY line",
+    )?;
+    let rows = query.query_map([file], |row| {
+        Ok(ObservationRow {
+            file: row.get(0)?,
+            id: row.get(1)?,
+            category: row.get(2)?,
+            text: row.get(3)?,
+            context: row.get(4)?,
+            line: row.get::<_, i64>(5)? as usize,
+            version: row.get(6)?,
+            is_current: row.get(7)?,
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A relation as the index knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RelationRow {
+    /// The file that holds it.
+    pub file: i64,
+    /// What it says.
+    pub relation_type: String,
+    /// The name that it links to.
+    pub target: String,
+    /// The file that the name means now.
+    pub target_file: Option<i64>,
+    /// What stood in parentheses.
+    pub context: Option<String>,
+    /// The line.
+    pub line: usize,
+}
+
+/// The relations from a file.
+pub(crate) fn relations_from(db: &Connection, file: i64) -> Result<Vec<RelationRow>> {
+    relations(db, "file = ? ORDER BY line, id", file)
+}
+
+/// The relations to a file.
+pub(crate) fn relations_to(db: &Connection, file: i64) -> Result<Vec<RelationRow>> {
+    relations(db, "target_file = ? ORDER BY file, line, id", file)
+}
+
+fn relations(db: &Connection, condition: &str, file: i64) -> Result<Vec<RelationRow>> {
+    let sql = format!(
+        "SELECT file, relation_type, target, target_file, context, line FROM relations WHERE {condition}"
+    );
+    let mut query = db.prepare_cached(&sql)?;
+    let rows = query.query_map([file], |row| {
+        Ok(RelationRow {
+            file: row.get(0)?,
+            relation_type: row.get(1)?,
+            target: row.get(2)?,
+            target_file: row.get(3)?,
+            context: row.get(4)?,
+            line: row.get::<_, i64>(5)? as usize,
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The problems of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problems {
+    /// The project.
+    pub project: ProjectName,
+    /// The file.
+    pub path: NotePath,
+    /// What is wrong with it.
+    pub problems: Vec<Problem>,
+}
+
+/// Every file with problems.
+pub(crate) fn problems(db: &Connection) -> Result<Vec<Problems>> {
+    let mut query = db.prepare_cached(
+        "SELECT p.name, f.path, f.problems FROM files f JOIN projects p ON p.id = f.project \
+         WHERE f.problems <> '[]' ORDER BY p.name, f.path",
+    )?;
+    let rows = query
+        .query_map([], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
+        })?
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    let found = rows.into_iter().filter_map(|(project, path, problems)| {
+        let problems: Vec<(usize, String)> = serde_json::from_str(&problems).ok()?;
+        Some(Problems {
+            project: ProjectName::parse(&project).ok()?,
+            path: NotePath::parse(&path).ok()?,
+            problems: problems
+                .into_iter()
+                .map(|(line, message)| Problem { line, message })
+                .collect(),
+        })
+    });
+    Ok(found.collect())
+}
+
+/// How much the index holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Notes and texts.
+    pub notes: u64,
+    /// Passages.
+    pub passages: u64,
+    /// Facts that are current.
+    pub observations: u64,
+    /// Relations.
+    pub relations: u64,
+    /// Relations whose target does not exist.
+    pub unresolved: u64,
+    /// Commits in the history.
+    pub commits: u64,
+}
+
+/// How much the index holds.
+pub(crate) fn counts(db: &Connection) -> Result<Counts> {
+    let count = |sql: &str| -> Result<u64> {
+        Ok(db.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
+    };
+    Ok(Counts {
+        notes: count("SELECT count(*) FROM files WHERE kind IN (1, 2)")?,
+        passages: count("SELECT count(*) FROM passages")?,
+        observations: count("SELECT count(*) FROM observations WHERE struck = 0")?,
+        relations: count("SELECT count(*) FROM relations")?,
+        unresolved: count("SELECT count(*) FROM relations WHERE target_file IS NULL")?,
+        commits: count("SELECT count(*) FROM commits")?,
+    })
+}
+
+/// The number of notes in a project.
+pub(crate) fn notes_in(db: &Connection, project: &ProjectName) -> Result<u64> {
+    let count: i64 = db.query_row(
+        "SELECT count(*) FROM files f JOIN projects p ON p.id = f.project \
+         WHERE p.name = ? AND f.kind IN (1, 2)",
+        [project.as_str()],
+        |row| row.get(0),
+    )?;
+    Ok(count as u64)
+}

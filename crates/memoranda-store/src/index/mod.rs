@@ -1,0 +1,166 @@
+//! The index: everything that can be worked out from the files and the log, ready to be asked.
+
+mod connection;
+pub(crate) mod digest;
+mod fingerprint;
+mod graph;
+pub(crate) mod history;
+mod links;
+mod listing;
+mod search;
+mod write;
+
+use std::sync::Mutex;
+
+use rusqlite::Connection;
+
+use crate::Inner;
+use crate::error::Result;
+
+pub(crate) use connection::{IndexFile, IndexState};
+pub use digest::FileKind;
+pub(crate) use fingerprint::fingerprint;
+pub use graph::{GraphEdge, GraphNode};
+pub(crate) use graph::{around, node, path};
+pub use history::{HistoryFilter, Moment};
+pub(crate) use links::candidates as link_candidates;
+pub use listing::{
+    Counts, FileSummary, ListFilter, ListOrder, ObservationRow, Problems, RelationRow,
+};
+pub(crate) use listing::{
+    at, by_id, by_key, counts, list, notes_in, observations, problems, relations_from, relations_to,
+};
+pub(crate) use search::search;
+pub use search::{SearchFilter, SearchHit, SearchHits};
+pub(crate) use write::{
+    Batch, FileRow, Put, all_rows, forget_project, project_id, project_id_of, row, rows_at_or_below,
+};
+
+/// The index of a vault: one file, any number of readers.
+pub(crate) struct Index {
+    file: IndexFile,
+    readers: Mutex<Vec<Reader>>,
+    /// The file that was found sound, once for this process.
+    trusted: Mutex<Option<(u64, u64)>>,
+}
+
+struct Reader {
+    db: Connection,
+    identity: Option<(u64, u64)>,
+}
+
+impl Index {
+    pub(crate) fn new(file: IndexFile) -> Self {
+        Self { file, readers: Mutex::new(Vec::new()), trusted: Mutex::new(None) }
+    }
+
+    /// Whether this very file was found sound before.
+    fn is_trusted(&self, identity: Option<(u64, u64)>) -> bool {
+        *self.trusted() == identity
+    }
+
+    /// Looks whether the file is as it was left.
+    fn inspect(&self, identity: Option<(u64, u64)>) -> Result<bool> {
+        let sound = self.file.state()? == IndexState::Sound
+            && self.with_reader(|db| Ok(IndexFile::is_current(db))).unwrap_or(false);
+        if sound {
+            self.trust(identity);
+        }
+        Ok(sound)
+    }
+
+    /// Notes that this very file is sound.
+    pub(crate) fn trust(&self, identity: Option<(u64, u64)>) {
+        *self.trusted() = identity;
+    }
+
+    fn trusted(&self) -> std::sync::MutexGuard<'_, Option<(u64, u64)>> {
+        self.trusted.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Lets go of a file that turned out to be damaged: whoever opens it next makes it anew.
+    pub(crate) fn forget(&self) {
+        self.pool().clear();
+        crate::files::own::remove(self.file.path()).ok();
+    }
+
+    /// A connection for reading, kept for the next reader if all goes well.
+    fn with_reader<R>(&self, read: impl FnOnce(&Connection) -> Result<R>) -> Result<R> {
+        let identity = self.file.identity();
+        let pooled = self.pool().pop().filter(|reader| reader.identity == identity);
+        let reader = match pooled {
+            Some(reader) => reader,
+            None => Reader { db: self.file.open_reader()?, identity },
+        };
+        let result = {
+            // One state of the index for the whole question.
+            let transaction = reader.db.unchecked_transaction()?;
+            let result = read(&reader.db);
+            transaction.finish()?;
+            result
+        };
+        if result.is_ok() {
+            self.pool().push(reader);
+        }
+        result
+    }
+
+    fn pool(&self) -> std::sync::MutexGuard<'_, Vec<Reader>> {
+        self.readers.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl std::ops::Deref for Index {
+    type Target = IndexFile;
+
+    fn deref(&self) -> &IndexFile {
+        &self.file
+    }
+}
+
+impl Inner {
+    /// Asks the index, after it has caught up with everything acknowledged.
+    pub(crate) fn ask<R>(&self, question: impl Fn(&Connection) -> Result<R>) -> Result<R> {
+        self.catch_up()?;
+        match self.index.with_reader(&question) {
+            Err(e) if e.is_index_damage() => {
+                self.index.forget();
+                self.catch_up()?;
+                self.index.with_reader(&question)
+            }
+            other => other,
+        }
+    }
+
+    /// Brings the index to the end of the log, if it is not there already.
+    fn catch_up(&self) -> Result<()> {
+        let identity = self.index.identity();
+        if identity.is_some()
+            && (self.index.is_trusted(identity) || self.index.inspect(identity)?)
+            && matches!(self.index.with_reader(|db| self.is_caught_up(db)), Ok(true))
+        {
+            return Ok(());
+        }
+        self.index.pool().clear();
+        self.with_session(|_| Ok(()))
+    }
+
+    fn is_caught_up(&self, db: &Connection) -> Result<bool> {
+        let read = history::read_to(db, &self.vault.device)?;
+        Ok(self.log.is_end(&self.vault.device, read.position))
+    }
+}
+
+/// Whether every file has been looked at since the index was made.
+pub(crate) fn is_complete(db: &Connection) -> Result<bool> {
+    let found: i64 = db
+        .prepare_cached("SELECT count(*) FROM meta WHERE key = 'complete'")?
+        .query_row([], |row| row.get(0))?;
+    Ok(found > 0)
+}
+
+/// Notes that every file has been looked at.
+pub(crate) fn set_complete(db: &Connection) -> Result<()> {
+    db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('complete', '1')", [])?;
+    Ok(())
+}

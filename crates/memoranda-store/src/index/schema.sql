@@ -1,0 +1,158 @@
+-- The index: derived from the files and the log, from nothing else. Delete it at any time.
+
+CREATE TABLE projects (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  -- Device and inode of the folder when it was last walked: an unmounted drive has others.
+  root_device INTEGER,
+  root_inode INTEGER
+) STRICT;
+
+-- Every file that a walk sees. kind: 0 known from the log alone, 1 Markdown, 2 text, 3 other.
+CREATE TABLE files (
+  id INTEGER PRIMARY KEY,
+  project INTEGER NOT NULL REFERENCES projects(id),
+  path TEXT NOT NULL,
+  path_key TEXT NOT NULL,
+  kind INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  mtime_ns INTEGER NOT NULL,
+  ctime_ns INTEGER NOT NULL,
+  inode INTEGER NOT NULL,
+  checked_ns INTEGER NOT NULL,
+  hash BLOB,
+  title TEXT NOT NULL DEFAULT '',
+  permalink TEXT NOT NULL DEFAULT '',
+  note_type TEXT NOT NULL DEFAULT '',
+  created_ms INTEGER NOT NULL DEFAULT 0,
+  updated_ms INTEGER NOT NULL DEFAULT 0,
+  metadata TEXT NOT NULL DEFAULT '{}',
+  problems TEXT NOT NULL DEFAULT '[]',
+  UNIQUE (project, path)
+) STRICT;
+CREATE INDEX files_by_key ON files(project, path_key);
+CREATE INDEX files_by_permalink ON files(project, permalink);
+CREATE INDEX files_by_update ON files(updated_ms);
+
+-- The names by which a link can reach a note, normalised.
+CREATE TABLE link_keys (
+  key TEXT NOT NULL,
+  project INTEGER NOT NULL,
+  file INTEGER NOT NULL,
+  PRIMARY KEY (key, project, file)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX link_keys_by_file ON link_keys(file);
+
+CREATE TABLE passages (
+  id INTEGER PRIMARY KEY,
+  file INTEGER NOT NULL,
+  heading TEXT NOT NULL,
+  first_line INTEGER NOT NULL,
+  last_line INTEGER NOT NULL,
+  text TEXT NOT NULL
+) STRICT;
+CREATE INDEX passages_by_file ON passages(file);
+
+CREATE VIRTUAL TABLE words USING fts5(
+  title, heading, tags, body,
+  content='', contentless_delete=1,
+  tokenize="porter unicode61 remove_diacritics 2"
+);
+
+CREATE TABLE observations (
+  id INTEGER PRIMARY KEY,
+  file INTEGER NOT NULL,
+  observation_id TEXT NOT NULL,
+  category TEXT,
+  text TEXT NOT NULL,
+  context TEXT,
+  tags TEXT NOT NULL,
+  line INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  time_ms INTEGER,
+  confidence REAL,
+  importance REAL,
+  thread TEXT,
+  superseded_by TEXT,
+  supersedes TEXT,
+  struck INTEGER NOT NULL
+) STRICT;
+CREATE INDEX observations_by_file ON observations(file);
+CREATE INDEX observations_by_id ON observations(observation_id);
+
+CREATE TABLE relations (
+  id INTEGER PRIMARY KEY,
+  file INTEGER NOT NULL,
+  project INTEGER NOT NULL,
+  relation_type TEXT NOT NULL,
+  target TEXT NOT NULL,
+  target_key TEXT NOT NULL,
+  target_file INTEGER,
+  context TEXT,
+  line INTEGER NOT NULL
+) STRICT;
+CREATE INDEX relations_by_file ON relations(file);
+CREATE INDEX relations_by_key ON relations(target_key);
+CREATE INDEX relations_by_target ON relations(target_file) WHERE target_file IS NOT NULL;
+
+CREATE TABLE tags (
+  tag TEXT NOT NULL,
+  file INTEGER NOT NULL,
+  PRIMARY KEY (tag, file)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX tags_by_file ON tags(file);
+
+-- The history, read from the log.
+CREATE TABLE commits (
+  row INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  -- Orders the commits of all devices: the time, made to rise along each device's log.
+  logical_ms INTEGER NOT NULL,
+  time_ms INTEGER NOT NULL,
+  device TEXT NOT NULL,
+  segment INTEGER NOT NULL,
+  offset INTEGER NOT NULL,
+  client TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  message TEXT
+) STRICT;
+CREATE INDEX commits_in_order ON commits(logical_ms, device, segment, offset);
+
+-- A move has two rows: one where the file is now, one (with moved_to) where it was.
+CREATE TABLE changes (
+  row INTEGER PRIMARY KEY,
+  commit_row INTEGER NOT NULL,
+  project INTEGER NOT NULL,
+  path TEXT NOT NULL,
+  moved_from TEXT,
+  moved_to TEXT,
+  before BLOB,
+  after BLOB,
+  permalink TEXT,
+  facts TEXT
+) STRICT;
+CREATE INDEX changes_by_commit ON changes(commit_row);
+CREATE INDEX changes_by_path ON changes(project, path, commit_row);
+
+CREATE TABLE contents (
+  hash BLOB PRIMARY KEY,
+  device TEXT NOT NULL,
+  segment INTEGER NOT NULL,
+  offset INTEGER NOT NULL,
+  stored INTEGER NOT NULL,
+  raw INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- How far each device's log has been read into this index.
+CREATE TABLE positions (
+  device TEXT PRIMARY KEY,
+  segment INTEGER NOT NULL,
+  offset INTEGER NOT NULL,
+  logical_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE meta (
+  key TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;

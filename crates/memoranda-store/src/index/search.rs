@@ -1,0 +1,319 @@
+//! Candidates for a search: the passages that hold its words, best first, and the notes whose
+//! name it is.
+//!
+//! A common word must not cost a look at everything that holds it. When more passages match than
+//! are worth comparing, the words that nearly everything holds are left out; and when even the
+//! rarest is that common, the newest passages that hold it are compared.
+
+use jiff::Timestamp;
+use memoranda_core::id::ProjectName;
+use memoranda_core::path::NotePath;
+use memoranda_core::query::{Mode, Need, Query, match_expression};
+use memoranda_core::rank::TitleMatch;
+use rusqlite::types::Value;
+use rusqlite::{Connection, params, params_from_iter};
+
+use super::digest::link_key;
+use crate::error::Result;
+
+/// No more passages than this are compared with each other.
+const MAX_COMPARED: i64 = 4096;
+/// What a word is worth by where it stands: title, heading, tags, body.
+const WEIGHTS: &str = "4.0, 2.0, 3.0, 1.0";
+
+/// Which notes a search may find.
+#[derive(Clone, Debug, Default)]
+pub struct SearchFilter {
+    /// Only these projects; all if empty.
+    pub projects: Vec<ProjectName>,
+    /// Only notes at or below this folder.
+    pub folder: Option<NotePath>,
+    /// Only notes of these types.
+    pub note_types: Vec<String>,
+    /// Only notes that carry all these tags, beside those in the query.
+    pub tags: Vec<String>,
+    /// Only notes changed since then.
+    pub after: Option<Timestamp>,
+    /// Only notes changed until then.
+    pub before: Option<Timestamp>,
+}
+
+/// A passage that a search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchHit {
+    /// The file's number in the index, to group passages by.
+    pub file: i64,
+    /// The passage's number in the index.
+    pub passage: i64,
+    /// The project.
+    pub project: ProjectName,
+    /// The file.
+    pub path: NotePath,
+    /// Its title.
+    pub title: String,
+    /// Its permalink.
+    pub permalink: String,
+    /// Its type.
+    pub note_type: String,
+    /// When it was last changed.
+    pub updated: Timestamp,
+    /// The headings above the passage.
+    pub heading: String,
+    /// Its first and last line.
+    pub lines: (usize, usize),
+    /// The passage.
+    pub text: String,
+    /// How well its words match, higher is better.
+    pub bm25: f64,
+    /// How well the note's name matches.
+    pub title_match: TitleMatch,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SearchHits {
+    /// The best passages, best first.
+    pub hits: Vec<SearchHit>,
+    /// Whether only a part of what matches was compared.
+    pub partial: bool,
+}
+
+/// The passages that match best, at most `limit`.
+pub(crate) fn search(
+    db: &Connection,
+    query: &Query,
+    text: &str,
+    filter: &SearchFilter,
+    limit: usize,
+) -> Result<SearchHits> {
+    let condition = Condition::new(query, filter);
+    let mut found = Vec::new();
+    let mut partial = false;
+    if query.is_empty() {
+        if !query.tags.is_empty() || !filter.tags.is_empty() {
+            found = condition.newest(db, limit)?;
+        }
+        return hits(db, query, text, found, partial);
+    }
+    for mode in [Mode::Exact, Mode::Prefix] {
+        let Some(plan) = plan(db, query, mode)? else { continue };
+        partial |= plan.partial;
+        found = condition.matching(db, &plan, limit)?;
+        if !found.is_empty() {
+            break;
+        }
+    }
+    for file in named(db, text, &condition)? {
+        if !found.iter().any(|(_, _, of)| *of == file) {
+            found.extend(condition.first_passage(db, file)?);
+        }
+    }
+    hits(db, query, text, found, partial)
+}
+
+/// How a query is put to the word index.
+struct Plan {
+    expression: String,
+    /// Only passages from this number on.
+    from: i64,
+    partial: bool,
+}
+
+fn plan(db: &Connection, query: &Query, mode: Mode) -> Result<Option<Plan>> {
+    let Some(expression) = match_expression(query, mode) else { return Ok(None) };
+    if passage_beyond(db, &expression)?.is_none() {
+        return Ok(Some(Plan { expression, from: 0, partial: false }));
+    }
+    // Leave out the alternatives that are too common to tell passages apart.
+    let mut rare = query.clone();
+    let mut common = Vec::new();
+    let optional = query.terms.iter().filter(|term| term.need == Need::Optional).count();
+    if optional > 1 {
+        for term in query.terms.iter().filter(|term| term.need == Need::Optional) {
+            if passage_beyond(db, &term.expression(mode))?.is_some() {
+                common.push(term.clone());
+            }
+        }
+        if common.len() < optional {
+            rare.terms.retain(|term| !common.contains(term));
+        }
+    }
+    let expression = match_expression(&rare, mode).unwrap_or(expression);
+    let from = passage_beyond(db, &expression)?;
+    Ok(Some(Plan { expression, from: from.unwrap_or(0), partial: from.is_some() }))
+}
+
+/// The newest passage past those that are worth comparing, if so many match.
+fn passage_beyond(db: &Connection, expression: &str) -> Result<Option<i64>> {
+    let mut query = db.prepare_cached(
+        "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ?",
+    )?;
+    let mut rows = query.query(params![expression, MAX_COMPARED])?;
+    Ok(match rows.next()? {
+        Some(row) => Some(row.get(0)?),
+        None => None,
+    })
+}
+
+type FoundPassage = (i64, f64, i64);
+
+/// The filter as SQL over `files f`, with its values.
+struct Condition {
+    sql: String,
+    values: Vec<Value>,
+    is_open: bool,
+}
+
+impl Condition {
+    fn new(query: &Query, filter: &SearchFilter) -> Self {
+        let mut sql = String::from("f.kind IN (1, 2)");
+        let mut values = Vec::new();
+        let mut any_of = |sql: &mut String, column: &str, names: Vec<String>| {
+            if !names.is_empty() {
+                let marks = vec!["?"; names.len()].join(", ");
+                sql.push_str(&format!(" AND {column} IN ({marks})"));
+                values.extend(names.into_iter().map(Value::Text));
+            }
+        };
+        let projects = filter.projects.iter().map(ToString::to_string).collect();
+        any_of(&mut sql, "(SELECT name FROM projects WHERE id = f.project)", projects);
+        any_of(&mut sql, "f.note_type", filter.note_types.clone());
+        for tag in query.tags.iter().chain(&filter.tags) {
+            sql.push_str(" AND EXISTS (SELECT 1 FROM tags t WHERE t.tag = ? COLLATE NOCASE AND t.file = f.id)");
+            values.push(Value::Text(tag.trim_start_matches('#').to_owned()));
+        }
+        if let Some(folder) = &filter.folder {
+            sql.push_str(" AND (f.path = ? OR (f.path > ? AND f.path < ?))");
+            values.push(Value::Text(folder.to_string()));
+            values.push(Value::Text(format!("{folder}/")));
+            values.push(Value::Text(format!("{folder}0")));
+        }
+        for (operator, time) in [(">=", filter.after), ("<=", filter.before)] {
+            if let Some(time) = time {
+                sql.push_str(&format!(" AND f.updated_ms {operator} ?"));
+                values.push(Value::Integer(time.as_millisecond()));
+            }
+        }
+        let is_open = values.is_empty();
+        Self { sql, values, is_open }
+    }
+
+    fn matching(&self, db: &Connection, plan: &Plan, limit: usize) -> Result<Vec<FoundPassage>> {
+        // Without a filter the word index is asked alone; then only the best are looked up.
+        let sql = if self.is_open {
+            format!(
+                "SELECT w.rowid, w.score, p.file FROM ( \
+                   SELECT rowid, bm25(words, {WEIGHTS}) AS score FROM words \
+                   WHERE words MATCH ? AND rowid >= ? ORDER BY score LIMIT ?) w \
+                 JOIN passages p ON p.id = w.rowid ORDER BY w.score"
+            )
+        } else {
+            format!(
+                "SELECT w.rowid, bm25(words, {WEIGHTS}) AS score, p.file FROM words w \
+                 JOIN passages p ON p.id = w.rowid JOIN files f ON f.id = p.file \
+                 WHERE words MATCH ? AND w.rowid >= ? AND {} ORDER BY score LIMIT ?",
+                self.sql
+            )
+        };
+        let mut values = vec![Value::Text(plan.expression.clone()), Value::Integer(plan.from)];
+        values.extend(self.values.iter().cloned());
+        values.push(Value::Integer(limit as i64));
+        let mut query = db.prepare_cached(&sql)?;
+        let rows = query.query_map(params_from_iter(values), |row| {
+            Ok((row.get(0)?, -row.get::<_, f64>(1)?, row.get(2)?))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The newest notes that fit, for a search by tags alone.
+    fn newest(&self, db: &Connection, limit: usize) -> Result<Vec<FoundPassage>> {
+        let sql = format!(
+            "SELECT (SELECT min(id) FROM passages WHERE file = f.id), 0.0, f.id FROM files f \
+             WHERE {} ORDER BY f.updated_ms DESC, f.path LIMIT ?",
+            self.sql
+        );
+        let values = self.values.iter().cloned().chain([Value::Integer(limit as i64)]);
+        let mut query = db.prepare_cached(&sql)?;
+        let rows = query.query_map(params_from_iter(values), |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The beginning of a note that was found by its name, if it fits.
+    fn first_passage(&self, db: &Connection, file: i64) -> Result<Option<FoundPassage>> {
+        let sql = format!(
+            "SELECT (SELECT min(id) FROM passages WHERE file = f.id), 0.0, f.id FROM files f \
+             WHERE {} AND f.id = ?",
+            self.sql
+        );
+        let values = self.values.iter().cloned().chain([Value::Integer(file)]);
+        let mut query = db.prepare_cached(&sql)?;
+        let mut rows = query.query(params_from_iter(values))?;
+        Ok(match rows.next()? {
+            Some(row) => row.get::<_, Option<i64>>(0)?.map(|passage| (passage, 0.0, file)),
+            None => None,
+        })
+    }
+}
+
+/// Notes whose title, permalink or file name is the whole query.
+fn named(db: &Connection, text: &str, condition: &Condition) -> Result<Vec<i64>> {
+    let key = link_key(text.trim());
+    if key.is_empty() || key.len() > 200 {
+        return Ok(Vec::new());
+    }
+    let sql = format!(
+        "SELECT DISTINCT f.id FROM link_keys k JOIN files f ON f.id = k.file \
+         WHERE k.key = ? AND {} ORDER BY length(f.path), f.path LIMIT 20",
+        condition.sql
+    );
+    let values = std::iter::once(Value::Text(key)).chain(condition.values.iter().cloned());
+    let mut query = db.prepare_cached(&sql)?;
+    let rows = query.query_map(params_from_iter(values), |row| row.get(0))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn hits(
+    db: &Connection,
+    query: &Query,
+    text: &str,
+    found: Vec<FoundPassage>,
+    partial: bool,
+) -> Result<SearchHits> {
+    let mut select = db.prepare_cached(
+        "SELECT f.path, r.name, f.title, f.permalink, f.note_type, f.updated_ms, p.heading, \
+         p.first_line, p.last_line, p.text FROM passages p JOIN files f ON f.id = p.file \
+         JOIN projects r ON r.id = f.project WHERE p.id = ?",
+    )?;
+    let mut hits = Vec::with_capacity(found.len());
+    for (passage, bm25, file) in found {
+        let hit = select.query_row([passage], |row| {
+            let path = NotePath::parse(&row.get::<_, String>(0)?);
+            let project = ProjectName::parse(&row.get::<_, String>(1)?);
+            let (Ok(path), Ok(project)) = (path, project) else { return Ok(None) };
+            let title: String = row.get(2)?;
+            let permalink: String = row.get(3)?;
+            let title_match = TitleMatch::of(text, query, &title)
+                .max(TitleMatch::of(text, query, &permalink))
+                .max(TitleMatch::of(text, query, path.stem()));
+            Ok(Some(SearchHit {
+                file,
+                passage,
+                project,
+                path,
+                title,
+                permalink,
+                note_type: row.get(4)?,
+                updated: Timestamp::from_millisecond(row.get(5)?).unwrap_or_default(),
+                heading: row.get(6)?,
+                lines: (row.get::<_, i64>(7)? as usize, row.get::<_, i64>(8)? as usize),
+                text: row.get(9)?,
+                bm25,
+                title_match,
+            }))
+        })?;
+        hits.extend(hit);
+    }
+    Ok(SearchHits { hits, partial })
+}

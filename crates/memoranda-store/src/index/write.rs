@@ -1,0 +1,411 @@
+//! Keeping the index in step with the files: one file in, one file out, links bound at the end.
+
+use std::collections::{BTreeSet, HashMap};
+
+use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::path::NotePath;
+use memoranda_core::words::index_text;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::digest::{Digest, FileKind, PermalinkSource, digest, link_key};
+use super::links;
+use crate::error::Result;
+use crate::files::FileStat;
+
+/// A batch of index changes within one transaction; links are bound when it is finished.
+pub(crate) struct Batch<'c> {
+    pub(super) db: &'c Connection,
+    /// Link keys that appeared or vanished: relations by these names are bound anew.
+    touched: BTreeSet<(i64, String)>,
+}
+
+/// The row of a file as the store needs it.
+#[derive(Clone, Debug)]
+pub(crate) struct FileRow {
+    pub(crate) id: i64,
+    pub(crate) kind: FileKind,
+    pub(crate) stat: FileStat,
+    pub(crate) checked_ns: i64,
+    pub(crate) hash: Option<ContentHash>,
+    pub(crate) permalink: String,
+}
+
+impl<'c> Batch<'c> {
+    pub(crate) fn new(db: &'c Connection) -> Self {
+        Self { db, touched: BTreeSet::new() }
+    }
+
+    /// The number of a project in the index.
+    pub(crate) fn project(&self, name: &ProjectName) -> Result<i64> {
+        project_id(self.db, name)
+    }
+
+    /// What the index knows of a file.
+    pub(crate) fn row(&self, project: i64, path: &NotePath) -> Result<Option<FileRow>> {
+        row(self.db, project, path)
+    }
+
+    /// What the history last said of a file.
+    pub(crate) fn head(
+        &self,
+        project: i64,
+        path: &NotePath,
+    ) -> Result<Option<super::history::Head>> {
+        super::history::head(self.db, project, path)
+    }
+
+    /// The permalink of a file: what its frontmatter says, else the one that it has had so far,
+    /// else what its path gives; with a number behind it if another file has that already.
+    pub(crate) fn permalink(
+        &self,
+        project: i64,
+        held_by: &NotePath,
+        digest: &Digest,
+        current: Option<&str>,
+    ) -> Result<String> {
+        let mut taken = self.db.prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM files WHERE project = ?1 AND permalink = ?2 AND path <> ?3)",
+        )?;
+        let mut is_taken = |permalink: &str| -> Result<bool> {
+            Ok(taken.query_row(params![project, permalink, held_by.as_str()], |row| row.get(0))?)
+        };
+        let wanted = match (digest.permalink_source, current) {
+            (PermalinkSource::Path, Some(current)) if !current.is_empty() => current,
+            _ => &digest.permalink,
+        };
+        if !is_taken(wanted)? {
+            return Ok(wanted.to_owned());
+        }
+        let mut number = 1u64;
+        loop {
+            let candidate = format!("{wanted}-{number}");
+            if Some(candidate.as_str()) == current || !is_taken(&candidate)? {
+                return Ok(candidate);
+            }
+            number += 1;
+        }
+    }
+
+    /// Makes the index say of a file what its bytes say.
+    pub(crate) fn put(&mut self, put: &Put<'_>) -> Result<()> {
+        let digest = digest(put.path, put.bytes);
+        self.put_digest(put, &digest)
+    }
+
+    /// The same, when the bytes were digested elsewhere.
+    pub(crate) fn put_digest(&mut self, put: &Put<'_>, digest: &Digest) -> Result<()> {
+        let file = match self.row(put.project, put.path)? {
+            Some(row) => {
+                self.forget_content(put.project, row.id)?;
+                row.id
+            }
+            None => {
+                self.db
+                    .prepare_cached(
+                        "INSERT INTO files (project, path, path_key, kind, size, mtime_ns, \
+                         ctime_ns, inode, checked_ns) VALUES (?, ?, ?, 0, -1, 0, 0, 0, 0)",
+                    )?
+                    .execute(params![put.project, put.path.as_str(), put.path.key()])?;
+                self.db.last_insert_rowid()
+            }
+        };
+        let updated_ms = put.stat.mtime_ns.div_euclid(1_000_000);
+        let created_ms = match digest.created {
+            Some(created) => created.as_millisecond(),
+            None => put.first_seen_ms.unwrap_or(updated_ms).min(updated_ms),
+        };
+        let problems: Vec<_> =
+            digest.problems.iter().map(|p| (p.line, p.message.as_str())).collect();
+        self.db
+            .prepare_cached(
+                "UPDATE files SET kind = ?2, size = ?3, mtime_ns = ?4, ctime_ns = ?5, inode = ?6, \
+                 checked_ns = ?7, hash = ?8, title = ?9, permalink = ?10, note_type = ?11, \
+                 created_ms = ?12, updated_ms = ?13, metadata = ?14, problems = ?15 WHERE id = ?1",
+            )?
+            .execute(params![
+                file,
+                digest.kind.code(),
+                put.stat.size as i64,
+                put.stat.mtime_ns,
+                put.stat.ctime_ns,
+                put.stat.inode as i64,
+                put.checked_ns,
+                put.hash.0.as_slice(),
+                digest.title,
+                put.permalink.unwrap_or(&digest.permalink),
+                digest.note_type,
+                created_ms,
+                updated_ms,
+                digest.metadata,
+                serde_json::to_string(&problems).unwrap_or_default(),
+            ])?;
+        self.put_content(put, file, digest)
+    }
+
+    fn put_content(&mut self, put: &Put<'_>, file: i64, digest: &Digest) -> Result<()> {
+        let tags = digest.tags.join(" ");
+        let mut passage_row = self.db.prepare_cached(
+            "INSERT INTO passages (file, heading, first_line, last_line, text) VALUES (?, ?, ?, ?, ?)",
+        )?;
+        let mut words = self.db.prepare_cached(
+            "INSERT INTO words (rowid, title, heading, tags, body) VALUES (?, ?, ?, ?, ?)",
+        )?;
+        let empty = [super::digest::DigestedPassage {
+            heading: String::new(),
+            first_line: 1,
+            last_line: 1,
+            text: String::new(),
+        }];
+        // A note without text is still found by its title.
+        let passages = match digest.passages.as_slice() {
+            [] if digest.kind != FileKind::Other => &empty,
+            passages => passages,
+        };
+        for (n, passage) in passages.iter().enumerate() {
+            passage_row.execute(params![
+                file,
+                passage.heading,
+                passage.first_line as i64,
+                passage.last_line as i64,
+                passage.text
+            ])?;
+            let (heading, body) = passage.words();
+            // Title and tags belong to the note, so they are told once, with its first passage.
+            let title = if n == 0 { index_text(&digest.title) } else { "".into() };
+            let tags = if n == 0 { tags.as_str() } else { "" };
+            words.execute(params![self.db.last_insert_rowid(), title, heading, tags, body])?;
+        }
+        self.put_observations(put, file, digest)?;
+        self.put_relations(put.project, file, digest)?;
+        let mut tag_row =
+            self.db.prepare_cached("INSERT OR IGNORE INTO tags (tag, file) VALUES (?, ?)")?;
+        for tag in &digest.tags {
+            tag_row.execute(params![tag, file])?;
+        }
+        let mut key_row = self.db.prepare_cached(
+            "INSERT OR IGNORE INTO link_keys (key, project, file) VALUES (?, ?, ?)",
+        )?;
+        for key in &digest.keys {
+            key_row.execute(params![key, put.project, file])?;
+            self.touched.insert((put.project, key.clone()));
+        }
+        Ok(())
+    }
+
+    fn put_observations(&self, put: &Put<'_>, file: i64, digest: &Digest) -> Result<()> {
+        // A fact that a person reworded has a higher version than its comment says.
+        let reworded = if digest.observations.iter().any(|(_, o)| o.fact.is_some()) {
+            super::history::reworded(self.db, put.project, put.path)?
+        } else {
+            Default::default()
+        };
+        let mut insert = self.db.prepare_cached(
+            "INSERT INTO observations (file, observation_id, category, text, context, tags, line, \
+             version, time_ms, confidence, importance, thread, superseded_by, supersedes, struck) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )?;
+        for (id, observation) in &digest.observations {
+            let fact = observation.fact.as_ref();
+            insert.execute(params![
+                file,
+                id.as_str(),
+                observation.category,
+                observation.text,
+                observation.context,
+                serde_json::to_string(&observation.tags).unwrap_or_default(),
+                observation.line as i64,
+                fact.map_or(1, |fact| fact.version.max(reworded.get(id).copied().unwrap_or(0))),
+                fact.and_then(|fact| fact.time).map(|time| time.as_millisecond()),
+                fact.and_then(|fact| fact.confidence),
+                fact.and_then(|fact| fact.importance),
+                fact.and_then(|fact| fact.thread.as_deref()),
+                fact.and_then(|fact| fact.superseded_by.as_ref()).map(|id| id.as_str()),
+                fact.and_then(|fact| fact.supersedes.as_ref()).map(|id| id.as_str()),
+                i64::from(observation.struck),
+            ])?;
+        }
+        Ok(())
+    }
+
+    fn put_relations(&mut self, project: i64, file: i64, digest: &Digest) -> Result<()> {
+        let mut insert = self.db.prepare_cached(
+            "INSERT INTO relations (file, project, relation_type, target, target_key, context, line) \
+             VALUES (?, ?, ?, ?, ?, ?, ?)",
+        )?;
+        for relation in &digest.relations {
+            let (target_project, name) = links::target_project(self.db, project, &relation.target)?;
+            let key = link_key(name);
+            insert.execute(params![
+                file,
+                target_project,
+                relation.relation_type,
+                relation.target,
+                key,
+                relation.context,
+                relation.line as i64
+            ])?;
+            self.touched.insert((target_project, key));
+        }
+        Ok(())
+    }
+
+    /// Notes that a file was looked at and is as the index says.
+    pub(crate) fn touch(&self, file: i64, stat: FileStat, checked_ns: i64) -> Result<()> {
+        self.db
+            .prepare_cached(
+                "UPDATE files SET size = ?2, mtime_ns = ?3, ctime_ns = ?4, inode = ?5, \
+                 checked_ns = ?6, updated_ms = ?7 WHERE id = ?1",
+            )?
+            .execute(params![
+                file,
+                stat.size as i64,
+                stat.mtime_ns,
+                stat.ctime_ns,
+                stat.inode as i64,
+                checked_ns,
+                stat.mtime_ns.div_euclid(1_000_000)
+            ])?;
+        Ok(())
+    }
+
+    /// Forgets a file.
+    pub(crate) fn remove(&mut self, project: i64, path: &NotePath) -> Result<()> {
+        if let Some(row) = self.row(project, path)? {
+            self.forget_content(project, row.id)?;
+            self.db.prepare_cached("DELETE FROM files WHERE id = ?")?.execute([row.id])?;
+        }
+        Ok(())
+    }
+
+    fn forget_content(&mut self, project: i64, file: i64) -> Result<()> {
+        let mut keys = self.db.prepare_cached("SELECT key FROM link_keys WHERE file = ?")?;
+        for key in keys.query_map([file], |row| row.get::<_, String>(0))? {
+            self.touched.insert((project, key?));
+        }
+        for statement in [
+            "DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE file = ?)",
+            "DELETE FROM passages WHERE file = ?",
+            "DELETE FROM observations WHERE file = ?",
+            "DELETE FROM relations WHERE file = ?",
+            "DELETE FROM tags WHERE file = ?",
+            "DELETE FROM link_keys WHERE file = ?",
+        ] {
+            self.db.prepare_cached(statement)?.execute([file])?;
+        }
+        Ok(())
+    }
+
+    /// Binds every relation whose target appeared, moved or vanished in this batch.
+    pub(crate) fn finish(self) -> Result<()> {
+        for (project, key) in &self.touched {
+            links::bind(self.db, *project, key)?;
+        }
+        Ok(())
+    }
+}
+
+/// A file as it is now on disk.
+pub(crate) struct Put<'a> {
+    pub(crate) project: i64,
+    pub(crate) path: &'a NotePath,
+    pub(crate) bytes: &'a [u8],
+    pub(crate) hash: ContentHash,
+    pub(crate) stat: FileStat,
+    /// When the file was looked at, by the clock that stamps files.
+    pub(crate) checked_ns: i64,
+    /// The permalink it was given, when its own was taken.
+    pub(crate) permalink: Option<&'a str>,
+    /// When the history first heard of it.
+    pub(crate) first_seen_ms: Option<i64>,
+}
+
+/// The number of a project, made if it is new.
+pub(crate) fn project_id(db: &Connection, name: &ProjectName) -> Result<i64> {
+    let mut find = db.prepare_cached("SELECT id FROM projects WHERE name = ?")?;
+    if let Some(id) = find.query_row([name.as_str()], |row| row.get(0)).optional()? {
+        return Ok(id);
+    }
+    db.prepare_cached("INSERT INTO projects (name) VALUES (?)")?.execute([name.as_str()])?;
+    Ok(db.last_insert_rowid())
+}
+
+pub(crate) fn row(db: &Connection, project: i64, path: &NotePath) -> Result<Option<FileRow>> {
+    let mut find = db.prepare_cached(
+        "SELECT id, kind, size, mtime_ns, ctime_ns, inode, checked_ns, hash, permalink \
+         FROM files WHERE project = ? AND path = ?",
+    )?;
+    Ok(find.query_row(params![project, path.as_str()], file_row).optional()?)
+}
+
+pub(super) fn file_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileRow> {
+    Ok(FileRow {
+        id: row.get(0)?,
+        kind: FileKind::from_code(row.get(1)?),
+        stat: FileStat {
+            size: row.get::<_, i64>(2)? as u64,
+            mtime_ns: row.get(3)?,
+            ctime_ns: row.get(4)?,
+            inode: row.get::<_, i64>(5)? as u64,
+        },
+        checked_ns: row.get(6)?,
+        hash: row.get::<_, Option<[u8; 32]>>(7)?.map(ContentHash),
+        permalink: row.get(8)?,
+    })
+}
+
+/// The number of a project; 0, which no project has, if the index has not heard of it.
+pub(crate) fn project_id_of(db: &Connection, name: &ProjectName) -> Result<i64> {
+    let found = db
+        .prepare_cached("SELECT id FROM projects WHERE name = ?")?
+        .query_row([name.as_str()], |row| row.get(0))
+        .optional()?;
+    Ok(found.unwrap_or(0))
+}
+
+const ROW_COLUMNS: &str =
+    "id, kind, size, mtime_ns, ctime_ns, inode, checked_ns, hash, permalink, path";
+
+/// What the index knows of every file of a project.
+pub(crate) fn all_rows(db: &Connection, project: i64) -> Result<HashMap<String, FileRow>> {
+    let sql = format!("SELECT {ROW_COLUMNS} FROM files WHERE project = ?");
+    let mut query = db.prepare_cached(&sql)?;
+    let rows = query.query_map([project], |row| Ok((row.get::<_, String>(9)?, file_row(row)?)))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// What the index knows of a file, or of all files below a folder.
+pub(crate) fn rows_at_or_below(
+    db: &Connection,
+    project: i64,
+    place: &NotePath,
+) -> Result<Vec<(NotePath, FileRow)>> {
+    let sql = format!(
+        "SELECT {ROW_COLUMNS} FROM files WHERE project = ?1 \
+         AND (path = ?2 OR (path > ?2 || '/' AND path < ?2 || '0'))"
+    );
+    let mut query = db.prepare_cached(&sql)?;
+    let rows = query.query_map(params![project, place.as_str()], |row| {
+        Ok((row.get::<_, String>(9)?, file_row(row)?))
+    })?;
+    let mut found = Vec::new();
+    for row in rows {
+        let (path, row) = row?;
+        found.extend(NotePath::parse(&path).ok().map(|path| (path, row)));
+    }
+    Ok(found)
+}
+
+/// Forgets all files of a project; its history stays.
+pub(crate) fn forget_project(db: &Connection, name: &ProjectName) -> Result<()> {
+    let transaction = db.unchecked_transaction()?;
+    let project = project_id_of(db, name)?;
+    let mut batch = Batch::new(db);
+    for path in all_rows(db, project)?.into_keys() {
+        if let Ok(path) = NotePath::parse(&path) {
+            batch.remove(project, &path)?;
+        }
+    }
+    batch.finish()?;
+    transaction.commit()?;
+    Ok(())
+}

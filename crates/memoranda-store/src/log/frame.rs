@@ -1,0 +1,170 @@
+//! The outermost layer of the log: frames that show by themselves whether they are whole.
+//!
+//! ```text
+//! magic 8 | length of meta u32 | length of body u64 | checksum of all that 16 + meta
+//!         | checksum of body 16 | meta (JSON) | body (the contents, compressed)
+//! ```
+//!
+//! Two checksums, so that the history can be read without reading the contents.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+/// What every frame begins with; a damaged log is searched for it.
+pub(super) const MAGIC: [u8; 8] = *b"\xf4MemRec\n";
+/// Bytes before the meta.
+pub(super) const HEADER: usize = 8 + 4 + 8 + 16 + 16;
+/// More than any record needs: what claims to be larger is damage.
+const MAX_META: u32 = 256 << 20;
+const MAX_BODY: u64 = 4 << 30;
+
+/// A frame as it was read: its meta, and where its body lies.
+pub(super) struct Frame {
+    pub(super) meta: Vec<u8>,
+    /// Offset of the body in the segment.
+    pub(super) body_at: u64,
+    /// Offset of the byte after the frame.
+    pub(super) end: u64,
+}
+
+/// How much of a frame is checked when it is read.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Check {
+    /// Header and meta: enough to list the history.
+    Meta,
+    /// The body too: whether the write was finished.
+    Whole,
+}
+
+/// Joins meta and body into the bytes of a frame.
+pub(super) fn encode(meta: &[u8], body: &[u8]) -> Vec<u8> {
+    let mut frame = Vec::with_capacity(HEADER + meta.len() + body.len());
+    frame.extend_from_slice(&MAGIC);
+    frame.extend_from_slice(&(meta.len() as u32).to_le_bytes());
+    frame.extend_from_slice(&(body.len() as u64).to_le_bytes());
+    let checksum = head_checksum(&frame, meta);
+    frame.extend_from_slice(&checksum);
+    frame.extend_from_slice(&short_hash(body));
+    frame.extend_from_slice(meta);
+    frame.extend_from_slice(body);
+    frame
+}
+
+/// Reads the frame at an offset. `Ok(None)`: there is no whole frame here.
+pub(super) fn read<F: Read + Seek>(
+    file: &mut F,
+    at: u64,
+    file_len: u64,
+    check: Check,
+) -> io::Result<Option<Frame>> {
+    if at.saturating_add(HEADER as u64) > file_len {
+        return Ok(None);
+    }
+    file.seek(SeekFrom::Start(at))?;
+    let mut header = [0u8; HEADER];
+    file.read_exact(&mut header)?;
+    if header[..8] != MAGIC {
+        return Ok(None);
+    }
+    let meta_len = u32::from_le_bytes([header[8], header[9], header[10], header[11]]);
+    let mut body_len = [0u8; 8];
+    body_len.copy_from_slice(&header[12..20]);
+    let body_len = u64::from_le_bytes(body_len);
+    let body_at = at + HEADER as u64 + u64::from(meta_len);
+    if meta_len > MAX_META || body_len > MAX_BODY || body_at + body_len > file_len {
+        return Ok(None);
+    }
+    let mut meta = vec![0u8; meta_len as usize];
+    file.read_exact(&mut meta)?;
+    if header[20..36] != head_checksum(&header[..20], &meta) {
+        return Ok(None);
+    }
+    if check == Check::Whole {
+        let mut hasher = blake3::Hasher::new();
+        let copied = io::copy(&mut file.take(body_len), &mut hasher)?;
+        if copied != body_len || header[36..52] != hasher.finalize().as_bytes()[..16] {
+            return Ok(None);
+        }
+    }
+    Ok(Some(Frame { meta, body_at, end: body_at + body_len }))
+}
+
+/// Looks for the next frame after damage; `None` if there is none before the end.
+pub(super) fn find_next<F: Read + Seek>(
+    file: &mut F,
+    from: u64,
+    file_len: u64,
+) -> io::Result<Option<u64>> {
+    const CHUNK: usize = 1 << 20;
+    let mut buffer = vec![0u8; CHUNK + MAGIC.len()];
+    let mut at = from;
+    while at + (HEADER as u64) <= file_len {
+        file.seek(SeekFrom::Start(at))?;
+        let wanted = (file_len - at).min(buffer.len() as u64) as usize;
+        file.read_exact(&mut buffer[..wanted])?;
+        for (i, window) in buffer[..wanted].windows(MAGIC.len()).enumerate() {
+            let candidate = at + i as u64;
+            if window == MAGIC && read(file, candidate, file_len, Check::Whole)?.is_some() {
+                return Ok(Some(candidate));
+            }
+        }
+        at += CHUNK as u64;
+    }
+    Ok(None)
+}
+
+fn head_checksum(lengths: &[u8], meta: &[u8]) -> [u8; 16] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(lengths);
+    hasher.update(meta);
+    first_16(&hasher.finalize())
+}
+
+fn short_hash(bytes: &[u8]) -> [u8; 16] {
+    first_16(&blake3::hash(bytes))
+}
+
+fn first_16(hash: &blake3::Hash) -> [u8; 16] {
+    let mut short = [0u8; 16];
+    short.copy_from_slice(&hash.as_bytes()[..16]);
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    #[test]
+    fn any_flipped_bit_and_any_cut_is_noticed() {
+        let frame = encode(b"{\"meta\":1}", b"the body of the record");
+        let whole = |bytes: &[u8]| {
+            let len = bytes.len() as u64;
+            read(&mut Cursor::new(bytes), 0, len, Check::Whole).unwrap()
+        };
+        let read_back = whole(&frame).unwrap();
+        assert_eq!(read_back.meta, b"{\"meta\":1}");
+        assert_eq!(read_back.end, frame.len() as u64);
+        for bit in 0..frame.len() * 8 {
+            let mut damaged = frame.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            assert!(whole(&damaged).is_none(), "bit {bit}");
+        }
+        for cut in 0..frame.len() {
+            assert!(whole(&frame[..cut]).is_none(), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn the_next_frame_is_found_after_damage() {
+        let mut log = encode(b"one", &[7; 3000]);
+        let second = log.len() as u64;
+        log.extend(encode(b"two", b""));
+        log[100] ^= 1;
+        let len = log.len() as u64;
+        let mut file = Cursor::new(log);
+        assert!(read(&mut file, 0, len, Check::Whole).unwrap().is_none());
+        assert_eq!(find_next(&mut file, 1, len).unwrap(), Some(second));
+        assert_eq!(find_next(&mut file, second + 1, len).unwrap(), None);
+    }
+}

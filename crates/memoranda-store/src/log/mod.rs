@@ -1,0 +1,386 @@
+//! The commit log: append-only segments, one folder for each device that writes.
+//!
+//! One forced write of the log is the moment of acknowledgement. The log is the crash journal,
+//! the history and the recycle bin at once.
+
+#![allow(clippy::disallowed_types)]
+
+mod frame;
+mod record;
+mod rewrite;
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use memoranda_core::id::ContentHash;
+
+use crate::error::{Doing as _, Result, StoreError};
+use crate::faults::{self, Step};
+use crate::files::{self, Privacy, own};
+
+pub(crate) use record::{Body, FileNote, Record};
+pub use rewrite::Purged;
+
+/// A segment that has grown this far is closed, and the next begun.
+const SEGMENT_BYTES: u64 = 64 << 20;
+/// What every segment begins with; the last byte is the version of the frames.
+const SEGMENT_MAGIC: [u8; 16] = *b"memoranda log\n\x00\x01";
+
+/// A place in the log of one device.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub(crate) struct Position {
+    /// The segment, from 1; 0 before anything was written.
+    pub(crate) segment: u64,
+    /// The offset in it.
+    pub(crate) offset: u64,
+}
+
+/// Where a content lies, for the index to remember.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ContentAt {
+    pub(crate) device: String,
+    pub(crate) segment: u64,
+    pub(crate) offset: u64,
+    pub(crate) stored: u64,
+    pub(crate) raw: u64,
+}
+
+/// A record as it was read, with its place.
+pub(crate) struct Placed {
+    pub(crate) record: Record,
+    pub(crate) at: Position,
+    pub(crate) end: Position,
+    /// Offset of the body in the segment, to which blob offsets are relative.
+    pub(crate) body_at: u64,
+}
+
+impl Placed {
+    /// Where the content of the n-th file lies, if the record brought it.
+    pub(crate) fn content_at(&self, device: &str, n: usize) -> Option<ContentAt> {
+        let blob = self.record.notes.get(n)?.blob?;
+        Some(ContentAt {
+            device: device.to_owned(),
+            segment: self.at.segment,
+            offset: self.body_at + blob.offset,
+            stored: blob.stored,
+            raw: blob.raw,
+        })
+    }
+}
+
+/// A stretch of a segment that is no whole record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogDamage {
+    /// The device's folder and the segment's number.
+    pub segment: String,
+    /// Where it begins.
+    pub offset: u64,
+    /// How many bytes.
+    pub bytes: u64,
+}
+
+/// The log folder of a vault.
+#[derive(Clone)]
+pub(crate) struct LogFolder {
+    path: PathBuf,
+}
+
+impl LogFolder {
+    pub(crate) fn new(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// The devices that have written, sorted.
+    pub(crate) fn devices(&self) -> Result<Vec<String>> {
+        let names = own::names(&self.path).doing(|| "list the log".into())?;
+        Ok(names.into_iter().filter(|name| own::is_dir(&self.path.join(name))).collect())
+    }
+
+    fn device_dir(&self, device: &str) -> PathBuf {
+        self.path.join(device)
+    }
+
+    fn segment_path(&self, device: &str, segment: u64) -> PathBuf {
+        self.device_dir(device).join(format!("{segment:08}.log"))
+    }
+
+    /// The numbers of a device's segments, sorted.
+    pub(crate) fn segments(&self, device: &str) -> Result<Vec<u64>> {
+        let names = own::names(&self.device_dir(device)).doing(|| "list the log".into())?;
+        let numbers = names.iter().filter_map(|name| name.strip_suffix(".log")?.parse().ok());
+        let mut numbers: Vec<u64> = numbers.collect();
+        numbers.sort_unstable();
+        Ok(numbers)
+    }
+
+    /// The end of a device's log, by the sizes of its files.
+    pub(crate) fn end(&self, device: &str) -> Result<Position> {
+        let Some(&segment) = self.segments(device)?.last() else { return Ok(Position::default()) };
+        let path = self.segment_path(device, segment);
+        let found = own::size_and_mtime(&path).doing(|| "look at the log".into())?;
+        Ok(Position { segment, offset: found.map_or(0, |(size, _)| size) })
+    }
+
+    /// Whether a device's log ends here: asked before every read, so without listing the folder.
+    pub(crate) fn is_end(&self, device: &str, position: Position) -> bool {
+        let size = |segment| match own::size_and_mtime(&self.segment_path(device, segment)) {
+            Ok(found) => found.map(|(size, _)| size),
+            Err(_) => None,
+        };
+        let here = position.segment == 0 || size(position.segment) == Some(position.offset);
+        here && size(position.segment + 1).is_none()
+    }
+
+    /// How large all segments of a device are.
+    pub(crate) fn size(&self, device: &str) -> Result<u64> {
+        let mut total = 0;
+        for segment in self.segments(device)? {
+            let path = self.segment_path(device, segment);
+            let found = own::size_and_mtime(&path).doing(|| "look at the log".into())?;
+            total += found.map_or(0, |(size, _)| size);
+        }
+        Ok(total)
+    }
+
+    /// Reads the records from a place on, in order. Damage between whole records is skipped and
+    /// reported; what follows the last whole record of the last segment is the torn tail.
+    pub(crate) fn read_from(
+        &self,
+        device: &str,
+        from: Position,
+        check: Checking,
+        mut each: impl FnMut(Placed) -> Result<()>,
+    ) -> Result<ReadEnd> {
+        let mut damage = Vec::new();
+        let mut end = from;
+        let segments = self.segments(device)?;
+        for &segment in segments.iter().filter(|&&segment| segment >= from.segment) {
+            let path = self.segment_path(device, segment);
+            let doing = || format!("read log segment {device}/{segment}");
+            let mut file = own::open_read(&path).doing(doing)?;
+            let len = file.metadata().doing(doing)?.len();
+            let start = if segment == from.segment { from.offset } else { 0 };
+            let mut at = start.max(SEGMENT_MAGIC.len() as u64);
+            while at < len {
+                let read = frame::read(&mut file, at, len, check.into()).doing(doing)?;
+                let placed = read.and_then(|found| {
+                    let record = Record::from_json(&found.meta)?;
+                    let position = |offset| Position { segment, offset };
+                    let (at, end) = (position(at), position(found.end));
+                    Some(Placed { record, at, end, body_at: found.body_at })
+                });
+                let next = match placed {
+                    Some(placed) => {
+                        let next = placed.end.offset;
+                        each(placed)?;
+                        next
+                    }
+                    None => {
+                        let next = frame::find_next(&mut file, at + 1, len).doing(doing)?;
+                        let until = next.unwrap_or(len);
+                        damage.push(LogDamage {
+                            segment: format!("{device}/{segment:08}.log"),
+                            offset: at,
+                            bytes: until - at,
+                        });
+                        match next {
+                            Some(next) => next,
+                            None => break,
+                        }
+                    }
+                };
+                at = next;
+                end = Position { segment, offset: at };
+            }
+            if len <= SEGMENT_MAGIC.len() as u64 || end.segment < segment {
+                end = Position { segment, offset: start.max(at.min(len)) };
+            }
+        }
+        Ok(ReadEnd { end, damage })
+    }
+
+    /// Reads a content and proves that it is the one that was asked for.
+    pub(crate) fn content(&self, at: &ContentAt, hash: ContentHash) -> Result<Vec<u8>> {
+        let gone = || StoreError::ContentGone(hash);
+        let path = self.segment_path(&at.device, at.segment);
+        let mut file = own::open_read(&path).map_err(|_| gone())?;
+        let len = file.metadata().doing(|| "read the log".into())?.len();
+        if at.offset.saturating_add(at.stored) > len || at.raw > files::MAX_FILE_BYTES {
+            return Err(gone());
+        }
+        let mut stored = vec![0u8; at.stored as usize];
+        file.seek(SeekFrom::Start(at.offset)).doing(|| "read the log".into())?;
+        file.read_exact(&mut stored).doing(|| "read the log".into())?;
+        let content = record::restore(stored, at.raw).ok_or_else(gone)?;
+        if files::hash(&content) == hash { Ok(content) } else { Err(gone()) }
+    }
+
+    /// Opens the log of this device for writing at its end.
+    pub(crate) fn writer(&self, device: &str, end: Position) -> Result<LogWriter> {
+        own::create_dir(&self.device_dir(device), Privacy::Private)
+            .doing(|| "make the log's folder".into())?;
+        let mut writer =
+            LogWriter { folder: self.clone(), device: device.to_owned(), file: None, end };
+        writer.open_segment()?;
+        Ok(writer)
+    }
+}
+
+/// How thoroughly records are checked when they are read.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Checking {
+    /// The history alone.
+    Meta,
+    /// The contents too.
+    Whole,
+}
+
+impl From<Checking> for frame::Check {
+    fn from(checking: Checking) -> Self {
+        match checking {
+            Checking::Meta => Self::Meta,
+            Checking::Whole => Self::Whole,
+        }
+    }
+}
+
+/// Where reading ended, and what was passed over.
+pub(crate) struct ReadEnd {
+    /// The end of the last whole record.
+    pub(crate) end: Position,
+    /// Stretches that are no records; the last one is a torn tail if it reaches the file's end.
+    pub(crate) damage: Vec<LogDamage>,
+}
+
+/// The end of this device's log, open for appending. Held under the vault's lock.
+pub(crate) struct LogWriter {
+    folder: LogFolder,
+    device: String,
+    file: Option<File>,
+    end: Position,
+}
+
+impl LogWriter {
+    pub(crate) fn end(&self) -> Position {
+        self.end
+    }
+
+    /// Whether the file ends where this writer believes, and is still the log's: `vacuum` puts
+    /// another in its place.
+    pub(crate) fn is_at_end(&self) -> bool {
+        match self.file.as_ref().map(File::metadata) {
+            None => self.end == Position::default(),
+            Some(Ok(metadata)) => metadata.len() == self.end.offset && !own::is_unlinked(&metadata),
+            Some(Err(_)) => false,
+        }
+    }
+
+    /// Goes to another place in the log.
+    pub(crate) fn move_to(&mut self, end: Position) -> Result<()> {
+        self.end = end;
+        self.open_segment()
+    }
+
+    /// Cuts off a torn tail, keeping its bytes aside for whoever wants to look.
+    pub(crate) fn cut_tail(&mut self, end: Position) -> Result<()> {
+        self.move_to(end)?;
+        let doing = || "cut the torn end of the log".into();
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let len = file.metadata().doing(doing)?.len();
+        if len > end.offset {
+            let mut torn = Vec::new();
+            file.seek(SeekFrom::Start(end.offset)).doing(doing)?;
+            file.read_to_end(&mut torn).doing(doing)?;
+            let name = format!("{:08}-{}.torn", end.segment, end.offset);
+            own::replace(&self.folder.device_dir(&self.device).join(name), &torn).doing(doing)?;
+            file.set_len(end.offset).and_then(|()| file.sync_all()).doing(doing)?;
+        }
+        Ok(())
+    }
+
+    /// Appends records and forces them to disk: all of them, or none.
+    pub(crate) fn append(&mut self, records: &[(Record, Body)]) -> Result<Vec<Placed>> {
+        if self.end.segment == 0 || self.end.offset > SEGMENT_BYTES {
+            self.end = Position { segment: self.end.segment + 1, offset: 0 };
+            self.open_segment()?;
+        }
+        let start = self.end;
+        let mut bytes = Vec::new();
+        let mut placed = Vec::with_capacity(records.len());
+        for (record, body) in records {
+            let at = start.offset + bytes.len() as u64;
+            let meta = record.to_json();
+            let frame = frame::encode(&meta, body.as_bytes());
+            let body_at = at + (frame::HEADER + meta.len()) as u64;
+            bytes.extend_from_slice(&frame);
+            let position = |offset| Position { segment: start.segment, offset };
+            let end = position(start.offset + bytes.len() as u64);
+            placed.push(Placed { record: record.clone(), at: position(at), end, body_at });
+        }
+        match self.write_at_end(&bytes) {
+            Ok(()) => {
+                self.end.offset += bytes.len() as u64;
+                Ok(placed)
+            }
+            Err(source) => {
+                self.retract(start)?;
+                Err(StoreError::Io { doing: "write to the log".into(), source })
+            }
+        }
+    }
+
+    /// Takes back what was appended after `start`, because the change was not made.
+    pub(crate) fn retract(&mut self, start: Position) -> Result<()> {
+        if start.segment != self.end.segment {
+            self.move_to(start)?;
+        }
+        self.end = start;
+        let Some(file) = &mut self.file else { return Ok(()) };
+        file.set_len(start.offset)
+            .and_then(|()| file.sync_data())
+            .map_err(|e| StoreError::Halted(format!("the log could not be taken back: {e}")))
+    }
+
+    fn write_at_end(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let Some(file) = &mut self.file else { return Err(io::ErrorKind::NotFound.into()) };
+        faults::at(Step::LogAppend)?;
+        file.seek(SeekFrom::Start(self.end.offset))?;
+        let (first, second) = bytes.split_at(bytes.len() / 2);
+        if cfg!(feature = "faults") {
+            file.write_all(first)?;
+            faults::at(Step::LogTorn)?;
+            file.write_all(second)?;
+        } else {
+            file.write_all(bytes)?;
+        }
+        faults::at(Step::LogSync)?;
+        file.sync_data()?;
+        faults::at(Step::LogSynced)
+    }
+
+    fn open_segment(&mut self) -> Result<()> {
+        if self.end.segment == 0 {
+            self.file = None;
+            return Ok(());
+        }
+        let path = self.folder.segment_path(&self.device, self.end.segment);
+        let doing = || "open the log".to_owned();
+        let mut file = own::open_private(&path).doing(doing)?;
+        if file.metadata().doing(doing)?.len() < SEGMENT_MAGIC.len() as u64 {
+            file.set_len(0)
+                .and_then(|()| file.write_all(&SEGMENT_MAGIC))
+                .and_then(|()| file.sync_all())
+                .and_then(|()| own::sync_dir(&self.folder.device_dir(&self.device)))
+                .doing(doing)?;
+        }
+        self.end.offset = self.end.offset.max(SEGMENT_MAGIC.len() as u64);
+        self.file = Some(file);
+        Ok(())
+    }
+}
+
+/// Where the log of a vault lies.
+pub(crate) fn folder(state: &Path) -> LogFolder {
+    LogFolder::new(state.join("log"))
+}

@@ -1,0 +1,191 @@
+//! What a frame says: one commit, in JSON that a person can read with `strings`, and the
+//! contents that it brought.
+
+use jiff::Timestamp;
+use memoranda_core::change::{Author, Channel, Commit, FactEdit, FileChange};
+use memoranda_core::id::{CommitId, ContentHash, ObservationId, ProjectName};
+use memoranda_core::path::NotePath;
+use serde::{Deserialize, Serialize};
+
+/// A commit as it lies in the log.
+#[derive(Clone, Debug)]
+pub(crate) struct Record {
+    pub(crate) commit: Commit,
+    /// Beside each file of the commit: what only the store needs to know.
+    pub(crate) notes: Vec<FileNote>,
+}
+
+/// What the log keeps of one file beyond the history that people see.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FileNote {
+    /// Where the content lies; `None` if it was in the log before, or there is none.
+    pub(crate) blob: Option<BlobAt>,
+    /// The permalink given to the note when its derived one was taken.
+    pub(crate) permalink: Option<String>,
+}
+
+/// Where a content lies in the body of its frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BlobAt {
+    pub(crate) offset: u64,
+    pub(crate) stored: u64,
+    pub(crate) raw: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Wire {
+    id: String,
+    time: i64,
+    client: String,
+    tool: String,
+    channel: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    files: Vec<WireFile>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct WireFile {
+    project: String,
+    path: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    after: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    at: Option<(u64, u64, u64)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    permalink: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    facts: Vec<(String, u32)>,
+}
+
+impl Record {
+    pub(super) fn to_json(&self) -> Vec<u8> {
+        let commit = &self.commit;
+        let files = commit.files.iter().zip(&self.notes).map(|(file, note)| WireFile {
+            project: file.project.to_string(),
+            path: file.path.to_string(),
+            from: file.moved_from.as_ref().map(ToString::to_string),
+            before: file.before.map(|hash| hash.to_string()),
+            after: file.after.map(|hash| hash.to_string()),
+            at: note.blob.map(|at| (at.offset, at.stored, at.raw)),
+            permalink: note.permalink.clone(),
+            facts: file.fact_edits.iter().map(|e| (e.id.to_string(), e.version)).collect(),
+        });
+        let wire = Wire {
+            id: commit.id.to_string(),
+            time: commit.time.as_millisecond(),
+            client: commit.author.client.clone(),
+            tool: commit.author.tool.clone(),
+            channel: commit.author.channel.as_str().to_owned(),
+            message: commit.message.clone(),
+            files: files.collect(),
+        };
+        // Strings and numbers always serialise; an empty meta would be read as damage.
+        serde_json::to_vec(&wire).unwrap_or_default()
+    }
+
+    pub(super) fn from_json(meta: &[u8]) -> Option<Self> {
+        let wire: Wire = serde_json::from_slice(meta).ok()?;
+        let mut files = Vec::with_capacity(wire.files.len());
+        let mut notes = Vec::with_capacity(wire.files.len());
+        for file in wire.files {
+            let fact_edits = file.facts.iter().filter_map(|(id, version)| {
+                Some(FactEdit { id: ObservationId::parse(id)?, version: *version })
+            });
+            files.push(FileChange {
+                fact_edits: fact_edits.collect(),
+                project: ProjectName::parse(&file.project).ok()?,
+                path: NotePath::parse(&file.path).ok()?,
+                moved_from: match file.from {
+                    Some(from) => Some(NotePath::parse(&from).ok()?),
+                    None => None,
+                },
+                before: parse_hash(file.before.as_deref())?,
+                after: parse_hash(file.after.as_deref())?,
+            });
+            let blob = file.at.map(|(offset, stored, raw)| BlobAt { offset, stored, raw });
+            notes.push(FileNote { blob, permalink: file.permalink });
+        }
+        let commit = Commit {
+            id: CommitId::parse(&wire.id)?,
+            time: Timestamp::from_millisecond(wire.time).ok()?,
+            author: Author {
+                client: wire.client,
+                tool: wire.tool,
+                channel: Channel::parse(&wire.channel)?,
+            },
+            message: wire.message,
+            files,
+        };
+        Some(Self { commit, notes })
+    }
+}
+
+fn parse_hash(text: Option<&str>) -> Option<Option<ContentHash>> {
+    match text {
+        None => Some(None),
+        Some(text) => ContentHash::parse(text).map(Some),
+    }
+}
+
+/// Gathers the contents of a record into the body of its frame.
+#[derive(Default)]
+pub(crate) struct Body {
+    bytes: Vec<u8>,
+}
+
+impl Body {
+    /// Adds a content and says where it lies. What does not shrink is kept as it is.
+    pub(crate) fn add(&mut self, content: &[u8]) -> BlobAt {
+        let offset = self.bytes.len() as u64;
+        let compressed = lz4_flex::block::compress(content);
+        if compressed.len() < content.len() {
+            self.bytes.extend_from_slice(&compressed);
+        } else {
+            self.bytes.extend_from_slice(content);
+        }
+        let stored = self.bytes.len() as u64 - offset;
+        BlobAt { offset, stored, raw: content.len() as u64 }
+    }
+
+    /// Adds a content that is already in its stored form.
+    pub(super) fn add_stored(&mut self, stored: &[u8], raw: u64) -> BlobAt {
+        let offset = self.bytes.len() as u64;
+        self.bytes.extend_from_slice(stored);
+        BlobAt { offset, stored: stored.len() as u64, raw }
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Restores a content from its stored bytes; `None` if they are damaged.
+pub(super) fn restore(stored: Vec<u8>, raw: u64) -> Option<Vec<u8>> {
+    if stored.len() as u64 == raw {
+        return Some(stored);
+    }
+    lz4_flex::block::decompress(&stored, raw as usize).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_come_back_as_they_were() {
+        for content in
+            [&b""[..], b"x", b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", &[0xff, 0, 0x80]]
+        {
+            let mut body = Body::default();
+            body.add(b"something before");
+            let at = body.add(content);
+            let stored = body.as_bytes()[at.offset as usize..][..at.stored as usize].to_vec();
+            assert_eq!(restore(stored, at.raw).as_deref(), Some(content));
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Rewriting segments without the contents that `vacuum` purges: the only way by which anything
+//! leaves the log.
+
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+
+use memoranda_core::id::ContentHash;
+
+use super::{Body, Checking, LogFolder, SEGMENT_MAGIC, frame, record};
+use crate::error::{Doing as _, Result};
+use crate::files::own;
+
+/// What a rewrite of the log came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Purged {
+    /// Contents that are no longer in the log.
+    pub contents: u64,
+    /// By how many bytes the log shrank.
+    pub bytes: u64,
+}
+
+impl LogFolder {
+    /// Writes every segment of a device anew without the contents that are not to be kept. Each
+    /// segment is replaced in one step; a crash in between leaves whole segments.
+    pub(crate) fn purge(
+        &self,
+        device: &str,
+        keep: &mut dyn FnMut(ContentHash) -> bool,
+    ) -> Result<Purged> {
+        let mut total = Purged::default();
+        for segment in self.segments(device)? {
+            let purged = self.purge_segment(device, segment, keep)?;
+            total.contents += purged.contents;
+            total.bytes += purged.bytes;
+        }
+        for name in own::names(&self.device_dir(device)).doing(|| "list the log".into())? {
+            if name.ends_with(".torn") {
+                own::remove(&self.device_dir(device).join(name))
+                    .doing(|| "remove a torn piece of the log".into())?;
+            }
+        }
+        Ok(total)
+    }
+
+    fn purge_segment(
+        &self,
+        device: &str,
+        segment: u64,
+        keep: &mut dyn FnMut(ContentHash) -> bool,
+    ) -> Result<Purged> {
+        let doing = || format!("rewrite log segment {device}/{segment}");
+        let path = self.segment_path(device, segment);
+        let mut old = own::open_read(&path).doing(doing)?;
+        let old_len = old.metadata().doing(doing)?.len();
+        let new_path = path.with_extension("new");
+        let mut new = own::open_private(&new_path).doing(doing)?;
+        new.set_len(0).and_then(|()| new.write_all(&SEGMENT_MAGIC)).doing(doing)?;
+        let mut contents = 0;
+        let mut at = SEGMENT_MAGIC.len() as u64;
+        while let Some(start) = next_frame(&mut old, at, old_len).doing(doing)? {
+            let found =
+                frame::read(&mut old, start, old_len, Checking::Whole.into()).doing(doing)?;
+            let Some(found) = found else { break };
+            at = found.end;
+            let Some(mut record) = record::Record::from_json(&found.meta) else { continue };
+            let mut body = Body::default();
+            for (file, note) in record.commit.files.iter().zip(&mut record.notes) {
+                let (Some(hash), Some(blob)) = (file.after, note.blob) else { continue };
+                if !keep(hash) {
+                    note.blob = None;
+                    contents += 1;
+                    continue;
+                }
+                let mut stored = vec![0u8; blob.stored as usize];
+                old.seek(SeekFrom::Start(found.body_at + blob.offset))
+                    .and_then(|_| old.read_exact(&mut stored))
+                    .doing(doing)?;
+                note.blob = Some(body.add_stored(&stored, blob.raw));
+            }
+            new.write_all(&frame::encode(&record.to_json(), body.as_bytes())).doing(doing)?;
+        }
+        if contents == 0 && at == old_len {
+            own::remove(&new_path).doing(doing)?;
+            return Ok(Purged::default());
+        }
+        let new_len = new.metadata().doing(doing)?.len();
+        new.sync_all().doing(doing)?;
+        own::rename(&new_path, &path)
+            .and_then(|()| own::sync_dir(&self.device_dir(device)))
+            .doing(doing)?;
+        Ok(Purged { contents, bytes: old_len.saturating_sub(new_len) })
+    }
+}
+
+/// The frame at `at`, or the next one after damage; damage is not carried over.
+fn next_frame(file: &mut std::fs::File, at: u64, len: u64) -> std::io::Result<Option<u64>> {
+    if at >= len {
+        return Ok(None);
+    }
+    match frame::read(file, at, len, frame::Check::Whole)? {
+        Some(_) => Ok(Some(at)),
+        None => frame::find_next(file, at + 1, len),
+    }
+}

@@ -1,0 +1,135 @@
+//! People's edits as part of the history: what was found on disk, recorded without touching it.
+
+use memoranda_core::change::{Commit, FactEdit, FileChange};
+use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::note;
+use memoranda_core::path::NotePath;
+
+use crate::clock;
+use crate::commit::person;
+use crate::error::Result;
+use crate::files::Found;
+use crate::index::digest::{Digest, digest, is_text};
+use crate::index::{Batch, history};
+use crate::log::{Body, FileNote, Record};
+use crate::session::Session;
+
+/// A record of what people did, in the making.
+#[derive(Default)]
+pub(crate) struct Observation {
+    files: Vec<FileChange>,
+    notes: Vec<FileNote>,
+    body: Body,
+}
+
+impl Observation {
+    /// Notes a file that is there with other bytes than the history knows.
+    #[expect(clippy::too_many_arguments, reason = "each is a different thing about one file")]
+    pub(crate) fn put(
+        &mut self,
+        session: &Session<'_>,
+        batch: &Batch<'_>,
+        project: &ProjectName,
+        project_row: i64,
+        path: &NotePath,
+        known: Option<ContentHash>,
+        found: &Found,
+    ) -> Result<()> {
+        let digest = is_text(path, &found.bytes).then(|| digest(path, &found.bytes));
+        let seen = Seen { project, project_row, path, moved_from: None, known };
+        self.put_digest(session, batch, &seen, found, digest.as_ref())
+    }
+
+    /// The same, when the bytes were digested elsewhere, or the file came from another place.
+    pub(crate) fn put_digest(
+        &mut self,
+        session: &Session<'_>,
+        batch: &Batch<'_>,
+        seen: &Seen<'_>,
+        found: &Found,
+        digest: Option<&Digest>,
+    ) -> Result<()> {
+        let held_by = seen.moved_from.unwrap_or(seen.path);
+        let mut note = FileNote::default();
+        if let Some(digest) = digest {
+            let current = batch.row(seen.project_row, held_by)?.map(|row| row.permalink);
+            let given = batch.permalink(seen.project_row, held_by, digest, current.as_deref())?;
+            note.permalink = (given != digest.permalink).then_some(given);
+        }
+        if history::content_at(session.db, found.hash)?.is_none() {
+            note.blob = Some(self.body.add(&found.bytes));
+        }
+        self.files.push(FileChange {
+            project: seen.project.clone(),
+            path: seen.path.clone(),
+            moved_from: seen.moved_from.cloned(),
+            before: seen.known,
+            after: Some(found.hash),
+            fact_edits: reworded_facts(session, seen.known, found, digest)?,
+        });
+        self.notes.push(note);
+        Ok(())
+    }
+
+    /// Notes a file that is no longer there.
+    pub(crate) fn remove(&mut self, project: &ProjectName, path: &NotePath, known: ContentHash) {
+        self.files.push(FileChange {
+            project: project.clone(),
+            path: path.clone(),
+            moved_from: None,
+            before: Some(known),
+            after: None,
+            fact_edits: Vec::new(),
+        });
+        self.notes.push(FileNote::default());
+    }
+
+    /// The permalink that was given to the n-th file, if it is not its own.
+    pub(crate) fn permalink(&self, n: usize) -> Option<&str> {
+        self.notes.get(n).and_then(|note| note.permalink.as_deref())
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// The record for the log; `None` if there was nothing to note.
+    pub(crate) fn into_record(self) -> Option<(Record, Body)> {
+        if self.files.is_empty() {
+            return None;
+        }
+        let commit = Commit {
+            id: clock::new_commit_id(),
+            time: clock::now(),
+            author: person(),
+            message: None,
+            files: self.files,
+        };
+        Some((Record { commit, notes: self.notes }, self.body))
+    }
+}
+
+/// A file that was found to differ from what the history says.
+pub(crate) struct Seen<'a> {
+    pub(crate) project: &'a ProjectName,
+    pub(crate) project_row: i64,
+    pub(crate) path: &'a NotePath,
+    pub(crate) moved_from: Option<&'a NotePath>,
+    pub(crate) known: Option<ContentHash>,
+}
+
+/// Facts whose text was changed under an unchanged comment: each is a new version.
+fn reworded_facts(
+    session: &Session<'_>,
+    known: Option<ContentHash>,
+    found: &Found,
+    digest: Option<&Digest>,
+) -> Result<Vec<FactEdit>> {
+    let has_facts = digest.is_some_and(|d| d.observations.iter().any(|(_, o)| o.fact.is_some()));
+    let (Some(known), true) = (known, has_facts) else { return Ok(Vec::new()) };
+    let Some(at) = history::content_at(session.db, known)? else { return Ok(Vec::new()) };
+    let Ok(before) = session.inner.log.content(&at, known) else { return Ok(Vec::new()) };
+    let before = note::parse(&String::from_utf8_lossy(&before));
+    let after = note::parse(&String::from_utf8_lossy(&found.bytes));
+    Ok(note::fact_edits(&before, &after))
+}

@@ -1,0 +1,194 @@
+//! Holding the vault: the lock, the end of the log and the index, all three in step.
+//!
+//! Whoever takes the lock first completes what a dead process left half done, and reads into
+//! the index what others wrote. After that the three agree, and stay so until the lock is let go.
+
+use std::sync::MutexGuard;
+
+use rusqlite::Connection;
+
+use crate::Inner;
+use crate::error::{Result, StoreError};
+use crate::index::{self, Batch, IndexFile, IndexState, history};
+use crate::lock::{Held, LockFile, SameBoot};
+use crate::log::{Checking, LogWriter, Placed, Position};
+use crate::recover;
+
+/// What this process needs to write, kept between writes.
+pub(crate) struct Writer {
+    pub(crate) lock: LockFile,
+    log: Option<LogWriter>,
+    db: Option<(Connection, Option<(u64, u64)>)>,
+    /// Why nothing may be written any more, if a write could neither be finished nor undone.
+    halted: Option<String>,
+}
+
+impl Writer {
+    pub(crate) fn new(lock: LockFile) -> Self {
+        Self { lock, log: None, db: None, halted: None }
+    }
+}
+
+/// The vault, held.
+pub(crate) struct Session<'a> {
+    pub(crate) inner: &'a Inner,
+    pub(crate) held: Held<'a>,
+    pub(crate) log: &'a mut LogWriter,
+    pub(crate) db: &'a Connection,
+    /// Set when a write could neither be finished nor undone: only a new start can complete it.
+    pub(crate) halted: &'a mut Option<String>,
+}
+
+impl Inner {
+    /// Takes the vault's lock, brings log, files and index in step, and does some work.
+    pub(crate) fn with_session<R, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce(&mut Session<'_>) -> Result<R, E>,
+    ) -> Result<R, E> {
+        let mut guard = self.writer();
+        let writer = &mut *guard;
+        if let Some(reason) = &writer.halted {
+            return Err(StoreError::Halted(reason.clone()).into());
+        }
+        let held = writer.lock.acquire()?;
+        self.follow_log(&held, &mut writer.log)?;
+        let Some(log) = &mut writer.log else {
+            return Err(StoreError::Halted("the log cannot be opened".into()).into());
+        };
+        if let Err(e) = self.follow_index(&mut writer.db, log.end()) {
+            if !e.is_index_damage() {
+                return Err(e.into());
+            }
+            writer.db = None;
+            self.index.create()?;
+            self.follow_index(&mut writer.db, log.end())?;
+        }
+        let Some((db, _)) = &writer.db else {
+            return Err(StoreError::Halted("the index cannot be opened".into()).into());
+        };
+        let result = work(&mut Session { inner: self, held, log, db, halted: &mut writer.halted });
+        if writer.halted.is_some() {
+            writer.log = None;
+        }
+        result
+    }
+
+    pub(crate) fn writer(&self) -> MutexGuard<'_, Writer> {
+        // A panic elsewhere leaves the writer as it was: every step can be repeated.
+        self.writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Goes to the end of the log, completing what was left half done.
+    fn follow_log(&self, held: &Held<'_>, log: &mut Option<LogWriter>) -> Result<()> {
+        let device = &self.vault.device;
+        let applied = held.applied();
+        if let (Some(writer), Some(applied)) = (log.as_mut(), applied)
+            && applied.same_boot == SameBoot::Yes
+            && writer.end() == applied.position
+            && writer.is_at_end()
+        {
+            return Ok(());
+        }
+        let end = self.log.end(device)?;
+        let clean = applied
+            .is_some_and(|applied| applied.same_boot == SameBoot::Yes && applied.position == end);
+        if clean {
+            match log {
+                Some(writer) => writer.move_to(end)?,
+                None => *log = Some(self.log.writer(device, end)?),
+            }
+            return Ok(());
+        }
+        let from = match applied {
+            Some(applied) if applied.same_boot == SameBoot::Yes && applied.position <= end => {
+                applied.position
+            }
+            _ => self.checkpoint()?,
+        };
+        let mut records = Vec::new();
+        let read = self.log.read_from(device, from, Checking::Whole, |placed| {
+            records.push(placed);
+            Ok(())
+        })?;
+        let mut writer = self.log.writer(device, read.end)?;
+        writer.cut_tail(read.end)?;
+        recover::replay(self, &records)?;
+        held.set_applied(writer.end())?;
+        *log = Some(writer);
+        Ok(())
+    }
+
+    /// Opens the index if need be and reads into it what the log has beyond it.
+    fn follow_index(
+        &self,
+        db: &mut Option<(Connection, Option<(u64, u64)>)>,
+        end: Position,
+    ) -> Result<()> {
+        let identity = self.index.identity();
+        if db.as_ref().is_some_and(|(_, opened)| *opened != identity) {
+            *db = None;
+        }
+        if db.is_none() {
+            *db = Some(self.open_index()?);
+        }
+        let Some((db, _)) = db else { return Ok(()) };
+        let read = history::read_to(db, &self.vault.device)?;
+        if read.position == end {
+            return Ok(());
+        }
+        if read.position > end {
+            // The vault was set back, perhaps from a backup: what the index knows is not so.
+            return Err(index_damage());
+        }
+        self.read_log_into_index(db, &self.vault.device, read.position)
+    }
+
+    fn open_index(&self) -> Result<(Connection, Option<(u64, u64)>)> {
+        let mut opened = match self.index.state()? {
+            IndexState::Sound => Some(self.index.open_writer()?),
+            IndexState::Unusable => None,
+        };
+        opened = opened.filter(IndexFile::is_current);
+        let db = match opened {
+            Some(db) => db,
+            None => self.index.create()?,
+        };
+        let identity = self.index.identity();
+        self.index.trust(identity);
+        Ok((db, identity))
+    }
+
+    /// Takes new records into the history, and looks at the files that they name.
+    pub(crate) fn read_log_into_index(
+        &self,
+        db: &Connection,
+        device: &str,
+        from: Position,
+    ) -> Result<()> {
+        let transaction = db.unchecked_transaction()?;
+        let mut files = std::collections::BTreeSet::new();
+        self.log.read_from(device, from, Checking::Meta, |placed: Placed| {
+            history::add(db, device, &placed)?;
+            for file in &placed.record.commit.files {
+                files.insert((file.project.clone(), file.path.clone()));
+                files.extend(file.moved_from.clone().map(|from| (file.project.clone(), from)));
+            }
+            Ok(())
+        })?;
+        // A new index is filled by a whole walk; then single files need no look.
+        if index::is_complete(db)? {
+            let mut batch = Batch::new(db);
+            for (project, path) in &files {
+                self.refresh(&mut batch, project, path)?;
+            }
+            batch.finish()?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+}
+
+fn index_damage() -> StoreError {
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+    StoreError::Index(rusqlite::Error::SqliteFailure(code, None))
+}

@@ -1,0 +1,560 @@
+//! Looking at the files: what people did to them becomes part of the history and the index.
+//!
+//! Sync reads and never writes a person's file. What cannot be looked at stays as it is known.
+//! Files are read and digested while the lock is free; the lock is held only to record a batch.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::mpsc::sync_channel;
+
+use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::path::NotePath;
+use rusqlite::{OptionalExtension as _, params};
+
+use crate::error::{Doing as _, Result, StoreError};
+use crate::files::{Found, Root, Walk, Walked, walk};
+use crate::index::digest::{Digest, FileKind, digest, is_text};
+use crate::index::{self, Batch, FileRow, Put, history};
+use crate::observe::{Observation, Seen};
+use crate::session::Session;
+use crate::vault::Project;
+use crate::{Inner, clock};
+
+/// So many files, or bytes, are recorded at a time.
+const BATCH_FILES: usize = 256;
+const BATCH_BYTES: u64 = 8 << 20;
+/// A file changed this shortly before it was looked at may change again within the same tick of
+/// the file system's clock, so its time proves nothing.
+const CLOCK_TICK_NS: i64 = 20_000_000;
+
+/// What a sync found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SyncReport {
+    /// Files that were looked at.
+    pub seen: usize,
+    /// Files that are new to the history.
+    pub added: usize,
+    /// Files that people changed.
+    pub changed: usize,
+    /// Files that people moved.
+    pub moved: usize,
+    /// Files that people removed.
+    pub removed: usize,
+    /// Files that were read into the index again, without being new to the history.
+    pub indexed: usize,
+    /// Projects whose folder could not be reached, and why.
+    pub unavailable: Vec<(ProjectName, String)>,
+    /// Places that could not be read, and why: what is known of them stays.
+    pub unreadable: Vec<(ProjectName, String, String)>,
+    /// Names that were left out, and why.
+    pub skipped: Vec<(ProjectName, String, &'static str)>,
+}
+
+/// How far a sync has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SyncProgress {
+    /// Files read so far.
+    pub done: usize,
+    /// Files to be read.
+    pub total: usize,
+}
+
+/// The files of a project that have to be looked at.
+struct Look {
+    suspects: Vec<Walked>,
+    gone: Vec<(NotePath, FileRow)>,
+}
+
+/// A file that was read, away from the lock.
+struct Candidate {
+    path: NotePath,
+    read: Result<Option<(Found, Option<Digest>)>>,
+}
+
+impl Inner {
+    /// Looks at every file of every project.
+    pub(crate) fn sync_all(&self, progress: &mut dyn FnMut(SyncProgress)) -> Result<SyncReport> {
+        let mut report = SyncReport::default();
+        self.read_other_devices()?;
+        for project in self.vault.projects()? {
+            match self.sync_project(&project, &mut report, progress) {
+                Err(StoreError::ProjectUnavailable { name, reason }) => {
+                    report.unavailable.push((name, reason));
+                }
+                other => other?,
+            }
+        }
+        self.with_session(|session| {
+            index::set_complete(session.db)?;
+            if self.index.wants_write_back() {
+                self.index.write_back(session.db)?;
+            }
+            Ok::<_, StoreError>(())
+        })?;
+        Ok(report)
+    }
+
+    /// Looks at every file of one project.
+    pub(crate) fn sync_project(
+        &self,
+        project: &Project,
+        report: &mut SyncReport,
+        progress: &mut dyn FnMut(SyncProgress),
+    ) -> Result<()> {
+        let root = project.root()?;
+        self.seed_from_history(&project.name)?;
+        let walk = walk(&root);
+        let mut rows = self.ask(|db| rows(db, &project.name))?;
+        self.check_identity(project, &root, &walk, &rows)?;
+        report.seen += walk.files.len();
+        let leftovers = !walk.leftovers.is_empty();
+        let suspects: Vec<Walked> = walk
+            .files
+            .iter()
+            .filter(|file| match rows.remove(file.path.as_str()) {
+                Some(row) => row.kind == FileKind::Known || !is_as_seen(&row, file),
+                None => true,
+            })
+            .map(|file| Walked { path: file.path.clone(), stat: file.stat })
+            .collect();
+        let gone = rows
+            .into_iter()
+            .filter_map(|(path, row)| Some((NotePath::parse(&path).ok()?, row)))
+            .filter(|(path, _)| !walk.is_unknown(path))
+            .collect();
+        for (place, error) in &walk.unreadable {
+            report.unreadable.push((project.name.clone(), place.clone(), error.to_string()));
+        }
+        for (place, reason) in &walk.skipped {
+            report.skipped.push((project.name.clone(), place.clone(), reason));
+        }
+        self.reconcile(project, &root, Look { suspects, gone }, report, progress)?;
+        let identity = root.identity().doing(|| format!("look at project {}", project.name))?;
+        self.with_session(|session| {
+            if leftovers {
+                // Under the lock no write is under way: what is left belongs to a dead process.
+                for path in &walk.leftovers {
+                    if let Some(folder) = root.folder(path)? {
+                        folder.remove_quietly(path.file_name());
+                    }
+                }
+            }
+            session
+                .db
+                .prepare_cached(
+                    "UPDATE projects SET root_device = ?2, root_inode = ?3 WHERE name = ?1 \
+                     AND (root_device IS NOT ?2 OR root_inode IS NOT ?3)",
+                )?
+                .execute(params![project.name.as_str(), identity.0 as i64, identity.1 as i64])?;
+            Ok(())
+        })
+    }
+
+    /// Looks at single files that something is said to have happened to.
+    pub(crate) fn sync_paths(
+        &self,
+        project: &Project,
+        paths: &BTreeSet<NotePath>,
+    ) -> Result<SyncReport> {
+        let mut report = SyncReport::default();
+        let root = project.root()?;
+        let rows = self.ask(|db| {
+            let project = index::project_id_of(db, &project.name)?;
+            paths
+                .iter()
+                .map(|path| index::rows_at_or_below(db, project, path))
+                .collect::<Result<Vec<_>>>()
+        })?;
+        let mut look = Look { suspects: Vec::new(), gone: Vec::new() };
+        for (path, known) in paths.iter().zip(rows) {
+            let stat = match root.stat(path) {
+                Ok(stat) => stat,
+                Err(_) if root.is_folder(path) => {
+                    // A folder appeared or moved: everything in it may be new.
+                    self.sync_project(project, &mut report, &mut |_| {})?;
+                    return Ok(report);
+                }
+                Err(_) => continue,
+            };
+            match stat {
+                Some(stat) if !root.ignores(path) => {
+                    look.suspects.push(Walked { path: path.clone(), stat });
+                }
+                _ => look.gone.extend(known),
+            }
+        }
+        report.seen = paths.len();
+        self.reconcile(project, &root, look, &mut report, &mut |_| {})?;
+        Ok(report)
+    }
+
+    /// Puts what the history knows into an index that is being made.
+    fn seed_from_history(&self, name: &ProjectName) -> Result<()> {
+        self.with_session(|session| {
+            if index::is_complete(session.db)? {
+                return Ok(());
+            }
+            let transaction = session.db.unchecked_transaction()?;
+            let project = index::project_id(session.db, name)?;
+            for (path, hash, permalink) in history::living(session.db, project)? {
+                let Ok(path) = NotePath::parse(&path) else { continue };
+                session
+                    .db
+                    .prepare_cached(
+                        "INSERT OR IGNORE INTO files (project, path, path_key, kind, size, \
+                         mtime_ns, ctime_ns, inode, checked_ns, hash, permalink) \
+                         VALUES (?, ?, ?, 0, -1, 0, 0, 0, 0, ?, ?)",
+                    )?
+                    .execute(params![
+                        project,
+                        path.as_str(),
+                        path.key(),
+                        hash.0,
+                        permalink.unwrap_or_default()
+                    ])?;
+            }
+            transaction.commit()?;
+            Ok(())
+        })
+    }
+
+    /// Refuses to take an empty folder for a deleted project when it is not the folder that was
+    /// there before: a drive that is not mounted looks like that.
+    fn check_identity(
+        &self,
+        project: &Project,
+        root: &Root,
+        walk: &Walk,
+        rows: &HashMap<String, FileRow>,
+    ) -> Result<()> {
+        if !walk.files.is_empty() || rows.is_empty() {
+            return Ok(());
+        }
+        let known: Option<(Option<i64>, Option<i64>)> = self.ask(|db| {
+            Ok(db
+                .prepare_cached("SELECT root_device, root_inode FROM projects WHERE name = ?")?
+                .query_row([project.name.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+                .optional()?)
+        })?;
+        let now = root.identity().doing(|| format!("look at project {}", project.name))?;
+        match known {
+            Some((Some(device), Some(inode))) if (device as u64, inode as u64) == now => Ok(()),
+            _ => Err(StoreError::ProjectUnavailable {
+                name: project.name.clone(),
+                reason: format!(
+                    "{} is empty and not the folder that was there before (is its drive mounted?)",
+                    project.path.display()
+                ),
+            }),
+        }
+    }
+
+    /// Reads the files away from the lock, and records them batch by batch.
+    fn reconcile(
+        &self,
+        project: &Project,
+        root: &Root,
+        look: Look,
+        report: &mut SyncReport,
+        progress: &mut dyn FnMut(SyncProgress),
+    ) -> Result<()> {
+        let total = look.suspects.len();
+        let mut vanished: HashMap<ContentHash, NotePath> =
+            look.gone.iter().filter_map(|(path, row)| Some((row.hash?, path.clone()))).collect();
+        let mut moved = BTreeSet::new();
+        let mut done = 0;
+        std::thread::scope(|scope| -> Result<()> {
+            let (sender, receiver) = sync_channel::<Vec<Candidate>>(2);
+            let suspects = look.suspects;
+            scope.spawn(move || {
+                for batch in batches(&suspects) {
+                    let read = batch.iter().map(|file| read(root, &file.path)).collect();
+                    if sender.send(read).is_err() {
+                        return;
+                    }
+                }
+            });
+            for batch in receiver {
+                done += batch.len();
+                self.with_session(|session| {
+                    record(session, project, root, batch, &mut vanished, &mut moved, report)
+                })?;
+                progress(SyncProgress { done, total });
+            }
+            Ok(())
+        })?;
+        let gone: Vec<_> =
+            look.gone.into_iter().filter(|(path, _)| !moved.contains(path)).collect();
+        for batch in gone.chunks(BATCH_FILES) {
+            self.with_session(|session| record_gone(session, project, root, batch, report))?;
+        }
+        Ok(())
+    }
+
+    /// Reads what other devices have written, if their logs came along with the vault.
+    fn read_other_devices(&self) -> Result<()> {
+        let devices = self.log.devices()?;
+        self.with_session(|session| {
+            for device in devices.iter().filter(|device| **device != self.vault.device) {
+                let read = history::read_to(session.db, device)?;
+                if read.position != self.log.end(device)? {
+                    self.read_log_into_index(session.db, device, read.position)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Makes the index say of a file what the log and the disk agree on.
+    pub(crate) fn refresh(
+        &self,
+        batch: &mut Batch<'_>,
+        project: &ProjectName,
+        path: &NotePath,
+    ) -> Result<()> {
+        let row = batch.project(project)?;
+        let head = batch.head(row, path)?;
+        let Some(hash) = head.as_ref().and_then(|head| head.after) else {
+            return batch.remove(row, path);
+        };
+        let found = match self.read(project, path) {
+            Ok(found) => found,
+            // What cannot be read now is looked at by the next sync.
+            Err(_) => return Ok(()),
+        };
+        match (found, head) {
+            (Some(found), Some(head)) if found.hash == hash && !path.is_hidden() => {
+                batch.put(&Put {
+                    project: row,
+                    path,
+                    bytes: &found.bytes,
+                    hash,
+                    stat: found.stat,
+                    checked_ns: clock::now_ns(),
+                    permalink: head.permalink.as_deref(),
+                    first_seen_ms: Some(head.first_ms),
+                })
+            }
+            // Somebody changed it since: the next sync records that.
+            _ => Ok(()),
+        }
+    }
+}
+
+fn rows(db: &rusqlite::Connection, name: &ProjectName) -> Result<HashMap<String, FileRow>> {
+    let project = index::project_id_of(db, name)?;
+    index::all_rows(db, project)
+}
+
+/// Whether a file looks as it did when it was last read, at a time that proves something.
+fn is_as_seen(row: &FileRow, file: &Walked) -> bool {
+    let newest = file.stat.mtime_ns.max(file.stat.ctime_ns);
+    row.stat == file.stat && newest.saturating_add(CLOCK_TICK_NS) < row.checked_ns
+}
+
+fn batches(files: &[Walked]) -> Vec<&[Walked]> {
+    let mut batches = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for (n, file) in files.iter().enumerate() {
+        bytes += file.stat.size;
+        if n + 1 - start >= BATCH_FILES || bytes >= BATCH_BYTES {
+            batches.push(&files[start..=n]);
+            (start, bytes) = (n + 1, 0);
+        }
+    }
+    if start < files.len() {
+        batches.push(&files[start..]);
+    }
+    batches
+}
+
+fn read(root: &Root, path: &NotePath) -> Candidate {
+    let read = root.read(path).map(|found| {
+        found.map(|found| {
+            let digest = is_text(path, &found.bytes).then(|| digest(path, &found.bytes));
+            (found, digest)
+        })
+    });
+    Candidate { path: path.clone(), read }
+}
+
+/// Records a batch of files that were read: first in the log what is new, then in the index.
+fn record(
+    session: &mut Session<'_>,
+    project: &Project,
+    root: &Root,
+    candidates: Vec<Candidate>,
+    vanished: &mut HashMap<ContentHash, NotePath>,
+    moved: &mut BTreeSet<NotePath>,
+    report: &mut SyncReport,
+) -> Result<()> {
+    let db = session.db;
+    let transaction = db.unchecked_transaction()?;
+    let mut batch = Batch::new(db);
+    let project_row = batch.project(&project.name)?;
+    let mut observation = Observation::default();
+    // What the index will be told, once the log has it.
+    let mut puts: Vec<PendingPut> = Vec::new();
+    for mut candidate in candidates {
+        let path = candidate.path.clone();
+        if let (Ok(Some((found, _))), Ok(now)) = (&candidate.read, root.stat(&path))
+            && now != Some(found.stat)
+        {
+            candidate = read(root, &path);
+        }
+        let (found, digest) = match candidate.read {
+            Ok(Some(read)) => read,
+            Ok(None) => continue,
+            Err(e) => {
+                report.unreadable.push((project.name.clone(), path.to_string(), e.to_string()));
+                continue;
+            }
+        };
+        let checked_ns = clock::now_ns();
+        let row = batch.row(project_row, &path)?;
+        if let Some(row) = &row
+            && row.hash == Some(found.hash)
+            && row.kind != FileKind::Known
+        {
+            batch.touch(row.id, found.stat, checked_ns)?;
+            continue;
+        }
+        let head = batch.head(project_row, &path)?;
+        let known = head.as_ref().and_then(|head| head.after);
+        let first_ms = head.as_ref().map(|head| head.first_ms);
+        let pending =
+            |permalink, first_ms| Pending { path: path.clone(), permalink, first_ms, checked_ns };
+        if known == Some(found.hash) || (known.is_none() && digest.is_none()) {
+            report.indexed += 1;
+            let permalink = Permalink::Given(head.and_then(|head| head.permalink));
+            puts.push(pending(permalink, first_ms).with(found, digest));
+            continue;
+        }
+        let from = match known {
+            None => vanished.remove(&found.hash).filter(|from| matches!(root.stat(from), Ok(None))),
+            Some(_) => None,
+        };
+        match (&from, known) {
+            (Some(_), _) => report.moved += 1,
+            (None, Some(_)) => report.changed += 1,
+            (None, None) => report.added += 1,
+        }
+        let before = if from.is_some() { Some(found.hash) } else { known };
+        let seen = Seen {
+            project: &project.name,
+            project_row,
+            path: &path,
+            moved_from: from.as_ref(),
+            known: before,
+        };
+        observation.put_digest(session, &batch, &seen, &found, digest.as_ref())?;
+        let mut first_ms = first_ms;
+        if let Some(from) = from {
+            first_ms = batch.head(project_row, &from)?.map(|head| head.first_ms);
+            batch.remove(project_row, &from)?;
+            moved.insert(from);
+        }
+        puts.push(
+            pending(Permalink::Observed(observation.len() - 1), first_ms).with(found, digest),
+        );
+    }
+    let given: Vec<Option<String>> =
+        (0..observation.len()).map(|n| observation.permalink(n).map(str::to_owned)).collect();
+    if let Some(record) = observation.into_record() {
+        let placed = session.log.append(&[record])?;
+        session.held.set_applied(session.log.end()).ok();
+        for placed in &placed {
+            history::add(db, &session.inner.vault.device, placed)?;
+        }
+    }
+    for pending in &puts {
+        let permalink = match &pending.pending.permalink {
+            Permalink::Given(given) => given.as_deref(),
+            Permalink::Observed(n) => given.get(*n).and_then(Option::as_deref),
+        };
+        let put = Put {
+            project: project_row,
+            path: &pending.pending.path,
+            bytes: &pending.found.bytes,
+            hash: pending.found.hash,
+            stat: pending.found.stat,
+            checked_ns: pending.pending.checked_ns,
+            permalink,
+            first_seen_ms: pending.pending.first_ms,
+        };
+        match &pending.digest {
+            Some(digest) => batch.put_digest(&put, digest)?,
+            None => batch.put(&put)?,
+        }
+    }
+    batch.finish()?;
+    transaction.commit()?;
+    if session.inner.index.wants_write_back() {
+        session.inner.index.write_back(db)?;
+    }
+    Ok(())
+}
+
+struct Pending {
+    path: NotePath,
+    permalink: Permalink,
+    first_ms: Option<i64>,
+    checked_ns: i64,
+}
+
+enum Permalink {
+    /// As the history says.
+    Given(Option<String>),
+    /// As the n-th file of the record says.
+    Observed(usize),
+}
+
+struct PendingPut {
+    pending: Pending,
+    found: Found,
+    digest: Option<Digest>,
+}
+
+impl Pending {
+    fn with(self, found: Found, digest: Option<Digest>) -> PendingPut {
+        PendingPut { pending: self, found, digest }
+    }
+}
+
+/// Records files that are no longer there, after looking once more.
+fn record_gone(
+    session: &mut Session<'_>,
+    project: &Project,
+    root: &Root,
+    gone: &[(NotePath, FileRow)],
+    report: &mut SyncReport,
+) -> Result<()> {
+    let db = session.db;
+    let transaction = db.unchecked_transaction()?;
+    let mut batch = Batch::new(db);
+    let project_row = batch.project(&project.name)?;
+    let mut observation = Observation::default();
+    for (path, _) in gone {
+        match root.stat(path) {
+            Ok(None) => {
+                if let Some(known) = batch.head(project_row, path)?.and_then(|head| head.after) {
+                    observation.remove(&project.name, path, known);
+                    report.removed += 1;
+                }
+                batch.remove(project_row, path)?;
+            }
+            // Still there, but now left out by the rules: no longer searched, not deleted.
+            Ok(Some(_)) if root.ignores(path) => batch.remove(project_row, path)?,
+            Ok(Some(_)) | Err(_) => {}
+        }
+    }
+    if let Some(record) = observation.into_record() {
+        let placed = session.log.append(&[record])?;
+        session.held.set_applied(session.log.end()).ok();
+        for placed in &placed {
+            history::add(db, &session.inner.vault.device, placed)?;
+        }
+    }
+    batch.finish()?;
+    transaction.commit()?;
+    Ok(())
+}

@@ -1,0 +1,167 @@
+//! Really removing: contents that nobody needs any more leave the log.
+
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+use memoranda_core::id::{ContentHash, ProjectName};
+use rusqlite::{Connection, params};
+
+use crate::Inner;
+use crate::error::{Result, StoreError};
+use crate::index::history::{self, ReadTo};
+use crate::log::{Checking, Purged};
+
+/// What is purged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Vacuum {
+    /// Only in this project.
+    pub project: Option<ProjectName>,
+    /// Only what was deleted or replaced before this time.
+    pub before: Timestamp,
+    /// How much of the past goes.
+    pub what: VacuumWhat,
+}
+
+/// How much of the past is purged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VacuumWhat {
+    /// Deleted notes, with all their versions.
+    Deleted,
+    /// Deleted notes, and the earlier versions of those that exist.
+    DeletedAndVersions,
+}
+
+/// What a vacuum did, or would do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VacuumReport {
+    /// Deleted notes that can no longer be restored.
+    pub notes: Vec<(ProjectName, String)>,
+    /// Contents that left the log.
+    pub contents: u64,
+    /// By how many bytes the log shrank; 0 in a dry run.
+    pub bytes: u64,
+}
+
+impl Inner {
+    /// Says what a vacuum would purge.
+    pub(crate) fn plan_vacuum(&self, vacuum: &Vacuum) -> Result<VacuumReport> {
+        self.ask(|db| {
+            let purge = purged_hashes(db, vacuum)?;
+            let (contents, bytes) = (purge.hashes.len() as u64, 0);
+            Ok(VacuumReport { notes: purge.notes, contents, bytes })
+        })
+    }
+
+    /// Purges, and reads the rewritten log anew.
+    pub(crate) fn vacuum(&self, vacuum: &Vacuum) -> Result<VacuumReport> {
+        // Nothing may have to be replayed from contents that are about to go.
+        self.make_checkpoint()?;
+        let devices = self.log.devices()?;
+        self.with_session(|session| {
+            let purge = purged_hashes(session.db, vacuum)?;
+            let mut total = Purged::default();
+            for device in &devices {
+                let mut keep = |hash: ContentHash| !purge.hashes.contains(&hash);
+                let purged = self.log.purge(device, &mut keep)?;
+                total.contents += purged.contents;
+                total.bytes += purged.bytes;
+            }
+            let end = self.log.end(&self.vault.device)?;
+            session.log.move_to(end)?;
+            session.held.set_applied(end)?;
+            self.set_checkpoint(end)?;
+            self.reread_history(session.db, &devices)?;
+            // Old pages of the index may still hold what was deleted.
+            session.db.execute_batch("INSERT INTO words(words) VALUES ('optimize')")?;
+            self.index.write_back(session.db)?;
+            session.db.execute_batch("VACUUM")?;
+            self.index.write_back(session.db)?;
+            Ok::<_, StoreError>(VacuumReport {
+                notes: purge.notes,
+                contents: total.contents,
+                bytes: total.bytes,
+            })
+        })
+    }
+
+    fn reread_history(&self, db: &Connection, devices: &[String]) -> Result<()> {
+        let transaction = db.unchecked_transaction()?;
+        db.execute_batch(
+            "DELETE FROM changes; DELETE FROM commits; DELETE FROM contents; DELETE FROM positions",
+        )?;
+        for device in devices {
+            let read =
+                self.log.read_from(device, Default::default(), Checking::Meta, |placed| {
+                    history::add(db, device, &placed)
+                })?;
+            let logical_ms = history::read_to(db, device)?.logical_ms;
+            history::set_read_to(db, device, ReadTo { position: read.end, logical_ms })?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+}
+
+struct Purge {
+    notes: Vec<(ProjectName, String)>,
+    hashes: HashSet<ContentHash>,
+}
+
+/// The contents that go: those of deleted notes (and replaced versions), unless something that
+/// stays holds the same bytes.
+fn purged_hashes(db: &Connection, vacuum: &Vacuum) -> Result<Purge> {
+    // For every path what the history said last; a path that was moved away is not deleted.
+    db.execute_batch(
+        "DROP TABLE IF EXISTS temp.last_change; \
+         CREATE TEMP TABLE last_change AS \
+           SELECT project, path, after, moved_to, logical_ms FROM ( \
+             SELECT c.project, c.path, c.after, c.moved_to, k.logical_ms, row_number() OVER ( \
+               PARTITION BY c.project, c.path \
+               ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC, c.row DESC) AS n \
+             FROM changes c JOIN commits k ON k.row = c.commit_row) WHERE n = 1; \
+         CREATE INDEX temp.last_change_by_path ON last_change(project, path)",
+    )?;
+    let project = vacuum.project.as_ref().map(ProjectName::as_str);
+    let before = vacuum.before.as_millisecond();
+    let mut deleted = db.prepare(
+        "SELECT p.name, l.path FROM last_change l JOIN projects p ON p.id = l.project \
+         WHERE l.after IS NULL AND l.moved_to IS NULL AND l.logical_ms < ?1 \
+           AND (?2 IS NULL OR p.name = ?2) ORDER BY p.name, l.path",
+    )?;
+    let rows = deleted.query_map(params![before, project], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+    })?;
+    let mut notes = Vec::new();
+    for row in rows {
+        let (project, path) = row?;
+        notes.extend(ProjectName::parse(&project).ok().map(|project| (project, path)));
+    }
+    // A version goes if its note is deleted, or if it was replaced and versions go too.
+    let goes = match vacuum.what {
+        VacuumWhat::Deleted => "l.after IS NULL AND l.moved_to IS NULL AND l.logical_ms < ?1",
+        VacuumWhat::DeletedAndVersions => {
+            "(l.after IS NOT c.after) AND l.logical_ms < ?1 AND k.logical_ms < ?1"
+        }
+    };
+    let sql = format!(
+        "SELECT c.after, ({goes}) AND (?2 IS NULL OR p.name = ?2) FROM changes c \
+         JOIN commits k ON k.row = c.commit_row JOIN projects p ON p.id = c.project \
+         JOIN last_change l ON l.project = c.project AND l.path = c.path \
+         WHERE c.after IS NOT NULL AND EXISTS (SELECT 1 FROM contents s WHERE s.hash = c.after)"
+    );
+    let mut query = db.prepare(&sql)?;
+    let rows = query.query_map(params![before, project], |row| {
+        Ok((ContentHash(row.get::<_, [u8; 32]>(0)?), row.get::<_, bool>(1)?))
+    })?;
+    let (mut going, mut staying) = (HashSet::new(), HashSet::new());
+    for row in rows {
+        let (hash, goes) = row?;
+        if goes {
+            going.insert(hash)
+        } else {
+            staying.insert(hash)
+        };
+    }
+    db.execute_batch("DROP TABLE temp.last_change")?;
+    Ok(Purge { notes, hashes: going.difference(&staying).copied().collect() })
+}

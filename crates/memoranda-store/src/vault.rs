@@ -1,0 +1,322 @@
+//! Where things lie: the vault's folder, its projects, and Memoranda's own state within.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use memoranda_core::id::ProjectName;
+use serde::{Deserialize, Serialize};
+
+use crate::clock;
+use crate::error::{Doing as _, Result, StoreError};
+use crate::files::{FileRules, HardLinks, Privacy, Root, own};
+
+/// The newest vault format that this program reads and writes.
+pub const FORMAT: u32 = 1;
+
+/// How a vault is opened. The binary fills this in; nothing below it looks at the environment.
+#[derive(Clone, Debug)]
+pub struct OpenOptions {
+    /// The person's folder.
+    pub home: PathBuf,
+    /// Where derived data may lie; it can be deleted at any time.
+    pub cache: PathBuf,
+    /// Where this device remembers its own name.
+    pub state: PathBuf,
+    /// How often files are forced to disk in the background.
+    pub file_sync: Duration,
+    /// How long to wait for another process's write.
+    pub lock_patience: Duration,
+}
+
+/// A named folder of notes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Project {
+    /// Its name.
+    pub name: ProjectName,
+    /// Its folder.
+    pub path: PathBuf,
+    /// Whether the folder belongs to the vault or was added from elsewhere.
+    pub place: ProjectPlace,
+    /// How its files are treated.
+    pub rules: FileRules,
+}
+
+/// Where a project's folder comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ProjectPlace {
+    /// A folder in the vault.
+    Vault,
+    /// A folder elsewhere that the person added.
+    Elsewhere,
+}
+
+/// The vault's folder and what is known of it before anything is read.
+pub(crate) struct Vault {
+    pub(crate) home: PathBuf,
+    pub(crate) state: PathBuf,
+    pub(crate) device: String,
+}
+
+impl Vault {
+    /// Opens or makes the vault; refuses one of a newer format.
+    pub(crate) fn open(options: &OpenOptions) -> Result<Self> {
+        let home = absolute(&options.home)?;
+        let state = home.join(".memoranda");
+        own::create_dir(&home, Privacy::Shared).doing(|| "make the vault's folder".into())?;
+        own::create_dir(&state, Privacy::Private).doing(|| "make the vault's folder".into())?;
+        check_format(&state.join("format"))?;
+        let device = device_name(&options.state)?;
+        Ok(Self { home, state, device })
+    }
+
+    /// All projects, sorted by name. A folder that the person added comes before one of the
+    /// same name in the vault.
+    pub(crate) fn projects(&self) -> Result<Vec<Project>> {
+        let mut projects: Vec<Project> =
+            self.registered()?.into_iter().filter_map(|entry| self.from_entry(&entry)).collect();
+        for name in own::names(&self.home).doing(|| "list the vault".into())? {
+            let Ok(name) = ProjectName::parse(&name) else { continue };
+            let path = self.home.join(name.as_str());
+            if own::is_dir(&path) && projects.iter().all(|project| project.name != name) {
+                projects.push(self.in_vault(name));
+            }
+        }
+        projects.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(projects)
+    }
+
+    /// Finds a project by its name, or by a name that differs only in case.
+    pub(crate) fn project(&self, name: &str) -> Result<Project> {
+        let entries = self.registered()?;
+        if let Some(entry) = entries.iter().find(|entry| entry.name == name)
+            && let Some(project) = self.from_entry(entry)
+        {
+            return Ok(project);
+        }
+        if let Ok(name) = ProjectName::parse(name)
+            && own::is_dir(&self.home.join(name.as_str()))
+        {
+            return Ok(self.in_vault(name));
+        }
+        let projects = self.projects()?;
+        let wanted = name.to_lowercase();
+        let mut alike = projects.iter().filter(|p| p.name.as_str().to_lowercase() == wanted);
+        match (alike.next(), alike.next()) {
+            (Some(project), None) => Ok(project.clone()),
+            _ => Err(StoreError::NoProject {
+                name: name.to_owned(),
+                known: projects.into_iter().map(|project| project.name).collect(),
+            }),
+        }
+    }
+
+    /// Finds a project, or makes a folder for it in the vault.
+    pub(crate) fn ensure_project(&self, name: &ProjectName) -> Result<Project> {
+        match self.project(name.as_str()) {
+            Err(StoreError::NoProject { .. }) => {
+                let project = self.in_vault(name.clone());
+                own::create_dir(&project.path, project.rules.privacy)
+                    .doing(|| format!("make the folder of project {name}"))?;
+                Ok(project)
+            }
+            found => found,
+        }
+    }
+
+    /// Registers a folder under a name.
+    pub(crate) fn add_project(
+        &self,
+        name: &ProjectName,
+        path: &Path,
+        hard_links: HardLinks,
+    ) -> Result<Project> {
+        let refuse = |reason: String| StoreError::ProjectRefused {
+            doing: "add",
+            name: name.clone(),
+            reason,
+        };
+        let path = absolute(path)?;
+        if !path.is_dir() {
+            return Err(refuse(format!("{} is not a folder; make it first", path.display())));
+        }
+        let path = path.canonicalize().doing(|| format!("find {}", path.display()))?;
+        let home = self.home.canonicalize().unwrap_or_else(|_| self.home.clone());
+        if home.starts_with(&path) {
+            return Err(refuse(format!(
+                "{} holds the vault itself; a project must not see another's files",
+                path.display()
+            )));
+        }
+        if path.starts_with(&home) && path.parent() != Some(&home) {
+            return Err(refuse(format!("{} lies within another project", path.display())));
+        }
+        if path.starts_with(home.join(".memoranda")) {
+            return Err(refuse("that folder is Memoranda's own".into()));
+        }
+        for other in self.projects()?.iter().filter(|other| other.name != *name) {
+            let theirs = other.path.canonicalize().unwrap_or_else(|_| other.path.clone());
+            if path.starts_with(&theirs) || theirs.starts_with(&path) {
+                return Err(refuse(format!(
+                    "{} and project {} ({}) overlap; a project must not see another's files",
+                    path.display(),
+                    other.name,
+                    theirs.display()
+                )));
+            }
+        }
+        let mut entries = self.registered()?;
+        if let Some(entry) = entries.iter().find(|entry| entry.name == name.as_str())
+            && entry.device == self.device
+            && entry.path != path
+        {
+            return Err(refuse(format!(
+                "the name is taken by {}; remove that project first",
+                entry.path.display()
+            )));
+        }
+        entries.retain(|entry| entry.name != name.as_str() || entry.device != self.device);
+        let entry = Entry {
+            name: name.to_string(),
+            path,
+            device: self.device.clone(),
+            hard_links: (hard_links == HardLinks::Allow).then(|| "allow".to_owned()),
+        };
+        let project = self.from_entry(&entry);
+        entries.push(entry);
+        self.write_registered(entries)?;
+        project.ok_or_else(|| refuse("its name cannot be used".into()))
+    }
+
+    /// Forgets a folder that was added from elsewhere; its files stay.
+    pub(crate) fn remove_project(&self, project: &Project) -> Result<()> {
+        if project.place == ProjectPlace::Vault {
+            return Err(StoreError::ProjectRefused {
+                doing: "remove",
+                name: project.name.clone(),
+                reason: format!(
+                    "it is a folder of the vault; move {} elsewhere or delete its notes",
+                    project.path.display()
+                ),
+            });
+        }
+        let mut entries = self.registered()?;
+        entries.retain(|e| e.name != project.name.as_str() || e.device != self.device);
+        self.write_registered(entries)
+    }
+
+    fn in_vault(&self, name: ProjectName) -> Project {
+        let path = self.home.join(name.as_str());
+        let rules = FileRules { privacy: privacy_of(&name), hard_links: HardLinks::Refuse };
+        Project { name, path, place: ProjectPlace::Vault, rules }
+    }
+
+    /// A registered folder, if it is one of this device's.
+    fn from_entry(&self, entry: &Entry) -> Option<Project> {
+        if entry.device != self.device {
+            return None;
+        }
+        let name = ProjectName::parse(&entry.name).ok()?;
+        let hard_links = match entry.hard_links.as_deref() {
+            Some("allow") => HardLinks::Allow,
+            _ => HardLinks::Refuse,
+        };
+        let rules = FileRules { privacy: privacy_of(&name), hard_links };
+        Some(Project { name, path: entry.path.clone(), place: ProjectPlace::Elsewhere, rules })
+    }
+
+    fn registered(&self) -> Result<Vec<Entry>> {
+        let Some(bytes) = own::read(&self.registry()).doing(|| "read projects.toml".into())? else {
+            return Ok(Vec::new());
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        match toml::from_str::<Registry>(&text) {
+            Ok(registry) => Ok(registry.project),
+            Err(e) => Err(StoreError::Damaged {
+                file: self.registry().display().to_string(),
+                reason: e.to_string(),
+            }),
+        }
+    }
+
+    fn write_registered(&self, mut entries: Vec<Entry>) -> Result<()> {
+        entries.sort_by(|a, b| (&a.name, &a.device).cmp(&(&b.name, &b.device)));
+        let text = toml::to_string(&Registry { project: entries }).unwrap_or_default();
+        own::replace(&self.registry(), text.as_bytes()).doing(|| "write projects.toml".into())
+    }
+
+    fn registry(&self) -> PathBuf {
+        self.state.join("projects.toml")
+    }
+}
+
+impl Project {
+    /// Opens the project's folder; one in the vault is made if need be.
+    pub(crate) fn root(&self) -> Result<Root> {
+        let opened = match self.place {
+            ProjectPlace::Vault => Root::create(&self.path, self.rules),
+            ProjectPlace::Elsewhere => Root::open(&self.path, self.rules),
+        };
+        opened.map_err(|e| StoreError::ProjectUnavailable {
+            name: self.name.clone(),
+            reason: e.to_string(),
+        })
+    }
+}
+
+/// The memories of the Claude memory tool are the owner's alone.
+fn privacy_of(name: &ProjectName) -> Privacy {
+    if name.as_str() == "memories" { Privacy::Private } else { Privacy::Shared }
+}
+
+#[derive(Serialize, Deserialize, Default)]
+struct Registry {
+    #[serde(default)]
+    project: Vec<Entry>,
+}
+
+/// A folder added from elsewhere. A path means something only on the device where it was added.
+#[derive(Serialize, Deserialize, Clone)]
+struct Entry {
+    name: String,
+    path: PathBuf,
+    device: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    hard_links: Option<String>,
+}
+
+fn check_format(path: &Path) -> Result<()> {
+    let found = own::read(path).doing(|| "read the vault's format".into())?;
+    match found {
+        None => own::replace(path, format!("{FORMAT}\n").as_bytes())
+            .doing(|| "write the vault's format".into()),
+        Some(bytes) => {
+            let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+            match text.parse::<u32>() {
+                Ok(format) if format <= FORMAT => Ok(()),
+                _ => Err(StoreError::NewerFormat { found: text, known: FORMAT }),
+            }
+        }
+    }
+}
+
+/// The name of this device in the log: made once, kept outside the vault, which may be shared.
+fn device_name(state: &Path) -> Result<String> {
+    let path = state.join("device");
+    if let Some(bytes) = own::read(&path).doing(|| "read the device's name".into())? {
+        let name = String::from_utf8_lossy(&bytes).trim().to_owned();
+        if !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric()) {
+            return Ok(name);
+        }
+    }
+    let name = clock::new_commit_id().to_string();
+    own::create_dir(state, Privacy::Private)
+        .and_then(|()| own::create_once(&path, format!("{name}\n").as_bytes()))
+        .doing(|| "write the device's name".into())?;
+    // Of two first starts at once, one wins and both use its name.
+    let kept = own::read(&path).doing(|| "read the device's name".into())?;
+    Ok(kept.map_or(name, |bytes| String::from_utf8_lossy(&bytes).trim().to_owned()))
+}
+
+fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path).doing(|| format!("find {}", path.display()))
+}

@@ -1,0 +1,227 @@
+//! Noticing people's edits as they happen. One process of all on a vault watches; when it ends,
+//! however it ends, another takes over.
+
+#![allow(clippy::disallowed_types)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use memoranda_core::path::NotePath;
+use notify::{EventKind, RecursiveMode, Watcher as _};
+
+use crate::Inner;
+use crate::error::{Doing as _, Result};
+use crate::files::own;
+use crate::vault::Project;
+
+/// Events are gathered until this long nothing happens, but not longer than the second value.
+const QUIET: Duration = Duration::from_millis(80);
+const AT_MOST: Duration = Duration::from_millis(400);
+/// More single files than this are looked at by a walk of their project.
+const MANY_PATHS: usize = 500;
+
+enum Message {
+    Event(notify::Result<notify::Event>),
+    Stop,
+}
+
+/// The thread that watches, or sleeps until it may.
+pub(crate) struct Watching {
+    sender: Sender<Message>,
+    state: Arc<State>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// This process is the one that watches.
+    active: AtomicBool,
+    stopped: AtomicBool,
+}
+
+impl Watching {
+    /// Starts watching, or waiting for the process that watches to end. The files are looked at
+    /// once from end to end as soon as this process is the one.
+    pub(crate) fn start(inner: &Arc<Inner>) -> Result<Self> {
+        let lock =
+            own::open_private(&lock_path(inner)).doing(|| "open the watcher's lock".into())?;
+        let (sender, receiver) = channel();
+        let state = Arc::new(State::default());
+        let events = sender.clone();
+        let (weak, shared) = (Arc::downgrade(inner), state.clone());
+        let run = move || run(&weak, &lock, &shared, &events, &receiver);
+        let thread = std::thread::Builder::new().name("memoranda-watch".into()).spawn(run);
+        let thread = thread.doing(|| "start the watcher".into())?;
+        Ok(Self { sender, state, thread: Some(thread) })
+    }
+
+    /// Ends the thread. One that still sleeps until it may watch is left to itself: it ends as
+    /// soon as it wakes, or with the process.
+    pub(crate) fn stop(mut self) {
+        self.state.stopped.store(true, Ordering::SeqCst);
+        self.sender.send(Message::Stop).ok();
+        if self.state.active.load(Ordering::SeqCst)
+            && let Some(thread) = self.thread.take()
+        {
+            thread.join().ok();
+        }
+    }
+}
+
+/// Whether some process watches this vault now.
+pub(crate) fn is_watched(inner: &Inner) -> bool {
+    match own::open_private(&lock_path(inner)) {
+        Ok(lock) => matches!(lock.try_lock(), Err(std::fs::TryLockError::WouldBlock)),
+        Err(_) => false,
+    }
+}
+
+fn lock_path(inner: &Inner) -> PathBuf {
+    inner.vault.state.join("watcher")
+}
+
+fn run(
+    weak: &Weak<Inner>,
+    lock: &File,
+    state: &State,
+    events: &Sender<Message>,
+    receiver: &Receiver<Message>,
+) {
+    if lock.lock().is_err() {
+        return;
+    }
+    state.active.store(true, Ordering::SeqCst);
+    if state.stopped.load(Ordering::SeqCst) {
+        return;
+    }
+    let Some(inner) = weak.upgrade() else { return };
+    let sender = events.clone();
+    let made = notify::recommended_watcher(move |event| {
+        sender.send(Message::Event(event)).ok();
+    });
+    let Ok(mut watcher) = made else { return };
+    let mut watched: BTreeMap<PathBuf, Project> = BTreeMap::new();
+    watch_projects(&inner, &mut watcher, &mut watched);
+    // A failed look is repeated with the next event; reads look at the disk themselves.
+    inner.sync_all(&mut |_| {}).ok();
+    inner.watch_ready.store(true, Ordering::Relaxed);
+    drop(inner);
+    while let Some(gathered) = gather(receiver) {
+        let Some(inner) = weak.upgrade() else { return };
+        handle(&inner, &mut watcher, &mut watched, gathered);
+    }
+}
+
+/// Watches the vault's own folder for new projects, and every project with all below it.
+fn watch_projects(
+    inner: &Inner,
+    watcher: &mut notify::RecommendedWatcher,
+    watched: &mut BTreeMap<PathBuf, Project>,
+) -> bool {
+    let mut new = false;
+    watcher.watch(&inner.vault.home, RecursiveMode::NonRecursive).ok();
+    watcher.watch(&inner.vault.state, RecursiveMode::NonRecursive).ok();
+    let projects = inner.vault.projects().unwrap_or_default();
+    watched.retain(|path, project| {
+        let kept = projects.contains(project);
+        if !kept {
+            watcher.unwatch(path).ok();
+        }
+        kept
+    });
+    for project in projects {
+        let path = project.path.canonicalize().unwrap_or_else(|_| project.path.clone());
+        if !watched.contains_key(&path) && watcher.watch(&path, RecursiveMode::Recursive).is_ok() {
+            watched.insert(path, project);
+            new = true;
+        }
+    }
+    new
+}
+
+/// What happened in one burst.
+#[derive(Default)]
+struct Gathered {
+    paths: BTreeSet<PathBuf>,
+    /// Events were lost: everything has to be looked at.
+    everything: bool,
+}
+
+fn gather(receiver: &Receiver<Message>) -> Option<Gathered> {
+    let mut gathered = Gathered::default();
+    let mut message = receiver.recv().ok()?;
+    let started = Instant::now();
+    loop {
+        match message {
+            Message::Stop => return None,
+            Message::Event(Ok(event)) => {
+                // Reading a file is an event too; taking it for one would never end.
+                if event.need_rescan() {
+                    gathered.everything = true;
+                } else if !matches!(event.kind, EventKind::Access(_)) {
+                    gathered.paths.extend(event.paths);
+                }
+            }
+            Message::Event(Err(_)) => gathered.everything = true,
+        }
+        if started.elapsed() > AT_MOST {
+            return Some(gathered);
+        }
+        message = match receiver.recv_timeout(QUIET) {
+            Ok(message) => message,
+            Err(RecvTimeoutError::Timeout) => return Some(gathered),
+            Err(RecvTimeoutError::Disconnected) => return None,
+        };
+    }
+}
+
+fn handle(
+    inner: &Inner,
+    watcher: &mut notify::RecommendedWatcher,
+    watched: &mut BTreeMap<PathBuf, Project>,
+    gathered: Gathered,
+) {
+    let home = inner.vault.home.canonicalize().unwrap_or_else(|_| inner.vault.home.clone());
+    let registry = home.join(".memoranda").join("projects.toml");
+    let in_home =
+        |path: &PathBuf| path.parent() == Some(&home) && !path.starts_with(home.join(".memoranda"));
+    let mut everything = gathered.everything;
+    if gathered.paths.iter().any(|path| in_home(path) || *path == registry) {
+        everything |= watch_projects(inner, watcher, watched);
+    }
+    if everything || gathered.paths.len() > MANY_PATHS {
+        inner.sync_all(&mut |_| {}).ok();
+        return;
+    }
+    let mut by_project: BTreeMap<&Path, BTreeSet<NotePath>> = BTreeMap::new();
+    for path in &gathered.paths {
+        let Some((root, _)) = watched.iter().find(|(root, _)| path.starts_with(root)) else {
+            continue;
+        };
+        let Some(relative) = path.strip_prefix(root).ok().and_then(Path::to_str) else { continue };
+        let relative = relative.replace('\\', "/");
+        let is_rules = relative.ends_with("ignore");
+        match NotePath::parse(&relative) {
+            Ok(path) if is_rules || !path.is_hidden() => {
+                by_project.entry(root).or_default().insert(path);
+            }
+            _ => {}
+        }
+    }
+    for (root, paths) in by_project {
+        let Some(project) = watched.get(root) else { continue };
+        let rules_changed = paths.iter().any(|path| path.file_name().ends_with("ignore"));
+        let result = if rules_changed {
+            inner.sync_project(project, &mut Default::default(), &mut |_| {})
+        } else {
+            inner.sync_paths(project, &paths).map(|_| ())
+        };
+        // A failed look is repeated with the next event; reads look at the disk themselves.
+        result.ok();
+    }
+}
