@@ -58,7 +58,10 @@ fn measure(options: &Options, root: &Path, scratch: &Path) -> Result<Report> {
     for &notes in &options.sizes {
         println!("bench: {notes} notes");
         let folder = scratch.join(notes.to_string());
-        sizes.push(size::measure(&folder, notes, options.effort)?);
+        let at = size::measure(&folder, notes, options.effort)?;
+        // A long run shows what it has so far.
+        print!("{}", report::growth_row(&at));
+        sizes.push(at);
         std::fs::remove_dir_all(&folder)?;
     }
     println!("bench: processes");

@@ -78,3 +78,25 @@ impl Product {
         Ok(page.results.len())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use xtask::vault;
+
+    use super::*;
+
+    #[test]
+    fn what_lies_there_and_what_is_written_is_found() {
+        let folder = std::env::temp_dir().join(format!("xtask-product-{}", std::process::id()));
+        vault::write(&folder.join("home/main"), 30).unwrap();
+        let product = Product::open(&folder.join("home"), &folder.join("cache")).unwrap();
+        product.sync().unwrap();
+        let new = vault::note(30);
+        product.write(&new.path, &new.text).unwrap();
+        for number in [0, 29, 30] {
+            assert_eq!(product.search(&vault::rare_word(number)).unwrap(), 1, "note {number}");
+        }
+        drop(product);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}
