@@ -1,3 +1,52 @@
 //! The workspace's own chores: `tidy`, `docs`, `bench`.
 
-fn main() {}
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a chore talks to whoever started it, reads the workspace and runs cargo"
+)]
+
+mod bench;
+mod docs;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+/// What goes wrong in a chore is read by a person and acted on by nobody, so text is enough.
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+const USAGE: &str = "\
+Usage: cargo xtask <chore>
+
+  tidy                       check what the compiler cannot: layers, doors, sizes, text, docs
+  docs [--check]             write the reference pages from the binary's own tables
+  bench [--quick] [--sizes 100,1000,10000,100000]
+                             measure against the raw limits, write docs/benchmarks.md";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (chore, rest) = match arguments.split_first() {
+        Some((chore, rest)) => (chore.as_str(), rest),
+        None => ("", &[][..]),
+    };
+    let result = match chore {
+        "tidy" => tidy::run(rest),
+        "docs" => docs::run(rest),
+        "bench" => bench::run(rest),
+        "bench-child" => bench::children::run(rest),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("{chore}: {e}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! The tasks that this program does as its own child: the least that a process can do.
+
+use std::io::{BufRead as _, Write as _};
+use std::path::Path;
+
+use rusqlite::Connection;
+use xtask::vault::query_mix;
+
+use super::product::Product;
+use crate::Result;
+
+/// Does the task that the parent names.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["open", database] => open(Path::new(database)),
+        ["echo"] => echo(),
+        ["memory", home, cache, notes] => memory(Path::new(home), Path::new(cache), notes.parse()?),
+        _ => Err("is for the bench to start".into()),
+    }
+}
+
+/// Opens SQLite and prints one line: the limit of a cold start.
+fn open(database: &Path) -> Result<()> {
+    let tables: u32 =
+        Connection::open(database)?
+            .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
+    println!("{tables}");
+    Ok(())
+}
+
+/// Answers every line with itself until there are no more: the limit of a request over stdio.
+fn echo() -> Result<()> {
+    let mut output = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        writeln!(output, "{}", line?)?;
+        output.flush()?;
+    }
+    Ok(())
+}
+
+/// Opens a vault, searches it, and prints how many bytes stay resident.
+fn memory(home: &Path, cache: &Path, notes: usize) -> Result<()> {
+    let product = Product::open(home, cache)?;
+    for query in query_mix(notes) {
+        product.search(&query.typed())?;
+    }
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    println!("{}", resident(&status).ok_or("the system does not say what is resident")?);
+    Ok(())
+}
+
+fn resident(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resident_bytes_are_read() {
+        assert_eq!(resident("Name:\txtask\nVmRSS:\t    2048 kB\n"), Some(2 << 20));
+        assert_eq!(resident("Name:\txtask\n"), None);
+    }
+}

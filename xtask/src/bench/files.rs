@@ -1,0 +1,62 @@
+//! The raw limits of the disk: what a durable write and a look at every file cost anyone.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::Result;
+
+/// A log that is appended to and forced to the disk, a kilobyte at a time.
+pub(super) struct Log(File);
+
+impl Log {
+    pub(super) fn create(folder: &Path) -> Result<Self> {
+        Ok(Self(OpenOptions::new().create(true).append(true).open(folder.join("log"))?))
+    }
+
+    /// Appends a kilobyte and waits until the disk has it.
+    pub(super) fn append(&mut self) -> Result<()> {
+        self.0.write_all(&[b'm'; 1024])?;
+        Ok(self.0.sync_data()?)
+    }
+}
+
+/// A folder whose files are replaced by writing beside them and renaming.
+pub(super) struct Replaced {
+    folder: PathBuf,
+    written: usize,
+}
+
+impl Replaced {
+    pub(super) fn create(folder: &Path) -> Result<Self> {
+        let folder = folder.join("replaced");
+        fs::create_dir_all(&folder)?;
+        Ok(Self { folder, written: 0 })
+    }
+
+    /// Writes a text to a temporary file and renames it into place. It is not synced: the log is.
+    pub(super) fn write(&mut self, text: &str) -> Result<()> {
+        let temporary = self.folder.join(".temporary");
+        fs::write(&temporary, text)?;
+        self.written += 1;
+        Ok(fs::rename(&temporary, self.folder.join(format!("{}.md", self.written)))?)
+    }
+}
+
+/// Walks a folder and asks for the state of every file; yields their number and bytes.
+pub(super) fn walk(folder: &Path) -> Result<(usize, u64)> {
+    let (mut files, mut bytes) = (0, 0);
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.push(entry.path());
+            } else {
+                files += 1;
+                bytes += entry.metadata()?.len();
+            }
+        }
+    }
+    Ok((files, bytes))
+}

@@ -1,0 +1,112 @@
+//! `cargo xtask bench`: every budget as a ratio to the same work done raw, in one run on one
+//! disk, because absolute times say more about a machine than about us. Never a timed test.
+
+pub(crate) mod children;
+mod files;
+mod fulltext;
+mod machine;
+mod options;
+mod process;
+mod product;
+mod report;
+mod samples;
+mod size;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::{Result, workspace};
+use options::{Effort, Options};
+use report::Report;
+
+/// Where the numbers are kept.
+const PAGE: &str = "docs/benchmarks.md";
+
+/// Measures everything and writes the page.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let options = options::parse(arguments)?;
+    let root = workspace::root()?;
+    if cfg!(debug_assertions) {
+        // Numbers of an unoptimised build mean nothing, and nobody remembers `--release`.
+        let mut command = workspace::cargo(&root);
+        command.args(["run", "--release", "--quiet", "--package", "xtask", "--", "bench"]);
+        return workspace::status(command.args(arguments));
+    }
+    workspace::status(workspace::cargo(&root).args([
+        "build",
+        "--release",
+        "--quiet",
+        "--package",
+        "memoranda",
+    ]))?;
+    let scratch = Scratch::new(target_folder(&root).join("bench"))?;
+    let report = measure(&options, &root, &scratch.0)?;
+    let page = report::render(&report);
+    match options.effort {
+        Effort::Full => {
+            std::fs::create_dir_all(root.join("docs"))?;
+            std::fs::write(root.join(PAGE), page)?;
+            println!("bench: wrote {PAGE}");
+        }
+        Effort::Quick => println!("\n{page}"),
+    }
+    Ok(())
+}
+
+fn measure(options: &Options, root: &Path, scratch: &Path) -> Result<Report> {
+    let mut sizes = Vec::new();
+    for &notes in &options.sizes {
+        println!("bench: {notes} notes");
+        let folder = scratch.join(notes.to_string());
+        let at = size::measure(&folder, notes, options.effort)?;
+        // A long run shows what it has so far.
+        print!("{}", report::growth_row(&at));
+        sizes.push(at);
+        std::fs::remove_dir_all(&folder)?;
+    }
+    println!("bench: processes");
+    let binary = target_folder(root).join("release").join(executable("memoranda"));
+    Ok(Report {
+        machine: machine::facts(scratch)?,
+        command: options.command(),
+        date: machine::today()?,
+        processes: process::measure(&binary, scratch, options.effort)?,
+        sizes,
+    })
+}
+
+/// The folder for what is measured on, on the disk of the workspace (a temporary folder may be in
+/// memory, where syncing costs nothing), gone when the run is over.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(folder: PathBuf) -> Result<Self> {
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder)?;
+        }
+        std::fs::create_dir_all(&folder)?;
+        Ok(Self(folder))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // Left behind it is only clutter, swept by the next run.
+        drop(std::fs::remove_dir_all(&self.0));
+    }
+}
+
+fn target_folder(root: &Path) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir))
+}
+
+fn executable(name: &str) -> String {
+    format!("{name}{}", std::env::consts::EXE_SUFFIX)
+}
+
+/// This program again, as a child with a task of its own.
+fn this_program(task: &str) -> Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("bench-child").arg(task);
+    Ok(command)
+}

@@ -1,0 +1,115 @@
+//! What was asked of the bench.
+
+use crate::Result;
+
+const SIZES: &[usize] = &[100, 1_000, 10_000, 100_000];
+const QUICK_SIZES: &[usize] = &[100, 1_000];
+
+/// How thorough to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Effort {
+    /// Enough repetitions for numbers that can be kept.
+    Full,
+    /// Enough to see that everything runs.
+    Quick,
+}
+
+impl Effort {
+    /// How often a short piece of work is done.
+    pub(super) fn repetitions(self) -> usize {
+        match self {
+            Self::Full => 200,
+            Self::Quick => 40,
+        }
+    }
+
+    /// How often the whole query mix is asked.
+    pub(super) fn rounds(self) -> usize {
+        match self {
+            Self::Full => 7,
+            Self::Quick => 2,
+        }
+    }
+}
+
+/// What was asked.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) struct Options {
+    /// Numbers of notes, growing.
+    pub(super) sizes: Vec<usize>,
+    pub(super) effort: Effort,
+}
+
+impl Options {
+    /// The command that asks for the same.
+    pub(super) fn command(&self) -> String {
+        let sizes: Vec<_> = self.sizes.iter().map(usize::to_string).collect();
+        let quick = match self.effort {
+            Effort::Full => "",
+            Effort::Quick => " --quick",
+        };
+        format!("cargo xtask bench{quick} --sizes {}", sizes.join(","))
+    }
+}
+
+pub(super) fn parse(arguments: &[String]) -> Result<Options> {
+    let mut sizes = None;
+    let mut effort = Effort::Full;
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        match argument.split_once('=').unwrap_or((argument, "")) {
+            ("--quick", "") => effort = Effort::Quick,
+            ("--sizes", "") => sizes = Some(numbers(arguments.next().map_or("", String::as_str))?),
+            ("--sizes", list) => sizes = Some(numbers(list)?),
+            _ => return Err(format!("unknown argument `{argument}`").into()),
+        }
+    }
+    let default = match effort {
+        Effort::Full => SIZES,
+        Effort::Quick => QUICK_SIZES,
+    };
+    Ok(Options { sizes: sizes.unwrap_or_else(|| default.to_vec()), effort })
+}
+
+fn numbers(list: &str) -> Result<Vec<usize>> {
+    let mut sizes = Vec::new();
+    for part in list.split(',') {
+        match part.trim().replace('_', "").parse() {
+            Ok(0) | Err(_) => {
+                return Err(format!("`--sizes` takes numbers of notes, not `{part}`").into());
+            }
+            Ok(size) => sizes.push(size),
+        }
+    }
+    sizes.sort_unstable();
+    sizes.dedup();
+    Ok(sizes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(arguments: &[&str]) -> Result<Options> {
+        parse(&arguments.iter().map(|&argument| argument.to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn arguments_are_read() {
+        let check = |arguments: &[&str], sizes: &[usize], effort| {
+            let expected = Options { sizes: sizes.to_vec(), effort };
+            assert_eq!(parsed(arguments).unwrap(), expected, "{arguments:?}");
+        };
+        check(&[], SIZES, Effort::Full);
+        check(&["--quick"], QUICK_SIZES, Effort::Quick);
+        check(&["--sizes", "1_000,100"], &[100, 1_000], Effort::Full);
+        check(&["--sizes=50", "--quick"], &[50], Effort::Quick);
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for arguments in [&["--sizes"][..], &["--sizes", "0"], &["--sizes", "many"], &["--fast"]] {
+            assert!(parsed(arguments).is_err(), "{arguments:?}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! What starting a process and talking to it costs: bare, and with our binary.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::options::Effort;
+use super::samples::Samples;
+use super::this_program;
+use crate::{Result, workspace};
+
+/// What was measured on whole processes.
+pub(super) struct Processes {
+    /// Starting a program that opens SQLite and prints a line.
+    pub(super) bare_start: Samples,
+    /// A line to a child and back.
+    pub(super) round_trip: Samples,
+    /// Starting `memoranda --version`, if it answers.
+    pub(super) version: Option<Samples>,
+    /// Starting `memoranda status` on a small vault, if it answers.
+    pub(super) status: Option<Samples>,
+    /// The size of the release binary.
+    pub(super) binary: u64,
+}
+
+pub(super) fn measure(binary: &Path, scratch: &Path, effort: Effort) -> Result<Processes> {
+    let database = scratch.join("bare.db");
+    let home = scratch.join("status");
+    xtask::vault::write(&home.join("main"), 100)?;
+    let ours = |argument: &str| {
+        let mut command = Command::new(binary);
+        command.arg(argument).env("MEMORANDA_HOME", &home);
+        // Nothing of the person's own may be read, or written to.
+        for (variable, folder) in [
+            ("XDG_CACHE_HOME", "cache"),
+            ("XDG_CONFIG_HOME", "config"),
+            ("XDG_STATE_HOME", "state"),
+        ] {
+            command.env(variable, scratch.join(folder));
+        }
+        command
+    };
+    Ok(Processes {
+        bare_start: starts(effort, || {
+            let mut command = this_program("open")?;
+            command.arg(&database);
+            Ok(command)
+        })?,
+        round_trip: round_trips(effort)?,
+        version: answered(effort, || ours("--version"))?,
+        status: answered(effort, || ours("status"))?,
+        binary: std::fs::metadata(binary)?.len(),
+    })
+}
+
+fn starts(effort: Effort, command: impl Fn() -> Result<Command>) -> Result<Samples> {
+    let mut samples = Samples::default();
+    // The first start reads the program from the disk, and makes what is missing.
+    workspace::output(&mut command()?)?;
+    for _ in 0..effort.repetitions() / 4 {
+        let mut command = command()?;
+        samples.time(|| workspace::output(&mut command))?;
+    }
+    Ok(samples)
+}
+
+/// As [`starts`], or nothing if our binary does not know the command yet.
+fn answered(effort: Effort, command: impl Fn() -> Command) -> Result<Option<Samples>> {
+    match workspace::output(&mut command()) {
+        Ok(text) if !text.trim().is_empty() => starts(effort, || Ok(command())).map(Some),
+        Ok(_) | Err(_) => {
+            println!("bench: not measured, because it does not answer: {:?}", command().get_args());
+            Ok(None)
+        }
+    }
+}
+
+fn round_trips(effort: Effort) -> Result<Samples> {
+    let mut child = this_program("echo")?.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut input = child.stdin.take().ok_or("the child has no input")?;
+    let mut output = BufReader::new(child.stdout.take().ok_or("the child has no output")?);
+    let request = format!("{}\n", "m".repeat(1023));
+    let mut answer = String::new();
+    let mut samples = Samples::default();
+    for _ in 0..effort.repetitions() {
+        answer.clear();
+        samples.time(|| {
+            input.write_all(request.as_bytes())?;
+            Ok(output.read_line(&mut answer)?)
+        })?;
+    }
+    drop(input);
+    child.wait()?;
+    if answer == request { Ok(samples) } else { Err("the child answers something else".into()) }
+}

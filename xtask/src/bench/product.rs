@@ -1,0 +1,102 @@
+//! The one file of the bench that knows the engine: how to open a vault, bring its index up to
+//! date, write a note and search.
+
+use std::path::Path;
+use std::time::Duration;
+
+use memoranda_engine::core::change::{Author, Channel};
+use memoranda_engine::core::id::ProjectName;
+use memoranda_engine::core::path::NotePath;
+use memoranda_engine::{
+    DEFAULT_PROJECT, Memory, OpenOptions, SearchFilter, SearchRequest, WriteMode, WriteOutcome,
+    WriteRequest,
+};
+
+use super::fulltext::HITS;
+use crate::Result;
+
+/// How long a quotation may be, as for a caller who does not say.
+const SNIPPET_CHARS: usize = 300;
+
+/// An open vault.
+pub(super) struct Product {
+    memory: Memory,
+    project: ProjectName,
+    author: Author,
+}
+
+impl Product {
+    /// Opens the vault at `home`, with its index in `cache`.
+    pub(super) fn open(home: &Path, cache: &Path) -> Result<Self> {
+        let memory = Memory::open(OpenOptions {
+            home: home.to_owned(),
+            cache: cache.to_owned(),
+            state: cache.join("state"),
+            file_sync: Duration::from_secs(60),
+            lock_patience: Duration::from_secs(30),
+        })?;
+        let author = Author { client: "bench".into(), tool: "write".into(), channel: Channel::Cli };
+        Ok(Self { memory, project: ProjectName::parse(DEFAULT_PROJECT)?, author })
+    }
+
+    /// Brings the index up to date with the files.
+    pub(super) fn sync(&self) -> Result<()> {
+        self.memory.sync(&mut |_| ())?;
+        Ok(())
+    }
+
+    /// Writes a new note, durably, so that the next search finds it.
+    pub(super) fn write(&self, path: &str, text: &str) -> Result<()> {
+        let outcome = self.memory.write(
+            &self.author,
+            &WriteRequest {
+                project: self.project.clone(),
+                path: NotePath::parse(path)?,
+                content: text.as_bytes().to_vec(),
+                mode: WriteMode::Create,
+                message: None,
+            },
+        )?;
+        match outcome {
+            WriteOutcome::Written(_) => Ok(()),
+            WriteOutcome::Unchanged(..) | WriteOutcome::Exists(..) | WriteOutcome::Conflict(..) => {
+                Err(format!("{path} was not written: {outcome:?}").into())
+            }
+        }
+    }
+
+    /// Searches as a caller would; yields the number of hits.
+    pub(super) fn search(&self, typed: &str) -> Result<usize> {
+        let page = self.memory.search(&SearchRequest {
+            text: typed.to_owned(),
+            filter: SearchFilter { projects: vec![self.project.clone()], ..Default::default() },
+            limit: HITS,
+            offset: 0,
+            snippet_chars: SNIPPET_CHARS,
+            max_tokens: None,
+        })?;
+        Ok(page.results.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use xtask::vault;
+
+    use super::*;
+
+    #[test]
+    fn what_lies_there_and_what_is_written_is_found() {
+        let folder = std::env::temp_dir().join(format!("xtask-product-{}", std::process::id()));
+        vault::write(&folder.join("home/main"), 30).unwrap();
+        let product = Product::open(&folder.join("home"), &folder.join("cache")).unwrap();
+        product.sync().unwrap();
+        let new = vault::note(30);
+        product.write(&new.path, &new.text).unwrap();
+        for number in [0, 29, 30] {
+            assert_eq!(product.search(&vault::rare_word(number)).unwrap(), 1, "note {number}");
+        }
+        drop(product);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,370 @@
+//! The page of numbers: every budget beside the raw limit it is a ratio of. What was not
+//! measured says so.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use super::process::Processes;
+use super::samples::Samples;
+use super::size::AtSize;
+
+/// The size that most budgets speak of.
+const BUDGET_SIZE: usize = 10_000;
+
+const NOT_MEASURED: &str = "–";
+
+/// Everything that was measured in one run.
+pub(super) struct Report {
+    pub(super) machine: Vec<(&'static str, String)>,
+    pub(super) command: String,
+    pub(super) date: String,
+    pub(super) processes: Processes,
+    /// By size, growing.
+    pub(super) sizes: Vec<AtSize>,
+}
+
+/// The whole page.
+pub(super) fn render(report: &Report) -> String {
+    let mut page = String::from(
+        "# Benchmarks\n\n\
+         The limit is what the machine can do: the same work done raw, measured in the same run on\n\
+         the same disk, in turns with ours. Budgets are ratios to it. Absolute times depend on the\n\
+         machine and on what else it was doing; ratios hardly do.\n\n",
+    );
+    let _ = writeln!(page, "Measured on {} by `{}`.\n", report.date, report.command);
+    page.push_str("| Machine | |\n|---|---|\n");
+    for (what, which) in &report.machine {
+        let _ = writeln!(page, "| {what} | {which} |");
+    }
+    page.push_str("\n## Budgets\n\n| Work | Budget | Raw | Ours | Ratio | Verdict |\n");
+    page.push_str("|---|---|---|---|---|---|\n");
+    for row in budgets(report) {
+        page.push_str(&row.render());
+    }
+    page.push_str(
+        "\nRaw steps of a durable write: append 1 KB + fdatasync, write + rename, one FTS5 insert\n\
+         committed in WAL mode; ours is a call of the engine, without a transport. Raw search: BM25\n\
+         over one FTS5 row a note, ten hits. The query mix has a quarter each of words that one note\n\
+         holds, words in one note of a hundred, words in every third note or more, and two to four\n\
+         of these as alternatives.\n",
+    );
+    growth(&mut page, &report.sizes);
+    raw_limits(&mut page, report);
+    page
+}
+
+/// How a measurement is judged.
+enum Limit {
+    /// At most so many times the raw work.
+    Times(f64),
+    /// At most so many bytes.
+    Bytes(u64),
+}
+
+/// One budget.
+struct Row {
+    work: String,
+    limit: Limit,
+    /// What the limit is a multiple of, in words, if it is not the raw work beside it.
+    of: &'static str,
+    raw: Option<Duration>,
+    ours: Option<Measured>,
+}
+
+enum Measured {
+    Time(Duration),
+    Bytes(u64),
+}
+
+impl Row {
+    fn render(&self) -> String {
+        let budget = match self.limit {
+            Limit::Times(times) => format!("≤ {times} × {}", self.of),
+            Limit::Bytes(most) => format!("≤ {}", bytes(most)),
+        };
+        let raw = self.raw.map_or(NOT_MEASURED.into(), time);
+        let (ours, ratio, verdict) = match (&self.ours, &self.limit) {
+            (Some(Measured::Time(ours)), Limit::Times(times)) => {
+                let ratio = self.raw.map(|raw| ratio(*ours, raw));
+                let verdict = ratio.map_or("not measured", |ratio| verdict(ratio, *times));
+                let ratio = ratio.map_or(NOT_MEASURED.into(), |ratio| format!("{ratio:.2}"));
+                (time(*ours), ratio, verdict)
+            }
+            (Some(Measured::Bytes(ours)), Limit::Bytes(most)) => {
+                let ratio = *ours as f64 / *most as f64;
+                (bytes(*ours), format!("{ratio:.2}"), verdict(ratio, 1.0))
+            }
+            (None, _) | (Some(_), _) => (NOT_MEASURED.into(), NOT_MEASURED.into(), "not measured"),
+        };
+        format!("| {} | {budget} | {raw} | {ours} | {ratio} | {verdict} |\n", self.work)
+    }
+}
+
+fn budgets(report: &Report) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let row = |work: String, times, of, raw, ours: Option<Duration>| Row {
+        work,
+        limit: Limit::Times(times),
+        of,
+        raw: Some(raw),
+        ours: ours.map(Measured::Time),
+    };
+    let processes = &report.processes;
+    let bare = processes.bare_start.p50();
+    let start = |samples: &Option<Samples>| samples.as_ref().map(Samples::p50);
+    let of = "a bare process that opens SQLite";
+    rows.push(row(
+        "cold start of `memoranda --version`, p50".into(),
+        2.0,
+        of,
+        bare,
+        start(&processes.version),
+    ));
+    rows.push(row(
+        "cold start of `memoranda status`, p50".into(),
+        2.0,
+        of,
+        bare,
+        start(&processes.status),
+    ));
+    rows.push(Row {
+        work: "release binary".into(),
+        limit: Limit::Bytes(40 << 20),
+        of: "",
+        raw: None,
+        ours: Some(Measured::Bytes(processes.binary)),
+    });
+    let Some(at) = report.sizes.iter().rev().find(|at| at.notes <= BUDGET_SIZE) else {
+        return rows;
+    };
+    let notes = number(at.notes);
+    let raw = &at.raw;
+    let ours = &at.ours;
+    rows.push(row(
+        format!("durable write, {notes} notes, p50"),
+        1.5,
+        "its raw steps",
+        raw.write_p50(),
+        Some(ours.write.p50()),
+    ));
+    rows.push(row(
+        format!("search, {notes} notes, p50"),
+        1.5,
+        "raw",
+        raw.query.p50(),
+        Some(ours.search.p50()),
+    ));
+    rows.push(row(
+        format!("search, {notes} notes, p95"),
+        1.5,
+        "raw",
+        raw.query.p95(),
+        Some(ours.search.p95()),
+    ));
+    rows.push(row(
+        format!("first index, {notes} notes"),
+        2.0,
+        "an FTS5 build",
+        raw.build.p50(),
+        Some(ours.first_index.p50()),
+    ));
+    rows.push(row(
+        format!("re-sync, {notes} notes, p50"),
+        3.0,
+        "walk + stat",
+        raw.walk.p50(),
+        Some(ours.resync.p50()),
+    ));
+    rows.push(Row {
+        work: format!("resident memory, {notes} notes"),
+        limit: Limit::Bytes(60 << 20),
+        of: "",
+        raw: None,
+        ours: ours.resident.map(Measured::Bytes),
+    });
+    rows.extend(growth_budgets(report, at));
+    rows
+}
+
+/// The budgets that compare our own numbers at two sizes.
+fn growth_budgets(report: &Report, at: &AtSize) -> Vec<Row> {
+    let (Some(smallest), Some(largest)) = (report.sizes.first(), report.sizes.last()) else {
+        return Vec::new();
+    };
+    let mut rows = Vec::new();
+    if smallest.notes < largest.notes {
+        rows.push(Row {
+            work: format!("durable write, {} notes, p50", number(largest.notes)),
+            limit: Limit::Times(1.5),
+            of: "ours in the smallest vault",
+            raw: Some(smallest.ours.write.p50()),
+            ours: Some(Measured::Time(largest.ours.write.p50())),
+        });
+    }
+    if at.notes < largest.notes {
+        rows.push(Row {
+            work: format!("search, {} notes, p95", number(largest.notes)),
+            limit: Limit::Times(4.0),
+            of: "ours at a tenth",
+            raw: Some(at.ours.search.p95()),
+            ours: Some(Measured::Time(largest.ours.search.p95())),
+        });
+    }
+    rows
+}
+
+fn growth(page: &mut String, sizes: &[AtSize]) {
+    page.push_str(
+        "\n## Growth\n\nRaw first, then ours; p50 / p95 where there are two numbers.\n\n\
+         | Notes | Bytes | Write | Search | First index | Re-sync | Resident |\n\
+         |---|---|---|---|---|---|---|\n",
+    );
+    page.extend(sizes.iter().map(growth_row));
+}
+
+/// What was measured at one size, as a row of the growth table.
+pub(super) fn growth_row(at: &AtSize) -> String {
+    let AtSize { notes, bytes: size, raw, ours } = at;
+    format!(
+        "| {} | {} | {}; {} | {}; {} | {}; {} | {}; {} | {} |\n",
+        number(*notes),
+        bytes(*size),
+        time(raw.write_p50()),
+        both(&ours.write),
+        both(&raw.query),
+        both(&ours.search),
+        time(raw.build.p50()),
+        time(ours.first_index.p50()),
+        time(raw.walk.p50()),
+        time(ours.resync.p50()),
+        ours.resident.map_or(NOT_MEASURED.into(), bytes),
+    )
+}
+
+fn raw_limits(page: &mut String, report: &Report) {
+    page.push_str(
+        "\n## Raw limits\n\np50 / p95.\n\n\
+         | Notes | Append 1 KB + fdatasync | Write + rename | FTS5 insert | FTS5 query | Walk + stat |\n\
+         |---|---|---|---|---|---|\n",
+    );
+    for AtSize { notes, raw, .. } in &report.sizes {
+        let _ = writeln!(
+            page,
+            "| {} | {} | {} | {} | {} | {} |",
+            number(*notes),
+            both(&raw.append),
+            both(&raw.rename),
+            both(&raw.insert),
+            both(&raw.query),
+            both(&raw.walk),
+        );
+    }
+    let processes = &report.processes;
+    let _ = writeln!(
+        page,
+        "\nStarting a process that opens SQLite and prints a line: {}. \
+         A line of 1 KB to a child and back: {}.",
+        both(&processes.bare_start),
+        both(&processes.round_trip)
+    );
+}
+
+fn verdict(ratio: f64, most: f64) -> &'static str {
+    if ratio <= most { "met" } else { "**missed**" }
+}
+
+fn ratio(ours: Duration, raw: Duration) -> f64 {
+    // A raw time of nothing cannot be met, and must not read as met.
+    if raw.is_zero() { f64::INFINITY } else { ours.as_secs_f64() / raw.as_secs_f64() }
+}
+
+fn both(samples: &Samples) -> String {
+    format!("{} / {}", time(samples.p50()), time(samples.p95()))
+}
+
+/// Three digits and a unit.
+fn time(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    let (value, unit) = match seconds {
+        s if s >= 1.0 => (s, "s"),
+        s if s >= 0.001 => (s * 1e3, "ms"),
+        s => (s * 1e6, "µs"),
+    };
+    match value {
+        v if v >= 100.0 => format!("{v:.0} {unit}"),
+        v if v >= 10.0 => format!("{v:.1} {unit}"),
+        v => format!("{v:.2} {unit}"),
+    }
+}
+
+fn bytes(count: u64) -> String {
+    let megabytes = count as f64 / f64::from(1 << 20);
+    if megabytes >= 10.0 { format!("{megabytes:.0} MB") } else { format!("{megabytes:.1} MB") }
+}
+
+/// With a comma between thousands.
+fn number(value: usize) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (n, digit) in digits.chars().enumerate() {
+        if n > 0 && (digits.len() - n).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_readable() {
+        assert_eq!(number(100), "100");
+        assert_eq!(number(100_000), "100,000");
+        assert_eq!(time(Duration::from_micros(1_234)), "1.23 ms");
+        assert_eq!(time(Duration::from_nanos(45_600)), "45.6 µs");
+        assert_eq!(time(Duration::from_secs(123)), "123 s");
+        assert_eq!(bytes(3 << 20), "3.0 MB");
+        assert_eq!(bytes(40 << 20), "40 MB");
+    }
+
+    #[test]
+    fn budgets_are_judged() {
+        let check = |limit, raw: Option<u64>, ours: Option<Measured>, expected: &str| {
+            let raw = raw.map(Duration::from_millis);
+            let row = Row { work: "w".into(), limit, of: "raw", raw, ours }.render();
+            assert!(row.contains(expected), "{row}");
+        };
+        let ms = |n| Some(Measured::Time(Duration::from_millis(n)));
+        check(Limit::Times(1.5), Some(10), ms(15), "| 1.50 | met |");
+        check(Limit::Times(1.5), Some(10), ms(16), "| 1.60 | **missed** |");
+        check(Limit::Times(1.5), Some(0), ms(1), "**missed**");
+        check(Limit::Times(1.5), Some(10), None, "| – | – | not measured |");
+        check(Limit::Times(4.0), None, ms(1), "not measured");
+        check(Limit::Bytes(2 << 20), None, Some(Measured::Bytes(1 << 20)), "| 0.50 | met |");
+    }
+
+    #[test]
+    fn what_was_not_measured_says_so() {
+        let report = Report {
+            machine: vec![("Cores", "2".into())],
+            command: "cargo xtask bench".into(),
+            date: "2026-01-01".into(),
+            processes: Processes {
+                bare_start: Samples::default(),
+                round_trip: Samples::default(),
+                version: None,
+                status: None,
+                binary: 1 << 20,
+            },
+            sizes: [100, 10_000, 100_000]
+                .map(|notes| AtSize { notes, bytes: 1, ..AtSize::default() })
+                .into(),
+        };
+        let page = render(&report);
+        assert_eq!(page.matches("| not measured |").count(), 3, "{page}");
+        assert!(page.contains("| 100,000 |") && !page.lines().any(|line| line.ends_with(' ')));
+    }
+}

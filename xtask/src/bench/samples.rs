@@ -1,0 +1,50 @@
+//! Many timings of the same work, of which the middle and the slow end are told. Means are not:
+//! one hiccup of the disk would speak for two hundred calm writes.
+
+use std::time::{Duration, Instant};
+
+use crate::Result;
+
+/// Timings of the same work.
+#[derive(Default, Clone, Debug)]
+pub(super) struct Samples(Vec<Duration>);
+
+impl Samples {
+    /// Times one piece of work and yields what it made.
+    pub(super) fn time<T>(&mut self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        let start = Instant::now();
+        let made = work()?;
+        self.0.push(start.elapsed());
+        Ok(made)
+    }
+
+    pub(super) fn p50(&self) -> Duration {
+        self.at(50)
+    }
+
+    pub(super) fn p95(&self) -> Duration {
+        self.at(95)
+    }
+
+    /// The shortest time that so many in a hundred did not exceed.
+    fn at(&self, percent: usize) -> Duration {
+        let mut sorted = self.0.clone();
+        sorted.sort_unstable();
+        let rank = (sorted.len() * percent).div_ceil(100).max(1);
+        sorted.get(rank - 1).copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_and_the_slow_end() {
+        let samples = Samples((1..=100).rev().map(Duration::from_millis).collect());
+        assert_eq!(samples.p50(), Duration::from_millis(50));
+        assert_eq!(samples.p95(), Duration::from_millis(95));
+        assert_eq!(Samples(vec![Duration::from_millis(3)]).p95(), Duration::from_millis(3));
+        assert_eq!(Samples::default().p50(), Duration::ZERO);
+    }
+}

@@ -1,0 +1,173 @@
+//! Everything that is measured on a vault of one size. Raw work and ours take turns, so that a
+//! busy moment of the machine falls on both.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use xtask::vault::{self, Note};
+
+use super::files::{self, Log, Replaced};
+use super::fulltext::{FullText, HITS};
+use super::options::Effort;
+use super::product::Product;
+use super::samples::Samples;
+use super::this_program;
+use crate::{Result, workspace};
+
+/// How often work that looks at every note is repeated.
+const PASSES: usize = 5;
+
+/// A vault larger than this is indexed once: it takes long enough to be steady by itself.
+const REPEATED_INDEX: usize = 10_000;
+
+/// What was measured on a vault of one size.
+#[derive(Default)]
+pub(super) struct AtSize {
+    pub(super) notes: usize,
+    pub(super) bytes: u64,
+    pub(super) raw: Raw,
+    pub(super) ours: Ours,
+}
+
+/// The same work done raw.
+#[derive(Default)]
+pub(super) struct Raw {
+    pub(super) append: Samples,
+    pub(super) rename: Samples,
+    pub(super) insert: Samples,
+    pub(super) query: Samples,
+    pub(super) walk: Samples,
+    pub(super) build: Samples,
+}
+
+impl Raw {
+    /// The steps of a durable write, one after the other.
+    pub(super) fn write_p50(&self) -> Duration {
+        self.append.p50() + self.rename.p50() + self.insert.p50()
+    }
+}
+
+/// What the engine takes for it.
+#[derive(Default)]
+pub(super) struct Ours {
+    pub(super) first_index: Samples,
+    pub(super) resync: Samples,
+    pub(super) write: Samples,
+    pub(super) search: Samples,
+    /// Bytes resident in a process of its own after the query mix; nothing where the system
+    /// does not say.
+    pub(super) resident: Option<u64>,
+}
+
+/// Where a measurement takes place.
+struct Place {
+    folder: PathBuf,
+    home: PathBuf,
+    cache: PathBuf,
+    /// The notes of the only project.
+    main: PathBuf,
+}
+
+pub(super) fn measure(folder: &Path, notes: usize, effort: Effort) -> Result<AtSize> {
+    let home = folder.join("home");
+    let place = Place {
+        folder: folder.to_owned(),
+        main: home.join("main"),
+        home,
+        cache: folder.join("cache"),
+    };
+    vault::write(&place.main, notes)?;
+    let (found, bytes) = files::walk(&place.main)?;
+    if found != notes {
+        return Err(format!("{notes} notes were written, {found} found").into());
+    }
+    let mut at = AtSize { notes, bytes, ..AtSize::default() };
+    let (full_text, product) = index(&mut at, &place)?;
+    for _ in 0..PASSES {
+        at.raw.walk.time(|| files::walk(&place.main))?;
+        at.ours.resync.time(|| product.sync())?;
+    }
+    search(&mut at, &full_text, &product, effort)?;
+    at.ours.resident = resident(&place, notes);
+    write(&mut at, &full_text, &product, &place, effort)?;
+    Ok(at)
+}
+
+/// Indexes all notes for the first time, several times over.
+fn index(at: &mut AtSize, place: &Place) -> Result<(FullText, Product)> {
+    let texts: Vec<Note> = (0..at.notes).map(vault::note).collect();
+    let passes = if at.notes <= REPEATED_INDEX { 3 } else { 1 };
+    let mut made = None;
+    for pass in 0..passes {
+        drop(made.take());
+        for old in [&place.home.join(".memoranda"), &place.cache] {
+            if old.exists() {
+                fs::remove_dir_all(old)?;
+            }
+        }
+        fs::create_dir_all(&place.cache)?;
+        let mut full_text = FullText::create(&place.folder.join(format!("raw-{pass}.db")))?;
+        at.raw.build.time(|| full_text.build(&texts))?;
+        let product = at.ours.first_index.time(|| {
+            let product = Product::open(&place.home, &place.cache)?;
+            product.sync()?;
+            Ok(product)
+        })?;
+        made = Some((full_text, product));
+    }
+    made.ok_or_else(|| "nothing was indexed".into())
+}
+
+fn search(at: &mut AtSize, full_text: &FullText, product: &Product, effort: Effort) -> Result<()> {
+    let mix = vault::query_mix(at.notes);
+    let mut uncounted = (Samples::default(), Samples::default());
+    for round in 0..=effort.rounds() {
+        // The first round fills caches, for both.
+        let (raw, ours) = match round {
+            0 => (&mut uncounted.0, &mut uncounted.1),
+            _ => (&mut at.raw.query, &mut at.ours.search),
+        };
+        for query in &mix {
+            let (expression, typed) = (query.expression(), query.typed());
+            let expected = raw.time(|| full_text.query(&expression))?;
+            let found = ours.time(|| product.search(&typed))?;
+            if (found == 0) != (expected == 0) || found > HITS {
+                return Err(format!("`{typed}`: {found} hits, raw {expected}").into());
+            }
+        }
+    }
+    Ok(())
+}
+
+fn write(
+    at: &mut AtSize,
+    full_text: &FullText,
+    product: &Product,
+    place: &Place,
+    effort: Effort,
+) -> Result<()> {
+    let mut log = Log::create(&place.folder)?;
+    let mut replaced = Replaced::create(&place.folder)?;
+    for number in at.notes..at.notes + effort.repetitions() {
+        let note = vault::note(number);
+        at.raw.append.time(|| log.append())?;
+        at.raw.rename.time(|| replaced.write(&note.text))?;
+        at.raw.insert.time(|| full_text.insert(&note))?;
+        at.ours.write.time(|| product.write(&note.path, &note.text))?;
+    }
+    Ok(())
+}
+
+/// Asks a process of its own, because this one holds more than a vault.
+fn resident(place: &Place, notes: usize) -> Option<u64> {
+    let mut command = this_program("memory").ok()?;
+    command.arg(&place.home).arg(&place.cache).arg(notes.to_string());
+    match workspace::output(&mut command) {
+        Ok(bytes) => bytes.trim().parse().ok(),
+        Err(e) => {
+            println!("bench: resident memory is not measured: {e}");
+            None
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! `cargo xtask docs`: the reference pages, printed by the binary itself from its own tables, so
+//! that no flag, variable or exit code can be missing from them.
+
+use std::path::Path;
+
+use crate::{Result, workspace};
+
+/// The pages, and what to ask the binary for each.
+const PAGES: &[(&str, &[&str])] = &[
+    ("docs/reference/commands.md", &["reference", "commands"]),
+    ("docs/reference/environment.md", &["reference", "environment"]),
+    ("docs/reference/config.md", &["reference", "config"]),
+    ("docs/reference/exit-codes.md", &["reference", "exit-codes"]),
+];
+
+/// Writes the pages, or only compares them.
+pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    let root = workspace::root()?;
+    match arguments {
+        [] => write(&root),
+        [flag] if flag == "--check" => {
+            check(&root)?;
+            println!("docs: {} pages are current", PAGES.len());
+            Ok(())
+        }
+        _ => Err("takes nothing, or `--check`".into()),
+    }
+}
+
+fn write(root: &Path) -> Result<()> {
+    for (path, question) in PAGES {
+        let page = root.join(path);
+        let text = produced(root, question)?;
+        if std::fs::read_to_string(&page).is_ok_and(|old| old == text) {
+            continue;
+        }
+        std::fs::create_dir_all(page.parent().unwrap_or(root))?;
+        std::fs::write(&page, text)?;
+        println!("docs: wrote {path}");
+    }
+    Ok(())
+}
+
+/// Fails with the first line of the first page that is not what the binary prints.
+pub(crate) fn check(root: &Path) -> Result<()> {
+    for (path, question) in PAGES {
+        let produced = produced(root, question)?;
+        let Ok(written) = std::fs::read_to_string(root.join(path)) else {
+            return Err(format!("{path} is missing; run `cargo xtask docs`").into());
+        };
+        if let Some(difference) = first_difference(&written, &produced) {
+            return Err(format!("{path}:{difference}\nrun `cargo xtask docs`").into());
+        }
+    }
+    Ok(())
+}
+
+fn produced(root: &Path, question: &[&str]) -> Result<String> {
+    let mut command = workspace::cargo(root);
+    command.args(["run", "--quiet", "--package", "memoranda", "--"]).args(question);
+    // What the page says must not depend on who makes it.
+    command.env("NO_COLOR", "1").env("COLUMNS", "100");
+    let text = workspace::output(&mut command).map_err(|e| {
+        format!("the binary does not answer `memoranda {}`: {e}", question.join(" "))
+    })?;
+    if text.trim().is_empty() {
+        let question = question.join(" ");
+        return Err(format!("`memoranda {question}` prints nothing; is it implemented?").into());
+    }
+    Ok(text)
+}
+
+/// Where two texts differ first, and how; `None` if they are equal.
+fn first_difference(written: &str, produced: &str) -> Option<String> {
+    if written == produced {
+        return None;
+    }
+    let (mut old, mut new) = (written.split('\n'), produced.split('\n'));
+    let mut number = 0;
+    loop {
+        number += 1;
+        match (old.next(), new.next()) {
+            (None, None) => return None,
+            (old, new) if old == new => {}
+            (old, new) => {
+                let shown =
+                    |line: Option<&str>| line.map_or("nothing".into(), |l| format!("{l:?}"));
+                return Some(format!("{number}: says {}, should say {}", shown(old), shown(new)));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_differing_line_is_told() {
+        let check = |written: &str, produced: &str, expected: Option<&str>| {
+            assert_eq!(first_difference(written, produced).as_deref(), expected);
+        };
+        check("a\nb\n", "a\nb\n", None);
+        check("a\nb\nc\n", "a\nx\ny\n", Some("2: says \"b\", should say \"x\""));
+        check("a\n", "a\nb\n", Some("2: says \"\", should say \"b\""));
+        check("a\nb", "a", Some("2: says \"b\", should say nothing"));
+    }
+
+    #[test]
+    fn pages_are_listed_once() {
+        let paths: std::collections::HashSet<_> = PAGES.iter().map(|(path, _)| path).collect();
+        assert_eq!(paths.len(), PAGES.len());
+    }
+}

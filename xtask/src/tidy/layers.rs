@@ -1,0 +1,204 @@
+//! Each crate exists for what it must not know. Here is the table of what that is.
+//!
+//! Direct dependencies show the arrows between our crates; what is reachable at all shows
+//! whether a runtime or a database came in through somebody else's crate.
+
+use std::collections::HashSet;
+
+use super::{Findings, Tree};
+
+const ASYNC: &[&str] = &[
+    "actix-rt",
+    "async-executor",
+    "async-global-executor",
+    "async-io",
+    "async-std",
+    "embassy-executor",
+    "futures-executor",
+    "glommio",
+    "monoio",
+    "smol",
+    "tokio",
+];
+const DATABASES: &[&str] = &[
+    "diesel",
+    "fjall",
+    "heed",
+    "libsql",
+    "libsqlite3-sys",
+    "postgres",
+    "redb",
+    "rocksdb",
+    "rusqlite",
+    "sled",
+    "sqlx",
+    "sqlx-core",
+    "tantivy",
+    "tokio-postgres",
+];
+const HTTP: &[&str] = &[
+    "actix-web",
+    "attohttpc",
+    "axum",
+    "curl",
+    "h2",
+    "http",
+    "hyper",
+    "isahc",
+    "reqwest",
+    "rmcp",
+    "tiny_http",
+    "tower",
+    "ureq",
+    "warp",
+];
+const FILES: &[&str] =
+    &["cap-std", "ignore", "memmap2", "notify", "notify-debouncer-full", "tempfile", "walkdir"];
+const CHANCE: &[&str] = &["fastrand", "getrandom", "rand", "ulid", "uuid"];
+const TERMINAL: &[&str] = &["anstream", "clap", "comfy-table", "crossterm", "indicatif"];
+
+/// One crate, and what it may and may not know.
+struct Layer {
+    name: &'static str,
+    /// Our crates that it may depend on: those to its right.
+    may_use: &'static [&'static str],
+    /// Packages that must not be reachable from it, and what they would bring.
+    never: &'static [(&'static str, &'static [&'static str])],
+}
+
+const CORE: &str = "memoranda-core";
+const STORE: &str = "memoranda-store";
+const ENGINE: &str = "memoranda-engine";
+const MODEL: &str = "memoranda-model";
+const DIALECTS: &str = "memoranda-dialects";
+const SERVER: &str = "memoranda-server";
+
+const LAYERS: &[Layer] = &[
+    Layer {
+        name: CORE,
+        may_use: &[],
+        never: &[
+            ("an async runtime", ASYNC),
+            ("a database", DATABASES),
+            ("HTTP", HTTP),
+            ("files", FILES),
+            ("randomness", CHANCE),
+            ("the terminal", TERMINAL),
+        ],
+    },
+    Layer {
+        name: STORE,
+        may_use: &[CORE],
+        never: &[("an async runtime", ASYNC), ("HTTP", HTTP), ("the terminal", TERMINAL)],
+    },
+    Layer {
+        name: ENGINE,
+        may_use: &[CORE, STORE],
+        never: &[("an async runtime", ASYNC), ("HTTP", HTTP), ("the terminal", TERMINAL)],
+    },
+    // The only door to language models may speak HTTP; how it does so is its own affair.
+    Layer { name: MODEL, may_use: &[CORE, ENGINE, STORE], never: &[("the terminal", TERMINAL)] },
+    Layer {
+        name: DIALECTS,
+        may_use: &[CORE, ENGINE, STORE],
+        never: &[("an async runtime", ASYNC), ("HTTP", HTTP), ("the terminal", TERMINAL)],
+    },
+    Layer {
+        name: SERVER,
+        may_use: &[CORE, DIALECTS, ENGINE, MODEL, STORE],
+        never: &[("the terminal", TERMINAL)],
+    },
+    Layer {
+        name: "memoranda",
+        may_use: &[CORE, DIALECTS, ENGINE, MODEL, SERVER, STORE],
+        never: &[],
+    },
+    Layer { name: "xtask", may_use: &[CORE, DIALECTS, ENGINE, MODEL, SERVER, STORE], never: &[] },
+];
+
+pub(super) fn check(tree: &Tree) -> Findings {
+    let members = &tree.metadata.members;
+    let ours: HashSet<_> = members.iter().map(|member| member.name.as_str()).collect();
+    let mut problems = Vec::new();
+    for member in members {
+        let Some(layer) = LAYERS.iter().find(|layer| layer.name == member.name) else {
+            problems.push(format!(
+                "{} is in no layer: add it to LAYERS, with what it must not know",
+                member.name
+            ));
+            continue;
+        };
+        problems.extend(wrong_arrows(layer, &member.dependencies, &ours));
+        problems.extend(forbidden(layer, &tree.metadata.reachable(member)));
+    }
+    Findings { problems, ..Findings::default() }
+}
+
+fn wrong_arrows(layer: &Layer, dependencies: &[String], ours: &HashSet<&str>) -> Vec<String> {
+    let wrong = dependencies
+        .iter()
+        .map(String::as_str)
+        .filter(|dependency| ours.contains(dependency) && !layer.may_use.contains(dependency));
+    wrong
+        .map(|dependency| {
+            format!("{} depends on {dependency}: dependencies point one way only", layer.name)
+        })
+        .collect()
+}
+
+fn forbidden(layer: &Layer, reachable: &HashSet<&str>) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (what, packages) in layer.never {
+        for package in packages.iter().filter(|package| reachable.contains(*package)) {
+            problems.push(format!(
+                "{} must not know {what}, yet is built from {package} \
+                 (see `cargo tree -p {} -i {package}`)",
+                layer.name, layer.name
+            ));
+        }
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn layer(name: &str) -> &'static Layer {
+        LAYERS.iter().find(|layer| layer.name == name).unwrap()
+    }
+
+    #[test]
+    fn arrows_point_one_way() {
+        let ours = HashSet::from([CORE, STORE, ENGINE]);
+        let check = |name, dependencies: &[&str], wrong: usize| {
+            let dependencies: Vec<_> = dependencies.iter().map(|&name| name.to_owned()).collect();
+            let found = wrong_arrows(layer(name), &dependencies, &ours);
+            assert_eq!(found.len(), wrong, "{found:?}");
+        };
+        check(STORE, &[CORE, "serde"], 0);
+        check(STORE, &[ENGINE], 1);
+        check(CORE, &[CORE, STORE], 2);
+        check("memoranda", &[CORE, STORE, ENGINE], 0);
+    }
+
+    #[test]
+    fn what_a_layer_must_not_know_is_named() {
+        let found = forbidden(layer(CORE), &HashSet::from(["jiff", "rusqlite"]));
+        assert_eq!(found.len(), 1);
+        assert!(found[0].contains("a database") && found[0].contains("rusqlite"));
+        assert!(forbidden(layer(STORE), &HashSet::from(["rusqlite"])).is_empty());
+        assert_eq!(forbidden(layer(DIALECTS), &HashSet::from(["tokio"])).len(), 1);
+        assert!(forbidden(layer(SERVER), &HashSet::from(["tokio"])).is_empty());
+    }
+
+    #[test]
+    fn no_arrow_leads_back() {
+        for (n, layer) in LAYERS.iter().enumerate() {
+            for used in layer.may_use {
+                let place = LAYERS.iter().position(|other| other.name == *used);
+                assert!(place.is_some_and(|place| place < n), "{} → {used}", layer.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! One integration binary a crate, and no test file that nobody runs.
+//!
+//! A crate whose tests are gathered in `tests/it.rs` links once instead of once a file. The price
+//! is that a file missing from the list is silently never run: hence this rule.
+
+use std::collections::HashMap;
+
+use super::metadata::Member;
+use super::{Findings, Tree};
+
+pub(super) fn check(tree: &Tree) -> Findings {
+    let texts = tree.by_path();
+    let mut problems = Vec::new();
+    for member in &tree.metadata.members {
+        let folder = format!("{}/tests/", member.folder);
+        if texts.contains_key(format!("{folder}it.rs").as_str()) {
+            problems.extend(forgotten(&folder, &texts));
+            problems.extend(extra_binaries(member));
+        }
+    }
+    problems.sort();
+    Findings { problems, ..Findings::default() }
+}
+
+/// The files of a `tests/` folder that no module line names.
+fn forgotten(folder: &str, texts: &HashMap<&str, &str>) -> Vec<String> {
+    let mut problems = Vec::new();
+    for path in texts.keys().filter(|path| path.ends_with(".rs")) {
+        let Some(inside) = path.strip_prefix(folder) else { continue };
+        let Some((module, parents)) = place(inside) else { continue };
+        let declared = parents.iter().any(|parent| {
+            texts
+                .get(format!("{folder}{parent}").as_str())
+                .is_some_and(|text| text.lines().any(|line| declares(line, module)))
+        });
+        if !declared {
+            problems
+                .push(format!("{path}: never runs; add `mod {module};` to {folder}{}", parents[0]));
+        }
+    }
+    problems
+}
+
+/// A file's module name, and the files that may declare it. `it.rs` itself is declared by none.
+fn place(inside: &str) -> Option<(&str, Vec<String>)> {
+    let stem = inside.strip_suffix(".rs")?;
+    let stem = stem.strip_suffix("/mod").unwrap_or(stem);
+    match stem.rsplit_once('/') {
+        None if stem == "it" => None,
+        None => Some((stem, vec!["it.rs".into()])),
+        Some((parent, name)) => {
+            Some((name, vec![format!("{parent}/mod.rs"), format!("{parent}.rs")]))
+        }
+    }
+}
+
+fn declares(line: &str, module: &str) -> bool {
+    let line = line.trim().trim_start_matches("pub ").trim_start_matches("pub(crate) ");
+    line.strip_prefix("mod ").and_then(|rest| rest.strip_suffix(';')) == Some(module)
+}
+
+fn extra_binaries(member: &Member) -> Vec<String> {
+    let extra = member.test_binaries.iter().filter(|name| *name != "it");
+    extra
+        .map(|name| {
+            format!(
+                "{}/Cargo.toml: tests/{name} is a binary of its own; set `autotests = false` and \
+                 name only `it` in `[[test]]`",
+                member.folder
+            )
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forgotten_files_are_named() {
+        let texts = HashMap::from([
+            ("c/tests/it.rs", "//! Doc.\nmod crash;\nmod story;\n"),
+            ("c/tests/crash.rs", ""),
+            ("c/tests/lost.rs", ""),
+            ("c/tests/story/mod.rs", "pub(crate) mod one;\n"),
+            ("c/tests/story/one.rs", ""),
+            ("c/tests/story/two.rs", ""),
+            ("c/tests/data/note.md", ""),
+            ("d/tests/other.rs", ""),
+        ]);
+        let mut found = forgotten("c/tests/", &texts);
+        found.sort();
+        assert_eq!(
+            found,
+            [
+                "c/tests/lost.rs: never runs; add `mod lost;` to c/tests/it.rs",
+                "c/tests/story/two.rs: never runs; add `mod two;` to c/tests/story/mod.rs",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_second_binary_is_named() {
+        let member = Member {
+            folder: "c".into(),
+            test_binaries: vec!["it".into(), "crash".into()],
+            ..Member::default()
+        };
+        assert_eq!(extra_binaries(&member).len(), 1);
+    }
+}

@@ -1,0 +1,90 @@
+//! The fixed query mix: what people and agents ask, from one rare word to several common ones.
+
+use super::random::Random;
+use super::words;
+
+/// What is asked, by how much a full-text index has to read for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A word that one note holds.
+    Rare,
+    /// A word that about one note in a hundred holds.
+    Medium,
+    /// A word that every third note holds, or more.
+    Common,
+    /// Two to four words of any frequency, of which any will do.
+    Several,
+}
+
+/// One question.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Query {
+    /// How hard it is.
+    pub kind: Kind,
+    /// Its words.
+    pub words: Vec<String>,
+}
+
+impl Query {
+    /// As a person types it: words side by side are alternatives.
+    pub fn typed(&self) -> String {
+        self.words.join(" ")
+    }
+
+    /// As an FTS5 expression that asks for the same.
+    pub fn expression(&self) -> String {
+        let quoted: Vec<_> = self.words.iter().map(|word| format!("\"{word}\"")).collect();
+        quoted.join(" OR ")
+    }
+}
+
+/// The questions for a vault of some notes, the same on every run.
+pub fn query_mix(notes: usize) -> Vec<Query> {
+    let mut random = Random::new(0x5eed);
+    let mut queries = Vec::new();
+    for _ in 0..15 {
+        for kind in [Kind::Rare, Kind::Medium, Kind::Common, Kind::Several] {
+            let words = match kind {
+                Kind::Rare | Kind::Medium | Kind::Common => vec![draw(&mut random, kind, notes)],
+                Kind::Several => (0..random.between(2, 4))
+                    .map(|_| {
+                        let kind = *random.pick(&[Kind::Rare, Kind::Medium, Kind::Common]);
+                        draw(&mut random, kind, notes)
+                    })
+                    .collect(),
+            };
+            queries.push(Query { kind, words });
+        }
+    }
+    queries
+}
+
+fn draw(random: &mut Random, kind: Kind, notes: usize) -> String {
+    match kind {
+        Kind::Rare => words::rare_word(random.index(notes.max(1))),
+        Kind::Medium | Kind::Several => words::word(random.between(500, 2_000) as usize),
+        Kind::Common => words::word(random.between(5, 40) as usize),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::note;
+    use super::*;
+
+    #[test]
+    fn the_kinds_are_as_frequent_as_they_say() {
+        let texts: Vec<_> = (0..1_000).map(|number| note(number).text.to_lowercase()).collect();
+        for query in query_mix(1_000) {
+            let [word] = &query.words[..] else { continue };
+            let held = texts.iter().filter(|text| text.contains(word.as_str())).count();
+            let expected = match query.kind {
+                Kind::Rare => 1..2,
+                Kind::Medium => 1..80,
+                Kind::Common => 200..1_000,
+                Kind::Several => continue,
+            };
+            assert!(expected.contains(&held), "{query:?}: {held}");
+        }
+    }
+}
