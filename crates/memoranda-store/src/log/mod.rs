@@ -371,8 +371,12 @@ impl LogWriter {
             file.set_len(0)
                 .and_then(|()| file.write_all(&SEGMENT_MAGIC))
                 .and_then(|()| file.sync_all())
-                .and_then(|()| own::sync_dir(&self.folder.device_dir(&self.device)))
                 .doing(doing)?;
+            // The folders may be as new as the segment: the log's own, and the vault's.
+            let folder = self.folder.device_dir(&self.device);
+            for folder in folder.ancestors().take(4) {
+                own::sync_dir(folder).doing(doing)?;
+            }
         }
         self.end.offset = self.end.offset.max(SEGMENT_MAGIC.len() as u64);
         self.file = Some(file);
