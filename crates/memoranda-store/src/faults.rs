@@ -3,7 +3,6 @@
 //! Without the feature `faults` every call is empty. With it, a test arms one fault for the
 //! process: at the n-th time that a step is reached, abort, or fail as a bad disk would.
 
-
 /// The steps of a write at which the world can end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {

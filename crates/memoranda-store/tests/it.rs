@@ -3,5 +3,16 @@
 #[path = "it/support.rs"]
 mod support;
 
+#[path = "it/model.rs"]
+mod model;
+
+#[cfg(feature = "faults")]
+#[path = "it/child.rs"]
+mod child;
+
 #[path = "it/story.rs"]
 mod story;
+
+#[cfg(feature = "faults")]
+#[path = "it/crash.rs"]
+mod crash;
