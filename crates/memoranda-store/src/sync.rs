@@ -16,7 +16,7 @@ use crate::index::digest::{Digest, FileKind, digest, is_text};
 use crate::index::{self, Batch, FileRow, Put, history};
 use crate::observe::{Observation, Seen};
 use crate::session::Session;
-use crate::vault::Project;
+use crate::vault::{Project, ProjectPlace};
 use crate::{Inner, clock};
 
 /// So many files, or bytes, are recorded at a time.
@@ -238,6 +238,8 @@ impl Inner {
         let now = root.identity().doing(|| format!("look at project {}", project.name))?;
         match known {
             Some((Some(device), Some(inode))) if (device as u64, inode as u64) == now => Ok(()),
+            // Never walked before: a folder of the vault is there when the vault is.
+            Some((None, None)) if project.place == ProjectPlace::Vault => Ok(()),
             _ => Err(StoreError::ProjectUnavailable {
                 name: project.name.clone(),
                 reason: format!(

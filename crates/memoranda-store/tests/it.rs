@@ -16,3 +16,6 @@ mod story;
 #[cfg(feature = "faults")]
 #[path = "it/crash.rs"]
 mod crash;
+
+#[path = "it/restart.rs"]
+mod restart;
