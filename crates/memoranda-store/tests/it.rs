@@ -19,3 +19,7 @@ mod crash;
 
 #[path = "it/restart.rs"]
 mod restart;
+
+#[cfg(all(unix, feature = "faults"))]
+#[path = "it/disk.rs"]
+mod disk;

@@ -332,12 +332,11 @@ impl LogWriter {
 
     /// Takes back what was appended after `start`, because the change was not made.
     pub(crate) fn retract(&mut self, start: Position) -> Result<()> {
-        if start.segment != self.end.segment {
-            self.move_to(start)?;
-        }
-        self.end = start;
+        // A segment that was begun for it stays, empty.
+        let begun = start.segment != self.end.segment;
+        self.end.offset = if begun { SEGMENT_MAGIC.len() as u64 } else { start.offset };
         let Some(file) = &mut self.file else { return Ok(()) };
-        file.set_len(start.offset)
+        file.set_len(self.end.offset)
             .and_then(|()| file.sync_data())
             .map_err(|e| StoreError::Halted(format!("the log could not be taken back: {e}")))
     }

@@ -77,6 +77,7 @@ fn run() {
     match task.name.as_str() {
         "crash" => crate::crash::be_crashed(&task),
         "stream" => crate::crash::stream(&task),
+        "fail" => crate::disk::fail_everywhere(&task),
         other => panic!("no such task: {other}"),
     }
 }
