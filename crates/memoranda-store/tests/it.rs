@@ -23,3 +23,7 @@ mod restart;
 #[cfg(all(unix, feature = "faults"))]
 #[path = "it/disk.rs"]
 mod disk;
+
+#[cfg(feature = "faults")]
+#[path = "it/processes.rs"]
+mod processes;

@@ -23,15 +23,30 @@ impl Task {
     }
 
     pub(crate) fn start(&self) -> Child {
+        self.command().spawn().unwrap()
+    }
+
+    /// Runs to the end as a user without rights; says whether that could be done.
+    #[cfg(unix)]
+    pub(crate) fn run_as_nobody(&self) -> bool {
+        use std::os::unix::process::CommandExt as _;
+        let Ok(child) = self.command().uid(65534).gid(65534).spawn() else { return false };
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{} as nobody: {said}", self.name);
+        true
+    }
+
+    fn command(&self) -> Command {
         let mut task = vec![self.name.clone(), self.folder.display().to_string()];
         task.extend(self.arguments.iter().cloned());
-        Command::new(std::env::current_exe().unwrap())
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command
             .args(["child::run", "--exact", "--nocapture", "--test-threads=1"])
             .env(TASK, task.join("\n"))
             .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap()
+            .stderr(Stdio::piped());
+        command
     }
 
     /// Runs to the end; what a child that failed has said is the message.
@@ -75,8 +90,12 @@ fn run() {
     let folder = PathBuf::from(lines.next().unwrap());
     let task = Task { name, folder, arguments: lines.collect() };
     match task.name.as_str() {
+        "write" => crate::processes::write(&task),
+        "edit" => crate::processes::edit(&task),
+        "append" => crate::processes::append_beside_editor(&task),
         "crash" => crate::crash::be_crashed(&task),
         "stream" => crate::crash::stream(&task),
+        "locked" => crate::disk::meet_locked_folders(&task),
         "fail" => crate::disk::fail_everywhere(&task),
         other => panic!("no such task: {other}"),
     }
