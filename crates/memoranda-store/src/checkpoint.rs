@@ -3,7 +3,7 @@
 //! The log is forced before a write is acknowledged; the files themselves may wait. After a
 //! restart of the machine the log is replayed from the last checkpoint.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
@@ -66,7 +66,7 @@ impl Inner {
             };
             paths.sort_unstable();
             paths.dedup();
-            let mut synced_folder = None;
+            let mut folders = BTreeSet::new();
             for path in &paths {
                 let folder = match root.folder(path) {
                     Ok(Some(folder)) => folder,
@@ -77,11 +77,16 @@ impl Inner {
                     .sync_file(path.file_name())
                     .or_else(ignore_links)
                     .doing(|| format!("force {path} to disk"))?;
-                if synced_folder != Some(path.parent()) {
-                    synced_folder = Some(path.parent());
-                    folder.sync_names().doing(|| format!("force {path} to disk"))?;
+                // A folder may be as new as the file, and so may those above it.
+                let mut above = Some(path.clone());
+                while let Some(place) = above.filter(|place| folders.insert(folder_of(place))) {
+                    if let Ok(Some(folder)) = root.folder(&place) {
+                        folder.sync_names().doing(|| format!("force {path} to disk"))?;
+                    }
+                    above = place.parent().and_then(|parent| NotePath::parse(parent).ok());
                 }
             }
+            own::sync_dir(&self.vault.home).doing(|| format!("force {project} to disk"))?;
         }
         self.set_checkpoint(target)?;
         self.with_session(|session| self.index.write_back(session.db))
@@ -105,6 +110,10 @@ impl Inner {
     pub(crate) fn background(&self) -> std::sync::MutexGuard<'_, Option<Background>> {
         self.background.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
+}
+
+fn folder_of(path: &NotePath) -> Option<String> {
+    path.parent().map(str::to_owned)
 }
 
 fn ignore_links(error: std::io::Error) -> std::io::Result<()> {

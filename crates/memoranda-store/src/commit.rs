@@ -417,16 +417,13 @@ fn index(
     let commit = placed.last().map(|placed| &placed.record);
     for (n, ((apply, digest), project)) in applies.iter().zip(digests).zip(project_rows).enumerate()
     {
-        let first_seen_ms = match apply.from() {
-            Some(from) => {
-                let first = history::head(session.db, *project, from)?.map(|head| head.first_ms);
-                batch.remove(*project, from)?;
-                first
-            }
-            None => history::head(session.db, *project, apply.path())?.map(|head| head.first_ms),
-        };
+        if let Some(from) = apply.from() {
+            batch.remove(*project, from)?;
+        }
         match (apply.content(), apply.stat()?) {
             (Some((bytes, hash)), Some(stat)) if !apply.path().is_hidden() => {
+                let first_seen_ms =
+                    history::head(session.db, *project, apply.path())?.map(|head| head.first_ms);
                 let permalink = commit
                     .and_then(|record| record.notes.get(n))
                     .and_then(|note| note.permalink.as_deref());

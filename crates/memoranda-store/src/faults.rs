@@ -3,8 +3,6 @@
 //! Without the feature `faults` every call is empty. With it, a test arms one fault for the
 //! process: at the n-th time that a step is reached, abort, or fail as a bad disk would.
 
-use std::io;
-
 /// The steps of a write at which the world can end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
@@ -68,7 +66,7 @@ impl Step {
 
 #[cfg(not(feature = "faults"))]
 #[inline(always)]
-pub(crate) fn at(_: Step) -> io::Result<()> {
+pub(crate) fn at(_: Step) -> std::io::Result<()> {
     Ok(())
 }
 

@@ -1,8 +1,8 @@
 //! After a crash: completing what the log says was decided.
 //!
 //! Applying a record again changes nothing if it was applied. A file that holds none of the
-//! versions that the log knows was edited by a person since, and is left alone, unless it is the
-//! wreck that a power failure makes of a file.
+//! versions that the log knows was edited by a person since, and is left alone, unless the machine
+//! was restarted and it is the wreck that a power failure makes of a file.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,16 @@ use crate::Inner;
 use crate::apply::temporary_name;
 use crate::error::{Result, StoreError};
 use crate::files::{HardLinks, Root};
-use crate::log::{ContentAt, Placed};
+use crate::log::{Checking, ContentAt, Placed};
+
+/// What may have happened to the files.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Death {
+    /// A process died: the files are as it and others left them.
+    Process,
+    /// Perhaps the machine: what was not forced to disk may be older, missing or a wreck.
+    Machine,
+}
 
 /// What the records say of one file, from the first to the last.
 #[derive(Default)]
@@ -23,6 +32,8 @@ struct Chain {
     versions: Vec<Option<ContentHash>>,
     /// Whether the last word was a write of ours rather than something seen on disk.
     ours: bool,
+    /// Whether any of the words was a write of ours, which may not have reached the disk.
+    ours_before: bool,
     /// Where its final content lies.
     content: Option<ContentAt>,
     /// Temporary names that a crash may have left beside it.
@@ -30,7 +41,7 @@ struct Chain {
 }
 
 /// Brings the files to where the records left them.
-pub(crate) fn replay(inner: &Inner, records: &[Placed]) -> Result<()> {
+pub(crate) fn replay(inner: &Inner, records: &[Placed], death: Death) -> Result<()> {
     let mut chains: BTreeMap<(ProjectName, NotePath), Chain> = BTreeMap::new();
     let mut contents: BTreeMap<ContentHash, ContentAt> = BTreeMap::new();
     for placed in records {
@@ -46,6 +57,7 @@ pub(crate) fn replay(inner: &Inner, records: &[Placed]) -> Result<()> {
                 chain.versions.push(before);
                 chain.versions.push(after);
                 chain.ours = ours;
+                chain.ours_before |= ours;
                 if ours {
                     chain.temporaries.push(temporary_name(commit.id, n));
                 }
@@ -72,20 +84,33 @@ pub(crate) fn replay(inner: &Inner, records: &[Placed]) -> Result<()> {
         let Some(root) = root else { continue };
         let last = chain.versions.last().copied().flatten();
         chain.content = last.and_then(|hash| contents.get(&hash).cloned());
-        match settle(inner, root, &path, &chain) {
-            Ok(()) | Err(StoreError::NotAFile { .. }) => {}
+        match settle(inner, root, &path, &chain, death) {
+            // What the log can no longer give cannot be completed; the rest is.
+            Ok(()) | Err(StoreError::NotAFile { .. } | StoreError::ContentGone(_)) => {}
             Err(e) => return Err(e),
         }
     }
     Ok(())
 }
 
-fn settle(inner: &Inner, root: &Root, path: &NotePath, chain: &Chain) -> Result<()> {
+fn settle(
+    inner: &Inner,
+    root: &Root,
+    path: &NotePath,
+    chain: &Chain,
+    death: Death,
+) -> Result<()> {
     let Some(last) = chain.versions.last() else { return Ok(()) };
-    put_back_displaced(root, path, chain)?;
+    let mut mode = put_back_displaced(root, path, chain)?;
     let found = root.read(path)?;
     let current = found.as_ref().map(|found| found.hash);
-    if current == *last || !chain.ours {
+    if let Some(found) = &found {
+        mode = Some(found.mode);
+    }
+    // What a person was last seen to have saved comes back if the machine lost it together with
+    // a write of ours before it; that it was removed is not repeated.
+    let due = chain.ours || (death == Death::Machine && chain.ours_before && last.is_some());
+    if current == *last || !due {
         return Ok(());
     }
     let content = match (last, &chain.content) {
@@ -95,9 +120,10 @@ fn settle(inner: &Inner, root: &Root, path: &NotePath, chain: &Chain) -> Result<
         (None, _) => None,
     };
     let ours = chain.versions.contains(&current);
-    let wreck = found.is_some_and(|found| {
-        content.as_ref().is_some_and(|content| is_wreck(&found.bytes, content))
-    });
+    let wreck = death == Death::Machine
+        && found.is_some_and(|found| {
+            content.as_ref().is_some_and(|content| is_wreck(&found.bytes, content))
+        });
     if current.is_some() && !ours && !wreck {
         return Ok(());
     }
@@ -108,7 +134,7 @@ fn settle(inner: &Inner, root: &Root, path: &NotePath, chain: &Chain) -> Result<
             folder.remove_quietly(&temporary);
             let doing = |source| StoreError::Io { doing: format!("restore {path}"), source };
             folder
-                .write_temporary(&temporary, &content, root.new_file_mode())
+                .write_temporary(&temporary, &content, mode.unwrap_or(root.new_file_mode()))
                 .and_then(|()| match current {
                     Some(_) => folder.swap(&temporary, path.file_name()).map(|_| ()),
                     None => folder.place(&temporary, path.file_name()),
@@ -128,12 +154,15 @@ fn settle(inner: &Inner, root: &Root, path: &NotePath, chain: &Chain) -> Result<
 
 /// A crash right after an exchange leaves the old file under its temporary name. If that is no
 /// version that the log knows, an editor had saved in the last moment: it gets its name back.
-fn put_back_displaced(root: &Root, path: &NotePath, chain: &Chain) -> Result<()> {
-    let Some(folder) = root.folder(path)? else { return Ok(()) };
+/// Says which mode the file was to have, if a new one had been written beside it.
+fn put_back_displaced(root: &Root, path: &NotePath, chain: &Chain) -> Result<Option<u32>> {
+    let mut mode = None;
+    let Some(folder) = root.folder(path)? else { return Ok(mode) };
     let doing = |source| StoreError::Io { doing: format!("restore {path}"), source };
     for temporary in &chain.temporaries {
         let found = folder.read(temporary, HardLinks::Allow).map_err(doing)?;
         let Some(found) = found else { continue };
+        mode = Some(found.mode);
         if !chain.versions.contains(&Some(found.hash)) && !found.bytes.is_empty() {
             let placed = folder.place(temporary, path.file_name());
             if placed.is_err() {
@@ -142,7 +171,7 @@ fn put_back_displaced(root: &Root, path: &NotePath, chain: &Chain) -> Result<()>
         }
         folder.remove_quietly(temporary);
     }
-    Ok(())
+    Ok(mode)
 }
 
 /// Whether bytes are what a power failure leaves of a file: nothing, a beginning, or zeros.
@@ -152,15 +181,16 @@ fn is_wreck(found: &[u8], content: &[u8]) -> bool {
 }
 
 fn find_content(inner: &Inner, hash: ContentHash) -> Result<Vec<u8>> {
-    let device = &inner.vault.device;
-    let mut at = None;
-    inner.log.read_from(device, Default::default(), crate::log::Checking::Meta, |placed| {
-        for (n, file) in placed.record.commit.files.iter().enumerate() {
-            if file.after == Some(hash) {
-                at = placed.content_at(device, n).or(at.take());
+    let mut found = None;
+    for device in inner.log.devices()? {
+        inner.log.read_from(&device, Default::default(), Checking::Meta, |placed| {
+            for (n, file) in placed.record.commit.files.iter().enumerate() {
+                if file.after == Some(hash) {
+                    found = placed.content_at(&device, n).or(found.take());
+                }
             }
-        }
-        Ok(())
-    })?;
-    inner.log.content(&at.ok_or(StoreError::ContentGone(hash))?, hash)
+            Ok(())
+        })?;
+    }
+    inner.log.content(&found.ok_or(StoreError::ContentGone(hash))?, hash)
 }

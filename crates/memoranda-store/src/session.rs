@@ -12,7 +12,7 @@ use crate::error::{Result, StoreError};
 use crate::index::{self, Batch, IndexFile, IndexState, history};
 use crate::lock::{Held, LockFile, SameBoot};
 use crate::log::{Checking, LogWriter, Placed, Position};
-use crate::recover;
+use crate::recover::{self, Death};
 
 /// What this process needs to write, kept between writes.
 pub(crate) struct Writer {
@@ -99,20 +99,30 @@ impl Inner {
             }
             return Ok(());
         }
-        let from = match applied {
+        let (from, death) = match applied {
             Some(applied) if applied.same_boot == SameBoot::Yes && applied.position <= end => {
-                applied.position
+                (applied.position, Death::Process)
             }
-            _ => self.checkpoint()?,
+            _ => (self.checkpoint()?, Death::Machine),
         };
         let mut records = Vec::new();
-        let read = self.log.read_from(device, from, Checking::Whole, |placed| {
+        let mut read = self.log.read_from(device, from, Checking::Whole, |placed| {
             records.push(placed);
             Ok(())
         })?;
+        if from > end || read.damage.first().is_some_and(|damage| damage.offset == from.offset) {
+            // Either the last record is torn, or the place means nothing any more because a
+            // `vacuum` died after it rewrote the log; that has nothing left to complete.
+            let whole =
+                self.log.read_from(device, Default::default(), Checking::Whole, |_| Ok(()))?;
+            if whole.end != read.end {
+                records.clear();
+                read = whole;
+            }
+        }
         let mut writer = self.log.writer(device, read.end)?;
         writer.cut_tail(read.end)?;
-        recover::replay(self, &records)?;
+        recover::replay(self, &records, death)?;
         held.set_applied(writer.end())?;
         *log = Some(writer);
         Ok(())

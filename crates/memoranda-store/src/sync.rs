@@ -16,7 +16,7 @@ use crate::index::digest::{Digest, FileKind, digest, is_text};
 use crate::index::{self, Batch, FileRow, Put, history};
 use crate::observe::{Observation, Seen};
 use crate::session::Session;
-use crate::vault::Project;
+use crate::vault::{Project, ProjectPlace};
 use crate::{Inner, clock};
 
 /// So many files, or bytes, are recorded at a time.
@@ -238,6 +238,8 @@ impl Inner {
         let now = root.identity().doing(|| format!("look at project {}", project.name))?;
         match known {
             Some((Some(device), Some(inode))) if (device as u64, inode as u64) == now => Ok(()),
+            // Never walked before: a folder of the vault is there when the vault is.
+            Some((None, None)) if project.place == ProjectPlace::Vault => Ok(()),
             _ => Err(StoreError::ProjectUnavailable {
                 name: project.name.clone(),
                 reason: format!(
@@ -414,19 +416,18 @@ fn record(
         if let Some(row) = &row
             && row.hash == Some(found.hash)
             && row.kind != FileKind::Known
+            && row.stat.mtime_ns == found.stat.mtime_ns
         {
             batch.touch(row.id, found.stat, checked_ns)?;
             continue;
         }
         let head = batch.head(project_row, &path)?;
         let known = head.as_ref().and_then(|head| head.after);
-        let first_ms = head.as_ref().map(|head| head.first_ms);
-        let pending =
-            |permalink, first_ms| Pending { path: path.clone(), permalink, first_ms, checked_ns };
+        let pending = |permalink| Pending { path: path.clone(), permalink, checked_ns };
         if known == Some(found.hash) || (known.is_none() && digest.is_none()) {
             report.indexed += 1;
             let permalink = Permalink::Given(head.and_then(|head| head.permalink));
-            puts.push(pending(permalink, first_ms).with(found, digest));
+            puts.push(pending(permalink).with(found, digest));
             continue;
         }
         let from = match known {
@@ -447,15 +448,11 @@ fn record(
             known: before,
         };
         observation.put_digest(session, &batch, &seen, &found, digest.as_ref())?;
-        let mut first_ms = first_ms;
         if let Some(from) = from {
-            first_ms = batch.head(project_row, &from)?.map(|head| head.first_ms);
             batch.remove(project_row, &from)?;
             moved.insert(from);
         }
-        puts.push(
-            pending(Permalink::Observed(observation.len() - 1), first_ms).with(found, digest),
-        );
+        puts.push(pending(Permalink::Observed(observation.len() - 1)).with(found, digest));
     }
     let given: Vec<Option<String>> =
         (0..observation.len()).map(|n| observation.permalink(n).map(str::to_owned)).collect();
@@ -479,7 +476,9 @@ fn record(
             stat: pending.found.stat,
             checked_ns: pending.pending.checked_ns,
             permalink,
-            first_seen_ms: pending.pending.first_ms,
+            first_seen_ms: batch
+                .head(project_row, &pending.pending.path)?
+                .map(|head| head.first_ms),
         };
         match &pending.digest {
             Some(digest) => batch.put_digest(&put, digest)?,
@@ -497,7 +496,6 @@ fn record(
 struct Pending {
     path: NotePath,
     permalink: Permalink,
-    first_ms: Option<i64>,
     checked_ns: i64,
 }
 

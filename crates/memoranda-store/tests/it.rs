@@ -11,5 +11,27 @@
 #[path = "it/support.rs"]
 mod support;
 
+#[path = "it/model.rs"]
+mod model;
+
+#[cfg(feature = "faults")]
+#[path = "it/child.rs"]
+mod child;
+
 #[path = "it/story.rs"]
 mod story;
+
+#[cfg(feature = "faults")]
+#[path = "it/crash.rs"]
+mod crash;
+
+#[path = "it/restart.rs"]
+mod restart;
+
+#[cfg(all(unix, feature = "faults"))]
+#[path = "it/disk.rs"]
+mod disk;
+
+#[cfg(feature = "faults")]
+#[path = "it/processes.rs"]
+mod processes;

@@ -140,7 +140,14 @@ impl Folder {
 
     /// Forces the folder's names to disk, where the system can.
     pub(crate) fn sync_names(&self) -> io::Result<()> {
-        if cfg!(unix) { self.dir.try_clone()?.into_std_file().sync_all() } else { Ok(()) }
+        #[cfg(unix)]
+        {
+            // The handle itself may be one that only finds things; forcing needs one that reads.
+            use rustix::fs::{Mode, OFlags, fsync, openat};
+            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            fsync(openat(&self.dir, ".", flags, Mode::empty())?)?;
+        }
+        Ok(())
     }
 }
 

@@ -142,6 +142,7 @@ pub(crate) fn content_at(db: &Connection, hash: ContentHash) -> Result<Option<Co
 pub(crate) struct Head {
     pub(crate) after: Option<ContentHash>,
     pub(crate) permalink: Option<String>,
+    /// When the history first spoke of it, under any of the names that it has had.
     pub(crate) first_ms: i64,
 }
 
@@ -149,9 +150,12 @@ pub(crate) struct Head {
 pub(crate) fn head(db: &Connection, project: i64, path: &NotePath) -> Result<Option<Head>> {
     let found = db
         .prepare_cached(
-            "SELECT c.after, c.permalink, \
-               (SELECT min(k2.time_ms) FROM changes c2 JOIN commits k2 ON k2.row = c2.commit_row \
-                WHERE c2.project = ?1 AND c2.path = ?2) \
+            "WITH RECURSIVE names(path) AS (VALUES (?2) UNION \
+               SELECT c.moved_from FROM names n JOIN changes c ON c.project = ?1 AND c.path = n.path \
+               WHERE c.moved_from IS NOT NULL) \
+             SELECT c.after, c.permalink, \
+               (SELECT min(k2.time_ms) FROM names n JOIN changes c2 ON c2.project = ?1 \
+                AND c2.path = n.path JOIN commits k2 ON k2.row = c2.commit_row) \
              FROM changes c JOIN commits k ON k.row = c.commit_row \
              WHERE c.project = ?1 AND c.path = ?2 \
              ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC, c.row DESC LIMIT 1",
@@ -186,14 +190,18 @@ pub(crate) fn living(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The versions that facts of a file got by a person's rewording.
+/// The versions that facts of a file got by a person's rewording, under any name it has had.
 pub(crate) fn reworded(
     db: &Connection,
     project: i64,
     path: &NotePath,
 ) -> Result<HashMap<ObservationId, u32>> {
     let mut query = db.prepare_cached(
-        "SELECT facts FROM changes WHERE project = ? AND path = ? AND facts IS NOT NULL",
+        "WITH RECURSIVE names(path) AS (VALUES (?2) UNION \
+           SELECT c.moved_from FROM names n JOIN changes c ON c.project = ?1 AND c.path = n.path \
+           WHERE c.moved_from IS NOT NULL) \
+         SELECT c.facts FROM names n JOIN changes c ON c.project = ?1 AND c.path = n.path \
+         WHERE c.facts IS NOT NULL",
     )?;
     let rows = query.query_map(params![project, path.as_str()], |row| row.get::<_, String>(0))?;
     let mut versions = HashMap::new();

@@ -332,12 +332,11 @@ impl LogWriter {
 
     /// Takes back what was appended after `start`, because the change was not made.
     pub(crate) fn retract(&mut self, start: Position) -> Result<()> {
-        if start.segment != self.end.segment {
-            self.move_to(start)?;
-        }
-        self.end = start;
+        // A segment that was begun for it stays, empty.
+        let begun = start.segment != self.end.segment;
+        self.end.offset = if begun { SEGMENT_MAGIC.len() as u64 } else { start.offset };
         let Some(file) = &mut self.file else { return Ok(()) };
-        file.set_len(start.offset)
+        file.set_len(self.end.offset)
             .and_then(|()| file.sync_data())
             .map_err(|e| StoreError::Halted(format!("the log could not be taken back: {e}")))
     }
@@ -371,8 +370,12 @@ impl LogWriter {
             file.set_len(0)
                 .and_then(|()| file.write_all(&SEGMENT_MAGIC))
                 .and_then(|()| file.sync_all())
-                .and_then(|()| own::sync_dir(&self.folder.device_dir(&self.device)))
                 .doing(doing)?;
+            // The folders may be as new as the segment: the log's own, and the vault's.
+            let folder = self.folder.device_dir(&self.device);
+            for folder in folder.ancestors().take(4) {
+                own::sync_dir(folder).doing(doing)?;
+            }
         }
         self.end.offset = self.end.offset.max(SEGMENT_MAGIC.len() as u64);
         self.file = Some(file);

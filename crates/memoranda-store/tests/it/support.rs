@@ -1,6 +1,9 @@
 //! A vault in a temporary folder, and the few calls that every test makes.
 
+#![allow(dead_code, clippy::disallowed_methods, reason = "tests look at files from outside")]
+
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use memoranda_core::change::{Action, Author, Change, Channel, Commit, Expect, Operation};
@@ -112,4 +115,96 @@ pub(crate) fn found(store: &Store, text: &str) -> Vec<String> {
 
 pub(crate) fn sync(store: &Store) -> memoranda_store::SyncReport {
     store.sync(&mut |_| {}).unwrap()
+}
+
+impl TestVault {
+    /// An empty place in the vault's folder, another one at every call.
+    pub(crate) fn scratch(&self) -> PathBuf {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        self.folder().join(format!("scratch-{number}"))
+    }
+
+    /// Proves that files, log and index agree.
+    pub(crate) fn assert_agrees(&self, store: &Store, context: &str) {
+        let report = store.check(&self.scratch()).unwrap();
+        assert!(report.agrees(), "{context}: {report:?}");
+    }
+
+    /// Pretends that the machine was restarted: what was not forced to disk proves nothing.
+    pub(crate) fn restart_machine(&self) {
+        let lock = self.home().join(".memoranda/lock");
+        let mut bytes = std::fs::read(&lock).unwrap();
+        bytes[8..24].fill(0xee);
+        std::fs::write(lock, bytes).unwrap();
+    }
+
+    /// The only segment of the only device's log.
+    pub(crate) fn segment(&self) -> PathBuf {
+        let device = std::fs::read_to_string(self.folder().join("state/device")).unwrap();
+        self.home().join(".memoranda/log").join(device.trim()).join("00000001.log")
+    }
+
+    /// Where the index lies, with what SQLite puts beside it.
+    pub(crate) fn index_files(&self) -> Vec<PathBuf> {
+        let cache = std::fs::read_dir(self.folder().join("cache")).unwrap();
+        let folder = cache.map(|entry| entry.unwrap().path()).next().unwrap();
+        let names = ["index.db", "index.db-wal", "index.db.stamp"];
+        names.iter().map(|name| folder.join(name)).filter(|path| path.exists()).collect()
+    }
+}
+
+/// Random numbers that a printed seed brings back.
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % limit
+    }
+}
+
+/// How many rounds a test of chance makes: more with `MEMORANDA_TEST_ROUNDS`.
+pub(crate) fn rounds(usual: usize) -> usize {
+    let asked = std::env::var("MEMORANDA_TEST_ROUNDS").ok();
+    asked.and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
+/// Waits until something is so; fails after half a minute.
+pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    for _ in 0..3000 {
+        if is_so() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("never happened: {what}");
+}
+
+impl TestVault {
+    /// A vault of the same files, log and device, at another place.
+    pub(crate) fn copy(&self) -> Self {
+        let copy = Self::new();
+        copy_folder(self.folder(), copy.folder());
+        std::fs::remove_dir_all(copy.folder().join("cache")).unwrap();
+        copy
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy_folder(&entry.path(), &target),
+            false => drop(std::fs::copy(entry.path(), target).unwrap()),
+        }
+    }
 }

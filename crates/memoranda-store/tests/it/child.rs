@@ -1,0 +1,102 @@
+//! Other processes: this test binary, started again with a task in its environment. A child says
+//! what was acknowledged in a file, because that outlives its own death.
+
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "children are started here")]
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+const TASK: &str = "MEMORANDA_TEST_TASK";
+
+/// A task for another process.
+pub(crate) struct Task {
+    pub(crate) name: String,
+    pub(crate) folder: PathBuf,
+    pub(crate) arguments: Vec<String>,
+}
+
+impl Task {
+    pub(crate) fn new(name: &str, folder: &Path, arguments: &[&dyn std::fmt::Display]) -> Self {
+        let arguments = arguments.iter().map(ToString::to_string).collect();
+        Self { name: name.to_owned(), folder: folder.to_owned(), arguments }
+    }
+
+    pub(crate) fn start(&self) -> Child {
+        self.command().spawn().unwrap()
+    }
+
+    /// Runs to the end as a user without rights; says whether that could be done.
+    #[cfg(unix)]
+    pub(crate) fn run_as_nobody(&self) -> bool {
+        use std::os::unix::process::CommandExt as _;
+        let Ok(child) = self.command().uid(65534).gid(65534).spawn() else { return false };
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{} as nobody: {said}", self.name);
+        true
+    }
+
+    fn command(&self) -> Command {
+        let mut task = vec![self.name.clone(), self.folder.display().to_string()];
+        task.extend(self.arguments.iter().cloned());
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command
+            .args(["child::run", "--exact", "--nocapture", "--test-threads=1"])
+            .env(TASK, task.join("\n"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs to the end; what a child that failed has said is the message.
+    pub(crate) fn run(&self) {
+        let output = self.start().wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{} {:?}: {said}", self.name, self.arguments);
+    }
+
+    /// Runs to whatever end; says whether it was its own.
+    pub(crate) fn run_to_its_death(&self) -> bool {
+        let output = self.start().wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!said.contains("panicked"), "{} {:?}: {said}", self.name, self.arguments);
+        output.status.success()
+    }
+
+    pub(crate) fn number(&self, n: usize) -> usize {
+        self.arguments[n].parse().unwrap()
+    }
+
+    /// Notes something that the parent may rely on.
+    pub(crate) fn acknowledge(&self, what: impl std::fmt::Display) {
+        let path = self.folder.join("acknowledged");
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+        file.write_all(format!("{what}\n").as_bytes()).unwrap();
+    }
+}
+
+/// What children have acknowledged so far.
+pub(crate) fn acknowledged(folder: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(folder.join("acknowledged")).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn run() {
+    let Ok(task) = std::env::var(TASK) else { return };
+    let mut lines = task.lines().map(str::to_owned);
+    let name = lines.next().unwrap();
+    let folder = PathBuf::from(lines.next().unwrap());
+    let task = Task { name, folder, arguments: lines.collect() };
+    match task.name.as_str() {
+        "write" => crate::processes::write(&task),
+        "edit" => crate::processes::edit(&task),
+        "append" => crate::processes::append_beside_editor(&task),
+        "crash" => crate::crash::be_crashed(&task),
+        "stream" => crate::crash::stream(&task),
+        "locked" => crate::disk::meet_locked_folders(&task),
+        "fail" => crate::disk::fail_everywhere(&task),
+        other => panic!("no such task: {other}"),
+    }
+}

@@ -1,0 +1,262 @@
+//! Promise 1 on a bad disk: an error says so, nothing has changed, and the next write works.
+//! Promise 5: what cannot be read is not taken for deleted.
+
+#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look from outside")]
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use memoranda_core::change::{Action, Expect};
+use memoranda_store::faults::{self, Step};
+use memoranda_store::{HistoryFilter, Outcome, Store, StoreError};
+
+use crate::child::Task;
+use crate::model::Files;
+use crate::support::{
+    TestVault, change, found, main_project, operation, options, path, put, sync, who,
+};
+
+/// The steps up to which a failure means that nothing was done.
+const FAILING: [Step; 6] = [
+    Step::TempWrite,
+    Step::LogAppend,
+    Step::LogTorn,
+    Step::LogSync,
+    Step::LogSynced,
+    Step::Swap,
+];
+
+fn three_files(text: &str) -> memoranda_core::change::Change {
+    let put = |place: &str| operation(place, Expect::Anything, Action::Put(text.into()));
+    let moved = Action::MoveFrom { from: path("m.md"), content: text.into() };
+    change(vec![
+        put("a.md"),
+        put("new.md"),
+        operation("b.md", Expect::Anything, Action::Remove),
+        operation("moved.md", Expect::Anything, moved),
+    ])
+}
+
+/// Every failure at every step, in one process: faults are the process's own.
+pub(crate) fn fail_everywhere(task: &Task) {
+    let kind = &task.arguments[0];
+    for first_ever in [true, false] {
+        for step in Step::ALL {
+            // A change of four files writes three beside and exchanges five names.
+            let times = match step {
+                Step::TempWrite => 3,
+                Step::Swap => 5,
+                _ => 1,
+            };
+            for occurrence in 1..=times {
+                let fault = format!("{kind}:{}:{occurrence}", step.name());
+                check_fault(&task.folder, &fault, step, first_ever);
+            }
+        }
+    }
+}
+
+fn check_fault(folder: &Path, fault: &str, step: Step, first_ever: bool) {
+    let context = format!("{fault}, first ever: {first_ever}");
+    std::fs::remove_dir_all(folder.join("home")).ok();
+    let main = folder.join("home/main");
+    std::fs::create_dir_all(&main).unwrap();
+    for (name, text) in [("a.md", "old a"), ("b.md", "old b"), ("m.md", "old m")] {
+        std::fs::write(main.join(name), text).unwrap();
+    }
+    let store = Store::open(options(folder)).unwrap();
+    if !first_ever {
+        sync(&store);
+    }
+    let before = Files::on_disk(&main);
+    let commits = store.counts().unwrap().commits;
+    let log = store.log_size().unwrap();
+
+    faults::arm(fault).unwrap();
+    let wanted = three_files("the new text\n");
+    let outcome = store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone()));
+    faults::arm("").unwrap();
+    match outcome {
+        Ok(Outcome::Committed(_)) => assert_eq!(Files::on_disk(&main), before.after(&wanted)),
+        Ok(other) => panic!("{context}: {other:?}"),
+        Err(e) => {
+            assert!(FAILING.contains(&step), "{context}: {e}");
+            let sentence = e.to_string();
+            match fault.starts_with("full") {
+                true => {
+                    assert!(e.is_disk_full(), "{context}: {sentence}");
+                    assert!(sentence.ends_with("the disk is full; nothing was changed"));
+                }
+                false => assert!(sentence.starts_with("cannot "), "{context}: {sentence}"),
+            }
+            assert_eq!(Files::on_disk(&main), before, "{context}");
+            assert_eq!(store.counts().unwrap().commits, commits, "{context}");
+            let header = if log == 0 { 16 } else { 0 };
+            assert!(store.log_size().unwrap() <= log + header, "{context}");
+        }
+    }
+    // Another process agrees that nothing, or everything, was done.
+    let other = Store::open(options(folder)).unwrap();
+    let now = Files::on_disk(&main);
+    assert!(now == before || now == before.after(&wanted), "{context}: {now:?}");
+    put(&other, "next.md", "the next write: xylophone");
+    assert_eq!(found(&store, "xylophone"), ["main/next.md"], "{context}");
+    assert_eq!(Files::on_disk(&main).0.len(), now.0.len() + 1, "{context}");
+    let commit = store.commit(&who("test"), |_| Ok::<_, StoreError>(three_files("another text")));
+    match now == before {
+        true => assert!(matches!(commit, Ok(Outcome::Committed(_))), "{context}: {commit:?}"),
+        false => assert!(matches!(commit, Ok(Outcome::Conflict(_))), "{context}: {commit:?}"),
+    }
+    sync(&store);
+    drop(other);
+    let scratch = folder.join("scratch");
+    std::fs::remove_dir_all(&scratch).ok();
+    let report = store.check(&scratch).unwrap();
+    assert!(report.agrees(), "{context}: {report:?}");
+    drop(store);
+    std::fs::remove_dir_all(folder.join("cache")).unwrap();
+}
+
+#[test]
+fn a_full_disk_changes_nothing() {
+    let vault = TestVault::new();
+    Task::new("fail", vault.folder(), &[&"full"]).run();
+}
+
+#[test]
+fn a_failing_disk_changes_nothing() {
+    let vault = TestVault::new();
+    Task::new("fail", vault.folder(), &[&"io"]).run();
+}
+
+/// A file system of its own, if this user may mount one.
+struct Mount(std::path::PathBuf);
+
+impl Mount {
+    fn tmpfs(at: &Path, size: &str) -> Option<Self> {
+        std::fs::create_dir_all(at).unwrap();
+        let size = format!("size={size}");
+        let mounted = run("mount", &["-t", "tmpfs", "-o", &size, "memoranda-test"], at);
+        if !mounted {
+            println!("skipped: this user may not mount a file system");
+        }
+        mounted.then(|| Self(at.to_owned()))
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        run("umount", &["-l"], &self.0);
+    }
+}
+
+fn run(program: &str, arguments: &[&str], place: &Path) -> bool {
+    let output = Command::new(program).args(arguments).arg(place).output();
+    output.is_ok_and(|output| output.status.success())
+}
+
+#[test]
+fn a_really_full_disk_loses_nothing() {
+    let vault = TestVault::new();
+    let Some(_mount) = Mount::tmpfs(&vault.home(), "1m") else { return };
+    let store = vault.open();
+    put(&store, "kept.md", "kept: ocelot");
+    let mut written = 1;
+    let error = loop {
+        // Bytes that do not compress, so that log and files both grow.
+        let text: String = blake_like(written);
+        let content = Action::Put(text.into_bytes());
+        let place = format!("n{written}.md");
+        let wanted = change(vec![
+            operation(&place, Expect::Absent, content),
+            operation("kept.md", Expect::Anything, Action::Put(format!("kept: ocelot {written}").into())),
+        ]);
+        match store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone())) {
+            Ok(_) => written += 1,
+            Err(e) => break e,
+        }
+        assert!(written < 1000, "the disk never filled");
+    };
+    assert!(error.is_disk_full(), "{error}");
+    let files = Files::on_disk(&vault.home().join("main"));
+    assert_eq!(files.0.len(), written, "{files:?}");
+    assert_eq!(files.0["kept.md"], format!("kept: ocelot {}", written - 1).into_bytes());
+    assert_eq!(store.counts().unwrap().commits, written as u64);
+    assert_eq!(found(&store, "ocelot"), ["main/kept.md"]);
+    // Room again: a person deletes something.
+    for n in 1..4 {
+        std::fs::remove_file(vault.home().join(format!("main/n{n}.md"))).unwrap();
+    }
+    put(&store, "next.md", "there is room again: quokka");
+    assert_eq!(found(&store, "quokka"), ["main/next.md"]);
+    sync(&store);
+    vault.assert_agrees(&store, "after a full disk");
+}
+
+fn blake_like(seed: usize) -> String {
+    let mut random = crate::support::Random::new(seed as u64 + 1);
+    (0..20_000).map(|_| char::from(b' ' + random.below(90) as u8)).collect()
+}
+
+#[test]
+fn a_read_only_disk_is_still_read() {
+    let vault = TestVault::new();
+    let Some(_mount) = Mount::tmpfs(&vault.home(), "4m") else { return };
+    let store = vault.open();
+    put(&store, "note.md", "written before: narwhal");
+    if !run("mount", &["-o", "remount,ro"], &vault.home()) {
+        println!("skipped: this file system cannot be made read-only");
+        return;
+    }
+    assert_eq!(found(&store, "narwhal"), ["main/note.md"]);
+    assert!(store.read(&main_project(), &path("note.md")).unwrap().is_some());
+    let wanted = change(vec![operation("x.md", Expect::Anything, Action::Put(b"no".to_vec()))]);
+    let error = store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone())).unwrap_err();
+    assert!(error.to_string().ends_with("the file system is read-only"), "{error}");
+    assert!(run("mount", &["-o", "remount,rw"], &vault.home()));
+    put(&store, "x.md", "now it can be written: tapir");
+    assert_eq!(found(&store, "tapir"), ["main/x.md"]);
+    assert_eq!(store.history(&HistoryFilter::default(), 10, 0).unwrap().len(), 2);
+}
+
+#[test]
+fn what_cannot_be_read_stays_known() {
+    let vault = TestVault::new();
+    std::fs::set_permissions(vault.folder(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    // The superuser reads everything, so somebody else does this.
+    let task = Task::new("locked", vault.folder(), &[]);
+    if !task.run_as_nobody() {
+        println!("skipped: no process can be started as another user here");
+    }
+}
+
+/// Permission errors, met by a user whom they bind.
+pub(crate) fn meet_locked_folders(task: &Task) {
+    let store = Store::open(options(&task.folder)).unwrap();
+    put(&store, "folder/deep/note.md", "in a folder: kestrel");
+    put(&store, "file.md", "by itself: osprey");
+    sync(&store);
+    let mode = |place: &str, mode: u32| {
+        let place = task.folder.join("home/main").join(place);
+        std::fs::set_permissions(place, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for place in ["folder", "folder/deep", "file.md"] {
+        mode(place, 0o000);
+        // A file is read again only if it seems changed, which its new mode does.
+        let report = sync(&store);
+        assert_eq!(report.removed, 0, "{place}: {report:?}");
+        assert_eq!(report.unreadable.len(), 1, "{place}: {report:?}");
+        assert_eq!(found(&store, "kestrel"), ["main/folder/deep/note.md"], "{place}");
+        assert_eq!(found(&store, "osprey"), ["main/file.md"], "{place}");
+        mode(place, 0o755);
+        assert_eq!(sync(&store).unreadable, [], "{place}");
+    }
+    mode("folder", 0o555);
+    let wanted = change(vec![operation("folder/x.md", Expect::Anything, Action::Put(vec![1]))]);
+    let error = store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone())).unwrap_err();
+    assert!(error.to_string().ends_with("permission denied"), "{error}");
+    mode("folder", 0o755);
+    put(&store, "folder/x.md", "now it works");
+    assert_eq!(store.history(&HistoryFilter::default(), 10, 0).unwrap().len(), 3);
+}
