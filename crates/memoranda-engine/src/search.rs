@@ -12,8 +12,8 @@ use crate::error::{EngineError, Result};
 use crate::resolve::Place;
 
 /// Candidates are asked for beyond what is shown, because several may be of one note.
-const CANDIDATES_PER_RESULT: usize = 5;
-const MIN_CANDIDATES: usize = 60;
+const CANDIDATES_PER_RESULT: usize = 4;
+const MIN_CANDIDATES: usize = 40;
 
 /// What to search for.
 #[derive(Clone, Debug)]
@@ -89,15 +89,24 @@ impl Memory {
             &RankOptions::STANDARD,
         );
         let has_more = ranked.len() > request.offset + request.limit;
-        let mut results = Vec::new();
+        let shown: Vec<_> = ranked
+            .into_iter()
+            .skip(request.offset)
+            .take(request.limit)
+            .filter_map(|ranked| {
+                let best = ranked.passages.first().copied();
+                let hit = found.hits.iter().find(|hit| {
+                    hit.file == ranked.note && best.is_none_or(|best| hit.passage as u64 == best)
+                })?;
+                Some((ranked, hit))
+            })
+            .collect();
+        let passages: Vec<i64> = shown.iter().map(|(_, hit)| hit.passage).collect();
+        let texts = self.store().passage_texts(&passages)?;
+        let mut results = Vec::with_capacity(shown.len());
         let (mut tokens, mut left_out) = (0, 0);
-        for ranked in ranked.into_iter().skip(request.offset).take(request.limit) {
-            let best = ranked.passages.first().copied();
-            let hit = found.hits.iter().find(|hit| {
-                hit.file == ranked.note && best.is_none_or(|best| hit.passage as u64 == best)
-            });
-            let Some(hit) = hit else { continue };
-            let snippet = snippet(&hit.text, &query, request.snippet_chars);
+        for ((ranked, hit), text) in shown.into_iter().zip(texts) {
+            let snippet = snippet(&text, &query, request.snippet_chars);
             tokens += estimate(&snippet.text) + estimate(&hit.title) + estimate(hit.path.as_str());
             if request.max_tokens.is_some_and(|most| tokens > most) && !results.is_empty() {
                 left_out += 1;

@@ -246,6 +246,14 @@ impl Store {
         self.inner.ask(|db| index::search(db, query, text, filter, limit))
     }
 
+    /// The texts of passages that a search found; one that has changed since is empty.
+    pub fn passage_texts(&self, passages: &[i64]) -> Result<Vec<String>> {
+        self.inner.ask(|db| {
+            let text = |passage: &i64| Ok(index::passage_text(db, *passage)?.unwrap_or_default());
+            passages.iter().map(text).collect()
+        })
+    }
+
     /// Files that fit a filter.
     pub fn list(
         &self,

@@ -105,10 +105,9 @@ impl Inner {
 /// For every path what the history said last; a path that was moved away is not deleted.
 const LAST_CHANGES: &str = "WITH last_change AS MATERIALIZED ( \
    SELECT project, path, after, moved_to, logical_ms FROM ( \
-     SELECT c.project, c.path, c.after, c.moved_to, k.logical_ms, row_number() OVER ( \
-       PARTITION BY c.project, c.path \
-       ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC, c.row DESC) AS n \
-     FROM changes c JOIN commits k ON k.row = c.commit_row) WHERE n = 1)";
+     SELECT project, path, after, moved_to, logical_ms, row_number() OVER ( \
+       PARTITION BY project, path ORDER BY logical_ms DESC, row DESC) AS n \
+     FROM changes) WHERE n = 1)";
 
 struct Purge {
     notes: Vec<(ProjectName, String)>,
@@ -137,12 +136,12 @@ fn purged_hashes(db: &Connection, vacuum: &Vacuum) -> Result<Purge> {
     let goes = match vacuum.what {
         VacuumWhat::Deleted => "l.after IS NULL AND l.moved_to IS NULL AND l.logical_ms < ?1",
         VacuumWhat::DeletedAndVersions => {
-            "(l.after IS NOT c.after) AND l.logical_ms < ?1 AND k.logical_ms < ?1"
+            "(l.after IS NOT c.after) AND l.logical_ms < ?1 AND c.logical_ms < ?1"
         }
     };
     let sql = format!(
         "{LAST_CHANGES} SELECT c.after, ({goes}) AND (?2 IS NULL OR p.name = ?2) FROM changes c \
-         JOIN commits k ON k.row = c.commit_row JOIN projects p ON p.id = c.project \
+         JOIN projects p ON p.id = c.project \
          JOIN last_change l ON l.project = c.project AND l.path = c.path \
          WHERE c.after IS NOT NULL AND EXISTS (SELECT 1 FROM contents s WHERE s.hash = c.after)"
     );

@@ -71,25 +71,36 @@ pub(crate) fn add(db: &Connection, device: &str, placed: &Placed) -> Result<()> 
             commit.message
         ])?;
     if added == 1 {
-        add_changes(db, device, placed, db.last_insert_rowid())?;
+        add_changes(db, device, placed, db.last_insert_rowid(), logical_ms)?;
     }
     set_read_to(db, device, ReadTo { position: placed.end, logical_ms })
 }
 
-fn add_changes(db: &Connection, device: &str, placed: &Placed, commit_row: i64) -> Result<()> {
+fn add_changes(
+    db: &Connection,
+    device: &str,
+    placed: &Placed,
+    commit_row: i64,
+    logical_ms: i64,
+) -> Result<()> {
     let mut change = db.prepare_cached(
-        "INSERT INTO changes (commit_row, project, path, moved_from, moved_to, before, after, permalink, \
-         facts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO changes (commit_row, logical_ms, first_ms, project, path, moved_from, \
+         moved_to, before, after, permalink, facts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
     let mut content = db.prepare_cached(
         "INSERT OR REPLACE INTO contents (hash, device, segment, offset, stored, raw) \
          VALUES (?, ?, ?, ?, ?, ?)",
     )?;
+    let time_ms = placed.record.commit.time.as_millisecond();
     for (n, file) in placed.record.commit.files.iter().enumerate() {
         let facts: Vec<_> = file.fact_edits.iter().map(|e| (e.id.as_str(), e.version)).collect();
         let project = project_id(db, &file.project)?;
+        let before = head(db, project, file.moved_from.as_ref().unwrap_or(&file.path))?;
+        let first_ms = before.map_or(time_ms, |before| before.first_ms.min(time_ms));
         change.execute(params![
             commit_row,
+            logical_ms,
+            first_ms,
             project,
             file.path.as_str(),
             file.moved_from.as_ref().map(NotePath::as_str),
@@ -103,7 +114,8 @@ fn add_changes(db: &Connection, device: &str, placed: &Placed, commit_row: i64) 
             let (none, nothing) = (None::<&str>, None::<[u8; 32]>);
             let (from, to) = (from.as_str(), file.path.as_str());
             change.execute(params![
-                commit_row, project, from, none, to, nothing, nothing, none, none
+                commit_row, logical_ms, first_ms, project, from, none, to, nothing, nothing, none,
+                none
             ])?;
         }
         if let (Some(hash), Some(at)) = (file.after, placed.content_at(device, n)) {
@@ -150,15 +162,8 @@ pub(crate) struct Head {
 pub(crate) fn head(db: &Connection, project: i64, path: &NotePath) -> Result<Option<Head>> {
     let found = db
         .prepare_cached(
-            "WITH RECURSIVE names(path) AS (VALUES (?2) UNION \
-               SELECT c.moved_from FROM names n JOIN changes c ON c.project = ?1 AND c.path = n.path \
-               WHERE c.moved_from IS NOT NULL) \
-             SELECT c.after, c.permalink, \
-               (SELECT min(k2.time_ms) FROM names n JOIN changes c2 ON c2.project = ?1 \
-                AND c2.path = n.path JOIN commits k2 ON k2.row = c2.commit_row) \
-             FROM changes c JOIN commits k ON k.row = c.commit_row \
-             WHERE c.project = ?1 AND c.path = ?2 \
-             ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC, c.row DESC LIMIT 1",
+            "SELECT after, permalink, first_ms FROM changes WHERE project = ? AND path = ? \
+             ORDER BY logical_ms DESC, row DESC LIMIT 1",
         )?
         .query_row(params![project, path.as_str()], |row| {
             Ok(Head {
@@ -178,10 +183,9 @@ pub(crate) fn living(
 ) -> Result<Vec<(String, ContentHash, Option<String>)>> {
     let mut query = db.prepare(
         "SELECT path, after, permalink FROM ( \
-           SELECT c.path, c.after, c.permalink, row_number() OVER ( \
-             PARTITION BY c.path \
-             ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC, c.row DESC) AS n \
-           FROM changes c JOIN commits k ON k.row = c.commit_row WHERE c.project = ?1) \
+           SELECT path, after, permalink, row_number() OVER ( \
+             PARTITION BY path ORDER BY logical_ms DESC, row DESC) AS n \
+           FROM changes WHERE project = ?1) \
          WHERE n = 1 AND after IS NOT NULL ORDER BY path",
     )?;
     let rows = query.query_map([project], |row| {
@@ -299,28 +303,23 @@ pub(crate) fn content_as_of(
     path: &NotePath,
     as_of: Moment,
 ) -> Result<Option<Option<ContentHash>>> {
-    let (logical, device, segment, offset) = match as_of {
-        Moment::Time(time) => (time.as_millisecond(), "~".to_owned(), i64::MAX, i64::MAX),
+    let (logical, commit_row) = match as_of {
+        Moment::Time(time) => (time.as_millisecond(), i64::MAX),
         Moment::Commit(id) => db
-            .prepare_cached("SELECT logical_ms, device, segment, offset FROM commits WHERE id = ?")?
-            .query_row([id.as_str()], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
-            })
+            .prepare_cached("SELECT logical_ms, row FROM commits WHERE id = ?")?
+            .query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?
             .ok_or_else(|| StoreError::NoCommit(id.to_string()))?,
     };
     let found = db
         .prepare_cached(
-            "SELECT c.after FROM changes c \
-             JOIN commits k ON k.row = c.commit_row JOIN projects p ON p.id = c.project \
-             WHERE p.name = ?1 AND c.path = ?2 \
-               AND (k.logical_ms, k.device, k.segment, k.offset) <= (?3, ?4, ?5, ?6) \
-             ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC, c.row DESC LIMIT 1",
+            "SELECT after FROM changes WHERE project = (SELECT id FROM projects WHERE name = ?1) \
+             AND path = ?2 AND logical_ms <= ?3 AND (logical_ms < ?3 OR commit_row <= ?4) \
+             ORDER BY logical_ms DESC, row DESC LIMIT 1",
         )?
-        .query_row(
-            params![project.as_str(), path.as_str(), logical, device, segment, offset],
-            |row| Ok(row.get::<_, Option<[u8; 32]>>(0)?.map(ContentHash)),
-        )
+        .query_row(params![project.as_str(), path.as_str(), logical, commit_row], |row| {
+            Ok(row.get::<_, Option<[u8; 32]>>(0)?.map(ContentHash))
+        })
         .optional()?;
     Ok(found)
 }

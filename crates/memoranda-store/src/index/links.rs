@@ -24,6 +24,15 @@ pub(super) fn target_project<'t>(
 
 /// Binds every relation of a project that goes by this key.
 pub(super) fn bind(db: &Connection, project: i64, key: &str) -> Result<()> {
+    // Most names are linked to by nobody.
+    let linked: bool = db
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM relations WHERE target_key = ? AND project = ?)",
+        )?
+        .query_row(params![key, project], |row| row.get(0))?;
+    if !linked {
+        return Ok(());
+    }
     let candidates = candidates(db, project, key)?;
     match candidates.as_slice() {
         [] => {

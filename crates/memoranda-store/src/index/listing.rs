@@ -145,12 +145,15 @@ pub(crate) fn by_key(
 ) -> Result<Vec<NotePath>> {
     let mut query = db.prepare_cached(
         "SELECT f.path FROM files f JOIN projects p ON p.id = f.project \
-         WHERE p.name = ? AND f.path_key = ? ORDER BY f.path",
+         WHERE p.name = ? AND f.path_key = ?",
     )?;
     let rows = query
         .query_map(params![project.as_str(), path.key()], |row| row.get::<_, String>(0))?
         .collect::<rusqlite::Result<Vec<_>>>()?;
-    Ok(rows.iter().filter_map(|path| NotePath::parse(path).ok()).collect())
+    let mut paths: Vec<_> = rows.iter().filter_map(|path| NotePath::parse(path).ok()).collect();
+    // Sorted here: asked to sort, SQLite would walk the whole project in that order.
+    paths.sort_unstable();
+    Ok(paths)
 }
 
 pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<Option<FileSummary>> {

@@ -123,6 +123,10 @@ CREATE INDEX commits_in_order ON commits(logical_ms, device, segment, offset);
 CREATE TABLE changes (
   row INTEGER PRIMARY KEY,
   commit_row INTEGER NOT NULL,
+  -- As of its commit, so that the last word on a path is found without looking at others.
+  logical_ms INTEGER NOT NULL,
+  -- When the history first spoke of the file, under any of the names that it has had.
+  first_ms INTEGER NOT NULL,
   project INTEGER NOT NULL,
   path TEXT NOT NULL,
   moved_from TEXT,
@@ -133,7 +137,7 @@ CREATE TABLE changes (
   facts TEXT
 ) STRICT;
 CREATE INDEX changes_by_commit ON changes(commit_row);
-CREATE INDEX changes_by_path ON changes(project, path, commit_row);
+CREATE INDEX changes_by_path ON changes(project, path, logical_ms);
 
 CREATE TABLE contents (
   hash BLOB PRIMARY KEY,

@@ -5,19 +5,21 @@
 //! are worth comparing, the words that nearly everything holds are left out; and when even the
 //! rarest is that common, the newest passages that hold it are compared.
 
+use std::collections::HashMap;
+
 use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::{Mode, Need, Query, match_expression};
 use memoranda_core::rank::TitleMatch;
 use rusqlite::types::Value;
-use rusqlite::{Connection, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
 use super::digest::link_key;
 use crate::error::Result;
 
 /// No more passages than this are compared with each other.
-const MAX_COMPARED: i64 = 4096;
+const MAX_COMPARED: i64 = 2000;
 /// What a word is worth by where it stands: title, heading, tags, body.
 const WEIGHTS: &str = "4.0, 2.0, 3.0, 1.0";
 
@@ -61,8 +63,6 @@ pub struct SearchHit {
     pub heading: String,
     /// Its first and last line.
     pub lines: (usize, usize),
-    /// The passage.
-    pub text: String,
     /// How well its words match, higher is better.
     pub bm25: f64,
     /// How well the note's name matches.
@@ -155,6 +155,19 @@ fn passage_beyond(db: &Connection, expression: &str) -> Result<Option<i64>> {
     })
 }
 
+/// The passages that match best, whatever they belong to.
+fn best(db: &Connection, plan: &Plan, most: usize) -> Result<Vec<(i64, f64)>> {
+    let mut query = db.prepare_cached(&format!(
+        "SELECT rowid, bm25(words, {WEIGHTS}) AS score FROM words \
+         WHERE words MATCH ? AND rowid >= ? ORDER BY score LIMIT ?"
+    ))?;
+    let rows = query.query_map(params![plan.expression, plan.from, most as i64], |row| {
+        Ok((row.get(0)?, -row.get::<_, f64>(1)?))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// A passage, how well it matches, and its file.
 type FoundPassage = (i64, f64, i64);
 
 /// The filter as SQL over `files f`, with its values.
@@ -175,9 +188,14 @@ impl Condition {
                 values.extend(names.into_iter().map(Value::Text));
             }
         };
-        let projects = filter.projects.iter().map(ToString::to_string).collect();
-        any_of(&mut sql, "(SELECT name FROM projects WHERE id = f.project)", projects);
         any_of(&mut sql, "f.note_type", filter.note_types.clone());
+        if !filter.projects.is_empty() {
+            let marks = vec!["?"; filter.projects.len()].join(", ");
+            sql.push_str(&format!(
+                " AND f.project IN (SELECT id FROM projects WHERE name IN ({marks}))"
+            ));
+            values.extend(filter.projects.iter().map(|name| Value::Text(name.to_string())));
+        }
         for tag in query.tags.iter().chain(&filter.tags) {
             sql.push_str(" AND EXISTS (SELECT 1 FROM tags t WHERE t.tag = ? COLLATE NOCASE AND t.file = f.id)");
             values.push(Value::Text(tag.trim_start_matches('#').to_owned()));
@@ -198,24 +216,61 @@ impl Condition {
         Self { sql, values, is_open }
     }
 
+    /// The best passages that fit. The word index is asked alone, and its best are held against
+    /// the filter; only a filter that lets few of them through is joined with the question.
     fn matching(&self, db: &Connection, plan: &Plan, limit: usize) -> Result<Vec<FoundPassage>> {
-        // Without a filter the word index is asked alone; then only the best are looked up.
-        let sql = if self.is_open {
-            format!(
-                "SELECT w.rowid, w.score, p.file FROM ( \
-                   SELECT rowid, bm25(words, {WEIGHTS}) AS score FROM words \
-                   WHERE words MATCH ? AND rowid >= ? ORDER BY score LIMIT ?) w \
-                 JOIN passages p ON p.id = w.rowid ORDER BY w.score"
-            )
-        } else {
-            format!(
-                "SELECT w.rowid, bm25(words, {WEIGHTS}) AS score, p.file FROM words w \
-                 JOIN passages p ON p.id = w.rowid JOIN files f ON f.id = p.file \
-                 WHERE words MATCH ? AND w.rowid >= ? AND {} ORDER BY score LIMIT ?",
-                self.sql
-            )
-        };
-        let mut values = vec![Value::Text(plan.expression.clone()), Value::Integer(plan.from)];
+        let few = limit.saturating_mul(2);
+        for most in [few, MAX_COMPARED as usize] {
+            let best = best(db, plan, most)?;
+            let exhausted = best.len() < most;
+            let fitting = self.fitting(db, best, limit)?;
+            if fitting.len() == limit || (exhausted && !plan.partial) || self.is_open {
+                return Ok(fitting);
+            }
+        }
+        self.matching_joined(db, plan, limit)
+    }
+
+    /// Those of the passages that fit, in their order, with their files.
+    fn fitting(
+        &self,
+        db: &Connection,
+        best: Vec<(i64, f64)>,
+        limit: usize,
+    ) -> Result<Vec<FoundPassage>> {
+        let sql = format!(
+            "SELECT f.id FROM passages p JOIN files f ON f.id = p.file WHERE p.id = ? AND {}",
+            self.sql
+        );
+        let mut query = db.prepare_cached(&sql)?;
+        let mut fitting = Vec::with_capacity(limit);
+        for (passage, score) in best {
+            let values =
+                std::iter::once(Value::Integer(passage)).chain(self.values.iter().cloned());
+            let mut rows = query.query(params_from_iter(values))?;
+            if let Some(row) = rows.next()? {
+                fitting.push((passage, score, row.get(0)?));
+            }
+            if fitting.len() == limit {
+                break;
+            }
+        }
+        Ok(fitting)
+    }
+
+    fn matching_joined(
+        &self,
+        db: &Connection,
+        plan: &Plan,
+        limit: usize,
+    ) -> Result<Vec<FoundPassage>> {
+        let sql = format!(
+            "SELECT w.rowid, bm25(words, {WEIGHTS}) AS score, p.file FROM words w \
+             JOIN passages p ON p.id = w.rowid JOIN files f ON f.id = p.file \
+             WHERE words MATCH ? AND {} ORDER BY score LIMIT ?",
+            self.sql
+        );
+        let mut values = vec![Value::Text(plan.expression.clone())];
         values.extend(self.values.iter().cloned());
         values.push(Value::Integer(limit as i64));
         let mut query = db.prepare_cached(&sql)?;
@@ -283,10 +338,11 @@ fn hits(
 ) -> Result<SearchHits> {
     let mut select = db.prepare_cached(
         "SELECT f.path, r.name, f.title, f.permalink, f.note_type, f.updated_ms, p.heading, \
-         p.first_line, p.last_line, p.text FROM passages p JOIN files f ON f.id = p.file \
+         p.first_line, p.last_line FROM passages p JOIN files f ON f.id = p.file \
          JOIN projects r ON r.id = f.project WHERE p.id = ?",
     )?;
     let mut hits = Vec::with_capacity(found.len());
+    let mut matches: HashMap<i64, TitleMatch> = HashMap::new();
     for (passage, bm25, file) in found {
         let hit = select.query_row([passage], |row| {
             let path = NotePath::parse(&row.get::<_, String>(0)?);
@@ -294,9 +350,11 @@ fn hits(
             let (Ok(path), Ok(project)) = (path, project) else { return Ok(None) };
             let title: String = row.get(2)?;
             let permalink: String = row.get(3)?;
-            let title_match = TitleMatch::of(text, query, &title)
-                .max(TitleMatch::of(text, query, &permalink))
-                .max(TitleMatch::of(text, query, path.stem()));
+            let title_match = *matches.entry(file).or_insert_with(|| {
+                TitleMatch::of(text, query, &title)
+                    .max(TitleMatch::of(text, query, &permalink))
+                    .max(TitleMatch::of(text, query, path.stem()))
+            });
             Ok(Some(SearchHit {
                 file,
                 passage,
@@ -308,7 +366,6 @@ fn hits(
                 updated: Timestamp::from_millisecond(row.get(5)?).unwrap_or_default(),
                 heading: row.get(6)?,
                 lines: (row.get::<_, i64>(7)? as usize, row.get::<_, i64>(8)? as usize),
-                text: row.get(9)?,
                 bm25,
                 title_match,
             }))
@@ -316,4 +373,10 @@ fn hits(
         hits.extend(hit);
     }
     Ok(SearchHits { hits, partial })
+}
+
+/// The text of a passage.
+pub(crate) fn passage_text(db: &Connection, passage: i64) -> Result<Option<String>> {
+    let mut query = db.prepare_cached("SELECT text FROM passages WHERE id = ?")?;
+    Ok(query.query_row([passage], |row| row.get(0)).optional()?)
 }

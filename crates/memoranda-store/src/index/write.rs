@@ -94,21 +94,6 @@ impl<'c> Batch<'c> {
 
     /// The same, when the bytes were digested elsewhere.
     pub(crate) fn put_digest(&mut self, put: &Put<'_>, digest: &Digest) -> Result<()> {
-        let file = match self.row(put.project, put.path)? {
-            Some(row) => {
-                self.forget_content(put.project, row.id)?;
-                row.id
-            }
-            None => {
-                self.db
-                    .prepare_cached(
-                        "INSERT INTO files (project, path, path_key, kind, size, mtime_ns, \
-                         ctime_ns, inode, checked_ns) VALUES (?, ?, ?, 0, -1, 0, 0, 0, 0)",
-                    )?
-                    .execute(params![put.project, put.path.as_str(), put.path.key()])?;
-                self.db.last_insert_rowid()
-            }
-        };
         let updated_ms = put.stat.mtime_ns.div_euclid(1_000_000);
         let created_ms = match digest.created {
             Some(created) => created.as_millisecond(),
@@ -116,29 +101,43 @@ impl<'c> Batch<'c> {
         };
         let problems: Vec<_> =
             digest.problems.iter().map(|p| (p.line, p.message.as_str())).collect();
-        self.db
-            .prepare_cached(
-                "UPDATE files SET kind = ?2, size = ?3, mtime_ns = ?4, ctime_ns = ?5, inode = ?6, \
-                 checked_ns = ?7, hash = ?8, title = ?9, permalink = ?10, note_type = ?11, \
-                 created_ms = ?12, updated_ms = ?13, metadata = ?14, problems = ?15 WHERE id = ?1",
-            )?
-            .execute(params![
-                file,
-                digest.kind.code(),
-                put.stat.size as i64,
-                put.stat.mtime_ns,
-                put.stat.ctime_ns,
-                put.stat.inode as i64,
-                put.checked_ns,
-                put.hash.0.as_slice(),
-                digest.title,
-                put.permalink.unwrap_or(&digest.permalink),
-                digest.note_type,
-                created_ms,
-                updated_ms,
-                digest.metadata,
-                serde_json::to_string(&problems).unwrap_or_default(),
-            ])?;
+        let known = self.row(put.project, put.path)?;
+        if let Some(row) = &known {
+            self.forget_content(put.project, row.id)?;
+        }
+        let statement = match known {
+            Some(_) => {
+                "UPDATE files SET kind = ?4, size = ?5, mtime_ns = ?6, ctime_ns = ?7, inode = ?8, \
+                 checked_ns = ?9, hash = ?10, title = ?11, permalink = ?12, note_type = ?13, \
+                 created_ms = ?14, updated_ms = ?15, metadata = ?16, problems = ?17 \
+                 WHERE project = ?1 AND path = ?2 AND ?3 <> ''"
+            }
+            None => {
+                "INSERT INTO files (project, path, path_key, kind, size, mtime_ns, ctime_ns, inode, \
+                 checked_ns, hash, title, permalink, note_type, created_ms, updated_ms, metadata, \
+                 problems) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            }
+        };
+        self.db.prepare_cached(statement)?.execute(params![
+            put.project,
+            put.path.as_str(),
+            put.path.key(),
+            digest.kind.code(),
+            put.stat.size as i64,
+            put.stat.mtime_ns,
+            put.stat.ctime_ns,
+            put.stat.inode as i64,
+            put.checked_ns,
+            put.hash.0.as_slice(),
+            digest.title,
+            put.permalink.unwrap_or(&digest.permalink),
+            digest.note_type,
+            created_ms,
+            updated_ms,
+            digest.metadata,
+            serde_json::to_string(&problems).unwrap_or_default(),
+        ])?;
+        let file = known.map_or_else(|| self.db.last_insert_rowid(), |row| row.id);
         self.put_content(put, file, digest)
     }
 
