@@ -20,7 +20,7 @@ use crate::vault::{Project, ProjectPlace};
 use crate::{Inner, clock};
 
 /// So many files, or bytes, are recorded at a time.
-const BATCH_FILES: usize = 256;
+const BATCH_FILES: usize = 1024;
 const BATCH_BYTES: u64 = 8 << 20;
 /// A file changed this shortly before it was looked at may change again within the same tick of
 /// the file system's clock, so its time proves nothing.

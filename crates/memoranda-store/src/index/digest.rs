@@ -57,8 +57,6 @@ pub(crate) struct Digest {
     pub(crate) metadata: String,
     pub(crate) problems: Vec<Problem>,
     pub(crate) tags: Vec<String>,
-    /// Names by which a link can mean this file.
-    pub(crate) keys: Vec<String>,
     pub(crate) passages: Vec<DigestedPassage>,
     pub(crate) observations: Vec<(ObservationId, Observation)>,
     pub(crate) relations: Vec<note::Relation>,
@@ -118,7 +116,6 @@ fn markdown(path: &NotePath, text: &str, mut problems: Vec<Problem>) -> Digest {
         text: passage.text(text).to_owned(),
         heading: passage.heading,
     });
-    let keys = keys(path, &title, &permalink, note.aliases());
     problems.extend(note.problems.iter().cloned());
     Digest {
         kind: FileKind::Markdown,
@@ -132,7 +129,6 @@ fn markdown(path: &NotePath, text: &str, mut problems: Vec<Problem>) -> Digest {
         title,
         permalink,
         permalink_source,
-        keys,
         problems,
     }
 }
@@ -152,7 +148,6 @@ fn plain(path: &NotePath, text: &str, problems: Vec<Problem>) -> Digest {
         created: None,
         metadata: "{}".into(),
         tags: Vec::new(),
-        keys: keys(path, &title, &permalink, Vec::new()),
         passages: passages.collect(),
         observations: Vec::new(),
         relations: Vec::new(),
@@ -199,19 +194,28 @@ pub(crate) fn link_key(name: &str) -> String {
     if slug.is_empty() { name.to_lowercase() } else { slug }
 }
 
-fn keys(path: &NotePath, title: &str, permalink: &str, aliases: Vec<String>) -> Vec<String> {
+/// The names by which a link can mean a file, from what its row in the index says.
+pub(crate) fn link_keys(path: &NotePath, title: &str, metadata: &str) -> Vec<String> {
     let without_extension = &path.as_str()[..path.as_str().len() - extension_bytes(path)];
-    let mut keys = vec![
-        link_key(title),
-        link_key(path.stem()),
-        link_key(without_extension),
-        permalink.to_lowercase(),
-    ];
+    let mut keys = vec![link_key(title), link_key(path.stem()), link_key(without_extension)];
     if !path.is_markdown() {
         keys.push(link_key(path.as_str()));
         keys.push(link_key(path.file_name()));
     }
-    keys.extend(aliases.iter().map(|alias| link_key(alias)));
+    // Most notes say nothing about further names.
+    if metadata.contains("\"aliases\"")
+        || metadata.contains("\"alias\"")
+        || metadata.contains("\"permalink\"")
+    {
+        let metadata: serde_json::Value = serde_json::from_str(metadata).unwrap_or_default();
+        keys.extend(metadata["permalink"].as_str().map(str::to_lowercase));
+        for aliases in [&metadata["aliases"], &metadata["alias"]] {
+            let listed =
+                aliases.as_array().into_iter().flatten().filter_map(|alias| alias.as_str());
+            let written = aliases.as_str().into_iter().flat_map(|text| text.split(','));
+            keys.extend(listed.chain(written).map(|alias| link_key(alias.trim())));
+        }
+    }
     keys.retain(|key| !key.is_empty());
     keys.sort_unstable();
     keys.dedup();
@@ -249,6 +253,13 @@ fn meta_json(value: &MetaValue) -> serde_json::Value {
         MetaValue::Map(entries) => serde_json::Value::Object(
             entries.iter().map(|(key, value)| (key.clone(), meta_json(value))).collect(),
         ),
+    }
+}
+
+impl Digest {
+    /// The names by which a link can mean this file.
+    pub(crate) fn keys(&self, path: &NotePath) -> Vec<String> {
+        link_keys(path, &self.title, &self.metadata)
     }
 }
 

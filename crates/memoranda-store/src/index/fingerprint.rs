@@ -17,7 +17,7 @@ const TABLES: [(&str, &str); 9] = [
     (
         "passages",
         "SELECT p.name, f.path, s.heading, s.first_line, s.last_line, s.text FROM passages s \
-         JOIN files f ON f.id = s.file JOIN projects p ON p.id = f.project ORDER BY 1, 2, 4, s.id",
+         JOIN files f ON f.id = s.id / 65536 JOIN projects p ON p.id = f.project ORDER BY 1, 2, 4, s.id",
     ),
     (
         "observations",

@@ -66,7 +66,7 @@ fn edges(db: &Connection, level: &[i64]) -> Result<Vec<Edge<i64, String>>, Store
         for column in ["file", "target_file"] {
             let sql = format!(
                 "SELECT file, target_file, relation_type FROM relations \
-                 WHERE {column} IN ({marks}) AND target_file IS NOT NULL ORDER BY id"
+                 WHERE {column} IN ({marks}) AND target_file IS NOT NULL ORDER BY file, n"
             );
             let mut query = db.prepare_cached(&sql)?;
             let ids = part.iter().map(|id| Value::Integer(*id));

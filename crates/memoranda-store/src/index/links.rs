@@ -62,32 +62,51 @@ fn bind_each(
     candidates: &[LinkCandidate<i64>],
 ) -> Result<()> {
     let mut query = db.prepare_cached(
-        "SELECT r.id, r.target, f.path, f.project FROM relations r JOIN files f ON f.id = r.file \
-         WHERE r.target_key = ? AND r.project = ?",
+        "SELECT r.file, r.n, r.target, f.path, f.project FROM relations r \
+         JOIN files f ON f.id = r.file WHERE r.target_key = ? AND r.project = ?",
     )?;
     let relations = query
         .query_map(params![key, project], |row| {
             Ok((
-                row.get::<_, i64>(0)?,
-                row.get::<_, String>(1)?,
+                (row.get::<_, i64>(0)?, row.get::<_, i64>(1)?),
                 row.get::<_, String>(2)?,
-                row.get::<_, i64>(3)?,
+                row.get::<_, String>(3)?,
+                row.get::<_, i64>(4)?,
             ))
         })?
         .collect::<rusqlite::Result<Vec<_>>>()?;
-    let mut update = db.prepare_cached("UPDATE relations SET target_file = ? WHERE id = ?")?;
-    for (id, target, path, own_project) in relations {
+    let mut update =
+        db.prepare_cached("UPDATE relations SET target_file = ? WHERE file = ? AND n = ?")?;
+    for ((file, n), target, path, own_project) in relations {
         let from = NotePath::parse(&path).ok().filter(|_| own_project == project);
-        let keys = link_keys(&target, from.as_ref(), slug);
-        let file = match choose(&keys, candidates, from.as_ref(), Strictness::Lenient) {
-            Resolution::Found(file) => Some(file),
-            Resolution::Ambiguous(files) => files.first().copied(),
-            // The name fits by an alias or a slug: the shortest path, as for any tie.
-            Resolution::Missing => candidates.first().map(|candidate| candidate.id),
-        };
-        update.execute(params![file, id])?;
+        update.execute(params![nearest(&target, from.as_ref(), candidates), file, n])?;
     }
     Ok(())
+}
+
+/// The file that a new relation means; `None` if there is none yet.
+pub(super) fn target(
+    db: &Connection,
+    project: i64,
+    key: &str,
+    link: &str,
+    from: Option<&NotePath>,
+) -> Result<Option<i64>> {
+    let candidates = candidates(db, project, key)?;
+    Ok(match candidates.as_slice() {
+        [only] => Some(only.id),
+        several => nearest(link, from, several),
+    })
+}
+
+fn nearest(link: &str, from: Option<&NotePath>, candidates: &[LinkCandidate<i64>]) -> Option<i64> {
+    let keys = link_keys(link, from, slug);
+    match choose(&keys, candidates, from, Strictness::Lenient) {
+        Resolution::Found(file) => Some(file),
+        Resolution::Ambiguous(files) => files.first().copied(),
+        // The name fits by an alias or a slug: the shortest path, as for any tie.
+        Resolution::Missing => candidates.first().map(|candidate| candidate.id),
+    }
 }
 
 /// The files that a key can mean, the shortest path first.

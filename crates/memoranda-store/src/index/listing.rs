@@ -93,9 +93,7 @@ pub(crate) fn list(
         values.push(Value::Text(note_type.clone()));
     }
     if let Some(tag) = &filter.tag {
-        sql.push_str(
-            " AND EXISTS (SELECT 1 FROM tags t WHERE t.tag = ? COLLATE NOCASE AND t.file = f.id)",
-        );
+        sql.push_str(" AND EXISTS (SELECT 1 FROM tags t WHERE t.tag = ? AND t.file = f.id)");
         values.push(Value::Text(tag.trim_start_matches('#').to_owned()));
     }
     if let Some(since) = filter.since {
@@ -238,12 +236,12 @@ pub struct RelationRow {
 
 /// The relations from a file.
 pub(crate) fn relations_from(db: &Connection, file: i64) -> Result<Vec<RelationRow>> {
-    relations(db, "file = ? ORDER BY line, id", file)
+    relations(db, "file = ? ORDER BY n", file)
 }
 
 /// The relations to a file.
 pub(crate) fn relations_to(db: &Connection, file: i64) -> Result<Vec<RelationRow>> {
-    relations(db, "target_file = ? ORDER BY file, line, id", file)
+    relations(db, "target_file = ? ORDER BY file, n", file)
 }
 
 fn relations(db: &Connection, condition: &str, file: i64) -> Result<Vec<RelationRow>> {

@@ -34,24 +34,23 @@ CREATE INDEX files_by_key ON files(project, path_key);
 CREATE INDEX files_by_permalink ON files(project, permalink);
 CREATE INDEX files_by_update ON files(updated_ms);
 
--- The names by which a link can reach a note, normalised.
+-- The names by which a link can reach a note, normalised. A note's names follow from its row
+-- in files, so there is no way back from the file to its names.
 CREATE TABLE link_keys (
   key TEXT NOT NULL,
   project INTEGER NOT NULL,
   file INTEGER NOT NULL,
   PRIMARY KEY (key, project, file)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX link_keys_by_file ON link_keys(file);
 
+-- The passages of file N have the numbers from N * 65536 on, so that none need an index.
 CREATE TABLE passages (
   id INTEGER PRIMARY KEY,
-  file INTEGER NOT NULL,
   heading TEXT NOT NULL,
   first_line INTEGER NOT NULL,
   last_line INTEGER NOT NULL,
   text TEXT NOT NULL
 ) STRICT;
-CREATE INDEX passages_by_file ON passages(file);
 
 CREATE VIRTUAL TABLE words USING fts5(
   title, heading, tags, body,
@@ -60,8 +59,8 @@ CREATE VIRTUAL TABLE words USING fts5(
 );
 
 CREATE TABLE observations (
-  id INTEGER PRIMARY KEY,
   file INTEGER NOT NULL,
+  n INTEGER NOT NULL,
   observation_id TEXT NOT NULL,
   category TEXT,
   text TEXT NOT NULL,
@@ -75,32 +74,32 @@ CREATE TABLE observations (
   thread TEXT,
   superseded_by TEXT,
   supersedes TEXT,
-  struck INTEGER NOT NULL
-) STRICT;
-CREATE INDEX observations_by_file ON observations(file);
+  struck INTEGER NOT NULL,
+  PRIMARY KEY (file, n)
+) STRICT, WITHOUT ROWID;
 CREATE INDEX observations_by_id ON observations(observation_id);
 
 CREATE TABLE relations (
-  id INTEGER PRIMARY KEY,
   file INTEGER NOT NULL,
+  n INTEGER NOT NULL,
   project INTEGER NOT NULL,
   relation_type TEXT NOT NULL,
   target TEXT NOT NULL,
   target_key TEXT NOT NULL,
   target_file INTEGER,
   context TEXT,
-  line INTEGER NOT NULL
-) STRICT;
-CREATE INDEX relations_by_file ON relations(file);
-CREATE INDEX relations_by_key ON relations(target_key);
+  line INTEGER NOT NULL,
+  PRIMARY KEY (file, n)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX relations_by_key ON relations(target_key, project);
 CREATE INDEX relations_by_target ON relations(target_file) WHERE target_file IS NOT NULL;
 
 CREATE TABLE tags (
-  tag TEXT NOT NULL,
   file INTEGER NOT NULL,
-  PRIMARY KEY (tag, file)
+  tag TEXT NOT NULL COLLATE NOCASE,
+  PRIMARY KEY (file, tag)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX tags_by_file ON tags(file);
+CREATE INDEX tags_by_tag ON tags(tag);
 
 -- The history, read from the log.
 CREATE TABLE commits (

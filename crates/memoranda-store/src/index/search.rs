@@ -16,6 +16,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
 use super::digest::link_key;
+use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
 
 /// No more passages than this are compared with each other.
@@ -197,7 +198,7 @@ impl Condition {
             values.extend(filter.projects.iter().map(|name| Value::Text(name.to_string())));
         }
         for tag in query.tags.iter().chain(&filter.tags) {
-            sql.push_str(" AND EXISTS (SELECT 1 FROM tags t WHERE t.tag = ? COLLATE NOCASE AND t.file = f.id)");
+            sql.push_str(" AND EXISTS (SELECT 1 FROM tags t WHERE t.tag = ? AND t.file = f.id)");
             values.push(Value::Text(tag.trim_start_matches('#').to_owned()));
         }
         if let Some(folder) = &filter.folder {
@@ -238,18 +239,14 @@ impl Condition {
         best: Vec<(i64, f64)>,
         limit: usize,
     ) -> Result<Vec<FoundPassage>> {
-        let sql = format!(
-            "SELECT f.id FROM passages p JOIN files f ON f.id = p.file WHERE p.id = ? AND {}",
-            self.sql
-        );
+        let sql = format!("SELECT 1 FROM files f WHERE f.id = ? AND {}", self.sql);
         let mut query = db.prepare_cached(&sql)?;
-        let mut fitting = Vec::with_capacity(limit);
+        let mut fitting = Vec::with_capacity(limit.min(best.len()));
         for (passage, score) in best {
-            let values =
-                std::iter::once(Value::Integer(passage)).chain(self.values.iter().cloned());
-            let mut rows = query.query(params_from_iter(values))?;
-            if let Some(row) = rows.next()? {
-                fitting.push((passage, score, row.get(0)?));
+            let file = passage / PASSAGES_PER_FILE;
+            let values = std::iter::once(Value::Integer(file)).chain(self.values.iter().cloned());
+            if self.is_open || query.exists(params_from_iter(values))? {
+                fitting.push((passage, score, file));
             }
             if fitting.len() == limit {
                 break;
@@ -265,9 +262,8 @@ impl Condition {
         limit: usize,
     ) -> Result<Vec<FoundPassage>> {
         let sql = format!(
-            "SELECT w.rowid, bm25(words, {WEIGHTS}) AS score, p.file FROM words w \
-             JOIN passages p ON p.id = w.rowid JOIN files f ON f.id = p.file \
-             WHERE words MATCH ? AND {} ORDER BY score LIMIT ?",
+            "SELECT w.rowid, bm25(words, {WEIGHTS}) AS score, f.id FROM words w \
+             JOIN files f ON f.id = w.rowid / {PASSAGES_PER_FILE} WHERE words MATCH ? AND {} ORDER BY score LIMIT ?",
             self.sql
         );
         let mut values = vec![Value::Text(plan.expression.clone())];
@@ -283,8 +279,7 @@ impl Condition {
     /// The newest notes that fit, for a search by tags alone.
     fn newest(&self, db: &Connection, limit: usize) -> Result<Vec<FoundPassage>> {
         let sql = format!(
-            "SELECT (SELECT min(id) FROM passages WHERE file = f.id), 0.0, f.id FROM files f \
-             WHERE {} ORDER BY f.updated_ms DESC, f.path LIMIT ?",
+            "SELECT f.id * {PASSAGES_PER_FILE}, 0.0, f.id FROM files f WHERE {} ORDER BY f.updated_ms DESC, f.path LIMIT ?",
             self.sql
         );
         let values = self.values.iter().cloned().chain([Value::Integer(limit as i64)]);
@@ -297,18 +292,10 @@ impl Condition {
 
     /// The beginning of a note that was found by its name, if it fits.
     fn first_passage(&self, db: &Connection, file: i64) -> Result<Option<FoundPassage>> {
-        let sql = format!(
-            "SELECT (SELECT min(id) FROM passages WHERE file = f.id), 0.0, f.id FROM files f \
-             WHERE {} AND f.id = ?",
-            self.sql
-        );
+        let sql = format!("SELECT 1 FROM files f WHERE {} AND f.id = ?", self.sql);
         let values = self.values.iter().cloned().chain([Value::Integer(file)]);
-        let mut query = db.prepare_cached(&sql)?;
-        let mut rows = query.query(params_from_iter(values))?;
-        Ok(match rows.next()? {
-            Some(row) => row.get::<_, Option<i64>>(0)?.map(|passage| (passage, 0.0, file)),
-            None => None,
-        })
+        let fits = db.prepare_cached(&sql)?.exists(params_from_iter(values))?;
+        Ok(fits.then(|| (first_passage(file), 0.0, file)))
     }
 }
 
@@ -338,8 +325,8 @@ fn hits(
 ) -> Result<SearchHits> {
     let mut select = db.prepare_cached(
         "SELECT f.path, r.name, f.title, f.permalink, f.note_type, f.updated_ms, p.heading, \
-         p.first_line, p.last_line FROM passages p JOIN files f ON f.id = p.file \
-         JOIN projects r ON r.id = f.project WHERE p.id = ?",
+         p.first_line, p.last_line FROM passages p \
+         JOIN files f ON f.id = p.id / 65536 JOIN projects r ON r.id = f.project WHERE p.id = ?",
     )?;
     let mut hits = Vec::with_capacity(found.len());
     let mut matches: HashMap<i64, TitleMatch> = HashMap::new();

@@ -7,7 +7,7 @@ use memoranda_core::path::NotePath;
 use memoranda_core::words::index_text;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::digest::{Digest, FileKind, PermalinkSource, digest, link_key};
+use super::digest::{Digest, FileKind, PermalinkSource, digest, link_key, link_keys};
 use super::links;
 use crate::error::Result;
 use crate::files::FileStat;
@@ -15,8 +15,8 @@ use crate::files::FileStat;
 /// A batch of index changes within one transaction; links are bound when it is finished.
 pub(crate) struct Batch<'c> {
     pub(super) db: &'c Connection,
-    /// Link keys that appeared or vanished: relations by these names are bound anew.
-    touched: BTreeSet<(i64, String)>,
+    /// Names that appeared or vanished: relations by these names are bound anew.
+    names: BTreeSet<(i64, String)>,
 }
 
 /// The row of a file as the store needs it.
@@ -32,7 +32,7 @@ pub(crate) struct FileRow {
 
 impl<'c> Batch<'c> {
     pub(crate) fn new(db: &'c Connection) -> Self {
-        Self { db, touched: BTreeSet::new() }
+        Self { db, names: BTreeSet::new() }
     }
 
     /// The number of a project in the index.
@@ -102,9 +102,14 @@ impl<'c> Batch<'c> {
         let problems: Vec<_> =
             digest.problems.iter().map(|p| (p.line, p.message.as_str())).collect();
         let known = self.row(put.project, put.path)?;
-        if let Some(row) = &known {
-            self.forget_content(put.project, row.id)?;
-        }
+        let old_keys = match &known {
+            Some(row) => {
+                let keys = self.keys(row.id)?;
+                self.forget_content(row.id)?;
+                keys
+            }
+            None => Vec::new(),
+        };
         let statement = match known {
             Some(_) => {
                 "UPDATE files SET kind = ?4, size = ?5, mtime_ns = ?6, ctime_ns = ?7, inode = ?8, \
@@ -138,13 +143,49 @@ impl<'c> Batch<'c> {
             serde_json::to_string(&problems).unwrap_or_default(),
         ])?;
         let file = known.map_or_else(|| self.db.last_insert_rowid(), |row| row.id);
+        self.put_keys(put.project, file, &old_keys, &digest.keys(put.path))?;
         self.put_content(put, file, digest)
+    }
+
+    /// The names of a file, as they follow from its row.
+    fn keys(&self, file: i64) -> Result<Vec<String>> {
+        let mut row =
+            self.db.prepare_cached("SELECT path, title, metadata, kind FROM files WHERE id = ?")?;
+        let (path, title, metadata, kind) = row.query_row([file], |row| {
+            let path: String = row.get(0)?;
+            Ok((path, row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get::<_, i64>(3)?))
+        })?;
+        // What is known from the log alone has no names yet.
+        match (NotePath::parse(&path), FileKind::from_code(kind)) {
+            (_, FileKind::Known) | (Err(_), _) => Ok(Vec::new()),
+            (Ok(path), _) => Ok(link_keys(&path, &title, &metadata)),
+        }
+    }
+
+    /// Replaces a file's names. Names that it keeps mean the same file as before, so only the
+    /// others concern the relations by them.
+    fn put_keys(&mut self, project: i64, file: i64, old: &[String], new: &[String]) -> Result<()> {
+        let mut remove = self
+            .db
+            .prepare_cached("DELETE FROM link_keys WHERE key = ? AND project = ? AND file = ?")?;
+        for key in old.iter().filter(|key| !new.contains(key)) {
+            remove.execute(params![key, project, file])?;
+            self.names.insert((project, key.clone()));
+        }
+        let mut add = self.db.prepare_cached(
+            "INSERT OR IGNORE INTO link_keys (key, project, file) VALUES (?, ?, ?)",
+        )?;
+        for key in new.iter().filter(|key| !old.contains(key)) {
+            add.execute(params![key, project, file])?;
+            self.names.insert((project, key.clone()));
+        }
+        Ok(())
     }
 
     fn put_content(&mut self, put: &Put<'_>, file: i64, digest: &Digest) -> Result<()> {
         let tags = digest.tags.join(" ");
         let mut passage_row = self.db.prepare_cached(
-            "INSERT INTO passages (file, heading, first_line, last_line, text) VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO passages (id, heading, first_line, last_line, text) VALUES (?, ?, ?, ?, ?)",
         )?;
         let mut words = self.db.prepare_cached(
             "INSERT INTO words (rowid, title, heading, tags, body) VALUES (?, ?, ?, ?, ?)",
@@ -160,9 +201,10 @@ impl<'c> Batch<'c> {
             [] if digest.kind != FileKind::Other => &empty,
             passages => passages,
         };
-        for (n, passage) in passages.iter().enumerate() {
+        let first = first_passage(file);
+        for (id, passage) in (first..first + PASSAGES_PER_FILE).zip(passages) {
             passage_row.execute(params![
-                file,
+                id,
                 passage.heading,
                 passage.first_line as i64,
                 passage.last_line as i64,
@@ -170,23 +212,16 @@ impl<'c> Batch<'c> {
             ])?;
             let (heading, body) = passage.words();
             // Title and tags belong to the note, so they are told once, with its first passage.
-            let title = if n == 0 { index_text(&digest.title) } else { "".into() };
-            let tags = if n == 0 { tags.as_str() } else { "" };
-            words.execute(params![self.db.last_insert_rowid(), title, heading, tags, body])?;
+            let title = if id == first { index_text(&digest.title) } else { "".into() };
+            let tags = if id == first { tags.as_str() } else { "" };
+            words.execute(params![id, title, heading, tags, body])?;
         }
         self.put_observations(put, file, digest)?;
-        self.put_relations(put.project, file, digest)?;
+        self.put_relations(put, file, digest)?;
         let mut tag_row =
             self.db.prepare_cached("INSERT OR IGNORE INTO tags (tag, file) VALUES (?, ?)")?;
         for tag in &digest.tags {
             tag_row.execute(params![tag, file])?;
-        }
-        let mut key_row = self.db.prepare_cached(
-            "INSERT OR IGNORE INTO link_keys (key, project, file) VALUES (?, ?, ?)",
-        )?;
-        for key in &digest.keys {
-            key_row.execute(params![key, put.project, file])?;
-            self.touched.insert((put.project, key.clone()));
         }
         Ok(())
     }
@@ -199,14 +234,15 @@ impl<'c> Batch<'c> {
             Default::default()
         };
         let mut insert = self.db.prepare_cached(
-            "INSERT INTO observations (file, observation_id, category, text, context, tags, line, \
+            "INSERT INTO observations (file, n, observation_id, category, text, context, tags, line, \
              version, time_ms, confidence, importance, thread, superseded_by, supersedes, struck) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
-        for (id, observation) in &digest.observations {
+        for (n, (id, observation)) in digest.observations.iter().enumerate() {
             let fact = observation.fact.as_ref();
             insert.execute(params![
                 file,
+                n as i64,
                 id.as_str(),
                 observation.category,
                 observation.text,
@@ -226,24 +262,27 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    fn put_relations(&mut self, project: i64, file: i64, digest: &Digest) -> Result<()> {
+    fn put_relations(&self, put: &Put<'_>, file: i64, digest: &Digest) -> Result<()> {
         let mut insert = self.db.prepare_cached(
-            "INSERT INTO relations (file, project, relation_type, target, target_key, context, line) \
-             VALUES (?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO relations (file, n, project, relation_type, target, target_key, \
+             target_file, context, line) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
-        for relation in &digest.relations {
-            let (target_project, name) = links::target_project(self.db, project, &relation.target)?;
+        for (n, relation) in digest.relations.iter().enumerate() {
+            let (project, name) = links::target_project(self.db, put.project, &relation.target)?;
             let key = link_key(name);
+            let from = (project == put.project).then_some(put.path);
+            let target = links::target(self.db, project, &key, &relation.target, from)?;
             insert.execute(params![
                 file,
-                target_project,
+                n as i64,
+                project,
                 relation.relation_type,
                 relation.target,
                 key,
+                target,
                 relation.context,
                 relation.line as i64
             ])?;
-            self.touched.insert((target_project, key));
         }
         Ok(())
     }
@@ -270,24 +309,26 @@ impl<'c> Batch<'c> {
     /// Forgets a file.
     pub(crate) fn remove(&mut self, project: i64, path: &NotePath) -> Result<()> {
         if let Some(row) = self.row(project, path)? {
-            self.forget_content(project, row.id)?;
+            let keys = self.keys(row.id)?;
+            self.put_keys(project, row.id, &keys, &[])?;
+            self.forget_content(row.id)?;
             self.db.prepare_cached("DELETE FROM files WHERE id = ?")?.execute([row.id])?;
         }
         Ok(())
     }
 
-    fn forget_content(&mut self, project: i64, file: i64) -> Result<()> {
-        let mut keys = self.db.prepare_cached("SELECT key FROM link_keys WHERE file = ?")?;
-        for key in keys.query_map([file], |row| row.get::<_, String>(0))? {
-            self.touched.insert((project, key?));
+    fn forget_content(&self, file: i64) -> Result<()> {
+        let passages = params![first_passage(file), first_passage(file) + PASSAGES_PER_FILE - 1];
+        for statement in [
+            "DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE id BETWEEN ? AND ?)",
+            "DELETE FROM passages WHERE id BETWEEN ? AND ?",
+        ] {
+            self.db.prepare_cached(statement)?.execute(passages)?;
         }
         for statement in [
-            "DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE file = ?)",
-            "DELETE FROM passages WHERE file = ?",
             "DELETE FROM observations WHERE file = ?",
             "DELETE FROM relations WHERE file = ?",
             "DELETE FROM tags WHERE file = ?",
-            "DELETE FROM link_keys WHERE file = ?",
         ] {
             self.db.prepare_cached(statement)?.execute([file])?;
         }
@@ -296,11 +337,19 @@ impl<'c> Batch<'c> {
 
     /// Binds every relation whose target appeared, moved or vanished in this batch.
     pub(crate) fn finish(self) -> Result<()> {
-        for (project, key) in &self.touched {
+        for (project, key) in &self.names {
             links::bind(self.db, *project, key)?;
         }
         Ok(())
     }
+}
+
+/// So many passages a file may have; see the schema.
+pub(super) const PASSAGES_PER_FILE: i64 = 65_536;
+
+/// The number of a file's first passage.
+pub(super) fn first_passage(file: i64) -> i64 {
+    file * PASSAGES_PER_FILE
 }
 
 /// A file as it is now on disk.
