@@ -91,6 +91,7 @@ fn run() {
     let task = Task { name, folder, arguments: lines.collect() };
     match task.name.as_str() {
         "write" => crate::processes::write(&task),
+        "hammer" => crate::processes::hammer(&task),
         "edit" => crate::processes::edit(&task),
         "append" => crate::processes::append_beside_editor(&task),
         "crash" => crate::crash::be_crashed(&task),
