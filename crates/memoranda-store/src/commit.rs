@@ -186,12 +186,10 @@ fn observe_unrecorded(
             _ => None,
         };
         for (path, found) in here.into_iter().chain(there) {
-            let known = batch.row(step.project_row, path)?.and_then(|row| row.hash);
-            let known = match known {
-                Some(known) => Some(known),
-                None => history::head(session.db, step.project_row, path)?.and_then(|h| h.after),
-            };
-            if known != Some(found.hash) {
+            let known =
+                history::head(session.db, step.project_row, path)?.and_then(|head| head.after);
+            let kept = history::content_at(session.db, found.hash)?.is_some();
+            if known != Some(found.hash) || !kept {
                 let project = &step.operation.project;
                 observation.put(session, batch, project, step.project_row, path, known, found)?;
             }
