@@ -180,22 +180,13 @@ impl Root {
         Ok(below)
     }
 
-    /// Every file of the project that has a portable name; leftovers of dead writes are none.
-    pub(crate) fn everything(&self) -> Result<Vec<NotePath>> {
+    /// Every plain file of the project that has a portable name, and how many things are none.
+    /// Leftovers of dead writes do not count.
+    pub(crate) fn everything(&self) -> Result<(Vec<NotePath>, usize)> {
         let mut files = Vec::new();
-        for entry in self.dir.entries().doing(|| "list the project".into())? {
-            let entry = entry.doing(|| "list the project".into())?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let Ok(path) = NotePath::parse(&name) else { continue };
-            let kind = entry.file_type().doing(|| "list the project".into())?;
-            if kind.is_file() && !name.starts_with(walk::TEMPORARY_PREFIX) {
-                files.push(path);
-            } else if kind.is_dir() {
-                files.extend(self.below(&path)?.files);
-            }
-        }
+        let left_out = gather_plain(&self.dir, "", &mut files).doing(|| "list the project".into())?;
         files.sort_unstable();
-        Ok(files)
+        Ok((files, left_out))
     }
 
     fn gather(&self, dir: &Dir, place: &NotePath, below: &mut Below) -> Result<()> {
@@ -266,6 +257,29 @@ impl Root {
         }
         StoreError::Io { doing: format!("use {path}"), source: error }
     }
+}
+
+/// Gathers the plain files below a folder; says how many names were passed over.
+fn gather_plain(dir: &Dir, prefix: &str, files: &mut Vec<NotePath>) -> io::Result<usize> {
+    let mut left_out = 0;
+    for entry in dir.entries()? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        let name = entry.file_name().into_string().ok();
+        if name.as_ref().is_some_and(|name| name.starts_with(walk::TEMPORARY_PREFIX)) {
+            continue;
+        }
+        let path = name.and_then(|name| NotePath::parse(&format!("{prefix}{name}")).ok());
+        match path {
+            Some(path) if kind.is_file() => files.push(path),
+            Some(path) if kind.is_dir() => {
+                let below = dir.open_dir_nofollow(path.file_name())?;
+                left_out += gather_plain(&below, &format!("{path}/"), files)?;
+            }
+            _ => left_out += 1,
+        }
+    }
+    Ok(left_out)
 }
 
 fn stat_of(metadata: &Metadata) -> FileStat {
