@@ -320,8 +320,16 @@ impl Store {
 
     /// The content of a version, from the log.
     pub fn content(&self, hash: ContentHash) -> Result<Vec<u8>> {
-        let at = self.inner.ask(|db| history::content_at(db, hash))?;
-        self.inner.log.content(&at.ok_or(StoreError::ContentGone(hash))?, hash)
+        let find = || self.inner.ask(|db| history::content_at(db, hash));
+        let at = find()?.ok_or(StoreError::ContentGone(hash))?;
+        match self.inner.log.content(&at, hash) {
+            // Another process may have rewritten the log just now.
+            Err(StoreError::ContentGone(_)) => match find()? {
+                Some(moved) if moved != at => self.inner.log.content(&moved, hash),
+                _ => Err(StoreError::ContentGone(hash)),
+            },
+            other => other,
+        }
     }
 
     /// How much the index holds.
