@@ -27,3 +27,7 @@ mod disk;
 #[cfg(feature = "faults")]
 #[path = "it/processes.rs"]
 mod processes;
+
+#[cfg(all(unix, feature = "faults"))]
+#[path = "it/history.rs"]
+mod history;

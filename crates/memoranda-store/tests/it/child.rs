@@ -64,6 +64,11 @@ impl Task {
         output.status.success()
     }
 
+    /// Runs to whatever end, even a panic.
+    pub(crate) fn run_to_whatever(&self) {
+        self.start().wait_with_output().unwrap();
+    }
+
     pub(crate) fn number(&self, n: usize) -> usize {
         self.arguments[n].parse().unwrap()
     }
@@ -92,6 +97,9 @@ fn run() {
     match task.name.as_str() {
         "write" => crate::processes::write(&task),
         "hammer" => crate::processes::hammer(&task),
+        "clock" => crate::history::write_with_a_bad_clock(&task),
+        "beside" => crate::history::write_beside_a_vacuum(&task),
+        "vacuum" => crate::history::die_in_a_vacuum(&task),
         "edit" => crate::processes::edit(&task),
         "append" => crate::processes::append_beside_editor(&task),
         "crash" => crate::crash::be_crashed(&task),
