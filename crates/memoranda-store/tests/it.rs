@@ -31,3 +31,7 @@ mod processes;
 #[cfg(all(unix, feature = "faults"))]
 #[path = "it/history.rs"]
 mod history;
+
+#[cfg(feature = "faults")]
+#[path = "it/damage.rs"]
+mod damage;

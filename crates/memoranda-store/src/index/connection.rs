@@ -78,6 +78,9 @@ impl IndexFile {
 
     /// Makes an empty index. Only under the vault's lock.
     pub(crate) fn create(&self) -> Result<Connection> {
+        if let Some(folder) = self.path.parent() {
+            own::create_dir(folder, Privacy::Private).doing(|| "make the index's folder".into())?;
+        }
         for suffix in ["", "-wal", "-shm", ".stamp"] {
             own::remove(&self.with_suffix(suffix)).doing(|| "remove the old index".into())?;
         }

@@ -97,6 +97,7 @@ fn run() {
     match task.name.as_str() {
         "write" => crate::processes::write(&task),
         "hammer" => crate::processes::hammer(&task),
+        "leave-wal" => crate::damage::leave_wal(&task),
         "clock" => crate::history::write_with_a_bad_clock(&task),
         "beside" => crate::history::write_beside_a_vacuum(&task),
         "vacuum" => crate::history::die_in_a_vacuum(&task),
