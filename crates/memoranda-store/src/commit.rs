@@ -75,12 +75,32 @@ impl Inner {
         author: &Author,
         mut decide: impl FnMut(&View<'_>) -> Result<Change, E>,
     ) -> Result<Outcome, E> {
+        let mut damaged = false;
+        let first = self.try_commit(author, &mut decide, &mut damaged);
+        if damaged {
+            // Nothing has been done yet: a bad index shows while the change is prepared.
+            self.index.forget();
+            return self.try_commit(author, &mut decide, &mut damaged);
+        }
+        first
+    }
+
+    fn try_commit<E: From<StoreError>>(
+        &self,
+        author: &Author,
+        decide: &mut impl FnMut(&View<'_>) -> Result<Change, E>,
+        damaged: &mut bool,
+    ) -> Result<Outcome, E> {
         self.with_session(|session| {
             for _ in 0..MAX_TRIES {
                 let change = decide(&View { inner: self })?;
-                match make(session, author, change)? {
-                    Made::Done(outcome) => return Ok(outcome),
-                    Made::Raced => {}
+                match make(session, author, change) {
+                    Ok(Made::Done(outcome)) => return Ok(outcome),
+                    Ok(Made::Raced) => {}
+                    Err(e) => {
+                        *damaged = e.is_index_damage();
+                        return Err(e.into());
+                    }
                 }
             }
             let busy = "an editor kept saving the same file; nothing was changed";

@@ -71,8 +71,18 @@ struct Candidate {
 }
 
 impl Inner {
-    /// Looks at every file of every project.
+    /// Looks at every file of every project; once more if the index turns out to be bad.
     pub(crate) fn sync_all(&self, progress: &mut dyn FnMut(SyncProgress)) -> Result<SyncReport> {
+        match self.try_sync_all(progress) {
+            Err(e) if e.is_index_damage() => {
+                self.index.forget();
+                self.try_sync_all(progress)
+            }
+            other => other,
+        }
+    }
+
+    fn try_sync_all(&self, progress: &mut dyn FnMut(SyncProgress)) -> Result<SyncReport> {
         let mut report = SyncReport::default();
         self.read_other_devices()?;
         for project in self.vault.projects()? {
