@@ -35,3 +35,11 @@ mod history;
 #[cfg(feature = "faults")]
 #[path = "it/damage.rs"]
 mod damage;
+
+#[cfg(all(unix, feature = "faults"))]
+#[path = "it/bounds.rs"]
+mod bounds;
+
+#[cfg(all(unix, feature = "faults"))]
+#[path = "it/people.rs"]
+mod people;

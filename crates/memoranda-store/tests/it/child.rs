@@ -64,6 +64,17 @@ impl Task {
         output.status.success()
     }
 
+    /// Runs to the end with no mode bit masked.
+    pub(crate) fn run_with_umask_0(&self) {
+        let direct = self.command();
+        let mut command = Command::new("sh");
+        command.args(["-c", "umask 0; exec \"$0\" \"$@\""]).arg(direct.get_program());
+        command.args(direct.get_args());
+        command.envs(direct.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
     /// Runs to whatever end, even a panic.
     pub(crate) fn run_to_whatever(&self) {
         self.start().wait_with_output().unwrap();
@@ -98,6 +109,9 @@ fn run() {
         "write" => crate::processes::write(&task),
         "hammer" => crate::processes::hammer(&task),
         "leave-wal" => crate::damage::leave_wal(&task),
+        "flip" => crate::bounds::flip_folder(&task),
+        "private" => crate::bounds::write_private(&task),
+        "watch" => crate::people::watch(&task),
         "clock" => crate::history::write_with_a_bad_clock(&task),
         "beside" => crate::history::write_beside_a_vacuum(&task),
         "vacuum" => crate::history::die_in_a_vacuum(&task),
