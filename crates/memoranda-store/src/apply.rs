@@ -113,6 +113,11 @@ impl<'a> Apply<'a> {
         }
     }
 
+    /// Whether the project's rules leave the file out of the search.
+    pub(crate) fn is_ignored(&self) -> bool {
+        self.root.ignores(self.path)
+    }
+
     /// What the system says of the file afterwards.
     pub(crate) fn stat(&self) -> Result<Option<FileStat>> {
         match &self.folder {

@@ -424,7 +424,7 @@ fn index(
             batch.remove(*project, from)?;
         }
         match (apply.content(), apply.stat()?) {
-            (Some((bytes, hash)), Some(stat)) if !apply.path().is_hidden() => {
+            (Some((bytes, hash)), Some(stat)) if !apply.is_ignored() => {
                 let first_seen_ms =
                     history::head(session.db, *project, apply.path())?.map(|head| head.first_ms);
                 let permalink = commit

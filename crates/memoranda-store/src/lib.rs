@@ -170,6 +170,8 @@ impl Store {
     /// Forgets a project that was added from elsewhere; its files and its history stay.
     pub fn remove_project(&self, name: &str) -> Result<Project> {
         let project = self.inner.vault.project(name)?;
+        // Nothing that was written to it may have to be completed when it is gone.
+        self.inner.make_checkpoint()?;
         self.inner.with_session(|session| {
             self.inner.vault.remove_project(&project)?;
             index::forget_project(session.db, &project.name)?;

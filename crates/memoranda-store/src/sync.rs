@@ -183,6 +183,7 @@ impl Inner {
                     self.sync_project(project, &mut report, &mut |_| {})?;
                     return Ok(report);
                 }
+                Err(StoreError::NotAFile { .. }) => None,
                 Err(_) => continue,
             };
             match stat {
@@ -334,7 +335,8 @@ impl Inner {
             Err(_) => return Ok(()),
         };
         match (found, head) {
-            (Some(found), Some(head)) if found.hash == hash && !path.is_hidden() => {
+            (Some(_), _) if self.ignores(project, path) => batch.remove(row, path),
+            (Some(found), Some(head)) if found.hash == hash => {
                 batch.put(&Put {
                     project: row,
                     path,
@@ -349,6 +351,13 @@ impl Inner {
             // Somebody changed it since: the next sync records that.
             _ => Ok(()),
         }
+    }
+}
+
+impl Inner {
+    fn ignores(&self, project: &ProjectName, path: &NotePath) -> bool {
+        let root = self.vault.project(project.as_str()).and_then(|project| project.root());
+        root.is_ok_and(|root| root.ignores(path))
     }
 }
 
@@ -552,6 +561,8 @@ fn record_gone(
             }
             // Still there, but now left out by the rules: no longer searched, not deleted.
             Ok(Some(_)) if root.ignores(path) => batch.remove(project_row, path)?,
+            // A link or a folder has its name: nothing that is read.
+            Err(StoreError::NotAFile { .. }) => batch.remove(project_row, path)?,
             Ok(Some(_)) | Err(_) => {}
         }
     }
