@@ -43,3 +43,6 @@ mod bounds;
 #[cfg(all(unix, feature = "faults"))]
 #[path = "it/people.rs"]
 mod people;
+
+#[path = "it/random.rs"]
+mod random;
