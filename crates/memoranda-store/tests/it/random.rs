@@ -5,6 +5,7 @@
 use memoranda_core::change::{Action, Change, Expect};
 use memoranda_store::{Outcome, Store};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 use crate::model::Files;
 use crate::support::{TestVault, change, make, operation, path, rounds, sync};
@@ -112,7 +113,7 @@ fn play(steps: &[Step]) {
                 std::fs::remove_file(main.join(NAMES[*n])).ok();
                 model.0.remove(NAMES[*n]);
             }
-            Step::HandMove(a, b) => {
+            Step::HandMove(a, b) if a != b => {
                 if let Some(content) = model.0.get(NAMES[*a]).cloned() {
                     vault.write_by_hand(&format!("main/{}", NAMES[*b]), "");
                     std::fs::rename(main.join(NAMES[*a]), main.join(NAMES[*b])).unwrap();
@@ -131,7 +132,7 @@ fn play(steps: &[Step]) {
                 store.flush().unwrap();
                 vault.restart_machine();
             }
-            Step::Move(..) => {}
+            Step::Move(..) | Step::HandMove(..) => {}
         }
     }
     sync(&store);
@@ -149,6 +150,11 @@ fn whatever_happens_files_log_and_index_agree() {
         cases: rounds(40) as u32,
         failure_persistence: None,
         max_shrink_iters: 200,
+        // The same cases every time; `PROPTEST_RNG_SEED` asks for others.
+        rng_seed: match ProptestConfig::default().rng_seed {
+            RngSeed::Random => RngSeed::Fixed(20_260_731),
+            asked => asked,
+        },
         ..ProptestConfig::default()
     };
     proptest!(config, |(steps in prop::collection::vec(step(), 1..25))| {
