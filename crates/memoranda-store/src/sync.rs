@@ -17,7 +17,7 @@ use crate::index::{self, Batch, FileRow, Put, history};
 use crate::observe::{Observation, Seen};
 use crate::session::Session;
 use crate::vault::{Project, ProjectPlace};
-use crate::{Inner, clock};
+use crate::Inner;
 
 /// So many files, or bytes, are recorded at a time.
 const BATCH_FILES: usize = 256;
@@ -343,7 +343,7 @@ impl Inner {
                     bytes: &found.bytes,
                     hash,
                     stat: found.stat,
-                    checked_ns: clock::now_ns(),
+                    checked_ns: found.checked_ns,
                     permalink: head.permalink.as_deref(),
                     first_seen_ms: Some(head.first_ms),
                 })
@@ -430,7 +430,7 @@ fn record(
                 continue;
             }
         };
-        let checked_ns = clock::now_ns();
+        let checked_ns = found.checked_ns;
         let row = batch.row(project_row, &path)?;
         if let Some(row) = &row
             && row.hash == Some(found.hash)

@@ -6,6 +6,7 @@ use cap_fs_ext::MetadataExt as _;
 use cap_std::fs::{Dir, DirBuilder};
 
 use super::{FileStat, Found, HardLinks, MAX_FILE_BYTES, Privacy, hash, no_follow, reading, stat_of};
+use crate::clock;
 use crate::faults::{self, Step};
 
 /// How a refused hard link is told apart from other errors on its way up.
@@ -31,6 +32,7 @@ impl Folder {
 
     /// Reads a plain file; `None` if there is none.
     pub(crate) fn read(&self, name: &str, hard_links: HardLinks) -> io::Result<Option<Found>> {
+        let checked_ns = clock::now_ns();
         let mut file = match self.dir.open_with(name, &reading()) {
             Ok(file) => file,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -49,7 +51,8 @@ impl Folder {
         let mut bytes = Vec::with_capacity(metadata.len() as usize + 1);
         file.read_to_end(&mut bytes)?;
         let hash = hash(&bytes);
-        Ok(Some(Found { bytes, hash, stat: stat_of(&metadata), mode: mode_of(&metadata) }))
+        let (stat, mode) = (stat_of(&metadata), mode_of(&metadata));
+        Ok(Some(Found { bytes, hash, stat, mode, checked_ns }))
     }
 
     /// What the system says of a plain file; `None` if there is none.

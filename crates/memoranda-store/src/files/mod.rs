@@ -80,6 +80,8 @@ pub struct Found {
     pub stat: FileStat,
     /// Permission bits, where the system has them.
     pub(crate) mode: u32,
+    /// When reading began: what changed later is not in the bytes.
+    pub(crate) checked_ns: i64,
 }
 
 /// What lies at or below a place in a project.
