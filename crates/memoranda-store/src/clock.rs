@@ -17,9 +17,9 @@ fn set_by_a_test(now: Timestamp) -> Timestamp {
 }
 
 #[cfg(feature = "faults")]
-pub use offset::set_offset;
-#[cfg(feature = "faults")]
 use offset::set_by_a_test;
+#[cfg(feature = "faults")]
+pub use offset::set_offset;
 
 /// A clock that a test sets wrong.
 #[cfg(feature = "faults")]

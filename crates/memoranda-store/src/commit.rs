@@ -129,8 +129,8 @@ struct Step1<'a> {
     source: Option<Found>,
 }
 
-fn make(session: &mut Session<'_>, author: &Author, change: Change) -> Result<Made> {
-    let roots = open_roots(session, &change)?;
+fn make(session: &mut Session<'_>, author: &Author, mut change: Change) -> Result<Made> {
+    let roots = open_roots(session, &mut change)?;
     let batch = Batch::new(session.db);
     let mut steps = Vec::with_capacity(change.operations.len());
     let mut conflicts = Vec::new();
@@ -156,12 +156,19 @@ fn make(session: &mut Session<'_>, author: &Author, change: Change) -> Result<Ma
     perform(session, &change, &roots, observed, plan)
 }
 
-fn open_roots(session: &Session<'_>, change: &Change) -> Result<HashMap<ProjectName, Root>> {
+/// Opens the projects of a change, which then names them as they are spelt.
+fn open_roots(session: &Session<'_>, change: &mut Change) -> Result<HashMap<ProjectName, Root>> {
+    let mut spelt = HashMap::new();
     let mut roots = HashMap::new();
-    let named = change.operations.iter().map(|operation| &operation.project);
-    for name in named.chain(change.emptied.iter().map(|(project, _)| project)) {
-        if !roots.contains_key(name) {
-            roots.insert(name.clone(), session.inner.vault.ensure_project(name)?.root()?);
+    let named = change.operations.iter_mut().map(|operation| &mut operation.project);
+    for name in named.chain(change.emptied.iter_mut().map(|(project, _)| project)) {
+        if !spelt.contains_key(name) {
+            let project = session.inner.vault.ensure_project(name)?;
+            roots.insert(project.name.clone(), project.root()?);
+            spelt.insert(name.clone(), project.name);
+        }
+        if let Some(proper) = spelt.get(name) {
+            *name = proper.clone();
         }
     }
     Ok(roots)

@@ -100,13 +100,7 @@ pub(crate) fn replay(inner: &Inner, records: &[Placed], death: Death) -> Result<
     Ok(())
 }
 
-fn settle(
-    inner: &Inner,
-    root: &Root,
-    path: &NotePath,
-    chain: &Chain,
-    death: Death,
-) -> Result<()> {
+fn settle(inner: &Inner, root: &Root, path: &NotePath, chain: &Chain, death: Death) -> Result<()> {
     let Some(last) = chain.versions.last() else { return Ok(()) };
     let mut mode = put_back_displaced(root, path, chain)?;
     let found = root.read(path)?;

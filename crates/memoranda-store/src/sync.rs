@@ -10,6 +10,7 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use rusqlite::{OptionalExtension as _, params};
 
+use crate::Inner;
 use crate::error::{Doing as _, Result, StoreError};
 use crate::files::{Found, Root, Walk, Walked, walk};
 use crate::index::digest::{Digest, FileKind, digest, is_text};
@@ -17,7 +18,6 @@ use crate::index::{self, Batch, FileRow, Put, history};
 use crate::observe::{Observation, Seen};
 use crate::session::Session;
 use crate::vault::{Project, ProjectPlace};
-use crate::Inner;
 
 /// So many files, or bytes, are recorded at a time.
 const BATCH_FILES: usize = 256;
@@ -336,18 +336,16 @@ impl Inner {
         };
         match (found, head) {
             (Some(_), _) if self.ignores(project, path) => batch.remove(row, path),
-            (Some(found), Some(head)) if found.hash == hash => {
-                batch.put(&Put {
-                    project: row,
-                    path,
-                    bytes: &found.bytes,
-                    hash,
-                    stat: found.stat,
-                    checked_ns: found.checked_ns,
-                    permalink: head.permalink.as_deref(),
-                    first_seen_ms: Some(head.first_ms),
-                })
-            }
+            (Some(found), Some(head)) if found.hash == hash => batch.put(&Put {
+                project: row,
+                path,
+                bytes: &found.bytes,
+                hash,
+                stat: found.stat,
+                checked_ns: found.checked_ns,
+                permalink: head.permalink.as_deref(),
+                first_seen_ms: Some(head.first_ms),
+            }),
             // Somebody changed it since: the next sync records that.
             _ => Ok(()),
         }

@@ -5,7 +5,9 @@ use std::io::{self, Read as _, Write as _};
 use cap_fs_ext::MetadataExt as _;
 use cap_std::fs::{Dir, DirBuilder};
 
-use super::{FileStat, Found, HardLinks, MAX_FILE_BYTES, Privacy, hash, no_follow, reading, stat_of};
+use super::{
+    FileStat, Found, HardLinks, MAX_FILE_BYTES, Privacy, hash, no_follow, reading, stat_of,
+};
 use crate::clock;
 use crate::faults::{self, Step};
 

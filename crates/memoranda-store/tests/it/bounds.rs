@@ -30,8 +30,21 @@ fn try_put(store: &Store, place: &str, text: &str) -> Result<Outcome, StoreError
 #[test]
 fn no_path_leads_out() {
     for bad in [
-        "../x", "a/../../x", "/etc/passwd", "a/./b", "..", ".", "a\\..\\x", "C:/x", "C:x", "a\0b",
-        "a\nb", "a//b", "a/", "", "\u{7f}",
+        "../x",
+        "a/../../x",
+        "/etc/passwd",
+        "a/./b",
+        "..",
+        ".",
+        "a\\..\\x",
+        "C:/x",
+        "C:x",
+        "a\0b",
+        "a\nb",
+        "a//b",
+        "a/",
+        "",
+        "\u{7f}",
     ] {
         assert!(NotePath::parse(bad).is_err(), "{bad:?}");
     }
@@ -39,8 +52,14 @@ fn no_path_leads_out() {
     let store = vault.open();
     let outside = Files::on_disk(vault.folder()).0.len();
     // What only looks like a way out is a plain name.
-    let names =
-        ["%2e%2e/x.md", "..%2fx.md", "a/..x.md", "\u{ff0e}\u{ff0e}/x.md", "\u{2025}/x.md", "~/x.md"];
+    let names = [
+        "%2e%2e/x.md",
+        "..%2fx.md",
+        "a/..x.md",
+        "\u{ff0e}\u{ff0e}/x.md",
+        "\u{2025}/x.md",
+        "~/x.md",
+    ];
     for name in names {
         put(&store, name, "plain");
         assert_eq!(vault.text(&format!("main/{name}")).as_deref(), Some("plain"), "{name}");

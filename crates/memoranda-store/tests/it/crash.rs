@@ -12,7 +12,7 @@ use memoranda_store::faults::{self, Step};
 use crate::child::{Task, acknowledged};
 use crate::model::Files;
 use crate::support::{
-    Random, TestVault, change, eventually, main_project, make, made, operation, options, path, put,
+    Random, TestVault, change, eventually, made, main_project, make, operation, options, path, put,
     rounds, sync,
 };
 

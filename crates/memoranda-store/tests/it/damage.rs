@@ -20,7 +20,11 @@ fn furnished() -> TestVault {
     vault.write_by_hand("main/picture.png", [0u8, 1, 2, 255]);
     sync(&store);
     for n in 0..30 {
-        put(&store, &format!("n/{n}.md"), &format!("# Note {n}\n\npelican {n} and [[Note {}]]\n", n + 1));
+        put(
+            &store,
+            &format!("n/{n}.md"),
+            &format!("# Note {n}\n\npelican {n} and [[Note {}]]\n", n + 1),
+        );
     }
     remove(&store, "n/3.md");
     put(&store, "n/4.md", "another text, without the bird");
@@ -150,12 +154,15 @@ fn an_index_that_goes_bad_while_it_is_open_is_made_anew() {
         }
         // A process that has it open may answer from what it has read; it must not fail for good.
         for n in 0..4 {
-            store.commit(&crate::support::who("test"), |_| {
-                let action = memoranda_core::change::Action::Put(format!("bad {n}").into_bytes());
-                let expect = memoranda_core::change::Expect::Anything;
-                let put = crate::support::operation("bad.md", expect, action);
-                Ok::<_, memoranda_store::StoreError>(crate::support::change(vec![put]))
-            }).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+            store
+                .commit(&crate::support::who("test"), |_| {
+                    let action =
+                        memoranda_core::change::Action::Put(format!("bad {n}").into_bytes());
+                    let expect = memoranda_core::change::Expect::Anything;
+                    let put = crate::support::operation("bad.md", expect, action);
+                    Ok::<_, memoranda_store::StoreError>(crate::support::change(vec![put]))
+                })
+                .unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         }
         remove(&store, "bad.md");
         found(&store, "pelican");

@@ -18,14 +18,8 @@ use crate::support::{
 };
 
 /// The steps up to which a failure means that nothing was done.
-const FAILING: [Step; 6] = [
-    Step::TempWrite,
-    Step::LogAppend,
-    Step::LogTorn,
-    Step::LogSync,
-    Step::LogSynced,
-    Step::Swap,
-];
+const FAILING: [Step; 6] =
+    [Step::TempWrite, Step::LogAppend, Step::LogTorn, Step::LogSync, Step::LogSynced, Step::Swap];
 
 fn three_files(text: &str) -> memoranda_core::change::Change {
     let put = |place: &str| operation(place, Expect::Anything, Action::Put(text.into()));
@@ -170,7 +164,11 @@ fn a_really_full_disk_loses_nothing() {
         let place = format!("n{written}.md");
         let wanted = change(vec![
             operation(&place, Expect::Absent, content),
-            operation("kept.md", Expect::Anything, Action::Put(format!("kept: ocelot {written}").into())),
+            operation(
+                "kept.md",
+                Expect::Anything,
+                Action::Put(format!("kept: ocelot {written}").into()),
+            ),
         ]);
         match store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone())) {
             Ok(_) => written += 1,

@@ -6,10 +6,7 @@ use std::path::Path;
 
 use jiff::SignedDuration;
 use memoranda_core::change::{Action, Expect};
-use memoranda_store::{
-    HistoryFilter, Moment, Store, Vacuum, VacuumWhat, clock,
-    faults, hash,
-};
+use memoranda_store::{HistoryFilter, Moment, Store, Vacuum, VacuumWhat, clock, faults, hash};
 
 use crate::child::{Task, acknowledged};
 use crate::model::Files;
@@ -205,7 +202,8 @@ pub(crate) fn die_in_a_vacuum(task: &Task) {
 
 #[test]
 fn a_vacuum_that_dies_harms_nothing() {
-    for fault in ["abort:rewritten:1", "abort:checkpoint:1", "abort:checkpoint:2", "io:rewritten:1"] {
+    for fault in ["abort:rewritten:1", "abort:checkpoint:1", "abort:checkpoint:2", "io:rewritten:1"]
+    {
         let vault = TestVault::new();
         let store = vault.open();
         put(&store, "purged.md", &"purged text ".repeat(100));

@@ -15,8 +15,16 @@ fn what_people_ignore_is_not_searched() {
     let vault = TestVault::new();
     let store = vault.open();
     for place in [
-        "a.md", "build/out.md", "keep/drafts/x.md", "keep/drafts/y.md", "keep/z.log", "z.log",
-        ".obsidian/app.md", "keep/.hidden.md", "deep/er/private/p.md", "deep/private/q.md",
+        "a.md",
+        "build/out.md",
+        "keep/drafts/x.md",
+        "keep/drafts/y.md",
+        "keep/z.log",
+        "z.log",
+        ".obsidian/app.md",
+        "keep/.hidden.md",
+        "deep/er/private/p.md",
+        "deep/private/q.md",
     ] {
         vault.write_by_hand(&format!("main/{place}"), "linnet");
     }
@@ -185,7 +193,9 @@ fn a_project_can_be_removed_and_added_again() {
 fn facts_that_people_reword_get_new_versions() {
     let vault = TestVault::new();
     let store = vault.open();
-    let fact = |text: &str| format!("# Tap\n\n- [part] {text} <!-- obs_01J9Z v1 2026-01-20T15:30:00Z -->\n");
+    let fact = |text: &str| {
+        format!("# Tap\n\n- [part] {text} <!-- obs_01J9Z v1 2026-01-20T15:30:00Z -->\n")
+    };
     put(&store, "tap.md", &fact("cartridge 1"));
     let version = |store: &Store, place: &str| {
         let file = store.file(&main_project(), &path(place)).unwrap().unwrap();

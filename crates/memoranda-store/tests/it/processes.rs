@@ -55,7 +55,9 @@ pub(crate) fn write(task: &Task) {
 
         let own = format!("own/{me}-{}.md", random.below(3));
         match random.below(3) {
-            0 => drop(make(&store, change(vec![operation(&own, Expect::Anything, Action::Remove)]))),
+            0 => {
+                drop(make(&store, change(vec![operation(&own, Expect::Anything, Action::Remove)])))
+            }
             _ => drop(put_or_same(&store, &own, &format!("own {me} {n}"))),
         }
         assert!(!crate::support::found(&store, &line).is_empty(), "{line} is not found");
@@ -157,9 +159,8 @@ fn check_editor(way: &str) {
     let store = vault.open();
     put(&store, "shared.md", "begin\n");
     let count = rounds(60);
-    let writers: Vec<_> = (0..2)
-        .map(|me| Task::new("append", vault.folder(), &[&me]).start())
-        .collect();
+    let writers: Vec<_> =
+        (0..2).map(|me| Task::new("append", vault.folder(), &[&me]).start()).collect();
     Task::new("edit", vault.folder(), &[&way, &count]).run();
     for child in writers {
         let output = child.wait_with_output().unwrap();

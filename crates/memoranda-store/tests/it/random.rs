@@ -12,7 +12,15 @@ use crate::support::{TestVault, change, make, operation, path, rounds, sync};
 
 /// Names with everything that has its own rules: twins of permalinks, folders, hidden, ignored.
 const NAMES: [&str; 10] = [
-    "a.md", "b.md", "a b.md", "a-b.md", "f/a.md", "f/g/c.md", "data.json", "image.bin", ".hid/x.md",
+    "a.md",
+    "b.md",
+    "a b.md",
+    "a-b.md",
+    "f/a.md",
+    "f/g/c.md",
+    "data.json",
+    "image.bin",
+    ".hid/x.md",
     "ignored/y.md",
 ];
 

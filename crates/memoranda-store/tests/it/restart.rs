@@ -7,9 +7,7 @@
 use memoranda_core::change::{Action, Expect};
 use memoranda_store::HistoryFilter;
 
-use crate::support::{
-    TestVault, change, found, made, make, operation, path, put, remove, sync,
-};
+use crate::support::{TestVault, change, found, made, make, operation, path, put, remove, sync};
 
 const OLD: &str = "# Note\n\nthe old text, forced to disk\n";
 const NEW: &str = "# Note\n\nthe new text, acknowledged but not forced to disk: walrus\n";
