@@ -6,6 +6,9 @@ use memoranda_core::path::NotePath;
 use crate::error::{Result, StoreError};
 use crate::files::{FileStat, Folder, HardLinks, Root, Swapped};
 
+/// An editor that saves more often than this while a change is taken back is let win.
+const MAX_EXCHANGES: usize = 100;
+
 /// What is to become of a file.
 pub(crate) enum Placing<'a> {
     /// It holds these bytes.
@@ -110,6 +113,11 @@ impl<'a> Apply<'a> {
         }
     }
 
+    /// Whether the project's rules leave the file out of the search.
+    pub(crate) fn is_ignored(&self) -> bool {
+        self.root.ignores(self.path)
+    }
+
     /// What the system says of the file afterwards.
     pub(crate) fn stat(&self) -> Result<Option<FileStat>> {
         match &self.folder {
@@ -206,18 +214,65 @@ impl<'a> Apply<'a> {
         let from = self.from().map(NotePath::file_name);
         let undone = match (self.done, &self.source_folder, from) {
             (Done::Nothing, _, _) => Ok(()),
-            (Done::Placed, _, _) => folder.take(folder, name, &self.temporary),
-            (Done::Swapped, _, _) => folder.swap(&self.temporary, name).map(|_| ()),
+            (Done::Placed, _, _) => self.withdraw(folder),
+            (Done::Swapped, _, _) => self.swap_back(folder),
             // What was replaced had been read just before, and is in the log.
             (Done::Replaced, _, _) => Ok(()),
-            (Done::SetAside, _, _) => folder.take(folder, &self.temporary, name),
-            (Done::Moved, Some(source), Some(from)) => source.take(folder, name, from),
-            (Done::MovedAndSetAside, Some(source), Some(from)) => source
-                .take(source, &self.temporary, from)
-                .and_then(|()| folder.take(folder, name, &self.temporary)),
+            (Done::SetAside, _, _) => self.give_back(folder, folder, name),
+            (Done::Moved, Some(source), Some(from)) => {
+                // Where somebody has made another file since, this one stays at its new place.
+                source.take(folder, name, from).or_else(ignore_race)
+            }
+            (Done::MovedAndSetAside, Some(source), Some(from)) => {
+                self.give_back(source, source, from).and_then(|()| self.withdraw(folder))
+            }
             (Done::Moved | Done::MovedAndSetAside, _, _) => Ok(()),
         };
         undone.map_err(|e| self.failed(e))
+    }
+
+    /// Takes the new file away from its name, unless somebody has saved there since.
+    fn withdraw(&self, folder: &Folder) -> std::io::Result<()> {
+        let name = self.path.file_name();
+        folder.take(folder, name, &self.temporary).or_else(ignore_race)?;
+        let taken = folder.read(&self.temporary, HardLinks::Allow)?.map(|found| found.hash);
+        if taken.is_some() && taken != self.content().map(|(_, hash)| hash) {
+            folder.place(&self.temporary, name).or_else(ignore_race)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the old file its name back. Whoever saves between two looks has the newest text, and
+    /// that one has the name in the end.
+    fn swap_back(&self, folder: &Folder) -> std::io::Result<()> {
+        let name = self.path.file_name();
+        let aside = || {
+            let found = folder.read(&self.temporary, HardLinks::Allow)?;
+            Ok::<_, std::io::Error>(found.map(|found| found.hash))
+        };
+        let mut there = self.content().map(|(_, hash)| hash);
+        for _ in 0..MAX_EXCHANGES {
+            let given = aside()?;
+            match folder.swap(&self.temporary, name) {
+                Ok(_) => {}
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => {
+                    return folder.place(&self.temporary, name).or_else(ignore_race);
+                }
+                Err(e) => return Err(e),
+            }
+            if aside()? == there {
+                return Ok(());
+            }
+            there = given;
+        }
+        Ok(())
+    }
+
+    /// Gives a file that was set aside its name back, unless somebody has saved there since.
+    fn give_back(&self, aside: &Folder, to: &Folder, name: &str) -> std::io::Result<()> {
+        to.take(aside, &self.temporary, name).or_else(ignore_race)?;
+        aside.remove_quietly(&self.temporary);
+        Ok(())
     }
 
     /// Lets go of what was displaced: the log has it.
@@ -244,6 +299,10 @@ impl<'a> Apply<'a> {
     fn failed(&self, source: std::io::Error) -> StoreError {
         StoreError::Io { doing: format!("write {}", self.path), source }
     }
+}
+
+fn ignore_race(error: std::io::Error) -> std::io::Result<()> {
+    if is_race(&error) { Ok(()) } else { Err(error) }
 }
 
 /// A name that appeared or vanished between reading and writing.

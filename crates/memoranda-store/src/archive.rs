@@ -24,6 +24,8 @@ pub struct ExportReport {
     pub files: usize,
     /// Bytes of those files.
     pub bytes: u64,
+    /// Links, special files and names that no archive can carry everywhere.
+    pub left_out: usize,
 }
 
 /// What an import read.
@@ -45,8 +47,18 @@ impl Inner {
             for project in self.vault.projects()? {
                 let root = project.root()?;
                 report.projects += 1;
-                for path in root.everything()? {
-                    let Some(found) = root.read(&path)? else { continue };
+                let (paths, left_out) = root.everything()?;
+                report.left_out += left_out;
+                for path in paths {
+                    let found = match root.read(&path) {
+                        Ok(Some(found)) => found,
+                        Ok(None) => continue,
+                        Err(StoreError::NotAFile { .. }) => {
+                            report.left_out += 1;
+                            continue;
+                        }
+                        Err(e) => return Err(e),
+                    };
                     let name = format!("{}/{path}", project.name);
                     append(&mut archive, &name, &found.bytes, found.stat.mtime_ns).doing(doing)?;
                     report.files += 1;
@@ -81,7 +93,7 @@ impl Inner {
             reason: reason.to_owned(),
         };
         for project in self.vault.projects()? {
-            if !project.root()?.everything()?.is_empty() {
+            if !project.root()?.everything()?.0.is_empty() {
                 return Err(refuse(
                     "it can only be brought into an empty vault, and this one has notes; \
                      choose another folder with --home",

@@ -89,7 +89,13 @@ impl Inner {
             own::sync_dir(&self.vault.home).doing(|| format!("force {project} to disk"))?;
         }
         self.set_checkpoint(target)?;
-        self.with_session(|session| self.index.write_back(session.db))
+        match self.with_session(|session| self.index.write_back(session.db)) {
+            Err(e) if e.is_index_damage() => {
+                self.index.forget();
+                Ok(())
+            }
+            other => other,
+        }
     }
 
     pub(crate) fn set_checkpoint(&self, at: Position) -> Result<()> {

@@ -7,8 +7,38 @@ use memoranda_core::id::{CommitId, ObservationId};
 
 /// The time by this machine's clock, to the millisecond that the log keeps.
 pub fn now() -> Timestamp {
-    let now = Timestamp::now();
+    let now = set_by_a_test(Timestamp::now());
     Timestamp::from_millisecond(now.as_millisecond()).unwrap_or(now)
+}
+
+#[cfg(not(feature = "faults"))]
+fn set_by_a_test(now: Timestamp) -> Timestamp {
+    now
+}
+
+#[cfg(feature = "faults")]
+use offset::set_by_a_test;
+#[cfg(feature = "faults")]
+pub use offset::set_offset;
+
+/// A clock that a test sets wrong.
+#[cfg(feature = "faults")]
+mod offset {
+    use std::sync::atomic::{AtomicI64, Ordering};
+
+    use jiff::{SignedDuration, Timestamp};
+
+    static OFFSET_MS: AtomicI64 = AtomicI64::new(0);
+
+    /// Lets this process's clock go wrong by so many milliseconds.
+    pub fn set_offset(milliseconds: i64) {
+        OFFSET_MS.store(milliseconds, Ordering::SeqCst);
+    }
+
+    pub(super) fn set_by_a_test(now: Timestamp) -> Timestamp {
+        let offset = SignedDuration::from_millis(OFFSET_MS.load(Ordering::SeqCst));
+        now.checked_add(offset).unwrap_or(now)
+    }
 }
 
 /// A fresh commit id.

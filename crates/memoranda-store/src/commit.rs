@@ -75,12 +75,32 @@ impl Inner {
         author: &Author,
         mut decide: impl FnMut(&View<'_>) -> Result<Change, E>,
     ) -> Result<Outcome, E> {
+        let mut damaged = false;
+        let first = self.try_commit(author, &mut decide, &mut damaged);
+        if damaged {
+            // Nothing has been done yet: a bad index shows while the change is prepared.
+            self.index.forget();
+            return self.try_commit(author, &mut decide, &mut damaged);
+        }
+        first
+    }
+
+    fn try_commit<E: From<StoreError>>(
+        &self,
+        author: &Author,
+        decide: &mut impl FnMut(&View<'_>) -> Result<Change, E>,
+        damaged: &mut bool,
+    ) -> Result<Outcome, E> {
         self.with_session(|session| {
             for _ in 0..MAX_TRIES {
                 let change = decide(&View { inner: self })?;
-                match make(session, author, change)? {
-                    Made::Done(outcome) => return Ok(outcome),
-                    Made::Raced => {}
+                match make(session, author, change) {
+                    Ok(Made::Done(outcome)) => return Ok(outcome),
+                    Ok(Made::Raced) => {}
+                    Err(e) => {
+                        *damaged = e.is_index_damage();
+                        return Err(e.into());
+                    }
                 }
             }
             let busy = "an editor kept saving the same file; nothing was changed";
@@ -109,8 +129,8 @@ struct Step1<'a> {
     source: Option<Found>,
 }
 
-fn make(session: &mut Session<'_>, author: &Author, change: Change) -> Result<Made> {
-    let roots = open_roots(session, &change)?;
+fn make(session: &mut Session<'_>, author: &Author, mut change: Change) -> Result<Made> {
+    let roots = open_roots(session, &mut change)?;
     let batch = Batch::new(session.db);
     let mut steps = Vec::with_capacity(change.operations.len());
     let mut conflicts = Vec::new();
@@ -137,13 +157,20 @@ fn make(session: &mut Session<'_>, author: &Author, change: Change) -> Result<Ma
     perform(session, &change, &roots, observed, plan)
 }
 
-fn open_roots(session: &Session<'_>, change: &Change) -> Result<HashMap<ProjectName, Root>> {
+/// Opens the projects of a change, which then names them as they are spelt.
+fn open_roots(session: &Session<'_>, change: &mut Change) -> Result<HashMap<ProjectName, Root>> {
+    let mut spelt = HashMap::new();
     let mut roots = HashMap::new();
-    let named = change.operations.iter().map(|operation| &operation.project);
-    let folders = change.made.iter().chain(&change.emptied).map(|(project, _)| project);
+    let named = change.operations.iter_mut().map(|operation| &mut operation.project);
+    let folders = change.made.iter_mut().chain(&mut change.emptied).map(|(project, _)| project);
     for name in named.chain(folders) {
-        if !roots.contains_key(name) {
-            roots.insert(name.clone(), session.inner.vault.ensure_project(name)?.root()?);
+        if !spelt.contains_key(name) {
+            let project = session.inner.vault.ensure_project(name)?;
+            roots.insert(project.name.clone(), project.root()?);
+            spelt.insert(name.clone(), project.name);
+        }
+        if let Some(proper) = spelt.get(name) {
+            *name = proper.clone();
         }
     }
     Ok(roots)
@@ -188,12 +215,10 @@ fn observe_unrecorded(
             _ => None,
         };
         for (path, found) in here.into_iter().chain(there) {
-            let known = batch.row(step.project_row, path)?.and_then(|row| row.hash);
-            let known = match known {
-                Some(known) => Some(known),
-                None => history::head(session.db, step.project_row, path)?.and_then(|h| h.after),
-            };
-            if known != Some(found.hash) {
+            let known =
+                history::head(session.db, step.project_row, path)?.and_then(|head| head.after);
+            let kept = history::content_at(session.db, found.hash)?.is_some();
+            if known != Some(found.hash) || !kept {
                 let project = &step.operation.project;
                 observation.put(session, batch, project, step.project_row, path, known, found)?;
             }
@@ -421,7 +446,7 @@ fn index(
             batch.remove(*project, from)?;
         }
         match (apply.content(), apply.stat()?) {
-            (Some((bytes, hash)), Some(stat)) if !apply.path().is_hidden() => {
+            (Some((bytes, hash)), Some(stat)) if !apply.is_ignored() => {
                 let first_seen_ms =
                     history::head(session.db, *project, apply.path())?.map(|head| head.first_ms);
                 let permalink = commit

@@ -136,8 +136,21 @@ impl StoreError {
     /// Whether the index is to blame and a rebuild would mend it.
     pub(crate) fn is_index_damage(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
-        matches!(self, Self::Index(rusqlite::Error::SqliteFailure(e, _))
-            if matches!(e.code, DatabaseCorrupt | NotADatabase))
+        let gone = |message: &str| message.starts_with("no such table");
+        match self {
+            Self::Index(rusqlite::Error::SqliteFailure(e, message)) => {
+                matches!(e.code, DatabaseCorrupt | NotADatabase)
+                    || message.as_deref().is_some_and(gone)
+            }
+            Self::Index(rusqlite::Error::SqlInputError { msg, .. }) => gone(msg),
+            _ => false,
+        }
+    }
+
+    /// The error of an index that is not as it was left.
+    pub(crate) fn index_damage() -> Self {
+        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+        Self::Index(rusqlite::Error::SqliteFailure(code, None))
     }
 }
 

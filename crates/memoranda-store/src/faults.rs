@@ -28,11 +28,13 @@ pub enum Step {
     FileSync,
     /// Before the checkpoint is replaced.
     Checkpoint,
+    /// After `vacuum` rewrote the log, before anything else knows.
+    Rewritten,
 }
 
 impl Step {
     /// All steps, in the order of a write.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::TempWrite,
         Self::LogAppend,
         Self::LogTorn,
@@ -44,6 +46,7 @@ impl Step {
         Self::Indexed,
         Self::FileSync,
         Self::Checkpoint,
+        Self::Rewritten,
     ];
 
     /// Its name in a fault's specification.
@@ -60,6 +63,7 @@ impl Step {
             Self::Indexed => "indexed",
             Self::FileSync => "file-sync",
             Self::Checkpoint => "checkpoint",
+            Self::Rewritten => "rewritten",
         }
     }
 }

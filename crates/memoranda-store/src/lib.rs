@@ -178,6 +178,8 @@ impl Store {
     /// Forgets a project that was added from elsewhere; its files and its history stay.
     pub fn remove_project(&self, name: &str) -> Result<Project> {
         let project = self.inner.vault.project(name)?;
+        // Nothing that was written to it may have to be completed when it is gone.
+        self.inner.make_checkpoint()?;
         self.inner.with_session(|session| {
             self.inner.vault.remove_project(&project)?;
             index::forget_project(session.db, &project.name)?;
@@ -355,8 +357,16 @@ impl Store {
 
     /// The content of a version, from the log.
     pub fn content(&self, hash: ContentHash) -> Result<Vec<u8>> {
-        let at = self.inner.ask(|db| history::content_at(db, hash))?;
-        self.inner.log.content(&at.ok_or(StoreError::ContentGone(hash))?, hash)
+        let find = || self.inner.ask(|db| history::content_at(db, hash));
+        let at = find()?.ok_or(StoreError::ContentGone(hash))?;
+        match self.inner.log.content(&at, hash) {
+            // Another process may have rewritten the log just now.
+            Err(StoreError::ContentGone(_)) => match find()? {
+                Some(moved) if moved != at => self.inner.log.content(&moved, hash),
+                _ => Err(StoreError::ContentGone(hash)),
+            },
+            other => other,
+        }
     }
 
     /// How much the index holds.

@@ -65,7 +65,7 @@ impl Observation {
             moved_from: seen.moved_from.cloned(),
             before: seen.known,
             after: Some(found.hash),
-            fact_edits: reworded_facts(session, seen.known, found, digest)?,
+            fact_edits: reworded_facts(session, seen, found, digest)?,
         });
         self.notes.push(note);
         Ok(())
@@ -121,15 +121,23 @@ pub(crate) struct Seen<'a> {
 /// Facts whose text was changed under an unchanged comment: each is a new version.
 fn reworded_facts(
     session: &Session<'_>,
-    known: Option<ContentHash>,
+    seen: &Seen<'_>,
     found: &Found,
     digest: Option<&Digest>,
 ) -> Result<Vec<FactEdit>> {
     let has_facts = digest.is_some_and(|d| d.observations.iter().any(|(_, o)| o.fact.is_some()));
-    let (Some(known), true) = (known, has_facts) else { return Ok(Vec::new()) };
+    let (Some(known), true) = (seen.known, has_facts) else { return Ok(Vec::new()) };
     let Some(at) = history::content_at(session.db, known)? else { return Ok(Vec::new()) };
     let Ok(before) = session.inner.log.content(&at, known) else { return Ok(Vec::new()) };
     let before = note::parse(&String::from_utf8_lossy(&before));
     let after = note::parse(&String::from_utf8_lossy(&found.bytes));
-    Ok(note::fact_edits(&before, &after))
+    let mut edits = note::fact_edits(&before, &after);
+    // The comment does not tell how often a fact was reworded before; the history does.
+    let held_by = seen.moved_from.unwrap_or(seen.path);
+    let so_far = history::reworded(session.db, seen.project_row, held_by)?;
+    for edit in &mut edits {
+        let last = so_far.get(&edit.id).copied().unwrap_or(0);
+        edit.version = edit.version.max(last.saturating_add(1));
+    }
+    Ok(edits)
 }

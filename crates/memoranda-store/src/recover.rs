@@ -78,7 +78,14 @@ pub(crate) fn replay(inner: &Inner, records: &[Placed], death: Death) -> Result<
         .partition(|(_, chain)| chain.versions.last().is_some_and(Option::is_some));
     for ((project, path), mut chain) in put.into_iter().chain(gone) {
         let root = roots.entry(project.clone()).or_insert_with(|| {
-            inner.vault.ensure_project(&project).and_then(|project| project.root()).ok()
+            let found = match inner.vault.project(project.as_str()) {
+                // The folder itself may not have reached the disk.
+                Err(StoreError::NoProject { .. }) if chain.ours_before => {
+                    inner.vault.ensure_project(&project)
+                }
+                found => found,
+            };
+            found.and_then(|project| project.root()).ok()
         });
         // A folder that cannot be reached now is looked at by the next sync.
         let Some(root) = root else { continue };

@@ -148,7 +148,7 @@ impl Inner {
         }
         if read.position > end {
             // The vault was set back, perhaps from a backup: what the index knows is not so.
-            return Err(index_damage());
+            return Err(StoreError::index_damage());
         }
         self.read_log_into_index(db, &self.vault.device, read.position)
     }
@@ -196,9 +196,4 @@ impl Inner {
         transaction.commit()?;
         Ok(())
     }
-}
-
-fn index_damage() -> StoreError {
-    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-    StoreError::Index(rusqlite::Error::SqliteFailure(code, None))
 }

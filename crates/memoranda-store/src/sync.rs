@@ -10,6 +10,7 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use rusqlite::{OptionalExtension as _, params};
 
+use crate::Inner;
 use crate::error::{Doing as _, Result, StoreError};
 use crate::files::{Found, Root, Walk, Walked, walk};
 use crate::index::digest::{Digest, FileKind, digest, is_text};
@@ -17,7 +18,6 @@ use crate::index::{self, Batch, FileRow, Put, history};
 use crate::observe::{Observation, Seen};
 use crate::session::Session;
 use crate::vault::{Project, ProjectPlace};
-use crate::{Inner, clock};
 
 /// So many files, or bytes, are recorded at a time.
 const BATCH_FILES: usize = 1024;
@@ -71,8 +71,18 @@ struct Candidate {
 }
 
 impl Inner {
-    /// Looks at every file of every project.
+    /// Looks at every file of every project; once more if the index turns out to be bad.
     pub(crate) fn sync_all(&self, progress: &mut dyn FnMut(SyncProgress)) -> Result<SyncReport> {
+        match self.try_sync_all(progress) {
+            Err(e) if e.is_index_damage() => {
+                self.index.forget();
+                self.try_sync_all(progress)
+            }
+            other => other,
+        }
+    }
+
+    fn try_sync_all(&self, progress: &mut dyn FnMut(SyncProgress)) -> Result<SyncReport> {
         let mut report = SyncReport::default();
         self.read_other_devices()?;
         for project in self.vault.projects()? {
@@ -173,6 +183,7 @@ impl Inner {
                     self.sync_project(project, &mut report, &mut |_| {})?;
                     return Ok(report);
                 }
+                Err(StoreError::NotAFile { .. }) => None,
                 Err(_) => continue,
             };
             match stat {
@@ -324,21 +335,27 @@ impl Inner {
             Err(_) => return Ok(()),
         };
         match (found, head) {
-            (Some(found), Some(head)) if found.hash == hash && !path.is_hidden() => {
-                batch.put(&Put {
-                    project: row,
-                    path,
-                    bytes: &found.bytes,
-                    hash,
-                    stat: found.stat,
-                    checked_ns: clock::now_ns(),
-                    permalink: head.permalink.as_deref(),
-                    first_seen_ms: Some(head.first_ms),
-                })
-            }
+            (Some(_), _) if self.ignores(project, path) => batch.remove(row, path),
+            (Some(found), Some(head)) if found.hash == hash => batch.put(&Put {
+                project: row,
+                path,
+                bytes: &found.bytes,
+                hash,
+                stat: found.stat,
+                checked_ns: found.checked_ns,
+                permalink: head.permalink.as_deref(),
+                first_seen_ms: Some(head.first_ms),
+            }),
             // Somebody changed it since: the next sync records that.
             _ => Ok(()),
         }
+    }
+}
+
+impl Inner {
+    fn ignores(&self, project: &ProjectName, path: &NotePath) -> bool {
+        let root = self.vault.project(project.as_str()).and_then(|project| project.root());
+        root.is_ok_and(|root| root.ignores(path))
     }
 }
 
@@ -411,7 +428,7 @@ fn record(
                 continue;
             }
         };
-        let checked_ns = clock::now_ns();
+        let checked_ns = found.checked_ns;
         let row = batch.row(project_row, &path)?;
         if let Some(row) = &row
             && row.hash == Some(found.hash)
@@ -542,6 +559,8 @@ fn record_gone(
             }
             // Still there, but now left out by the rules: no longer searched, not deleted.
             Ok(Some(_)) if root.ignores(path) => batch.remove(project_row, path)?,
+            // A link or a folder has its name: nothing that is read.
+            Err(StoreError::NotAFile { .. }) => batch.remove(project_row, path)?,
             Ok(Some(_)) | Err(_) => {}
         }
     }

@@ -7,7 +7,8 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use rusqlite::{Connection, params};
 
 use crate::Inner;
-use crate::error::{Result, StoreError};
+use crate::error::{Doing as _, Result, StoreError};
+use crate::faults::{self, Step};
 use crate::index::history::{self, ReadTo};
 use crate::log::{Checking, Purged};
 
@@ -60,12 +61,16 @@ impl Inner {
         self.with_session(|session| {
             let purge = purged_hashes(session.db, vacuum)?;
             let mut total = Purged::default();
+            // Every place that the index knows is about to move. Should this process die, whoever
+            // comes next reads the history anew.
+            forget_history(session.db)?;
             for device in &devices {
                 let mut keep = |hash: ContentHash| !purge.hashes.contains(&hash);
                 let purged = self.log.purge(device, &mut keep)?;
                 total.contents += purged.contents;
                 total.bytes += purged.bytes;
             }
+            faults::at(Step::Rewritten).doing(|| "note that the log was rewritten".into())?;
             let end = self.log.end(&self.vault.device)?;
             session.log.move_to(end)?;
             session.held.set_applied(end)?;
@@ -86,9 +91,6 @@ impl Inner {
 
     fn reread_history(&self, db: &Connection, devices: &[String]) -> Result<()> {
         let transaction = db.unchecked_transaction()?;
-        db.execute_batch(
-            "DELETE FROM changes; DELETE FROM commits; DELETE FROM contents; DELETE FROM positions",
-        )?;
         for device in devices {
             let read =
                 self.log.read_from(device, Default::default(), Checking::Meta, |placed| {
@@ -100,6 +102,15 @@ impl Inner {
         transaction.commit()?;
         Ok(())
     }
+}
+
+fn forget_history(db: &Connection) -> Result<()> {
+    let transaction = db.unchecked_transaction()?;
+    db.execute_batch(
+        "DELETE FROM changes; DELETE FROM commits; DELETE FROM contents; DELETE FROM positions",
+    )?;
+    transaction.commit()?;
+    Ok(())
 }
 
 /// For every path what the history said last; a path that was moved away is not deleted.

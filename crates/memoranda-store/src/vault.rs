@@ -115,8 +115,7 @@ impl Vault {
         match self.project(name.as_str()) {
             Err(StoreError::NoProject { .. }) => {
                 let project = self.in_vault(name.clone());
-                own::create_dir(&project.path, project.rules.privacy)
-                    .doing(|| format!("make the folder of project {name}"))?;
+                project.root()?;
                 Ok(project)
             }
             found => found,

@@ -35,3 +35,22 @@ mod disk;
 #[cfg(feature = "faults")]
 #[path = "it/processes.rs"]
 mod processes;
+
+#[cfg(all(unix, feature = "faults"))]
+#[path = "it/history.rs"]
+mod history;
+
+#[cfg(feature = "faults")]
+#[path = "it/damage.rs"]
+mod damage;
+
+#[cfg(all(unix, feature = "faults"))]
+#[path = "it/bounds.rs"]
+mod bounds;
+
+#[cfg(all(unix, feature = "faults"))]
+#[path = "it/people.rs"]
+mod people;
+
+#[path = "it/random.rs"]
+mod random;

@@ -5,7 +5,10 @@ use std::io::{self, Read as _, Write as _};
 use cap_fs_ext::MetadataExt as _;
 use cap_std::fs::{Dir, DirBuilder};
 
-use super::{FileStat, Found, HardLinks, MAX_FILE_BYTES, Privacy, hash, no_follow, stat_of};
+use super::{
+    FileStat, Found, HardLinks, MAX_FILE_BYTES, Privacy, hash, no_follow, reading, stat_of,
+};
+use crate::clock;
 use crate::faults::{self, Step};
 
 /// How a refused hard link is told apart from other errors on its way up.
@@ -31,15 +34,8 @@ impl Folder {
 
     /// Reads a plain file; `None` if there is none.
     pub(crate) fn read(&self, name: &str, hard_links: HardLinks) -> io::Result<Option<Found>> {
-        let mut options = no_follow();
-        options.read(true);
-        #[cfg(unix)]
-        {
-            // Opening a pipe that somebody left in the folder must not wait for its other end.
-            use cap_std::fs::OpenOptionsExt as _;
-            options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
-        }
-        let mut file = match self.dir.open_with(name, &options) {
+        let checked_ns = clock::now_ns();
+        let mut file = match self.dir.open_with(name, &reading()) {
             Ok(file) => file,
             Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(e) => return Err(e),
@@ -57,7 +53,8 @@ impl Folder {
         let mut bytes = Vec::with_capacity(metadata.len() as usize + 1);
         file.read_to_end(&mut bytes)?;
         let hash = hash(&bytes);
-        Ok(Some(Found { bytes, hash, stat: stat_of(&metadata), mode: mode_of(&metadata) }))
+        let (stat, mode) = (stat_of(&metadata), mode_of(&metadata));
+        Ok(Some(Found { bytes, hash, stat, mode, checked_ns }))
     }
 
     /// What the system says of a plain file; `None` if there is none.
@@ -129,10 +126,9 @@ impl Folder {
     /// Forces a file's bytes to disk; a missing file is fine.
     pub(crate) fn sync_file(&self, name: &str) -> io::Result<()> {
         faults::at(Step::FileSync)?;
-        let mut options = no_follow();
-        options.read(true);
-        match self.dir.open_with(name, &options) {
-            Ok(file) => file.sync_data(),
+        match self.dir.open_with(name, &reading()) {
+            Ok(file) if file.metadata()?.is_file() => file.sync_data(),
+            Ok(_) => Ok(()),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(e) => Err(e),
         }

@@ -13,6 +13,7 @@ mod walk;
 
 use std::io;
 use std::path::Path;
+use std::rc::Rc;
 
 use cap_fs_ext::{DirExt as _, FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _};
 use cap_std::ambient_authority;
@@ -79,6 +80,8 @@ pub struct Found {
     pub stat: FileStat,
     /// Permission bits, where the system has them.
     pub(crate) mode: u32,
+    /// When reading began: what changed later is not in the bytes.
+    pub(crate) checked_ns: i64,
 }
 
 /// What is in a folder.
@@ -137,10 +140,17 @@ impl Root {
         Ok(Self { dir, rules })
     }
 
-    /// Makes the folder if need be, then opens it.
+    /// Makes a folder of the vault if need be, then opens it; a link in its place is not followed.
     pub(crate) fn create(path: &Path, rules: FileRules) -> io::Result<Self> {
-        own::create_dir(path, rules.privacy)?;
-        Self::open(path, rules)
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let vault = Dir::open_ambient_dir(parent, ambient_authority())?;
+        match vault.create_dir_with(name, &folder::dir_builder(rules.privacy)) {
+            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
+            _ => {}
+        }
+        Ok(Self { dir: vault.open_dir_nofollow(name)?, rules })
     }
 
     /// What tells this folder from another of the same name: device and inode.
@@ -213,7 +223,7 @@ impl Root {
         }
         if self.is_folder(place) {
             let dir = self.descend(place.as_str()).map_err(|e| self.explain(place, e))?;
-            self.gather(&dir, place, &mut below)?;
+            self.gather(dir, place, &mut below)?;
         }
         Ok(below)
     }
@@ -248,46 +258,49 @@ impl Root {
         Ok(Some(Listing { size, entries }))
     }
 
-    /// Every file of the project that has a portable name; leftovers of dead writes are none.
-    pub(crate) fn everything(&self) -> Result<Vec<NotePath>> {
+    /// Every plain file of the project that has a portable name, and how many things are none.
+    /// Leftovers of dead writes do not count.
+    pub(crate) fn everything(&self) -> Result<(Vec<NotePath>, usize)> {
         let mut files = Vec::new();
-        for entry in self.dir.entries().doing(|| "list the project".into())? {
-            let entry = entry.doing(|| "list the project".into())?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let Ok(path) = NotePath::parse(&name) else { continue };
-            let kind = entry.file_type().doing(|| "list the project".into())?;
-            if kind.is_file() && !name.starts_with(walk::TEMPORARY_PREFIX) {
-                files.push(path);
-            } else if kind.is_dir() {
-                files.extend(self.below(&path)?.files);
-            }
-        }
+        let dir = self.dir.try_clone().doing(|| "list the project".into())?;
+        let left_out = gather_plain(dir, &mut files).doing(|| "list the project".into())?;
         files.sort_unstable();
-        Ok(files)
+        Ok((files, left_out))
     }
 
-    fn gather(&self, dir: &Dir, place: &NotePath, below: &mut Below) -> Result<()> {
-        let doing = || format!("list {place}");
-        for entry in dir.entries().doing(doing)? {
-            let entry = entry.doing(doing)?;
-            let name = entry.file_name();
-            let shown = name.to_string_lossy();
-            let Ok(path) = NotePath::parse(&format!("{place}/{shown}")) else {
-                let what = "a name that is not portable";
-                return Err(StoreError::NotAFile { path: format!("{place}/{shown}"), what });
+    fn gather(&self, dir: Dir, place: &NotePath, below: &mut Below) -> Result<()> {
+        // Folders can lie deeper in each other than a stack of calls could go.
+        let mut pending = vec![(None::<Rc<Dir>>, place.clone())];
+        let mut first = Some(dir);
+        while let Some((above, place)) = pending.pop() {
+            let doing = || format!("list {place}");
+            let dir = match (above, first.take()) {
+                (Some(above), _) => above.open_dir_nofollow(place.file_name()).doing(doing)?,
+                (None, Some(first)) => first,
+                (None, None) => break,
             };
-            let kind = entry.file_type().doing(doing)?;
-            if kind.is_dir() {
-                let child = dir.open_dir_nofollow(&name).doing(doing)?;
-                self.gather(&child, &path, below)?;
-            } else if kind.is_file() {
-                below.files.push(path);
-            } else {
-                let what = "a symbolic link or special file";
-                return Err(StoreError::NotAFile { path: path.to_string(), what });
+            let dir = Rc::new(dir);
+            for entry in dir.entries().doing(doing)? {
+                let entry = entry.doing(doing)?;
+                let name = entry.file_name();
+                let shown = name.to_string_lossy();
+                let Ok(path) = NotePath::parse(&format!("{place}/{shown}")) else {
+                    let what = "a name that is not portable";
+                    return Err(StoreError::NotAFile { path: format!("{place}/{shown}"), what });
+                };
+                let kind = entry.file_type().doing(doing)?;
+                if kind.is_dir() {
+                    pending.push((Some(dir.clone()), path));
+                } else if kind.is_file() {
+                    below.files.push(path);
+                } else {
+                    let what = "a symbolic link or special file";
+                    return Err(StoreError::NotAFile { path: path.to_string(), what });
+                }
             }
+            below.folders.push(place);
         }
-        below.folders.push(place.clone());
+        below.folders.reverse();
         Ok(())
     }
 
@@ -336,6 +349,37 @@ impl Root {
     }
 }
 
+/// Gathers the plain files below a folder; says how many names were passed over.
+fn gather_plain(dir: Dir, files: &mut Vec<NotePath>) -> io::Result<usize> {
+    let mut left_out = 0;
+    let mut pending: Vec<(Rc<Dir>, NotePath)> = Vec::new();
+    let mut next = Some((dir, String::new()));
+    while let Some((dir, prefix)) = next {
+        let dir = Rc::new(dir);
+        for entry in dir.entries()? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            let name = entry.file_name().into_string().ok();
+            if name.as_ref().is_some_and(|name| name.starts_with(walk::TEMPORARY_PREFIX)) {
+                continue;
+            }
+            let path = name.and_then(|name| NotePath::parse(&format!("{prefix}{name}")).ok());
+            match path {
+                Some(path) if kind.is_file() => files.push(path),
+                Some(path) if kind.is_dir() => pending.push((dir.clone(), path)),
+                _ => left_out += 1,
+            }
+        }
+        next = match pending.pop() {
+            Some((above, path)) => {
+                Some((above.open_dir_nofollow(path.file_name())?, format!("{path}/")))
+            }
+            None => None,
+        };
+    }
+    Ok(left_out)
+}
+
 fn stat_of(metadata: &Metadata) -> FileStat {
     let (mtime_ns, ctime_ns) = times_ns(metadata);
     FileStat { size: metadata.len(), mtime_ns, ctime_ns, inode: metadata.ino() }
@@ -355,6 +399,19 @@ fn times_ns(metadata: &Metadata) -> (i64, i64) {
         .ok()
         .and_then(|time| time.into_std().duration_since(std::time::UNIX_EPOCH).ok());
     (since_1970.map_or(0, |duration| duration.as_nanos() as i64), 0)
+}
+
+/// How a file is opened to be read.
+fn reading() -> OpenOptions {
+    let mut options = no_follow();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        // Opening a pipe that somebody left in the folder must not wait for its other end.
+        use cap_std::fs::OpenOptionsExt as _;
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
+    }
+    options
 }
 
 fn no_follow() -> OpenOptions {

@@ -6,13 +6,14 @@
 
 use std::io::{self, Read as _};
 use std::path::Path;
+use std::rc::Rc;
 
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use memoranda_core::path::NotePath;
 
-use super::{FileStat, Root, no_follow, stat_of};
+use super::{FileStat, Root, stat_of};
 
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".memorandaignore"];
 /// How temporary files begin; a crash can leave one behind.
@@ -41,10 +42,29 @@ pub(crate) struct Walked {
 pub(crate) fn walk(root: &Root) -> Walk {
     let mut found = Walk::default();
     match root.dir.try_clone() {
-        Ok(dir) => descend(&dir, "", &mut Vec::new(), &mut found),
+        Ok(dir) => {
+            // Folders can lie deeper in each other than a stack of calls could go.
+            let mut pending = Vec::new();
+            look_into(&Rc::new(dir), "", &[], &mut found, &mut pending);
+            while let Some(Pending { above, place, rules }) = pending.pop() {
+                let name = place.rsplit('/').next().unwrap_or(&place);
+                match above.open_dir_nofollow(name) {
+                    Ok(dir) => look_into(&Rc::new(dir), &place, &rules, &mut found, &mut pending),
+                    Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+                    Err(e) => found.unreadable.push((place, e)),
+                }
+            }
+        }
         Err(e) => found.unreadable.push((String::new(), e)),
     }
     found
+}
+
+/// A folder that is still to be looked into, by way of the one above it.
+struct Pending {
+    above: Rc<Dir>,
+    place: String,
+    rules: Rc<[Rc<Gitignore>]>,
 }
 
 impl Walk {
@@ -61,7 +81,7 @@ impl Root {
         if path.is_hidden() {
             return true;
         }
-        let mut rules = Vec::new();
+        let mut rules: Vec<Rc<Gitignore>> = Vec::new();
         let Ok(mut dir) = self.dir.try_clone() else { return false };
         let mut prefix = String::new();
         for name in path.as_str().split('/') {
@@ -91,13 +111,18 @@ enum Kind {
     Folder,
 }
 
-fn descend(dir: &Dir, prefix: &str, rules: &mut Vec<Gitignore>, found: &mut Walk) {
+fn look_into(
+    dir: &Rc<Dir>,
+    prefix: &str,
+    outer_rules: &[Rc<Gitignore>],
+    found: &mut Walk,
+    pending: &mut Vec<Pending>,
+) {
     let entries = match dir.entries() {
         Ok(entries) => entries,
         Err(e) => return found.unreadable.push((prefix.to_owned(), e)),
     };
-    let outer_rules = rules.len();
-    rules.extend(rules_in(dir, prefix));
+    let rules: Rc<[_]> = outer_rules.iter().cloned().chain(rules_in(dir, prefix)).collect();
     for entry in entries {
         let entry = match entry {
             Ok(entry) => entry,
@@ -135,7 +160,7 @@ fn descend(dir: &Dir, prefix: &str, rules: &mut Vec<Gitignore>, found: &mut Walk
                 continue;
             }
         };
-        if is_ignored(rules, &place, kind) {
+        if is_ignored(&rules, &place, kind) {
             continue;
         }
         match kind {
@@ -144,29 +169,27 @@ fn descend(dir: &Dir, prefix: &str, rules: &mut Vec<Gitignore>, found: &mut Walk
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {}
                 Err(e) => found.unreadable.push((place, e)),
             },
-            Kind::Folder => match dir.open_dir_nofollow(&name) {
-                Ok(below) => descend(&below, &place, rules, found),
-                Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-                Err(e) => found.unreadable.push((place, e)),
-            },
+            Kind::Folder => {
+                pending.push(Pending { above: dir.clone(), place, rules: rules.clone() });
+            }
         }
     }
-    rules.truncate(outer_rules);
 }
 
 fn join(prefix: &str, name: &str) -> String {
     if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
 }
 
-fn rules_in(dir: &Dir, prefix: &str) -> Vec<Gitignore> {
-    IGNORE_FILES.iter().filter_map(|name| rules_from(dir, prefix, name)).collect()
+fn rules_in(dir: &Dir, prefix: &str) -> Vec<Rc<Gitignore>> {
+    IGNORE_FILES.iter().filter_map(|name| rules_from(dir, prefix, name)).map(Rc::new).collect()
 }
 
 fn rules_from(dir: &Dir, prefix: &str, name: &str) -> Option<Gitignore> {
-    let mut options = no_follow();
-    options.read(true);
     let mut text = Vec::new();
-    let file = dir.open_with(name, &options).ok()?;
+    let file = dir.open_with(name, &super::reading()).ok()?;
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
     file.take(1 << 20).read_to_end(&mut text).ok()?;
     let mut builder = GitignoreBuilder::new(Path::new(prefix));
     for line in String::from_utf8_lossy(&text).lines() {
@@ -177,7 +200,7 @@ fn rules_from(dir: &Dir, prefix: &str, name: &str) -> Option<Gitignore> {
 }
 
 /// The innermost rule that says something decides, as in git.
-fn is_ignored(rules: &[Gitignore], place: &str, kind: Kind) -> bool {
+fn is_ignored(rules: &[Rc<Gitignore>], place: &str, kind: Kind) -> bool {
     for rule in rules.iter().rev() {
         let verdict = rule.matched(place, kind == Kind::Folder);
         if !verdict.is_none() {

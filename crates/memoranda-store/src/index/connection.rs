@@ -13,7 +13,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::error::{Doing as _, Result};
+use crate::error::{Doing as _, Result, StoreError};
 use crate::files::{Privacy, own};
 
 /// Raised whenever the tables or what is put in them changes.
@@ -78,6 +78,9 @@ impl IndexFile {
 
     /// Makes an empty index. Only under the vault's lock.
     pub(crate) fn create(&self) -> Result<Connection> {
+        if let Some(folder) = self.path.parent() {
+            own::create_dir(folder, Privacy::Private).doing(|| "make the index's folder".into())?;
+        }
         for suffix in ["", "-wal", "-shm", ".stamp"] {
             own::remove(&self.with_suffix(suffix)).doing(|| "remove the old index".into())?;
         }
@@ -88,12 +91,20 @@ impl IndexFile {
         db.execute_batch(&format!(
             "BEGIN; {SCHEMA}; PRAGMA user_version = {SCHEMA_VERSION}; COMMIT"
         ))?;
-        self.write_back(&db)?;
+        self.write_pages(&db)?;
         Ok(db)
     }
 
-    /// Writes all pages to the main file and notes how it looks then. Only under the lock.
+    /// Writes all pages to the main file and notes how it looks then. Only under the lock. A file
+    /// that somebody else has changed is not made to look sound.
     pub(crate) fn write_back(&self, db: &Connection) -> Result<()> {
+        match self.state()? {
+            IndexState::Sound => self.write_pages(db),
+            IndexState::Unusable => Err(StoreError::index_damage()),
+        }
+    }
+
+    fn write_pages(&self, db: &Connection) -> Result<()> {
         let busy: i64 = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
         if busy != 0 {
             // A reader holds an older state: pages were written as far as possible.

@@ -1,5 +1,6 @@
 //! Keeping the index in step with the files: one file in, one file out, links bound at the end.
 
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 
 use memoranda_core::id::{ContentHash, ProjectName};
@@ -17,6 +18,8 @@ pub(crate) struct Batch<'c> {
     pub(super) db: &'c Connection,
     /// Names that appeared or vanished: relations by these names are bound anew.
     names: BTreeSet<(i64, String)>,
+    /// Permalinks of files that will be put, and which file each was given to.
+    promised: RefCell<HashMap<(i64, String), NotePath>>,
 }
 
 /// The row of a file as the store needs it.
@@ -32,7 +35,7 @@ pub(crate) struct FileRow {
 
 impl<'c> Batch<'c> {
     pub(crate) fn new(db: &'c Connection) -> Self {
-        Self { db, names: BTreeSet::new() }
+        Self { db, names: BTreeSet::new(), promised: RefCell::default() }
     }
 
     /// The number of a project in the index.
@@ -67,23 +70,27 @@ impl<'c> Batch<'c> {
             "SELECT EXISTS (SELECT 1 FROM files WHERE project = ?1 AND permalink = ?2 AND path <> ?3)",
         )?;
         let mut is_taken = |permalink: &str| -> Result<bool> {
+            let key = (project, permalink.to_owned());
+            if self.promised.borrow().get(&key).is_some_and(|path| path != held_by) {
+                return Ok(true);
+            }
             Ok(taken.query_row(params![project, permalink, held_by.as_str()], |row| row.get(0))?)
         };
         let wanted = match (digest.permalink_source, current) {
             (PermalinkSource::Path, Some(current)) if !current.is_empty() => current,
             _ => &digest.permalink,
         };
-        if !is_taken(wanted)? {
-            return Ok(wanted.to_owned());
-        }
+        let mut given = wanted.to_owned();
         let mut number = 1u64;
-        loop {
-            let candidate = format!("{wanted}-{number}");
-            if Some(candidate.as_str()) == current || !is_taken(&candidate)? {
-                return Ok(candidate);
+        while is_taken(&given)? {
+            given = format!("{wanted}-{number}");
+            if Some(given.as_str()) == current {
+                break;
             }
             number += 1;
         }
+        self.promised.borrow_mut().insert((project, given.clone()), held_by.clone());
+        Ok(given)
     }
 
     /// Makes the index say of a file what its bytes say.

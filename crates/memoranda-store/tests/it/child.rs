@@ -68,6 +68,22 @@ impl Task {
         output.status.success()
     }
 
+    /// Runs to the end with no mode bit masked.
+    pub(crate) fn run_with_umask_0(&self) {
+        let direct = self.command();
+        let mut command = Command::new("sh");
+        command.args(["-c", "umask 0; exec \"$0\" \"$@\""]).arg(direct.get_program());
+        command.args(direct.get_args());
+        command.envs(direct.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// Runs to whatever end, even a panic.
+    pub(crate) fn run_to_whatever(&self) {
+        self.start().wait_with_output().unwrap();
+    }
+
     pub(crate) fn number(&self, n: usize) -> usize {
         self.arguments[n].parse().unwrap()
     }
@@ -95,6 +111,14 @@ fn run() {
     let task = Task { name, folder, arguments: lines.collect() };
     match task.name.as_str() {
         "write" => crate::processes::write(&task),
+        "hammer" => crate::processes::hammer(&task),
+        "leave-wal" => crate::damage::leave_wal(&task),
+        "flip" => crate::bounds::flip_folder(&task),
+        "private" => crate::bounds::write_private(&task),
+        "watch" => crate::people::watch(&task),
+        "clock" => crate::history::write_with_a_bad_clock(&task),
+        "beside" => crate::history::write_beside_a_vacuum(&task),
+        "vacuum" => crate::history::die_in_a_vacuum(&task),
         "edit" => crate::processes::edit(&task),
         "append" => crate::processes::append_beside_editor(&task),
         "crash" => crate::crash::be_crashed(&task),

@@ -36,7 +36,7 @@ fn three_files(text: &str) -> memoranda_core::change::Change {
 pub(crate) fn fail_everywhere(task: &Task) {
     let kind = &task.arguments[0];
     for first_ever in [true, false] {
-        for step in Step::ALL {
+        for step in Step::ALL.into_iter().filter(|step| *step != Step::Rewritten) {
             // A change of four files writes three beside and exchanges five names.
             let times = match step {
                 Step::TempWrite => 3,

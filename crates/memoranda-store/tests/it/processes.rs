@@ -122,8 +122,7 @@ pub(crate) fn edit(task: &Task) {
         task.acknowledge(text.trim());
         // The next save follows only when this one was answered, so that none replaces another.
         eventually("an answer to the edit", || {
-            acknowledged(&task.folder).iter().any(|line| *line == format!("seen {n}"))
-                || std::fs::read_to_string(&note).is_ok_and(|now| now != text)
+            std::fs::read_to_string(&note).is_ok_and(|now| now != text)
         });
     }
     task.acknowledge("editor done");
@@ -184,6 +183,54 @@ fn an_editor_that_renames_loses_nothing_and_breaks_nothing() {
 #[test]
 fn an_editor_that_writes_in_place_breaks_no_acknowledged_write() {
     check_editor("in-place");
+}
+
+/// An editor that never rests: it saves and saves, by renaming, and then says what it saved last.
+pub(crate) fn hammer(task: &Task) {
+    let note = task.folder.join("home/main/shared.md");
+    let beside = task.folder.join("home/main/.shared.md.swp");
+    for n in 0..task.number(0) {
+        std::fs::write(&beside, format!("hammered {n}\n")).unwrap();
+        std::fs::rename(&beside, &note).unwrap();
+    }
+    task.acknowledge("editor done");
+}
+
+#[test]
+fn an_editor_that_never_rests_has_the_last_word() {
+    for round in 0..rounds(2) {
+        let vault = TestVault::new();
+        let store = vault.open();
+        put(&store, "shared.md", "begin\n");
+        let count = 2000;
+        let mut child = Task::new("hammer", vault.folder(), &[&count]).start();
+        let mut n = 0;
+        while acknowledged(vault.folder()).is_empty() {
+            let (other, note) = (format!("other-{n}.md"), "shared.md");
+            let action = match n % 3 {
+                0 => Action::Remove,
+                _ => Action::Put(format!("appended {n}\n").into_bytes()),
+            };
+            let both = change(vec![
+                operation(&other, Expect::Anything, Action::Put(b"other".to_vec())),
+                operation(note, Expect::Anything, action),
+            ]);
+            match store.commit(&who("test"), |_| Ok::<_, StoreError>(both.clone())) {
+                Ok(_) => assert!(vault.text(&format!("main/{other}")).is_some()),
+                Err(e) => {
+                    assert!(e.to_string().contains("kept saving"), "round {round}: {e}");
+                    assert_eq!(vault.text(&format!("main/{other}")), None, "round {round}");
+                }
+            }
+            n += 1;
+        }
+        assert!(child.wait().unwrap().success());
+        sync(&store);
+        let last = format!("hammered {}\n", count - 1);
+        let all = all_versions(&vault, &store);
+        assert!(all.contains(&last), "round {round}: the last save is lost after {n} commits");
+        vault.assert_agrees(&store, "hammered");
+    }
 }
 
 #[test]

@@ -137,3 +137,39 @@ fn a_fresh_index_says_the_same() {
     let report = store.check(&vault.folder().join("scratch")).unwrap();
     assert!(report.agrees(), "{report:?}");
 }
+
+#[test]
+fn a_project_has_one_name_however_it_is_spelt() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    put(&store, "a.md", "written as main");
+    let mut other = operation("b.md", Expect::Anything, Action::Put(b"written as MAIN".to_vec()));
+    other.project = memoranda_core::id::ProjectName::parse("MAIN").unwrap();
+    made(make(&store, change(vec![other])));
+    let mut paths = found(&store, "written");
+    paths.sort();
+    assert_eq!(paths, ["main/a.md", "main/b.md"]);
+    sync(&store);
+    assert_eq!(store.history(&HistoryFilter::default(), 10, 0).unwrap().len(), 2);
+    let report = store.check(&vault.folder().join("scratch")).unwrap();
+    assert!(report.agrees(), "{report:?}");
+}
+
+#[test]
+fn notes_of_one_address_get_different_ones() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    let both = |a: &str, b: &str| {
+        let put = |name| operation(name, Expect::Anything, Action::Put(b"text".to_vec()));
+        change(vec![put(a), put(b)])
+    };
+    made(make(&store, both("by tool.md", "by-tool.md")));
+    vault.write_by_hand("main/by hand.md", "text");
+    vault.write_by_hand("main/by-hand.md", "text");
+    sync(&store);
+    let address = |name: &str| store.file(&main_project(), &path(name)).unwrap().unwrap().permalink;
+    assert_ne!(address("by tool.md"), address("by-tool.md"));
+    assert_ne!(address("by hand.md"), address("by-hand.md"));
+    let report = store.check(&vault.folder().join("scratch")).unwrap();
+    assert!(report.agrees(), "{report:?}");
+}
