@@ -87,6 +87,11 @@ impl Printer {
         Ok(out.write_all(bytes).and_then(|()| out.flush())?)
     }
 
+    /// Standard output, for what is too large to hold.
+    pub(crate) fn writer(&self) -> impl io::Write + use<> {
+        io::stdout().lock()
+    }
+
     /// Prints a value as one line of JSON.
     pub(crate) fn json(&self, value: &impl Serialize) -> Result<()> {
         let text = serde_json::to_string(value)

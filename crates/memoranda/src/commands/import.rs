@@ -1,0 +1,56 @@
+//! `memoranda import`: bring an archive back.
+
+use std::io;
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::files;
+use crate::output::PLACE;
+use crate::session::Session;
+
+/// Bring an archive made by `memoranda export` into an empty vault, with its history.
+#[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  memoranda import memory.tar --home ~/restored
+  zstd -dc memory.tar.zst | memoranda import -
+
+JSON (--json):
+  {home, files, segments}; segments are files of the history")]
+pub(crate) struct Args {
+    /// The archive; `-` is standard input.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+#[derive(Serialize)]
+struct ImportedJson {
+    home: String,
+    files: usize,
+    segments: usize,
+}
+
+/// Reads the archive.
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+    // Without an archive no vault is made.
+    let mut from: Box<dyn io::Read> = match args.file.as_os_str() == "-" {
+        true => Box::new(io::stdin().lock()),
+        false => Box::new(io::BufReader::new(files::open(&args.file)?)),
+    };
+    let memory = session.made()?;
+    let home = memory.store().home().display().to_string();
+    memory.catch_up(&mut |_| {})?;
+    if memory.store().counts()?.notes > 0 {
+        let message = format!("the vault {home} has notes, and an archive needs an empty one");
+        return Err(CommandError::new(Exit::Conflict, message)
+            .hint("`--home DIR` names another, which is made"));
+    }
+    let report = memory.import(&mut from)?;
+    let json = ImportedJson { home: home.clone(), files: report.files, segments: report.segments };
+    let sentence = format!("Imported {} files into {PLACE}{home}{PLACE:#}", report.files);
+    session.printer.done(&json, sentence)?;
+    Ok(Exit::Done)
+}
