@@ -103,24 +103,24 @@ fn print(session: &Session, report: &DoctorReport, repaired: bool) -> Result<()>
     let damaged = check.damage.iter().map(|damage| {
         format!("{} bytes at {} of log segment {}", damage.bytes, damage.offset, damage.segment)
     });
-    line(printer, &whole, "the history is damaged", damaged.collect())?;
+    line(printer, &whole, "the history is damaged", &damaged.collect::<Vec<_>>())?;
     line(
         printer,
         "the history has the text of every file",
         "the history lacks the text of",
-        names(&check.unkept),
+        &names(&check.unkept),
     )?;
     line(
         printer,
         &format!("the index has every file as it is: {} files", check.files),
         "the index is behind for",
-        names(&check.stale),
+        &names(&check.stale),
     )?;
     line(
         printer,
         "an index made anew says the same",
         "an index made anew differs in",
-        check.differing.clone(),
+        &check.differing,
     )?;
     for (project, reason) in &check.unavailable {
         note(printer, &format!("the folder of project {project} cannot be reached: {reason}"))?;
@@ -141,7 +141,7 @@ fn print(session: &Session, report: &DoctorReport, repaired: bool) -> Result<()>
     Ok(())
 }
 
-fn line(printer: &Printer, well: &str, wrong: &str, found: Vec<String>) -> Result<()> {
+fn line(printer: &Printer, well: &str, wrong: &str, found: &[String]) -> Result<()> {
     if found.is_empty() {
         return ok(printer, well);
     }

@@ -35,7 +35,7 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct MovedJson {
     files: Vec<PairJson>,
-    commit: String,
+    commit: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -69,12 +69,15 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
             let pair =
                 |(from, to)| PairJson { from: PlaceJson::from(from), to: PlaceJson::from(to) };
             let files = moved.files.iter().map(|(from, to)| pair((from, to))).collect();
-            let json = MovedJson { files, commit: moved.commit.id.to_string() };
+            let json = MovedJson {
+                files,
+                commit: moved.commit.as_ref().map(|commit| commit.id.to_string()),
+            };
             let what = match moved.files.as_slice() {
                 [(from, to)] => format!("{from} to {PLACE}{to}{PLACE:#}"),
                 files => format!("{} files", files.len()),
             };
-            let commit = short(&moved.commit);
+            let commit = moved.commit.as_ref().map(short).unwrap_or_default();
             let sentence = format!("Moved {what} {FAINT}(commit {commit}){FAINT:#}");
             session.printer.done(&json, sentence)?;
             Ok(Exit::Done)

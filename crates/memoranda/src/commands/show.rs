@@ -144,7 +144,7 @@ fn wire(memory: &Memory, note: &ReadNote) -> Result<NoteJson> {
     let stem = || note.place.path.stem().to_owned();
     let title = match summary {
         Some(summary) => summary.title.clone(),
-        None => known.and_then(|note| note.title()).unwrap_or_else(stem),
+        None => known.and_then(Note::title).unwrap_or_else(stem),
     };
     let (observations, relations) = match summary {
         Some(summary) => indexed(memory, summary.id)?,
@@ -159,7 +159,7 @@ fn wire(memory: &Memory, note: &ReadNote) -> Result<NoteJson> {
         path: note.place.path.to_string(),
         title,
         permalink: summary.map(|summary| summary.permalink.clone()),
-        r#type: known.map_or("file".to_owned(), |note| note.note_type()),
+        r#type: known.map_or("file".to_owned(), Note::note_type),
         tags: known.map(Note::tags).unwrap_or_default(),
         created: summary.map(|summary| summary.created),
         updated: note.modified,
