@@ -21,6 +21,9 @@ mod child;
 #[path = "it/story.rs"]
 mod story;
 
+#[path = "it/clients.rs"]
+mod clients;
+
 #[cfg(feature = "faults")]
 #[path = "it/crash.rs"]
 mod crash;

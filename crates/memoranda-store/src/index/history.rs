@@ -229,7 +229,7 @@ pub struct HistoryFilter {
     pub since: Option<Timestamp>,
     /// Nothing after this time.
     pub until: Option<Timestamp>,
-    /// Only what this client did.
+    /// Only what this client did, in any of its versions: `claude-code` or `claude-code 2.1`.
     pub client: Option<String>,
 }
 
@@ -247,12 +247,12 @@ pub(crate) fn list(
          WHERE (?4 IS NULL OR p.name = ?4) \
            AND (c.path = ?5 OR (c.path > ?5 || '/' AND c.path < ?5 || '0')) \
            AND (?1 IS NULL OR k.logical_ms >= ?1) AND (?2 IS NULL OR k.logical_ms <= ?2) \
-           AND (?3 IS NULL OR k.client = ?3) \
+           AND (?3 IS NULL OR k.client = ?3 OR substr(k.client, 1, length(?3) + 1) = ?3 || ' ') \
          ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC LIMIT ?6 OFFSET ?7"
     } else {
         "SELECT k.row FROM commits k \
          WHERE (?1 IS NULL OR k.logical_ms >= ?1) AND (?2 IS NULL OR k.logical_ms <= ?2) \
-           AND (?3 IS NULL OR k.client = ?3) AND ?5 IS NULL \
+           AND (?3 IS NULL OR k.client = ?3 OR substr(k.client, 1, length(?3) + 1) = ?3 || ' ') AND ?5 IS NULL \
            AND (?4 IS NULL OR EXISTS (SELECT 1 FROM changes c JOIN projects p ON p.id = c.project \
                                       WHERE c.commit_row = k.row AND p.name = ?4)) \
          ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC LIMIT ?6 OFFSET ?7"
