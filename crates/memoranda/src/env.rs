@@ -103,6 +103,11 @@ impl Variable {
     }
 }
 
+/// Whether `--` was typed, after which nothing is a flag.
+pub(crate) fn has_end_of_flags() -> bool {
+    std::env::args_os().any(|word| word == "--")
+}
+
 /// Whether the locale says that the terminal understands UTF-8.
 pub(crate) fn is_utf8_locale() -> bool {
     if cfg!(windows) {

@@ -42,6 +42,11 @@ impl CommandError {
         self
     }
 
+    /// The same with a hint, if it has none.
+    pub(crate) fn or_hint(self, hint: impl FnOnce() -> String) -> Self {
+        if self.hints.is_empty() { self.hint(hint()) } else { self }
+    }
+
     /// The command line is wrong.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(Exit::Usage, message)
@@ -159,9 +164,12 @@ impl From<StoreError> for CommandError {
             }
             StoreError::TooLarge { .. } => of(Exit::Usage).hint("split it into several notes"),
             StoreError::Twin { .. } => of(Exit::Conflict),
-            StoreError::NoCommit(_) | StoreError::ContentGone(_) => {
+            StoreError::ContentGone(_) => {
                 of(Exit::NotFound).hint("`memoranda log` lists the commits")
             }
+            StoreError::NoCommit(_) => of(Exit::NotFound).hint(
+                "at least four characters are needed; `memoranda log --plain` has the whole ids",
+            ),
             StoreError::AmbiguousCommit { .. } => {
                 of(Exit::Usage).hint("`memoranda log --json` has the whole ids")
             }

@@ -54,13 +54,16 @@ fn run(cli: Cli, name: &str) -> Exit {
     let session = Session::new(printer, cli.global, settings, name);
     let result = arm_fault().and_then(|()| match cli.command {
         Some(command) => commands::run(&session, command),
-        None => commands::version(&session),
+        None if cli.version => commands::version(&session),
+        None => Err(CommandError::usage("no command was given")),
     });
     match result {
         Ok(exit) => exit,
         Err(CommandError { kind: Kind::BrokenPipe, .. }) => Exit::Done,
         Err(error @ CommandError { kind: Kind::Exit(exit), .. }) => {
-            session.printer.error(&error);
+            session
+                .printer
+                .error(&error.or_hint(|| format!("`memoranda help {name}` has examples")));
             exit
         }
     }

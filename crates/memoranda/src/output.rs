@@ -216,6 +216,14 @@ fn is_dumb() -> bool {
     env::TERM.text().is_some_and(|term| term == "dumb")
 }
 
+/// A number of things, in words that fit the number.
+pub(crate) fn counted(count: usize, thing: &str) -> String {
+    match count {
+        1 => format!("1 {thing}"),
+        _ => format!("{count} {thing}s"),
+    }
+}
+
 /// A text of one line for a terminal: no character in it can steer it or break the line.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(char::is_control) {

@@ -3,6 +3,7 @@
 use memoranda_engine::AddRequest;
 use serde::Serialize;
 
+use crate::env;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{FAINT, PLACE, is_piped_in, read_stdin};
@@ -23,8 +24,8 @@ Examples:
 JSON (--json):
   {project, path, permalink, version, commit}")]
 pub(crate) struct Args {
-    /// The text; `-` reads it from standard input.
-    #[arg(value_name = "TEXT")]
+    /// The text; `-` reads it from standard input. After `--` everything is text.
+    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
     text: Vec<String>,
 
     /// What the note is called.
@@ -92,6 +93,14 @@ fn text(words: &[String]) -> Result<String> {
         [only] => only == "-",
         _ => false,
     };
+    // A list item is a text, but a mistyped flag is none.
+    let is_flag = |word: &&String| {
+        word.starts_with('-') && word.len() > 1 && !word.contains(char::is_whitespace)
+    };
+    if let Some(flag) = words.iter().find(is_flag).filter(|_| !env::has_end_of_flags()) {
+        return Err(CommandError::usage(format!("there is no flag {flag:?}"))
+            .hint("`memoranda add --help` lists the flags; after `--` everything is text"));
+    }
     if !from_stdin {
         return Ok(words.join(" "));
     }

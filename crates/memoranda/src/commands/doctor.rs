@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::sync::{SyncJson, sentence};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::output::{BAD, GOOD, HIT, Printer, visible};
+use crate::output::{BAD, GOOD, HIT, Printer, counted, visible};
 use crate::progress::Progress;
 use crate::session::Session;
 use crate::wire::PlaceJson;
@@ -99,7 +99,7 @@ fn print(session: &Session, report: &DoctorReport, repaired: bool) -> Result<()>
     let printer = &session.printer;
     let check = &report.check;
     ok(printer, &sentence(&report.sync))?;
-    let whole = format!("the history is whole: {} commits", check.commits);
+    let whole = format!("the history is whole: {}", counted(check.commits, "commit"));
     let damaged = check.damage.iter().map(|damage| {
         format!("{} bytes at {} of log segment {}", damage.bytes, damage.offset, damage.segment)
     });
@@ -112,7 +112,7 @@ fn print(session: &Session, report: &DoctorReport, repaired: bool) -> Result<()>
     )?;
     line(
         printer,
-        &format!("the index has every file as it is: {} files", check.files),
+        &format!("the index has every file as it is: {}", counted(check.files, "file")),
         "the index is behind for",
         &names(&check.stale),
     )?;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::error::{CommandError, Result, quoted};
 use crate::exit::Exit;
 use crate::files;
-use crate::output::PLACE;
+use crate::output::{PLACE, counted};
 use crate::session::Session;
 
 /// Write the whole vault, with its history, as a tar archive.
@@ -46,7 +46,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
                 .hint("`memoranda export FILE`, or a pipe"));
         }
         let report = memory.export(&mut printer.writer())?;
-        printer.say(format!("Exported {} files", report.files));
+        printer.say(format!("Exported {}", counted(report.files, "file")));
         return Ok(Exit::Done);
     }
     let shown = args.file.display().to_string();
@@ -63,7 +63,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         files: report.files,
         bytes: report.bytes,
     };
-    let sentence = format!("Exported {} files to {PLACE}{shown}{PLACE:#}", report.files);
+    let sentence = format!("Exported {} to {PLACE}{shown}{PLACE:#}", counted(report.files, "file"));
     printer.done(&json, sentence)?;
     Ok(Exit::Done)
 }

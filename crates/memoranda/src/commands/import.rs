@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::files;
-use crate::output::PLACE;
+use crate::output::{PLACE, counted};
 use crate::session::Session;
 
 /// Bring an archive made by `memoranda export` into an empty vault, with its history.
@@ -50,7 +50,8 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     }
     let report = memory.import(&mut from)?;
     let json = ImportedJson { home: home.clone(), files: report.files, segments: report.segments };
-    let sentence = format!("Imported {} files into {PLACE}{home}{PLACE:#}", report.files);
+    let sentence =
+        format!("Imported {} into {PLACE}{home}{PLACE:#}", counted(report.files, "file"));
     session.printer.done(&json, sentence)?;
     Ok(Exit::Done)
 }

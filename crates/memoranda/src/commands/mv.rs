@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
-use crate::output::{FAINT, PLACE};
+use crate::output::{FAINT, PLACE, counted};
 use crate::session::{Session, Target};
 use crate::wire::{PlaceJson, short};
 
@@ -75,7 +75,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
             };
             let what = match moved.files.as_slice() {
                 [(from, to)] => format!("{from} to {PLACE}{to}{PLACE:#}"),
-                files => format!("{} files", files.len()),
+                files => counted(files.len(), "file"),
             };
             let commit = moved.commit.as_ref().map(short).unwrap_or_default();
             let sentence = format!("Moved {what} {FAINT}(commit {commit}){FAINT:#}");

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::output::{FAINT, PLACE, STRONG};
+use crate::output::{FAINT, PLACE, STRONG, counted};
 use crate::session::Session;
 use crate::table::{self, Column};
 
@@ -151,7 +151,8 @@ fn told(session: &Session, memory: &Memory, name: &str, verb: &str) -> Result<()
     let info = ProjectInfo { project, notes };
     let (name, path) = (&info.project.name, info.project.path.display());
     let sentence = format!(
-        "{verb} project {STRONG}{name}{STRONG:#} {PLACE}{path}{PLACE:#} {FAINT}({notes} notes){FAINT:#}"
+        "{verb} project {STRONG}{name}{STRONG:#} {PLACE}{path}{PLACE:#} {FAINT}({}){FAINT:#}",
+        counted(notes as usize, "note")
     );
     session.printer.done(&ProjectJson::from(&info), sentence)
 }

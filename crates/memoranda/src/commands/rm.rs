@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::error::{CommandError, Result, quoted};
 use crate::exit::Exit;
-use crate::output::{FAINT, Format, PLACE};
+use crate::output::{FAINT, Format, PLACE, counted};
 use crate::session::{Session, Target};
 use crate::wire::{PlaceJson, short};
 
@@ -60,11 +60,12 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     for place in &places {
         files.extend(memory.plan_delete(place)?);
     }
+    files.sort();
     if args.dry_run {
         return planned(session, &files);
     }
     if folders > 0 || files.len() > 1 {
-        session.confirm(&format!("Delete {} files?", files.len()))?;
+        session.confirm(&format!("Delete {}?", counted(files.len(), "file")))?;
     }
     let mut json = DeletedJson { deleted: Vec::new(), commits: Vec::new(), dry_run: false };
     for place in places {
@@ -110,7 +111,7 @@ fn told(session: &Session, place: &Place, files: &[Place], commit: &str) -> Resu
     }
     let what = match files {
         [only] if only == place => format!("{PLACE}{place}{PLACE:#}"),
-        files => format!("{PLACE}{place}/{PLACE:#} with {} files", files.len()),
+        files => format!("{PLACE}{place}/{PLACE:#} with {}", counted(files.len(), "file")),
     };
     let sentence = format!("Deleted {what} {FAINT}(commit {commit}){FAINT:#}");
     session.printer.done(&(), sentence)?;

@@ -162,7 +162,7 @@ fn wire(memory: &Memory, note: &ReadNote) -> Result<NoteJson> {
         r#type: known.map_or("file".to_owned(), Note::note_type),
         tags: known.map(Note::tags).unwrap_or_default(),
         created: summary.map(|summary| summary.created),
-        updated: note.modified,
+        updated: summary.map_or(note.modified, |summary| summary.updated),
         version: note.hash.to_string(),
         size: note.bytes.len(),
         text: note.text().ok().map(str::to_owned),

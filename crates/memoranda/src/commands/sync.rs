@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::output::counted;
 use crate::progress::Progress;
 use crate::session::Session;
 
@@ -122,7 +123,10 @@ fn told(session: &Session, report: &SyncReport) -> Result<Exit> {
     }
     let left = report.skipped.len();
     if left > 0 && !session.args.verbose {
-        printer.say(format!("{left} names were left out; `memoranda sync -v` says which and why."));
+        printer.say(format!(
+            "Left out: {}; `memoranda sync -v` says which and why.",
+            counted(left, "name")
+        ));
     }
     Ok(Exit::Done)
 }
@@ -141,7 +145,7 @@ pub(crate) fn sentence(report: &SyncReport) -> String {
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
     match found.as_slice() {
-        [] => format!("Looked at {} files: nothing changed by hand", report.seen),
-        found => format!("Looked at {} files: {}", report.seen, found.join(", ")),
+        [] => format!("Looked at {}: nothing changed by hand", counted(report.seen, "file")),
+        found => format!("Looked at {}: {}", counted(report.seen, "file"), found.join(", ")),
     }
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::error::Result;
 use crate::exit::Exit;
+use crate::output::counted;
 use crate::session::Session;
 use crate::time;
 
@@ -61,22 +62,21 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
             session.printer.detail(format!("would purge {project}/{path}"));
         }
         let sentence = format!(
-            "Would purge {} deleted notes, {} versions in all",
-            plan.notes.len(),
-            plan.contents
+            "Would purge {}: {} in all",
+            counted(plan.notes.len(), "deleted note"),
+            counted(plan.contents as usize, "version")
         );
         session.printer.done(&wire(&plan, args.dry_run), sentence)?;
         return Ok(Exit::Done);
     }
-    let (notes, contents) = (plan.notes.len(), plan.contents);
-    session.confirm(&format!(
-        "Purge {contents} versions ({notes} deleted notes)? They cannot be restored."
-    ))?;
+    let notes = counted(plan.notes.len(), "deleted note");
+    let contents = counted(plan.contents as usize, "version");
+    session.confirm(&format!("Purge {contents} ({notes})? They cannot be restored."))?;
     let report = memory.vacuum(&vacuum)?;
     let sentence = format!(
-        "Purged {} deleted notes, {} versions in all; the history is {} bytes smaller",
-        report.notes.len(),
-        report.contents,
+        "Purged {}: {} in all; the history is {} bytes smaller",
+        counted(report.notes.len(), "deleted note"),
+        counted(report.contents as usize, "version"),
         report.bytes
     );
     session.printer.done(&wire(&report, false), sentence)?;
