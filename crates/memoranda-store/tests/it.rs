@@ -24,6 +24,9 @@ mod story;
 #[path = "it/clients.rs"]
 mod clients;
 
+#[path = "it/imported.rs"]
+mod imported;
+
 #[cfg(feature = "faults")]
 #[path = "it/crash.rs"]
 mod crash;
