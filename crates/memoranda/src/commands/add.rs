@@ -26,7 +26,11 @@ JSON (--json):
 pub(crate) struct Args {
     /// The text; `-` reads it from standard input. After `--` everything is text.
     #[arg(value_name = "TEXT", allow_hyphen_values = true)]
-    text: Vec<String>,
+    text: Option<String>,
+
+    /// More words of it.
+    #[arg(hide = true)]
+    more: Vec<String>,
 
     /// What the note is called.
     #[arg(short, long)]
@@ -56,7 +60,8 @@ struct Added {
 
 /// Makes the note.
 pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let text = text(&args.text)?;
+    let words: Vec<String> = args.text.iter().chain(&args.more).cloned().collect();
+    let text = text(&words)?;
     if text.trim().is_empty() {
         return Err(CommandError::usage("there is no text to remember")
             .hint("`memoranda add 'some text'`, or pipe it in"));
