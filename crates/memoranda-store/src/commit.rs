@@ -193,6 +193,9 @@ fn observe_unrecorded(
                 Some(known) => Some(known),
                 None => history::head(session.db, step.project_row, path)?.and_then(|h| h.after),
             };
+            // The index knows pictures and the like, whose bytes the log has not kept so far.
+            let is_kept = history::content_at(session.db, found.hash)?.is_some();
+            let known = known.filter(|known| is_kept || *known != found.hash);
             if known != Some(found.hash) {
                 let project = &step.operation.project;
                 observation.put(session, batch, project, step.project_row, path, known, found)?;

@@ -27,6 +27,9 @@ mod clients;
 #[path = "it/imported.rs"]
 mod imported;
 
+#[path = "it/pictures.rs"]
+mod pictures;
+
 #[cfg(feature = "faults")]
 #[path = "it/crash.rs"]
 mod crash;
