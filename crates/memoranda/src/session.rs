@@ -227,7 +227,8 @@ impl Session {
         if self.printer.ask(question)? {
             return Ok(());
         }
-        Err(CommandError::new(crate::exit::Exit::NotFound, "nothing was done"))
+        Err(CommandError::new(crate::exit::Exit::NotFound, "nothing was done")
+            .hint("`--yes` answers the question"))
     }
 
     /// How to take a commit back, as a hint.

@@ -55,16 +55,20 @@ fn folders_are_asked_about_and_come_back_together() {
     let home = Home::new();
     home.write("main/drafts/a.md", "a\n");
     home.write("main/drafts/deep/b.md", "b\n");
+    home.write("main/drafts/deep/c.png", [0u8, 255]);
     assert_eq!(
         home.ok(&["rm", "-n", "drafts/"]),
-        "Would delete main/drafts/a.md\nWould delete main/drafts/deep/b.md\n"
+        "Would delete main/drafts/a.md\n\
+         Would delete main/drafts/deep/b.md\n\
+         Would delete main/drafts/deep/c.png\n"
     );
-    home.fails(&["rm", "drafts/"], 2, &["Delete 2 files?", "hint: `--yes`"]);
+    home.fails(&["rm", "drafts/"], 2, &["Delete 3 files?", "hint: `--yes`"]);
     home.fails(&["rm", "-y", "nowhere/"], 1, &["there is no folder"]);
-    assert!(home.ok(&["rm", "-y", "drafts/"]).contains("main/drafts/ with 2 files"));
+    assert!(home.ok(&["rm", "-y", "drafts/"]).contains("main/drafts/ with 3 files"));
     assert!(!home.file("main/drafts").exists());
     home.ok(&["undo"]);
     assert_eq!(home.read("main/drafts/deep/b.md"), b"b\n");
+    assert_eq!(home.read("main/drafts/deep/c.png"), [0u8, 255]);
     home.ok(&["mv", "drafts/", "kept"]);
     assert_eq!(home.read("main/kept/deep/b.md"), b"b\n");
     assert_eq!(home.ok(&["list", "kept", "--plain"]).lines().count(), 2);
