@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use memoranda_engine::{EngineError, StoreError};
 use serde::Serialize;
 
 use crate::error::{CommandError, Result};
@@ -48,10 +49,28 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         return Err(CommandError::new(Exit::Conflict, message)
             .hint("`--home DIR` names another, which is made"));
     }
-    let report = memory.import(&mut from)?;
+    let report = memory.import(&mut from).map_err(|error| failed(args, error))?;
     let json = ImportedJson { home: home.clone(), files: report.files, segments: report.segments };
     let sentence =
         format!("Imported {} into {PLACE}{home}{PLACE:#}", counted(report.files, "file"));
     session.printer.done(&json, sentence)?;
     Ok(Exit::Done)
+}
+
+/// What is no archive at all is said so, without quoting its bytes.
+fn failed(args: &Args, error: EngineError) -> CommandError {
+    use io::ErrorKind::{InvalidData, Other, UnexpectedEof};
+    match &error {
+        EngineError::Store(StoreError::Io { source, .. })
+            if matches!(source.kind(), InvalidData | Other | UnexpectedEof) =>
+        {
+            let name = match args.file.as_os_str() == "-" {
+                true => "standard input".to_owned(),
+                false => args.file.display().to_string(),
+            };
+            CommandError::usage(format!("{name} is not a whole tar archive"))
+                .hint("`memoranda export FILE` makes one")
+        }
+        _ => error.into(),
+    }
 }
