@@ -196,10 +196,33 @@ fn title_of(text: &str) -> String {
     const LONGEST: usize = 60;
     let body = text.lines().map(str::trim).find(|line| !line.is_empty() && *line != "---");
     let line = body.unwrap_or("Note").trim_start_matches('#').trim_start_matches("- ").trim();
+    // A name with brackets in it could never be linked to.
+    let line = line.replace("[[", "").replace("]]", "");
+    let line = if line.trim().is_empty() { "Note" } else { line.trim() };
     if line.chars().count() <= LONGEST {
         return line.to_owned();
     }
     let cut: String = line.chars().take(LONGEST).collect();
     let cut = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
     cut.trim_end_matches([',', ';', ':', '.']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::title_of;
+
+    #[test]
+    fn a_text_is_called_by_its_first_line() {
+        let long = "Twelve words, which are far more than any title of a note should ever have";
+        for (text, expected) in [
+            ("# Heading\n\nText\n", "Heading"),
+            ("\n\n- an item\nmore", "an item"),
+            ("See [[Other note]] for more", "See Other note for more"),
+            ("[[]]", "Note"),
+            ("", "Note"),
+            (long, "Twelve words, which are far more than any title of a note"),
+        ] {
+            assert_eq!(title_of(text), expected);
+        }
+    }
 }

@@ -47,6 +47,8 @@ impl Inner {
             for project in self.vault.projects()? {
                 let root = project.root()?;
                 report.projects += 1;
+                // A project without files is one all the same: its history may hold some.
+                append_folder(&mut archive, project.name.as_str()).doing(doing)?;
                 let (paths, left_out) = root.everything()?;
                 report.left_out += left_out;
                 for path in paths {
@@ -106,12 +108,19 @@ impl Inner {
         let staged = self.vault.state.join("import");
         for entry in archive.entries().doing(doing)? {
             let mut entry = entry.doing(doing)?;
-            if !entry.header().entry_type().is_file() {
-                continue;
-            }
             let path = entry.path().doing(doing)?.into_owned();
             let names =
                 plain_names(&path).ok_or_else(|| refuse("it holds a path that leads out"))?;
+            if entry.header().entry_type().is_dir()
+                && let [name] = names.as_slice()
+                && let Ok(name) = ProjectName::parse(name)
+            {
+                self.vault.ensure_project(&name)?;
+            }
+            if !entry.header().entry_type().is_file() {
+                continue;
+            }
+            let mtime = entry.header().mtime().unwrap_or(0);
             let mut bytes = Vec::new();
             entry.read_to_end(&mut bytes).doing(doing)?;
             match names.as_slice() {
@@ -139,6 +148,7 @@ impl Inner {
                     let folder = root.make_folder(&path)?;
                     folder
                         .write_temporary(path.file_name(), &bytes, root.new_file_mode())
+                        .and_then(|()| folder.set_modified(path.file_name(), mtime))
                         .doing(|| format!("write {path}"))?;
                     report.files += 1;
                 }
@@ -183,6 +193,14 @@ fn append(
     header.set_mode(0o644);
     header.set_mtime(u64::try_from(mtime_ns / 1_000_000_000).unwrap_or(0));
     archive.append_data(&mut header, name, bytes)
+}
+
+fn append_folder(archive: &mut tar::Builder<&mut dyn Write>, name: &str) -> std::io::Result<()> {
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::Directory);
+    header.set_size(0);
+    header.set_mode(0o755);
+    archive.append_data(&mut header, format!("{name}/"), std::io::empty())
 }
 
 /// The names of a path that leads nowhere but down.

@@ -21,6 +21,15 @@ mod child;
 #[path = "it/story.rs"]
 mod story;
 
+#[path = "it/clients.rs"]
+mod clients;
+
+#[path = "it/imported.rs"]
+mod imported;
+
+#[path = "it/pictures.rs"]
+mod pictures;
+
 #[cfg(feature = "faults")]
 #[path = "it/crash.rs"]
 mod crash;

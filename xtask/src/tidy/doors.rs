@@ -15,6 +15,7 @@ const DOORS: &[&str] = &[
     "crates/memoranda-store/src/watch.rs",
     "crates/memoranda/src/editor.rs",
     "crates/memoranda/src/env.rs",
+    "crates/memoranda/src/files.rs",
     "crates/memoranda/src/main.rs",
     "crates/memoranda/src/output.rs",
     "fuzz/",

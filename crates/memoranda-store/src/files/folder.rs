@@ -85,6 +85,17 @@ impl Folder {
         written
     }
 
+    /// Says that a file was changed last so many seconds after 1970; 0 leaves it as it is.
+    pub(crate) fn set_modified(&self, name: &str, seconds: u64) -> io::Result<()> {
+        if seconds == 0 {
+            return Ok(());
+        }
+        let mut options = no_follow();
+        options.write(true);
+        let file = self.dir.open_with(name, &options)?.into_std();
+        file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds))
+    }
+
     /// Gives the temporary file its name, where no file has it; fails with `AlreadyExists`.
     pub(crate) fn place(&self, temporary: &str, name: &str) -> io::Result<()> {
         faults::at(Step::Swap)?;

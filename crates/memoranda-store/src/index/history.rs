@@ -96,7 +96,11 @@ fn add_changes(
         let facts: Vec<_> = file.fact_edits.iter().map(|e| (e.id.as_str(), e.version)).collect();
         let project = project_id(db, &file.project)?;
         let before = head(db, project, file.moved_from.as_ref().unwrap_or(&file.path))?;
+        let is_late = before.as_ref().is_some_and(|before| before.first_ms > time_ms);
         let first_ms = before.map_or(time_ms, |before| before.first_ms.min(time_ms));
+        if is_late {
+            known_since(db, project, &file.path, first_ms)?;
+        }
         change.execute(params![
             commit_row,
             logical_ms,
@@ -127,6 +131,26 @@ fn add_changes(
                 at.stored as i64,
                 at.raw as i64
             ])?;
+        }
+    }
+    Ok(())
+}
+
+/// Tells later records that were read before this one, because another device wrote them, since
+/// when their file is known: also under the names that it was moved to.
+fn known_since(db: &Connection, project: i64, path: &NotePath, first_ms: i64) -> Result<()> {
+    let mut later = db.prepare_cached(
+        "UPDATE changes SET first_ms = ?3 WHERE project = ?1 AND path = ?2 AND first_ms > ?3",
+    )?;
+    let mut moved = db.prepare_cached(
+        "SELECT DISTINCT moved_to FROM changes \
+         WHERE project = ? AND path = ? AND moved_to IS NOT NULL",
+    )?;
+    let mut paths = vec![path.to_string()];
+    while let Some(path) = paths.pop() {
+        if later.execute(params![project, path, first_ms])? > 0 {
+            let rows = moved.query_map(params![project, path], |row| row.get(0))?;
+            paths.extend(rows.collect::<rusqlite::Result<Vec<String>>>()?);
         }
     }
     Ok(())
@@ -229,7 +253,7 @@ pub struct HistoryFilter {
     pub since: Option<Timestamp>,
     /// Nothing after this time.
     pub until: Option<Timestamp>,
-    /// Only what this client did.
+    /// Only what this client did, in any of its versions: `claude-code` or `claude-code 2.1`.
     pub client: Option<String>,
 }
 
@@ -247,12 +271,12 @@ pub(crate) fn list(
          WHERE (?4 IS NULL OR p.name = ?4) \
            AND (c.path = ?5 OR (c.path > ?5 || '/' AND c.path < ?5 || '0')) \
            AND (?1 IS NULL OR k.logical_ms >= ?1) AND (?2 IS NULL OR k.logical_ms <= ?2) \
-           AND (?3 IS NULL OR k.client = ?3) \
+           AND (?3 IS NULL OR k.client = ?3 OR substr(k.client, 1, length(?3) + 1) = ?3 || ' ') \
          ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC LIMIT ?6 OFFSET ?7"
     } else {
         "SELECT k.row FROM commits k \
          WHERE (?1 IS NULL OR k.logical_ms >= ?1) AND (?2 IS NULL OR k.logical_ms <= ?2) \
-           AND (?3 IS NULL OR k.client = ?3) AND ?5 IS NULL \
+           AND (?3 IS NULL OR k.client = ?3 OR substr(k.client, 1, length(?3) + 1) = ?3 || ' ') AND ?5 IS NULL \
            AND (?4 IS NULL OR EXISTS (SELECT 1 FROM changes c JOIN projects p ON p.id = c.project \
                                       WHERE c.commit_row = k.row AND p.name = ?4)) \
          ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC LIMIT ?6 OFFSET ?7"

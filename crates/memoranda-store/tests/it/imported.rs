@@ -1,0 +1,51 @@
+//! A history that another device began.
+
+use memoranda_core::change::{Action, Expect};
+
+use super::support::{TestVault, change, made, make, operation, path, put, remove, sync};
+
+#[test]
+fn an_import_brings_back_times_and_empty_projects() {
+    let (old, new) = (TestVault::new(), TestVault::new());
+    let store = old.open();
+    put(&store, "note.md", "one");
+    remove(&store, "note.md");
+    old.write_by_hand("other/old.md", "old");
+    let file = std::fs::File::options().write(true).open(old.home().join("other/old.md")).unwrap();
+    let then = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_700_000_000);
+    file.set_modified(then).unwrap();
+    sync(&store);
+    let mut archive = Vec::new();
+    store.export(&mut archive).unwrap();
+
+    let store = new.open();
+    store.import(&mut archive.as_slice()).unwrap();
+    let projects: Vec<String> =
+        store.projects().unwrap().into_iter().map(|project| project.name.to_string()).collect();
+    assert_eq!(projects, ["main", "other"]);
+    let metadata = std::fs::metadata(new.home().join("other/old.md")).unwrap();
+    assert_eq!(metadata.modified().unwrap(), then);
+}
+
+#[test]
+fn an_imported_history_goes_on_and_an_index_made_anew_agrees() {
+    let (old, new) = (TestVault::new(), TestVault::new());
+    let store = old.open();
+    put(&store, "edited.md", "one");
+    put(&store, "moved.md", "two");
+    put(&store, "deleted.md", "three");
+    remove(&store, "deleted.md");
+    let mut archive = Vec::new();
+    store.export(&mut archive).unwrap();
+
+    let store = new.open();
+    store.import(&mut archive.as_slice()).unwrap();
+    put(&store, "edited.md", "more");
+    put(&store, "deleted.md", "three");
+    let content = b"two".to_vec();
+    let action = Action::MoveFrom { from: path("moved.md"), content };
+    made(make(&store, change(vec![operation("there.md", Expect::Anything, action)])));
+    let scratch = tempfile::TempDir::new().unwrap();
+    let report = store.check(scratch.path()).unwrap();
+    assert!(report.agrees(), "{report:?}");
+}

@@ -1,0 +1,108 @@
+//! What can be typed: the flags of every command, and the commands.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser};
+
+use crate::commands::Command;
+use crate::output::{ColorWhen, Format, Talk};
+
+/// One memory for all of your agents, in a folder of Markdown that you own.
+///
+/// Notes are plain files in a vault (~/memoranda unless you say otherwise). Every change, by you,
+/// by an agent or by hand in the files, is kept in a history and can be undone.
+#[derive(Parser)]
+#[command(
+    name = "memoranda",
+    disable_version_flag = true,
+    arg_required_else_help = true,
+    max_term_width = 100,
+    after_help = "`memoranda COMMAND --help` has examples.",
+    after_long_help = "\
+Examples:
+  memoranda init                                  make the vault
+  memoranda add 'The API limit is 50 requests/s'  remember something
+  memoranda search api limit                      find it
+  memoranda log                                   see what changed, when, by whom
+  memoranda undo                                  take the last change back
+
+Exit codes:
+  0 done; 1 not found, or a check failed; 2 usage; 3 configuration; 4 conflict; 5 failure;
+  130 interrupted"
+)]
+pub(crate) struct Cli {
+    /// Say which version this is.
+    #[arg(short = 'V', long, exclusive = false)]
+    pub(crate) version: bool,
+
+    #[command(flatten)]
+    pub(crate) global: GlobalArgs,
+
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// Flags of every command.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Flags of every command")]
+pub(crate) struct GlobalArgs {
+    /// The vault's folder.
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) home: Option<PathBuf>,
+
+    /// Work in this project only.
+    #[arg(short, long, global = true, value_name = "NAME")]
+    pub(crate) project: Option<String>,
+
+    /// Print JSON.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+
+    /// Print tabs between columns, whole values, no decoration.
+    #[arg(long, global = true, conflicts_with = "json")]
+    pub(crate) plain: bool,
+
+    /// Print only data and errors.
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+
+    /// Say more.
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+
+    /// When to use colours.
+    #[arg(long, global = true, value_name = "WHEN", value_enum)]
+    pub(crate) color: Option<ColorWhen>,
+
+    /// Never ask; fail where a question would be asked.
+    #[arg(long, global = true)]
+    pub(crate) no_input: bool,
+
+    /// Answer every question with yes.
+    #[arg(short, long, global = true)]
+    pub(crate) yes: bool,
+
+    /// Do not look for edits in the files first.
+    #[arg(long, global = true)]
+    pub(crate) no_sync: bool,
+}
+
+impl GlobalArgs {
+    /// What the data is printed as.
+    pub(crate) fn format(&self) -> Format {
+        match (self.json, self.plain) {
+            (true, _) => Format::Json,
+            (false, true) => Format::Plain,
+            (false, false) => Format::Pretty,
+        }
+    }
+
+    /// How much is said.
+    pub(crate) fn talk(&self) -> Talk {
+        match (self.quiet, self.verbose) {
+            (true, _) => Talk::Quiet,
+            (false, true) => Talk::Verbose,
+            (false, false) => Talk::Normal,
+        }
+    }
+}

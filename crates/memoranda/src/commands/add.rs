@@ -1,0 +1,114 @@
+//! `memoranda add`: remember something.
+
+use memoranda_engine::AddRequest;
+use serde::Serialize;
+
+use crate::env;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::{FAINT, PLACE, is_piped_in, read_stdin};
+use crate::session::Session;
+use crate::wire::short;
+
+/// Remember something: make a new note.
+///
+/// The text comes from the words given, or from standard input with `-` or a pipe. Without a
+/// title the note is called by the first line of its text.
+#[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  memoranda add 'The API allows 50 requests a second'
+  memoranda add --title 'Q3 plan' --folder plans --tag work < plan.md
+  git log -1 | memoranda add --title 'Last commit' -
+
+JSON (--json):
+  {project, path, permalink, version, commit}")]
+pub(crate) struct Args {
+    /// The text; `-` reads it from standard input. After `--` everything is text.
+    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+    text: Option<String>,
+
+    /// More words of it.
+    #[arg(hide = true)]
+    more: Vec<String>,
+
+    /// What the note is called.
+    #[arg(short, long)]
+    title: Option<String>,
+
+    /// The folder within the project.
+    #[arg(short, long, value_name = "FOLDER", default_value = "", hide_default_value = true)]
+    folder: String,
+
+    /// A tag; may be given several times.
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+
+    /// What kind of note it is.
+    #[arg(long = "type", value_name = "TYPE")]
+    note_type: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Added {
+    project: String,
+    path: String,
+    permalink: String,
+    version: String,
+    commit: String,
+}
+
+/// Makes the note.
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+    let words: Vec<String> = args.text.iter().chain(&args.more).cloned().collect();
+    let text = text(&words)?;
+    if text.trim().is_empty() {
+        return Err(CommandError::usage("there is no text to remember")
+            .hint("`memoranda add 'some text'`, or pipe it in"));
+    }
+    let memory = session.made()?;
+    let request = AddRequest {
+        project: session.project_for_new(memory)?,
+        title: args.title.clone(),
+        folder: args.folder.clone(),
+        text,
+        tags: args.tags.clone(),
+        note_type: args.note_type.clone(),
+    };
+    let written = memory.add(&session.who(), &request)?;
+    let added = Added {
+        project: written.place.project.to_string(),
+        path: written.place.path.to_string(),
+        permalink: written.permalink,
+        version: written.hash.to_string(),
+        commit: written.commit.id.to_string(),
+    };
+    let commit = short(&written.commit);
+    let place = &written.place;
+    session.printer.done(
+        &added,
+        format!("Remembered {PLACE}{place}{PLACE:#} {FAINT}(commit {commit}){FAINT:#}"),
+    )?;
+    Ok(Exit::Done)
+}
+
+fn text(words: &[String]) -> Result<String> {
+    let from_stdin = match words {
+        [] => is_piped_in(),
+        [only] => only == "-",
+        _ => false,
+    };
+    // A list item is a text, but a mistyped flag is none.
+    let is_flag = |word: &&String| {
+        word.starts_with('-') && word.len() > 1 && !word.contains(char::is_whitespace)
+    };
+    if let Some(flag) = words.iter().find(is_flag).filter(|_| !env::has_end_of_flags()) {
+        return Err(CommandError::usage(format!("there is no flag {flag:?}"))
+            .hint("`memoranda add --help` lists the flags; after `--` everything is text"));
+    }
+    if !from_stdin {
+        return Ok(words.join(" "));
+    }
+    String::from_utf8(read_stdin()?)
+        .map_err(|_| CommandError::usage("standard input is not UTF-8 text"))
+}

@@ -1,0 +1,140 @@
+//! `memoranda diff`: how a note changed, or what a commit did.
+
+use memoranda_engine::{CommitDiff, EngineError, FileDiff, Memory, StoreError};
+use serde::Serialize;
+
+use super::log;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::{FAINT, HIT, STRONG, visible};
+use crate::session::{Session, Target};
+use crate::wire::{CommitJson, PlaceJson, short};
+use crate::{paint, time};
+
+/// Show how a note changed, or what a commit did.
+///
+/// With a note only: its last change. With FROM: from then until now, or until TO. FROM and TO are
+/// times or commits. The output is a unified diff.
+#[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  memoranda diff 'Q3 plan'
+  memoranda diff 'Q3 plan' yesterday
+  memoranda diff plans/q3.md 8f2kq0zm 2026-01-31
+  memoranda diff 8f2kq0zm
+
+JSON (--json):
+  {commit: COMMIT or null, files: [{project, path, moved_from, before, after, unified}]}; before and
+  after are the texts, null if the file was not there")]
+pub(crate) struct Args {
+    /// A note, or a commit.
+    #[arg(value_name = "NOTE|COMMIT")]
+    what: String,
+
+    /// The time or commit to compare with.
+    #[arg(value_name = "FROM")]
+    from: Option<String>,
+
+    /// The time or commit to compare; now, if not given.
+    #[arg(value_name = "TO")]
+    to: Option<String>,
+}
+
+#[derive(Serialize)]
+struct DiffJson {
+    commit: Option<CommitJson>,
+    files: Vec<FileJson>,
+}
+
+#[derive(Serialize)]
+struct FileJson {
+    #[serde(flatten)]
+    place: PlaceJson,
+    moved_from: Option<String>,
+    before: Option<String>,
+    after: Option<String>,
+    unified: String,
+}
+
+/// Prints the difference.
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+    let memory = session.reading()?;
+    if let Some(from) = &args.from {
+        let from = time::moment(memory, from)?;
+        let to = args.to.as_deref().map(|to| time::moment(memory, to)).transpose()?;
+        let (project, name) = session.project_of_name(&args.what)?;
+        let file = memory.diff(project, &name, from, to)?;
+        return print(session, &CommitOrNote::Note(Box::new(file)));
+    }
+    print(session, &CommitOrNote::Commit(Box::new(found(session, memory, &args.what)?)))
+}
+
+enum CommitOrNote {
+    Commit(Box<CommitDiff>),
+    Note(Box<FileDiff>),
+}
+
+/// The commit of this id, or the last one that changed the note of this name.
+fn found(session: &Session, memory: &Memory, what: &str) -> Result<CommitDiff> {
+    if time::looks_like_commit(what) {
+        match memory.show_commit(what) {
+            Err(EngineError::Store(StoreError::NoCommit(_))) => {}
+            other => return Ok(other?),
+        }
+    }
+    let place = match log::target(session, memory, what)? {
+        Target::Note(place) => place,
+        Target::Folder(place) => {
+            let message = format!("{place} is a folder, and only notes and commits have a diff");
+            return Err(CommandError::usage(message).hint(format!("`memoranda log {place}/`")));
+        }
+    };
+    let last = memory.revisions(&place, 1)?.into_iter().next();
+    let last = last.ok_or_else(|| EngineError::NotThen {
+        place: place.clone(),
+        when: "at any time that the history knows".into(),
+    })?;
+    let mut diff = memory.show_commit(last.commit.id.as_str())?;
+    diff.files.retain(|file| file.place == place);
+    Ok(diff)
+}
+
+fn print(session: &Session, diff: &CommitOrNote) -> Result<Exit> {
+    let printer = &session.printer;
+    let (commit, files) = match diff {
+        CommitOrNote::Commit(diff) => (Some(&diff.commit), diff.files.as_slice()),
+        CommitOrNote::Note(file) => (None, std::slice::from_ref(&**file)),
+    };
+    if session.is_json() {
+        let json = DiffJson {
+            commit: commit.map(CommitJson::from),
+            files: files.iter().map(wire).collect(),
+        };
+        printer.json(&json)?;
+        return Ok(Exit::Done);
+    }
+    if let Some(commit) = commit {
+        printer.say(format!(
+            "{HIT}{}{HIT:#}  {FAINT}{}{FAINT:#}  {STRONG}{}{STRONG:#}  {}",
+            short(commit),
+            time::local(commit.time),
+            visible(&commit.author.client),
+            visible(&commit.author.tool)
+        ));
+    }
+    paint::diffs(printer, files)?;
+    if files.iter().all(|file| file.unified.is_empty() && file.moved_from.is_none()) {
+        printer.say("No difference.");
+    }
+    Ok(Exit::Done)
+}
+
+fn wire(file: &FileDiff) -> FileJson {
+    FileJson {
+        place: PlaceJson::from(&file.place),
+        moved_from: file.moved_from.as_ref().map(ToString::to_string),
+        before: file.before.clone(),
+        after: file.after.clone(),
+        unified: file.unified.clone(),
+    }
+}

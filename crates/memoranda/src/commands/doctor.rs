@@ -1,0 +1,217 @@
+//! `memoranda doctor`: prove that files, history and index agree.
+
+use memoranda_engine::core::id::ProjectName;
+use memoranda_engine::core::path::NotePath;
+use memoranda_engine::{CheckReport, DoctorReport, Memory, Place};
+use serde::Serialize;
+
+use super::sync::{SyncJson, sentence};
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::{BAD, GOOD, HIT, Printer, counted, visible};
+use crate::progress::Progress;
+use crate::session::Session;
+use crate::wire::PlaceJson;
+
+/// Check everything: that the history is whole, and that files, history and index agree.
+///
+/// Reads every file and the whole history, and makes an index anew beside the present one to
+/// compare. Ends with exit code 1 if something disagrees. Problems in the text of notes are listed,
+/// and are no failure. --repair makes the index anew; it never touches your files.
+#[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  memoranda doctor
+  memoranda doctor --repair
+
+JSON (--json):
+  {agrees, repaired, files, commits, damage: [{segment, offset, bytes}], unkept: [{project, path}],
+  stale: [{project, path}], differing: [table], unavailable: [{project, reason}],
+  problems: [{project, path, line, message}], sync: as of `memoranda sync`}")]
+pub(crate) struct Args {
+    /// Make the index anew if it disagrees.
+    #[arg(long)]
+    repair: bool,
+}
+
+#[derive(Serialize)]
+struct DoctorJson {
+    agrees: bool,
+    repaired: bool,
+    files: usize,
+    commits: usize,
+    damage: Vec<DamageJson>,
+    unkept: Vec<PlaceJson>,
+    stale: Vec<PlaceJson>,
+    differing: Vec<String>,
+    unavailable: Vec<UnavailableJson>,
+    problems: Vec<ProblemJson>,
+    sync: SyncJson,
+}
+
+#[derive(Serialize)]
+struct DamageJson {
+    segment: String,
+    offset: u64,
+    bytes: u64,
+}
+
+#[derive(Serialize)]
+struct UnavailableJson {
+    project: String,
+    reason: String,
+}
+
+#[derive(Serialize)]
+struct ProblemJson {
+    project: String,
+    path: String,
+    line: usize,
+    message: String,
+}
+
+/// Checks everything.
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+    let memory = session.memory()?;
+    let mut report = checked(memory)?;
+    let repaired = args.repair && !report.check.agrees();
+    if repaired {
+        let mut progress = Progress::new(&session.printer);
+        memory.reindex(&mut |step| progress.update(step))?;
+        drop(progress);
+        report = checked(memory)?;
+    }
+    if session.is_json() {
+        session.printer.json(&wire(&report, repaired))?;
+    } else {
+        print(session, &report, repaired)?;
+    }
+    if report.check.agrees() { Ok(Exit::Done) } else { Ok(Exit::NotFound) }
+}
+
+fn checked(memory: &Memory) -> Result<DoctorReport> {
+    let scratch = tempfile::Builder::new().prefix("memoranda-doctor-").tempdir();
+    let scratch = scratch.map_err(|e| CommandError::io("make a folder to compare in", &e))?;
+    Ok(memory.doctor(scratch.path())?)
+}
+
+fn print(session: &Session, report: &DoctorReport, repaired: bool) -> Result<()> {
+    let printer = &session.printer;
+    let check = &report.check;
+    ok(printer, &sentence(&report.sync))?;
+    let whole = format!("the history is whole: {}", counted(check.commits, "commit"));
+    let damaged = check.damage.iter().map(|damage| {
+        format!("{} bytes at {} of log segment {}", damage.bytes, damage.offset, damage.segment)
+    });
+    line(printer, &whole, "the history is damaged", &damaged.collect::<Vec<_>>())?;
+    line(
+        printer,
+        "the history has the text of every file",
+        "the history lacks the text of",
+        &names(&check.unkept),
+    )?;
+    line(
+        printer,
+        &format!("the index has every file as it is: {}", counted(check.files, "file")),
+        "the index is behind for",
+        &names(&check.stale),
+    )?;
+    line(
+        printer,
+        "an index made anew says the same",
+        "an index made anew differs in",
+        &check.differing,
+    )?;
+    for (project, reason) in &check.unavailable {
+        note(printer, &format!("the folder of project {project} cannot be reached: {reason}"))?;
+    }
+    for (place, line, message) in problems(check) {
+        note(printer, &format!("{place}:{line}: {}", visible(&message)))?;
+    }
+    if repaired {
+        printer.say("The index was made anew.");
+    }
+    if !check.agrees() && !repaired {
+        printer.hint("`memoranda doctor --repair` makes the index anew");
+    }
+    if !check.damage.is_empty() || !check.unkept.is_empty() {
+        printer
+            .hint("damage in the history cannot be mended; restore .memoranda/log from a backup");
+    }
+    Ok(())
+}
+
+fn line(printer: &Printer, well: &str, wrong: &str, found: &[String]) -> Result<()> {
+    if found.is_empty() {
+        return ok(printer, well);
+    }
+    printer.line(format!("{BAD}FAIL{BAD:#}  {wrong}:"))?;
+    found.iter().try_for_each(|item| printer.line(format!("      {}", visible(item))))
+}
+
+fn ok(printer: &Printer, text: &str) -> Result<()> {
+    printer.line(format!("{GOOD}ok{GOOD:#}    {text}"))
+}
+
+fn note(printer: &Printer, text: &str) -> Result<()> {
+    printer.line(format!("{HIT}note{HIT:#}  {text}"))
+}
+
+fn names(places: &[(ProjectName, NotePath)]) -> Vec<String> {
+    places.iter().map(|(project, path)| format!("{project}/{path}")).collect()
+}
+
+fn problems(check: &CheckReport) -> Vec<(Place, usize, String)> {
+    let of = |found: &memoranda_engine::Problems| {
+        let place = Place { project: found.project.clone(), path: found.path.clone() };
+        let problems = found.problems.iter();
+        problems.map(|p| (place.clone(), p.line, p.message.clone())).collect::<Vec<_>>()
+    };
+    check.problems.iter().flat_map(of).collect()
+}
+
+fn wire(report: &DoctorReport, repaired: bool) -> DoctorJson {
+    let check = &report.check;
+    let places = |places: &[(ProjectName, NotePath)]| {
+        let place = |(project, path): &(ProjectName, NotePath)| {
+            PlaceJson::from(&Place { project: project.clone(), path: path.clone() })
+        };
+        places.iter().map(place).collect()
+    };
+    DoctorJson {
+        agrees: check.agrees(),
+        repaired,
+        files: check.files,
+        commits: check.commits,
+        damage: check
+            .damage
+            .iter()
+            .map(|damage| DamageJson {
+                segment: damage.segment.clone(),
+                offset: damage.offset,
+                bytes: damage.bytes,
+            })
+            .collect(),
+        unkept: places(&check.unkept),
+        stale: places(&check.stale),
+        differing: check.differing.clone(),
+        unavailable: check
+            .unavailable
+            .iter()
+            .map(|(project, reason)| UnavailableJson {
+                project: project.to_string(),
+                reason: reason.clone(),
+            })
+            .collect(),
+        problems: problems(check)
+            .into_iter()
+            .map(|(place, line, message)| ProblemJson {
+                project: place.project.to_string(),
+                path: place.path.to_string(),
+                line,
+                message,
+            })
+            .collect(),
+        sync: SyncJson::from(&report.sync),
+    }
+}

@@ -1,0 +1,190 @@
+//! `memoranda log`: what changed, when, by whom.
+
+use memoranda_engine::core::change::Commit;
+use memoranda_engine::core::path::NotePath;
+use memoranda_engine::{HistoryFilter, Memory, Place};
+use serde::Serialize;
+
+use super::undo::described;
+use crate::error::{Kind, Result};
+use crate::exit::Exit;
+use crate::output::{FAINT, Format, HIT, PLACE, STRONG, visible};
+use crate::session::{Session, Target};
+use crate::table::{self, Column};
+use crate::time;
+use crate::wire::{CommitJson, action, short};
+
+/// Show the history: what changed, when, by whom; of everything, a note or a folder.
+///
+/// A note is followed through its moves, and may be deleted by now. The newest comes first.
+#[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  memoranda log
+  memoranda log 'Q3 plan' -v
+  memoranda log --since yesterday --client claude-code
+  memoranda log --json -n 1 | jq -r '.commits[0].id'
+
+JSON (--json):
+  {commits: [{id, time, client, tool, channel, message, files: [{project, path, action,
+  moved_from, before, after}]}], has_more}; action is added, changed, moved or deleted")]
+pub(crate) struct Args {
+    /// Only what concerns this note or folder.
+    #[arg(value_name = "NOTE")]
+    note: Option<String>,
+
+    /// Nothing before this time: 7d, yesterday, 2026-01-31.
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+
+    /// Nothing after this time.
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+
+    /// Only what this program did, such as `claude-code`; `person` for edits in the files.
+    #[arg(long, value_name = "NAME")]
+    client: Option<String>,
+
+    /// How many at the most.
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 30)]
+    limit: usize,
+}
+
+#[derive(Serialize)]
+struct LogJson {
+    commits: Vec<CommitJson>,
+    has_more: bool,
+}
+
+/// More versions of one note than this are not looked at.
+const MAX_REVISIONS: usize = 100_000;
+
+/// Prints the history.
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+    let memory = session.reading()?;
+    let mut filter = HistoryFilter {
+        project: session.project_asked(memory)?,
+        path: None,
+        since: time::parse_some(args.since.as_deref())?,
+        until: time::parse_some(args.until.as_deref())?,
+        client: args.client.clone(),
+    };
+    let limit = args.limit;
+    let mut commits = match &args.note {
+        None => memory.log(&filter, limit.saturating_add(1), 0)?,
+        Some(name) => match target(session, memory, name)? {
+            Target::Note(place) => revisions(memory, &place, &filter)?,
+            Target::Folder(place) => {
+                filter.project = Some(place.project);
+                filter.path = Some(place.path);
+                memory.log(&filter, limit.saturating_add(1), 0)?
+            }
+        },
+    };
+    let has_more = commits.len() > limit;
+    commits.truncate(limit);
+    print(session, &commits, has_more)?;
+    Ok(Exit::Done)
+}
+
+fn revisions(memory: &Memory, place: &Place, filter: &HistoryFilter) -> Result<Vec<Commit>> {
+    let commits = memory.revisions(place, MAX_REVISIONS)?.into_iter().map(|found| found.commit);
+    let by = |commit: &Commit, client: &str| {
+        commit.author.client == client || commit.author.client.starts_with(&format!("{client} "))
+    };
+    let fits = |commit: &Commit| {
+        filter.since.is_none_or(|since| commit.time >= since)
+            && filter.until.is_none_or(|until| commit.time <= until)
+            && filter.client.as_deref().is_none_or(|client| by(commit, client))
+    };
+    Ok(commits.filter(fits).collect())
+}
+
+/// The note or folder of a name, also one that exists no more.
+pub(crate) fn target(session: &Session, memory: &Memory, name: &str) -> Result<Target> {
+    let missing = match session.target(memory, name) {
+        Err(e) if e.kind == Kind::Exit(Exit::NotFound) => e,
+        other => return other,
+    };
+    for (project, path) in session.places(memory, name.trim_end_matches('/'))? {
+        for path in [path.clone(), format!("{path}.md")] {
+            let Ok(path) = NotePath::parse(&path) else { continue };
+            let place = Place { project: project.clone(), path: path.clone() };
+            if !memory.revisions(&place, 1)?.is_empty() {
+                return Ok(Target::Note(place));
+            }
+            let filter = HistoryFilter {
+                project: Some(project.clone()),
+                path: Some(path),
+                ..HistoryFilter::default()
+            };
+            if !memory.log(&filter, 1, 0)?.is_empty() {
+                return Ok(Target::Folder(place));
+            }
+        }
+    }
+    Err(missing)
+}
+
+fn print(session: &Session, commits: &[Commit], has_more: bool) -> Result<()> {
+    let printer = &session.printer;
+    if session.is_json() {
+        let commits = commits.iter().map(CommitJson::from).collect();
+        return printer.json(&LogJson { commits, has_more });
+    }
+    if commits.is_empty() {
+        printer.say("No commits.");
+        return Ok(());
+    }
+    if session.args.verbose && printer.format == Format::Pretty {
+        return commits.iter().try_for_each(|commit| long(session, commit));
+    }
+    let now = time::now();
+    let columns = [
+        Column::word("COMMIT", HIT),
+        Column::word("WHEN", FAINT),
+        Column::text("WHO", STRONG),
+        Column::word("DID", anstyle::Style::new()),
+        Column::text("WHAT", PLACE),
+    ];
+    let row = |commit: &Commit| {
+        let (id, when) = match printer.format {
+            Format::Plain => (commit.id.to_string(), commit.time.to_string()),
+            Format::Pretty | Format::Json => (short(commit), time::ago(commit.time, &now)),
+        };
+        let author = &commit.author;
+        vec![id, when, author.client.clone(), author.tool.clone(), described(commit)]
+    };
+    table::print(printer, &columns, &commits.iter().map(row).collect::<Vec<_>>())?;
+    if has_more {
+        printer.say("There are more: `-n N` shows more.");
+    }
+    Ok(())
+}
+
+fn long(session: &Session, commit: &Commit) -> Result<()> {
+    let printer = &session.printer;
+    let author = &commit.author;
+    printer.line(format!(
+        "{HIT}{}{HIT:#}  {}  {STRONG}{}{STRONG:#}  {} over {}",
+        commit.id,
+        time::local(commit.time),
+        visible(&author.client),
+        visible(&author.tool),
+        author.channel.as_str()
+    ))?;
+    if let Some(message) = &commit.message {
+        printer.line(format!("    {}", visible(message)))?;
+    }
+    for file in &commit.files {
+        let from = file.moved_from.as_ref().map(|from| format!(" from {from}")).unwrap_or_default();
+        printer.line(format!(
+            "    {:<8}{PLACE}{}/{}{PLACE:#}{}",
+            action(file),
+            file.project,
+            visible(file.path.as_str()),
+            visible(&from)
+        ))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! The commands: one file each, with what can be typed and what it does.
+
+mod add;
+mod completions;
+mod config;
+mod diff;
+mod doctor;
+mod edit;
+mod export;
+mod graph;
+mod import;
+mod init;
+mod list;
+mod log;
+mod man;
+mod mv;
+mod project;
+mod reference;
+mod restore;
+mod rm;
+mod search;
+mod show;
+mod status;
+mod sync;
+mod undo;
+mod vacuum;
+mod watch;
+
+use clap::Subcommand;
+
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::session::Session;
+
+/// Every command, in the order of the help.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    Init(init::Args),
+    Add(add::Args),
+    Search(search::Args),
+    Show(show::Args),
+    Edit(edit::Args),
+    List(list::Args),
+    Recent(list::RecentArgs),
+    Mv(mv::Args),
+    Rm(rm::Args),
+    Restore(restore::Args),
+    Log(log::Args),
+    Diff(diff::Args),
+    Undo(undo::Args),
+    Project(project::Args),
+    Status(status::Args),
+    Sync(sync::Args),
+    Watch(watch::Args),
+    Doctor(doctor::Args),
+    Reindex(sync::ReindexArgs),
+    Vacuum(vacuum::Args),
+    Export(export::Args),
+    Import(import::Args),
+    Config(config::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+    #[command(hide = true)]
+    Reference(reference::Args),
+}
+
+/// Does what was asked.
+pub(crate) fn run(session: &Session, command: Command) -> Result<Exit> {
+    match command {
+        Command::Init(args) => init::run(session, &args),
+        Command::Add(args) => add::run(session, &args),
+        Command::Search(args) => search::run(session, &args),
+        Command::Show(args) => show::run(session, &args),
+        Command::Edit(args) => edit::run(session, &args),
+        Command::List(args) => list::run(session, &args),
+        Command::Recent(args) => list::recent(session, &args),
+        Command::Mv(args) => mv::run(session, &args),
+        Command::Rm(args) => rm::run(session, &args),
+        Command::Restore(args) => restore::run(session, &args),
+        Command::Log(args) => log::run(session, &args),
+        Command::Diff(args) => diff::run(session, &args),
+        Command::Undo(args) => undo::run(session, &args),
+        Command::Project(args) => project::run(session, &args),
+        Command::Status(args) => status::run(session, &args),
+        Command::Sync(args) => sync::run(session, &args),
+        Command::Watch(args) => watch::run(session, &args),
+        Command::Doctor(args) => doctor::run(session, &args),
+        Command::Reindex(args) => sync::reindex(session, &args),
+        Command::Vacuum(args) => vacuum::run(session, &args),
+        Command::Export(args) => export::run(session, &args),
+        Command::Import(args) => import::run(session, &args),
+        Command::Config(args) => config::run(session, &args),
+        Command::Completions(args) => completions::run(session, &args),
+        Command::Man(args) => man::run(session, &args),
+        Command::Reference(args) => reference::run(session, &args),
+    }
+}
+
+/// Says which version this is.
+pub(crate) fn version(session: &Session) -> Result<Exit> {
+    let version = env!("CARGO_PKG_VERSION");
+    let commit = option_env!("MEMORANDA_COMMIT");
+    let value = serde_json::json!({ "name": "memoranda", "version": version, "commit": commit });
+    match session.is_json() {
+        true => session.printer.json(&value)?,
+        false => session.printer.line(format!("memoranda {version}"))?,
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,91 @@
+//! `memoranda mv`: move a note or a folder.
+
+use memoranda_engine::core::path::NotePath;
+use memoranda_engine::{EngineError, MoveOutcome, MoveRequest};
+use serde::Serialize;
+
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::{FAINT, PLACE, counted};
+use crate::session::{Session, Target};
+use crate::wire::{PlaceJson, short};
+
+/// Move or rename a note, or a folder with everything in it, within its project.
+///
+/// A new path that ends in a slash is a folder to move into. Nothing is overwritten.
+#[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  memoranda mv 'Q3 plan' plans/2026/q3.md
+  memoranda mv q3.md archive/
+  memoranda mv plans/ archive/plans
+
+JSON (--json):
+  {files: [{from: {project, path}, to: {project, path}}], commit}")]
+pub(crate) struct Args {
+    /// A note's path, title or permalink, or a folder.
+    #[arg(value_name = "NOTE")]
+    note: String,
+
+    /// The new path within the same project.
+    #[arg(value_name = "NEWPATH")]
+    to: String,
+}
+
+#[derive(Serialize)]
+struct MovedJson {
+    files: Vec<PairJson>,
+    commit: Option<String>,
+}
+
+#[derive(Serialize)]
+struct PairJson {
+    from: PlaceJson,
+    to: PlaceJson,
+}
+
+/// Moves it.
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+    let memory = session.reading()?;
+    let target = session.target(memory, &args.note)?;
+    let (from, is_note) = match target {
+        Target::Note(place) => (place, true),
+        Target::Folder(place) => (place, false),
+    };
+    // The place may be typed as output shows it, with the project first.
+    let prefix = format!("{}/", from.project);
+    let typed = args.to.strip_prefix(&prefix).unwrap_or(&args.to);
+    let mut to = match typed.strip_suffix('/') {
+        Some(folder) => format!("{folder}/{}", from.path.file_name()),
+        None => typed.to_owned(),
+    };
+    let extension = from.path.extension();
+    if is_note && !extension.is_empty() && !to.ends_with(&format!(".{extension}")) {
+        to = format!("{to}.{extension}");
+    }
+    let to = NotePath::parse(to.trim_start_matches('/')).map_err(EngineError::from)?;
+    match memory.relocate(&session.who(), &MoveRequest { from, to })? {
+        MoveOutcome::Moved(moved) => {
+            let pair =
+                |(from, to)| PairJson { from: PlaceJson::from(from), to: PlaceJson::from(to) };
+            let files = moved.files.iter().map(|(from, to)| pair((from, to))).collect();
+            let json = MovedJson {
+                files,
+                commit: moved.commit.as_ref().map(|commit| commit.id.to_string()),
+            };
+            let what = match moved.files.as_slice() {
+                [(from, to)] => format!("{from} to {PLACE}{to}{PLACE:#}"),
+                files => counted(files.len(), "file"),
+            };
+            let commit = moved.commit.as_ref().map(short).unwrap_or_default();
+            let sentence = format!("Moved {what} {FAINT}(commit {commit}){FAINT:#}");
+            session.printer.done(&json, sentence)?;
+            Ok(Exit::Done)
+        }
+        MoveOutcome::Exists(places) => {
+            let place = places.first().map(ToString::to_string).unwrap_or_default();
+            Err(CommandError::new(Exit::Conflict, format!("{place} exists; nothing was moved"))
+                .hint("choose another path, or `memoranda rm` what is there"))
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! `memoranda rm`: delete notes and folders; the history keeps them.
+
+use memoranda_engine::{DeleteOutcome, DeleteRequest, Place};
+use serde::Serialize;
+
+use crate::error::{CommandError, Result, quoted};
+use crate::exit::Exit;
+use crate::output::{FAINT, Format, PLACE, counted};
+use crate::session::{Session, Target};
+use crate::wire::{PlaceJson, short};
+
+/// Delete notes, or folders with everything in them.
+///
+/// What is deleted stays in the history until `memoranda vacuum`: `memoranda restore` and
+/// `memoranda undo` bring it back. Asks before it deletes a folder or several notes.
+#[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  memoranda rm 'Q3 plan'
+  memoranda rm -n drafts/
+  memoranda rm -y drafts/ old.md
+
+JSON (--json):
+  {deleted: [{project, path}], commits: [id], dry_run}")]
+pub(crate) struct Args {
+    /// Paths, titles or permalinks of notes, or folders.
+    #[arg(value_name = "NOTE|FOLDER", required = true)]
+    notes: Vec<String>,
+
+    /// Only say what would be deleted.
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+}
+
+#[derive(Serialize)]
+struct DeletedJson {
+    deleted: Vec<PlaceJson>,
+    commits: Vec<String>,
+    dry_run: bool,
+}
+
+/// Deletes them.
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+    let memory = session.reading()?;
+    let mut folders = 0;
+    let mut places: Vec<Place> = Vec::new();
+    for name in &args.notes {
+        let place = match session.target(memory, name)? {
+            Target::Note(place) => place,
+            Target::Folder(place) => {
+                folders += 1;
+                place
+            }
+        };
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    let mut files = Vec::new();
+    for place in &places {
+        files.extend(memory.plan_delete(place)?);
+    }
+    files.sort();
+    if args.dry_run {
+        return planned(session, &files);
+    }
+    if folders > 0 || files.len() > 1 {
+        session.confirm(&format!("Delete {}?", counted(files.len(), "file")))?;
+    }
+    let mut json = DeletedJson { deleted: Vec::new(), commits: Vec::new(), dry_run: false };
+    for place in places {
+        let request = DeleteRequest { place, expected: None };
+        match memory.delete(&session.who(), &request)? {
+            DeleteOutcome::Deleted(deleted) => {
+                json.deleted.extend(deleted.files.iter().map(PlaceJson::from));
+                let commit = deleted.commit.as_ref().map(short).unwrap_or_default();
+                json.commits.extend(deleted.commit.map(|commit| commit.id.to_string()));
+                told(session, &request.place, &deleted.files, &commit)?;
+            }
+            DeleteOutcome::Conflict(place, _) => {
+                let message = format!("{place} was changed at the same moment; it was not deleted");
+                return Err(CommandError::new(Exit::Conflict, message).hint("do it again"));
+            }
+        }
+    }
+    if session.is_json() {
+        session.printer.json(&json)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn planned(session: &Session, files: &[Place]) -> Result<Exit> {
+    let printer = &session.printer;
+    if session.is_json() {
+        let deleted = files.iter().map(PlaceJson::from).collect();
+        printer.json(&DeletedJson { deleted, commits: Vec::new(), dry_run: true })?;
+        return Ok(Exit::Done);
+    }
+    for file in files {
+        match printer.format {
+            Format::Plain => printer.line(file.to_string())?,
+            Format::Pretty | Format::Json => printer.line(format!("Would delete {file}"))?,
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn told(session: &Session, place: &Place, files: &[Place], commit: &str) -> Result<()> {
+    if session.is_json() {
+        return Ok(());
+    }
+    let what = match files {
+        [only] if only == place => format!("{PLACE}{place}{PLACE:#}"),
+        files => format!("{PLACE}{place}/{PLACE:#} with {}", counted(files.len(), "file")),
+    };
+    let sentence = format!("Deleted {what} {FAINT}(commit {commit}){FAINT:#}");
+    session.printer.done(&(), sentence)?;
+    match files {
+        [only] if only == place => session
+            .printer
+            .hint(format!("`memoranda restore {}` brings it back", quoted(&place.to_string()))),
+        _ => session.printer.hint(format!("`memoranda undo {commit}` brings it back")),
+    }
+    Ok(())
+}

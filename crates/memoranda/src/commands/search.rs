@@ -1,0 +1,281 @@
+//! `memoranda search`: find notes by their words.
+
+use jiff::Timestamp;
+use memoranda_engine::core::path::NotePath;
+use memoranda_engine::core::rank::Signal;
+use memoranda_engine::core::snippet::Snippet;
+use memoranda_engine::{Memory, SearchFilter, SearchPage, SearchRequest, SearchResult};
+use serde::Serialize;
+
+use crate::error::{Result, quoted};
+use crate::exit::Exit;
+use crate::output::{FAINT, Format, HIT, PLACE, STRONG, visible};
+use crate::session::Session;
+use crate::time;
+
+/// How much of a note is quoted, in characters.
+const SNIPPET_CHARS: usize = 240;
+
+/// Find notes by their words.
+///
+/// All words need not occur. "quotes" ask for a phrase, +word demands it, -word forbids it,
+/// word* takes every ending, tag:name asks for a tag. Looks in every project, unless
+/// --project names one. Ends with exit code 1 if nothing is found.
+#[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  memoranda search api limit
+  memoranda search '\"rate limit\" -draft' --since 30d
+  memoranda search tag:work --folder plans --json | jq -r '.results[].path'
+  memoranda search -- -draft api
+
+JSON (--json):
+  {query, results: [{project, path, title, permalink, type, updated, score, why: [{signal,
+  amount}], heading, first_line, last_line, snippet, highlights: [[start, end]]}], page, has_more,
+  partial}; highlights are byte offsets in the snippet")]
+pub(crate) struct Args {
+    /// What to look for.
+    #[arg(value_name = "QUERY", required = true)]
+    query: Vec<String>,
+
+    /// How many notes at the most.
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    limit: u32,
+
+    /// Which page of them, from 1.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    page: u32,
+
+    /// Only notes of this type; may be given several times.
+    #[arg(long = "type", value_name = "TYPE")]
+    types: Vec<String>,
+
+    /// Only notes with this tag; may be given several times.
+    #[arg(long = "tag", value_name = "TAG")]
+    tags: Vec<String>,
+
+    /// Only notes in this folder.
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<String>,
+
+    /// Only notes changed since then: 7d, yesterday, 2026-01-31.
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+
+    /// Only notes changed until then.
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+
+    /// Say why each note is where it is.
+    #[arg(long)]
+    explain: bool,
+
+    /// Look in every project, whatever MEMORANDA_PROJECT says.
+    #[arg(long)]
+    all_projects: bool,
+}
+
+#[derive(Serialize)]
+struct Page<'a> {
+    query: &'a str,
+    results: Vec<Found<'a>>,
+    page: u32,
+    has_more: bool,
+    partial: bool,
+}
+
+#[derive(Serialize)]
+struct Found<'a> {
+    project: &'a str,
+    path: &'a str,
+    title: &'a str,
+    permalink: &'a str,
+    r#type: &'a str,
+    updated: Timestamp,
+    score: f64,
+    why: Vec<Why>,
+    heading: &'a str,
+    first_line: usize,
+    last_line: usize,
+    snippet: &'a str,
+    highlights: Vec<(usize, usize)>,
+}
+
+#[derive(Serialize)]
+struct Why {
+    signal: &'static str,
+    amount: f64,
+}
+
+/// Searches.
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+    let memory = session.reading()?;
+    let request = meant(session, memory, args)?;
+    let page = memory.search(&request)?;
+    let printer = &session.printer;
+    match printer.format {
+        Format::Json => printer.json(&wire(&request.text, args.page, &page))?,
+        Format::Plain => plain(session, &page)?,
+        Format::Pretty => pretty(session, args, &page)?,
+    }
+    if !page.results.is_empty() {
+        return Ok(Exit::Done);
+    }
+    let asked = quoted(&request.text);
+    printer.say(format!("Nothing found for {asked}."));
+    printer.hint(match narrowed(args) {
+        true => format!("without filters: `memoranda search {asked}`"),
+        false => "try fewer words, a beginning such as `conf*`, or `memoranda recent`".to_owned(),
+    });
+    Ok(Exit::NotFound)
+}
+
+fn meant(session: &Session, memory: &Memory, args: &Args) -> Result<SearchRequest> {
+    let project = if args.all_projects { None } else { session.project_asked(memory)? };
+    let folder = args.folder.as_deref().map(|folder| folder.trim_matches('/'));
+    let folder = folder.filter(|folder| !folder.is_empty()).map(NotePath::parse).transpose();
+    let limit = args.limit as usize;
+    Ok(SearchRequest {
+        text: args.query.join(" "),
+        filter: SearchFilter {
+            projects: project.into_iter().collect(),
+            folder: folder.map_err(memoranda_engine::EngineError::from)?,
+            note_types: args.types.clone(),
+            tags: args.tags.clone(),
+            after: time::parse_some(args.since.as_deref())?,
+            before: time::parse_some(args.until.as_deref())?,
+        },
+        limit,
+        offset: limit * (args.page as usize - 1),
+        snippet_chars: SNIPPET_CHARS,
+        max_tokens: None,
+    })
+}
+
+fn narrowed(args: &Args) -> bool {
+    !args.types.is_empty()
+        || !args.tags.is_empty()
+        || args.folder.is_some()
+        || args.since.is_some()
+        || args.until.is_some()
+}
+
+fn wire<'a>(query: &'a str, page: u32, found: &'a SearchPage) -> Page<'a> {
+    let one = |result: &'a SearchResult| Found {
+        project: result.place.project.as_str(),
+        path: result.place.path.as_str(),
+        title: &result.title,
+        permalink: &result.permalink,
+        r#type: &result.note_type,
+        updated: result.updated,
+        score: result.score,
+        why: result
+            .why
+            .iter()
+            .map(|signal| Why { signal: signal_name(*signal), amount: signal.amount() })
+            .collect(),
+        heading: &result.heading,
+        first_line: result.lines.0,
+        last_line: result.lines.1,
+        snippet: &result.snippet.text,
+        highlights: result
+            .snippet
+            .highlights
+            .iter()
+            .map(|range| (range.start, range.end))
+            .collect(),
+    };
+    Page {
+        query,
+        results: found.results.iter().map(one).collect(),
+        page,
+        has_more: found.has_more,
+        partial: found.partial,
+    }
+}
+
+fn plain(session: &Session, page: &SearchPage) -> Result<()> {
+    for result in &page.results {
+        let line = line_of(result);
+        let snippet = visible(&result.snippet.text).into_owned();
+        session.printer.line(format!(
+            "{}:{line}\t{}\t{snippet}",
+            result.place,
+            visible(&result.title)
+        ))?;
+    }
+    Ok(())
+}
+
+fn pretty(session: &Session, args: &Args, page: &SearchPage) -> Result<()> {
+    let printer = &session.printer;
+    let now = time::now();
+    for (n, result) in page.results.iter().enumerate() {
+        if n > 0 {
+            printer.line("")?;
+        }
+        let place = format!("{}:{}", result.place, line_of(result));
+        printer.line(format!(
+            "{STRONG}{}{STRONG:#}  {PLACE}{}{PLACE:#}  {FAINT}{}{FAINT:#}",
+            visible(&result.title),
+            visible(&place),
+            time::ago(result.updated, &now),
+        ))?;
+        if !result.heading.is_empty() && result.heading != result.title {
+            printer.line(format!("  {FAINT}{}{FAINT:#}", visible(&result.heading)))?;
+        }
+        for line in painted(&result.snippet).lines() {
+            printer.line(format!("  {line}"))?;
+        }
+        if args.explain {
+            printer.line(format!("  {FAINT}{}{FAINT:#}", explained(result)))?;
+        }
+    }
+    if page.has_more {
+        printer.say(format!("\nMore: add `--page {}`.", args.page + 1));
+    }
+    if page.partial {
+        printer.say("A word is so common that only the newest notes with it were compared.");
+    }
+    Ok(())
+}
+
+/// The line of the file at which the quotation begins.
+fn line_of(result: &SearchResult) -> usize {
+    result.lines.0 + result.snippet.line_offset
+}
+
+/// The quotation with the words that match in colour, its control characters made visible.
+fn painted(snippet: &Snippet) -> String {
+    let mut painted = String::new();
+    let mut from = 0;
+    let clean = |piece: &str| crate::output::visible_lines(piece).into_owned();
+    for range in &snippet.highlights {
+        painted.push_str(&clean(snippet.text.get(from..range.start).unwrap_or_default()));
+        let hit = clean(snippet.text.get(range.clone()).unwrap_or_default());
+        painted.push_str(&format!("{HIT}{hit}{HIT:#}"));
+        from = range.end;
+    }
+    painted.push_str(&clean(snippet.text.get(from..).unwrap_or_default()));
+    painted
+}
+
+fn explained(result: &SearchResult) -> String {
+    let reasons: Vec<String> = result
+        .why
+        .iter()
+        .map(|signal| format!("{} {:.3}", signal_name(*signal).replace('_', " "), signal.amount()))
+        .collect();
+    format!("score {:.3} = {}", result.score, reasons.join(" + "))
+}
+
+fn signal_name(signal: Signal) -> &'static str {
+    match signal {
+        Signal::ExactTitle(_) => "exact_title",
+        Signal::TitleWords(_) => "title_words",
+        Signal::Text(_) => "text",
+        Signal::MorePassages(_, _) => "more_passages",
+        Signal::Importance(_) => "importance",
+        Signal::Recency(_) => "recency",
+    }
+}

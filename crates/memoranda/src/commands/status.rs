@@ -1,0 +1,97 @@
+//! `memoranda status`: how the vault is.
+
+use serde::Serialize;
+
+use super::project::{self, ProjectJson};
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::output::{FAINT, Format};
+use crate::session::Session;
+
+/// Show where the vault is, and how much it holds.
+#[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  memoranda status
+  memoranda status --json | jq .notes
+
+JSON (--json):
+  {home, index, config, device, notes, passages, observations, relations, unresolved, commits,
+  log_bytes, watched, projects: [{name, path, in_vault, notes}]}")]
+pub(crate) struct Args {}
+
+#[derive(Serialize)]
+struct StatusJson {
+    home: String,
+    index: String,
+    config: String,
+    device: String,
+    notes: u64,
+    passages: u64,
+    observations: u64,
+    relations: u64,
+    unresolved: u64,
+    commits: u64,
+    log_bytes: u64,
+    watched: bool,
+    projects: Vec<ProjectJson>,
+}
+
+/// Prints it.
+pub(crate) fn run(session: &Session, _: &Args) -> Result<Exit> {
+    let status = session.reading()?.status()?;
+    let printer = &session.printer;
+    let config = session.settings()?.directories.config.display().to_string();
+    let counts = status.counts;
+    if session.is_json() {
+        printer.json(&StatusJson {
+            home: status.home.display().to_string(),
+            index: status.index.display().to_string(),
+            config,
+            device: status.device,
+            notes: counts.notes,
+            passages: counts.passages,
+            observations: counts.observations,
+            relations: counts.relations,
+            unresolved: counts.unresolved,
+            commits: counts.commits,
+            log_bytes: status.log_bytes,
+            watched: status.watched,
+            projects: status.projects.iter().map(ProjectJson::from).collect(),
+        })?;
+        return Ok(Exit::Done);
+    }
+    let watched = if status.watched { "yes, by a running process" } else { "when a command reads" };
+    let rows = [
+        ("vault", status.home.display().to_string()),
+        ("config", config),
+        ("index", status.index.display().to_string()),
+        ("notes", counts.notes.to_string()),
+        ("facts", counts.observations.to_string()),
+        ("links", format!("{} ({} to notes not written yet)", counts.relations, counts.unresolved)),
+        ("history", format!("{} commits, {}", counts.commits, size(status.log_bytes))),
+        ("edits noticed", watched.to_owned()),
+    ];
+    for (name, value) in rows {
+        match printer.format {
+            Format::Plain => printer.line(format!("{name}\t{value}"))?,
+            Format::Pretty | Format::Json => {
+                printer.line(format!("{FAINT}{name:<14}{FAINT:#} {value}"))?;
+            }
+        }
+    }
+    if printer.format == Format::Pretty {
+        printer.line("")?;
+        project::print(session, &status.projects)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// A size in bytes as people say it.
+fn size(bytes: u64) -> String {
+    match bytes {
+        ..10_000 => format!("{bytes} bytes"),
+        10_000..10_000_000 => format!("{} kB", bytes / 1000),
+        _ => format!("{} MB", bytes / 1_000_000),
+    }
+}

@@ -1,0 +1,119 @@
+//! The environment: the only door to it, and a table of everything that is read through it.
+
+#![allow(clippy::disallowed_methods, reason = "this is the door to the environment")]
+
+use std::ffi::OsString;
+
+/// One environment variable and what it does.
+pub(crate) struct Variable {
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// What it does, for the reference page.
+    pub(crate) doc: &'static str,
+}
+
+/// The vault.
+pub(crate) const MEMORANDA_HOME: Variable = Variable {
+    name: "MEMORANDA_HOME",
+    doc: "The vault's folder, instead of `~/memoranda`. `--home` comes before it.",
+};
+/// The configuration file.
+pub(crate) const MEMORANDA_CONFIG: Variable = Variable {
+    name: "MEMORANDA_CONFIG",
+    doc: "The configuration file, instead of `$XDG_CONFIG_HOME/memoranda/config.toml`.",
+};
+/// The project.
+pub(crate) const MEMORANDA_PROJECT: Variable = Variable {
+    name: "MEMORANDA_PROJECT",
+    doc: "The project to work in, as if `--project` were given. `--project` comes before it.",
+};
+/// A failure on purpose.
+pub(crate) const MEMORANDA_FAULT: Variable = Variable {
+    name: "MEMORANDA_FAULT",
+    doc: "A failure on purpose, `KIND:STEP:N`, for tests. Only in builds with the feature `faults`.",
+};
+/// The editor for a full screen.
+pub(crate) const VISUAL: Variable = Variable {
+    name: "VISUAL",
+    doc: "The editor that `memoranda edit` opens. Comes before `EDITOR`.",
+};
+/// The editor.
+pub(crate) const EDITOR: Variable = Variable {
+    name: "EDITOR",
+    doc: "The editor that `memoranda edit` opens if `VISUAL` is unset.",
+};
+/// No colours.
+pub(crate) const NO_COLOR: Variable = Variable {
+    name: "NO_COLOR",
+    doc: "If set to anything but the empty text, output has no colours. `--color` comes before it.",
+};
+/// The terminal's kind.
+pub(crate) const TERM: Variable =
+    Variable { name: "TERM", doc: "If it is `dumb`, output has no colours and no progress bar." };
+/// The locale, first choice.
+pub(crate) const LC_ALL: Variable = Variable {
+    name: "LC_ALL",
+    doc: "With `LC_CTYPE` and `LANG`: if it does not name UTF-8, graphs are drawn in ASCII.",
+};
+/// The locale, second choice.
+pub(crate) const LC_CTYPE: Variable = Variable { name: "LC_CTYPE", doc: "See `LC_ALL`." };
+/// The locale, third choice.
+pub(crate) const LANG: Variable = Variable { name: "LANG", doc: "See `LC_ALL`." };
+
+/// Everything that is read, in the order of the reference page. The last four are read by the
+/// library that finds the directories.
+pub(crate) const TABLE: [&Variable; 16] = [
+    &MEMORANDA_HOME,
+    &MEMORANDA_CONFIG,
+    &MEMORANDA_PROJECT,
+    &MEMORANDA_FAULT,
+    &VISUAL,
+    &EDITOR,
+    &NO_COLOR,
+    &TERM,
+    &LC_ALL,
+    &LC_CTYPE,
+    &LANG,
+    &Variable {
+        name: "XDG_CONFIG_HOME",
+        doc: "Where configuration lies (default `~/.config`; `%APPDATA%` on Windows).",
+    },
+    &Variable {
+        name: "XDG_CACHE_HOME",
+        doc: "Where the index lies (default `~/.cache`; `%LOCALAPPDATA%` on Windows). It can be \
+              deleted at any time.",
+    },
+    &Variable {
+        name: "XDG_STATE_HOME",
+        doc: "Where this device's name lies (default `~/.local/state`; `%APPDATA%` on Windows).",
+    },
+    &Variable { name: "TZ", doc: "The time zone in which times are shown and understood." },
+    &Variable { name: "HOME", doc: "The person's own folder." },
+];
+
+impl Variable {
+    /// Its value; `None` if it is unset or empty.
+    pub(crate) fn get(&self) -> Option<OsString> {
+        std::env::var_os(self.name).filter(|value| !value.is_empty())
+    }
+
+    /// Its value as text; `None` if it is unset or empty.
+    pub(crate) fn text(&self) -> Option<String> {
+        self.get().map(|value| value.to_string_lossy().into_owned())
+    }
+}
+
+/// Whether `--` was typed, after which nothing is a flag.
+pub(crate) fn has_end_of_flags() -> bool {
+    std::env::args_os().any(|word| word == "--")
+}
+
+/// Whether the locale says that the terminal understands UTF-8.
+pub(crate) fn is_utf8_locale() -> bool {
+    if cfg!(windows) {
+        return true;
+    }
+    let locale = [&LC_ALL, &LC_CTYPE, &LANG].into_iter().find_map(Variable::text);
+    let locale = locale.unwrap_or_default().to_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
+}

@@ -1,0 +1,201 @@
+//! The one error at the edge: what went wrong in a sentence, how the program ends, what to do next.
+
+use std::io;
+
+use memoranda_engine::core::note::edit::EditError;
+use memoranda_engine::{EngineError, Place, StoreError};
+
+use crate::exit::Exit;
+
+/// A command that could not be done.
+#[derive(Clone, Debug)]
+pub(crate) struct CommandError {
+    /// How the program ends.
+    pub(crate) kind: Kind,
+    /// One sentence with the offending value.
+    pub(crate) message: String,
+    /// What to do next, a line each.
+    pub(crate) hints: Vec<String>,
+}
+
+/// How a failed command ends the program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// With this code.
+    Exit(Exit),
+    /// In silence: nobody reads the output any more.
+    BrokenPipe,
+}
+
+/// The result of every command.
+pub(crate) type Result<T, E = CommandError> = std::result::Result<T, E>;
+
+impl CommandError {
+    /// An error without a hint.
+    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { kind: Kind::Exit(exit), message: message.into(), hints: Vec::new() }
+    }
+
+    /// The same with one more hint.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// The same with a hint, if it has none.
+    pub(crate) fn or_hint(self, hint: impl FnOnce() -> String) -> Self {
+        if self.hints.is_empty() { self.hint(hint()) } else { self }
+    }
+
+    /// The command line is wrong.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+
+    /// The configuration is wrong.
+    pub(crate) fn configuration(message: impl Into<String>) -> Self {
+        Self::new(Exit::Configuration, message)
+    }
+
+    /// Reading or writing something failed.
+    pub(crate) fn io(doing: &str, error: &io::Error) -> Self {
+        let reason = match error.kind() {
+            io::ErrorKind::BrokenPipe => return Self::broken_pipe(),
+            io::ErrorKind::NotFound => "it does not exist".to_owned(),
+            io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+            _ => {
+                let text = error.to_string();
+                text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+            }
+        };
+        let exit = match error.kind() {
+            io::ErrorKind::NotFound => Exit::NotFound,
+            _ => Exit::Internal,
+        };
+        Self::new(exit, format!("cannot {doing}: {reason}"))
+    }
+
+    fn broken_pipe() -> Self {
+        Self { kind: Kind::BrokenPipe, message: String::new(), hints: Vec::new() }
+    }
+}
+
+impl From<io::Error> for CommandError {
+    fn from(error: io::Error) -> Self {
+        Self::io("write the output", &error)
+    }
+}
+
+impl From<EngineError> for CommandError {
+    fn from(error: EngineError) -> Self {
+        let message = error.to_string();
+        let of = |exit| Self::new(exit, message);
+        match error {
+            EngineError::Store(error) => error.into(),
+            EngineError::NotFound { suggestions, identifier, .. } => match suggestions.first() {
+                Some(place) => of(Exit::NotFound).hint(show(place)),
+                None => of(Exit::NotFound).hint(format!(
+                    "`memoranda search {}` looks in the texts; `memoranda log` tells of deleted notes",
+                    quoted(&identifier)
+                )),
+            },
+            EngineError::Ambiguous { candidates, .. } => match candidates.first() {
+                Some(place) => of(Exit::Usage).hint(format!("for one of them: {}", show(place))),
+                None => of(Exit::Usage),
+            },
+            EngineError::NotThen { place, .. } => {
+                of(Exit::NotFound).hint(log_of(&place))
+            }
+            EngineError::NotText(place) => of(Exit::Usage).hint(format!(
+                "`memoranda show --raw {}` gives its bytes",
+                quoted(&place.to_string())
+            )),
+            EngineError::Edit { place, error } => match error {
+                EditError::WrongCount { .. }
+                | EditError::SectionMissing { .. }
+                | EditError::ObservationMissing(_)
+                | EditError::RelationMissing { .. }
+                | EditError::LineOutOfRange { .. } => of(Exit::NotFound).hint(show(&place)),
+                _ => of(Exit::Usage).hint(show(&place)),
+            },
+            EngineError::Path(_) => of(Exit::Usage)
+                .hint("a path is relative to its project, such as `plans/q3.md`"),
+            EngineError::Project(_) => {
+                of(Exit::Usage).hint("`memoranda project list` lists the projects")
+            }
+            EngineError::Invalid(_) => of(Exit::Usage),
+        }
+    }
+}
+
+impl From<StoreError> for CommandError {
+    fn from(error: StoreError) -> Self {
+        let message = error.to_string();
+        let of = |exit| Self::new(exit, message);
+        match error {
+            StoreError::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
+                Self::broken_pipe()
+            }
+            StoreError::Io { source, .. } => match source.kind() {
+                io::ErrorKind::PermissionDenied => of(Exit::Internal)
+                    .hint("look at the owner and the rights of that file and its folder"),
+                io::ErrorKind::ReadOnlyFilesystem => {
+                    of(Exit::Internal).hint("`--home DIR` names a vault that can be written")
+                }
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => of(Exit::Internal)
+                    .hint("make room; `memoranda vacuum -n` says what can leave the history"),
+                _ => of(Exit::Internal).hint("`memoranda doctor` looks at everything"),
+            },
+            StoreError::Busy { .. } => {
+                of(Exit::Conflict).hint("`memoranda config set lock_wait_seconds 120` waits longer")
+            }
+            StoreError::NewerFormat { .. } => of(Exit::Configuration),
+            StoreError::NoProject { name, .. } => of(Exit::NotFound)
+                .hint(format!("`memoranda project create {}` makes it", quoted(&name))),
+            StoreError::ProjectUnavailable { name, .. } => of(Exit::Configuration).hint(format!(
+                "mount the folder, or `memoranda project remove {}`",
+                quoted(name.as_str())
+            )),
+            StoreError::ProjectRefused { .. } => {
+                of(Exit::Usage).hint("`memoranda project list` shows every project's folder")
+            }
+            StoreError::NotAFile { .. } => {
+                of(Exit::Usage).hint("`memoranda sync -v` lists what is left out and why")
+            }
+            StoreError::TooLarge { .. } => of(Exit::Usage).hint("split it into several notes"),
+            StoreError::Twin { .. } => of(Exit::Conflict),
+            StoreError::ContentGone(_) => {
+                of(Exit::NotFound).hint("`memoranda log` lists the commits")
+            }
+            StoreError::NoCommit(_) => of(Exit::NotFound).hint(
+                "at least four characters are needed; `memoranda log --plain` has the whole ids",
+            ),
+            StoreError::AmbiguousCommit { .. } => {
+                of(Exit::Usage).hint("`memoranda log --json` has the whole ids")
+            }
+            StoreError::Damaged { .. } | StoreError::Halted(_) => {
+                of(Exit::Internal).hint("`memoranda doctor` looks at everything")
+            }
+            StoreError::Index(_) => {
+                of(Exit::Internal).hint("`memoranda reindex` makes the index anew")
+            }
+        }
+    }
+}
+
+fn show(place: &Place) -> String {
+    format!("`memoranda show {}`", quoted(&place.to_string()))
+}
+
+fn log_of(place: &Place) -> String {
+    format!("`memoranda log {}` lists its versions", quoted(&place.to_string()))
+}
+
+/// A word as a shell takes it: in quotes if it needs them.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+:@,=%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}

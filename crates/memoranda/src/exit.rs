@@ -1,0 +1,46 @@
+//! How the program ends: the door for exit codes.
+
+use std::process::ExitCode;
+
+/// The ways in which a command can end. Scripts may rely on the numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Exit {
+    /// Done.
+    Done,
+    /// What was asked for is not there, or a check failed.
+    NotFound,
+    /// The command line is wrong.
+    Usage,
+    /// The configuration is wrong, or there is no vault.
+    Configuration,
+    /// Someone else changed it.
+    Conflict,
+    /// It could not be done.
+    Internal,
+    /// Ctrl-C.
+    Interrupted,
+}
+
+/// One row a way, for the program and for its reference page.
+pub(crate) const TABLE: [(Exit, u8, &str); 7] = [
+    (Exit::Done, 0, "Done. Also when the reader of a pipe went away."),
+    (Exit::NotFound, 1, "What was asked for is not there, or a check failed."),
+    (Exit::Usage, 2, "The command line is wrong, or names something that cannot be."),
+    (Exit::Configuration, 3, "The configuration is wrong, or there is no vault."),
+    (Exit::Conflict, 4, "Someone else changed it, or holds it; nothing was changed."),
+    (Exit::Internal, 5, "It could not be done: a disk, a permission, or a fault of the program."),
+    (Exit::Interrupted, 130, "Interrupted with Ctrl-C; what was acknowledged is kept."),
+];
+
+impl Exit {
+    /// The number.
+    pub(crate) fn code(self) -> u8 {
+        TABLE.iter().find(|(exit, _, _)| *exit == self).map_or(5, |(_, code, _)| *code)
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}

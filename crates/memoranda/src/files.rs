@@ -1,0 +1,85 @@
+//! The door to files outside the vault: the person's configuration, archives and pages that they
+//! name on the command line. Notes are the store's alone.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "this is the door to files that are no notes"
+)]
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use crate::error::{CommandError, Result};
+
+/// Reads a text; `None` if there is no file.
+pub(crate) fn read_text(path: &Path) -> Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(failed("read", path, &e)),
+    }
+}
+
+/// Reads a file's bytes.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).map_err(|e| failed("read", path, &e))
+}
+
+/// Opens a file for reading.
+pub(crate) fn open(path: &Path) -> Result<File> {
+    File::open(path).map_err(|e| failed("read", path, &e))
+}
+
+/// Replaces a file whole, or leaves it as it was; its folder is made if need be.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut draft = made_beside(path, Privacy::Shared)?;
+    draft.write_all(bytes).map_err(|e| failed("write", path, &e))?;
+    keep(draft, path)
+}
+
+/// A file beside its later place, which nobody else sees, then or later.
+pub(crate) fn private_draft(path: &Path) -> Result<tempfile::NamedTempFile> {
+    made_beside(path, Privacy::Private)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Privacy {
+    /// Whom the person's umask allows.
+    Shared,
+    /// Only the person.
+    Private,
+}
+
+fn made_beside(path: &Path, privacy: Privacy) -> Result<tempfile::NamedTempFile> {
+    // A link, as dotfile managers make them, stays a link: what it names is replaced.
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".memoranda-");
+    #[cfg(unix)]
+    if privacy == Privacy::Shared {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    #[cfg(not(unix))]
+    let _ = privacy;
+    fs::create_dir_all(folder)
+        .and_then(|()| builder.tempfile_in(folder))
+        .map_err(|e| failed("write", &path, &e))
+}
+
+/// Puts a draft at its place.
+pub(crate) fn keep(draft: tempfile::NamedTempFile, path: &Path) -> Result<()> {
+    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    draft.as_file().sync_all().map_err(|e| failed("write", &path, &e))?;
+    draft.persist(&path).map(drop).map_err(|e| failed("write", &path, &e.error))
+}
+
+fn failed(doing: &str, path: &Path, error: &io::Error) -> CommandError {
+    CommandError::io(&format!("{doing} {}", path.display()), error)
+}

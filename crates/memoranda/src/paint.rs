@@ -1,0 +1,38 @@
+//! Diffs in colour. Nothing is said by colour alone: the marks stay.
+
+use memoranda_engine::FileDiff;
+
+use crate::error::Result;
+use crate::output::{BAD, FAINT, Format, GOOD, PLACE, Printer, STRONG, visible_lines};
+
+/// Prints a unified diff; to a terminal in colour, else exactly as it is, so that `patch` takes it.
+pub(crate) fn diff(printer: &Printer, unified: &str) -> Result<()> {
+    if printer.format == Format::Plain || !printer.is_terminal() && !printer.is_color_forced() {
+        return printer.bytes(unified.as_bytes());
+    }
+    for line in unified.split_inclusive('\n') {
+        let text = line.strip_suffix('\n').unwrap_or(line);
+        let text = visible_lines(text);
+        let style = match text.as_bytes() {
+            [b'-', b'-', b'-', b' ', ..] | [b'+', b'+', b'+', b' ', ..] => STRONG,
+            [b'@', b'@', ..] => PLACE,
+            [b'+', ..] => GOOD,
+            [b'-', ..] => BAD,
+            [b'\\', ..] => FAINT,
+            _ => anstyle::Style::new(),
+        };
+        printer.line(format!("{style}{text}{style:#}"))?;
+    }
+    Ok(())
+}
+
+/// Prints how files changed, each under its heading if it was moved or is no longer there.
+pub(crate) fn diffs(printer: &Printer, files: &[FileDiff]) -> Result<()> {
+    for file in files {
+        if let Some(from) = &file.moved_from {
+            printer.line(format!("moved {from} → {}", file.place))?;
+        }
+        diff(printer, &file.unified)?;
+    }
+    Ok(())
+}

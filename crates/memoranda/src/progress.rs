@@ -1,0 +1,48 @@
+//! A bar for work that lasts: nothing is shown for the first half second.
+
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use memoranda_engine::SyncProgress;
+
+use crate::output::Printer;
+
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// A bar that appears when it is worth it.
+pub(crate) struct Progress {
+    begun: Instant,
+    wanted: bool,
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    /// A bar, if there is someone to see it.
+    pub(crate) fn new(printer: &Printer) -> Self {
+        Self { begun: Instant::now(), wanted: printer.can_show_progress(), bar: None }
+    }
+
+    /// Tells how far the work has come.
+    pub(crate) fn update(&mut self, progress: SyncProgress) {
+        if !self.wanted || self.begun.elapsed() < PATIENCE {
+            return;
+        }
+        let bar = self.bar.get_or_insert_with(|| {
+            let target = ProgressDrawTarget::stderr_with_hz(10);
+            let bar = ProgressBar::with_draw_target(None, target);
+            let style = ProgressStyle::with_template("Reading notes {bar:30} {pos}/{len}");
+            style.map(|style| bar.set_style(style)).ok();
+            bar
+        });
+        bar.set_length(progress.total as u64);
+        bar.set_position(progress.done as u64);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! What every command has at hand: the way to the person, the settings, and the vault when needed.
+
+use std::cell::OnceCell;
+use std::time::Duration;
+
+use memoranda_engine::core::change::{Author, Channel};
+use memoranda_engine::core::id::ProjectName;
+use memoranda_engine::core::path::NotePath;
+use memoranda_engine::{DEFAULT_PROJECT, EngineError, Memory, OpenOptions, Place, Resolved};
+
+use crate::cli::GlobalArgs;
+use crate::config::Settings;
+use crate::error::{CommandError, Result, quoted};
+use crate::output::{Format, Printer};
+use crate::progress::Progress;
+
+/// One run of the program.
+pub(crate) struct Session {
+    /// The way to the person.
+    pub(crate) printer: Printer,
+    /// What was said for every command.
+    pub(crate) args: GlobalArgs,
+    settings: Result<Settings>,
+    command: String,
+    memory: OnceCell<Memory>,
+}
+
+/// What a person named: a note, or a folder of notes.
+pub(crate) enum Target {
+    /// A note.
+    Note(Place),
+    /// A folder.
+    Folder(Place),
+}
+
+impl Session {
+    /// Begins a run.
+    pub(crate) fn new(
+        printer: Printer,
+        args: GlobalArgs,
+        settings: Result<Settings>,
+        command: &str,
+    ) -> Self {
+        Self { printer, args, settings, command: command.to_owned(), memory: OnceCell::new() }
+    }
+
+    /// The settings, if the configuration is sound.
+    pub(crate) fn settings(&self) -> Result<&Settings> {
+        self.settings.as_ref().map_err(Clone::clone)
+    }
+
+    /// Whether data is wanted as JSON.
+    pub(crate) fn is_json(&self) -> bool {
+        self.printer.format == Format::Json
+    }
+
+    /// Who acts.
+    pub(crate) fn who(&self) -> Author {
+        Author {
+            client: concat!("memoranda ", env!("CARGO_PKG_VERSION")).to_owned(),
+            tool: self.command.clone(),
+            channel: Channel::Cli,
+        }
+    }
+
+    /// The vault, made if there is none.
+    pub(crate) fn made(&self) -> Result<&Memory> {
+        if let Some(memory) = self.memory.get() {
+            return Ok(memory);
+        }
+        let settings = self.settings()?;
+        let memory = Memory::open(OpenOptions {
+            home: settings.home(),
+            cache: settings.directories.cache.clone(),
+            state: settings.directories.state.clone(),
+            file_sync: Duration::from_secs(settings.file_sync_seconds()),
+            lock_patience: Duration::from_secs(settings.lock_wait_seconds()),
+        })?;
+        Ok(self.memory.get_or_init(|| memory))
+    }
+
+    /// The vault, which must be there.
+    pub(crate) fn memory(&self) -> Result<&Memory> {
+        let home = self.settings()?.home();
+        if !home.join(".memoranda").is_dir() {
+            let shown = home.display();
+            return Err(CommandError::configuration(format!("there is no vault at {shown}"))
+                .hint("`memoranda init` makes it; `--home DIR` names another"));
+        }
+        self.made()
+    }
+
+    /// The vault, with everything that people changed in its files taken in.
+    pub(crate) fn reading(&self) -> Result<&Memory> {
+        let memory = self.memory()?;
+        if self.args.no_sync {
+            return Ok(memory);
+        }
+        let mut progress = Progress::new(&self.printer);
+        let report = memory.catch_up(&mut |step| progress.update(step))?;
+        drop(progress);
+        for (project, reason) in report.iter().flat_map(|report| &report.unavailable) {
+            self.printer.warn(format!(
+                "the folder of project {project} cannot be reached: {reason}; what is known of it stays"
+            ));
+        }
+        for (project, place, reason) in report.iter().flat_map(|report| &report.unreadable) {
+            self.printer.detail(format!("{project}/{place} cannot be read: {reason}"));
+        }
+        Ok(memory)
+    }
+
+    /// The project that new notes go to. One that was named must exist: a slip of the finger
+    /// makes no project.
+    pub(crate) fn project_for_new(&self, memory: &Memory) -> Result<ProjectName> {
+        let settings = self.settings()?;
+        match &settings.project {
+            Some(name) if name != DEFAULT_PROJECT && name != settings.default_project() => {
+                Ok(memory.store().project(name)?.name)
+            }
+            Some(name) => Ok(parse_project(name)?),
+            None => Ok(parse_project(settings.default_project())?),
+        }
+    }
+
+    /// The project that was asked for, if one was.
+    pub(crate) fn project_asked(&self, memory: &Memory) -> Result<Option<ProjectName>> {
+        let asked = self.settings()?.project.as_ref();
+        asked.map(|name| Ok(memory.store().project(name)?.name)).transpose()
+    }
+
+    /// The note that a name means: in the project asked for, else in the default one first.
+    pub(crate) fn resolve(&self, memory: &Memory, name: &str) -> Result<Resolved> {
+        let settings = self.settings()?;
+        if let Some(project) = &settings.project {
+            return match memory.resolve(Some(project), name) {
+                // `work/plan.md` is how output names it, and may be typed with `-p work` too.
+                Err(EngineError::NotFound { identifier, scope, suggestions }) => {
+                    let within =
+                        name.strip_prefix(project.as_str()).and_then(|n| n.strip_prefix('/'));
+                    let found = within.map(|within| memory.resolve(Some(project), within));
+                    found.and_then(Result::ok).ok_or_else(|| {
+                        EngineError::NotFound { identifier, scope, suggestions }.into()
+                    })
+                }
+                other => Ok(other?),
+            };
+        }
+        let default = settings.default_project();
+        if default != DEFAULT_PROJECT
+            && let Ok(found) = memory.resolve(Some(default), name)
+        {
+            return Ok(found);
+        }
+        Ok(memory.resolve(None, name)?)
+    }
+
+    /// The project to pass for a name in the history.
+    pub(crate) fn project_of_name(&self, name: &str) -> Result<(Option<&str>, String)> {
+        let project = self.settings()?.project.as_deref();
+        let prefix = project.map(|project| format!("{project}/"));
+        let within = prefix.and_then(|prefix| name.strip_prefix(&prefix));
+        Ok((project, within.unwrap_or(name).to_owned()))
+    }
+
+    /// The note or the folder that a name means. A slash at the end asks for a folder.
+    pub(crate) fn target(&self, memory: &Memory, name: &str) -> Result<Target> {
+        let missing = match name.strip_suffix('/') {
+            None => match self.resolve(memory, name) {
+                Ok(found) => return Ok(Target::Note(found.place)),
+                Err(e) => e,
+            },
+            Some(_) => CommandError::new(
+                crate::exit::Exit::NotFound,
+                format!("there is no folder {name:?} in any project"),
+            )
+            .hint("`memoranda list` lists the notes and their folders"),
+        };
+        match self.folder(memory, name.trim_end_matches('/'))? {
+            Some(place) => Ok(Target::Folder(place)),
+            None => Err(missing),
+        }
+    }
+
+    /// The folder of a name, if there is one with something in it.
+    fn folder(&self, memory: &Memory, name: &str) -> Result<Option<Place>> {
+        for (project, path) in self.places(memory, name)? {
+            let Ok(path) = NotePath::parse(&path) else { continue };
+            let below = memory.store().below(&project, &path)?;
+            if !below.folders.is_empty() || !below.files.is_empty() {
+                return Ok(Some(Place { project, path }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where a path without a known project may lie, the likeliest first.
+    pub(crate) fn places(&self, memory: &Memory, name: &str) -> Result<Vec<(ProjectName, String)>> {
+        let settings = self.settings()?;
+        let mut places = Vec::new();
+        let asked = settings.project.as_deref();
+        let first = asked.unwrap_or(settings.default_project());
+        match memory.store().project(first) {
+            Ok(project) => places.push((project.name, name.to_owned())),
+            Err(e) if asked.is_some() => return Err(e.into()),
+            Err(_) => {}
+        }
+        if let Some((project, rest)) = name.split_once('/')
+            && asked.is_none_or(|asked| asked == project)
+            && let Ok(project) = memory.store().project(project)
+        {
+            places.push((project.name, rest.to_owned()));
+        }
+        Ok(places)
+    }
+
+    /// Asks before something that is worth a question; `--yes` is the answer, and without a
+    /// person to ask it is not done.
+    pub(crate) fn confirm(&self, question: &str) -> Result<()> {
+        if self.args.yes {
+            return Ok(());
+        }
+        if self.args.no_input || !self.printer.can_ask() {
+            return Err(CommandError::usage(format!("not done without a yes: {question}"))
+                .hint("`--yes` answers it"));
+        }
+        if self.printer.ask(question)? {
+            return Ok(());
+        }
+        Err(CommandError::new(crate::exit::Exit::NotFound, "nothing was done")
+            .hint("`--yes` answers the question"))
+    }
+
+    /// How to take a commit back, as a hint.
+    pub(crate) fn hint_undo(&self, commit: &str) {
+        if self.printer.format == Format::Pretty {
+            self.printer.hint(format!("`memoranda undo {}` takes it back", quoted(commit)));
+        }
+    }
+}
+
+fn parse_project(name: &str) -> Result<ProjectName> {
+    ProjectName::parse(name).map_err(|e| EngineError::from(e).into())
+}

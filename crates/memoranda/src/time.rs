@@ -1,0 +1,100 @@
+//! Times as people read and write them: the local zone, spans back from now, points in the history.
+
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Unit, Zoned};
+use memoranda_engine::core::timeframe::parse_timeframe;
+use memoranda_engine::{Memory, Moment, clock};
+
+use crate::error::{CommandError, Result};
+
+/// Now, in the person's time zone.
+pub(crate) fn now() -> Zoned {
+    clock::now().to_zoned(TimeZone::system())
+}
+
+/// Reads `7d`, `yesterday`, `2026-01-31` and the like.
+pub(crate) fn parse(text: &str) -> Result<Timestamp> {
+    parse_timeframe(text, &now()).map_err(|e| CommandError::usage(e.to_string()))
+}
+
+/// Reads a time, if one was given.
+pub(crate) fn parse_some(text: Option<&str>) -> Result<Option<Timestamp>> {
+    text.map(parse).transpose()
+}
+
+/// Reads a point in the history: a commit, or a time.
+pub(crate) fn moment(memory: &Memory, text: &str) -> Result<Moment> {
+    // Four digits are a year, although a commit's id might begin with them.
+    let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let missing = match memory.commit(text) {
+        Ok(commit) if !is_year => return Ok(Moment::Commit(commit.id)),
+        Ok(_) => None,
+        Err(e) => Some(e),
+    };
+    match (parse_timeframe(text, &now()), missing) {
+        (Ok(time), _) => Ok(Moment::Time(time)),
+        (Err(_), Some(missing)) if looks_like_commit(text) => Err(missing.into()),
+        (Err(e), _) => Err(CommandError::usage(format!("{e}, or a commit"))
+            .hint("`memoranda log` lists the commits")),
+    }
+}
+
+/// Whether a text can only be meant as the beginning of a commit's id.
+pub(crate) fn looks_like_commit(text: &str) -> bool {
+    let fits =
+        |byte: u8| byte.is_ascii_digit() || (byte.is_ascii_lowercase() && !b"ilou".contains(&byte));
+    (4..=12).contains(&text.len()) && text.bytes().all(fits)
+}
+
+/// How long ago a time was, or its date if that is long.
+pub(crate) fn ago(time: Timestamp, now: &Zoned) -> String {
+    let seconds = now.timestamp().as_second() - time.as_second();
+    match seconds {
+        ..-60 => local(time),
+        -60..60 => "just now".to_owned(),
+        60..3600 => format!("{} min ago", seconds / 60),
+        3600..86_400 => format!("{} h ago", seconds / 3600),
+        86_400..2_592_000 => format!("{} d ago", seconds / 86_400),
+        _ => time.to_zoned(now.time_zone().clone()).date().to_string(),
+    }
+}
+
+/// A time in the person's zone, to the minute.
+pub(crate) fn local(time: Timestamp) -> String {
+    let zoned = time.to_zoned(TimeZone::system());
+    let zoned = zoned.round(Unit::Second).unwrap_or(zoned);
+    zoned.strftime("%Y-%m-%d %H:%M").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_as_spans() {
+        let now: Timestamp = "2026-03-10T12:00:00Z".parse().unwrap();
+        let now = now.to_zoned(TimeZone::UTC);
+        for (then, expected) in [
+            ("2026-03-10T11:59:30Z", "just now"),
+            ("2026-03-10T11:50:00Z", "10 min ago"),
+            ("2026-03-10T09:59:00Z", "2 h ago"),
+            ("2026-03-07T12:00:00Z", "3 d ago"),
+            ("2026-01-01T12:00:00Z", "2026-01-01"),
+        ] {
+            assert_eq!(ago(then.parse().unwrap(), &now), expected);
+        }
+    }
+
+    #[test]
+    fn commits_are_told_from_words() {
+        for (text, expected) in [
+            ("abcd", true),
+            ("0123456789ab", true),
+            ("abc", false),
+            ("note", false),
+            ("a.md", false),
+        ] {
+            assert_eq!(looks_like_commit(text), expected, "{text}");
+        }
+    }
+}

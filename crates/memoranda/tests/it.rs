@@ -1,0 +1,29 @@
+//! The command line as a person and a script meet it: the real binary in a home of its own.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests fail by panicking, start the binary and look at files as a person would"
+)]
+
+#[path = "it/support.rs"]
+mod support;
+
+#[path = "it/archive.rs"]
+mod archive;
+#[path = "it/config.rs"]
+mod config;
+#[path = "it/failures.rs"]
+mod failures;
+#[path = "it/help.rs"]
+mod help;
+#[path = "it/json.rs"]
+mod json;
+#[path = "it/output.rs"]
+mod output;
+#[path = "it/story.rs"]
+mod story;
+#[path = "it/texts.rs"]
+mod texts;

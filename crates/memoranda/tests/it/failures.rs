@@ -1,0 +1,116 @@
+//! Every way to fail: a code that scripts can rely on, one sentence, and what to do next.
+
+use super::support::Home;
+
+#[test]
+fn failures_have_their_codes_and_hints() {
+    let home = Home::new();
+    home.ok(&["add", "--title", "Plan", "text text"]);
+    home.write("main/a/Twice.md", "one\n");
+    home.write("main/b/Twice.md", "two\n");
+    home.write("main/bytes.md", b"\xff\xfe\xfd");
+    for (args, code, words) in [
+        (&["show", "Nowhere"][..], 1, &["no note \"Nowhere\"", "hint: `memoranda search"][..]),
+        (&["show", "Plam"], 1, &["no note \"Plam\""]),
+        (&["search", "xyzzy"], 1, &["Nothing found for xyzzy", "hint:"]),
+        (&["search", "text", "--tag", "none"], 1, &["without filters: `memoranda search text`"]),
+        (&["show", "Twice"], 2, &["main/a/Twice.md", "main/b/Twice.md", "hint: for one of them"]),
+        (&["mv", "Plan", "../out.md"], 2, &["\"../out.md\" is not a path", "hint:"]),
+        (&["mv", "Plan", "a/Twice.md"], 4, &["main/a/Twice.md exists; nothing was moved"]),
+        (&["show", "x", "-p", "nope"], 1, &["no project \"nope\"", "project create nope"]),
+        (&["add", "x", "-p", "nope"], 1, &["no project \"nope\""]),
+        (&["project", "create", "a/b"], 2, &["\"a/b\" cannot name a project", "project list"]),
+        (&["project", "add", "x", "missing"], 2, &["is not a folder"]),
+        (&["edit", "bytes.md", "--append", "x"], 2, &["not UTF-8", "show --raw"]),
+        (&["edit", "Plan", "--replace", "absent", "x"], 1, &["expected 1 occurrences, found 0"]),
+        (&["edit", "Plan", "--replace", "text", "x"], 1, &["found 2 (lines [1, 1])"]),
+        (&["edit", "Plan", "--set", "novalue"], 2, &["\"novalue\" is not KEY=VALUE"]),
+        (&["edit", "Plan", "--no-input"], 2, &["an editor needs a person"]),
+        (&["log", "--since", "whenever"], 2, &["\"whenever\" is not a time"]),
+        (&["show", "Plan", "--at", "zzzz"], 1, &["no commit \"zzzz\""]),
+        (&["show", "Plan", "--at", "2020-01-01"], 1, &["did not exist", "memoranda log"]),
+        (&["undo", "abcd"], 1, &["no commit \"abcd\"", "hint:"]),
+        (&["diff", "a/"], 2, &["is a folder"]),
+        (&["import", "missing.tar"], 1, &["missing.tar", "it does not exist"]),
+        (&["frobnicate"], 2, &["unrecognized subcommand"]),
+        (&["--json"], 2, &["no command was given", "hint:"]),
+        (&["search"], 2, &["required"]),
+        (&["search", "x", "--json", "--plain"], 2, &["cannot be used with"]),
+        (&["show", "Plan", "--home", "elsewhere"], 3, &["no vault at elsewhere", "memoranda init"]),
+    ] {
+        home.fails(args, code, words);
+    }
+    assert!(!home.path().join("elsewhere").exists(), "reading makes no vault");
+}
+
+#[test]
+fn nothing_to_remember_is_an_error() {
+    let home = Home::new();
+    home.fails(&["add", "--titel", "T", "x"], 2, &["no flag \"--titel\"", "hint:"]);
+    home.ok(&["add", "- [fact] an item", "--title", "Item"]);
+    assert_eq!(home.read("main/Item.md"), b"- [fact] an item\n");
+    home.fails(&["add"], 2, &["there is no text to remember", "hint: `memoranda add"]);
+    assert_eq!(home.run_fed(b"  \n", &["add"]).code, 2);
+    assert_eq!(home.run_fed(b"\xff", &["add", "-"]).code, 2);
+    let said = home.run_fed(b"piped in\n", &["add"]);
+    assert!(said.out.starts_with("Remembered main/piped in.md"), "{said:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_conflict_keeps_both_texts() {
+    use super::support::editor;
+    let home = Home::new();
+    home.ok(&["add", "--title", "Plan", "mine"]);
+    let file = home.file("main/Plan.md");
+    let script = format!("echo edited > \"$1\"; echo theirs > '{}'", file.display());
+    let said = home.run_with(&[("EDITOR", &editor(&home, &script))], &["edit", "Plan"]);
+    assert_eq!(said.code, 4, "{said:?}");
+    assert!(said.out.contains("-mine\n+theirs\n"), "{said:?}");
+    assert!(said.err.contains("nothing was overwritten"), "{said:?}");
+    let kept = said.err.lines().find_map(|line| line.split("your text is kept in ").nth(1));
+    assert_eq!(std::fs::read_to_string(kept.unwrap()).unwrap(), "edited\n");
+    assert_eq!(home.read("main/Plan.md"), b"theirs\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_editor_edits_and_may_fail() {
+    use super::support::editor;
+    let home = Home::new();
+    home.ok(&["add", "--title", "Plan", "mine"]);
+    let changed = editor(&home, "echo more >> \"$1\"");
+    let said = home.run_with(&[("EDITOR", "false"), ("VISUAL", &changed)], &["edit", "Plan"]);
+    assert!(said.out.starts_with("Changed main/Plan.md"), "{said:?}");
+    assert_eq!(home.read("main/Plan.md"), b"mine\nmore\n");
+    let said = home.run_with(&[("EDITOR", "true")], &["edit", "Plan"]);
+    assert_eq!((said.code, said.out.contains("nothing to change")), (0, true), "{said:?}");
+    let said = home.run_with(&[("EDITOR", "false")], &["edit", "Plan"]);
+    assert_eq!(said.code, 5, "{said:?}");
+    assert!(said.err.contains("nothing was changed"), "{said:?}");
+}
+
+#[test]
+fn undo_refuses_what_changed_since() {
+    let home = Home::new();
+    home.ok(&["add", "--title", "Plan", "one"]);
+    home.write("main/Plan.md", "by hand\n");
+    home.fails(&["undo"], 4, &["main/Plan.md changed since commit", "hint: `memoranda log"]);
+    assert_eq!(home.read("main/Plan.md"), b"by hand\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_folder_is_said_in_a_sentence() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    let folder = home.file("main/locked");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o555)).unwrap();
+    // Root may write everywhere, and then there is nothing to see.
+    if std::fs::write(folder.join("probe"), "").is_ok() {
+        return;
+    }
+    home.fails(&["add", "--folder", "locked", "x"], 5, &["permission denied", "hint: look at"]);
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
