@@ -44,7 +44,7 @@ impl Job {
         let cancelled = CancelOnDrop(Arc::new(AtomicBool::new(false)));
         let flag = Arc::clone(&cancelled.0);
         let tool = self.tool;
-        let task = tokio::task::spawn_blocking(move || self.run_here(progress, &flag));
+        let task = tokio::task::spawn_blocking(move || self.run_here(progress.as_ref(), &flag));
         task.await.map_err(|error| {
             tracing::error!(tool = tool.name, %error, "the tool broke down");
             Broken
@@ -53,12 +53,12 @@ impl Job {
 
     fn run_here(
         self,
-        progress: Option<mpsc::Sender<Progress>>,
+        progress: Option<&mpsc::Sender<Progress>>,
         cancelled: &AtomicBool,
     ) -> ToolResult {
         let throttle = Throttle::default();
         let tell = |done: u64, total: u64, doing: &str| {
-            if let Some(progress) = &progress
+            if let Some(progress) = progress
                 && throttle.lets_through(done)
             {
                 // A listener that does not keep up hears less.

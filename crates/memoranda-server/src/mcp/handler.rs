@@ -22,9 +22,12 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::{LISTS_FRESH_MS, blocking, completion, prompts, resources, tools};
+use super::{blocking, completion, prompts, resources, tools};
 use crate::call::{Job, Progress, client_name};
 use crate::offer::{Offer, Offered};
+
+/// How long clients may keep what changes only with the configuration: an hour.
+const LISTS_FRESH_MS: u64 = 60 * 60 * 1000;
 
 /// The vault's background work begins so long after the first request: answers come first.
 const FIRST_ANSWERS: Duration = Duration::from_millis(150);
@@ -178,7 +181,9 @@ impl ServerHandler for Handler {
         context: Context,
     ) -> Result<ListToolsResult, ErrorData> {
         self.begin();
-        Ok(tools::list(&self.offered(&context)).with_cache_scope(scope(&context)))
+        let mut list = tools::list(&self.offered(&context));
+        (list.ttl_ms, list.cache_scope) = freshness(&context);
+        Ok(list)
     }
 
     async fn call_tool(
@@ -199,7 +204,9 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: Context,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(prompts::list(&self.offered(&context)).with_cache_scope(scope(&context)))
+        let mut list = prompts::list(&self.offered(&context));
+        (list.ttl_ms, list.cache_scope) = freshness(&context);
+        Ok(list)
     }
 
     async fn get_prompt(
@@ -226,9 +233,11 @@ impl ServerHandler for Handler {
     async fn list_resource_templates(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: Context,
+        context: Context,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(resources::templates().with_cache_scope(CacheScope::Public))
+        let mut list = resources::templates();
+        (list.ttl_ms, list.cache_scope) = freshness(&context);
+        Ok(list)
     }
 
     async fn read_resource(
@@ -274,11 +283,20 @@ impl ServerHandler for Handler {
     }
 }
 
-/// Who may keep a list: anyone, unless this request's headers made it differ.
+/// Who may keep what changes only with the configuration: anyone, unless this request made it
+/// differ.
 fn scope(context: &Context) -> CacheScope {
     let parts = context.extensions.get::<Parts>();
     match parts.and_then(|parts| parts.extensions.get::<Offered>()) {
         Some(_) => CacheScope::Private,
         None => CacheScope::Public,
+    }
+}
+
+/// How long a list may be kept, and by whom. The older revisions know nothing of that.
+fn freshness(context: &Context) -> (Option<u64>, Option<CacheScope>) {
+    match context.protocol_version() {
+        Some(version) if !version.has_initialize() => (Some(LISTS_FRESH_MS), Some(scope(context))),
+        _ => (None, None),
     }
 }

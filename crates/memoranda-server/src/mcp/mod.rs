@@ -18,9 +18,6 @@ pub use stdio::serve_stream;
 
 use rmcp::ErrorData;
 
-/// How long clients may keep what changes only with the configuration: an hour.
-const LISTS_FRESH_MS: u64 = 60 * 60 * 1000;
-
 /// Something failed beneath; the log on stderr tells what, the client only that.
 fn failed_beneath(doing: &'static str, error: &dyn std::fmt::Display) -> ErrorData {
     tracing::warn!(%error, "could not {doing}");

@@ -10,13 +10,12 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use super::{LISTS_FRESH_MS, blocking, failed_beneath};
+use super::{blocking, failed_beneath};
 use crate::offer::{Offer, Offered};
 
 /// The prompts of the sets that are on.
 pub(super) fn list(offered: &Offered) -> ListPromptsResult {
     ListPromptsResult::with_all_items(offered.prompts().map(listed).collect())
-        .with_ttl_ms(LISTS_FRESH_MS)
 }
 
 fn listed(def: &'static PromptDef) -> Prompt {

@@ -14,7 +14,7 @@ use rmcp::model::{
     ResourceContents, ResourceTemplate,
 };
 
-use super::{LISTS_FRESH_MS, failed_beneath};
+use super::failed_beneath;
 
 /// How notes are addressed, for clients that fill it in.
 pub(super) const TEMPLATE: &str = "memoranda://{project}/{+permalink}";
@@ -79,7 +79,7 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
         .with_title("Note")
         .with_description("A note of a project, by its permalink or path")
         .with_mime_type("text/markdown");
-    ListResourceTemplatesResult::with_all_items(vec![template]).with_ttl_ms(LISTS_FRESH_MS)
+    ListResourceTemplatesResult::with_all_items(vec![template])
 }
 
 /// Reads the note that an address means.

@@ -8,7 +8,6 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-use super::LISTS_FRESH_MS;
 use crate::offer::Offered;
 
 /// A row of the table as it is listed.
@@ -27,7 +26,7 @@ pub(crate) fn listed(def: &'static ToolDef) -> Tool {
 /// All tools that are offered, in the order of the table.
 pub(crate) fn list(offered: &Offered) -> ListToolsResult {
     let tools = offered.tools().iter().map(|def| listed(def)).collect();
-    ListToolsResult::with_all_items(tools).with_ttl_ms(LISTS_FRESH_MS)
+    ListToolsResult::with_all_items(tools)
 }
 
 /// An answer, as text and as structure.
