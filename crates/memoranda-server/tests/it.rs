@@ -1,5 +1,7 @@
 //! The server from outside: lines over a stream, bytes over a socket.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
 #[path = "it/support.rs"]
 mod support;
 

@@ -30,11 +30,9 @@ pub(super) fn complete(
         }
         _ => false,
     };
-    if !known {
-        let what = format!("There is no argument {name:?} to complete there.");
-        return Err(ErrorData::invalid_params(what, None));
-    }
     let candidates = match name {
+        // Someone is typing: what is not known yet is no mistake, there is only nothing to offer.
+        _ if !known => Vec::new(),
         "project" => projects(memory)?,
         "permalink" => {
             let context = request.context.as_ref();

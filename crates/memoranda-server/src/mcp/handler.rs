@@ -267,14 +267,8 @@ impl ServerHandler for Handler {
         request: CustomRequest,
         _: Context,
     ) -> Result<CustomResult, ErrorData> {
-        const KNOWN: [&str; 6] = [
-            "tools/call",
-            "prompts/get",
-            "resources/read",
-            "completion/complete",
-            "server/discover",
-            "initialize",
-        ];
+        const KNOWN: [&str; 4] =
+            ["tools/call", "prompts/get", "resources/read", "completion/complete"];
         if KNOWN.contains(&request.method.as_str()) {
             let what = format!("The parameters of {} do not fit.", request.method);
             return Err(ErrorData::invalid_params(what, None));

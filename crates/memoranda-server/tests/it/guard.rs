@@ -44,13 +44,16 @@ fn send(http: &Http, (method, path): &(&str, String), more: &[(&str, &str)]) -> 
     http.send(method, path, &headers, &body(path))
 }
 
+/// Who it is, what they get, and the headers by which they are known.
+type Stranger<'a> = (&'a str, u16, &'a [(&'a str, &'a str)]);
+
 #[test]
 fn strangers_get_in_nowhere() {
     let vault = Vault::new();
     let http = Http::start(&vault, guarded());
     let right = format!("Bearer {TOKEN}");
     let right = ("Authorization", right.as_str());
-    let strangers: [(&str, u16, &[(&str, &str)]); 10] = [
+    let strangers: [Stranger<'_>; 10] = [
         ("wrong Host", 403, &[("Host", "evil.example"), right]),
         ("rebound Host", 403, &[("Host", "localhost.evil.example:7337"), right]),
         ("two Hosts", 400, &[("Host", "localhost"), ("Host", "evil.example"), right]),

@@ -219,6 +219,7 @@ pub(crate) fn noticed(name: &str) -> bool {
 }
 
 /// Counts `steps` steps of 10 ms and tells each.
+#[expect(clippy::needless_pass_by_value, reason = "handlers have this shape")]
 fn slow(call: &Call<'_>, arguments: Value) -> ToolResult {
     let steps = arguments["steps"].as_u64().unwrap_or(10);
     for step in 0..steps {
