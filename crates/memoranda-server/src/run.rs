@@ -20,7 +20,7 @@ const STDIO_CALLS: usize = 8;
 /// How many calls run at once for all clients of HTTP.
 const HTTP_CALLS: usize = 32;
 /// How long calls that are under way may take to end when the server does.
-const LAST_CALLS: Duration = Duration::from_secs(2);
+const LAST_CALLS: Duration = Duration::from_millis(500);
 
 /// Serves one client over stdin and stdout until stdin closes.
 #[expect(clippy::needless_pass_by_value, reason = "the server owns what it serves")]

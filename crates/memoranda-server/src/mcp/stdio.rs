@@ -1,9 +1,11 @@
 //! One client over a stream of lines: stdin and stdout, or any other pair.
 //!
 //! The server ends when the stream does, also before a word was said. Calls that are under way
-//! then are finished first: what was asked is answered.
+//! then may still be answered, for a moment: programs that write their requests into a pipe and
+//! close it want the answers, and those that are gone want nothing.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use memoranda_engine::Memory;
 use rmcp::model::{
@@ -14,6 +16,7 @@ use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{RoleServer, ServiceExt as _};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::Notify;
 
 use super::Handler;
 use crate::config::ServerConfig;
@@ -22,6 +25,9 @@ use crate::offer::Offer;
 
 /// The longest line that is read. The largest file that may be written fits in, escapes and all.
 const LONGEST_LINE: usize = 64 << 20;
+
+/// How long calls may still take to answer when the stream has ended.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// Serves one client over a stream of lines until it ends. Must be called within a runtime.
 pub async fn serve_stream<R, W>(
@@ -36,11 +42,25 @@ where
 {
     let handler = Handler::new(Arc::new(Offer::new(memory, config)?));
     let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(LONGEST_LINE);
-    match handler.serve(Opening { lines, opened: false }).await {
-        Ok(running) => match running.waiting().await {
-            Ok(_) => Ok(()),
-            Err(error) => Err(ServerError::Protocol(error.to_string())),
-        },
+    let ended = Arc::new(Notify::new());
+    let opening = Opening { lines, opened: false, ended: Arc::clone(&ended) };
+    match handler.serve(opening).await {
+        Ok(running) => {
+            let stop = running.cancellation_token();
+            let late = async {
+                ended.notified().await;
+                tokio::time::sleep(LAST_ANSWERS).await;
+                stop.cancel();
+                std::future::pending::<()>().await;
+            };
+            tokio::select! {
+                done = running.waiting() => match done {
+                    Ok(_) => Ok(()),
+                    Err(error) => Err(ServerError::Protocol(error.to_string())),
+                },
+                () = late => Ok(()),
+            }
+        }
         // The client went away before it said anything, or while it was greeted.
         Err(
             ServerInitializeError::ConnectionClosed(_)
@@ -58,6 +78,8 @@ where
 struct Opening<T> {
     lines: T,
     opened: bool,
+    /// Told when the stream has ended.
+    ended: Arc<Notify>,
 }
 
 impl<T: Transport<RoleServer>> Transport<RoleServer> for Opening<T> {
@@ -72,7 +94,10 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Opening<T> {
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            let message = self.lines.receive().await?;
+            let Some(message) = self.lines.receive().await else {
+                self.ended.notify_one();
+                return None;
+            };
             if self.opened {
                 return Some(message);
             }

@@ -109,6 +109,21 @@ async fn what_was_asked_before_the_end_is_answered() {
 }
 
 #[tokio::test]
+async fn a_call_that_takes_too_long_does_not_hold_the_end() {
+    for era in ERAS {
+        let vault = Vault::new();
+        let (mut client, _) = Client::open(&vault, with_fixtures(), era).await;
+        let name = format!("left behind in {era:?}");
+        let slow = json!({ "name": "slow", "arguments": { "steps": 100_000, "name": name } });
+        client.begin("tools/call", slow).await;
+        let started = Instant::now();
+        assert!(client.close().await.1.is_ok());
+        assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+        assert!(tokio::task::spawn_blocking(move || noticed(&name)).await.unwrap());
+    }
+}
+
+#[tokio::test]
 async fn what_comes_before_the_greeting_is_passed_over() {
     let vault = Vault::new();
     let mut client = Client::connect(&vault, config(), Era::Stateless);
