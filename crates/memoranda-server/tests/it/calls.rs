@@ -40,7 +40,7 @@ async fn a_cancelled_call_ends_and_is_not_answered() {
         let vault = Vault::new();
         let (mut client, _) = Client::open(&vault, with_fixtures(), era).await;
         let name = format!("cancelled in {era:?}");
-        let slow = json!({ "name": "slow", "arguments": { "steps": 100_000, "name": name } });
+        let slow = json!({ "name": "slow", "arguments": { "steps": 3_000, "name": name } });
         let id = client.begin("tools/call", slow).await;
         // The call is under way when it is cancelled.
         client.call("peek", json!({})).await;
@@ -114,7 +114,7 @@ async fn a_call_that_takes_too_long_does_not_hold_the_end() {
         let vault = Vault::new();
         let (mut client, _) = Client::open(&vault, with_fixtures(), era).await;
         let name = format!("left behind in {era:?}");
-        let slow = json!({ "name": "slow", "arguments": { "steps": 100_000, "name": name } });
+        let slow = json!({ "name": "slow", "arguments": { "steps": 3_000, "name": name } });
         client.begin("tools/call", slow).await;
         let started = Instant::now();
         assert!(client.close().await.1.is_ok());
