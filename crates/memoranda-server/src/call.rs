@@ -1,10 +1,8 @@
 //! One call of a tool: on the blocking pool, with progress on the way and an end when nobody
 //! wants the answer any more.
 
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use memoranda_dialects::{Call, Settings, ToolDef, ToolResult};

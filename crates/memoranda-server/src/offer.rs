@@ -6,9 +6,8 @@
 use std::sync::Arc;
 
 use axum::http::HeaderMap;
-use memoranda_dialects::Settings;
 use memoranda_dialects::{
-    PROMPTS, PromptDef, ReadOnly, Selection, SelectionError, ToolDef, instructions,
+    PROMPTS, PromptDef, ReadOnly, Selection, SelectionError, Settings, ToolDef, instructions,
 };
 use memoranda_engine::Memory;
 
