@@ -1,0 +1,182 @@
+//! The HTTP API: any tool by its name, the Claude API's memory tool, and whether all is well.
+
+mod routes;
+
+pub(crate) use routes::router;
+pub use routes::{ROUTES, Route};
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, Request, State};
+use axum::http::header::USER_AGENT;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use memoranda_dialects::{
+    ReadOnly, Selection, SelectionError, Settings, ToolDef, ToolResult, Wording,
+};
+use memoranda_engine::Who;
+use memoranda_engine::core::change::Channel;
+use serde_json::{Map, Value, json};
+
+use crate::call::{Job, client_name};
+use crate::guard::Refusal;
+use crate::mcp::McpService;
+use crate::offer::{Offer, Offered, asked_by};
+
+/// What the routes work with.
+pub(crate) struct App {
+    pub(crate) offer: Arc<Offer>,
+    pub(crate) mcp: McpService,
+}
+
+type Answer = Result<Json<Value>, Refusal>;
+
+/// Whether all is well; nothing about the vault or the machine.
+async fn health(State(app): State<Arc<App>>) -> Json<Value> {
+    Json(json!({ "status": "ok", "name": "memoranda", "version": app.offer.version }))
+}
+
+/// Calls a tool: the body is its arguments.
+async fn tool(
+    State(app): State<Arc<App>>,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Answer {
+    let tool = offered_tool(&app, &headers, &name)?;
+    let arguments = Value::Object(object(&body)?);
+    let result = call(&app, tool, Arc::clone(&app.offer.settings), &headers, arguments).await?;
+    Ok(Json(json!({
+        "structured": result.structured,
+        "text": result.text,
+        "is_error": result.is_error,
+    })))
+}
+
+/// Does what a `tool_use` block of the Claude API asks for, and answers with the `tool_result`
+/// block that goes back.
+async fn memory_tool(State(app): State<Arc<App>>, headers: HeaderMap, body: Bytes) -> Answer {
+    let tool = offered_tool(&app, &headers, "memory")?;
+    let mut block = object(&body)?;
+    let word = |name: &str| block.get(name).and_then(Value::as_str).map(str::to_owned);
+    let (id, kind) = (word("id"), word("type"));
+    let input = match (kind.as_deref(), block.remove("input")) {
+        (Some("tool_use"), Some(input)) | (None, Some(input)) => input,
+        (Some("tool_use"), None) => {
+            return Err(bad_request("The tool_use block has no input."));
+        }
+        // The input on its own.
+        (_, None) => Value::Object(block),
+        (Some(other), Some(_)) => {
+            return Err(bad_request(format!("A tool_use block is needed, not {other:?}.")));
+        }
+    };
+    let settings = Settings { wording: Wording::Claude, ..Settings::clone(&app.offer.settings) };
+    let result = call(&app, tool, Arc::new(settings), &headers, input).await?;
+    let mut answer = json!({
+        "type": "tool_result",
+        "content": result.text,
+        "is_error": result.is_error,
+    });
+    if let Some(id) = id {
+        answer["tool_use_id"] = Value::String(id);
+    }
+    Ok(Json(answer))
+}
+
+/// Hands a request to the protocol's own service, with the tools that it may use.
+async fn mcp(State(app): State<Arc<App>>, mut request: Request) -> Result<Response, Refusal> {
+    let mut asked = asked_by(request.headers());
+    narrow_by_path(&mut asked, request.uri().path());
+    if asked != Selection::all() {
+        let offered = narrowed(&app, &asked)?;
+        request.extensions_mut().insert(offered);
+    }
+    Ok(app.mcp.handle(request).await.map(Body::new))
+}
+
+/// What `/mcp/x/<toolset>` and `/readonly` leave of what was asked.
+fn narrow_by_path(asked: &mut Selection, path: &str) {
+    let mut path = path.strip_prefix("/mcp").unwrap_or_default();
+    if let Some(rest) = path.strip_suffix("/readonly") {
+        asked.read_only = ReadOnly::Yes;
+        path = rest;
+    }
+    if let Some(toolset) = path.strip_prefix("/x/") {
+        // A path names the one set that is meant; headers cannot add to it.
+        asked.toolsets = vec![toolset.to_owned()];
+        asked.tools.clear();
+    }
+}
+
+fn narrowed(app: &App, asked: &Selection) -> Result<Offered, Refusal> {
+    app.offer.narrowed(asked).map_err(|error| {
+        bad_request(match error {
+            SelectionError::NoTool(name) => format!("There is no tool {name:?}."),
+            error => error.to_string(),
+        })
+    })
+}
+
+fn offered_tool(app: &App, headers: &HeaderMap, name: &str) -> Result<&'static ToolDef, Refusal> {
+    let offered = narrowed(app, &asked_by(headers))?;
+    offered.tool(name).ok_or_else(|| {
+        Refusal::new(StatusCode::NOT_FOUND, format!("There is no tool {name:?} here."))
+    })
+}
+
+async fn call(
+    app: &App,
+    tool: &'static ToolDef,
+    settings: Arc<Settings>,
+    headers: &HeaderMap,
+    arguments: Value,
+) -> Result<ToolResult, Refusal> {
+    let agent = headers.get(USER_AGENT).and_then(|value| value.to_str().ok());
+    let client = agent.and_then(|agent| client_name([agent]));
+    let who = Who {
+        client: client.unwrap_or_else(|| "unknown".to_owned()),
+        tool: tool.name.to_owned(),
+        channel: Channel::Http,
+    };
+    let job = Job { memory: Arc::clone(&app.offer.memory), settings, tool, who, arguments };
+    job.run(None)
+        .await
+        .map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "The tool broke down."))
+}
+
+/// The JSON object that a body holds; none for an empty body.
+fn object(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
+    if body.trim_ascii().is_empty() {
+        return Ok(Map::new());
+    }
+    serde_json::from_slice(body)
+        .map_err(|error| bad_request(format!("The body is no JSON object: {error}.")))
+}
+
+fn bad_request(message: impl Into<String>) -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(path: &str) -> Selection {
+        let mut asked = Selection { tools: vec!["memory".into()], ..Selection::all() };
+        narrow_by_path(&mut asked, path);
+        asked
+    }
+
+    #[test]
+    fn paths_narrow() {
+        assert_eq!(asked("/mcp").read_only, ReadOnly::No);
+        assert_eq!(asked("/mcp/readonly").read_only, ReadOnly::Yes);
+        assert_eq!(asked("/mcp/readonly").toolsets, ["all"]);
+        let set = asked("/mcp/x/memory/readonly");
+        assert_eq!((set.toolsets, set.read_only), (vec!["memory".to_owned()], ReadOnly::Yes));
+        assert!(asked("/mcp/x/memory").tools.is_empty());
+    }
+}

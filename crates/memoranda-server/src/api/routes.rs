@@ -1,0 +1,87 @@
+//! The route table. The router is built from it and tests walk it, so no route can be without
+//! the guard in front.
+
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use axum::routing::{MethodRouter, any, get, post};
+use axum::{Router, middleware};
+
+use super::{App, health, mcp, memory_tool, tool};
+use crate::guard::{Guard, Refusal, guard};
+
+/// One route.
+pub struct Route {
+    /// The method by which it does something.
+    pub method: &'static str,
+    /// The path; `{…}` stands for one part of it.
+    pub path: &'static str,
+    /// What it is for, in one line.
+    pub summary: &'static str,
+    endpoint: Endpoint,
+}
+
+#[derive(Clone, Copy)]
+enum Endpoint {
+    Mcp,
+    Tool,
+    MemoryTool,
+    Health,
+}
+
+const fn mcp_at(path: &'static str, summary: &'static str) -> Route {
+    Route { method: "POST", path, summary, endpoint: Endpoint::Mcp }
+}
+
+/// Every route there is.
+pub const ROUTES: &[Route] = &[
+    mcp_at("/mcp", "the Model Context Protocol"),
+    mcp_at("/mcp/readonly", "the same, with tools that change nothing"),
+    mcp_at("/mcp/x/{toolset}", "the same, with the tools of one set"),
+    mcp_at("/mcp/x/{toolset}/readonly", "the same, with those that change nothing"),
+    Route {
+        method: "POST",
+        path: "/api/tools/{name}",
+        summary: "call a tool: the body is its arguments",
+        endpoint: Endpoint::Tool,
+    },
+    Route {
+        method: "POST",
+        path: "/api/memory-tool",
+        summary: "do a tool_use block of the Claude API, answer with the tool_result",
+        endpoint: Endpoint::MemoryTool,
+    },
+    Route {
+        method: "GET",
+        path: "/api/health",
+        summary: "whether all is well",
+        endpoint: Endpoint::Health,
+    },
+];
+
+impl Endpoint {
+    fn handler(self) -> MethodRouter<Arc<App>> {
+        match self {
+            // The protocol's own service says which methods it takes.
+            Self::Mcp => any(mcp),
+            Self::Tool => post(tool),
+            Self::MemoryTool => post(memory_tool),
+            Self::Health => get(health),
+        }
+    }
+}
+
+/// All routes behind the guard.
+pub(crate) fn router(app: App, guards: Guard) -> Router {
+    let mut router = Router::new();
+    for route in ROUTES {
+        router = router.route(route.path, route.endpoint.handler());
+    }
+    router
+        .fallback(|| async { Refusal::new(StatusCode::NOT_FOUND, "There is nothing here.") })
+        .method_not_allowed_fallback(|| async {
+            Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "This route takes another method.")
+        })
+        .layer(middleware::from_fn_with_state(Arc::new(guards), guard))
+        .with_state(Arc::new(app))
+}

@@ -1,0 +1,132 @@
+//! One call of a tool: on the blocking pool, with progress on the way and an end when nobody
+//! wants the answer any more.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use memoranda_dialects::{Call, Settings, ToolDef, ToolResult};
+use memoranda_engine::{Memory, Who};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+/// The shortest time between two words about progress.
+const PROGRESS_PAUSE: Duration = Duration::from_millis(100);
+
+/// How far a call has come.
+pub(crate) struct Progress {
+    pub(crate) done: u64,
+    pub(crate) total: u64,
+    pub(crate) doing: String,
+}
+
+/// A call that can be made.
+pub(crate) struct Job {
+    pub(crate) memory: Arc<Memory>,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) tool: &'static ToolDef,
+    pub(crate) who: Who,
+    pub(crate) arguments: Value,
+}
+
+/// The tool broke down. Nothing about why reaches the caller.
+#[derive(Debug)]
+pub(crate) struct Broken;
+
+impl Job {
+    /// Makes the call. Dropping the future tells the tool that the answer is no longer wanted.
+    pub(crate) async fn run(
+        self,
+        progress: Option<mpsc::Sender<Progress>>,
+    ) -> Result<ToolResult, Broken> {
+        let cancelled = CancelOnDrop(Arc::new(AtomicBool::new(false)));
+        let flag = Arc::clone(&cancelled.0);
+        let tool = self.tool;
+        let task = tokio::task::spawn_blocking(move || self.run_here(progress.as_ref(), &flag));
+        task.await.map_err(|error| {
+            tracing::error!(tool = tool.name, %error, "the tool broke down");
+            Broken
+        })
+    }
+
+    fn run_here(
+        self,
+        progress: Option<&mpsc::Sender<Progress>>,
+        cancelled: &AtomicBool,
+    ) -> ToolResult {
+        let throttle = Throttle::default();
+        let tell = |done: u64, total: u64, doing: &str| {
+            if let Some(progress) = progress
+                && throttle.lets_through(done)
+            {
+                // A listener that does not keep up hears less.
+                progress.try_send(Progress { done, total, doing: doing.to_owned() }).ok();
+            }
+        };
+        let call = Call {
+            memory: &self.memory,
+            who: self.who,
+            settings: &self.settings,
+            progress: &tell,
+            cancelled,
+        };
+        memoranda_dialects::call(self.tool, &call, self.arguments)
+    }
+}
+
+struct CancelOnDrop(Arc<AtomicBool>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Lets a word about progress through if it is news, and not too soon after the last.
+#[derive(Default)]
+struct Throttle(Mutex<Option<(Instant, u64)>>);
+
+impl Throttle {
+    fn lets_through(&self, done: u64) -> bool {
+        let now = Instant::now();
+        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let news = last
+            .is_none_or(|(at, before)| done > before && now.duration_since(at) >= PROGRESS_PAUSE);
+        if news {
+            *last = Some((now, done));
+        }
+        news
+    }
+}
+
+/// A client's name and version, as the history keeps it: one short line of printable text.
+pub(crate) fn client_name<'a>(parts: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    const LONGEST: usize = 100;
+    let joined = parts.into_iter().map(str::trim).filter(|part| !part.is_empty());
+    let joined = joined.collect::<Vec<_>>().join(" ");
+    let name: String = joined.chars().filter(|c| !c.is_control()).take(LONGEST).collect();
+    (!name.is_empty()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn client_names_are_one_short_line() {
+        assert_eq!(client_name(["claude-code", "2.1"]).as_deref(), Some("claude-code 2.1"));
+        assert_eq!(client_name([" a\nb\u{1b}[0m ", ""]).as_deref(), Some("ab[0m"));
+        assert_eq!(client_name(["", " "]), None);
+        assert_eq!(client_name(["x".repeat(500).as_str()]).unwrap().len(), 100);
+    }
+
+    #[test]
+    fn progress_is_told_once_a_while_and_never_backwards() {
+        let throttle = Throttle::default();
+        assert!(throttle.lets_through(1));
+        assert!(!throttle.lets_through(2));
+        std::thread::sleep(PROGRESS_PAUSE);
+        assert!(!throttle.lets_through(1));
+        assert!(throttle.lets_through(2));
+    }
+}

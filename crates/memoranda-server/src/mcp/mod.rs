@@ -1,0 +1,33 @@
+//! The Model Context Protocol: one handler for both eras, over stdio and HTTP.
+//!
+//! Revision 2026-07-28 has no handshake: every request says who asks and in which version.
+//! The revisions before begin with `initialize`. `rmcp` tells them apart; nothing here is
+//! remembered from one request to the next.
+
+mod completion;
+mod handler;
+mod http;
+mod prompts;
+mod resources;
+mod stdio;
+mod tools;
+
+pub(crate) use handler::Handler;
+pub(crate) use http::{McpService, service};
+pub use stdio::serve_stream;
+
+use rmcp::ErrorData;
+
+/// Something failed beneath; the log on stderr tells what, the client only that.
+fn failed_beneath(doing: &'static str, error: &dyn std::fmt::Display) -> ErrorData {
+    tracing::warn!(%error, "could not {doing}");
+    ErrorData::internal_error(format!("Could not {doing}; the server's log tells more."), None)
+}
+
+/// Runs what may wait for the disk.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ErrorData> + Send + 'static,
+) -> Result<T, ErrorData> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(failed_beneath("answer", &error)))
+}

@@ -1,0 +1,201 @@
+//! Notes as resources: `memoranda://<project>/<permalink>`, listed newest first, read as text.
+//!
+//! A text without structure goes by its path, because its permalink may be a note's too.
+
+use std::fmt::Write as _;
+
+use memoranda_engine::{
+    EngineError, FileKind, FileSummary, ListFilter, ListOrder, ListRequest, Memory, Place,
+    ReadNote, StoreError,
+};
+use rmcp::ErrorData;
+use rmcp::model::{
+    Annotations, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate,
+};
+
+use super::failed_beneath;
+
+/// How notes are addressed, for clients that fill it in.
+pub(super) const TEMPLATE: &str = "memoranda://{project}/{+permalink}";
+
+const SCHEME: &str = "memoranda://";
+/// How many notes a page lists.
+const PAGE: usize = 100;
+/// How many notes are listed in all: beyond that, search finds them.
+const MOST: usize = 5000;
+
+/// A page of notes, the last changed first.
+pub(super) fn list(
+    memory: &Memory,
+    cursor: Option<&str>,
+) -> Result<ListResourcesResult, ErrorData> {
+    let offset = match cursor {
+        None => 0,
+        Some(cursor) => cursor.parse().ok().filter(|offset| *offset <= MOST).ok_or_else(|| {
+            ErrorData::invalid_params(format!("{cursor:?} is no cursor of this list."), None)
+        })?,
+    };
+    let request = ListRequest {
+        filter: ListFilter::default(),
+        order: ListOrder::Newest,
+        limit: PAGE.min(MOST - offset),
+        offset,
+    };
+    let page = memory.list(&request).map_err(|error| failed_beneath("list the notes", &error))?;
+    let next = offset + page.notes.len();
+    let mut result = ListResourcesResult::with_all_items(page.notes.iter().map(listed).collect());
+    if page.has_more && next < MOST {
+        result.next_cursor = Some(next.to_string());
+    }
+    Ok(result)
+}
+
+fn listed(note: &FileSummary) -> Resource {
+    let mut annotations = Annotations::default();
+    annotations.last_modified = Some(note.updated.to_string());
+    Resource::new(uri(note), note.path.as_str())
+        .with_title(&note.title)
+        .with_mime_type(mime(note.path.as_str()))
+        .with_size(note.size)
+        .with_annotations(annotations)
+}
+
+/// How a note is addressed within its project.
+pub(super) fn name(note: &FileSummary) -> &str {
+    match note.kind {
+        FileKind::Markdown => &note.permalink,
+        _ => note.path.as_str(),
+    }
+}
+
+fn uri(note: &FileSummary) -> String {
+    format!("{SCHEME}{}/{}", encoded(note.project.as_str()), encoded(name(note)))
+}
+
+/// The one way in which notes are addressed.
+pub(super) fn templates() -> ListResourceTemplatesResult {
+    let template = ResourceTemplate::new(TEMPLATE, "note")
+        .with_title("Note")
+        .with_description("A note of a project, by its permalink or path")
+        .with_mime_type("text/markdown");
+    ListResourceTemplatesResult::with_all_items(vec![template])
+}
+
+/// Reads the note that an address means.
+pub(super) fn read(memory: &Memory, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let missing = |why: String| {
+        let data = serde_json::json!({ "uri": uri });
+        ErrorData::resource_not_found(why, Some(data))
+    };
+    let address = uri.strip_prefix(SCHEME).and_then(|rest| rest.split_once('/'));
+    let address = address.and_then(|(project, name)| Some((decoded(project)?, decoded(name)?)));
+    let Some((project, name)) = address else {
+        return Err(missing(format!("Resources are addressed as {TEMPLATE}.")));
+    };
+    let note = find(memory, &project, &name).map_err(|error| match error {
+        EngineError::NotFound { .. }
+        | EngineError::Ambiguous { .. }
+        | EngineError::Path(_)
+        | EngineError::Project(_)
+        | EngineError::Invalid(_) => missing(error.to_string()),
+        EngineError::Store(StoreError::NoProject { .. } | StoreError::NotAFile { .. }) => {
+            missing(format!("There is no note {name:?} in {project:?}."))
+        }
+        error => failed_beneath("read the note", &error),
+    })?;
+    let Ok(text) = note.text() else {
+        return Err(missing(format!("{} is not text.", note.place)));
+    };
+    let contents = ResourceContents::text(text, uri).with_mime_type(mime(note.place.path.as_str()));
+    Ok(ReadResourceResult::new(vec![contents]))
+}
+
+fn find(memory: &Memory, project: &str, name: &str) -> Result<ReadNote, EngineError> {
+    let project = memory.store().project(project)?.name;
+    let place = match memory.resolve_in(&project, name) {
+        Ok(Some(resolved)) => resolved.place,
+        Ok(None) => {
+            return Err(EngineError::NotFound {
+                identifier: name.to_owned(),
+                scope: format!("project {project}"),
+                suggestions: Vec::new(),
+            });
+        }
+        // A permalink addresses a note; texts go by their paths.
+        Err(EngineError::Ambiguous { identifier, candidates }) => {
+            let is_note = |place: &&Place| place.path.extension().eq_ignore_ascii_case("md");
+            let mut notes = candidates.iter().filter(is_note);
+            match (notes.next(), notes.next()) {
+                (Some(only), None) => only.clone(),
+                _ => return Err(EngineError::Ambiguous { identifier, candidates }),
+            }
+        }
+        Err(error) => return Err(error),
+    };
+    memory.read_at(&place)
+}
+
+fn mime(path: &str) -> &'static str {
+    match path.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).as_deref() {
+        Some("md" | "markdown") => "text/markdown",
+        Some("json") => "application/json",
+        _ => "text/plain",
+    }
+}
+
+/// A name as part of an address: what an address cannot hold becomes `%xx`.
+fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+                out.push(char::from(byte));
+            }
+            _ => {
+                // Writing to a string cannot fail.
+                write!(out, "%{byte:02X}").ok();
+            }
+        }
+    }
+    out
+}
+
+/// The name in an address; `None` if it is none.
+fn decoded(text: &str) -> Option<String> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        if byte == b'%' {
+            let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+            let (high, low) = (digit(bytes.next())?, digit(bytes.next())?);
+            out.push(u8::try_from(high * 16 + low).ok()?);
+        } else {
+            out.push(byte);
+        }
+    }
+    String::from_utf8(out).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back_from_addresses() {
+        for name in ["plans/q3", "a b", "日記/一", "100%", "x.json", "?#[]"] {
+            assert_eq!(decoded(&encoded(name)).as_deref(), Some(name));
+            assert!(encoded(name).is_ascii());
+        }
+        for bad in ["%", "%4", "%zz", "%ff"] {
+            assert_eq!(decoded(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn kinds_of_text_are_known_by_their_names() {
+        assert_eq!(mime("a/b.md"), "text/markdown");
+        assert_eq!(mime("a/b.JSON"), "application/json");
+        assert_eq!(mime("README"), "text/plain");
+    }
+}

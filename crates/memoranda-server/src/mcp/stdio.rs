@@ -1,0 +1,123 @@
+//! One client over a stream of lines: stdin and stdout, or any other pair.
+//!
+//! The server ends when the stream does, also before a word was said. Calls that are under way
+//! then may still be answered, for a moment: programs that write their requests into a pipe and
+//! close it want the answers, and those that are gone want nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use memoranda_engine::Memory;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, GetMeta as _, ProtocolVersion, ServerJsonRpcMessage,
+};
+use rmcp::service::ServerInitializeError;
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::{RoleServer, ServiceExt as _};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::Notify;
+
+use super::Handler;
+use crate::config::ServerConfig;
+use crate::error::ServerError;
+use crate::offer::Offer;
+
+/// The longest line that is read. The largest file that may be written fits in, escapes and all.
+const LONGEST_LINE: usize = 64 << 20;
+
+/// How long calls may still take to answer when the stream has ended.
+const LAST_ANSWERS: Duration = Duration::from_secs(1);
+
+/// Serves one client over a stream of lines until it ends. Must be called within a runtime.
+pub async fn serve_stream<R, W>(
+    memory: Arc<Memory>,
+    config: &ServerConfig,
+    read: R,
+    write: W,
+) -> Result<(), ServerError>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let handler = Handler::new(Arc::new(Offer::new(memory, config)?));
+    let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(LONGEST_LINE);
+    let ended = Arc::new(Notify::new());
+    let opening = Opening { lines, opened: false, ended: Arc::clone(&ended) };
+    match handler.serve(opening).await {
+        Ok(running) => {
+            let stop = running.cancellation_token();
+            let late = async {
+                ended.notified().await;
+                tokio::time::sleep(LAST_ANSWERS).await;
+                stop.cancel();
+                std::future::pending::<()>().await;
+            };
+            tokio::select! {
+                done = running.waiting() => match done {
+                    Ok(_) => Ok(()),
+                    Err(error) => Err(ServerError::Protocol(error.to_string())),
+                },
+                () = late => Ok(()),
+            }
+        }
+        // The client went away before it said anything, or while it was greeted.
+        Err(
+            ServerInitializeError::ConnectionClosed(_)
+            | ServerInitializeError::TransportError { .. }
+            | ServerInitializeError::Cancelled,
+        ) => Ok(()),
+        Err(error) => Err(ServerError::Protocol(error.to_string())),
+    }
+}
+
+/// A transport that lets nothing but requests through until the first that opens a session.
+///
+/// A client that gives up on `server/discover` and greets with `initialize` instead says so in
+/// between with a notification, which must not end the server.
+struct Opening<T> {
+    lines: T,
+    opened: bool,
+    /// Told when the stream has ended.
+    ended: Arc<Notify>,
+}
+
+impl<T: Transport<RoleServer>> Transport<RoleServer> for Opening<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        message: ServerJsonRpcMessage,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.lines.send(message)
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            let Some(message) = self.lines.receive().await else {
+                self.ended.notify_one();
+                return None;
+            };
+            if self.opened {
+                return Some(message);
+            }
+            let ClientJsonRpcMessage::Request(request) = &message else {
+                tracing::debug!("passed over what came before the first request");
+                continue;
+            };
+            self.opened = match &request.request {
+                ClientRequest::InitializeRequest(_) => true,
+                ClientRequest::DiscoverRequest(_) | ClientRequest::PingRequest(_) => false,
+                other => {
+                    let version = &ProtocolVersion::V_2026_07_28;
+                    other.get_meta().missing_required_keys(version).is_empty()
+                }
+            };
+            return Some(message);
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.lines.close().await
+    }
+}

@@ -1,0 +1,93 @@
+//! Tools on the wire: a row of the table as clients see it, and an answer as they read it.
+
+use std::sync::Arc;
+
+use memoranda_dialects::{ToolDef, ToolResult};
+use rmcp::model::{
+    CallToolResult, ContentBlock, JsonObject, ListToolsResult, Tool, ToolAnnotations,
+};
+use serde_json::Value;
+
+use crate::offer::Offered;
+
+/// A row of the table as it is listed.
+pub(crate) fn listed(def: &'static ToolDef) -> Tool {
+    let hints = ToolAnnotations::new()
+        .read_only(def.hints.read_only)
+        .destructive(def.hints.destructive)
+        .idempotent(def.hints.idempotent)
+        .open_world(def.hints.open_world);
+    Tool::new(def.name, def.description, schema((def.input)()))
+        .with_title(def.title)
+        .with_raw_output_schema(schema((def.output)()))
+        .with_annotations(hints)
+}
+
+/// All tools that are offered, in the order of the table.
+pub(crate) fn list(offered: &Offered) -> ListToolsResult {
+    let tools = offered.tools().iter().map(|def| listed(def)).collect();
+    ListToolsResult::with_all_items(tools)
+}
+
+/// An answer, as text and as structure.
+pub(crate) fn answer(result: ToolResult) -> CallToolResult {
+    let content = vec![ContentBlock::text(result.text)];
+    let mut answer = if result.is_error {
+        CallToolResult::error(content)
+    } else {
+        CallToolResult::success(content)
+    };
+    answer.structured_content = Some(result.structured);
+    answer
+}
+
+fn schema(value: Value) -> Arc<JsonObject> {
+    match value {
+        Value::Object(schema) => Arc::new(schema),
+        _ => Arc::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_tool_says_everything_that_clients_ask() {
+        for def in memoranda_dialects::tools() {
+            let tool = serde_json::to_value(listed(def)).unwrap();
+            let name = def.name;
+            assert!(name.len() <= 40, "{name}");
+            let snake =
+                |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+            assert!(name.bytes().all(snake), "{name}");
+            assert!(tool["title"].is_string() && tool["description"].is_string(), "{name}");
+            for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+                assert!(tool["annotations"][hint].is_boolean(), "{name} {hint}");
+            }
+            for schema in ["inputSchema", "outputSchema"] {
+                assert_eq!(tool[schema]["type"], "object", "{name} {schema}");
+                for word in ["anyOf", "oneOf", "allOf"] {
+                    assert!(tool[schema].get(word).is_none(), "{name} {schema} {word}");
+                }
+            }
+            let properties = tool["inputSchema"]["properties"].as_object().unwrap();
+            for (property, schema) in properties {
+                assert!(schema["description"].is_string(), "{name} {property}");
+            }
+            assert!(def.description.len() <= 2048, "{name}");
+        }
+    }
+
+    #[test]
+    fn answers_carry_text_and_structure() {
+        let done = answer(ToolResult::ok("Done".into(), json!({ "result": "Done" })));
+        assert_eq!(done.is_error, Some(false));
+        assert_eq!(done.structured_content, Some(json!({ "result": "Done" })));
+        let failed = answer(ToolResult::error("No"));
+        assert_eq!(failed.is_error, Some(true));
+        assert_eq!(failed.structured_content, Some(json!({ "error": "No", "is_error": true })));
+    }
+}

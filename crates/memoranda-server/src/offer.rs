@@ -1,0 +1,129 @@
+//! What is offered: the tools that the person chose, and what one request leaves of them.
+//!
+//! A request narrows by headers (`X-MCP-Toolsets`, `X-MCP-Tools`, `X-MCP-Exclude-Tools`,
+//! `X-MCP-Readonly`) and by its path (`/mcp/x/<toolset>`, `/mcp/readonly`). It never widens.
+
+use std::sync::Arc;
+
+use axum::http::HeaderMap;
+use memoranda_dialects::{
+    PROMPTS, PromptDef, ReadOnly, Selection, SelectionError, Settings, ToolDef, instructions,
+};
+use memoranda_engine::Memory;
+
+use crate::config::ServerConfig;
+
+/// What every way in works with: the vault, the settings, the tools.
+pub(crate) struct Offer {
+    pub(crate) memory: Arc<Memory>,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) version: String,
+    tools: Offered,
+    extra: &'static [ToolDef],
+}
+
+/// The tools that one request may use. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Offered(Arc<[&'static ToolDef]>);
+
+impl Offer {
+    pub(crate) fn new(memory: Arc<Memory>, config: &ServerConfig) -> Result<Self, SelectionError> {
+        let mut tools = config.selection.resolve()?;
+        tools.extend(config.extra_tools);
+        Ok(Self {
+            memory,
+            settings: Arc::new(config.settings.clone()),
+            version: config.server_version.clone(),
+            tools: Offered(tools.into()),
+            extra: config.extra_tools,
+        })
+    }
+
+    /// Everything that the person chose.
+    pub(crate) fn all(&self) -> Offered {
+        self.tools.clone()
+    }
+
+    /// What is left of it for a request that asks for less.
+    pub(crate) fn narrowed(&self, asked: &Selection) -> Result<Offered, SelectionError> {
+        if *asked == Selection::all() {
+            return Ok(self.all());
+        }
+        let mut names: Vec<&str> = asked.resolve()?.iter().map(|tool| tool.name).collect();
+        if asked.toolsets == Selection::all().toolsets {
+            let kept = |tool: &&ToolDef| asked.read_only == ReadOnly::No || tool.hints.read_only;
+            names.extend(self.extra.iter().filter(kept).map(|tool| tool.name));
+        }
+        let kept = self.tools.0.iter().copied().filter(|tool| names.contains(&tool.name));
+        Ok(Offered(kept.collect()))
+    }
+
+    /// What a client's model is told about these tools.
+    pub(crate) fn instructions(&self, offered: &Offered) -> String {
+        instructions(&offered.0, &self.settings)
+    }
+}
+
+impl Offered {
+    pub(crate) fn tools(&self) -> &[&'static ToolDef] {
+        &self.0
+    }
+
+    pub(crate) fn tool(&self, name: &str) -> Option<&'static ToolDef> {
+        self.0.iter().copied().find(|tool| tool.name == name)
+    }
+
+    /// The prompts of the sets that are on.
+    pub(crate) fn prompts(&self) -> impl Iterator<Item = &'static PromptDef> {
+        PROMPTS.iter().filter(|prompt| self.0.iter().any(|tool| tool.toolset == prompt.toolset))
+    }
+}
+
+/// What a request's headers ask for; everything, if they ask for nothing.
+pub(crate) fn asked_by(headers: &HeaderMap) -> Selection {
+    let list = |name: &str| -> Vec<String> {
+        let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+        let names = values.flat_map(|value| value.split(',')).map(str::trim);
+        names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    };
+    let mut asked = Selection {
+        toolsets: list("x-mcp-toolsets"),
+        tools: list("x-mcp-tools"),
+        exclude: list("x-mcp-exclude-tools"),
+        read_only: ReadOnly::No,
+    };
+    if asked.toolsets.is_empty() && asked.tools.is_empty() {
+        asked.toolsets = Selection::all().toolsets;
+    }
+    // Whatever is not clearly a no is a yes: the header can only take away.
+    let refused =
+        |value: &str| matches!(value.to_ascii_lowercase().as_str(), "" | "false" | "0" | "no");
+    if list("x-mcp-readonly").iter().any(|value| !refused(value)) {
+        asked.read_only = ReadOnly::Yes;
+    }
+    asked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect()
+    }
+
+    #[test]
+    fn headers_are_read_as_lists() {
+        assert_eq!(asked_by(&HeaderMap::new()), Selection::all());
+        let asked = asked_by(&headers(&[
+            ("x-mcp-toolsets", "memory, notes"),
+            ("x-mcp-exclude-tools", "a,,b"),
+            ("x-mcp-readonly", "true"),
+        ]));
+        assert_eq!(asked.toolsets, ["memory", "notes"]);
+        assert_eq!(asked.exclude, ["a", "b"]);
+        assert_eq!(asked.read_only, ReadOnly::Yes);
+        assert_eq!(asked_by(&headers(&[("x-mcp-readonly", "False")])).read_only, ReadOnly::No);
+        assert_eq!(asked_by(&headers(&[("x-mcp-tools", "memory")])).toolsets, [""; 0]);
+    }
+}

@@ -1,0 +1,133 @@
+//! Starting and ending: a runtime of its own for each way in, and an end that does not wait for
+//! what nobody wants any more.
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use memoranda_engine::Memory;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::api::{App, router};
+use crate::config::ServerConfig;
+use crate::error::ServerError;
+use crate::guard::Guard;
+use crate::mcp;
+use crate::offer::Offer;
+
+/// How many calls run at once for one client.
+const STDIO_CALLS: usize = 8;
+/// How many calls run at once for all clients of HTTP.
+const HTTP_CALLS: usize = 32;
+/// How long calls that are under way may take to end when the server does.
+const LAST_CALLS: Duration = Duration::from_millis(500);
+
+/// Serves one client over stdin and stdout until stdin closes.
+#[expect(clippy::needless_pass_by_value, reason = "the server owns what it serves")]
+pub fn run_stdio(memory: Arc<Memory>, config: ServerConfig) -> Result<(), ServerError> {
+    let runtime = runtime(STDIO_CALLS)?;
+    let done = runtime.block_on(async {
+        let (read, write) = rmcp::transport::stdio_pipes();
+        mcp::serve_stream(memory, &config, read, write).await
+    });
+    runtime.shutdown_timeout(LAST_CALLS);
+    done
+}
+
+/// Serves HTTP until the process is asked to end. `listening` is told the address.
+pub fn run_http(
+    memory: Arc<Memory>,
+    config: ServerConfig,
+    listening: impl FnOnce(SocketAddr),
+) -> Result<(), ServerError> {
+    let server = HttpServer::bind(config)?;
+    listening(server.address());
+    server.run_until(memory, interrupted())
+}
+
+/// A server that listens and does not answer yet.
+pub struct HttpServer {
+    listener: TcpListener,
+    address: SocketAddr,
+    config: ServerConfig,
+}
+
+impl HttpServer {
+    /// Listens. Refuses an address that others can reach unless there is a token.
+    pub fn bind(config: ServerConfig) -> Result<Self, ServerError> {
+        config.check()?;
+        config.selection.resolve()?;
+        let bound = TcpListener::bind(config.bind).and_then(|listener| {
+            listener.set_nonblocking(true)?;
+            Ok((listener.local_addr()?, listener))
+        });
+        let (address, listener) =
+            bound.map_err(|source| ServerError::Bind { bind: config.bind, source })?;
+        Ok(Self { listener, address, config })
+    }
+
+    /// Where it listens, with the port that the system chose if none was said.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Answers until `stop` is done.
+    pub fn run_until(
+        self,
+        memory: Arc<Memory>,
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), ServerError> {
+        let runtime = runtime(HTTP_CALLS)?;
+        let done = runtime.block_on(self.serve(memory, stop));
+        runtime.shutdown_timeout(LAST_CALLS);
+        done
+    }
+
+    async fn serve(
+        self,
+        memory: Arc<Memory>,
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), ServerError> {
+        let io = |source| ServerError::Io { doing: "serve HTTP", source };
+        let listener = tokio::net::TcpListener::from_std(self.listener).map_err(io)?;
+        let offer = Arc::new(Offer::new(Arc::clone(&memory), &self.config)?);
+        let app = App { mcp: mcp::service(Arc::clone(&offer), &self.config), offer };
+        let router = router(app, Guard::new(&self.config));
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = memory.start_background() {
+                tracing::warn!(%error, "edits by hand are not noticed as they happen");
+            }
+        });
+        tokio::select! {
+            served = async { axum::serve(listener, router).await } => served.map_err(io),
+            () = stop => Ok(()),
+        }
+    }
+}
+
+/// One thread for everything that waits; the calls themselves run on the blocking pool.
+fn runtime(calls: usize) -> Result<Runtime, ServerError> {
+    Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(calls)
+        .build()
+        .map_err(|source| ServerError::Io { doing: "start", source })
+}
+
+/// Done when the person or the system asks the process to end.
+async fn interrupted() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminated) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = terminated.recv() => {}
+            }
+            return;
+        }
+    }
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

@@ -1,0 +1,17 @@
+//! The server from outside: lines over a stream, bytes over a socket.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[path = "it/support.rs"]
+mod support;
+
+#[path = "it/calls.rs"]
+mod calls;
+#[path = "it/eras.rs"]
+mod eras;
+#[path = "it/guard.rs"]
+mod guard;
+#[path = "it/http.rs"]
+mod http;
+#[path = "it/snapshots.rs"]
+mod snapshots;

@@ -1,0 +1,164 @@
+//! The course of a call: progress on the way, an end before its time, and the end of the stream.
+
+use std::time::{Duration, Instant};
+
+use memoranda_dialects::{Selection, Settings};
+use memoranda_server::ServerConfig;
+use serde_json::json;
+
+use crate::support::{Client, ERAS, Era, FIXTURES, Vault, config, noticed};
+
+fn with_fixtures() -> ServerConfig {
+    ServerConfig { extra_tools: &FIXTURES, ..config() }
+}
+
+#[tokio::test]
+async fn progress_is_told_to_those_who_ask() {
+    for era in ERAS {
+        let vault = Vault::new();
+        let (mut client, _) = Client::open(&vault, with_fixtures(), era).await;
+        let slow = json!({ "name": "slow", "arguments": { "steps": 40 }, "_meta": { "progressToken": "p" } });
+        let done = client.result("tools/call", slow).await;
+        assert_eq!(done["content"][0]["text"], "Done");
+        let told: Vec<_> = client.notifications.iter().map(|message| &message["params"]).collect();
+        assert!(told.iter().all(|progress| progress["progressToken"] == "p"), "{told:?}");
+        assert_eq!((&told[0]["total"], &told[0]["message"]), (&json!(40.0), &json!("counting")));
+        let steps: Vec<_> =
+            told.iter().filter_map(|progress| progress["progress"].as_f64()).collect();
+        // Forty steps of 10 ms are told a few times, not forty, and only ever forward.
+        assert!((2..=10).contains(&steps.len()), "{steps:?}");
+        assert!(steps.is_sorted_by(|a, b| a < b), "{steps:?}");
+        client.notifications.clear();
+        client.call("slow", json!({ "steps": 15 })).await;
+        assert!(client.notifications.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_cancelled_call_ends_and_is_not_answered() {
+    for era in ERAS {
+        let vault = Vault::new();
+        let (mut client, _) = Client::open(&vault, with_fixtures(), era).await;
+        let name = format!("cancelled in {era:?}");
+        let slow = json!({ "name": "slow", "arguments": { "steps": 3_000, "name": name } });
+        let id = client.begin("tools/call", slow).await;
+        // The call is under way when it is cancelled.
+        client.call("peek", json!({})).await;
+        client
+            .tell("notifications/cancelled", json!({ "requestId": id, "reason": "enough" }))
+            .await;
+        let seen = name.clone();
+        assert!(tokio::task::spawn_blocking(move || noticed(&seen)).await.unwrap(), "{name}");
+        let (rest, ended) = client.close().await;
+        assert!(rest.iter().all(|message| message["id"] != json!(id)), "{rest:?}");
+        assert!(ended.is_ok());
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_breaks_down_takes_nothing_with_it() {
+    let vault = Vault::new();
+    let (mut client, _) = Client::open(&vault, with_fixtures(), Era::Stateless).await;
+    let broken = client.ask("tools/call", json!({ "name": "broken" })).await;
+    assert_eq!(broken["error"]["code"], -32603);
+    assert!(!broken.to_string().contains("on purpose"));
+    assert_eq!(client.call("peek", json!({})).await["isError"], false);
+}
+
+#[tokio::test]
+async fn the_end_of_the_stream_ends_the_server() {
+    let vault = Vault::new();
+    // Before a word was said.
+    let started = Instant::now();
+    let silent = Client::connect(&vault, config(), Era::Stateless);
+    let (said, ended) = silent.close().await;
+    assert!(said.is_empty() && ended.is_ok());
+    // In the middle of a greeting.
+    let mut broken = Client::connect(&vault, config(), Era::Stateless);
+    broken.send(&json!("no message")).await;
+    assert!(broken.close().await.1.is_ok());
+    // After some talk.
+    for era in ERAS {
+        let (client, _) = Client::open(&vault, config(), era).await;
+        let (said, ended) = client.close().await;
+        assert!(said.is_empty() && ended.is_ok());
+    }
+    assert!(started.elapsed() < Duration::from_secs(10));
+}
+
+#[tokio::test]
+async fn what_was_asked_before_the_end_is_answered() {
+    for era in ERAS {
+        let vault = Vault::new();
+        let (mut client, _) = Client::open(&vault, with_fixtures(), era).await;
+        let note = json!({ "command": "create", "path": "/memories/last.md", "file_text": "x" });
+        let id = client.begin("tools/call", json!({ "name": "memory", "arguments": note })).await;
+        let slow = client
+            .begin("tools/call", json!({ "name": "slow", "arguments": { "steps": 20 } }))
+            .await;
+        let (rest, ended) = client.close().await;
+        assert!(ended.is_ok());
+        for id in [id, slow] {
+            assert!(
+                rest.iter().any(|m| m["id"] == json!(id) && m["result"].is_object()),
+                "{rest:?}"
+            );
+        }
+        assert_eq!(vault.commits(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_takes_too_long_does_not_hold_the_end() {
+    for era in ERAS {
+        let vault = Vault::new();
+        let (mut client, _) = Client::open(&vault, with_fixtures(), era).await;
+        let name = format!("left behind in {era:?}");
+        let slow = json!({ "name": "slow", "arguments": { "steps": 3_000, "name": name } });
+        client.begin("tools/call", slow).await;
+        let started = Instant::now();
+        assert!(client.close().await.1.is_ok());
+        assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+        assert!(tokio::task::spawn_blocking(move || noticed(&name)).await.unwrap());
+    }
+}
+
+#[tokio::test]
+async fn what_comes_before_the_greeting_is_passed_over() {
+    let vault = Vault::new();
+    let mut client = Client::connect(&vault, config(), Era::Stateless);
+    let early = json!({ "jsonrpc": "2.0", "id": 90, "method": "tools/list", "params": {} });
+    client.tell("notifications/cancelled", json!({ "requestId": 0 })).await;
+    client.send(&early).await;
+    assert_eq!(client.answer(90).await["error"]["code"], -32602);
+    client.ask("server/discover", json!({})).await;
+    client.tell("notifications/cancelled", json!({ "requestId": 1 })).await;
+    assert!(client.result("tools/list", json!({})).await["tools"].is_array());
+}
+
+#[tokio::test]
+async fn only_chosen_tools_are_offered() {
+    let vault = Vault::new();
+    let selection = Selection { exclude: vec!["memory".into()], ..Selection::all() };
+    let chosen = ServerConfig { selection, ..config() };
+    let (mut client, about) = Client::open(&vault, chosen, Era::Stateless).await;
+    assert_eq!(client.result("tools/list", json!({})).await["tools"], json!([]));
+    assert_eq!(client.result("prompts/list", json!({})).await["prompts"], json!([]));
+    assert!(!about["instructions"].as_str().unwrap().contains("MEMORY PROTOCOL"));
+    let call = json!({ "name": "memory", "arguments": { "command": "view", "path": "/memories" } });
+    assert_eq!(client.ask("tools/call", call).await["error"]["code"], -32602);
+    let selection = Selection { tools: vec!["nope".into()], ..Selection::default() };
+    let wrong = Client::connect(&vault, ServerConfig { selection, ..config() }, Era::Stateless);
+    assert!(wrong.close().await.1.is_err());
+}
+
+#[tokio::test]
+async fn a_person_adds_to_the_instructions() {
+    let vault = Vault::new();
+    let settings =
+        Settings { guidance: Some("Mind the tulips. ".repeat(500)), ..Settings::standard() };
+    let guided = ServerConfig { settings, ..config() };
+    let (_client, about) = Client::open(&vault, guided, Era::Handshake("2025-11-25")).await;
+    let instructions = about["instructions"].as_str().unwrap();
+    assert!(instructions.contains("Mind the tulips") && instructions.len() <= 2048);
+}

@@ -1,0 +1,180 @@
+//! HTTP: the protocol in both eras, tools by their names, the Claude API's memory tool.
+
+use memoranda_dialects::Selection;
+use memoranda_engine::HistoryFilter;
+use memoranda_engine::core::change::Channel;
+use memoranda_server::ServerConfig;
+use serde_json::{Value, json};
+
+use crate::support::{ERAS, Era, FIXTURES, Http, Vault, config};
+
+fn names(list: &Value) -> Vec<&str> {
+    let tools = list["result"]["tools"].as_array().unwrap();
+    tools.iter().filter_map(|tool| tool["name"].as_str()).collect()
+}
+
+#[test]
+fn the_protocol_works_in_every_era() {
+    for era in ERAS {
+        let vault = Vault::new();
+        let http = Http::start(&vault, config());
+        if let Era::Handshake(version) = era {
+            let hello = json!({
+                "protocolVersion": version, "capabilities": {},
+                "clientInfo": { "name": "tester", "version": "1.0" },
+            });
+            let about = http.mcp(era, "/mcp", &[], "initialize", hello).json();
+            assert_eq!(about["result"]["protocolVersion"], version);
+            assert_eq!(about["result"]["serverInfo"]["name"], "memoranda");
+        } else {
+            let about = http.mcp(era, "/mcp", &[], "server/discover", json!({})).json();
+            assert!(about["result"]["instructions"].is_string(), "{about}");
+        }
+        let list = http.mcp(era, "/mcp", &[], "tools/list", json!({}));
+        assert!(list.head.contains("content-type: application/json"), "{list:?}");
+        assert_eq!(names(&list.json()), ["memory"]);
+        let create = json!({ "command": "create", "path": "/memories/a.md", "file_text": "# A\n" });
+        let agent = [("User-Agent", "agent/7")];
+        let made = http.mcp(
+            era,
+            "/mcp",
+            &agent,
+            "tools/call",
+            json!({ "name": "memory", "arguments": create }),
+        );
+        assert_eq!(made.json()["result"]["isError"], false, "{made:?}");
+        let history = vault.memory.store().history(&HistoryFilter::default(), 1, 0).unwrap();
+        let client = if era == Era::Stateless { "tester 1.0" } else { "agent/7" };
+        assert_eq!(history[0].author.client, client);
+        assert_eq!(history[0].author.channel, Channel::Mcp);
+        let missing = json!({ "uri": "memoranda://memories/none" });
+        let missing = http.mcp(era, "/mcp", &[], "resources/read", missing).json();
+        let code = if era == Era::Stateless { -32602 } else { -32002 };
+        assert_eq!(missing["error"]["code"], code);
+        let unknown = http.mcp(era, "/mcp", &[], "tools/call", json!({ "name": "nope" })).json();
+        assert_eq!(unknown["error"]["code"], -32602);
+    }
+}
+
+#[test]
+fn progress_comes_as_events_before_the_answer() {
+    let vault = Vault::new();
+    let http = Http::start(&vault, ServerConfig { extra_tools: &FIXTURES, ..config() });
+    for era in ERAS {
+        let slow = json!({ "name": "slow", "arguments": { "steps": 30 }, "_meta": { "progressToken": 7 } });
+        let reply = http.mcp(era, "/mcp", &[], "tools/call", slow);
+        assert!(reply.head.contains("text/event-stream"), "{reply:?}");
+        let (progress, done) =
+            (reply.body.find("notifications/progress"), reply.body.find("\"Done\""));
+        assert!(progress.is_some() && progress < done, "{reply:?}");
+    }
+}
+
+#[test]
+fn headers_and_paths_narrow_and_never_widen() {
+    let vault = Vault::new();
+    let era = Era::Stateless;
+    let http = Http::start(&vault, ServerConfig { extra_tools: &FIXTURES, ..config() });
+    let list = |path: &str, headers: &[(&str, &str)]| {
+        http.mcp(era, path, headers, "tools/list", json!({})).json()
+    };
+    assert_eq!(names(&list("/mcp", &[])), ["memory", "slow", "peek", "broken"]);
+    assert_eq!(names(&list("/mcp", &[("X-MCP-Readonly", "true")])), ["peek"]);
+    assert_eq!(names(&list("/mcp/readonly", &[])), ["peek"]);
+    assert_eq!(names(&list("/mcp/x/memory", &[])), ["memory"]);
+    assert_eq!(names(&list("/mcp/x/memory", &[("X-MCP-Toolsets", "all")])), ["memory"]);
+    assert_eq!(names(&list("/mcp/x/memory/readonly", &[])), [""; 0]);
+    assert_eq!(names(&list("/mcp", &[("X-MCP-Tools", "memory")])), ["memory"]);
+    assert_eq!(
+        names(&list("/mcp", &[("X-MCP-Exclude-Tools", "memory")])),
+        ["slow", "peek", "broken"]
+    );
+    assert_eq!(list("/mcp/readonly", &[])["result"]["cacheScope"], "private");
+    let nowhere = http.mcp(era, "/mcp/x/nope", &[], "tools/list", json!({}));
+    assert_eq!(nowhere.status, 400, "{nowhere:?}");
+    let create = json!({ "command": "create", "path": "/memories/a.md", "file_text": "x" });
+    let call = json!({ "name": "memory", "arguments": create });
+    let refused = http.mcp(era, "/mcp/readonly", &[], "tools/call", call).json();
+    assert_eq!(refused["error"]["code"], -32602);
+    let readonly = [("X-MCP-Readonly", "1")];
+    assert_eq!(http.send("POST", "/api/tools/memory", &readonly, &create.to_string()).status, 404);
+    assert_eq!(http.send("POST", "/api/memory-tool", &readonly, &create.to_string()).status, 404);
+    assert_eq!(vault.commits(), 0);
+    drop(http);
+
+    let selection = Selection { exclude: vec!["memory".into()], ..Selection::all() };
+    let http = Http::start(&vault, ServerConfig { selection, ..config() });
+    for headers in [[("X-MCP-Tools", "memory")], [("X-MCP-Toolsets", "all")]] {
+        let list = http.mcp(era, "/mcp", &headers, "tools/list", json!({})).json();
+        assert_eq!(names(&list), [""; 0]);
+        assert_eq!(http.send("POST", "/api/tools/memory", &headers, "{}").status, 404);
+    }
+}
+
+#[test]
+fn tools_go_by_their_names() {
+    let vault = Vault::new();
+    let http = Http::start(&vault, config());
+    let create = json!({ "command": "create", "path": "/memories/a.md", "file_text": "# A\n" });
+    let made =
+        http.send("POST", "/api/tools/memory", &[("User-Agent", "curl/9")], &create.to_string());
+    assert_eq!(made.status, 200);
+    let made = made.json();
+    assert_eq!(
+        (&made["text"], &made["is_error"]),
+        (&json!("Created /memories/a.md"), &json!(false))
+    );
+    assert!(made["structured"]["commit"].is_string());
+    let author = &vault.memory.store().history(&HistoryFilter::default(), 1, 0).unwrap()[0].author;
+    assert_eq!((author.client.as_str(), author.channel), ("curl/9", Channel::Http));
+    // Mistakes in the arguments are the tool's to tell; those in the request are ours.
+    let wrong = http.send("POST", "/api/tools/memory", &[], "");
+    assert_eq!((wrong.status, &wrong.json()["is_error"]), (200, &json!(true)));
+    assert_eq!(http.send("POST", "/api/tools/nope", &[], "{}").status, 404);
+    for body in ["{", "[]", "\"x\"", "\u{0}"] {
+        assert_eq!(http.send("POST", "/api/tools/memory", &[], body).status, 400, "{body:?}");
+    }
+}
+
+#[test]
+fn the_memory_tool_takes_and_gives_blocks() {
+    let vault = Vault::new();
+    let http = Http::start(&vault, config());
+    let post = |body: &Value| http.send("POST", "/api/memory-tool", &[], &body.to_string());
+    let create = json!({ "command": "create", "path": "/memories/a.md", "file_text": "# A\n" });
+    let block = json!({ "type": "tool_use", "id": "toolu_01", "name": "memory", "input": create });
+    assert_eq!(
+        post(&block).json(),
+        json!({
+            "type": "tool_result",
+            "tool_use_id": "toolu_01",
+            "content": "File created successfully at: /memories/a.md",
+            "is_error": false,
+        })
+    );
+    // The input on its own; the official tool does not overwrite.
+    assert_eq!(
+        post(&create).json(),
+        json!({
+            "type": "tool_result",
+            "content": "File /memories/a.md already exists",
+            "is_error": true,
+        })
+    );
+    let view = post(&json!({ "command": "view", "path": "/memories/a.md" })).json();
+    assert_eq!(
+        view["content"],
+        "Here's the content of /memories/a.md with line numbers:\n     1\t# A\n     2\t"
+    );
+    assert_eq!(post(&json!({ "type": "tool_use", "id": "x" })).status, 400);
+    assert_eq!(post(&json!({ "type": "text", "input": {} })).status, 400);
+    assert_eq!(post(&json!([])).status, 400);
+}
+
+#[test]
+fn health_tells_nothing_of_the_machine() {
+    let vault = Vault::new();
+    let http = Http::start(&vault, config());
+    let health = http.send("GET", "/api/health", &[], "").json();
+    assert_eq!(health, json!({ "status": "ok", "name": "memoranda", "version": "9.9.9" }));
+}

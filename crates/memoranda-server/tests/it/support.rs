@@ -1,0 +1,344 @@
+//! A vault, a client of lines, a client of HTTP, and tools that take their time.
+
+use std::collections::BTreeSet;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use memoranda_dialects::{Call, Hints, ToolDef, ToolResult, Toolset};
+use memoranda_engine::{Memory, OpenOptions};
+use memoranda_server::{HttpServer, ServerConfig, ServerError};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
+use tokio::time::timeout;
+
+/// Long enough for any machine, short enough for a test that hangs.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(crate) struct Vault {
+    pub(crate) memory: Arc<Memory>,
+    _dir: tempfile::TempDir,
+}
+
+impl Vault {
+    pub(crate) fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::open(OpenOptions {
+            home: dir.path().join("home"),
+            cache: dir.path().join("cache"),
+            state: dir.path().join("state"),
+            file_sync: Duration::from_secs(60),
+            lock_patience: Duration::from_secs(10),
+        });
+        Self { memory: Arc::new(memory.unwrap()), _dir: dir }
+    }
+
+    /// How many changes were made in this vault.
+    pub(crate) fn commits(&self) -> u64 {
+        self.memory.store().counts().unwrap().commits
+    }
+}
+
+pub(crate) fn config() -> ServerConfig {
+    ServerConfig::standard("9.9.9")
+}
+
+/// The ways in which a client can begin.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Era {
+    Handshake(&'static str),
+    Stateless,
+}
+
+pub(crate) const ERAS: [Era; 3] =
+    [Era::Handshake("2025-06-18"), Era::Handshake("2025-11-25"), Era::Stateless];
+
+impl Era {
+    /// Parameters as this era wants them.
+    pub(crate) fn params(self, mut params: Value) -> Value {
+        if self == Self::Stateless {
+            let meta = &mut params["_meta"];
+            meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
+            meta["io.modelcontextprotocol/clientInfo"] =
+                json!({ "name": "tester", "version": "1.0" });
+            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+        }
+        params
+    }
+}
+
+/// A client that speaks JSON-RPC by the line.
+pub(crate) struct Client {
+    read: BufReader<DuplexStream>,
+    write: Option<DuplexStream>,
+    server: tokio::task::JoinHandle<Result<(), ServerError>>,
+    era: Era,
+    next: u64,
+    /// What the server said unasked.
+    pub(crate) notifications: Vec<Value>,
+}
+
+impl Client {
+    /// A connection on which nothing was said yet.
+    pub(crate) fn connect(vault: &Vault, config: ServerConfig, era: Era) -> Self {
+        let (write, server_read) = tokio::io::duplex(1 << 20);
+        let (server_write, read) = tokio::io::duplex(1 << 20);
+        let memory = Arc::clone(&vault.memory);
+        let server = tokio::spawn(async move {
+            memoranda_server::serve_stream(memory, &config, server_read, server_write).await
+        });
+        let read = BufReader::new(read);
+        Self { read, write: Some(write), server, era, next: 1, notifications: Vec::new() }
+    }
+
+    /// A connection that is open in its era's way; with what the server said of itself.
+    pub(crate) async fn open(vault: &Vault, config: ServerConfig, era: Era) -> (Self, Value) {
+        let mut client = Self::connect(vault, config, era);
+        let about = match era {
+            Era::Handshake(version) => {
+                let hello = json!({
+                    "protocolVersion": version,
+                    "capabilities": {},
+                    "clientInfo": { "name": "tester", "version": "1.0" },
+                });
+                let about = client.ask("initialize", hello).await;
+                client.tell("notifications/initialized", json!({})).await;
+                about
+            }
+            Era::Stateless => client.ask("server/discover", json!({})).await,
+        };
+        (client, about["result"].clone())
+    }
+
+    pub(crate) async fn send(&mut self, message: &Value) {
+        let line = format!("{message}\n");
+        self.write.as_mut().unwrap().write_all(line.as_bytes()).await.unwrap();
+    }
+
+    /// Sends a request without waiting; its id.
+    pub(crate) async fn begin(&mut self, method: &str, params: Value) -> u64 {
+        let id = self.next;
+        self.next += 1;
+        let params = self.era.params(params);
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        self.send(&request).await;
+        id
+    }
+
+    pub(crate) async fn tell(&mut self, method: &str, params: Value) {
+        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params })).await;
+    }
+
+    /// The next message; `None` at the end of the stream.
+    pub(crate) async fn next(&mut self) -> Option<Value> {
+        let mut line = String::new();
+        timeout(PATIENCE, self.read.read_line(&mut line)).await.unwrap().unwrap();
+        (!line.is_empty()).then(|| serde_json::from_str(&line).unwrap())
+    }
+
+    /// The answer to a request, whole.
+    pub(crate) async fn answer(&mut self, id: u64) -> Value {
+        loop {
+            let message = self.next().await.unwrap();
+            if message["id"] == json!(id) {
+                return message;
+            }
+            self.notifications.push(message);
+        }
+    }
+
+    pub(crate) async fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.begin(method, params).await;
+        self.answer(id).await
+    }
+
+    /// The result of a request that must succeed.
+    pub(crate) async fn result(&mut self, method: &str, params: Value) -> Value {
+        let answer = self.ask(method, params).await;
+        assert!(answer["result"].is_object(), "{answer}");
+        answer["result"].clone()
+    }
+
+    pub(crate) async fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        self.result("tools/call", json!({ "name": tool, "arguments": arguments })).await
+    }
+
+    /// Says nothing more, hears what is still to come, and gives the server's own end.
+    pub(crate) async fn close(mut self) -> (Vec<Value>, Result<(), ServerError>) {
+        drop(self.write.take());
+        let mut rest = Vec::new();
+        while let Some(message) = self.next().await {
+            rest.push(message);
+        }
+        let ended = timeout(PATIENCE, self.server).await.unwrap().unwrap();
+        (rest, ended)
+    }
+}
+
+/// Tools beside the dialects' own: one that takes its time, one that looks, one that breaks.
+pub(crate) static FIXTURES: [ToolDef; 3] = [
+    fixture("slow", false, slow),
+    fixture("peek", true, |_, _| ToolResult::ok("Seen".into(), json!({ "result": "Seen" }))),
+    fixture("broken", false, |_, _| panic!("broken on purpose")),
+];
+
+const fn fixture(
+    name: &'static str,
+    read_only: bool,
+    handler: fn(&Call<'_>, Value) -> ToolResult,
+) -> ToolDef {
+    let hints = Hints { read_only, destructive: false, idempotent: true, open_world: false };
+    let schema: fn() -> Value = || json!({ "type": "object" });
+    ToolDef {
+        name,
+        title: "A fixture",
+        description: "For tests.",
+        toolset: Toolset::Memory,
+        hints,
+        input: schema,
+        output: schema,
+        cap: 1000,
+        handler,
+    }
+}
+
+static CANCELLED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Whether the call of that name has noticed that nobody wants its answer.
+pub(crate) fn noticed(name: &str) -> bool {
+    let until = std::time::Instant::now() + PATIENCE;
+    while std::time::Instant::now() < until {
+        if CANCELLED.lock().unwrap().contains(name) {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    false
+}
+
+/// Counts `steps` steps of 10 ms and tells each.
+#[expect(clippy::needless_pass_by_value, reason = "handlers have this shape")]
+fn slow(call: &Call<'_>, arguments: Value) -> ToolResult {
+    let steps = arguments["steps"].as_u64().unwrap_or(10);
+    for step in 0..steps {
+        (call.progress)(step, steps, "counting");
+        if call.is_cancelled() {
+            let name = arguments["name"].as_str().unwrap_or_default().to_owned();
+            CANCELLED.lock().unwrap().insert(name);
+            return ToolResult::error("cancelled");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    ToolResult::ok("Done".into(), json!({ "result": "Done" }))
+}
+
+/// A server of HTTP on a port of its own.
+pub(crate) struct Http {
+    pub(crate) address: SocketAddr,
+    stop: Option<tokio::sync::oneshot::Sender<()>>,
+    thread: Option<JoinHandle<Result<(), ServerError>>>,
+}
+
+/// What HTTP answered.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
+}
+
+impl Reply {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("{self:?}"))
+    }
+}
+
+impl Http {
+    pub(crate) fn start(vault: &Vault, mut config: ServerConfig) -> Self {
+        config.bind = "127.0.0.1:0".parse().unwrap();
+        let server = HttpServer::bind(config).unwrap();
+        let address = server.address();
+        let (stop, stopped) = tokio::sync::oneshot::channel();
+        let memory = Arc::clone(&vault.memory);
+        let thread = std::thread::spawn(move || {
+            server.run_until(memory, async { stopped.await.unwrap_or(()) })
+        });
+        Self { address, stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// Sends bytes as they are and reads until the server closes.
+    pub(crate) fn raw(&self, bytes: &[u8]) -> Reply {
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        // A server that refuses early may close before everything is written.
+        stream.write_all(bytes).ok();
+        let mut reply = Vec::new();
+        stream.read_to_end(&mut reply).ok();
+        let reply = String::from_utf8(reply).unwrap();
+        let (head, body) = reply.split_once("\r\n\r\n").unwrap_or((reply.as_str(), ""));
+        let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
+        let status = status.unwrap_or_else(|| panic!("no reply: {reply:?}"));
+        Reply { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
+    }
+
+    /// Sends a request; `Host` is right unless it is among the headers.
+    pub(crate) fn send(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Reply {
+        let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+        if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+            request.push_str(&format!("Host: {}\r\n", self.address));
+        }
+        for (name, value) in headers {
+            request.push_str(&format!("{name}: {value}\r\n"));
+        }
+        request.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
+        self.raw(request.as_bytes())
+    }
+
+    /// A request of the protocol, as an older client sends it or a newer one.
+    pub(crate) fn mcp(
+        &self,
+        era: Era,
+        path: &str,
+        more: &[(&str, &str)],
+        method: &str,
+        params: Value,
+    ) -> Reply {
+        let name = params["name"].as_str().or(params["uri"].as_str()).unwrap_or("").to_owned();
+        let params = era.params(params);
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let mut headers = vec![
+            ("Content-Type", "application/json"),
+            ("Accept", "application/json, text/event-stream"),
+        ];
+        match era {
+            Era::Handshake(version) => headers.push(("MCP-Protocol-Version", version)),
+            Era::Stateless => {
+                headers.push(("MCP-Protocol-Version", "2026-07-28"));
+                headers.push(("Mcp-Method", method));
+                if !name.is_empty() {
+                    headers.push(("Mcp-Name", &name));
+                }
+            }
+        }
+        headers.extend(more);
+        self.send("POST", path, &headers, &body.to_string())
+    }
+}
+
+impl Drop for Http {
+    fn drop(&mut self) {
+        self.stop.take().unwrap().send(()).ok();
+        let ended = self.thread.take().unwrap().join();
+        if !std::thread::panicking() {
+            ended.unwrap().unwrap();
+        }
+    }
+}
