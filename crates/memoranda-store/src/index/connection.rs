@@ -20,7 +20,7 @@ use crate::files::{Privacy, own};
 const SCHEMA_VERSION: i32 = 1;
 const SCHEMA: &str = include_str!("schema.sql");
 /// Past this, a commit writes the log of the index back at once.
-const LARGE_WAL_BYTES: u64 = 16 << 20;
+const LARGE_WAL_BYTES: u64 = 64 << 20;
 
 /// Where the index of one vault lies.
 #[derive(Clone)]
@@ -129,7 +129,7 @@ impl IndexFile {
         db.pragma_update(None, "journal_mode", "wal")?;
         db.pragma_update(None, "synchronous", "normal")?;
         db.pragma_update(None, "wal_autocheckpoint", 0)?;
-        db.pragma_update(None, "cache_size", -8000)?;
+        db.pragma_update(None, "cache_size", -16_000)?;
         db.pragma_update(None, "temp_store", "memory")?;
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         // One plan for a statement whatever is bound to it; else each new value plans it anew.
