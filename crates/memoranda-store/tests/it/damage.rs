@@ -194,6 +194,8 @@ fn a_torn_end_of_the_log_is_cut_off_at_every_byte() {
         lock[32..40].copy_from_slice(&(start as u64).to_le_bytes());
         std::fs::write(vault.home().join(".memoranda/lock"), &lock).unwrap();
         let store = Store::open(options(vault.folder())).unwrap();
+        assert_eq!(store.counts().unwrap().commits, 1, "cut at {end}");
+        assert_eq!(store.log_size().unwrap(), start as u64, "cut at {end}");
         put(&store, "next.md", "next");
         let log = store.history(&HistoryFilter::default(), 10, 0).unwrap();
         assert_eq!(log.len(), 2, "cut at {end}");

@@ -63,16 +63,22 @@ fn check_fault(folder: &Path, fault: &str, step: Step, first_ever: bool) {
     if !first_ever {
         sync(&store);
     }
+    let reader = Store::open(options(folder)).unwrap();
+    assert_eq!(found(&reader, "flamingo"), [""; 0], "{context}");
     let before = Files::on_disk(&main);
     let commits = store.counts().unwrap().commits;
     let log = store.log_size().unwrap();
 
     faults::arm(fault).unwrap();
-    let wanted = three_files("the new text\n");
+    let wanted = three_files("the new text: flamingo\n");
     let outcome = store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone()));
     faults::arm("").unwrap();
     match outcome {
-        Ok(Outcome::Committed(_)) => assert_eq!(Files::on_disk(&main), before.after(&wanted)),
+        Ok(Outcome::Committed(_)) => {
+            assert_eq!(Files::on_disk(&main), before.after(&wanted), "{context}");
+            // What was acknowledged is found by every process, even if the index failed.
+            assert!(first_ever || found(&reader, "flamingo").len() == 3, "{context}");
+        }
         Ok(other) => panic!("{context}: {other:?}"),
         Err(e) => {
             assert!(FAILING.contains(&step), "{context}: {e}");
