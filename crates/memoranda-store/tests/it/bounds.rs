@@ -1,8 +1,6 @@
 //! Promise 9: nothing leads out of a project, whatever a name or a link says. Promise 4: files
 //! keep their bytes, modes and times.
 
-#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look from outside")]
-
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};

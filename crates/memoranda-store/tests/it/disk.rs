@@ -1,8 +1,6 @@
 //! Promise 1 on a bad disk: an error says so, nothing has changed, and the next write works.
 //! Promise 5: what cannot be read is not taken for deleted.
 
-#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look from outside")]
-
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;

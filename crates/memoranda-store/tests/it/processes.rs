@@ -5,8 +5,6 @@
 //! editor itself. An editor that writes in place through a handle opened before a file is
 //! exchanged writes into the displaced file; such a save can be lost, and no lock can prevent it.
 
-#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look from outside")]
-
 use std::collections::BTreeSet;
 
 use memoranda_core::change::{Action, Expect};
