@@ -118,6 +118,7 @@ fn run() {
         "crash" => crate::crash::be_crashed(&task),
         "stream" => crate::crash::stream(&task),
         "locked" => crate::disk::meet_locked_folders(&task),
+        "fail-plainly" => crate::disk::fail_plainly(&task),
         "fail" => crate::disk::fail_everywhere(&task),
         other => panic!("no such task: {other}"),
     }

@@ -30,6 +30,20 @@ fn three_files(text: &str) -> memoranda_core::change::Change {
     ])
 }
 
+/// A file system that cannot exchange two files, and then fails.
+pub(crate) fn fail_plainly(task: &Task) {
+    for occurrence in 1..=5 {
+        let fault = format!("plain:swap:1,io:swap:{occurrence}");
+        check_fault(&task.folder, &fault, Step::Swap, false);
+    }
+}
+
+#[test]
+fn all_or_nothing_also_where_files_can_only_be_replaced() {
+    let vault = TestVault::new();
+    Task::new("fail-plainly", vault.folder(), &[]).run();
+}
+
 /// Every failure at every step, in one process: faults are the process's own.
 pub(crate) fn fail_everywhere(task: &Task) {
     let kind = &task.arguments[0];
