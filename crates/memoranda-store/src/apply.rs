@@ -4,7 +4,7 @@ use memoranda_core::id::{CommitId, ContentHash};
 use memoranda_core::path::NotePath;
 
 use crate::error::{Result, StoreError};
-use crate::files::{FileStat, Folder, HardLinks, Root, Swapped};
+use crate::files::{FileStat, Folder, Found, HardLinks, Root, Swapped};
 
 /// An editor that saves more often than this while a change is taken back is let win.
 const MAX_EXCHANGES: usize = 100;
@@ -56,7 +56,7 @@ enum Done {
 pub(crate) struct Apply<'a> {
     root: &'a Root,
     path: &'a NotePath,
-    before: Option<ContentHash>,
+    before: Option<&'a Found>,
     placing: Placing<'a>,
     temporary: String,
     folder: Option<Folder>,
@@ -75,7 +75,7 @@ impl<'a> Apply<'a> {
         path: &'a NotePath,
         id: CommitId,
         n: usize,
-        before: Option<ContentHash>,
+        before: Option<&'a Found>,
         placing: Placing<'a>,
     ) -> Self {
         let temporary = temporary_name(id, n);
@@ -192,7 +192,7 @@ impl<'a> Apply<'a> {
     fn displaced_as_read(&self) -> Result<bool> {
         let (folder, name, expected) = match (&self.done, &self.placing) {
             (Done::Swapped | Done::SetAside, _) => {
-                (&self.folder, self.temporary.as_str(), self.before)
+                (&self.folder, self.temporary.as_str(), self.before.map(|found| found.hash))
             }
             (Done::Moved, Placing::Move { source, .. }) => {
                 (&self.folder, self.path.file_name(), Some(*source))
@@ -216,8 +216,7 @@ impl<'a> Apply<'a> {
             (Done::Nothing, _, _) => Ok(()),
             (Done::Placed, _, _) => self.withdraw(folder),
             (Done::Swapped, _, _) => self.swap_back(folder),
-            // What was replaced had been read just before, and is in the log.
-            (Done::Replaced, _, _) => Ok(()),
+            (Done::Replaced, _, _) => self.write_again(folder),
             (Done::SetAside, _, _) => self.give_back(folder, folder, name),
             (Done::Moved, Some(source), Some(from)) => {
                 // Where somebody has made another file since, this one stays at its new place.
@@ -266,6 +265,19 @@ impl<'a> Apply<'a> {
             there = given;
         }
         Ok(())
+    }
+
+    /// Writes what was replaced anew, unless somebody has saved there since.
+    fn write_again(&self, folder: &Folder) -> std::io::Result<()> {
+        let name = self.path.file_name();
+        let there = folder.read(name, HardLinks::Allow)?.map(|found| found.hash);
+        match self.before {
+            Some(before) if there == self.content().map(|(_, hash)| hash) => {
+                folder.write_temporary(&self.temporary, &before.bytes, before.mode)?;
+                folder.swap(&self.temporary, name).map(|_| ())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Gives a file that was set aside its name back, unless somebody has saved there since.

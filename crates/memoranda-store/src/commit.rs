@@ -5,6 +5,7 @@
 //! turns out to hold something else than was read (an editor saved in between) makes the whole
 //! change be taken back and decided again.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use memoranda_core::change::{
@@ -54,12 +55,17 @@ pub struct Conflict {
 /// The files as they are while the lock is held, for a change to be decided on.
 pub struct View<'a> {
     inner: &'a Inner,
+    /// What was read: the decision holds only as long as that is there.
+    seen: RefCell<Vec<(ProjectName, NotePath, Option<ContentHash>)>>,
 }
 
 impl View<'_> {
     /// Reads a file; `None` if there is none.
     pub fn read(&self, project: &ProjectName, path: &NotePath) -> Result<Option<Found>> {
-        self.inner.read(project, path)
+        let found = self.inner.read(project, path)?;
+        let hash = found.as_ref().map(|found| found.hash);
+        self.seen.borrow_mut().push((project.clone(), path.clone(), hash));
+        Ok(found)
     }
 
     /// All files at or below a place, hidden and ignored ones too, and the folders they lie in.
@@ -93,8 +99,9 @@ impl Inner {
     ) -> Result<Outcome, E> {
         self.with_session(|session| {
             for _ in 0..MAX_TRIES {
-                let change = decide(&View { inner: self })?;
-                match make(session, author, change) {
+                let view = View { inner: self, seen: RefCell::default() };
+                let change = decide(&view)?;
+                match make(session, author, change, &view.seen.into_inner()) {
                     Ok(Made::Done(outcome)) => return Ok(outcome),
                     Ok(Made::Raced) => {}
                     Err(e) => {
@@ -129,8 +136,19 @@ struct Step1<'a> {
     source: Option<Found>,
 }
 
-fn make(session: &mut Session<'_>, author: &Author, mut change: Change) -> Result<Made> {
-    let roots = open_roots(session, &mut change)?;
+fn make(
+    session: &mut Session<'_>,
+    author: &Author,
+    mut change: Change,
+    seen: &[(ProjectName, NotePath, Option<ContentHash>)],
+) -> Result<Made> {
+    let (roots, spelt) = open_roots(session, &mut change)?;
+    let is_outdated = |project: &ProjectName, path: &NotePath, found: Option<&Found>| {
+        let hash = found.map(|found| found.hash);
+        seen.iter().any(|(named, read, was)| {
+            read == path && spelt.get(named).unwrap_or(named) == project && *was != hash
+        })
+    };
     let batch = Batch::new(session.db);
     let mut steps = Vec::with_capacity(change.operations.len());
     let mut conflicts = Vec::new();
@@ -141,6 +159,15 @@ fn make(session: &mut Session<'_>, author: &Author, mut change: Change) -> Resul
             Action::MoveFrom { from, .. } => root.read(from)?,
             Action::Put(_) | Action::Remove => None,
         };
+        let from = match &operation.action {
+            Action::MoveFrom { from, .. } => Some(from),
+            Action::Put(_) | Action::Remove => None,
+        };
+        if is_outdated(&operation.project, &operation.path, found.as_ref())
+            || from.is_some_and(|from| is_outdated(&operation.project, from, source.as_ref()))
+        {
+            return Ok(Made::Raced);
+        }
         conflicts.extend(conflict(operation, found.as_ref(), source.as_ref()));
         let project_row = batch.project(&operation.project)?;
         steps.push(Step1 { operation, root, project_row, found, source });
@@ -157,8 +184,12 @@ fn make(session: &mut Session<'_>, author: &Author, mut change: Change) -> Resul
     perform(session, &change, &roots, observed, plan)
 }
 
+type Roots = HashMap<ProjectName, Root>;
+/// How projects are really spelt, by how they were named.
+type Spelling = HashMap<ProjectName, ProjectName>;
+
 /// Opens the projects of a change, which then names them as they are spelt.
-fn open_roots(session: &Session<'_>, change: &mut Change) -> Result<HashMap<ProjectName, Root>> {
+fn open_roots(session: &Session<'_>, change: &mut Change) -> Result<(Roots, Spelling)> {
     let mut spelt = HashMap::new();
     let mut roots = HashMap::new();
     let named = change.operations.iter_mut().map(|operation| &mut operation.project);
@@ -173,7 +204,7 @@ fn open_roots(session: &Session<'_>, change: &mut Change) -> Result<HashMap<Proj
             *name = proper.clone();
         }
     }
-    Ok(roots)
+    Ok((roots, spelt))
 }
 
 /// What stands in the way of an operation, if anything does.
@@ -240,7 +271,7 @@ struct Plan<'a> {
 fn plan<'a>(
     session: &Session<'_>,
     batch: &Batch<'_>,
-    steps: &[Step1<'a>],
+    steps: &'a [Step1<'a>],
     author: &Author,
     message: Option<String>,
 ) -> Result<Option<Plan<'a>>> {
@@ -301,14 +332,7 @@ fn plan<'a>(
             fact_edits: Vec::new(),
         });
         notes.push(note);
-        applies.push(Apply::new(
-            step.root,
-            path,
-            id,
-            applies.len(),
-            found.map(|f| f.hash),
-            placing,
-        ));
+        applies.push(Apply::new(step.root, path, id, applies.len(), found, placing));
         digests.push(digest);
         project_rows.push(step.project_row);
     }

@@ -97,46 +97,45 @@ mod armed {
         kind: Kind,
     }
 
-    static FAULT: Mutex<Option<Fault>> = Mutex::new(None);
+    static FAULTS: Mutex<Vec<Fault>> = Mutex::new(Vec::new());
 
-    /// Arms the fault `kind:step:n`, such as `abort:log-sync:1` or `full:temp-write:2`; an empty
-    /// text disarms. Kinds: `abort`, `full` (no space left), `io` (the device failed).
+    /// Arms faults `kind:step:n`, such as `abort:log-sync:1` or `full:temp-write:2`, separated by
+    /// commas; an empty text disarms. Kinds: `abort`, `full` (no space left), `io` (the device
+    /// failed), `plain` (the file system cannot do such a thing).
     pub fn arm(specification: &str) -> Result<(), String> {
-        let mut slot = FAULT.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if specification.is_empty() {
-            *slot = None;
-            return Ok(());
-        }
-        let mut parts = specification.split(':');
-        let bad = || format!("{specification:?} is not KIND:STEP:N");
+        let faults: Result<Vec<Fault>, String> =
+            specification.split(',').filter(|text| !text.is_empty()).map(parse).collect();
+        *FAULTS.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = faults?;
+        Ok(())
+    }
+
+    fn parse(text: &str) -> Result<Fault, String> {
+        let mut parts = text.split(':');
+        let bad = || format!("{text:?} is not KIND:STEP:N");
         let kind = match parts.next() {
             Some("abort") => Kind::Abort,
             Some("full") => Kind::Fail(io::ErrorKind::StorageFull),
             Some("io") => Kind::Fail(io::ErrorKind::Other),
+            Some("plain") => Kind::Fail(io::ErrorKind::Unsupported),
             _ => return Err(bad()),
         };
         let name = parts.next().ok_or_else(bad)?;
         let step = Step::ALL.into_iter().find(|step| step.name() == name).ok_or_else(bad)?;
         let remaining = parts.next().unwrap_or("1").parse().map_err(|_| bad())?;
-        *slot = Some(Fault { step, remaining, kind });
-        Ok(())
+        Ok(Fault { step, remaining, kind })
     }
 
     pub(crate) fn at(step: Step) -> io::Result<()> {
-        let mut slot = FAULT.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let Some(fault) = slot.as_mut().filter(|fault| fault.step == step) else {
+        let mut faults = FAULTS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for fault in faults.iter_mut().filter(|fault| fault.step == step) {
+            fault.remaining = fault.remaining.saturating_sub(1);
+        }
+        let Some(due) = faults.iter().position(|f| f.step == step && f.remaining == 0) else {
             return Ok(());
         };
-        fault.remaining = fault.remaining.saturating_sub(1);
-        if fault.remaining > 0 {
-            return Ok(());
-        }
-        match fault.kind {
+        match faults.remove(due).kind {
             Kind::Abort => std::process::abort(),
-            Kind::Fail(kind) => {
-                *slot = None;
-                Err(io::Error::new(kind, "a fault that a test asked for"))
-            }
+            Kind::Fail(kind) => Err(io::Error::new(kind, "a fault that a test asked for")),
         }
     }
 }

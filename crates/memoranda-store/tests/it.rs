@@ -1,4 +1,14 @@
-//! The store's promises, each with a test that fails when it is broken.
+//! The store's promises, each with a test that fails when it is broken. With the feature
+//! `faults` processes are killed and disks fail; `MEMORANDA_TEST_ROUNDS` asks for more of chance.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::needless_pass_by_value,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests do what people, editors and bad disks do"
+)]
 
 #![allow(
     clippy::unwrap_used,

@@ -104,8 +104,7 @@ impl Folder {
 
     /// Gives the temporary file the name of an existing one.
     pub(crate) fn swap(&self, temporary: &str, name: &str) -> io::Result<Swapped> {
-        faults::at(Step::Swap)?;
-        match exchange(&self.dir, temporary, name) {
+        match faults::at(Step::Swap).and_then(|()| exchange(&self.dir, temporary, name)) {
             Ok(()) => Ok(Swapped::Displaced),
             Err(e) if is_unsupported(&e) => {
                 self.dir.rename(temporary, &self.dir, name)?;

@@ -16,6 +16,7 @@ use rusqlite::Connection;
 
 use crate::Inner;
 use crate::error::Result;
+use crate::log::Position;
 
 pub(crate) use connection::{IndexFile, IndexState};
 pub use digest::FileKind;
@@ -35,6 +36,9 @@ pub(crate) use search::{passage_text, search};
 pub(crate) use write::{
     Batch, FileRow, Put, all_rows, forget_project, project_id, project_id_of, row, rows_at_or_below,
 };
+
+/// How often a question is put again because the index turned out to be bad or forgotten.
+const MAX_TRIES: usize = 3;
 
 /// The index of a vault: one file, any number of readers.
 pub(crate) struct Index {
@@ -121,15 +125,28 @@ impl std::ops::Deref for Index {
 impl Inner {
     /// Asks the index, after it has caught up with everything acknowledged.
     pub(crate) fn ask<R>(&self, question: impl Fn(&Connection) -> Result<R>) -> Result<R> {
-        self.catch_up()?;
-        match self.index.with_reader(&question) {
-            Err(e) if e.is_index_damage() => {
-                self.index.forget();
-                self.catch_up()?;
-                self.index.with_reader(&question)
+        for _ in 0..MAX_TRIES {
+            self.catch_up()?;
+            let answer = self.index.with_reader(|db| match self.is_forgotten(db)? {
+                // A `vacuum` began in between; to catch up is to wait until it is done.
+                true => Ok(None),
+                false => question(db).map(Some),
+            });
+            match answer {
+                Ok(Some(answer)) => return Ok(answer),
+                Ok(None) => {}
+                Err(e) if e.is_index_damage() => self.index.forget(),
+                Err(e) => return Err(e),
             }
-            other => other,
         }
+        self.index.with_reader(&question)
+    }
+
+    /// Whether the index knows nothing of a log that is not empty.
+    fn is_forgotten(&self, db: &Connection) -> Result<bool> {
+        let read = history::read_to(db, &self.vault.device)?;
+        let nowhere = Position::default();
+        Ok(read.position == nowhere && !self.log.is_end(&self.vault.device, nowhere))
     }
 
     /// Brings the index to the end of the log, if it is not there already.

@@ -1,8 +1,6 @@
 //! Promise 9: nothing leads out of a project, whatever a name or a link says. Promise 4: files
 //! keep their bytes, modes and times.
 
-#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look from outside")]
-
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
@@ -83,9 +81,18 @@ fn links_are_neither_followed_nor_replaced() {
     symlink(&outside, main.join("folder")).unwrap();
     symlink("real.md", main.join("inner.md")).unwrap();
     symlink("nowhere", main.join("dangling.md")).unwrap();
+    put(&store, "inner/x.md", "in a folder");
+    symlink("inner", main.join("inner-link")).unwrap();
     let report = sync(&store);
-    assert_eq!(report.skipped.len(), 4, "{report:?}");
-    for place in ["file.md", "folder/secret.md", "inner.md", "dangling.md", "folder/new.md"] {
+    assert_eq!(report.skipped.len(), 5, "{report:?}");
+    for place in [
+        "file.md",
+        "folder/secret.md",
+        "inner.md",
+        "dangling.md",
+        "folder/new.md",
+        "inner-link/x.md",
+    ] {
         let read = store.read(&main_project(), &path(place));
         assert!(matches!(read, Err(StoreError::NotAFile { .. })), "{place}: {read:?}");
         let error = try_put(&store, place, "overwritten").unwrap_err();

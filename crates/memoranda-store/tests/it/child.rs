@@ -1,12 +1,6 @@
 //! Other processes: this test binary, started again with a task in its environment. A child says
 //! what was acknowledged in a file, because that outlives its own death.
 
-#![allow(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "children are started here"
-)]
-
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -124,6 +118,7 @@ fn run() {
         "crash" => crate::crash::be_crashed(&task),
         "stream" => crate::crash::stream(&task),
         "locked" => crate::disk::meet_locked_folders(&task),
+        "fail-plainly" => crate::disk::fail_plainly(&task),
         "fail" => crate::disk::fail_everywhere(&task),
         other => panic!("no such task: {other}"),
     }

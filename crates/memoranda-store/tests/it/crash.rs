@@ -1,8 +1,6 @@
 //! Promises 1 and 2: acknowledged means kept, and all or nothing, whenever a process or the
 //! machine dies.
 
-#![allow(clippy::disallowed_methods, reason = "tests look at files from outside")]
-
 use std::time::Duration;
 
 use memoranda_core::change::{Action, Change, Expect};
@@ -159,7 +157,7 @@ fn a_deleted_folder_is_gone_or_whole() {
 fn stream_change(n: usize) -> Change {
     let text = format!("count {n}\n").repeat(1 + n % 50);
     let mut operations = vec![put_text("s/a.md", &text)];
-    if n % 4 != 0 {
+    if !n.is_multiple_of(4) {
         operations.push(put_text("s/b.md", &text));
         operations.push(put_text("t/c.md", &text));
         operations.push(match n % 3 {
@@ -167,7 +165,7 @@ fn stream_change(n: usize) -> Change {
             _ => put_text("s/d.md", &text),
         });
     }
-    if n % 5 == 0 {
+    if n.is_multiple_of(5) {
         let from = path(&format!("m/{}.md", n / 5));
         let content = text.into_bytes();
         let action = Action::MoveFrom { from, content };

@@ -1,8 +1,6 @@
 //! Promise 1 on a bad disk: an error says so, nothing has changed, and the next write works.
 //! Promise 5: what cannot be read is not taken for deleted.
 
-#![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests look from outside")]
-
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
@@ -30,6 +28,20 @@ fn three_files(text: &str) -> memoranda_core::change::Change {
         operation("b.md", Expect::Anything, Action::Remove),
         operation("moved.md", Expect::Anything, moved),
     ])
+}
+
+/// A file system that cannot exchange two files, and then fails.
+pub(crate) fn fail_plainly(task: &Task) {
+    for occurrence in 1..=5 {
+        let fault = format!("plain:swap:1,io:swap:{occurrence}");
+        check_fault(&task.folder, &fault, Step::Swap, false);
+    }
+}
+
+#[test]
+fn all_or_nothing_also_where_files_can_only_be_replaced() {
+    let vault = TestVault::new();
+    Task::new("fail-plainly", vault.folder(), &[]).run();
 }
 
 /// Every failure at every step, in one process: faults are the process's own.
@@ -63,16 +75,22 @@ fn check_fault(folder: &Path, fault: &str, step: Step, first_ever: bool) {
     if !first_ever {
         sync(&store);
     }
+    let reader = Store::open(options(folder)).unwrap();
+    assert_eq!(found(&reader, "flamingo"), [""; 0], "{context}");
     let before = Files::on_disk(&main);
     let commits = store.counts().unwrap().commits;
     let log = store.log_size().unwrap();
 
     faults::arm(fault).unwrap();
-    let wanted = three_files("the new text\n");
+    let wanted = three_files("the new text: flamingo\n");
     let outcome = store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone()));
     faults::arm("").unwrap();
     match outcome {
-        Ok(Outcome::Committed(_)) => assert_eq!(Files::on_disk(&main), before.after(&wanted)),
+        Ok(Outcome::Committed(_)) => {
+            assert_eq!(Files::on_disk(&main), before.after(&wanted), "{context}");
+            // What was acknowledged is found by every process, even if the index failed.
+            assert!(first_ever || found(&reader, "flamingo").len() == 3, "{context}");
+        }
         Ok(other) => panic!("{context}: {other:?}"),
         Err(e) => {
             assert!(FAILING.contains(&step), "{context}: {e}");

@@ -1,7 +1,5 @@
 //! Promise 7: nothing vanishes until `vacuum`, and what `vacuum` purges is really gone.
 
-#![allow(clippy::disallowed_methods, reason = "tests look at files from outside")]
-
 use std::path::Path;
 
 use jiff::SignedDuration;

@@ -1,7 +1,5 @@
 //! Promises 4, 5 and 8, as people meet them: what they ignore, move, unmount and edit.
 
-#![allow(clippy::disallowed_methods, reason = "tests do what people do")]
-
 use memoranda_core::id::ProjectName;
 use memoranda_store::{HardLinks, HistoryFilter, Store};
 

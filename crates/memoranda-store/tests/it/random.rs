@@ -1,7 +1,5 @@
 //! All promises at once: random writes, edits by hand, syncs and restarts, against a map.
 
-#![allow(clippy::disallowed_methods, reason = "tests do what people do")]
-
 use memoranda_core::change::{Action, Change, Expect};
 use memoranda_store::{Outcome, Store};
 use proptest::prelude::*;

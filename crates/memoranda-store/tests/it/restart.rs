@@ -2,8 +2,6 @@
 //! whatever the file system made of files that had not been forced to disk. What a person wrote
 //! is never taken for such a wreck, unless it could be one.
 
-#![allow(clippy::disallowed_methods, reason = "tests look at files from outside")]
-
 use memoranda_core::change::{Action, Expect};
 use memoranda_store::HistoryFilter;
 
