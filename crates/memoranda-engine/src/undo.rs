@@ -11,7 +11,7 @@ use crate::{Memory, Who};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum UndoOutcome {
     /// Taken back.
-    Undone(Undone),
+    Undone(Box<Undone>),
     /// These files were changed since; nothing was taken back.
     ChangedSince(Vec<Place>),
     /// Everything is already as it was before the commit.
@@ -51,7 +51,7 @@ impl Memory {
         let change = Change { operations, made: Vec::new(), emptied: Vec::new(), message };
         let outcome = self.store().commit(who, |_| Ok::<_, EngineError>(change.clone()))?;
         Ok(match outcome {
-            Outcome::Committed(commit) => UndoOutcome::Undone(Undone { undone, commit }),
+            Outcome::Committed(commit) => UndoOutcome::Undone(Box::new(Undone { undone, commit })),
             Outcome::Unchanged => UndoOutcome::Unchanged,
             Outcome::Conflict(conflicts) => UndoOutcome::ChangedSince(
                 conflicts.into_iter().map(|c| Place { project: c.project, path: c.path }).collect(),

@@ -416,9 +416,11 @@ impl Store {
         let fresh = Self::open(options)?;
         fresh.sync(&mut |_| {})?;
         let live = self.fingerprint()?;
-        let differs = |(ours, theirs): &((&str, [u8; 32]), (&str, [u8; 32]))| ours.1 != theirs.1;
-        let pairs = live.into_iter().zip(fresh.fingerprint()?).filter(differs);
-        report.differing = pairs.map(|((table, _), _)| table.to_owned()).collect();
+        for ((table, ours), (_, anew)) in live.into_iter().zip(fresh.fingerprint()?) {
+            if ours != anew {
+                report.differing.push(table.to_owned());
+            }
+        }
         Ok(report)
     }
 

@@ -73,7 +73,7 @@ impl Vault {
     /// same name in the vault.
     pub(crate) fn projects(&self) -> Result<Vec<Project>> {
         let mut projects: Vec<Project> =
-            self.registered()?.into_iter().filter_map(|entry| self.from_entry(&entry)).collect();
+            self.registered()?.into_iter().filter_map(|entry| self.added(&entry)).collect();
         for name in own::names(&self.home).doing(|| "list the vault".into())? {
             let Ok(name) = ProjectName::parse(&name) else { continue };
             let path = self.home.join(name.as_str());
@@ -89,7 +89,7 @@ impl Vault {
     pub(crate) fn project(&self, name: &str) -> Result<Project> {
         let entries = self.registered()?;
         if let Some(entry) = entries.iter().find(|entry| entry.name == name)
-            && let Some(project) = self.from_entry(entry)
+            && let Some(project) = self.added(entry)
         {
             return Ok(project);
         }
@@ -180,7 +180,7 @@ impl Vault {
             device: self.device.clone(),
             hard_links: (hard_links == HardLinks::Allow).then(|| "allow".to_owned()),
         };
-        let project = self.from_entry(&entry);
+        let project = self.added(&entry);
         entries.push(entry);
         self.write_registered(entries)?;
         project.ok_or_else(|| refuse("its name cannot be used".into()))
@@ -210,7 +210,7 @@ impl Vault {
     }
 
     /// A registered folder, if it is one of this device's.
-    fn from_entry(&self, entry: &Entry) -> Option<Project> {
+    fn added(&self, entry: &Entry) -> Option<Project> {
         if entry.device != self.device {
             return None;
         }

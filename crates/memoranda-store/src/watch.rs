@@ -113,7 +113,7 @@ fn run(
     drop(inner);
     while let Some(gathered) = gather(receiver) {
         let Some(inner) = weak.upgrade() else { return };
-        handle(&inner, &mut watcher, &mut watched, gathered);
+        handle(&inner, &mut watcher, &mut watched, &gathered);
     }
 }
 
@@ -184,7 +184,7 @@ fn handle(
     inner: &Inner,
     watcher: &mut notify::RecommendedWatcher,
     watched: &mut BTreeMap<PathBuf, Project>,
-    gathered: Gathered,
+    gathered: &Gathered,
 ) {
     let home = inner.vault.home.canonicalize().unwrap_or_else(|_| inner.vault.home.clone());
     let registry = home.join(".memoranda").join("projects.toml");

@@ -5,17 +5,10 @@
     clippy::unwrap_used,
     clippy::needless_pass_by_value,
     clippy::print_stdout,
+    clippy::exit,
     clippy::disallowed_methods,
     clippy::disallowed_types,
     reason = "tests do what people, editors and bad disks do"
-)]
-
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "tests fail by panicking and look at files as a person would"
 )]
 
 #[path = "it/support.rs"]

@@ -284,8 +284,8 @@ pub(crate) fn list(
     let mut query = db.prepare_cached(sql)?;
     let rows = query.query_map(
         params![
-            filter.since.map(|t| t.as_millisecond()),
-            filter.until.map(|t| t.as_millisecond()),
+            filter.since.map(Timestamp::as_millisecond),
+            filter.until.map(Timestamp::as_millisecond),
             filter.client,
             filter.project.as_ref().map(ProjectName::as_str),
             filter.path.as_ref().map(NotePath::as_str),

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 
-use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::id::{ContentHash, ObservationId, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_core::words::index_text;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -257,12 +257,12 @@ impl<'c> Batch<'c> {
                 serde_json::to_string(&observation.tags).unwrap_or_default(),
                 observation.line as i64,
                 fact.map_or(1, |fact| fact.version.max(reworded.get(id).copied().unwrap_or(0))),
-                fact.and_then(|fact| fact.time).map(|time| time.as_millisecond()),
+                fact.and_then(|fact| fact.time).map(jiff::Timestamp::as_millisecond),
                 fact.and_then(|fact| fact.confidence),
                 fact.and_then(|fact| fact.importance),
                 fact.and_then(|fact| fact.thread.as_deref()),
-                fact.and_then(|fact| fact.superseded_by.as_ref()).map(|id| id.as_str()),
-                fact.and_then(|fact| fact.supersedes.as_ref()).map(|id| id.as_str()),
+                fact.and_then(|fact| fact.superseded_by.as_ref()).map(ObservationId::as_str),
+                fact.and_then(|fact| fact.supersedes.as_ref()).map(ObservationId::as_str),
                 i64::from(observation.struck),
             ])?;
         }

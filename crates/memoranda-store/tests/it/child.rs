@@ -103,6 +103,8 @@ fn run() {
     let name = lines.next().unwrap();
     let folder = PathBuf::from(lines.next().unwrap());
     let task = Task { name, folder, arguments: lines.collect() };
+    #[cfg(unix)]
+    end_with_parent();
     match task.name.as_str() {
         "write" => crate::processes::write(&task),
         "hammer" => crate::processes::hammer(&task),
@@ -122,4 +124,16 @@ fn run() {
         "fail" => crate::disk::fail_everywhere(&task),
         other => panic!("no such task: {other}"),
     }
+}
+
+/// Ends this process when the test that started it ends, however it ends.
+#[cfg(unix)]
+fn end_with_parent() {
+    let parent = std::os::unix::process::parent_id();
+    std::thread::spawn(move || {
+        while std::os::unix::process::parent_id() == parent {
+            std::thread::sleep(std::time::Duration::from_millis(200));
+        }
+        std::process::exit(1);
+    });
 }
