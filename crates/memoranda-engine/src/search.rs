@@ -12,8 +12,8 @@ use crate::error::{EngineError, Result};
 use crate::resolve::Place;
 
 /// Candidates are asked for beyond what is shown, because several may be of one note.
-const CANDIDATES_PER_RESULT: usize = 4;
-const MIN_CANDIDATES: usize = 40;
+const CANDIDATES_PER_RESULT: usize = 3;
+const MIN_CANDIDATES: usize = 30;
 
 /// What to search for.
 #[derive(Clone, Debug)]

@@ -3,8 +3,6 @@
 //! This is neither history nor index: losing it only makes unused notes seem used less. It is
 //! kept beside the log so that it goes where the vault goes.
 
-#![allow(clippy::disallowed_types)]
-
 use std::collections::HashMap;
 use std::io::Write as _;
 use std::path::PathBuf;
