@@ -1,0 +1,10 @@
+//! The verbs of the engine, each as its caller sees it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "tests fail by panicking and look at files as a person would"
+)]
+
+#[path = "it/memory.rs"]
+mod memory;

@@ -1,0 +1,273 @@
+//! Write, edit, move, delete, look back, take back: on a real vault.
+
+use std::time::Duration;
+
+use memoranda_core::change::{Author, Channel};
+use memoranda_core::id::ProjectName;
+use memoranda_core::note::edit::Edit;
+use memoranda_core::path::NotePath;
+use memoranda_engine::{
+    AddRequest, DeleteOutcome, DeleteRequest, EditOutcome, EditRequest, EngineError, ExpireRequest,
+    GraphRequest, HistoryFilter, Memory, Moment, MoveOutcome, MoveRequest, OpenOptions, Place,
+    RestoreOutcome, SearchFilter, SearchRequest, UndoOutcome, WriteMode, WriteOutcome,
+    WriteRequest,
+};
+use tempfile::TempDir;
+
+struct Vault {
+    folder: TempDir,
+    memory: Memory,
+}
+
+impl Vault {
+    fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        let memory = Memory::open(OpenOptions {
+            home: folder.path().join("home"),
+            cache: folder.path().join("cache"),
+            state: folder.path().join("state"),
+            file_sync: Duration::from_secs(60),
+            lock_patience: Duration::from_secs(30),
+        })
+        .unwrap();
+        Self { folder, memory }
+    }
+
+    fn text(&self, place: &str) -> Option<String> {
+        std::fs::read_to_string(self.folder.path().join("home").join(place)).ok()
+    }
+
+    fn write(&self, path: &str, text: &str, mode: WriteMode) -> WriteOutcome {
+        let request = WriteRequest {
+            project: main_project(),
+            path: NotePath::parse(path).unwrap(),
+            content: text.into(),
+            mode,
+            message: None,
+        };
+        self.memory.write(&who(), &request).unwrap()
+    }
+
+    fn put(&self, path: &str, text: &str) {
+        let outcome = self.write(path, text, WriteMode::CreateOrOverwrite);
+        assert!(matches!(outcome, WriteOutcome::Written(_)), "{outcome:?}");
+    }
+
+    fn undo_last(&self) -> UndoOutcome {
+        let last = self.memory.log(&HistoryFilter::default(), 1, 0).unwrap().remove(0);
+        self.memory.undo(&who(), last.id.as_str()).unwrap()
+    }
+}
+
+fn who() -> Author {
+    Author { client: "test".into(), tool: "verb".into(), channel: Channel::Cli }
+}
+
+fn main_project() -> ProjectName {
+    ProjectName::parse("main").unwrap()
+}
+
+fn place(path: &str) -> Place {
+    Place { project: main_project(), path: NotePath::parse(path).unwrap() }
+}
+
+#[test]
+fn every_change_can_be_taken_back() {
+    let vault = Vault::new();
+    vault.put("a.md", "one\n");
+    vault.put("a.md", "two\n");
+    assert!(matches!(vault.undo_last(), UndoOutcome::Undone(_)));
+    assert_eq!(vault.text("main/a.md").as_deref(), Some("one\n"));
+
+    let moved = MoveRequest { from: place("a.md"), to: NotePath::parse("b/c.md").unwrap() };
+    assert!(matches!(vault.memory.relocate(&who(), &moved), Ok(MoveOutcome::Moved(_))));
+    assert!(matches!(vault.undo_last(), UndoOutcome::Undone(_)));
+    assert_eq!(vault.text("main/a.md").as_deref(), Some("one\n"));
+    assert_eq!(vault.text("main/b/c.md"), None);
+
+    let request = DeleteRequest { place: place("a.md"), expected: None };
+    assert!(matches!(vault.memory.delete(&who(), &request), Ok(DeleteOutcome::Deleted(_))));
+    assert!(matches!(vault.undo_last(), UndoOutcome::Undone(_)));
+    assert_eq!(vault.text("main/a.md").as_deref(), Some("one\n"));
+}
+
+#[test]
+fn what_changed_since_is_not_taken_back() {
+    let vault = Vault::new();
+    vault.put("a.md", "one\n");
+    let first = vault.memory.log(&HistoryFilter::default(), 1, 0).unwrap().remove(0);
+    vault.put("a.md", "two\n");
+    let outcome = vault.memory.undo(&who(), first.id.as_str()).unwrap();
+    assert_eq!(outcome, UndoOutcome::ChangedSince(vec![place("a.md")]));
+    assert_eq!(vault.text("main/a.md").as_deref(), Some("two\n"));
+}
+
+#[test]
+fn a_deleted_note_and_an_earlier_version_come_back() {
+    let vault = Vault::new();
+    vault.put("a.md", "one\n");
+    let first = vault.memory.log(&HistoryFilter::default(), 1, 0).unwrap().remove(0);
+    vault.put("a.md", "two\n");
+    let request = DeleteRequest { place: place("a.md"), expected: None };
+    vault.memory.delete(&who(), &request).unwrap();
+    let restored = vault.memory.restore(&who(), None, "main/a.md", None).unwrap();
+    assert!(matches!(restored, RestoreOutcome::Restored(_)));
+    assert_eq!(vault.text("main/a.md").as_deref(), Some("two\n"));
+    let at = Some(Moment::Commit(first.id));
+    vault.memory.restore(&who(), Some("main"), "a", at).unwrap();
+    assert_eq!(vault.text("main/a.md").as_deref(), Some("one\n"));
+    let then = vault.memory.read_as_of(None, "a", Moment::Commit(first.id)).unwrap();
+    assert_eq!(then.text().unwrap(), "one\n");
+    let revisions = vault.memory.revisions(&place("a.md"), 10).unwrap();
+    assert_eq!(revisions.len(), 5);
+}
+
+#[test]
+fn guarded_writes_and_edits_notice_other_versions() {
+    let vault = Vault::new();
+    vault.put("a.md", "# A\n\n## List\n- one\n");
+    assert!(matches!(vault.write("a.md", "x", WriteMode::Create), WriteOutcome::Exists(..)));
+    let wrong = memoranda_engine::hash(b"something else");
+    let outcome = vault.write("a.md", "x", WriteMode::OverwriteVersion(wrong));
+    assert!(matches!(outcome, WriteOutcome::Conflict(_, Some(_))), "{outcome:?}");
+    let edit = |expected| EditRequest {
+        place: place("a.md"),
+        edits: vec![
+            Edit::Append { text: "- two".into() },
+            Edit::FindReplace { find: "one".into(), replace: "1".into(), expected: 1 },
+        ],
+        expected,
+        message: None,
+    };
+    assert!(matches!(vault.memory.edit(&who(), &edit(Some(wrong))), Ok(EditOutcome::Conflict(..))));
+    assert!(matches!(vault.memory.edit(&who(), &edit(None)), Ok(EditOutcome::Edited(_))));
+    assert_eq!(vault.text("main/a.md").as_deref(), Some("# A\n\n## List\n- 1\n- two\n"));
+    // The second edit does not fit any more, so the first is not made either.
+    assert!(matches!(vault.memory.edit(&who(), &edit(None)), Err(EngineError::Edit { .. })));
+    assert_eq!(vault.text("main/a.md").as_deref(), Some("# A\n\n## List\n- 1\n- two\n"));
+}
+
+#[test]
+fn names_mean_one_note_or_are_refused() {
+    let vault = Vault::new();
+    vault.put("work/Plan.md", "the plan for work");
+    vault.put("home/Plan.md", "the plan for home");
+    vault.put("Caf\u{e9}.md", "coffee");
+    let found = |name: &str| vault.memory.resolve(None, name).map(|found| found.place.to_string());
+    assert_eq!(found("work/plan").unwrap(), "main/work/Plan.md");
+    assert_eq!(found("main/home/Plan.md").unwrap(), "main/home/Plan.md");
+    assert_eq!(found("memory://home/plan").unwrap(), "main/home/Plan.md");
+    assert_eq!(found("cafe\u{301}").unwrap(), "main/Caf\u{e9}.md");
+    let Err(EngineError::Ambiguous { candidates, .. }) = found("Plan") else {
+        panic!("not refused")
+    };
+    assert_eq!(candidates.len(), 2);
+    let missing = found("plan for work").unwrap_err().to_string();
+    assert!(missing.contains("did you mean main/work/Plan.md"), "{missing}");
+}
+
+#[test]
+fn search_finds_parts_phrases_prefixes_and_other_scripts() {
+    let vault = Vault::new();
+    vault.put(
+        "long.md",
+        &format!("# Long\n\n{}\n\nThe needle is here.\n", "hay and straw\n\n".repeat(400)),
+    );
+    vault.put("jp.md", "# 日本\n\n東京都に住んでいます\n");
+    vault.put("tagged.md", "---\ntags: [garden]\n---\nplants and pots\n");
+    let found = |text: &str| {
+        let request = SearchRequest {
+            text: text.into(),
+            filter: SearchFilter::default(),
+            limit: 10,
+            offset: 0,
+            snippet_chars: 80,
+            max_tokens: None,
+        };
+        let page = vault.memory.search(&request).unwrap();
+        page.results
+            .iter()
+            .map(|r| (r.place.path.to_string(), r.snippet.text.clone()))
+            .collect::<Vec<_>>()
+    };
+    let needle = found("needle");
+    assert_eq!(needle[0].0, "long.md");
+    assert!(needle[0].1.contains("needle"), "{needle:?}");
+    assert_eq!(found("東京")[0].0, "jp.md");
+    assert_eq!(found("plan*")[0].0, "tagged.md");
+    assert_eq!(found("\"pots and plants\""), []);
+    assert_eq!(found("\"plants and pots\"").len(), 1);
+    assert_eq!(found("tag:garden")[0].0, "tagged.md");
+    assert_eq!(found("zebra"), []);
+    assert!(matches!(
+        vault.memory.search(&SearchRequest {
+            text: " ".into(),
+            filter: SearchFilter::default(),
+            limit: 1,
+            offset: 0,
+            snippet_chars: 1,
+            max_tokens: None
+        }),
+        Err(EngineError::Invalid(_))
+    ));
+}
+
+#[test]
+fn the_graph_connects_notes_through_others() {
+    let vault = Vault::new();
+    vault.put("a.md", "- leads_to [[B]]\n");
+    vault.put("b.md", "- leads_to [[C]]\n- wants [[Nowhere]]\n");
+    vault.put("c.md", "the end\n");
+    let request = GraphRequest { place: place("b.md"), depth: 1, max: 10 };
+    let around = vault.memory.neighbours(&request).unwrap();
+    let titles: Vec<_> = around.notes.iter().map(|n| n.node.title.as_str()).collect();
+    assert_eq!(titles.len(), 2);
+    assert_eq!(around.unresolved, [("wants".to_owned(), "Nowhere".to_owned())]);
+    let path = vault.memory.connect(&place("a.md"), &place("c.md"), 5).unwrap().unwrap();
+    assert_eq!(path.notes.len(), 3);
+    assert!(path.links.iter().all(|link| link.relation_type == "leads_to"));
+    vault.put("nowhere.md", "now it is here\n");
+    let around = vault.memory.neighbours(&request).unwrap();
+    assert_eq!((around.notes.len(), around.unresolved.len()), (3, 0));
+}
+
+#[test]
+fn unused_notes_expire_and_come_back() {
+    let vault = Vault::new();
+    vault.put("old.md", "nobody looks at this");
+    vault.put("used.md", "somebody looks at this");
+    let old = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
+    for name in ["old.md", "used.md"] {
+        let file = vault.folder.path().join("home/main").join(name);
+        std::fs::OpenOptions::new().write(true).open(file).unwrap().set_modified(old).unwrap();
+    }
+    vault.memory.sync(&mut |_| {}).unwrap();
+    vault.memory.store().note_use(&main_project(), &NotePath::parse("used.md").unwrap());
+    let request = ExpireRequest { project: main_project(), days: 90 };
+    let expired = vault.memory.expire(&who(), &request).unwrap();
+    assert_eq!(expired.notes.len(), 1);
+    assert_eq!(vault.text("main/old.md"), None);
+    assert!(vault.text("main/used.md").is_some());
+    vault.memory.undo(&who(), expired.commit.unwrap().id.as_str()).unwrap();
+    assert!(vault.text("main/old.md").is_some());
+}
+
+#[test]
+fn an_added_note_gets_a_free_name_and_its_keys() {
+    let vault = Vault::new();
+    let add = || AddRequest {
+        project: main_project(),
+        title: Some("A: question?".into()),
+        folder: "ideas".into(),
+        text: "body".into(),
+        tags: vec!["#x".into()],
+        note_type: None,
+    };
+    let first = vault.memory.add(&who(), &add()).unwrap();
+    let second = vault.memory.add(&who(), &add()).unwrap();
+    assert_ne!(first.place, second.place);
+    let text = vault.memory.read_at(&first.place).unwrap();
+    let parsed = text.parse().unwrap();
+    assert_eq!(parsed.note.title().as_deref(), Some("A: question?"));
+    assert_eq!(parsed.note.tags(), ["x"]);
+}
