@@ -18,6 +18,7 @@ mod index;
 mod lock;
 mod log;
 mod observe;
+mod reconcile;
 mod recover;
 mod session;
 mod sync;

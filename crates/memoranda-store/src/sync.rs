@@ -1,27 +1,21 @@
 //! Looking at the files: what people did to them becomes part of the history and the index.
 //!
 //! Sync reads and never writes a person's file. What cannot be looked at stays as it is known.
-//! Files are read and digested while the lock is free; the lock is held only to record a batch.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::mpsc::sync_channel;
 
-use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use rusqlite::{OptionalExtension as _, params};
 
 use crate::Inner;
 use crate::error::{Doing as _, Result, StoreError};
-use crate::files::{Found, Root, Walk, Walked, walk};
-use crate::index::digest::{Digest, FileKind, digest, is_text};
+use crate::files::{Root, Walk, Walked, walk};
+use crate::index::digest::FileKind;
 use crate::index::{self, Batch, FileRow, Put, history};
-use crate::observe::{Observation, Seen};
-use crate::session::Session;
+use crate::reconcile::Look;
 use crate::vault::{Project, ProjectPlace};
 
-/// So many files, or bytes, are recorded at a time.
-const BATCH_FILES: usize = 1024;
-const BATCH_BYTES: u64 = 8 << 20;
 /// A file changed this shortly before it was looked at may change again within the same tick of
 /// the file system's clock, so its time proves nothing.
 const CLOCK_TICK_NS: i64 = 20_000_000;
@@ -56,18 +50,6 @@ pub struct SyncProgress {
     pub done: usize,
     /// Files to be read.
     pub total: usize,
-}
-
-/// The files of a project that have to be looked at.
-struct Look {
-    suspects: Vec<Walked>,
-    gone: Vec<(NotePath, FileRow)>,
-}
-
-/// A file that was read, away from the lock.
-struct Candidate {
-    path: NotePath,
-    read: Result<Option<(Found, Option<Digest>)>>,
 }
 
 impl Inner {
@@ -261,48 +243,6 @@ impl Inner {
         }
     }
 
-    /// Reads the files away from the lock, and records them batch by batch.
-    fn reconcile(
-        &self,
-        project: &Project,
-        root: &Root,
-        look: Look,
-        report: &mut SyncReport,
-        progress: &mut dyn FnMut(SyncProgress),
-    ) -> Result<()> {
-        let total = look.suspects.len();
-        let mut vanished: HashMap<ContentHash, NotePath> =
-            look.gone.iter().filter_map(|(path, row)| Some((row.hash?, path.clone()))).collect();
-        let mut moved = BTreeSet::new();
-        let mut done = 0;
-        std::thread::scope(|scope| -> Result<()> {
-            let (sender, receiver) = sync_channel::<Vec<Candidate>>(2);
-            let suspects = look.suspects;
-            scope.spawn(move || {
-                for batch in batches(&suspects) {
-                    let read = batch.iter().map(|file| read(root, &file.path)).collect();
-                    if sender.send(read).is_err() {
-                        return;
-                    }
-                }
-            });
-            for batch in receiver {
-                done += batch.len();
-                self.with_session(|session| {
-                    record(session, project, root, batch, &mut vanished, &mut moved, report)
-                })?;
-                progress(SyncProgress { done, total });
-            }
-            Ok(())
-        })?;
-        let gone: Vec<_> =
-            look.gone.into_iter().filter(|(path, _)| !moved.contains(path)).collect();
-        for batch in gone.chunks(BATCH_FILES) {
-            self.with_session(|session| record_gone(session, project, root, batch, report))?;
-        }
-        Ok(())
-    }
-
     /// Reads what other devices have written, if their logs came along with the vault.
     fn read_other_devices(&self) -> Result<()> {
         let devices = self.log.devices()?;
@@ -368,210 +308,4 @@ fn rows(db: &rusqlite::Connection, name: &ProjectName) -> Result<HashMap<String,
 fn is_as_seen(row: &FileRow, file: &Walked) -> bool {
     let newest = file.stat.mtime_ns.max(file.stat.ctime_ns);
     row.stat == file.stat && newest.saturating_add(CLOCK_TICK_NS) < row.checked_ns
-}
-
-fn batches(files: &[Walked]) -> Vec<&[Walked]> {
-    let mut batches = Vec::new();
-    let (mut start, mut bytes) = (0, 0);
-    for (n, file) in files.iter().enumerate() {
-        bytes += file.stat.size;
-        if n + 1 - start >= BATCH_FILES || bytes >= BATCH_BYTES {
-            batches.push(&files[start..=n]);
-            (start, bytes) = (n + 1, 0);
-        }
-    }
-    if start < files.len() {
-        batches.push(&files[start..]);
-    }
-    batches
-}
-
-fn read(root: &Root, path: &NotePath) -> Candidate {
-    let read = root.read(path).map(|found| {
-        found.map(|found| {
-            let digest = is_text(path, &found.bytes).then(|| digest(path, &found.bytes));
-            (found, digest)
-        })
-    });
-    Candidate { path: path.clone(), read }
-}
-
-/// Records a batch of files that were read: first in the log what is new, then in the index.
-fn record(
-    session: &mut Session<'_>,
-    project: &Project,
-    root: &Root,
-    candidates: Vec<Candidate>,
-    vanished: &mut HashMap<ContentHash, NotePath>,
-    moved: &mut BTreeSet<NotePath>,
-    report: &mut SyncReport,
-) -> Result<()> {
-    let db = session.db;
-    let transaction = db.unchecked_transaction()?;
-    let mut batch = Batch::new(db);
-    let project_row = batch.project(&project.name)?;
-    let mut observation = Observation::default();
-    // What the index will be told, once the log has it.
-    let mut puts: Vec<PendingPut> = Vec::new();
-    for mut candidate in candidates {
-        let path = candidate.path.clone();
-        if let (Ok(Some((found, _))), Ok(now)) = (&candidate.read, root.stat(&path))
-            && now != Some(found.stat)
-        {
-            candidate = read(root, &path);
-        }
-        let (found, digest) = match candidate.read {
-            Ok(Some(read)) => read,
-            Ok(None) => continue,
-            Err(e) => {
-                report.unreadable.push((project.name.clone(), path.to_string(), e.to_string()));
-                continue;
-            }
-        };
-        let checked_ns = found.checked_ns;
-        let row = batch.row(project_row, &path)?;
-        if let Some(row) = &row
-            && row.hash == Some(found.hash)
-            && row.kind != FileKind::Known
-            && row.stat.mtime_ns == found.stat.mtime_ns
-        {
-            batch.touch(row.id, found.stat, checked_ns)?;
-            continue;
-        }
-        let head = batch.head(project_row, &path)?;
-        let known = head.as_ref().and_then(|head| head.after);
-        let pending = |permalink| Pending { path: path.clone(), permalink, checked_ns };
-        if known == Some(found.hash) || (known.is_none() && digest.is_none()) {
-            report.indexed += 1;
-            let permalink = Permalink::Given(head.and_then(|head| head.permalink));
-            puts.push(pending(permalink).with(found, digest));
-            continue;
-        }
-        let from = match known {
-            None => vanished.remove(&found.hash).filter(|from| matches!(root.stat(from), Ok(None))),
-            Some(_) => None,
-        };
-        match (&from, known) {
-            (Some(_), _) => report.moved += 1,
-            (None, Some(_)) => report.changed += 1,
-            (None, None) => report.added += 1,
-        }
-        let before = if from.is_some() { Some(found.hash) } else { known };
-        let seen = Seen {
-            project: &project.name,
-            project_row,
-            path: &path,
-            moved_from: from.as_ref(),
-            known: before,
-        };
-        observation.put_digest(session, &batch, &seen, &found, digest.as_ref())?;
-        if let Some(from) = from {
-            batch.remove(project_row, &from)?;
-            moved.insert(from);
-        }
-        puts.push(pending(Permalink::Observed(observation.len() - 1)).with(found, digest));
-    }
-    let given: Vec<Option<String>> =
-        (0..observation.len()).map(|n| observation.permalink(n).map(str::to_owned)).collect();
-    if let Some(record) = observation.into_record() {
-        let placed = session.log.append(&[record])?;
-        session.held.set_applied(session.log.end()).ok();
-        for placed in &placed {
-            history::add(db, &session.inner.vault.device, placed)?;
-        }
-    }
-    for pending in &puts {
-        let permalink = match &pending.pending.permalink {
-            Permalink::Given(given) => given.as_deref(),
-            Permalink::Observed(n) => given.get(*n).and_then(Option::as_deref),
-        };
-        let put = Put {
-            project: project_row,
-            path: &pending.pending.path,
-            bytes: &pending.found.bytes,
-            hash: pending.found.hash,
-            stat: pending.found.stat,
-            checked_ns: pending.pending.checked_ns,
-            permalink,
-            first_seen_ms: batch
-                .head(project_row, &pending.pending.path)?
-                .map(|head| head.first_ms),
-        };
-        match &pending.digest {
-            Some(digest) => batch.put_digest(&put, digest)?,
-            None => batch.put(&put)?,
-        }
-    }
-    batch.finish()?;
-    transaction.commit()?;
-    if session.inner.index.wants_write_back() {
-        session.inner.index.write_back(db)?;
-    }
-    Ok(())
-}
-
-struct Pending {
-    path: NotePath,
-    permalink: Permalink,
-    checked_ns: i64,
-}
-
-enum Permalink {
-    /// As the history says.
-    Given(Option<String>),
-    /// As the n-th file of the record says.
-    Observed(usize),
-}
-
-struct PendingPut {
-    pending: Pending,
-    found: Found,
-    digest: Option<Digest>,
-}
-
-impl Pending {
-    fn with(self, found: Found, digest: Option<Digest>) -> PendingPut {
-        PendingPut { pending: self, found, digest }
-    }
-}
-
-/// Records files that are no longer there, after looking once more.
-fn record_gone(
-    session: &mut Session<'_>,
-    project: &Project,
-    root: &Root,
-    gone: &[(NotePath, FileRow)],
-    report: &mut SyncReport,
-) -> Result<()> {
-    let db = session.db;
-    let transaction = db.unchecked_transaction()?;
-    let mut batch = Batch::new(db);
-    let project_row = batch.project(&project.name)?;
-    let mut observation = Observation::default();
-    for (path, _) in gone {
-        match root.stat(path) {
-            Ok(None) => {
-                if let Some(known) = batch.head(project_row, path)?.and_then(|head| head.after) {
-                    observation.remove(&project.name, path, known);
-                    report.removed += 1;
-                }
-                batch.remove(project_row, path)?;
-            }
-            // Still there, but now left out by the rules: no longer searched, not deleted.
-            Ok(Some(_)) if root.ignores(path) => batch.remove(project_row, path)?,
-            // A link or a folder has its name: nothing that is read.
-            Err(StoreError::NotAFile { .. }) => batch.remove(project_row, path)?,
-            Ok(Some(_)) | Err(_) => {}
-        }
-    }
-    if let Some(record) = observation.into_record() {
-        let placed = session.log.append(&[record])?;
-        session.held.set_applied(session.log.end()).ok();
-        for placed in &placed {
-            history::add(db, &session.inner.vault.device, placed)?;
-        }
-    }
-    batch.finish()?;
-    transaction.commit()?;
-    Ok(())
 }
