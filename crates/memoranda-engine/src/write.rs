@@ -6,7 +6,7 @@ use memoranda_core::note::MetaValue;
 use memoranda_core::note::edit::{Edit, apply};
 use memoranda_core::note::permalink::{clean_directory, file_name_of_title};
 use memoranda_core::path::NotePath;
-use memoranda_store::{Outcome, hash};
+use memoranda_store::{Outcome, StoreError, hash};
 
 use crate::error::{EngineError, Result};
 use crate::resolve::Place;
@@ -84,10 +84,28 @@ pub struct Written {
 }
 
 impl Memory {
-    /// Writes a note whole.
+    /// Writes a note whole. A file whose name looks the same to a person is the one that is
+    /// meant, however its accents are written.
     pub fn write(&self, who: &Who, request: &WriteRequest) -> Result<WriteOutcome> {
         let place = Place { project: request.project.clone(), path: request.path.clone() };
-        let place = self.same_visible_name(place)?;
+        match self.write_at(who, request, place) {
+            Err(EngineError::Store(e @ StoreError::Twin { .. })) => {
+                match self.same_visible_name(&request.project, &request.path)? {
+                    Some(twin) => self.write_at(who, request, twin),
+                    None => Err(e.into()),
+                }
+            }
+            Ok(WriteOutcome::Conflict(place, None)) => {
+                match self.same_visible_name(&request.project, &request.path)? {
+                    Some(twin) => self.write_at(who, request, twin),
+                    None => Ok(WriteOutcome::Conflict(place, None)),
+                }
+            }
+            other => other,
+        }
+    }
+
+    fn write_at(&self, who: &Who, request: &WriteRequest, place: Place) -> Result<WriteOutcome> {
         let expect = match request.mode {
             WriteMode::Create => Expect::Absent,
             WriteMode::CreateOrOverwrite => Expect::Anything,
@@ -160,7 +178,7 @@ impl Memory {
             };
             match self.write(who, &request) {
                 Ok(WriteOutcome::Written(written)) => return Ok(written),
-                Ok(_) | Err(EngineError::Store(memoranda_store::StoreError::Twin { .. })) => {}
+                Ok(_) | Err(EngineError::Store(StoreError::Twin { .. })) => {}
                 Err(e) => return Err(e),
             }
         }
@@ -176,18 +194,11 @@ impl Memory {
         Ok(Written { place, permalink, hash, replaced, commit })
     }
 
-    /// The place itself, or that of a file whose name looks the same to a person.
-    pub(crate) fn same_visible_name(&self, place: Place) -> Result<Place> {
-        if self.store().read(&place.project, &place.path)?.is_some() {
-            return Ok(place);
-        }
-        let twins = self.store().twins(&place.project, &place.path)?;
-        let composed = |path: &NotePath| path.composed();
-        let twin = twins.into_iter().find(|twin| composed(twin) == composed(&place.path));
-        Ok(match twin {
-            Some(path) => Place { project: place.project, path },
-            None => place,
-        })
+    /// The file whose name looks the same to a person, if there is one.
+    fn same_visible_name(&self, project: &ProjectName, path: &NotePath) -> Result<Option<Place>> {
+        let twins = self.store().twins(project, path)?;
+        let twin = twins.into_iter().find(|twin| twin.composed() == path.composed());
+        Ok(twin.map(|path| Place { project: project.clone(), path }))
     }
 }
 

@@ -117,8 +117,8 @@ fn forget_history(db: &Connection) -> Result<()> {
 const LAST_CHANGES: &str = "WITH last_change AS MATERIALIZED ( \
    SELECT project, path, after, moved_to, logical_ms FROM ( \
      SELECT project, path, after, moved_to, logical_ms, row_number() OVER ( \
-       PARTITION BY project, path ORDER BY logical_ms DESC, row DESC) AS n \
-     FROM changes) WHERE n = 1)";
+       PARTITION BY project, path ORDER BY logical_ms DESC, commit_row DESC, n DESC) AS age \
+     FROM changes) WHERE age = 1)";
 
 struct Purge {
     notes: Vec<(ProjectName, String)>,

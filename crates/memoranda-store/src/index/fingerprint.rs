@@ -52,7 +52,7 @@ const TABLES: [(&str, &str); 9] = [
         "changes",
         "SELECT k.id, p.name, c.path, c.moved_from, c.moved_to, c.before, c.after, c.permalink, \
          c.facts FROM changes c JOIN commits k ON k.row = c.commit_row \
-         JOIN projects p ON p.id = c.project ORDER BY 1, c.row",
+         JOIN projects p ON p.id = c.project ORDER BY 1, c.n",
     ),
 ];
 

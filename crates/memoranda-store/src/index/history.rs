@@ -84,8 +84,8 @@ fn add_changes(
     logical_ms: i64,
 ) -> Result<()> {
     let mut change = db.prepare_cached(
-        "INSERT INTO changes (commit_row, logical_ms, first_ms, project, path, moved_from, \
-         moved_to, before, after, permalink, facts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO changes (commit_row, n, logical_ms, first_ms, project, path, moved_from, \
+         moved_to, before, after, permalink, facts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )?;
     let mut content = db.prepare_cached(
         "INSERT OR REPLACE INTO contents (hash, device, segment, offset, stored, raw) \
@@ -103,6 +103,7 @@ fn add_changes(
         }
         change.execute(params![
             commit_row,
+            2 * n as i64,
             logical_ms,
             first_ms,
             project,
@@ -118,7 +119,17 @@ fn add_changes(
             let (none, nothing) = (None::<&str>, None::<[u8; 32]>);
             let (from, to) = (from.as_str(), file.path.as_str());
             change.execute(params![
-                commit_row, logical_ms, first_ms, project, from, none, to, nothing, nothing, none,
+                commit_row,
+                2 * n as i64 + 1,
+                logical_ms,
+                first_ms,
+                project,
+                from,
+                none,
+                to,
+                nothing,
+                nothing,
+                none,
                 none
             ])?;
         }
@@ -187,7 +198,7 @@ pub(crate) fn head(db: &Connection, project: i64, path: &NotePath) -> Result<Opt
     let found = db
         .prepare_cached(
             "SELECT after, permalink, first_ms FROM changes WHERE project = ? AND path = ? \
-             ORDER BY logical_ms DESC, row DESC LIMIT 1",
+             ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1",
         )?
         .query_row(params![project, path.as_str()], |row| {
             Ok(Head {
@@ -208,9 +219,9 @@ pub(crate) fn living(
     let mut query = db.prepare(
         "SELECT path, after, permalink FROM ( \
            SELECT path, after, permalink, row_number() OVER ( \
-             PARTITION BY path ORDER BY logical_ms DESC, row DESC) AS n \
+             PARTITION BY path ORDER BY logical_ms DESC, commit_row DESC, n DESC) AS age \
            FROM changes WHERE project = ?1) \
-         WHERE n = 1 AND after IS NOT NULL ORDER BY path",
+         WHERE age = 1 AND after IS NOT NULL ORDER BY path",
     )?;
     let rows = query.query_map([project], |row| {
         Ok((row.get(0)?, ContentHash(row.get::<_, [u8; 32]>(1)?), row.get(2)?))
@@ -339,7 +350,7 @@ pub(crate) fn content_as_of(
         .prepare_cached(
             "SELECT after FROM changes WHERE project = (SELECT id FROM projects WHERE name = ?1) \
              AND path = ?2 AND logical_ms <= ?3 AND (logical_ms < ?3 OR commit_row <= ?4) \
-             ORDER BY logical_ms DESC, row DESC LIMIT 1",
+             ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1",
         )?
         .query_row(params![project.as_str(), path.as_str(), logical, commit_row], |row| {
             Ok(row.get::<_, Option<[u8; 32]>>(0)?.map(ContentHash))
@@ -376,7 +387,7 @@ fn commit(db: &Connection, row: i64) -> Result<Commit> {
     })?;
     let mut changes = db.prepare_cached(
         "SELECT p.name, c.path, c.moved_from, c.before, c.after, c.facts FROM changes c \
-         JOIN projects p ON p.id = c.project WHERE c.commit_row = ? AND c.moved_to IS NULL ORDER BY c.row",
+         JOIN projects p ON p.id = c.project WHERE c.commit_row = ? AND c.moved_to IS NULL ORDER BY c.n",
     )?;
     let rows = changes.query_map([row], |row| {
         let facts: Option<String> = row.get(5)?;

@@ -15,7 +15,7 @@ use std::sync::Mutex;
 use rusqlite::Connection;
 
 use crate::Inner;
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::log::Position;
 
 pub(crate) use connection::{IndexFile, IndexState};
@@ -125,19 +125,29 @@ impl std::ops::Deref for Index {
 impl Inner {
     /// Asks the index, after it has caught up with everything acknowledged.
     pub(crate) fn ask<R>(&self, question: impl Fn(&Connection) -> Result<R>) -> Result<R> {
+        // Most often nothing has to be caught up with, and one look at the index is enough.
+        let mut wanted = Wanted::EndOfLog;
         for _ in 0..MAX_TRIES {
-            self.catch_up()?;
-            let answer = self.index.with_reader(|db| match self.is_forgotten(db)? {
-                // A `vacuum` began in between; to catch up is to wait until it is done.
-                true => Ok(None),
-                false => question(db).map(Some),
-            });
-            match answer {
-                Ok(Some(answer)) => return Ok(answer),
-                Ok(None) => {}
-                Err(e) if e.is_index_damage() => self.index.forget(),
-                Err(e) => return Err(e),
+            if self.is_index_sound()? {
+                let answer = self.index.with_reader(|db| {
+                    let is_there = match wanted {
+                        Wanted::EndOfLog => self.is_caught_up(db)?,
+                        // A `vacuum` began in between; to catch up is to wait until it is done.
+                        Wanted::Anything => !self.is_forgotten(db)?,
+                    };
+                    if is_there { question(db).map(Some) } else { Ok(None) }
+                });
+                match answer {
+                    Ok(Some(answer)) => return Ok(answer),
+                    Ok(None) => {}
+                    Err(e) if e.is_index_damage() => self.index.forget(),
+                    Err(e) => return Err(e),
+                }
             }
+            self.index.pool().clear();
+            self.with_session(|_| Ok::<_, StoreError>(()))?;
+            // What was acknowledged before the question is there now; later writes may wait.
+            wanted = Wanted::Anything;
         }
         self.index.with_reader(&question)
     }
@@ -149,23 +159,24 @@ impl Inner {
         Ok(read.position == nowhere && !self.log.is_end(&self.vault.device, nowhere))
     }
 
-    /// Brings the index to the end of the log, if it is not there already.
-    fn catch_up(&self) -> Result<()> {
+    /// Whether the index is there, and is as it was left.
+    fn is_index_sound(&self) -> Result<bool> {
         let identity = self.index.identity();
-        if identity.is_some()
-            && (self.index.is_trusted(identity) || self.index.inspect(identity)?)
-            && matches!(self.index.with_reader(|db| self.is_caught_up(db)), Ok(true))
-        {
-            return Ok(());
-        }
-        self.index.pool().clear();
-        self.with_session(|_| Ok(()))
+        Ok(identity.is_some()
+            && (self.index.is_trusted(identity) || self.index.inspect(identity)?))
     }
 
     fn is_caught_up(&self, db: &Connection) -> Result<bool> {
         let read = history::read_to(db, &self.vault.device)?;
         Ok(self.log.is_end(&self.vault.device, read.position))
     }
+}
+
+/// What the index must have read of the log before it is asked.
+#[derive(Clone, Copy)]
+enum Wanted {
+    EndOfLog,
+    Anything,
 }
 
 /// Whether every file has been looked at since the index was made.

@@ -77,7 +77,6 @@ CREATE TABLE observations (
   struck INTEGER NOT NULL,
   PRIMARY KEY (file, n)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX observations_by_id ON observations(observation_id);
 
 CREATE TABLE relations (
   file INTEGER NOT NULL,
@@ -99,7 +98,6 @@ CREATE TABLE tags (
   tag TEXT NOT NULL COLLATE NOCASE,
   PRIMARY KEY (file, tag)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX tags_by_tag ON tags(tag);
 
 -- The history, read from the log.
 CREATE TABLE commits (
@@ -120,8 +118,8 @@ CREATE INDEX commits_in_order ON commits(logical_ms, device, segment, offset);
 
 -- A move has two rows: one where the file is now, one (with moved_to) where it was.
 CREATE TABLE changes (
-  row INTEGER PRIMARY KEY,
   commit_row INTEGER NOT NULL,
+  n INTEGER NOT NULL,
   -- As of its commit, so that the last word on a path is found without looking at others.
   logical_ms INTEGER NOT NULL,
   -- When the history first spoke of the file, under any of the names that it has had.
@@ -133,9 +131,9 @@ CREATE TABLE changes (
   before BLOB,
   after BLOB,
   permalink TEXT,
-  facts TEXT
-) STRICT;
-CREATE INDEX changes_by_commit ON changes(commit_row);
+  facts TEXT,
+  PRIMARY KEY (commit_row, n)
+) STRICT, WITHOUT ROWID;
 CREATE INDEX changes_by_path ON changes(project, path, logical_ms);
 
 CREATE TABLE contents (

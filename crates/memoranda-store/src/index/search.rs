@@ -12,6 +12,7 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::{Mode, Need, Query, match_expression};
 use memoranda_core::rank::TitleMatch;
+use memoranda_core::words::{index_text, words};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
@@ -91,8 +92,15 @@ pub(crate) fn search(
     let mut found = Vec::new();
     let mut partial = false;
     if query.is_empty() {
-        if !query.tags.is_empty() || !filter.tags.is_empty() {
-            found = condition.newest(db, limit)?;
+        let tags: Vec<String> = query
+            .tags
+            .iter()
+            .chain(&filter.tags)
+            .map(|tag| index_text(tag.trim_start_matches('#')).into_owned())
+            .filter(|tag| words(tag).next().is_some())
+            .collect();
+        if !tags.is_empty() {
+            found = condition.newest(db, &tags, limit)?;
         }
         return hits(db, query, text, found, partial);
     }
@@ -276,13 +284,19 @@ impl Condition {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// The newest notes that fit, for a search by tags alone.
-    fn newest(&self, db: &Connection, limit: usize) -> Result<Vec<FoundPassage>> {
+    /// The newest notes that fit, for a search by tags alone. The word index knows which notes
+    /// hold the words of the tags; the filter then holds them to the tags themselves.
+    fn newest(&self, db: &Connection, tags: &[String], limit: usize) -> Result<Vec<FoundPassage>> {
+        let words = tags.iter().map(|tag| format!("tags : \"{}\"", tag.replace('"', "\"\"")));
+        let words = words.collect::<Vec<_>>().join(" AND ");
         let sql = format!(
-            "SELECT f.id * {PASSAGES_PER_FILE}, 0.0, f.id FROM files f WHERE {} ORDER BY f.updated_ms DESC, f.path LIMIT ?",
+            "SELECT f.id * {PASSAGES_PER_FILE}, 0.0, f.id FROM files f WHERE f.id IN \
+             (SELECT rowid / {PASSAGES_PER_FILE} FROM words WHERE words MATCH ?) AND {} \
+             ORDER BY f.updated_ms DESC, f.path LIMIT ?",
             self.sql
         );
-        let values = self.values.iter().cloned().chain([Value::Integer(limit as i64)]);
+        let values = std::iter::once(Value::Text(words)).chain(self.values.iter().cloned());
+        let values = values.chain([Value::Integer(limit as i64)]);
         let mut query = db.prepare_cached(&sql)?;
         let rows = query.query_map(params_from_iter(values), |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))

@@ -191,6 +191,7 @@ impl<'c> Batch<'c> {
 
     fn put_content(&mut self, put: &Put<'_>, file: i64, digest: &Digest) -> Result<()> {
         let tags = digest.tags.join(" ");
+        let tags = index_text(&tags);
         let mut passage_row = self.db.prepare_cached(
             "INSERT INTO passages (id, heading, first_line, last_line, text) VALUES (?, ?, ?, ?, ?)",
         )?;
@@ -220,7 +221,7 @@ impl<'c> Batch<'c> {
             let (heading, body) = passage.words();
             // Title and tags belong to the note, so they are told once, with its first passage.
             let title = if id == first { index_text(&digest.title) } else { "".into() };
-            let tags = if id == first { tags.as_str() } else { "" };
+            let tags = if id == first { tags.as_ref() } else { "" };
             words.execute(params![id, title, heading, tags, body])?;
         }
         self.put_observations(put, file, digest)?;
