@@ -134,7 +134,7 @@ impl IndexFile {
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         // One plan for a statement whatever is bound to it; else each new value plans it anew.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-        db.set_prepared_statement_cache_capacity(64);
+        db.set_prepared_statement_cache_capacity(160);
         Ok(db)
     }
 
