@@ -105,9 +105,9 @@ pub(crate) fn search(
         return hits(db, query, text, found, partial);
     }
     for mode in [Mode::Exact, Mode::Prefix] {
-        let Some(plan) = plan(db, query, mode)? else { continue };
-        partial |= plan.partial;
-        found = condition.matching(db, &plan, limit)?;
+        let Some(compared) = compare(db, query, mode)? else { continue };
+        partial |= compared.partial;
+        found = condition.matching(db, &compared, limit)?;
         if !found.is_empty() {
             break;
         }
@@ -120,60 +120,59 @@ pub(crate) fn search(
     hits(db, query, text, found, partial)
 }
 
-/// How a query is put to the word index.
-struct Plan {
+/// Passages that were compared with each other.
+struct Compared {
     expression: String,
-    /// Only passages from this number on.
-    from: i64,
+    /// The passages and how well they match, best first.
+    best: Vec<(i64, f64)>,
+    /// Whether more match than were compared.
     partial: bool,
 }
 
-fn plan(db: &Connection, query: &Query, mode: Mode) -> Result<Option<Plan>> {
+/// Compares the passages that match a query, but never too many of them.
+fn compare(db: &Connection, query: &Query, mode: Mode) -> Result<Option<Compared>> {
     let Some(expression) = match_expression(query, mode) else { return Ok(None) };
-    if passage_beyond(db, &expression)?.is_none() {
-        return Ok(Some(Plan { expression, from: 0, partial: false }));
+    let compared = newest_matching(db, expression)?;
+    let alternatives = || query.terms.iter().filter(|term| term.need == Need::Optional);
+    if !compared.partial || alternatives().count() < 2 {
+        return Ok(Some(compared));
     }
     // Leave out the alternatives that are too common to tell passages apart.
     let mut rare = query.clone();
-    let mut common = Vec::new();
-    let optional = query.terms.iter().filter(|term| term.need == Need::Optional).count();
-    if optional > 1 {
-        for term in query.terms.iter().filter(|term| term.need == Need::Optional) {
-            if passage_beyond(db, &term.expression(mode))?.is_some() {
-                common.push(term.clone());
-            }
-        }
-        if common.len() < optional {
-            rare.terms.retain(|term| !common.contains(term));
+    for term in alternatives() {
+        if is_common(db, &term.expression(mode))? {
+            rare.terms.retain(|other| other != term);
         }
     }
-    let expression = match_expression(&rare, mode).unwrap_or(expression);
-    let from = passage_beyond(db, &expression)?;
-    Ok(Some(Plan { expression, from: from.unwrap_or(0), partial: from.is_some() }))
+    match match_expression(&rare, mode) {
+        Some(expression) if rare.terms.len() < query.terms.len() => {
+            newest_matching(db, expression).map(Some)
+        }
+        _ => Ok(Some(compared)),
+    }
 }
 
-/// The newest passage past those that are worth comparing, if so many match.
-fn passage_beyond(db: &Connection, expression: &str) -> Result<Option<i64>> {
-    let mut query = db.prepare_cached(
-        "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT 1 OFFSET ?",
-    )?;
-    let mut rows = query.query(params![expression, MAX_COMPARED])?;
-    Ok(match rows.next()? {
-        Some(row) => Some(row.get(0)?),
-        None => None,
-    })
-}
-
-/// The passages that match best, whatever they belong to.
-fn best(db: &Connection, plan: &Plan, most: usize) -> Result<Vec<(i64, f64)>> {
+/// Compares the newest passages that match, as many as are worth it.
+fn newest_matching(db: &Connection, expression: String) -> Result<Compared> {
     let mut query = db.prepare_cached(&format!(
-        "SELECT rowid, bm25(words, {WEIGHTS}) AS score FROM words \
-         WHERE words MATCH ? AND rowid >= ? ORDER BY score LIMIT ?"
+        "SELECT rowid, bm25(words, {WEIGHTS}) FROM words WHERE words MATCH ? \
+         ORDER BY rowid DESC LIMIT ?"
     ))?;
-    let rows = query.query_map(params![plan.expression, plan.from, most as i64], |row| {
+    let rows = query.query_map(params![expression, MAX_COMPARED + 1], |row| {
         Ok((row.get(0)?, -row.get::<_, f64>(1)?))
     })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    let mut best = rows.collect::<rusqlite::Result<Vec<(i64, f64)>>>()?;
+    let partial = best.len() as i64 > MAX_COMPARED;
+    best.truncate(MAX_COMPARED as usize);
+    best.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    Ok(Compared { expression, best, partial })
+}
+
+/// Whether more passages match than are worth comparing.
+fn is_common(db: &Connection, expression: &str) -> Result<bool> {
+    let mut query =
+        db.prepare_cached("SELECT 1 FROM words WHERE words MATCH ? LIMIT 1 OFFSET ?")?;
+    Ok(query.exists(params![expression, MAX_COMPARED])?)
 }
 
 /// A passage, how well it matches, and its file.
@@ -225,32 +224,32 @@ impl Condition {
         Self { sql, values, is_open }
     }
 
-    /// The best passages that fit. The word index is asked alone, and its best are held against
-    /// the filter; only a filter that lets few of them through is joined with the question.
-    fn matching(&self, db: &Connection, plan: &Plan, limit: usize) -> Result<Vec<FoundPassage>> {
-        let few = limit.saturating_mul(2);
-        for most in [few, MAX_COMPARED as usize] {
-            let best = best(db, plan, most)?;
-            let exhausted = best.len() < most;
-            let fitting = self.fitting(db, best, limit)?;
-            if fitting.len() == limit || (exhausted && !plan.partial) || self.is_open {
-                return Ok(fitting);
-            }
+    /// The best passages that fit. Those that were compared are held against the filter; only a
+    /// filter that lets few of many through is joined with the question.
+    fn matching(
+        &self,
+        db: &Connection,
+        compared: &Compared,
+        limit: usize,
+    ) -> Result<Vec<FoundPassage>> {
+        let fitting = self.fitting(db, &compared.best, limit)?;
+        if fitting.len() < limit && compared.partial && !self.is_open {
+            return self.matching_joined(db, compared, limit);
         }
-        self.matching_joined(db, plan, limit)
+        Ok(fitting)
     }
 
     /// Those of the passages that fit, in their order, with their files.
     fn fitting(
         &self,
         db: &Connection,
-        best: Vec<(i64, f64)>,
+        best: &[(i64, f64)],
         limit: usize,
     ) -> Result<Vec<FoundPassage>> {
         let sql = format!("SELECT 1 FROM files f WHERE f.id = ? AND {}", self.sql);
         let mut query = db.prepare_cached(&sql)?;
         let mut fitting = Vec::with_capacity(limit.min(best.len()));
-        for (passage, score) in best {
+        for &(passage, score) in best {
             let file = passage / PASSAGES_PER_FILE;
             let values = std::iter::once(Value::Integer(file)).chain(self.values.iter().cloned());
             if self.is_open || query.exists(params_from_iter(values))? {
@@ -266,7 +265,7 @@ impl Condition {
     fn matching_joined(
         &self,
         db: &Connection,
-        plan: &Plan,
+        compared: &Compared,
         limit: usize,
     ) -> Result<Vec<FoundPassage>> {
         let sql = format!(
@@ -274,7 +273,7 @@ impl Condition {
              JOIN files f ON f.id = w.rowid / {PASSAGES_PER_FILE} WHERE words MATCH ? AND {} ORDER BY score LIMIT ?",
             self.sql
         );
-        let mut values = vec![Value::Text(plan.expression.clone())];
+        let mut values = vec![Value::Text(compared.expression.clone())];
         values.extend(self.values.iter().cloned());
         values.push(Value::Integer(limit as i64));
         let mut query = db.prepare_cached(&sql)?;
