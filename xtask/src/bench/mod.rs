@@ -5,6 +5,7 @@ pub(crate) mod children;
 mod files;
 mod fulltext;
 mod machine;
+mod mcp;
 mod options;
 mod process;
 mod product;

@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use super::mcp;
 use super::options::Effort;
 use super::samples::Samples;
 use super::this_program;
@@ -19,6 +20,10 @@ pub(super) struct Processes {
     pub(super) version: Option<Samples>,
     /// Starting `memoranda status` on a small vault, if it answers.
     pub(super) status: Option<Samples>,
+    /// Starting `memoranda mcp` until its tools are listed.
+    pub(super) mcp_start: Option<Samples>,
+    /// Durable writes through `memoranda mcp` in a small vault.
+    pub(super) mcp_write: Option<Samples>,
     /// The size of the release binary.
     pub(super) binary: u64,
 }
@@ -27,9 +32,9 @@ pub(super) fn measure(binary: &Path, scratch: &Path, effort: Effort) -> Result<P
     let database = scratch.join("bare.db");
     let home = scratch.join("status");
     xtask::vault::write(&home.join("main"), 100)?;
-    let ours = |argument: &str| {
+    let program = || {
         let mut command = Command::new(binary);
-        command.arg(argument).env("MEMORANDA_HOME", &home);
+        command.env("MEMORANDA_HOME", &home);
         // Nothing of the person's own may be read, or written to.
         for (variable, folder) in [
             ("XDG_CACHE_HOME", "cache"),
@@ -40,6 +45,12 @@ pub(super) fn measure(binary: &Path, scratch: &Path, effort: Effort) -> Result<P
         }
         command
     };
+    let ours = |argument: &str| {
+        let mut command = program();
+        command.arg(argument);
+        command
+    };
+    workspace::output(&mut ours("init"))?;
     Ok(Processes {
         bare_start: starts(effort, || {
             let mut command = this_program("open")?;
@@ -49,6 +60,8 @@ pub(super) fn measure(binary: &Path, scratch: &Path, effort: Effort) -> Result<P
         round_trip: round_trips(effort)?,
         version: answered(effort, || ours("--version"))?,
         status: answered(effort, || ours("status"))?,
+        mcp_start: Some(mcp::starts(effort, program)?),
+        mcp_write: Some(mcp::writes(effort, program())?),
         binary: std::fs::metadata(binary)?.len(),
     })
 }

@@ -127,6 +127,13 @@ fn budgets(report: &Report) -> Vec<Row> {
         bare,
         start(&processes.status),
     ));
+    rows.push(row(
+        "cold start of `memoranda mcp` until its tools are listed, p50".into(),
+        2.0,
+        of,
+        bare,
+        start(&processes.mcp_start),
+    ));
     rows.push(Row {
         work: "release binary".into(),
         limit: Limit::Bytes(40 << 20),
@@ -140,6 +147,14 @@ fn budgets(report: &Report) -> Vec<Row> {
     let notes = number(at.notes);
     let raw = &at.raw;
     let ours = &at.ours;
+    rows.push(row(
+        "durable write over MCP stdio, small vault, p50".into(),
+        1.5,
+        "its raw steps",
+        report.sizes.first().map_or(raw.write_p50(), |at| at.raw.write_p50())
+            + processes.round_trip.p50(),
+        start(&processes.mcp_write),
+    ));
     rows.push(row(
         format!("durable write, {notes} notes, p50"),
         1.5,
@@ -357,6 +372,8 @@ mod tests {
                 round_trip: Samples::default(),
                 version: None,
                 status: None,
+                mcp_start: None,
+                mcp_write: None,
                 binary: 1 << 20,
             },
             sizes: [100, 10_000, 100_000]
@@ -364,7 +381,7 @@ mod tests {
                 .into(),
         };
         let page = render(&report);
-        assert_eq!(page.matches("| not measured |").count(), 3, "{page}");
+        assert_eq!(page.matches("| not measured |").count(), 5, "{page}");
         assert!(page.contains("| 100,000 |") && !page.lines().any(|line| line.ends_with(' ')));
     }
 }
