@@ -87,7 +87,11 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     session.confirm(&format!("Remove {unused}? They can be restored."))?;
     let expired = memory.expire(&session.who(), &request)?;
     let Some(commit) = &expired.commit else {
-        return Err(CommandError::new(Exit::Conflict, "they were changed meanwhile; try again"));
+        return Err(CommandError::new(
+            Exit::Conflict,
+            "something was changed meanwhile; nothing was removed",
+        )
+        .hint("try again"));
     };
     let by = short(commit);
     let unused = format!("{} unused for {} days", counted(expired.notes.len(), "note"), args.days);

@@ -58,7 +58,7 @@ fn what_was_acknowledged_outlives_a_kill() {
         assert!(home.ok(&["search", &format!("round{round} parrot")]).contains("parrot"));
     }
     assert_eq!(home.json(&["list", "-p", "memories"])["notes"].as_array().unwrap().len(), 3);
-    assert!(home.ok(&["doctor"]).contains("well") || home.run(&["doctor"]).code == 0);
+    home.ok(&["doctor"]);
 }
 
 #[test]

@@ -278,6 +278,20 @@ fn what_nobody_used_expires_when_asked_and_comes_back() {
 }
 
 #[test]
+fn what_is_changed_meanwhile_does_not_expire() {
+    let home = Home::new();
+    home.write("memories/a.md", "old\n");
+    let old = std::time::SystemTime::now() - std::time::Duration::from_secs(100 * 86_400);
+    let file = std::fs::File::options().write(true).open(home.file("memories/a.md")).unwrap();
+    file.set_modified(old).unwrap();
+    home.ok(&["sync"]);
+    home.write("memories/a.md", "changed by hand\n");
+    let asked = ["expire", "--days", "90", "-y", "--no-sync"];
+    home.fails(&asked, 4, &["changed meanwhile"]);
+    assert_eq!(home.read("memories/a.md"), b"changed by hand\n");
+}
+
+#[test]
 fn http_serves_mcp_the_tools_and_the_native_tool() {
     let home = Home::bare();
     let http = Http::start(&home, &[], &[]);
