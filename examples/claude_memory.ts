@@ -57,16 +57,20 @@ const memory = betaMemoryTool({
   rename: run,
 });
 
-const question = process.argv.slice(2).join(" ") || "Remember that I like my coffee black.";
-const runner = new Anthropic().beta.messages.toolRunner({
-  model: process.env.ANTHROPIC_MODEL ?? "claude-sonnet-5-5",
-  max_tokens: 1024,
-  messages: [{ role: "user", content: question }],
-  tools: [memory],
-});
-for await (const message of runner) {
-  for (const block of message.content) {
-    if (block.type === "tool_use") console.log(`[memory] ${JSON.stringify(block.input)}`);
-    else if (block.type === "text") console.log(block.text);
+async function main() {
+  const question = process.argv.slice(2).join(" ") || "Remember that I like my coffee black.";
+  const runner = new Anthropic().beta.messages.toolRunner({
+    model: process.env.ANTHROPIC_MODEL ?? "claude-sonnet-5-5",
+    max_tokens: 1024,
+    messages: [{ role: "user", content: question }],
+    tools: [memory],
+  });
+  for await (const message of runner) {
+    for (const block of message.content) {
+      if (block.type === "tool_use") console.log(`[memory] ${JSON.stringify(block.input)}`);
+      else if (block.type === "text") console.log(block.text);
+    }
   }
 }
+
+void main();

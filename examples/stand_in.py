@@ -2,10 +2,12 @@
 
     python examples/stand_in.py [PORT]
 
-It answers POST /v1/messages by a script: look at the memories, write one, read it, then say what
-was read. It prints its address when it listens; port 0 is any free one.
+It answers POST /v1/messages by a script: look at the memories, write one, change it, read it, ask
+for one that is not there, then say what the tool answered. It prints its address when it listens;
+port 0 is any free one.
 """
 
+import itertools
 import json
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,6 +20,16 @@ SCRIPT = [
     {"command": "view", "path": FILE},
     {"command": "view", "path": "/memories/none.md"},
 ]
+NUMBERS = itertools.count()
+# What was said up to each of our messages: newer clients only send what is new.
+THREADS = {}
+
+
+def conversation(request):
+    """Everything that was said, whether the client sends it all or names where it goes on."""
+    thread = request.get("thread") or {}
+    earlier, tools = THREADS.get(thread.get("previous_message_id"), ([], []))
+    return earlier + request["messages"], request.get("tools") or tools
 
 
 def results(messages):
@@ -37,16 +49,21 @@ def text_of(result):
 
 
 def answer(request):
-    """The next message of the script."""
-    done = results(request["messages"])
+    """The next message of the script; nothing if the tool is not there."""
+    messages, tools = conversation(request)
+    if not any(tool.get("type") == "memory_20250818" for tool in tools):
+        return None
+    done = results(messages)
     if len(done) < len(SCRIPT):
         call = {"type": "tool_use", "id": f"toolu_{len(done)}", "name": "memory", "input": SCRIPT[len(done)]}
         content, reason = [call], "tool_use"
     else:
         said = [f"{'error' if result.get('is_error') else 'ok'}: {text_of(result)}" for result in done]
         content, reason = [{"type": "text", "text": "\n---\n".join(said)}], "end_turn"
+    identifier = f"msg_{next(NUMBERS)}"
+    THREADS[identifier] = (messages, tools)
     return {
-        "id": f"msg_{len(done)}",
+        "id": identifier,
         "type": "message",
         "role": "assistant",
         "model": request["model"],
@@ -60,10 +77,11 @@ def answer(request):
 class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if not any(tool.get("type") == "memory_20250818" for tool in request.get("tools", [])):
+        message = answer(request)
+        if message is None:
             self.send_error(400, "the memory tool is missing")
             return
-        body = json.dumps(answer(request)).encode()
+        body = json.dumps(message).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
