@@ -11,6 +11,7 @@ const PAGES: &[(&str, &[&str])] = &[
     ("docs/reference/environment.md", &["reference", "environment"]),
     ("docs/reference/config.md", &["reference", "config"]),
     ("docs/reference/exit-codes.md", &["reference", "exit-codes"]),
+    ("docs/reference/tools.md", &["reference", "tools"]),
 ];
 
 /// Writes the pages, or only compares them.

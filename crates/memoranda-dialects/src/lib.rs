@@ -9,12 +9,14 @@ mod prompts;
 mod select;
 mod settings;
 mod tool;
+mod tool_use;
 
 pub use instructions::instructions;
 pub use prompts::{PROMPTS, PromptArgument, PromptDef, PromptMessage};
 pub use select::{ReadOnly, Selection, SelectionError};
 pub use settings::{CreateMode, SecretPolicy, Settings, Wording};
 pub use tool::{Call, Hints, ToolDef, ToolResult, Toolset, call};
+pub use tool_use::{ToolUse, ToolUseError};
 
 /// Every tool of every dialect, in the order in which they are listed.
 pub fn tools() -> impl Iterator<Item = &'static ToolDef> {

@@ -23,54 +23,68 @@ pub struct ExpireRequest {
 pub struct Expired {
     /// The notes, with when each was last used.
     pub notes: Vec<(Place, Timestamp)>,
-    /// The commit that removed them; undoing it brings them back.
+    /// The commit that removed them; undoing it brings them back. None if nothing was removed.
     pub commit: Option<Commit>,
 }
+
+/// How often it is tried again when something is changed meanwhile.
+const ATTEMPTS: usize = 3;
+
+type Unused = (Place, Expect, Timestamp);
 
 impl Memory {
     /// Says what would expire.
     pub fn plan_expire(&self, request: &ExpireRequest) -> Result<Vec<(Place, Timestamp)>> {
+        Ok(self.unused(request)?.into_iter().map(|(place, _, last)| (place, last)).collect())
+    }
+
+    /// Removes what was not used for long, in one commit. What is changed meanwhile stays; without
+    /// a commit nothing was removed.
+    pub fn expire(&self, who: &Who, request: &ExpireRequest) -> Result<Expired> {
+        for _ in 0..ATTEMPTS {
+            let unused = self.unused(request)?;
+            if unused.is_empty() {
+                break;
+            }
+            let outcome = self.store().commit(who, |_| {
+                let remove = |(place, expect, _): &Unused| Operation {
+                    project: place.project.clone(),
+                    path: place.path.clone(),
+                    expect: *expect,
+                    action: Action::Remove,
+                };
+                Ok::<_, EngineError>(Change {
+                    operations: unused.iter().map(remove).collect(),
+                    made: Vec::new(),
+                    emptied: Vec::new(),
+                    message: Some(format!("expired: unused for {} days", request.days)),
+                })
+            })?;
+            if let Outcome::Committed(commit) = outcome {
+                let notes = unused.into_iter().map(|(place, _, last)| (place, last)).collect();
+                return Ok(Expired { notes, commit: Some(commit) });
+            }
+        }
+        Ok(Expired { notes: Vec::new(), commit: None })
+    }
+
+    /// What was not used for long, with the version that this is known of, the oldest first.
+    fn unused(&self, request: &ExpireRequest) -> Result<Vec<Unused>> {
         let age = SignedDuration::from_hours(24 * i64::from(request.days));
         let before = clock::now().saturating_sub(age).unwrap_or(Timestamp::MIN);
         let uses = self.store().last_uses()?;
         let filter = ListFilter { project: Some(request.project.clone()), ..Default::default() };
         let notes = self.store().list(&filter, ListOrder::Newest, usize::MAX, 0)?;
-        let mut expiring = Vec::new();
+        let mut unused = Vec::new();
         for note in notes {
             let used = uses.get(&(note.project.clone(), note.path.clone())).copied();
             let last = used.map_or(note.updated, |used| used.max(note.updated));
             if last < before {
-                expiring.push((Place { project: note.project, path: note.path }, last));
+                let expect = note.hash.map_or(Expect::Anything, Expect::Hash);
+                unused.push((Place { project: note.project, path: note.path }, expect, last));
             }
         }
-        expiring.sort_by_key(|(_, last)| *last);
-        Ok(expiring)
-    }
-
-    /// Removes what was not used for long, in one commit.
-    pub fn expire(&self, who: &Who, request: &ExpireRequest) -> Result<Expired> {
-        let notes = self.plan_expire(request)?;
-        if notes.is_empty() {
-            return Ok(Expired { notes, commit: None });
-        }
-        let outcome = self.store().commit(who, |_| {
-            let remove = |(place, _): &(Place, Timestamp)| Operation {
-                project: place.project.clone(),
-                path: place.path.clone(),
-                expect: Expect::Anything,
-                action: Action::Remove,
-            };
-            Ok::<_, EngineError>(Change {
-                operations: notes.iter().map(remove).collect(),
-                made: Vec::new(),
-                emptied: Vec::new(),
-                message: Some(format!("expired: unused for {} days", request.days)),
-            })
-        })?;
-        let commit = match outcome {
-            Outcome::Committed(commit) => Some(commit),
-            Outcome::Unchanged | Outcome::Conflict(_) => None,
-        };
-        Ok(Expired { notes, commit })
+        unused.sort_by_key(|(_, _, last)| *last);
+        Ok(unused)
     }
 }

@@ -27,6 +27,38 @@ pub(crate) const MEMORANDA_PROJECT: Variable = Variable {
     name: "MEMORANDA_PROJECT",
     doc: "The project to work in, as if `--project` were given. `--project` comes before it.",
 };
+/// The sets of tools.
+pub(crate) const MEMORANDA_TOOLSETS: Variable = Variable {
+    name: "MEMORANDA_TOOLSETS",
+    doc: "The sets of tools that a server offers, with commas between them. `--toolsets` comes \
+          before it.",
+};
+/// Single tools.
+pub(crate) const MEMORANDA_TOOLS: Variable = Variable {
+    name: "MEMORANDA_TOOLS",
+    doc: "Single tools that a server offers beside the sets. `--tools` comes before it.",
+};
+/// Tools that are left out.
+pub(crate) const MEMORANDA_EXCLUDE_TOOLS: Variable = Variable {
+    name: "MEMORANDA_EXCLUDE_TOOLS",
+    doc: "Tools that a server leaves out whatever else is said, with those of `--exclude-tools`.",
+};
+/// Nothing is changed.
+pub(crate) const MEMORANDA_READ_ONLY: Variable = Variable {
+    name: "MEMORANDA_READ_ONLY",
+    doc: "If set to anything but `0`, `false` or `no`, a server offers only tools that change \
+          nothing.",
+};
+/// The secret that HTTP clients show.
+pub(crate) const MEMORANDA_TOKEN: Variable = Variable {
+    name: "MEMORANDA_TOKEN",
+    doc: "The token that clients of `memoranda serve` must show. `--token-file` comes before it.",
+};
+/// The file with that secret.
+pub(crate) const MEMORANDA_TOKEN_FILE: Variable = Variable {
+    name: "MEMORANDA_TOKEN_FILE",
+    doc: "A file that holds the token, if `MEMORANDA_TOKEN` is unset.",
+};
 /// A failure on purpose.
 pub(crate) const MEMORANDA_FAULT: Variable = Variable {
     name: "MEMORANDA_FAULT",
@@ -62,10 +94,16 @@ pub(crate) const LANG: Variable = Variable { name: "LANG", doc: "See `LC_ALL`." 
 
 /// Everything that is read, in the order of the reference page. The last four are read by the
 /// library that finds the directories.
-pub(crate) const TABLE: [&Variable; 16] = [
+pub(crate) const TABLE: [&Variable; 22] = [
     &MEMORANDA_HOME,
     &MEMORANDA_CONFIG,
     &MEMORANDA_PROJECT,
+    &MEMORANDA_TOOLSETS,
+    &MEMORANDA_TOOLS,
+    &MEMORANDA_EXCLUDE_TOOLS,
+    &MEMORANDA_READ_ONLY,
+    &MEMORANDA_TOKEN,
+    &MEMORANDA_TOKEN_FILE,
     &MEMORANDA_FAULT,
     &VISUAL,
     &EDITOR,
@@ -101,6 +139,12 @@ impl Variable {
     pub(crate) fn text(&self) -> Option<String> {
         self.get().map(|value| value.to_string_lossy().into_owned())
     }
+}
+
+/// Whether servers are to change nothing. What is not clearly a no is a yes.
+pub(crate) fn is_read_only() -> bool {
+    let no = |value: &str| matches!(value.to_lowercase().as_str(), "0" | "false" | "no");
+    MEMORANDA_READ_ONLY.text().is_some_and(|value| !no(value.trim()))
 }
 
 /// Whether `--` was typed, after which nothing is a flag.

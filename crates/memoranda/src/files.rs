@@ -22,6 +22,20 @@ pub(crate) fn read_text(path: &Path) -> Result<Option<String>> {
     }
 }
 
+/// Whether a file's rights let others read it. Where there are no such rights, nobody is other.
+pub(crate) fn is_readable_by_others(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::metadata(path).is_ok_and(|file| file.permissions().mode() & 0o077 != 0)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
+    }
+}
+
 /// Reads a file's bytes.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(|e| failed("read", path, &e))

@@ -11,12 +11,14 @@ mod env;
 mod error;
 mod exit;
 mod files;
+mod offer;
 mod output;
 mod paint;
 mod progress;
 mod session;
 mod table;
 mod time;
+mod trace;
 mod wire;
 
 use std::process::ExitCode;

@@ -199,6 +199,12 @@ impl Printer {
     }
 }
 
+/// Notes something about the program itself, as one line on standard error.
+pub(crate) fn note(text: &str) {
+    // If nobody listens, nothing needs to be said.
+    writeln!(io::stderr().lock(), "{}", visible(text)).ok();
+}
+
 /// Reads all of standard input.
 pub(crate) fn read_stdin() -> Result<Vec<u8>> {
     let mut bytes = Vec::new();

@@ -68,15 +68,20 @@ impl Session {
         if let Some(memory) = self.memory.get() {
             return Ok(memory);
         }
+        let memory = self.open()?;
+        Ok(self.memory.get_or_init(|| memory))
+    }
+
+    /// The vault for one's own, made if there is none.
+    pub(crate) fn open(&self) -> Result<Memory> {
         let settings = self.settings()?;
-        let memory = Memory::open(OpenOptions {
+        Ok(Memory::open(OpenOptions {
             home: settings.home(),
             cache: settings.directories.cache.clone(),
             state: settings.directories.state.clone(),
             file_sync: Duration::from_secs(settings.file_sync_seconds()),
             lock_patience: Duration::from_secs(settings.lock_wait_seconds()),
-        })?;
-        Ok(self.memory.get_or_init(|| memory))
+        })?)
     }
 
     /// The vault, which must be there.

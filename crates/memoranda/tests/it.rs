@@ -8,6 +8,8 @@
     reason = "tests fail by panicking, start the binary and look at files as a person would"
 )]
 
+#[path = "it/client.rs"]
+mod client;
 #[path = "it/support.rs"]
 mod support;
 
@@ -21,6 +23,10 @@ mod failures;
 mod help;
 #[path = "it/json.rs"]
 mod json;
+#[path = "it/mcp.rs"]
+mod mcp;
+#[path = "it/memory_tool.rs"]
+mod memory_tool;
 #[path = "it/output.rs"]
 mod output;
 #[path = "it/story.rs"]

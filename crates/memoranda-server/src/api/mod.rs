@@ -14,7 +14,7 @@ use axum::http::header::USER_AGENT;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use memoranda_dialects::{
-    ReadOnly, Selection, SelectionError, Settings, ToolDef, ToolResult, Wording,
+    ReadOnly, Selection, SelectionError, Settings, ToolDef, ToolResult, ToolUse, Wording,
 };
 use memoranda_engine::Who;
 use memoranda_engine::core::change::Channel;
@@ -59,31 +59,10 @@ async fn tool(
 /// block that goes back.
 async fn memory_tool(State(app): State<Arc<App>>, headers: HeaderMap, body: Bytes) -> Answer {
     let tool = offered_tool(&app, &headers, "memory")?;
-    let mut block = object(&body)?;
-    let word = |name: &str| block.get(name).and_then(Value::as_str).map(str::to_owned);
-    let (id, kind) = (word("id"), word("type"));
-    let input = match (kind.as_deref(), block.remove("input")) {
-        (Some("tool_use"), Some(input)) | (None, Some(input)) => input,
-        (Some("tool_use"), None) => {
-            return Err(bad_request("The tool_use block has no input."));
-        }
-        // The input on its own.
-        (_, None) => Value::Object(block),
-        (Some(other), Some(_)) => {
-            return Err(bad_request(format!("A tool_use block is needed, not {other:?}.")));
-        }
-    };
+    let asked = ToolUse::parse(object(&body)?).map_err(|error| bad_request(error.to_string()))?;
     let settings = Settings { wording: Wording::Claude, ..Settings::clone(&app.offer.settings) };
-    let result = call(&app, tool, Arc::new(settings), &headers, input).await?;
-    let mut answer = json!({
-        "type": "tool_result",
-        "content": result.text,
-        "is_error": result.is_error,
-    });
-    if let Some(id) = id {
-        answer["tool_use_id"] = Value::String(id);
-    }
-    Ok(Json(answer))
+    let result = call(&app, tool, Arc::new(settings), &headers, asked.input.clone()).await?;
+    Ok(Json(asked.result(&result)))
 }
 
 /// Hands a request to the protocol's own service, with the tools that it may use.

@@ -17,6 +17,12 @@ pub(crate) use http::{McpService, service};
 pub use stdio::serve_stream;
 
 use rmcp::ErrorData;
+use rmcp::model::ProtocolVersion;
+
+/// Every revision of the protocol that is spoken, the oldest first.
+pub fn protocol_revisions() -> Vec<&'static str> {
+    ProtocolVersion::KNOWN_VERSIONS.iter().map(ProtocolVersion::as_str).collect()
+}
 
 /// Something failed beneath; the log on stderr tells what, the client only that.
 fn failed_beneath(doing: &'static str, error: &dyn std::fmt::Display) -> ErrorData {

@@ -203,9 +203,9 @@ fn edit(session: &Session) -> Result<()> {
 }
 
 fn quoted(key: &crate::config::Key) -> String {
-    match key.kind {
-        crate::config::KeyKind::Seconds => key.default.to_owned(),
-        _ => format!("{:?}", key.default),
+    match key.kind.is_number() {
+        true => key.default.to_owned(),
+        false => format!("{:?}", key.default),
     }
 }
 

@@ -6,6 +6,7 @@ mod config;
 mod diff;
 mod doctor;
 mod edit;
+mod expire;
 mod export;
 mod graph;
 mod import;
@@ -13,15 +14,18 @@ mod init;
 mod list;
 mod log;
 mod man;
+mod mcp;
 mod mv;
 mod project;
 mod reference;
 mod restore;
 mod rm;
 mod search;
+mod serve;
 mod show;
 mod status;
 mod sync;
+mod tool;
 mod undo;
 mod vacuum;
 mod watch;
@@ -48,12 +52,16 @@ pub(crate) enum Command {
     Log(log::Args),
     Diff(diff::Args),
     Undo(undo::Args),
+    Mcp(mcp::Args),
+    Serve(serve::Args),
+    Tool(tool::Args),
     Project(project::Args),
     Status(status::Args),
     Sync(sync::Args),
     Watch(watch::Args),
     Doctor(doctor::Args),
     Reindex(sync::ReindexArgs),
+    Expire(expire::Args),
     Vacuum(vacuum::Args),
     Export(export::Args),
     Import(import::Args),
@@ -80,12 +88,16 @@ pub(crate) fn run(session: &Session, command: Command) -> Result<Exit> {
         Command::Log(args) => log::run(session, &args),
         Command::Diff(args) => diff::run(session, &args),
         Command::Undo(args) => undo::run(session, &args),
+        Command::Mcp(args) => mcp::run(session, &args),
+        Command::Serve(args) => serve::run(session, &args),
+        Command::Tool(args) => tool::run(session, &args),
         Command::Project(args) => project::run(session, &args),
         Command::Status(args) => status::run(session, &args),
         Command::Sync(args) => sync::run(session, &args),
         Command::Watch(args) => watch::run(session, &args),
         Command::Doctor(args) => doctor::run(session, &args),
         Command::Reindex(args) => sync::reindex(session, &args),
+        Command::Expire(args) => expire::run(session, &args),
         Command::Vacuum(args) => vacuum::run(session, &args),
         Command::Export(args) => export::run(session, &args),
         Command::Import(args) => import::run(session, &args),
@@ -100,7 +112,12 @@ pub(crate) fn run(session: &Session, command: Command) -> Result<Exit> {
 pub(crate) fn version(session: &Session) -> Result<Exit> {
     let version = env!("CARGO_PKG_VERSION");
     let commit = option_env!("MEMORANDA_COMMIT");
-    let value = serde_json::json!({ "name": "memoranda", "version": version, "commit": commit });
+    let value = serde_json::json!({
+        "name": "memoranda",
+        "version": version,
+        "commit": commit,
+        "mcp_revisions": memoranda_server::protocol_revisions(),
+    });
     match session.is_json() {
         true => session.printer.json(&value)?,
         false => session.printer.line(format!("memoranda {version}"))?,

@@ -1,6 +1,8 @@
 //! `memoranda reference`: the pages of the reference, generated from the tables.
 
 use clap::{CommandFactory as _, ValueEnum};
+use memoranda_dialects::Toolset;
+use serde_json::Value;
 
 use crate::cli::Cli;
 use crate::config::KEYS;
@@ -30,6 +32,8 @@ enum Page {
     Config,
     /// Every exit code.
     ExitCodes,
+    /// Every tool that agents can call.
+    Tools,
 }
 
 /// Prints the page.
@@ -39,6 +43,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         Page::Environment => environment(),
         Page::Config => config(),
         Page::ExitCodes => exit_codes(),
+        Page::Tools => tools(),
     };
     session.printer.bytes(page.as_bytes())?;
     Ok(Exit::Done)
@@ -56,7 +61,8 @@ fn config() -> String {
     let rows = KEYS.iter().map(|key| {
         let variables: Vec<String> = key.variables.iter().map(|v| code(v.name)).collect();
         let kind = key.kind.describe();
-        row(&[&code(key.name), &kind, &code(key.default), &variables.join(", "), key.doc])
+        let default = if key.default.is_empty() { String::new() } else { code(key.default) };
+        row(&[&code(key.name), &kind, &default, &variables.join(", "), key.doc])
     });
     let intro = "The file is `$XDG_CONFIG_HOME/memoranda/config.toml`; `memoranda config path` says \
                  where. Flags come before variables, these before the file, the file before the \
@@ -68,6 +74,63 @@ fn config() -> String {
 fn exit_codes() -> String {
     let rows = exit::TABLE.iter().map(|(_, number, doc)| row(&[&number.to_string(), doc]));
     page("Exit codes", "", &["Code", "Meaning"], rows.collect())
+}
+
+fn tools() -> String {
+    let mut text = format!(
+        "# Tools\n\n{GENERATED}\n\
+         What agents can call: over MCP (`memoranda mcp`, `memoranda serve`), over HTTP\n\
+         (`POST /api/tools/NAME`), and by `memoranda tool NAME JSON`.\n\n"
+    );
+    text.push_str(&row(&["Toolset", "What it is for"]));
+    text.push_str("|---|---|\n");
+    for toolset in Toolset::ALL {
+        text.push_str(&row(&[&code(toolset.as_str()), toolset.summary()]));
+    }
+    for tool in memoranda_dialects::tools() {
+        text.push_str(&format!("\n## {}\n\n{}\n\n", tool.name, tool.description));
+        let yes = |yes: bool| if yes { "yes" } else { "no" };
+        text.push_str(&row(&[
+            "Title",
+            "Toolset",
+            "Read-only",
+            "Destructive",
+            "Idempotent",
+            "Open world",
+        ]));
+        text.push_str(&format!("|{}\n", "---|".repeat(6)));
+        let hints = tool.hints;
+        text.push_str(&row(&[
+            tool.title,
+            &code(tool.toolset.as_str()),
+            yes(hints.read_only),
+            yes(hints.destructive),
+            yes(hints.idempotent),
+            yes(hints.open_world),
+        ]));
+        text.push('\n');
+        text.push_str(&parameters(&(tool.input)()));
+    }
+    text
+}
+
+/// The parameters of a schema, a row each.
+fn parameters(schema: &Value) -> String {
+    let mut text = row(&["Parameter", "Takes", "Required", "What it is"]);
+    text.push_str(&format!("|{}\n", "---|".repeat(4)));
+    let required = schema["required"].as_array().cloned().unwrap_or_default();
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let kind = match (&property["enum"], &property["items"]["type"]) {
+            (Value::Array(words), _) => words.iter().map(word).collect::<Vec<_>>().join(", "),
+            (_, Value::String(item)) => format!("list of {item}"),
+            _ => word(&property["type"]),
+        };
+        let is_required = required.iter().any(|required| required == name);
+        let required = if is_required { "yes" } else { "" };
+        text.push_str(&row(&[&code(name), &kind, required, &word(&property["description"])]));
+    }
+    text
 }
 
 fn commands() -> String {

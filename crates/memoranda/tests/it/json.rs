@@ -167,5 +167,5 @@ fn every_answer_has_its_keys() {
     check(&home.json(&["config", "show"])["settings"][0], &["key", "value", "origin"]);
     check(&home.json(&["config", "get", "home"]), &["key", "value", "origin"]);
     check(&home.json(&["config", "path"]), &["path"]);
-    check(&home.json(&["--version"]), &["name", "version", "commit"]);
+    check(&home.json(&["--version"]), &["name", "version", "commit", "mcp_revisions"]);
 }

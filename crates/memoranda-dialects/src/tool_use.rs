@@ -1,0 +1,94 @@
+//! A `tool_use` block of the Claude API, and the `tool_result` block that goes back.
+
+use serde_json::{Map, Value, json};
+
+use crate::tool::ToolResult;
+
+/// What the Claude API asks a tool to do.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ToolUse {
+    /// The block's id, if a whole block was given.
+    pub id: Option<String>,
+    /// The tool's arguments.
+    pub input: Value,
+}
+
+/// Why an object is no `tool_use` block.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ToolUseError {
+    /// It says that it is one, and asks for nothing.
+    #[error("The tool_use block has no input.")]
+    NoInput,
+    /// It is a block of another type.
+    #[error("A tool_use block is needed, not {0:?}.")]
+    OtherBlock(String),
+}
+
+impl ToolUse {
+    /// Reads a whole block, or the input on its own.
+    pub fn parse(mut block: Map<String, Value>) -> Result<Self, ToolUseError> {
+        let word = |name: &str| block.get(name).and_then(Value::as_str).map(str::to_owned);
+        let (id, kind) = (word("id"), word("type"));
+        let input = match (kind.as_deref(), block.remove("input")) {
+            (Some("tool_use") | None, Some(input)) => input,
+            (Some("tool_use"), None) => return Err(ToolUseError::NoInput),
+            (_, None) => Value::Object(block),
+            (Some(other), Some(_)) => return Err(ToolUseError::OtherBlock(other.to_owned())),
+        };
+        Ok(Self { id, input })
+    }
+
+    /// The block that goes back.
+    pub fn result(&self, result: &ToolResult) -> Value {
+        let mut answer = json!({
+            "type": "tool_result",
+            "content": result.text,
+            "is_error": result.is_error,
+        });
+        if let Some(id) = &self.id {
+            answer["tool_use_id"] = json!(id);
+        }
+        answer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(block: Value, expected: Result<(Option<&str>, Value), &str>) {
+        let Value::Object(block) = block else { panic!("an object") };
+        let found = ToolUse::parse(block).map(|found| (found.id, found.input));
+        let expected = expected.map(|(id, input)| (id.map(str::to_owned), input));
+        assert_eq!(found.map_err(|e| e.to_string()), expected.map_err(str::to_owned));
+    }
+
+    #[test]
+    fn blocks_and_bare_inputs_are_read() {
+        let input = json!({ "command": "view", "path": "/memories" });
+        check(
+            json!({ "type": "tool_use", "id": "toolu_1", "name": "memory", "input": input }),
+            Ok((Some("toolu_1"), input.clone())),
+        );
+        check(json!({ "input": input }), Ok((None, input.clone())));
+        check(input.clone(), Ok((None, input.clone())));
+        check(json!({ "type": "tool_use", "id": "x" }), Err("The tool_use block has no input."));
+        check(
+            json!({ "type": "text", "input": input }),
+            Err("A tool_use block is needed, not \"text\"."),
+        );
+    }
+
+    #[test]
+    fn the_answer_names_what_it_answers() {
+        let asked = ToolUse { id: Some("toolu_1".into()), input: Value::Null };
+        let answer = asked.result(&ToolResult::error("No"));
+        assert_eq!(
+            answer,
+            json!({
+                "type": "tool_result", "tool_use_id": "toolu_1", "content": "No", "is_error": true
+            })
+        );
+    }
+}

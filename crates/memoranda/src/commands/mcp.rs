@@ -1,0 +1,28 @@
+//! `memoranda mcp`: serve one client over standard input and output.
+
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::offer::{OfferArgs, failed};
+use crate::session::Session;
+
+/// Serve one MCP client over standard input and output.
+///
+/// Clients start it themselves; any number of them may run on one vault. It ends when its client
+/// does. The vault is made if there is none.
+#[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  memoranda mcp
+  claude mcp add memoranda -- memoranda mcp
+  memoranda mcp --toolsets memory --wording claude")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    offer: OfferArgs,
+}
+
+/// Serves until standard input closes.
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+    let (memory, config) = args.offer.open(session)?;
+    memoranda_server::run_stdio(memory, config).map_err(failed)?;
+    Ok(Exit::Done)
+}

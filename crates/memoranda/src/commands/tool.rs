@@ -1,0 +1,155 @@
+//! `memoranda tool`: call a tool as a client would.
+
+use std::sync::atomic::AtomicBool;
+
+use memoranda_dialects::{Call, Settings, ToolDef, ToolResult, ToolUse, Wording};
+use memoranda_engine::core::change::Author;
+use serde_json::{Map, Value, json};
+
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::offer::WordingArgs;
+use crate::output::{Format, STRONG, read_stdin, visible_lines};
+use crate::session::Session;
+use crate::table::{self, Column};
+
+/// Call a tool as an agent would, and print what it answers.
+///
+/// With --wording claude, `memory` is the memory tool of the Claude API: the JSON is the input of
+/// a tool_use block, or the whole block, and --json prints the tool_result block that goes back.
+/// A tool that could not do it ends with exit code 1.
+#[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  memoranda tool --list
+  memoranda tool memory '{\"command\": \"view\", \"path\": \"/memories\"}'
+  echo \"$TOOL_USE\" | memoranda tool memory - --wording claude --json
+
+JSON (--json):
+  {structured, text, is_error}; with --wording claude {type, tool_use_id, content, is_error};
+  with --list {tools: [{name, title, description, toolset, hints: {read_only, destructive,
+  idempotent, open_world}, input_schema, output_schema}]}")]
+pub(crate) struct Args {
+    /// The tool.
+    #[arg(required_unless_present = "list")]
+    name: Option<String>,
+
+    /// Its arguments as a JSON object; `-` reads them from standard input.
+    #[arg(value_name = "JSON")]
+    arguments: Option<String>,
+
+    #[command(flatten)]
+    wording: WordingArgs,
+
+    /// List the tools.
+    #[arg(long, conflicts_with_all = ["name", "arguments"])]
+    list: bool,
+}
+
+/// Calls the tool.
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+    let Some(name) = args.name.as_deref().filter(|_| !args.list) else { return list(session) };
+    let tool = memoranda_dialects::tool(name).ok_or_else(|| {
+        CommandError::new(Exit::NotFound, format!("there is no tool {name:?}"))
+            .hint("`memoranda tool --list` lists them")
+    })?;
+    let settings = args.wording.tool_settings(session)?;
+    let arguments = arguments(args.arguments.as_deref())?;
+    let is_native = settings.wording == Wording::Claude && tool.name == "memory";
+    let (result, json) = if is_native {
+        let asked = ToolUse::parse(arguments).map_err(|e| CommandError::usage(e.to_string()))?;
+        let result = call(session, tool, &settings, asked.input.clone())?;
+        let json = asked.result(&result);
+        (result, json)
+    } else {
+        let result = call(session, tool, &settings, Value::Object(arguments))?;
+        let json = json!({
+            "structured": result.structured,
+            "text": result.text,
+            "is_error": result.is_error,
+        });
+        (result, json)
+    };
+    match session.printer.format {
+        Format::Json => session.printer.json(&json)?,
+        Format::Pretty | Format::Plain if session.printer.is_terminal() => {
+            session.printer.line(visible_lines(&result.text))?;
+        }
+        Format::Pretty | Format::Plain => session.printer.line(&result.text)?,
+    }
+    Ok(if result.is_error { Exit::NotFound } else { Exit::Done })
+}
+
+fn call(
+    session: &Session,
+    tool: &ToolDef,
+    settings: &Settings,
+    arguments: Value,
+) -> Result<ToolResult> {
+    let call = Call {
+        memory: session.made()?,
+        who: Author { tool: tool.name.to_owned(), ..session.who() },
+        settings,
+        progress: &|_, _, _| (),
+        cancelled: &AtomicBool::new(false),
+    };
+    Ok(memoranda_dialects::call(tool, &call, arguments))
+}
+
+fn arguments(text: Option<&str>) -> Result<Map<String, Value>> {
+    let text = match text {
+        None => return Ok(Map::new()),
+        Some("-") => read_stdin()?,
+        Some(text) => text.as_bytes().to_owned(),
+    };
+    serde_json::from_slice(&text).map_err(|error| {
+        CommandError::usage(format!("the arguments are no JSON object: {error}"))
+            .hint("`memoranda tool memory '{\"command\": \"view\", \"path\": \"/memories\"}'`")
+    })
+}
+
+fn list(session: &Session) -> Result<Exit> {
+    if session.is_json() {
+        let tools: Vec<Value> = memoranda_dialects::tools().map(wire).collect();
+        session.printer.json(&json!({ "tools": tools }))?;
+        return Ok(Exit::Done);
+    }
+    let plain = anstyle::Style::new();
+    let columns = [
+        Column::word("TOOL", STRONG),
+        Column::word("SET", plain),
+        Column::word("CHANGES", plain),
+        Column::text("TITLE", plain),
+    ];
+    let changes = |tool: &ToolDef| match (tool.hints.read_only, tool.hints.destructive) {
+        (true, _) => "nothing",
+        (false, true) => "anything",
+        (false, false) => "adds",
+    };
+    let row = |tool: &ToolDef| {
+        [tool.name, tool.toolset.as_str(), changes(tool), tool.title].map(str::to_owned).to_vec()
+    };
+    table::print(
+        &session.printer,
+        &columns,
+        &memoranda_dialects::tools().map(row).collect::<Vec<_>>(),
+    )?;
+    Ok(Exit::Done)
+}
+
+fn wire(tool: &ToolDef) -> Value {
+    json!({
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "toolset": tool.toolset.as_str(),
+        "hints": {
+            "read_only": tool.hints.read_only,
+            "destructive": tool.hints.destructive,
+            "idempotent": tool.hints.idempotent,
+            "open_world": tool.hints.open_world,
+        },
+        "input_schema": (tool.input)(),
+        "output_schema": (tool.output)(),
+    })
+}

@@ -1,0 +1,156 @@
+//! The configuration file: read with the line of every mistake, changed without losing a comment.
+
+use std::path::{Path, PathBuf};
+
+use toml_edit::{DocumentMut, Item, TableLike, Value};
+
+use super::keys::{KEYS, Key, check_value, nearest};
+use crate::error::{CommandError, Result};
+use crate::files;
+
+/// The configuration file, with its comments.
+pub(crate) struct File {
+    path: PathBuf,
+    document: DocumentMut,
+}
+
+impl File {
+    /// Reads and checks the file; an absent one is empty.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let text = files::read_text(path)
+            .map_err(|e| CommandError { kind: configuration_kind(), ..e })?
+            .unwrap_or_default();
+        let document = text.parse::<DocumentMut>().map_err(|e| {
+            let at = e.span().map_or(1, |span| line_of(&text, span.start));
+            let what = e.message().lines().next().unwrap_or("not TOML").to_owned();
+            wrong(path, at, &what)
+        })?;
+        let file = Self { path: path.to_owned(), document };
+        file.check(&text)?;
+        Ok(file)
+    }
+
+    fn check(&self, text: &str) -> Result<()> {
+        for (name, item) in self.entries() {
+            let at = line_of_key(text, &name);
+            let Some(key) = KEYS.iter().find(|key| key.name == name) else {
+                let error = wrong(&self.path, at, &format!("there is no setting {name:?}"));
+                return Err(match nearest(&name) {
+                    Some(near) => error.hint(format!("did you mean `{near}`?")),
+                    None => error,
+                });
+            };
+            let value = plain(item).ok_or_else(|| {
+                wrong(&self.path, at, &format!("{name} must be {}", key.kind.describe()))
+            })?;
+            check_value(key, &value).map_err(|why| wrong(&self.path, at, &why))?;
+        }
+        Ok(())
+    }
+
+    /// Everything that is set, `[memory] secrets` as `memory.secrets`.
+    fn entries(&self) -> Vec<(String, &Item)> {
+        let mut entries = Vec::new();
+        for (name, item) in self.document.iter() {
+            match item.as_table_like() {
+                Some(table) if KEYS.iter().any(|key| split(key.name).0 == Some(name)) => {
+                    entries.extend(table.iter().map(|(key, item)| (format!("{name}.{key}"), item)));
+                }
+                _ => entries.push((name.to_owned(), item)),
+            }
+        }
+        entries
+    }
+
+    /// The value of a key, as text.
+    pub(crate) fn get(&self, name: &str) -> Option<String> {
+        let item = match split(name) {
+            (Some(table), key) => self.document.get(table)?.as_table_like()?.get(key),
+            (None, key) => self.document.get(key),
+        };
+        item.and_then(plain)
+    }
+
+    /// The table that holds a key, made if need be.
+    fn table(&mut self, key: &Key) -> Result<&mut dyn TableLike> {
+        let Some(name) = split(key.name).0 else { return Ok(self.document.as_table_mut()) };
+        let new = || Item::Table(toml_edit::Table::new());
+        let table = self.document.entry(name).or_insert_with(new).as_table_like_mut();
+        table.ok_or_else(|| CommandError::configuration(format!("{name} must be a table")))
+    }
+
+    /// Gives a key a value and writes the file; everything else in it stays.
+    pub(crate) fn set(&mut self, key: &Key, value: &str) -> Result<()> {
+        check_value(key, value).map_err(CommandError::usage)?;
+        let new = match value.parse::<i64>() {
+            Ok(number) if key.kind.is_number() => Value::from(number),
+            _ => Value::from(value),
+        };
+        let table = self.table(key)?;
+        let name = split(key.name).1;
+        match table.get_mut(name).and_then(Item::as_value_mut) {
+            Some(old) => {
+                // A comment behind the value belongs to the person.
+                let decor = old.decor().clone();
+                *old = new;
+                *old.decor_mut() = decor;
+            }
+            None => {
+                table.insert(name, Item::Value(new));
+            }
+        }
+        files::replace(&self.path, self.document.to_string().as_bytes())
+    }
+
+    /// Removes a key and writes the file; says whether it was there.
+    pub(crate) fn unset(&mut self, key: &Key) -> Result<bool> {
+        if self.get(key.name).is_none() || self.table(key)?.remove(split(key.name).1).is_none() {
+            return Ok(false);
+        }
+        files::replace(&self.path, self.document.to_string().as_bytes())?;
+        Ok(true)
+    }
+}
+
+/// The table and the name in it that a key stands for.
+fn split(name: &str) -> (Option<&str>, &str) {
+    match name.split_once('.') {
+        Some((table, key)) => (Some(table), key),
+        None => (None, name),
+    }
+}
+
+fn plain(item: &Item) -> Option<String> {
+    let value = item.as_value()?;
+    value.as_str().map(str::to_owned).or_else(|| value.as_integer().map(|n| n.to_string()))
+}
+
+fn configuration_kind() -> crate::error::Kind {
+    crate::error::Kind::Exit(crate::exit::Exit::Configuration)
+}
+
+fn wrong(path: &Path, line: usize, what: &str) -> CommandError {
+    CommandError::configuration(format!("{} line {line}: {what}", path.display()))
+        .hint("`memoranda config edit` opens the file")
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
+}
+
+fn line_of_key(text: &str, key: &str) -> usize {
+    let names = |line: &str, key: &str| {
+        let line = line.trim_start().trim_start_matches(['[', '"', '\'']);
+        line.strip_prefix(key)
+            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+    };
+    let (table, name) = split(key);
+    let table = table.and_then(|table| text.lines().position(|line| names(line, table)));
+    let start = table.unwrap_or(0);
+    let found = text.lines().skip(start).position(|line| names(line, name));
+    match (found, table) {
+        (Some(position), _) => start + position + 1,
+        (None, Some(start)) => start + 1,
+        (None, None) => 1,
+    }
+}

@@ -1,0 +1,206 @@
+//! The table of settings.
+
+use std::net::SocketAddr;
+
+use crate::env::{self, Variable};
+use crate::error::{CommandError, Result};
+
+/// One setting.
+pub(crate) struct Key {
+    /// Its name in the file.
+    pub(crate) name: &'static str,
+    /// What values it takes.
+    pub(crate) kind: KeyKind,
+    /// What counts if nothing is set.
+    pub(crate) default: &'static str,
+    /// Environment variables that set it, the first one first.
+    pub(crate) variables: &'static [&'static Variable],
+    /// What it does.
+    pub(crate) doc: &'static str,
+}
+
+/// What values a setting takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum KeyKind {
+    /// A path; `~/` is the person's folder.
+    Folder,
+    /// Any text.
+    Text,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Whole seconds, at least one.
+    Seconds,
+    /// A whole number, at least one.
+    Number,
+    /// An address and a port.
+    Address,
+}
+
+impl KeyKind {
+    /// What values it takes, in words.
+    pub(crate) fn describe(self) -> String {
+        match self {
+            Self::Folder => "a folder".to_owned(),
+            Self::Text => "text".to_owned(),
+            Self::Choice(words) => words.join(", "),
+            Self::Seconds => "whole seconds".to_owned(),
+            Self::Number => "a whole number".to_owned(),
+            Self::Address => "an address with a port".to_owned(),
+        }
+    }
+
+    /// Whether a file holds it as a number.
+    pub(crate) fn is_number(self) -> bool {
+        matches!(self, Self::Seconds | Self::Number)
+    }
+
+    /// Whether a value is one of these.
+    fn takes(self, value: &str) -> bool {
+        match self {
+            Self::Folder | Self::Text => !value.trim().is_empty(),
+            Self::Choice(words) => words.contains(&value),
+            Self::Seconds | Self::Number => value.parse::<u64>().is_ok_and(|number| number > 0),
+            Self::Address => address(value).is_some(),
+        }
+    }
+}
+
+/// Every setting.
+pub(crate) const KEYS: [Key; 14] = [
+    Key {
+        name: "home",
+        kind: KeyKind::Folder,
+        default: "~/memoranda",
+        variables: &[&env::MEMORANDA_HOME],
+        doc: "The vault: the folder that holds the projects.",
+    },
+    Key {
+        name: "default_project",
+        kind: KeyKind::Text,
+        default: "main",
+        variables: &[],
+        doc: "The project that new notes go to, and in which names are looked for first.",
+    },
+    Key {
+        name: "editor",
+        kind: KeyKind::Text,
+        default: if cfg!(windows) { "notepad" } else { "vi" },
+        variables: &[&env::VISUAL, &env::EDITOR],
+        doc: "The command that `memoranda edit` opens a note with.",
+    },
+    Key {
+        name: "color",
+        kind: KeyKind::Choice(&["auto", "always", "never"]),
+        default: "auto",
+        variables: &[&env::NO_COLOR],
+        doc: "When output has colours. A set `NO_COLOR` means `never`.",
+    },
+    Key {
+        name: "file_sync_seconds",
+        kind: KeyKind::Seconds,
+        default: "60",
+        variables: &[],
+        doc: "How often a running process forces files to disk. Acknowledged writes are safe in \
+              the log before.",
+    },
+    Key {
+        name: "lock_wait_seconds",
+        kind: KeyKind::Seconds,
+        default: "30",
+        variables: &[],
+        doc: "How long to wait while another process writes.",
+    },
+    Key {
+        name: "memory.guidance",
+        kind: KeyKind::Text,
+        default: "",
+        variables: &[],
+        doc: "What you add to the guidance that agents get for the memory tool, such as `Only what \
+              concerns the garden.`",
+    },
+    Key {
+        name: "memory.create",
+        kind: KeyKind::Choice(&["auto", "overwrite", "refuse"]),
+        default: "auto",
+        variables: &[],
+        doc: "What the memory tool's `create` does when the file exists. `auto`: the wording `seed` \
+              overwrites (the old text is in the history), `claude` refuses.",
+    },
+    Key {
+        name: "memory.secrets",
+        kind: KeyKind::Choice(&["warn", "redact", "refuse"]),
+        default: "warn",
+        variables: &[],
+        doc: "What happens to keys, tokens, passwords and the like in what the memory tool is to \
+              write: written with a warning, replaced, or nothing is written.",
+    },
+    Key {
+        name: "memory.max_file_bytes",
+        kind: KeyKind::Number,
+        default: "10485760",
+        variables: &[],
+        doc: "The largest file that the memory tool writes.",
+    },
+    Key {
+        name: "memory.view_chars",
+        kind: KeyKind::Number,
+        default: "100000",
+        variables: &[],
+        doc: "The most characters that one view of the memory tool shows.",
+    },
+    Key {
+        name: "mcp.toolsets",
+        kind: KeyKind::Text,
+        default: "default",
+        variables: &[&env::MEMORANDA_TOOLSETS],
+        doc: "The sets of tools that `memoranda mcp` and `memoranda serve` offer, with commas \
+              between them; `all` is every one.",
+    },
+    Key {
+        name: "mcp.wording",
+        kind: KeyKind::Choice(&["seed", "claude"]),
+        default: "seed",
+        variables: &[],
+        doc: "The words in which the memory tool answers: those of the MCP tool, or those of the \
+              Claude API's own SDKs.",
+    },
+    Key {
+        name: "serve.bind",
+        kind: KeyKind::Address,
+        default: "127.0.0.1:7337",
+        variables: &[],
+        doc: "Where `memoranda serve` listens.",
+    },
+];
+
+/// Finds a setting; an unknown name is an error that suggests the nearest.
+pub(crate) fn key(name: &str) -> Result<&'static Key> {
+    KEYS.iter().find(|key| key.name == name).ok_or_else(|| {
+        let error = CommandError::usage(format!("there is no setting {name:?}"));
+        match nearest(name) {
+            Some(near) => error.hint(format!("did you mean `{near}`?")),
+            None => error.hint("`memoranda config show` lists the settings"),
+        }
+    })
+}
+
+/// The setting whose name is most like this one.
+pub(super) fn nearest(name: &str) -> Option<&'static str> {
+    let score = |key: &Key| strsim::jaro_winkler(name, key.name);
+    let best = KEYS.iter().max_by(|a, b| score(a).total_cmp(&score(b)))?;
+    (score(best) > 0.75).then_some(best.name)
+}
+
+/// An address and a port, `localhost` being one too.
+pub(crate) fn address(text: &str) -> Option<SocketAddr> {
+    let port = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
+    port.as_deref().unwrap_or(text).parse().ok()
+}
+
+/// Says why a setting cannot have a value.
+pub(super) fn check_value(key: &Key, value: &str) -> Result<(), String> {
+    if key.kind.takes(value) {
+        return Ok(());
+    }
+    Err(format!("{} cannot be {value:?}; it takes {}", key.name, key.kind.describe()))
+}

@@ -1,0 +1,211 @@
+//! Settings: one table of keys, and for every key the value that counts and where it came from.
+//!
+//! Flags come before the environment, the environment before the file, the file before what is
+//! built in.
+
+mod file;
+mod keys;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::ValueEnum as _;
+use etcetera::BaseStrategy as _;
+use memoranda_dialects::{CreateMode, SecretPolicy, Wording};
+
+use crate::cli::GlobalArgs;
+use crate::env;
+use crate::error::{CommandError, Result};
+use crate::output::ColorWhen;
+
+pub(crate) use file::File;
+pub(crate) use keys::{KEYS, Key, address, key};
+
+/// Where a value came from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Origin {
+    /// A flag on the command line.
+    Flag(&'static str),
+    /// An environment variable.
+    Variable(&'static str),
+    /// The configuration file.
+    File,
+    /// Nothing was set.
+    BuiltIn,
+}
+
+/// The value of a setting, and where it came from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Setting {
+    /// The setting's name.
+    pub(crate) key: &'static str,
+    /// Its value as text.
+    pub(crate) value: String,
+    /// Where it came from.
+    pub(crate) origin: Origin,
+}
+
+/// Where Memoranda's own files lie.
+#[derive(Clone, Debug)]
+pub(crate) struct Directories {
+    /// The person's own folder.
+    pub(crate) user: PathBuf,
+    /// The configuration file.
+    pub(crate) config: PathBuf,
+    /// What can be deleted at any time.
+    pub(crate) cache: PathBuf,
+    /// What this device remembers.
+    pub(crate) state: PathBuf,
+}
+
+impl Directories {
+    /// Finds them.
+    pub(crate) fn find() -> Result<Self> {
+        let base = etcetera::choose_base_strategy().map_err(|_| {
+            CommandError::configuration("your home folder cannot be found")
+                .hint("set HOME, or MEMORANDA_HOME and MEMORANDA_CONFIG")
+        })?;
+        let config = match env::MEMORANDA_CONFIG.get() {
+            Some(path) => PathBuf::from(path),
+            None => base.config_dir().join("memoranda").join("config.toml"),
+        };
+        Ok(Self {
+            user: base.home_dir().to_owned(),
+            config,
+            cache: base.cache_dir().join("memoranda"),
+            state: base.state_dir().unwrap_or_else(|| base.data_dir()).join("memoranda"),
+        })
+    }
+}
+
+/// All settings, decided.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// Where Memoranda's own files lie.
+    pub(crate) directories: Directories,
+    /// One value for every key, in the order of [`KEYS`].
+    pub(crate) all: Vec<Setting>,
+    /// The project that was asked for, by a flag or the environment.
+    pub(crate) project: Option<String>,
+}
+
+impl Settings {
+    /// Decides every setting.
+    pub(crate) fn load(args: &GlobalArgs) -> Result<Self> {
+        let directories = Directories::find()?;
+        let file = File::read(&directories.config)?;
+        let flags = [
+            ("home", "--home", args.home.as_ref().map(|home| home.display().to_string())),
+            ("color", "--color", args.color.and_then(color_name)),
+        ];
+        let mut all = Vec::with_capacity(KEYS.len());
+        for key in &KEYS {
+            all.push(decide(key, &flags, &file));
+        }
+        let project = args.project.clone().or_else(|| env::MEMORANDA_PROJECT.text());
+        Ok(Self { directories, all, project })
+    }
+
+    fn value(&self, name: &str) -> &str {
+        self.all.iter().find(|setting| setting.key == name).map_or("", |s| s.value.as_str())
+    }
+
+    /// The vault.
+    pub(crate) fn home(&self) -> PathBuf {
+        let value = self.value("home");
+        match value.strip_prefix("~/") {
+            Some(rest) => self.directories.user.join(rest),
+            None => PathBuf::from(value),
+        }
+    }
+
+    /// The project that new notes go to.
+    pub(crate) fn default_project(&self) -> &str {
+        self.value("default_project")
+    }
+
+    /// The editor's command.
+    pub(crate) fn editor(&self) -> &str {
+        self.value("editor")
+    }
+
+    /// When output has colours.
+    pub(crate) fn color(&self) -> ColorWhen {
+        ColorWhen::from_str(self.value("color"), true).unwrap_or(ColorWhen::Auto)
+    }
+
+    /// How often files are forced to disk.
+    pub(crate) fn file_sync_seconds(&self) -> u64 {
+        self.value("file_sync_seconds").parse().unwrap_or(60)
+    }
+
+    /// How long to wait for another process.
+    pub(crate) fn lock_wait_seconds(&self) -> u64 {
+        self.value("lock_wait_seconds").parse().unwrap_or(30)
+    }
+
+    /// The sets of tools that servers offer.
+    pub(crate) fn toolsets(&self) -> &str {
+        self.value("mcp.toolsets")
+    }
+
+    /// Where HTTP listens.
+    pub(crate) fn bind(&self) -> Option<SocketAddr> {
+        address(self.value("serve.bind"))
+    }
+
+    /// How the tools behave.
+    pub(crate) fn tools(&self) -> memoranda_dialects::Settings {
+        let standard = memoranda_dialects::Settings::standard();
+        let number = |name| self.value(name).parse::<u64>().ok();
+        memoranda_dialects::Settings {
+            wording: Wording::parse(self.value("mcp.wording")).unwrap_or(standard.wording),
+            create: match self.value("memory.create") {
+                "overwrite" => Some(CreateMode::Overwrite),
+                "refuse" => Some(CreateMode::Refuse),
+                _ => None,
+            },
+            secrets: match self.value("memory.secrets") {
+                "redact" => SecretPolicy::Redact,
+                "refuse" => SecretPolicy::Refuse,
+                _ => SecretPolicy::Warn,
+            },
+            max_file_bytes: number("memory.max_file_bytes").unwrap_or(standard.max_file_bytes),
+            view_chars: number("memory.view_chars")
+                .and_then(|chars| usize::try_from(chars).ok())
+                .unwrap_or(standard.view_chars),
+            memories: standard.memories,
+            guidance: Some(self.value("memory.guidance"))
+                .filter(|guidance| !guidance.trim().is_empty())
+                .map(str::to_owned),
+        }
+    }
+}
+
+fn decide(
+    key: &'static Key,
+    flags: &[(&str, &'static str, Option<String>)],
+    file: &File,
+) -> Setting {
+    let with = |value, origin| Setting { key: key.name, value, origin };
+    let flag = flags.iter().find(|(name, ..)| *name == key.name);
+    if let Some((_, flag, Some(value))) = flag {
+        return with(value.clone(), Origin::Flag(flag));
+    }
+    for variable in key.variables {
+        if let Some(value) = variable.text() {
+            // The convention: whatever it says, it means no colours.
+            let value = if key.name == "color" { "never".to_owned() } else { value };
+            return with(value, Origin::Variable(variable.name));
+        }
+    }
+    match file.get(key.name) {
+        Some(value) => with(value, Origin::File),
+        None => with(key.default.to_owned(), Origin::BuiltIn),
+    }
+}
+
+/// The name by which a choice is written.
+fn color_name(color: ColorWhen) -> Option<String> {
+    Some(color.to_possible_value()?.get_name().to_owned())
+}

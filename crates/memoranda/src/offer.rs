@@ -1,0 +1,135 @@
+//! What a server offers: tools by flags, variables and the file, and how they behave.
+
+use std::sync::Arc;
+
+use clap::ValueEnum;
+use memoranda_dialects::{ReadOnly, Selection, Settings as ToolSettings, Wording};
+use memoranda_engine::Memory;
+use memoranda_server::{ServerConfig, ServerError};
+
+use crate::env;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::session::Session;
+use crate::trace;
+
+/// The version that clients are told.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// The flags of both servers.
+#[derive(clap::Args)]
+pub(crate) struct OfferArgs {
+    /// The sets of tools to offer; `default` and `all` are sets too.
+    #[arg(long, value_name = "SETS", value_delimiter = ',')]
+    toolsets: Option<Vec<String>>,
+
+    /// Single tools to offer; without --toolsets only these.
+    #[arg(long, value_name = "TOOLS", value_delimiter = ',')]
+    tools: Option<Vec<String>>,
+
+    /// Tools to leave out, whatever else is said.
+    #[arg(long, value_name = "TOOLS", value_delimiter = ',')]
+    exclude_tools: Vec<String>,
+
+    /// Offer only tools that change nothing.
+    #[arg(long)]
+    read_only: bool,
+
+    #[command(flatten)]
+    wording: WordingArgs,
+}
+
+/// The words in which the memory tool answers.
+#[derive(clap::Args, Clone, Copy)]
+pub(crate) struct WordingArgs {
+    /// The words in which the memory tool answers.
+    #[arg(long, value_name = "WORDING", value_enum)]
+    wording: Option<WordingName>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum WordingName {
+    /// Those of the MCP tool; `create` overwrites.
+    Seed,
+    /// Those of the Claude API's own SDKs; `create` refuses what exists.
+    Claude,
+}
+
+impl WordingArgs {
+    /// How the tools behave, with what was said on the command line.
+    pub(crate) fn tool_settings(self, session: &Session) -> Result<ToolSettings> {
+        let settings = session.settings()?.tools();
+        let wording = match self.wording {
+            Some(WordingName::Seed) => Wording::Seed,
+            Some(WordingName::Claude) => Wording::Claude,
+            None => settings.wording,
+        };
+        Ok(ToolSettings { wording, ..settings })
+    }
+}
+
+impl OfferArgs {
+    /// Opens the vault and says what is offered of it. From here on, what the server notes about
+    /// itself goes to standard error.
+    pub(crate) fn open(&self, session: &Session) -> Result<(Arc<Memory>, ServerConfig)> {
+        trace::start(session.args.talk());
+        let mut config = ServerConfig::standard(VERSION);
+        config.selection = self.selection(session)?;
+        config.settings = self.wording.tool_settings(session)?;
+        // Before the vault is made: a wrong word makes nothing.
+        config.selection.resolve().map_err(|error| failed(ServerError::from(error)))?;
+        Ok((Arc::new(session.open()?), config))
+    }
+
+    fn selection(&self, session: &Session) -> Result<Selection> {
+        let listed = |variable: &env::Variable| variable.text().map(|text| words(&text));
+        let tools = self.tools.clone().or_else(|| listed(&env::MEMORANDA_TOOLS));
+        let mut toolsets = match &self.toolsets {
+            Some(sets) => sets.clone(),
+            // Naming tools on the command line means these and no set.
+            None if self.tools.is_some() => Vec::new(),
+            None => words(session.settings()?.toolsets()),
+        };
+        if tools.is_some() && self.toolsets.is_none() && toolsets == ["default"] {
+            toolsets.clear();
+        }
+        let mut exclude = self.exclude_tools.clone();
+        exclude.extend(listed(&env::MEMORANDA_EXCLUDE_TOOLS).unwrap_or_default());
+        let read_only = self.read_only || env::is_read_only();
+        Ok(Selection {
+            toolsets,
+            tools: tools.unwrap_or_default(),
+            exclude,
+            read_only: if read_only { ReadOnly::Yes } else { ReadOnly::No },
+        })
+    }
+}
+
+/// Why a server could not start or could not go on, for the person.
+pub(crate) fn failed(error: ServerError) -> CommandError {
+    let message = error.to_string();
+    match error {
+        ServerError::Selection(_) => CommandError::configuration(message)
+            .hint("`memoranda tool --list` lists the tools and their sets"),
+        ServerError::TokenRequired { .. } => CommandError::configuration(message).hint(
+            "`memoranda serve --token-file FILE`, with 16 or more random characters in the file",
+        ),
+        ServerError::BadToken => {
+            CommandError::configuration(message).hint("`openssl rand -hex 32` prints a good one")
+        }
+        ServerError::Bind { bind, source } => {
+            let error = CommandError::io(&format!("listen on {bind}"), &source);
+            CommandError::new(Exit::Internal, error.message)
+                .hint("`memoranda serve --bind 127.0.0.1:0` takes a free port")
+        }
+        ServerError::Io { doing, source } => {
+            CommandError::new(Exit::Internal, CommandError::io(doing, &source).message)
+        }
+        ServerError::Protocol(_) => CommandError::new(Exit::Internal, message)
+            .hint("`memoranda mcp` is started by a client, not by hand"),
+    }
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
