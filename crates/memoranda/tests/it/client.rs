@@ -110,7 +110,8 @@ impl Client {
     /// Calls the memory tool: its text, and whether that is an error.
     #[track_caller]
     pub(crate) fn memory(&mut self, arguments: Value) -> (String, bool) {
-        let call = json!({ "name": "memory", "arguments": arguments });
+        let mut call = json!({ "name": "memory" });
+        call["arguments"] = arguments;
         let result = self.result("tools/call", call);
         let text = result["content"][0]["text"].as_str().unwrap().to_owned();
         (text, result["isError"].as_bool().unwrap())
@@ -119,8 +120,9 @@ impl Client {
     /// Calls the memory tool, which must succeed.
     #[track_caller]
     pub(crate) fn done(&mut self, arguments: Value) -> String {
-        let (text, is_error) = self.memory(arguments.clone());
-        assert!(!is_error, "{arguments}: {text}");
+        let asked = arguments.to_string();
+        let (text, is_error) = self.memory(arguments);
+        assert!(!is_error, "{asked}: {text}");
         text
     }
 
