@@ -1,7 +1,7 @@
 //! One memory for all of a person's agents: the command line.
 //!
 //! [`cli`] says what can be typed, [`commands`] what each command does. Every effect has one
-//! door: [`env`], [`output`], [`files`], [`editor`], [`exit`].
+//! door: `env`, `output`, `files`, `editor`, `exit`.
 
 mod cli;
 mod commands;

@@ -1,5 +1,5 @@
 //! Finding secrets in a text before it is remembered: keys, tokens, passwords, card and
-//! social-security numbers. The rules are data ([`rules::RULES`]); this file only applies them.
+//! social-security numbers. The rules are data in `rules.rs`; this file only applies them.
 
 mod rules;
 

@@ -41,7 +41,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "HOST", value_delimiter = ',')]
     allow_host: Vec<String>,
 
-    /// An origin from which pages may call, such as https://notes.example.
+    /// An origin from which pages may call, such as `https://notes.example`.
     #[arg(long, value_name = "ORIGIN", value_delimiter = ',')]
     allow_origin: Vec<String>,
 
