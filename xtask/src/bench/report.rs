@@ -23,6 +23,9 @@ pub(super) struct Report {
     pub(super) sizes: Vec<AtSize>,
 }
 
+/// What the numbers alone do not say.
+const KNOWN: &str = include_str!("known.md");
+
 /// The whole page.
 pub(super) fn render(report: &Report) -> String {
     let mut page = String::from(
@@ -48,6 +51,7 @@ pub(super) fn render(report: &Report) -> String {
          holds, words in one note of a hundred, words in every third note or more, and two to four\n\
          of these as alternatives.\n",
     );
+    page.push_str(KNOWN);
     growth(&mut page, &report.sizes);
     raw_limits(&mut page, report);
     page
