@@ -62,9 +62,6 @@ pub struct GraphPath {
     pub links: Vec<Link>,
 }
 
-/// One end of a link and what it says.
-pub type Linked = (GraphNode, String);
-
 impl Memory {
     /// The notes around one.
     pub fn neighbours(&self, request: &GraphRequest) -> Result<Neighbourhood> {

@@ -30,7 +30,7 @@ pub use doctor::DoctorReport;
 pub use edit::{EditOutcome, EditRequest, Edited};
 pub use error::{EngineError, Result};
 pub use expire::{ExpireRequest, Expired};
-pub use graph::{GraphPath, GraphRequest, Link, Linked, NeighbourNode, Neighbourhood};
+pub use graph::{GraphPath, GraphRequest, Link, NeighbourNode, Neighbourhood};
 pub use history::{CommitDiff, FileDiff, Revision};
 pub use list::{ListPage, ListRequest};
 pub use project::ProjectInfo;

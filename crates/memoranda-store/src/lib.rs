@@ -48,8 +48,8 @@ pub use files::{
     Privacy, hash,
 };
 pub use index::{
-    Counts, FileKind, FileSummary, GraphEdge, GraphNode, HistoryFilter, ListFilter, ListOrder,
-    Moment, ObservationRow, Problems, RelationRow, SearchFilter, SearchHit, SearchHits,
+    Counts, FileKind, FileSummary, GraphNode, HistoryFilter, ListFilter, ListOrder, Moment,
+    ObservationRow, Problems, RelationRow, SearchFilter, SearchHit, SearchHits,
 };
 pub use log::{LogDamage, Purged};
 pub use sync::{SyncProgress, SyncReport};
@@ -80,8 +80,6 @@ pub(crate) struct Inner {
     /// Something was written that has not been forced to disk in the files.
     pub(crate) unforced: AtomicBool,
     pub(crate) uses: uses::Uses,
-    /// The watcher has looked at everything once.
-    pub(crate) watch_ready: AtomicBool,
 }
 
 impl Store {
@@ -101,7 +99,6 @@ impl Store {
             watching: Mutex::new(None),
             unforced: AtomicBool::new(false),
             uses: uses::Uses::default(),
-            watch_ready: AtomicBool::new(false),
         };
         Ok(Self { inner: Arc::new(inner) })
     }

@@ -109,7 +109,6 @@ fn run(
     watch_projects(&inner, &mut watcher, &mut watched);
     // A failed look is repeated with the next event; reads look at the disk themselves.
     inner.sync_all(&mut |_| {}).ok();
-    inner.watch_ready.store(true, Ordering::Relaxed);
     drop(inner);
     while let Some(gathered) = gather(receiver) {
         let Some(inner) = weak.upgrade() else { return };

@@ -27,17 +27,6 @@ pub struct GraphNode {
     pub permalink: String,
 }
 
-/// A relation in the graph.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GraphEdge {
-    /// The file that holds it.
-    pub from: i64,
-    /// The file that it means.
-    pub to: i64,
-    /// What it says.
-    pub relation_type: String,
-}
-
 /// The notes at most `depth` relations away from these.
 pub(crate) fn around(
     db: &Connection,

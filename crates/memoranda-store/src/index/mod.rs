@@ -21,7 +21,7 @@ use crate::log::Position;
 pub(crate) use connection::{IndexFile, IndexState};
 pub use digest::FileKind;
 pub(crate) use fingerprint::fingerprint;
-pub use graph::{GraphEdge, GraphNode};
+pub use graph::GraphNode;
 pub(crate) use graph::{around, node, path};
 pub use history::{HistoryFilter, Moment};
 pub(crate) use links::candidates as link_candidates;
