@@ -3,24 +3,44 @@
 //! A dialect turns wire arguments into engine calls and outcomes back into words. It knows no
 //! transport, no SQL and no files.
 
+#[allow(dead_code, reason = "not every dialect reads every kind of argument")]
+mod args;
+mod banks;
+mod graph;
 mod instructions;
 mod memory;
+mod notes;
 mod prompts;
+mod records;
+mod resource;
 mod select;
 mod settings;
 mod tool;
 mod tool_use;
 
 pub use instructions::instructions;
-pub use prompts::{PROMPTS, PromptArgument, PromptDef, PromptMessage};
+pub use prompts::{PromptArgument, PromptDef, PromptMessage};
+pub use resource::ResourceDef;
 pub use select::{ReadOnly, Selection, SelectionError};
 pub use settings::{CreateMode, SecretPolicy, Settings, Wording};
-pub use tool::{Call, Hints, ToolDef, ToolResult, Toolset, call};
+pub use tool::{Call, Hints, Tier, ToolDef, ToolResult, Toolset, call};
 pub use tool_use::{ToolUse, ToolUseError};
 
 /// Every tool of every dialect, in the order in which they are listed.
 pub fn tools() -> impl Iterator<Item = &'static ToolDef> {
-    memory::TOOLS.iter()
+    [memory::TOOLS, notes::TOOLS, graph::TOOLS, records::TOOLS, banks::TOOLS].into_iter().flatten()
+}
+
+/// Every prompt of every dialect, in the order in which they are listed.
+pub fn prompts() -> impl Iterator<Item = &'static PromptDef> {
+    [prompts::PROMPTS, notes::PROMPTS, graph::PROMPTS, records::PROMPTS, banks::PROMPTS]
+        .into_iter()
+        .flatten()
+}
+
+/// Every resource beside the notes, in the order in which they are listed.
+pub fn resources() -> impl Iterator<Item = &'static ResourceDef> {
+    [notes::RESOURCES, graph::RESOURCES, records::RESOURCES, banks::RESOURCES].into_iter().flatten()
 }
 
 /// Finds a tool by its name.

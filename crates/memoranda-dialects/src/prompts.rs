@@ -39,8 +39,8 @@ pub struct PromptMessage {
     pub text: String,
 }
 
-/// Every prompt.
-pub const PROMPTS: &[PromptDef] = &[
+/// The prompts of the memory tool.
+pub(crate) const PROMPTS: &[PromptDef] = &[
     PromptDef {
         name: "memory_guide",
         title: "Memory guide",
@@ -167,6 +167,6 @@ fn recalled(memory: &Memory, topic: &str) -> Result<String> {
 }
 
 /// Text from memory or from a person, marked as a quotation line by line.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     text.lines().map(|line| format!("> {line}\n")).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::tool::{ToolDef, Toolset};
+use crate::tool::{Tier, ToolDef, Toolset};
 use crate::tools;
 
 /// A choice of tools, as it was asked for.
@@ -55,11 +55,13 @@ impl Selection {
         let mut sets: BTreeSet<Toolset> = BTreeSet::new();
         let named = self.toolsets.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
         let mut any = false;
+        let mut default = false;
         for name in named {
             any = true;
             match Toolset::ALL.into_iter().find(|set| set.as_str() == name) {
                 Some(set) => drop(sets.insert(set)),
-                None if name == "all" || name == "default" => sets.extend(Toolset::ALL),
+                None if name == "all" => sets.extend(Toolset::ALL),
+                None if name == "default" => default = true,
                 None => {
                     let known: Vec<_> = Toolset::ALL.iter().map(|set| set.as_str()).collect();
                     let (name, known) = (name.to_owned(), known.join(", "));
@@ -67,9 +69,7 @@ impl Selection {
                 }
             }
         }
-        if !any && self.tools.is_empty() {
-            sets.extend(Toolset::ALL);
-        }
+        default |= !any && self.tools.is_empty();
         for name in self.tools.iter().chain(&self.exclude) {
             if crate::tool(name.trim()).is_none() {
                 return Err(SelectionError::NoTool(name.clone()));
@@ -78,7 +78,9 @@ impl Selection {
         let holds =
             |names: &[String], tool: &ToolDef| names.iter().any(|name| name.trim() == tool.name);
         let offered = tools().filter(|tool| {
-            (sets.contains(&tool.toolset) || holds(&self.tools, tool))
+            (sets.contains(&tool.toolset)
+                || default && tool.tier == Tier::Default
+                || holds(&self.tools, tool))
                 && !holds(&self.exclude, tool)
                 && (self.read_only == ReadOnly::No || tool.hints.read_only)
         });

@@ -1,5 +1,7 @@
 //! What a person can set about the tools. The binary reads the configuration; here it is a value.
 
+use std::path::PathBuf;
+
 use memoranda_core::id::ProjectName;
 
 /// How the tools behave.
@@ -19,6 +21,8 @@ pub struct Settings {
     pub memories: ProjectName,
     /// What the person adds to the memory guidance.
     pub guidance: Option<String>,
+    /// The folder that the client works in, where one is known: it says which repository is meant.
+    pub workspace: Option<PathBuf>,
 }
 
 impl Settings {
@@ -32,6 +36,7 @@ impl Settings {
             view_chars: 100_000,
             memories: memories_project(),
             guidance: None,
+            workspace: None,
         }
     }
 }

@@ -18,6 +18,8 @@ pub struct ToolDef {
     pub description: &'static str,
     /// The set that it is chosen by.
     pub toolset: Toolset,
+    /// Whether it is offered when nothing was chosen.
+    pub tier: Tier,
     /// What a client may assume of it.
     pub hints: Hints,
     /// The schema of its arguments.
@@ -41,16 +43,42 @@ impl std::fmt::Debug for ToolDef {
 pub enum Toolset {
     /// The Claude memory tool.
     Memory,
+    /// Markdown notes and the graph between them.
+    Notes,
+    /// Entities, their facts and relations.
+    Graph,
+    /// Rules, facts, decisions, reminders.
+    Records,
+    /// Banks of context that load at the start.
+    Banks,
+    /// The lifecycle of conversations.
+    Sessions,
+    /// The two tools that ChatGPT's connectors ask for.
+    Chatgpt,
 }
 
 impl Toolset {
     /// All sets, in the order in which they are listed.
-    pub const ALL: [Self; 1] = [Self::Memory];
+    pub const ALL: [Self; 7] = [
+        Self::Memory,
+        Self::Notes,
+        Self::Graph,
+        Self::Records,
+        Self::Banks,
+        Self::Sessions,
+        Self::Chatgpt,
+    ];
 
     /// Its name in flags, variables and headers.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Memory => "memory",
+            Self::Notes => "notes",
+            Self::Graph => "graph",
+            Self::Records => "records",
+            Self::Banks => "banks",
+            Self::Sessions => "sessions",
+            Self::Chatgpt => "chatgpt",
         }
     }
 
@@ -58,8 +86,23 @@ impl Toolset {
     pub fn summary(self) -> &'static str {
         match self {
             Self::Memory => "the Claude memory tool: six commands on files under /memories",
+            Self::Notes => "Markdown notes: write, edit, search, and walk the links between them",
+            Self::Graph => "entities with versioned facts and relations, of enforced quality",
+            Self::Records => "rules, facts, decisions and reminders, global or of one repository",
+            Self::Banks => "banks of context that a conversation starts from and keeps current",
+            Self::Sessions => "the lifecycle of conversations: checkpoints, snapshots, merging",
+            Self::Chatgpt => "`search` and `fetch`, as ChatGPT's connectors ask for them",
         }
     }
+}
+
+/// Whether a tool is offered when nothing was chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tier {
+    /// In the set `default`, and in its own.
+    Default,
+    /// Only in its own set, and in `all`.
+    Extra,
 }
 
 /// What a client may assume of a tool. All four are always said: the defaults are pessimistic.

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use axum::http::HeaderMap;
 use memoranda_dialects::{
-    PROMPTS, PromptDef, ReadOnly, Selection, SelectionError, Settings, ToolDef, instructions,
+    PromptDef, ReadOnly, ResourceDef, Selection, SelectionError, Settings, ToolDef, Toolset,
+    instructions, prompts, resources,
 };
 use memoranda_engine::Memory;
 
@@ -73,9 +74,19 @@ impl Offered {
         self.0.iter().copied().find(|tool| tool.name == name)
     }
 
+    /// Whether any tool of a set is on.
+    fn has(&self, toolset: Toolset) -> bool {
+        self.0.iter().any(|tool| tool.toolset == toolset)
+    }
+
     /// The prompts of the sets that are on.
     pub(crate) fn prompts(&self) -> impl Iterator<Item = &'static PromptDef> {
-        PROMPTS.iter().filter(|prompt| self.0.iter().any(|tool| tool.toolset == prompt.toolset))
+        prompts().filter(|prompt| self.has(prompt.toolset))
+    }
+
+    /// The resources beside the notes, of the sets that are on.
+    pub(crate) fn resources(&self) -> impl Iterator<Item = &'static ResourceDef> {
+        resources().filter(|resource| self.has(resource.toolset))
     }
 }
 

@@ -13,6 +13,7 @@ use memoranda_core::change::{
 };
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
+use rusqlite::Connection;
 
 use crate::apply::{Applied, Apply, Placing};
 use crate::clock;
@@ -20,7 +21,7 @@ use crate::error::{Result, StoreError};
 use crate::faults::{self, Step};
 use crate::files::{self, Found, MAX_FILE_BYTES, Root};
 use crate::index::digest::{Digest, digest, is_text};
-use crate::index::{Batch, Put, history};
+use crate::index::{self, Batch, FileSummary, ListFilter, ListOrder, Put, RelationRow, history};
 use crate::log::{Body, FileNote, Placed, Record};
 use crate::session::Session;
 use crate::{Inner, observe};
@@ -55,6 +56,7 @@ pub struct Conflict {
 /// The files as they are while the lock is held, for a change to be decided on.
 pub struct View<'a> {
     inner: &'a Inner,
+    db: &'a Connection,
     /// What was read: the decision holds only as long as that is there.
     seen: RefCell<Vec<(ProjectName, NotePath, Option<ContentHash>)>>,
 }
@@ -71,6 +73,27 @@ impl View<'_> {
     /// All files at or below a place, hidden and ignored ones too, and the folders they lie in.
     pub fn below(&self, project: &ProjectName, folder: &NotePath) -> Result<files::Below> {
         self.inner.vault.project(project.as_str())?.root()?.below(folder)
+    }
+
+    /// What the index knows of a file, as of the last commit.
+    pub fn file(&self, project: &ProjectName, path: &NotePath) -> Result<Option<FileSummary>> {
+        index::at(self.db, project, path)
+    }
+
+    /// Files that fit a filter, as of the last commit.
+    pub fn list(
+        &self,
+        filter: &ListFilter,
+        order: ListOrder,
+        limit: usize,
+        offset: usize,
+    ) -> Result<Vec<FileSummary>> {
+        index::list(self.db, filter, order, limit, offset)
+    }
+
+    /// The relations to a file, as of the last commit.
+    pub fn relations_to(&self, file: i64) -> Result<Vec<RelationRow>> {
+        index::relations_to(self.db, file)
     }
 }
 
@@ -99,7 +122,7 @@ impl Inner {
     ) -> Result<Outcome, E> {
         self.with_session(|session| {
             for _ in 0..MAX_TRIES {
-                let view = View { inner: self, seen: RefCell::default() };
+                let view = View { inner: self, db: session.db, seen: RefCell::default() };
                 let change = decide(&view)?;
                 match make(session, author, change, &view.seen.into_inner()) {
                     Ok(Made::Done(outcome)) => return Ok(outcome),

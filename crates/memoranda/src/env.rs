@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "this is the door to the environment")]
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 /// One environment variable and what it does.
 pub(crate) struct Variable {
@@ -59,6 +60,12 @@ pub(crate) const MEMORANDA_TOKEN_FILE: Variable = Variable {
     name: "MEMORANDA_TOKEN_FILE",
     doc: "A file that holds the token, if `MEMORANDA_TOKEN` is unset.",
 };
+/// The folder that a client works in.
+pub(crate) const CLAUDE_PROJECT_DIR: Variable = Variable {
+    name: "CLAUDE_PROJECT_DIR",
+    doc: "The folder that the client works in: it says which repository memories belong to. Claude \
+          Code sets it. Without it, the working directory counts.",
+};
 /// A failure on purpose.
 pub(crate) const MEMORANDA_FAULT: Variable = Variable {
     name: "MEMORANDA_FAULT",
@@ -94,7 +101,7 @@ pub(crate) const LANG: Variable = Variable { name: "LANG", doc: "See `LC_ALL`." 
 
 /// Everything that is read, in the order of the reference page. The last four are read by the
 /// library that finds the directories.
-pub(crate) const TABLE: [&Variable; 22] = [
+pub(crate) const TABLE: [&Variable; 23] = [
     &MEMORANDA_HOME,
     &MEMORANDA_CONFIG,
     &MEMORANDA_PROJECT,
@@ -104,6 +111,7 @@ pub(crate) const TABLE: [&Variable; 22] = [
     &MEMORANDA_READ_ONLY,
     &MEMORANDA_TOKEN,
     &MEMORANDA_TOKEN_FILE,
+    &CLAUDE_PROJECT_DIR,
     &MEMORANDA_FAULT,
     &VISUAL,
     &EDITOR,
@@ -145,6 +153,11 @@ impl Variable {
 pub(crate) fn is_read_only() -> bool {
     let no = |value: &str| matches!(value.to_lowercase().as_str(), "0" | "false" | "no");
     MEMORANDA_READ_ONLY.text().is_some_and(|value| !no(value.trim()))
+}
+
+/// The folder that the client works in.
+pub(crate) fn workspace() -> Option<PathBuf> {
+    CLAUDE_PROJECT_DIR.get().map(PathBuf::from).or_else(|| std::env::current_dir().ok())
 }
 
 /// Whether `--` was typed, after which nothing is a flag.

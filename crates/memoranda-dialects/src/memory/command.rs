@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::args::integer;
+
 /// One command, as it was asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Command {
@@ -127,19 +129,5 @@ fn range(arguments: &Map<String, Value>) -> Result<Option<(i64, i64)>, BadComman
         },
         None | Some(Value::Null) => Ok(None),
         Some(_) => Err(wrong),
-    }
-}
-
-/// A whole number, also as some clients write it: `5.0` or `"5"`.
-fn integer(value: &Value) -> Option<i64> {
-    match value {
-        Value::Number(number) => number.as_i64().or_else(|| {
-            number
-                .as_f64()
-                .filter(|float| float.fract() == 0.0 && float.abs() < 1e15)
-                .map(|float| float as i64)
-        }),
-        Value::String(text) => text.trim().parse().ok(),
-        _ => None,
     }
 }

@@ -10,7 +10,7 @@ mod wording;
 use serde_json::{Value, json};
 
 use crate::settings::Wording;
-use crate::tool::{Call, Hints, ToolDef, ToolResult, Toolset};
+use crate::tool::{Call, Hints, Tier, ToolDef, ToolResult, Toolset};
 use answer::{Answer, Failure};
 use command::Command;
 
@@ -24,6 +24,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[ToolDef {
         (`- [category] fact #tag`) and relations (`- relates_to [[Note]]`) becomes searchable \
         knowledge; every change is kept in the history.",
     toolset: Toolset::Memory,
+    tier: Tier::Default,
     hints: Hints { read_only: false, destructive: true, idempotent: false, open_world: false },
     input,
     output,
@@ -55,7 +56,8 @@ fn input() -> Value {
             "old_path": text("Current path (rename)"),
             "new_path": text("New path (rename)")
         },
-        "required": ["command"]
+        "required": ["command"],
+        "additionalProperties": false
     })
 }
 

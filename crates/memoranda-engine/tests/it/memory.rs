@@ -9,8 +9,8 @@ use memoranda_core::path::NotePath;
 use memoranda_engine::{
     AddRequest, DeleteOutcome, DeleteRequest, EditOutcome, EditRequest, EngineError, ExpireRequest,
     GraphRequest, HistoryFilter, Memory, Moment, MoveOutcome, MoveRequest, OpenOptions, Place,
-    RestoreOutcome, SearchFilter, SearchRequest, UndoOutcome, WriteMode, WriteOutcome,
-    WriteRequest,
+    RestoreOutcome, ReviseOutcome, SearchFilter, SearchRequest, Step, UndoOutcome, WriteMode,
+    WriteOutcome, WriteRequest,
 };
 use tempfile::TempDir;
 
@@ -270,4 +270,42 @@ fn an_added_note_gets_a_free_name_and_its_keys() {
     let parsed = text.parse().unwrap();
     assert_eq!(parsed.note.title().as_deref(), Some("A: question?"));
     assert_eq!(parsed.note.tags(), ["x"]);
+}
+
+#[test]
+fn many_notes_change_in_one_commit_or_not_at_all() {
+    let vault = Vault::new();
+    vault.put("a.md", "one\n");
+    let before = vault.memory.log(&HistoryFilter::default(), 100, 0).unwrap().len();
+    let outcome = vault
+        .memory
+        .revise::<EngineError>(&who(), Some("both"), |desk| {
+            let (text, _) = desk.text(&place("a.md"))?.unwrap();
+            assert_eq!(desk.text(&place("b.md"))?, None);
+            assert_eq!(desk.summary(&place("a.md"))?.unwrap().title, "a");
+            Ok(vec![
+                Step::put(place("a.md"), format!("{text}two\n")),
+                Step::create(place("b.md"), "three\n"),
+            ])
+        })
+        .unwrap();
+    let ReviseOutcome::Committed(commit) = outcome else { panic!("{outcome:?}") };
+    assert_eq!((commit.files.len(), commit.message.as_deref()), (2, Some("both")));
+    assert_eq!(vault.text("main/a.md").as_deref(), Some("one\ntwo\n"));
+    assert_eq!(vault.memory.log(&HistoryFilter::default(), 100, 0).unwrap().len(), before + 1);
+    // One thing that is not as expected, and nothing is done.
+    let steps = || vec![Step::remove(place("a.md")), Step::create(place("b.md"), "again\n")];
+    let outcome = vault.memory.revise::<EngineError>(&who(), None, |_| Ok(steps())).unwrap();
+    assert!(matches!(outcome, ReviseOutcome::Conflict(_)), "{outcome:?}");
+    assert_eq!(vault.text("main/a.md").as_deref(), Some("one\ntwo\n"));
+    // A decision against it comes back as it was said.
+    let refused = vault
+        .memory
+        .revise(&who(), None, |_| Err::<Vec<Step>, _>(EngineError::Invalid("no".into())));
+    assert!(matches!(refused, Err(EngineError::Invalid(_))));
+    vault.memory.undo(&who(), commit.id.as_str()).unwrap();
+    assert_eq!(
+        (vault.text("main/a.md").as_deref(), vault.text("main/b.md")),
+        (Some("one\n"), None)
+    );
 }

@@ -222,12 +222,12 @@ impl ServerHandler for Handler {
     async fn list_resources(
         &self,
         request: Option<PaginatedRequestParams>,
-        _: Context,
+        context: Context,
     ) -> Result<ListResourcesResult, ErrorData> {
         self.begin();
-        let offer = Arc::clone(&self.offer);
+        let (offer, offered) = (Arc::clone(&self.offer), self.offered(&context));
         let cursor = request.and_then(|request| request.cursor);
-        blocking(move || resources::list(&offer.memory, cursor.as_deref())).await
+        blocking(move || resources::list(&offer.memory, &offered, cursor.as_deref())).await
     }
 
     async fn list_resource_templates(
@@ -235,7 +235,7 @@ impl ServerHandler for Handler {
         _: Option<PaginatedRequestParams>,
         context: Context,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let mut list = resources::templates();
+        let mut list = resources::templates(&self.offered(&context));
         (list.ttl_ms, list.cache_scope) = freshness(&context);
         Ok(list)
     }
@@ -243,11 +243,11 @@ impl ServerHandler for Handler {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _: Context,
+        context: Context,
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.begin();
-        let offer = Arc::clone(&self.offer);
-        Ok(blocking(move || resources::read(&offer.memory, &request.uri)).await?.into())
+        let (offer, offered) = (Arc::clone(&self.offer), self.offered(&context));
+        Ok(blocking(move || resources::read(&offer, &offered, &request.uri)).await?.into())
     }
 
     async fn complete(

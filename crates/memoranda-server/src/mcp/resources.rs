@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 
+use memoranda_dialects::ResourceDef;
 use memoranda_engine::{
     EngineError, FileKind, FileSummary, ListFilter, ListOrder, ListRequest, Memory, Place,
     ReadNote, StoreError,
@@ -15,6 +16,7 @@ use rmcp::model::{
 };
 
 use super::failed_beneath;
+use crate::offer::{Offer, Offered};
 
 /// How notes are addressed, for clients that fill it in.
 pub(super) const TEMPLATE: &str = "memoranda://{project}/{+permalink}";
@@ -28,6 +30,7 @@ const MOST: usize = 5000;
 /// A page of notes, the last changed first.
 pub(super) fn list(
     memory: &Memory,
+    offered: &Offered,
     cursor: Option<&str>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let offset = match cursor {
@@ -44,7 +47,12 @@ pub(super) fn list(
     };
     let page = memory.list(&request).map_err(|error| failed_beneath("list the notes", &error))?;
     let next = offset + page.notes.len();
-    let mut result = ListResourcesResult::with_all_items(page.notes.iter().map(listed).collect());
+    let mut items: Vec<Resource> = Vec::new();
+    if offset == 0 {
+        items.extend(offered.resources().filter(|def| !def.is_template()).map(described));
+    }
+    items.extend(page.notes.iter().map(listed));
+    let mut result = ListResourcesResult::with_all_items(items);
     if page.has_more && next < MOST {
         result.next_cursor = Some(next.to_string());
     }
@@ -73,17 +81,47 @@ fn uri(note: &FileSummary) -> String {
     format!("{SCHEME}{}/{}", encoded(note.project.as_str()), encoded(name(note)))
 }
 
-/// The one way in which notes are addressed.
-pub(super) fn templates() -> ListResourceTemplatesResult {
+fn described(def: &ResourceDef) -> Resource {
+    Resource::new(def.uri, def.name)
+        .with_title(def.title)
+        .with_description(def.description)
+        .with_mime_type(def.mime)
+}
+
+/// The ways in which notes are addressed.
+pub(super) fn templates(offered: &Offered) -> ListResourceTemplatesResult {
     let template = ResourceTemplate::new(TEMPLATE, "note")
         .with_title("Note")
         .with_description("A note of a project, by its permalink or path")
         .with_mime_type("text/markdown");
-    ListResourceTemplatesResult::with_all_items(vec![template])
+    let others = offered.resources().filter(|def| def.is_template()).map(|def| {
+        ResourceTemplate::new(def.uri, def.name)
+            .with_title(def.title)
+            .with_description(def.description)
+            .with_mime_type(def.mime)
+    });
+    ListResourceTemplatesResult::with_all_items(std::iter::once(template).chain(others).collect())
 }
 
-/// Reads the note that an address means.
-pub(super) fn read(memory: &Memory, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+/// Reads what an address means: a resource of a dialect, or a note.
+pub(super) fn read(
+    offer: &Offer,
+    offered: &Offered,
+    uri: &str,
+) -> Result<ReadResourceResult, ErrorData> {
+    for def in offered.resources() {
+        let Some(values) = def.matches(uri) else { continue };
+        let text = (def.read)(&offer.memory, &offer.settings, &values)
+            .map_err(|error| failed_beneath("read the resource", &error))?;
+        if let Some(text) = text {
+            let contents = ResourceContents::text(text, uri).with_mime_type(def.mime);
+            return Ok(ReadResourceResult::new(vec![contents]));
+        }
+    }
+    read_note(&offer.memory, uri)
+}
+
+fn read_note(memory: &Memory, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let missing = |why: String| {
         let data = serde_json::json!({ "uri": uri });
         ErrorData::resource_not_found(why, Some(data))

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use memoranda_dialects::{Call, Hints, ToolDef, ToolResult, Toolset};
+use memoranda_dialects::{Call, Hints, Tier, ToolDef, ToolResult, Toolset};
 use memoranda_engine::{Memory, OpenOptions};
 use memoranda_server::{HttpServer, ServerConfig, ServerError};
 use serde_json::{Value, json};
@@ -196,6 +196,7 @@ const fn fixture(
         title: "A fixture",
         description: "For tests.",
         toolset: Toolset::Memory,
+        tier: Tier::Extra,
         hints,
         input: schema,
         output: schema,

@@ -178,6 +178,7 @@ impl Settings {
             guidance: Some(self.value("memory.guidance"))
                 .filter(|guidance| !guidance.trim().is_empty())
                 .map(str::to_owned),
+            workspace: env::workspace(),
         }
     }
 }

@@ -1,0 +1,167 @@
+//! Which repository a folder belongs to: found from `.git`, without starting a program.
+
+#![allow(clippy::disallowed_methods, reason = "the one place that looks at a repository's files")]
+
+use std::path::{Path, PathBuf};
+
+/// A git repository, as far as memories care.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Repository {
+    /// The folder that holds `.git`.
+    pub root: PathBuf,
+    /// The remote as `host/owner/repo`; `None` without one.
+    pub remote: Option<String>,
+    /// What people call it: the last part of the remote, or the folder's name.
+    pub name: String,
+    /// The branch that is checked out; `None` if none is.
+    pub branch: Option<String>,
+}
+
+impl Repository {
+    /// Finds the repository that a folder lies in.
+    pub fn of(folder: &Path) -> Option<Self> {
+        let folder = std::path::absolute(folder).ok()?;
+        let (root, dot_git) = folder.ancestors().find_map(|root| {
+            let dot_git = root.join(".git");
+            dot_git.exists().then_some((root, dot_git))
+        })?;
+        let own = git_folder(&dot_git)?;
+        // A worktree has its own HEAD and shares everything else.
+        let common = match std::fs::read_to_string(own.join("commondir")) {
+            Ok(text) => own.join(text.trim()),
+            Err(_) => own.clone(),
+        };
+        let config = std::fs::read_to_string(common.join("config")).unwrap_or_default();
+        let remote = origin(&config).and_then(|url| normal_remote(&url));
+        let head = std::fs::read_to_string(own.join("HEAD")).unwrap_or_default();
+        let branch = head.trim().strip_prefix("ref: refs/heads/").map(str::to_owned);
+        let name = match &remote {
+            Some(remote) => remote.rsplit('/').next().unwrap_or(remote).to_owned(),
+            None => root.file_name()?.to_string_lossy().into_owned(),
+        };
+        Some(Self { root: root.to_owned(), remote, name, branch })
+    }
+}
+
+/// The folder behind `.git`: itself, or the one that a worktree's or submodule's file names.
+fn git_folder(dot_git: &Path) -> Option<PathBuf> {
+    if dot_git.is_dir() {
+        return Some(dot_git.to_owned());
+    }
+    let text = std::fs::read_to_string(dot_git).ok()?;
+    let target = text.trim().strip_prefix("gitdir:")?.trim();
+    Some(dot_git.parent()?.join(target))
+}
+
+/// The address of `origin` in a git configuration; of the only other remote if there is no origin.
+fn origin(config: &str) -> Option<String> {
+    let mut remotes: Vec<(String, String)> = Vec::new();
+    let mut section: Option<String> = None;
+    for line in config.lines().map(str::trim) {
+        if let Some(header) = line.strip_prefix('[') {
+            let header = header.split(']').next().unwrap_or_default();
+            let name = header.strip_prefix("remote").map(str::trim);
+            section = name.map(|name| name.trim_matches('"').to_owned());
+        } else if let (Some(name), Some((key, value))) = (&section, line.split_once('=')) {
+            let is_url = key.trim().eq_ignore_ascii_case("url");
+            if is_url && !remotes.iter().any(|(known, _)| known == name) {
+                remotes.push((name.clone(), value.trim().trim_matches('"').to_owned()));
+            }
+        }
+    }
+    let origin = remotes.iter().find(|(name, _)| name == "origin");
+    let url = match (origin, remotes.as_slice()) {
+        (Some((_, url)), _) | (None, [(_, url)]) => url,
+        _ => return None,
+    };
+    Some(url.clone())
+}
+
+/// A remote's address as `host/owner/repo`, however it is written; `None` if it names no host.
+pub fn normal_remote(url: &str) -> Option<String> {
+    let url = url.trim();
+    let (host, path) = match url.split_once("://") {
+        Some((scheme, rest)) => {
+            let known = ["https", "http", "ssh", "git", "git+ssh", "git+https"];
+            if !known.contains(&scheme.to_ascii_lowercase().as_str()) {
+                return None;
+            }
+            rest.split_once('/')?
+        }
+        // The short form of ssh: `user@host:owner/repo`. A drive letter is no host.
+        None => url.split_once(':').filter(|(host, _)| host.len() > 1 && !host.contains('/'))?,
+    };
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    // The port says how to get there, not where it is.
+    let host = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let path = path.trim_matches('/');
+    let path = path.strip_suffix(".git").unwrap_or(path).trim_end_matches('/');
+    if host.is_empty() || path.is_empty() {
+        return None;
+    }
+    Some(format!("{}/{path}", host.to_ascii_lowercase()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_of_a_remote_is_one_name() {
+        for url in [
+            "https://github.com/acme/shop.git",
+            "https://github.com/acme/shop",
+            "https://GitHub.com/acme/shop.git/",
+            "https://user:secret@github.com/acme/shop.git",
+            "https://github.com:443/acme/shop",
+            "ssh://git@github.com/acme/shop.git",
+            "ssh://git@github.com:22/acme/shop.git",
+            "git+ssh://git@github.com/acme/shop.git",
+            "git@github.com:acme/shop.git",
+            "git@github.com:/acme/shop.git",
+            " github.com:acme/shop ",
+        ] {
+            assert_eq!(normal_remote(url).as_deref(), Some("github.com/acme/shop"), "{url}");
+        }
+        for url in ["", "/srv/git/shop.git", "../shop", "file:///srv/shop.git", "C:\\shop", "x"] {
+            assert_eq!(normal_remote(url), None, "{url}");
+        }
+        let nested = normal_remote("https://gitlab.com/a/b/c.git");
+        assert_eq!(nested.as_deref(), Some("gitlab.com/a/b/c"));
+    }
+
+    #[test]
+    fn a_folder_knows_its_repository() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("shop");
+        let inside = root.join("src/deep");
+        std::fs::create_dir_all(&inside).unwrap();
+        assert_eq!(Repository::of(&inside).filter(|found| found.root == root), None);
+        std::fs::create_dir_all(root.join(".git")).unwrap();
+        std::fs::write(root.join(".git/HEAD"), "ref: refs/heads/feature/x\n").unwrap();
+        let local = Repository::of(&inside).unwrap();
+        assert_eq!((local.name.as_str(), local.remote), ("shop", None));
+        assert_eq!(local.branch.as_deref(), Some("feature/x"));
+        let config = "[core]\n\tbare = false\n[remote \"fork\"]\n\turl = git@x.org:me/fork.git\n\
+                      [remote \"origin\"]\n\turl = git@github.com:acme/store.git\n";
+        std::fs::write(root.join(".git/config"), config).unwrap();
+        let found = Repository::of(&inside).unwrap();
+        assert_eq!(found.remote.as_deref(), Some("github.com/acme/store"));
+        assert_eq!((found.name.as_str(), found.root), ("store", root.clone()));
+        // A worktree points at its own folder, which shares the configuration.
+        let tree = folder.path().join("tree");
+        let own = root.join(".git/worktrees/tree");
+        std::fs::create_dir_all(&tree).unwrap();
+        std::fs::create_dir_all(&own).unwrap();
+        std::fs::write(tree.join(".git"), format!("gitdir: {}\n", own.display())).unwrap();
+        std::fs::write(own.join("commondir"), "../..\n").unwrap();
+        std::fs::write(own.join("HEAD"), "0123456789\n").unwrap();
+        let found = Repository::of(&tree).unwrap();
+        assert_eq!(found.remote.as_deref(), Some("github.com/acme/store"));
+        assert_eq!(found.branch, None);
+    }
+}

@@ -1,0 +1,145 @@
+//! Changing many notes at once: read them under the lock, decide, and commit all or nothing.
+
+use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
+use memoranda_core::id::ContentHash;
+use memoranda_core::path::NotePath;
+use memoranda_store::{Conflict, FileSummary, ListFilter, ListOrder, Outcome, RelationRow, View};
+
+use crate::error::{EngineError, Result};
+use crate::resolve::Place;
+use crate::{Memory, Who};
+
+/// What a revision does to one note.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// The note.
+    pub place: Place,
+    /// What must be there for anything to be done.
+    pub expect: Expect,
+    /// What becomes of it.
+    pub action: Action,
+}
+
+impl Step {
+    /// The note holds this text.
+    pub fn put(place: Place, text: impl Into<Vec<u8>>) -> Self {
+        Self { place, expect: Expect::Anything, action: Action::Put(text.into()) }
+    }
+
+    /// The note is new, and holds this text.
+    pub fn create(place: Place, text: impl Into<Vec<u8>>) -> Self {
+        Self { place, expect: Expect::Absent, action: Action::Put(text.into()) }
+    }
+
+    /// The note is gone; the history keeps it.
+    pub fn remove(place: Place) -> Self {
+        Self { place, expect: Expect::Anything, action: Action::Remove }
+    }
+
+    /// The note that was at `from` is here, with this text.
+    pub fn move_from(place: Place, from: NotePath, text: impl Into<Vec<u8>>) -> Self {
+        let action = Action::MoveFrom { from, content: text.into() };
+        Self { place, expect: Expect::Anything, action }
+    }
+}
+
+/// What became of a revision.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ReviseOutcome {
+    /// Everything was done, and is durable.
+    Committed(Commit),
+    /// Everything was so already.
+    Unchanged,
+    /// Something else was found than was expected; nothing was done.
+    Conflict(Vec<Conflict>),
+}
+
+/// The notes as they are while the lock is held. Questions to the index go through here too:
+/// asking the [`Memory`] from within a decision could wait for the lock that is held.
+pub struct Desk<'a> {
+    view: &'a View<'a>,
+}
+
+impl Desk<'_> {
+    /// A note's text and version; `None` if there is no such file.
+    pub fn text(&self, place: &Place) -> Result<Option<(String, ContentHash)>> {
+        let Some(found) = self.view.read(&place.project, &place.path)? else { return Ok(None) };
+        match String::from_utf8(found.bytes) {
+            Ok(text) => Ok(Some((text, found.hash))),
+            Err(_) => Err(EngineError::NotText(place.clone())),
+        }
+    }
+
+    /// All files at or below a place.
+    pub fn below(&self, place: &Place) -> Result<Vec<Place>> {
+        let below = self.view.below(&place.project, &place.path)?;
+        let at = |path| Place { project: place.project.clone(), path };
+        Ok(below.files.into_iter().map(at).collect())
+    }
+
+    /// What the index knows of a note.
+    pub fn summary(&self, place: &Place) -> Result<Option<FileSummary>> {
+        Ok(self.view.file(&place.project, &place.path)?)
+    }
+
+    /// Notes that fit a filter.
+    pub fn list(
+        &self,
+        filter: &ListFilter,
+        order: ListOrder,
+        limit: usize,
+        offset: usize,
+    ) -> Result<Vec<FileSummary>> {
+        Ok(self.view.list(filter, order, limit, offset)?)
+    }
+
+    /// The relations to a note, by its number in the index.
+    pub fn relations_to(&self, file: i64) -> Result<Vec<RelationRow>> {
+        Ok(self.view.relations_to(file)?)
+    }
+}
+
+impl Memory {
+    /// Decides on a change of any number of notes with the files as they are under the lock, and
+    /// makes it in one commit. The decision is asked for again if an editor saved in between.
+    pub fn revise<E: From<EngineError>>(
+        &self,
+        who: &Who,
+        message: Option<&str>,
+        mut decide: impl FnMut(&Desk<'_>) -> Result<Vec<Step>, E>,
+    ) -> Result<ReviseOutcome, E> {
+        let outcome = self.store().commit(who, |view| {
+            let steps = decide(&Desk { view }).map_err(Refused::Caller)?;
+            Ok(Change {
+                operations: steps.into_iter().map(operation).collect(),
+                made: Vec::new(),
+                emptied: Vec::new(),
+                message: message.map(str::to_owned),
+            })
+        });
+        match outcome {
+            Ok(Outcome::Committed(commit)) => Ok(ReviseOutcome::Committed(commit)),
+            Ok(Outcome::Unchanged) => Ok(ReviseOutcome::Unchanged),
+            Ok(Outcome::Conflict(conflicts)) => Ok(ReviseOutcome::Conflict(conflicts)),
+            Err(Refused::Caller(error)) => Err(error),
+            Err(Refused::Store(error)) => Err(EngineError::from(error).into()),
+        }
+    }
+}
+
+fn operation(step: Step) -> Operation {
+    let Step { place: Place { project, path }, expect, action } = step;
+    Operation { project, path, expect, action }
+}
+
+/// Why nothing was done: the one who decided did not want to, or the store could not.
+enum Refused<E> {
+    Caller(E),
+    Store(memoranda_store::StoreError),
+}
+
+impl<E> From<memoranda_store::StoreError> for Refused<E> {
+    fn from(error: memoranda_store::StoreError) -> Self {
+        Self::Store(error)
+    }
+}
