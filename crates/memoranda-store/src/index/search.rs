@@ -36,6 +36,10 @@ pub struct SearchFilter {
     pub note_types: Vec<String>,
     /// Only notes that carry all these tags, beside those in the query.
     pub tags: Vec<String>,
+    /// Only notes that hold a current fact of one of these categories.
+    pub categories: Vec<String>,
+    /// Only notes that hold a current fact of at least this importance.
+    pub min_importance: Option<f64>,
     /// Only notes changed since then.
     pub after: Option<Timestamp>,
     /// Only notes changed until then.
@@ -207,6 +211,19 @@ impl Condition {
         for tag in query.tags.iter().chain(&filter.tags) {
             sql.push_str(" AND EXISTS (SELECT 1 FROM tags t WHERE t.tag = ? AND t.file = f.id)");
             values.push(Value::Text(tag.trim_start_matches('#').to_owned()));
+        }
+        let current = "SELECT 1 FROM observations o WHERE o.file = f.id AND o.struck = 0 \
+                       AND o.superseded_by IS NULL";
+        if !filter.categories.is_empty() {
+            let marks = vec!["?"; filter.categories.len()].join(", ");
+            sql.push_str(&format!(
+                " AND EXISTS ({current} AND o.category COLLATE NOCASE IN ({marks}))"
+            ));
+            values.extend(filter.categories.iter().cloned().map(Value::Text));
+        }
+        if let Some(least) = filter.min_importance {
+            sql.push_str(&format!(" AND EXISTS ({current} AND o.importance >= ?)"));
+            values.push(Value::Real(least));
         }
         if let Some(folder) = &filter.folder {
             sql.push_str(" AND (f.path = ? OR (f.path > ? AND f.path < ?))");
