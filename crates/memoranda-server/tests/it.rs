@@ -15,3 +15,5 @@ mod guard;
 mod http;
 #[path = "it/snapshots.rs"]
 mod snapshots;
+#[path = "it/tables.rs"]
+mod tables;

@@ -106,7 +106,7 @@ fn headers_and_paths_narrow_and_never_widen() {
     let http = Http::start(&vault, ServerConfig { selection, ..config() });
     for headers in [[("X-MCP-Tools", "memory")], [("X-MCP-Toolsets", "all")]] {
         let list = http.mcp(era, "/mcp", &headers, "tools/list", json!({})).json();
-        assert_eq!(names(&list), [""; 0]);
+        assert!(!names(&list).contains(&"memory"), "{list}");
         assert_eq!(http.send("POST", "/api/tools/memory", &headers, "{}").status, 404);
     }
 }

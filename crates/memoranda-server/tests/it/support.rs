@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use memoranda_dialects::{Call, Hints, Tier, ToolDef, ToolResult, Toolset};
+use memoranda_dialects::{Call, Hints, Selection, Tier, ToolDef, ToolResult, Toolset};
 use memoranda_engine::{Memory, OpenOptions};
 use memoranda_server::{HttpServer, ServerConfig, ServerError};
 use serde_json::{Value, json};
@@ -41,8 +41,10 @@ impl Vault {
     }
 }
 
+/// A server with the memory tool alone: what is tested of it does not change with other tools.
 pub(crate) fn config() -> ServerConfig {
-    ServerConfig::standard("9.9.9")
+    let selection = Selection { toolsets: vec!["memory".into()], ..Selection::default() };
+    ServerConfig { selection, ..ServerConfig::standard("9.9.9") }
 }
 
 /// The ways in which a client can begin.
