@@ -6,10 +6,10 @@ use memoranda_dialects::{Selection, Settings};
 use memoranda_server::ServerConfig;
 use serde_json::json;
 
-use crate::support::{Client, ERAS, Era, FIXTURES, Vault, config, noticed};
+use crate::support::{Client, ERAS, EXTRA, Era, Vault, config, noticed};
 
 fn with_fixtures() -> ServerConfig {
-    ServerConfig { extra_tools: &FIXTURES, ..config() }
+    ServerConfig { extra: EXTRA, ..config() }
 }
 
 #[tokio::test]
