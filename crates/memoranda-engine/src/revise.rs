@@ -1,7 +1,7 @@
 //! Changing many notes at once: read them under the lock, decide, and commit all or nothing.
 
 use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
-use memoranda_core::id::ContentHash;
+use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_store::{Conflict, FileSummary, ListFilter, ListOrder, Outcome, RelationRow, View};
 
@@ -91,6 +91,22 @@ impl Desk<'_> {
         offset: usize,
     ) -> Result<Vec<FileSummary>> {
         Ok(self.view.list(filter, order, limit, offset)?)
+    }
+
+    /// The notes of a project that have this permalink.
+    pub fn with_permalink(
+        &self,
+        project: &ProjectName,
+        permalink: &str,
+    ) -> Result<Vec<FileSummary>> {
+        Ok(self.view.with_permalink(project, permalink)?)
+    }
+
+    /// The notes that a name can mean in a project.
+    pub fn named(&self, project: &ProjectName, name: &str) -> Result<Vec<Place>> {
+        let at = |path| Place { project: project.clone(), path };
+        let found = self.view.link_candidates(project, name)?;
+        Ok(found.into_iter().map(|candidate| at(candidate.path)).collect())
     }
 
     /// The relations to a note, by its number in the index.

@@ -13,6 +13,7 @@ mod observation;
 mod parse;
 pub mod permalink;
 mod relation;
+mod relink;
 mod yaml;
 
 use std::ops::Range;
@@ -25,6 +26,7 @@ use crate::problem::Problem;
 pub use facts::{derived_id, fact_edits};
 pub use observation::{NewObservation, render_observation};
 pub use parse::parse;
+pub use relink::relink;
 
 /// What one Markdown text says.
 #[derive(Clone, PartialEq, Debug)]

@@ -10,13 +10,14 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
-use memoranda_core::query::{Mode, Need, Query, match_expression};
+use memoranda_core::query::{MetaFilter, Mode, Need, Query, match_expression};
 use memoranda_core::rank::TitleMatch;
 use memoranda_core::words::{index_text, words};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
 use super::digest::link_key;
+use super::metadata;
 use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
 
@@ -44,6 +45,8 @@ pub struct SearchFilter {
     pub after: Option<Timestamp>,
     /// Only notes changed until then.
     pub before: Option<Timestamp>,
+    /// Only notes whose frontmatter is like this.
+    pub metadata: Vec<MetaFilter>,
 }
 
 /// A passage that a search found.
@@ -183,14 +186,14 @@ fn is_common(db: &Connection, expression: &str) -> Result<bool> {
 type FoundPassage = (i64, f64, i64);
 
 /// The filter as SQL over `files f`, with its values.
-struct Condition {
-    sql: String,
-    values: Vec<Value>,
+pub(super) struct Condition {
+    pub(super) sql: String,
+    pub(super) values: Vec<Value>,
     is_open: bool,
 }
 
 impl Condition {
-    fn new(query: &Query, filter: &SearchFilter) -> Self {
+    pub(super) fn new(query: &Query, filter: &SearchFilter) -> Self {
         let mut sql = String::from("f.kind IN (1, 2)");
         let mut values = Vec::new();
         let mut any_of = |sql: &mut String, column: &str, names: Vec<String>| {
@@ -237,6 +240,7 @@ impl Condition {
                 values.push(Value::Integer(time.as_millisecond()));
             }
         }
+        metadata::conditions(filter, &mut sql, &mut values);
         let is_open = values.is_empty();
         Self { sql, values, is_open }
     }

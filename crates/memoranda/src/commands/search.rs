@@ -154,6 +154,7 @@ fn meant(session: &Session, memory: &Memory, args: &Args) -> Result<SearchReques
             min_importance: args.importance,
             after: time::parse_some(args.since.as_deref())?,
             before: time::parse_some(args.until.as_deref())?,
+            ..SearchFilter::default()
         },
         limit,
         offset: limit * (args.page as usize - 1),
