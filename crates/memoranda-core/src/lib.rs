@@ -13,6 +13,8 @@ pub mod schema;
 
 pub mod change;
 
+pub mod fact;
+
 pub mod passage;
 pub mod words;
 

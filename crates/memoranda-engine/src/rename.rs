@@ -201,7 +201,7 @@ fn broken_links(
             links.extend(named.into_iter().filter(|link| link.target_file.is_none()));
         }
         for link in links {
-            let Some(holder) = view.file_by_id(link.file)? else { continue };
+            let Some(holder) = view.by_id(link.file)? else { continue };
             let own = holder.project == from.project;
             if let Some(name) = moving.new_name(&link.target, own.then_some(&holder.path)) {
                 let holder = Place { project: holder.project, path: holder.path };

@@ -14,6 +14,7 @@ mod checkpoint;
 mod commit;
 mod error;
 mod files;
+mod folder;
 mod index;
 mod lock;
 mod log;
@@ -47,9 +48,11 @@ pub use files::{
     Below, Entry, EntryKind, FileRules, FileStat, Found, HardLinks, Listing, MAX_FILE_BYTES,
     Privacy, hash,
 };
+pub use folder::Folder;
 pub use index::{
-    Browse, Counts, FileKind, FileSummary, GraphNode, HistoryFilter, ListFilter, ListOrder, Moment,
-    ObservationRow, PastFile, Problems, RelationRow, SearchFilter, SearchHit, SearchHits,
+    Browse, Counts, FileKind, FileSummary, FolderFact, FolderSum, GraphNode, HistoryFilter,
+    ListFilter, ListOrder, Moment, NodeRow, ObservationRow, PastFile, Problems, RelationRow,
+    SearchFilter, SearchHit, SearchHits,
 };
 pub use log::{LogDamage, Purged};
 pub use sync::{SyncProgress, SyncReport};

@@ -9,6 +9,7 @@ pub(crate) mod history;
 mod links;
 mod listing;
 mod metadata;
+pub(crate) mod nodes;
 mod search;
 mod write;
 
@@ -36,6 +37,7 @@ pub(crate) use listing::{
     at, by_id, by_key, counts, list, notes_in, observations, problems, relations_from,
     relations_named, relations_to,
 };
+pub use nodes::{FolderFact, FolderSum, NodeRow};
 pub use search::{SearchFilter, SearchHit, SearchHits};
 pub(crate) use search::{passage_text, search};
 pub(crate) use write::{
