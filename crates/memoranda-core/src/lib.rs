@@ -12,6 +12,7 @@ pub mod note;
 pub mod schema;
 
 pub mod change;
+pub mod cron;
 
 pub mod fact;
 
