@@ -32,7 +32,7 @@ pub(crate) use listing::{
     at, by_id, by_key, counts, list, notes_in, observations, problems, relations_from, relations_to,
 };
 pub use search::{SearchFilter, SearchHit, SearchHits};
-pub(crate) use search::{passage_text, search};
+pub(crate) use search::{body, passage_text, search};
 pub(crate) use write::{
     Batch, FileRow, Put, all_rows, forget_project, project_id, project_id_of, row, rows_at_or_below,
 };
