@@ -12,6 +12,8 @@ pub mod note;
 
 pub mod change;
 
+pub mod fact;
+
 pub mod passage;
 pub mod words;
 

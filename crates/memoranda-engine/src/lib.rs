@@ -49,10 +49,11 @@ pub use write::{AddRequest, WriteMode, WriteOutcome, WriteRequest, Written};
 
 pub use memoranda_core as core;
 pub use memoranda_store::{
-    CheckReport, Conflict, Counts, Entry, EntryKind, FileKind, FileSummary, GraphNode, HardLinks,
-    HistoryFilter, ListFilter, ListOrder, Listing, Moment, ObservationRow, OpenOptions, Problems,
-    Project, ProjectPlace, RelationRow, SearchFilter, StoreError, SyncProgress, SyncReport, Vacuum,
-    VacuumReport, VacuumWhat, clock, faults, hash,
+    CheckReport, Conflict, Counts, Entry, EntryKind, FileKind, FileSummary, Folder, FolderFact,
+    FolderSum, GraphNode, HardLinks, HistoryFilter, ListFilter, ListOrder, Listing, Moment,
+    NodeRow, ObservationRow, OpenOptions, Problems, Project, ProjectPlace, RelationRow,
+    SearchFilter, StoreError, SyncProgress, SyncReport, Vacuum, VacuumReport, VacuumWhat, clock,
+    faults, hash,
 };
 
 use memoranda_core::change::Author;

@@ -1,9 +1,13 @@
 //! Changing many notes at once: read them under the lock, decide, and commit all or nothing.
 
 use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
-use memoranda_core::id::ContentHash;
+use memoranda_core::graph::LinkCandidate;
+use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
-use memoranda_store::{Conflict, FileSummary, ListFilter, ListOrder, Outcome, RelationRow, View};
+use memoranda_store::{
+    Conflict, FileSummary, FolderSum, ListFilter, ListOrder, NodeRow, ObservationRow, Outcome,
+    RelationRow, View,
+};
 
 use crate::error::{EngineError, Result};
 use crate::resolve::Place;
@@ -97,6 +101,41 @@ impl Desk<'_> {
         offset: usize,
     ) -> Result<Vec<FileSummary>> {
         Ok(self.view.list(filter, order, limit, offset)?)
+    }
+
+    /// What the index knows of a note, by its number.
+    pub fn by_id(&self, id: i64) -> Result<Option<FileSummary>> {
+        Ok(self.view.by_id(id)?)
+    }
+
+    /// The facts of a note, by its number in the index.
+    pub fn observations(&self, file: i64) -> Result<Vec<ObservationRow>> {
+        Ok(self.view.observations(file)?)
+    }
+
+    /// The notes of exactly this title in a folder, the shortest path first.
+    pub fn titled(
+        &self,
+        project: &ProjectName,
+        folder: &str,
+        title: &str,
+    ) -> Result<Vec<LinkCandidate<i64>>> {
+        Ok(self.view.titled(project, folder, title)?)
+    }
+
+    /// Notes whose names some systems could not tell from this one.
+    pub fn twins(&self, place: &Place) -> Result<Vec<NotePath>> {
+        Ok(self.view.twins(&place.project, &place.path)?)
+    }
+
+    /// Every note of a folder, not of those below it.
+    pub fn nodes(&self, project: &ProjectName, folder: &str) -> Result<Vec<NodeRow>> {
+        Ok(self.view.nodes(project, folder)?)
+    }
+
+    /// The folders of a project that hold notes.
+    pub fn folders(&self, project: &ProjectName) -> Result<Vec<FolderSum>> {
+        Ok(self.view.folders(project)?)
     }
 
     /// The relations to a note, by its number in the index.

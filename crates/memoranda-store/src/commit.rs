@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use memoranda_core::change::{
     Action, Author, Change, Channel, Commit, Expect, FileChange, Operation,
 };
+use memoranda_core::graph::LinkCandidate;
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use rusqlite::Connection;
@@ -21,7 +22,10 @@ use crate::error::{Result, StoreError};
 use crate::faults::{self, Step};
 use crate::files::{self, Found, MAX_FILE_BYTES, Root};
 use crate::index::digest::{Digest, digest, is_text};
-use crate::index::{self, Batch, FileSummary, ListFilter, ListOrder, Put, RelationRow, history};
+use crate::index::{
+    self, Batch, FileSummary, FolderSum, ListFilter, ListOrder, NodeRow, ObservationRow, Put,
+    RelationRow, history,
+};
 use crate::log::{Body, FileNote, Placed, Record};
 use crate::session::Session;
 use crate::{Inner, observe};
@@ -89,6 +93,41 @@ impl View<'_> {
         offset: usize,
     ) -> Result<Vec<FileSummary>> {
         index::list(self.db, filter, order, limit, offset)
+    }
+
+    /// What the index knows of a file, by its number.
+    pub fn by_id(&self, id: i64) -> Result<Option<FileSummary>> {
+        index::by_id(self.db, id)
+    }
+
+    /// The facts of a file, as of the last commit.
+    pub fn observations(&self, file: i64) -> Result<Vec<ObservationRow>> {
+        index::observations(self.db, file)
+    }
+
+    /// The notes of exactly this title in a folder, the shortest path first.
+    pub fn titled(
+        &self,
+        project: &ProjectName,
+        folder: &str,
+        title: &str,
+    ) -> Result<Vec<LinkCandidate<i64>>> {
+        index::nodes::titled(self.db, project, folder, title)
+    }
+
+    /// Files whose names some systems could not tell from this one.
+    pub fn twins(&self, project: &ProjectName, path: &NotePath) -> Result<Vec<NotePath>> {
+        index::by_key(self.db, project, path)
+    }
+
+    /// Every note of a folder, not of those below it.
+    pub fn nodes(&self, project: &ProjectName, folder: &str) -> Result<Vec<NodeRow>> {
+        index::nodes::nodes(self.db, project, folder)
+    }
+
+    /// The folders of a project that hold notes.
+    pub fn folders(&self, project: &ProjectName) -> Result<Vec<FolderSum>> {
+        index::nodes::folders(self.db, project)
     }
 
     /// The relations to a file, as of the last commit.

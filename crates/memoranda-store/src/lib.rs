@@ -14,6 +14,7 @@ mod checkpoint;
 mod commit;
 mod error;
 mod files;
+mod folder;
 mod index;
 mod lock;
 mod log;
@@ -47,9 +48,11 @@ pub use files::{
     Below, Entry, EntryKind, FileRules, FileStat, Found, HardLinks, Listing, MAX_FILE_BYTES,
     Privacy, hash,
 };
+pub use folder::Folder;
 pub use index::{
-    Counts, FileKind, FileSummary, GraphNode, HistoryFilter, ListFilter, ListOrder, Moment,
-    ObservationRow, Problems, RelationRow, SearchFilter, SearchHit, SearchHits,
+    Counts, FileKind, FileSummary, FolderFact, FolderSum, GraphNode, HistoryFilter, ListFilter,
+    ListOrder, Moment, NodeRow, ObservationRow, Problems, RelationRow, SearchFilter, SearchHit,
+    SearchHits,
 };
 pub use log::{LogDamage, Purged};
 pub use sync::{SyncProgress, SyncReport};

@@ -92,7 +92,7 @@ fn number(text: &str) -> Option<u32> {
     digits.then(|| text.parse().ok()).flatten()
 }
 
-fn share(text: &str) -> Option<f64> {
+pub(super) fn share(text: &str) -> Option<f64> {
     text.parse().ok().filter(|value| (0.0..=1.0).contains(value))
 }
 
@@ -126,10 +126,10 @@ pub(crate) fn write(fact: &Fact, unknown: &[String]) -> String {
 }
 
 /// Hides what would end a word or the comment itself: blanks, control characters, `%`, `>`.
-fn encode(text: &str) -> String {
+pub(super) fn encode(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
-        if c == ' ' || c == '%' || c == '>' || c.is_control() {
+        if c.is_whitespace() || c == '%' || c == '>' || c == '<' || c.is_control() {
             let mut bytes = [0; 4];
             for byte in c.encode_utf8(&mut bytes).bytes() {
                 let _ = write!(out, "%{byte:02X}");
@@ -141,7 +141,7 @@ fn encode(text: &str) -> String {
     out
 }
 
-fn decode(text: &str) -> String {
+pub(super) fn decode(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {

@@ -12,6 +12,7 @@ mod lines;
 mod observation;
 mod parse;
 pub mod permalink;
+mod rating;
 mod relation;
 mod yaml;
 
@@ -23,8 +24,9 @@ use crate::id::ObservationId;
 use crate::problem::Problem;
 
 pub use facts::{derived_id, fact_edits};
-pub use observation::{NewObservation, render_observation};
+pub use observation::{NewObservation, content, render_observation, stated};
 pub use parse::parse;
+pub use rating::{NewRelation, render_relation};
 
 /// What one Markdown text says.
 #[derive(Clone, PartialEq, Debug)]
@@ -123,7 +125,7 @@ pub struct Fact {
 }
 
 /// A link from this note to another, by name.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Relation {
     /// What the link says, such as `depends_on`; `links_to` for a plain wikilink.
     pub relation_type: String,
@@ -135,4 +137,31 @@ pub struct Relation {
     pub line: usize,
     /// The bytes of the link itself, from `[[` to `]]`.
     pub span: Range<usize>,
+    /// What the comment at the end of its line says; `None` for a link typed by hand. A link
+    /// with one means the note of exactly its name in the same folder, and no other.
+    pub rating: Option<Rating>,
+}
+
+impl Relation {
+    /// The name of the other note, also where a link cannot hold it.
+    pub fn name(&self) -> &str {
+        let told = self.rating.as_ref().and_then(|rating| rating.target.as_deref());
+        told.unwrap_or(&self.target)
+    }
+}
+
+/// What Memoranda knows of a relation beyond its link, kept in a comment at the end of its line:
+/// `<!-- rel 2026-01-20T15:30:00Z c=1.0 i=0.7 -->`.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Rating {
+    /// When it was written.
+    pub time: Option<Timestamp>,
+    /// How sure its author was, 0 to 1.
+    pub confidence: Option<f64>,
+    /// How much it matters, 0 to 1.
+    pub importance: Option<f64>,
+    /// The name of the other note, where a link cannot hold it.
+    pub target: Option<String>,
+    /// What the link says, where the grammar cannot hold it.
+    pub relation_type: Option<String>,
 }

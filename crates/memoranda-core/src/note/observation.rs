@@ -184,6 +184,107 @@ fn tags_of(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// The category of facts that name none.
+const FACT: &str = "fact";
+
+/// A fact as it is written for a caller's words: read back by [`content`] to the letter, but for
+/// blanks at its ends and control characters.
+pub fn stated(words: &str) -> NewObservation {
+    let plain = words.replace("\r\n", "\n").replace('\r', "\n");
+    let plain = plain.replace(|c: char| c.is_control() && c != '\n', " ");
+    let text = escape(plain.trim());
+    let (category, text) = match category_of(&text) {
+        // Words that begin with a category of their own keep it.
+        Some((category, start))
+            if category != FACT && text.get(..start) == Some(&format!("[{category}] ")) =>
+        {
+            (category.to_owned(), text.get(start..).unwrap_or_default().to_owned())
+        }
+        _ => (FACT.to_owned(), text),
+    };
+    NewObservation { category: Some(category), text, context: None, fact: None }
+}
+
+/// What a fact says in full, as a caller said it: category (other than `fact`), text and context.
+pub fn content(text: &str, observation: &super::Observation) -> String {
+    let said = if observation.struck {
+        let category = observation.category.as_deref().map(|word| format!("[{word}] "));
+        let context = observation.context.as_deref().map(|context| format!(" ({context})"));
+        let (category, context) = (category.unwrap_or_default(), context.unwrap_or_default());
+        format!("{category}{}{context}", observation.text)
+    } else {
+        let line = text.get(observation.span.clone()).unwrap_or_default();
+        let (said, _) = comment::split(without_list_mark(line).trim_end());
+        said.trim().to_owned()
+    };
+    let said = said.strip_prefix("[fact] ").unwrap_or(&said);
+    unescape(said)
+}
+
+fn without_list_mark(line: &str) -> &str {
+    let line = line.trim_start();
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let mark = if rest.len() < line.len() { &['.', ')'][..] } else { &['-', '*', '+'][..] };
+    match rest.strip_prefix(mark) {
+        Some(rest) if rest.starts_with([' ', '\t']) => rest.trim_start(),
+        _ => line,
+    }
+}
+
+/// What would begin a line, a comment or a strike-out is marked by a backslash; a line break is
+/// written as Markdown's readers show it.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut rest = text;
+    if backslashes_before(rest, "~~").is_some() {
+        out.push('\\');
+    }
+    while let Some(c) = rest.chars().next() {
+        let marked =
+            ["<br>", "<!--"].iter().find_map(|mark| Some((backslashes_before(rest, mark)?, *mark)));
+        if let Some((count, mark)) = marked {
+            out.extend(std::iter::repeat_n('\\', 2 * count + 1));
+            out.push_str(mark);
+            rest = rest.get(count + mark.len()..).unwrap_or_default();
+        } else if let Some(count) = backslashes_before(rest, "\n") {
+            out.extend(std::iter::repeat_n('\\', 2 * count));
+            out.push_str("<br>");
+            rest = rest.get(count + 1..).unwrap_or_default();
+        } else {
+            out.push(c);
+            rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        }
+    }
+    out
+}
+
+fn unescape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = match backslashes_before(text, "~~") {
+        Some(1..) => text.get(1..).unwrap_or_default(),
+        _ => text,
+    };
+    while let Some(c) = rest.chars().next() {
+        let marked =
+            ["<br>", "<!--"].iter().find_map(|mark| Some((backslashes_before(rest, mark)?, *mark)));
+        if let Some((count, mark)) = marked {
+            out.extend(std::iter::repeat_n('\\', count / 2));
+            out.push_str(if mark == "<br>" && count % 2 == 0 { "\n" } else { mark });
+            rest = rest.get(count + mark.len()..).unwrap_or_default();
+        } else {
+            out.push(c);
+            rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        }
+    }
+    out
+}
+
+/// How many backslashes a text begins with, if this follows them.
+fn backslashes_before(text: &str, mark: &str) -> Option<usize> {
+    let rest = text.trim_start_matches('\\');
+    rest.starts_with(mark).then_some(text.len() - rest.len())
+}
+
 /// Writes an observation as one line, without list mark or line ending:
 /// `[category] text (context) <!-- obs_… -->`.
 pub fn render_observation(observation: &NewObservation) -> String {

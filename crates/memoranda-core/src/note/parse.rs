@@ -5,7 +5,9 @@ use std::ops::Range;
 
 use super::blocks::{Block, Holder, blocks};
 use super::lines::Lines;
-use super::{Note, Observation, Relation, Section, comment, frontmatter, observation, relation};
+use super::{
+    Note, Observation, Relation, Section, comment, frontmatter, observation, rating, relation,
+};
 use crate::problem::Problem;
 
 /// Lines beyond this length are probably not text.
@@ -99,15 +101,20 @@ pub(crate) fn sites(text: &str, lines: &Lines<'_>, blocks: &[Block]) -> Vec<Site
     for block in blocks {
         let raw = text.get(block.range.clone()).unwrap_or_default();
         let (stated, _) = comment::split(raw);
+        let (stated, rated) = rating::split(stated);
         for link in relation::links(stated, block.holder) {
             let start = block.range.start + link.range.start;
             let end = block.range.start + link.range.end;
+            // Only a line that is a relation and nothing else is rated.
+            let rating = rated.clone().filter(|_| link.typed);
+            let told = rating.as_ref().and_then(|rating| rating.relation_type.clone());
             let relation = Relation {
-                relation_type: link.relation_type.to_owned(),
+                relation_type: told.unwrap_or_else(|| link.relation_type.to_owned()),
                 target: link.target,
                 context: link.context,
                 line: lines.number_at(start),
                 span: start..end,
+                rating,
             };
             let (block, holder) = (block.range.clone(), block.holder);
             found.push(Site { relation, block, holder, typed: link.typed });
@@ -119,7 +126,7 @@ pub(crate) fn sites(text: &str, lines: &Lines<'_>, blocks: &[Block]) -> Vec<Site
 fn unique(sites: Vec<Site>) -> Vec<Relation> {
     let mut seen = HashSet::new();
     let relations = sites.into_iter().map(|site| site.relation);
-    relations.filter(|r| seen.insert((r.relation_type.clone(), r.target.clone()))).collect()
+    relations.filter(|r| seen.insert((r.relation_type.clone(), r.name().to_owned()))).collect()
 }
 
 fn sections(text: &str, lines: &Lines<'_>, blocks: &[Block], body: &Range<usize>) -> Vec<Section> {

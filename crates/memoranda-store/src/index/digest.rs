@@ -60,6 +60,11 @@ pub(crate) struct Digest {
     pub(crate) passages: Vec<DigestedPassage>,
     pub(crate) observations: Vec<(ObservationId, Observation)>,
     pub(crate) relations: Vec<note::Relation>,
+    /// How much the note as a whole matters, and how sure it is, as its frontmatter says.
+    pub(crate) importance: Option<f64>,
+    pub(crate) confidence: Option<f64>,
+    /// Whether the note stands for something that has not been described yet.
+    pub(crate) is_placeholder: bool,
 }
 
 /// Where a permalink comes from.
@@ -125,6 +130,9 @@ fn markdown(path: &NotePath, text: &str, mut problems: Vec<Problem>) -> Digest {
         tags: note.tags(),
         passages: passages.collect(),
         observations: identify(path, &note),
+        importance: share(&note, "importance"),
+        confidence: share(&note, "confidence"),
+        is_placeholder: note.frontmatter.text("placeholder").is_some_and(|text| text == "true"),
         relations: note.relations,
         title,
         permalink,
@@ -151,11 +159,20 @@ fn plain(path: &NotePath, text: &str, problems: Vec<Problem>) -> Digest {
         passages: passages.collect(),
         observations: Vec::new(),
         relations: Vec::new(),
+        importance: None,
+        confidence: None,
+        is_placeholder: false,
         title,
         permalink,
         permalink_source: PermalinkSource::Path,
         problems,
     }
+}
+
+/// A frontmatter value from 0 to 1.
+fn share(note: &Note, key: &str) -> Option<f64> {
+    let value: f64 = note.frontmatter.text(key)?.trim().parse().ok()?;
+    (0.0..=1.0).contains(&value).then_some(value)
 }
 
 fn other(path: &NotePath, size: usize) -> Digest {
@@ -194,10 +211,21 @@ pub(crate) fn link_key(name: &str) -> String {
     if slug.is_empty() { name.to_lowercase() } else { slug }
 }
 
+/// The key under which a link that means one title in one folder finds its note. Most often the
+/// title is the file's name, and then this is the key of its path.
+pub(crate) fn exact_key(folder: &str, title: &str) -> String {
+    link_key(&format!("{folder}/{title}"))
+}
+
 /// The names by which a link can mean a file, from what its row in the index says.
 pub(crate) fn link_keys(path: &NotePath, title: &str, metadata: &str) -> Vec<String> {
     let without_extension = &path.as_str()[..path.as_str().len() - extension_bytes(path)];
     let mut keys = vec![link_key(title), link_key(path.stem()), link_key(without_extension)];
+    if path.is_markdown()
+        && let Some(folder) = path.parent()
+    {
+        keys.push(exact_key(folder, title));
+    }
     if !path.is_markdown() {
         keys.push(link_key(path.as_str()));
         keys.push(link_key(path.file_name()));

@@ -7,7 +7,7 @@ use rusqlite::types::ValueRef;
 use crate::error::Result;
 
 /// What each table says, in an order that depends on the content alone.
-const TABLES: [(&str, &str); 9] = [
+const TABLES: [(&str, &str); 10] = [
     (
         "files",
         "SELECT p.name, f.path, f.kind, f.hash, f.title, f.permalink, f.note_type, f.created_ms, \
@@ -28,9 +28,15 @@ const TABLES: [(&str, &str); 9] = [
     ),
     (
         "relations",
-        "SELECT p.name, f.path, r.line, r.relation_type, r.target, r.target_key, t.path, r.context \
-         FROM relations r JOIN files f ON f.id = r.file JOIN projects p ON p.id = f.project \
+        "SELECT p.name, f.path, r.line, r.relation_type, r.target, r.target_key, t.path, r.context, \
+         r.exact_name, r.time_ms, r.confidence, r.importance FROM relations r JOIN files f ON f.id = r.file JOIN projects p ON p.id = f.project \
          LEFT JOIN files t ON t.id = r.target_file ORDER BY 1, 2, 3, 4, 5",
+    ),
+    (
+        "nodes",
+        "SELECT p.name, f.path, n.folder, n.importance, n.confidence, n.facts, n.relations, \
+         n.placeholder FROM nodes n JOIN files f ON f.id = n.file \
+         JOIN projects p ON p.id = n.project ORDER BY 1, 2",
     ),
     (
         "tags",

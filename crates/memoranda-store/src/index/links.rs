@@ -34,24 +34,78 @@ pub(super) fn bind(db: &Connection, project: i64, key: &str) -> Result<()> {
         return Ok(());
     }
     let candidates = candidates(db, project, key)?;
+    bind_exact(db, project, key, &candidates)?;
     match candidates.as_slice() {
         [] => {
             db.prepare_cached(
-                "UPDATE relations SET target_file = NULL \
-                 WHERE target_key = ? AND project = ? AND target_file IS NOT NULL",
+                "UPDATE relations SET target_file = NULL WHERE target_key = ? AND project = ? \
+                 AND target_file IS NOT NULL AND exact_name IS NULL",
             )?
             .execute(params![key, project])?;
         }
         [only] => {
             db.prepare_cached(
                 "UPDATE relations SET target_file = ?3 \
-                 WHERE target_key = ?1 AND project = ?2 AND target_file IS NOT ?3",
+                 WHERE target_key = ?1 AND project = ?2 AND target_file IS NOT ?3 \
+                 AND exact_name IS NULL",
             )?
             .execute(params![key, project, only.id])?;
         }
         several => bind_each(db, project, key, several)?,
     }
     Ok(())
+}
+
+/// A relation that means one title in one folder means that note or none.
+fn bind_exact(
+    db: &Connection,
+    project: i64,
+    key: &str,
+    candidates: &[LinkCandidate<i64>],
+) -> Result<()> {
+    let mut query = db.prepare_cached(
+        "SELECT r.file, r.n, r.exact_name, f.path, r.target_file FROM relations r \
+         JOIN files f ON f.id = r.file \
+         WHERE r.target_key = ? AND r.project = ? AND r.exact_name IS NOT NULL",
+    )?;
+    let relations = query
+        .query_map(params![key, project], |row| {
+            Ok((
+                (row.get::<_, i64>(0)?, row.get::<_, i64>(1)?),
+                row.get::<_, String>(2)?,
+                row.get::<_, String>(3)?,
+                row.get::<_, Option<i64>>(4)?,
+            ))
+        })?
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut update =
+        db.prepare_cached("UPDATE relations SET target_file = ? WHERE file = ? AND n = ?")?;
+    for ((file, n), name, path, bound) in relations {
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let target = exact(candidates, folder, &name);
+        if target != bound {
+            update.execute(params![target, file, n])?;
+        }
+    }
+    Ok(())
+}
+
+/// The note of exactly this title in this folder; of several, the first by its path.
+fn exact(candidates: &[LinkCandidate<i64>], folder: &str, name: &str) -> Option<i64> {
+    let fits =
+        |c: &&LinkCandidate<i64>| c.title == name && c.path.parent().unwrap_or_default() == folder;
+    candidates.iter().find(fits).map(|candidate| candidate.id)
+}
+
+/// The file that a new relation means which names a title in its own folder.
+pub(super) fn exact_target(
+    db: &Connection,
+    project: i64,
+    key: &str,
+    folder: &str,
+    name: &str,
+) -> Result<Option<i64>> {
+    Ok(exact(&candidates(db, project, key)?, folder, name))
 }
 
 /// Among several notes of one name, each relation means the one nearest to it.
@@ -63,7 +117,8 @@ fn bind_each(
 ) -> Result<()> {
     let mut query = db.prepare_cached(
         "SELECT r.file, r.n, r.target, f.path, f.project FROM relations r \
-         JOIN files f ON f.id = r.file WHERE r.target_key = ? AND r.project = ?",
+         JOIN files f ON f.id = r.file \
+         WHERE r.target_key = ? AND r.project = ? AND r.exact_name IS NULL",
     )?;
     let relations = query
         .query_map(params![key, project], |row| {

@@ -7,6 +7,7 @@ mod graph;
 pub(crate) mod history;
 mod links;
 mod listing;
+pub(crate) mod nodes;
 mod search;
 mod write;
 
@@ -31,6 +32,7 @@ pub use listing::{
 pub(crate) use listing::{
     at, by_id, by_key, counts, list, notes_in, observations, problems, relations_from, relations_to,
 };
+pub use nodes::{FolderFact, FolderSum, NodeRow};
 pub use search::{SearchFilter, SearchHit, SearchHits};
 pub(crate) use search::{passage_text, search};
 pub(crate) use write::{

@@ -88,10 +88,32 @@ CREATE TABLE relations (
   target_file INTEGER,
   context TEXT,
   line INTEGER NOT NULL,
+  -- Set for a relation with a comment of its own: it means the note of exactly this title in the
+  -- same folder, and no other.
+  exact_name TEXT,
+  time_ms INTEGER,
+  confidence REAL,
+  importance REAL,
   PRIMARY KEY (file, n)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX relations_unbound ON relations(file) WHERE target_file IS NULL;
 CREATE INDEX relations_by_key ON relations(target_key, project);
 CREATE INDEX relations_by_target ON relations(target_file) WHERE target_file IS NOT NULL;
+
+-- What sums over a folder need of every note, in few bytes and side by side.
+CREATE TABLE nodes (
+  project INTEGER NOT NULL,
+  folder TEXT NOT NULL,
+  file INTEGER NOT NULL,
+  importance REAL,
+  confidence REAL,
+  -- How many facts are current, and how many relations it states.
+  facts INTEGER NOT NULL,
+  relations INTEGER NOT NULL,
+  -- It only holds relations of something that has not been described yet.
+  placeholder INTEGER NOT NULL,
+  PRIMARY KEY (project, folder, file)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE tags (
   file INTEGER NOT NULL,

@@ -4,11 +4,12 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 
 use memoranda_core::id::{ContentHash, ObservationId, ProjectName};
+use memoranda_core::note::Observation;
 use memoranda_core::path::NotePath;
 use memoranda_core::words::index_text;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::digest::{Digest, FileKind, PermalinkSource, digest, link_key, link_keys};
+use super::digest::{Digest, FileKind, PermalinkSource, digest, exact_key, link_key, link_keys};
 use super::links;
 use crate::error::Result;
 use crate::files::FileStat;
@@ -150,8 +151,45 @@ impl<'c> Batch<'c> {
             serde_json::to_string(&problems).unwrap_or_default(),
         ])?;
         let file = known.map_or_else(|| self.db.last_insert_rowid(), |row| row.id);
+        match digest.kind {
+            FileKind::Markdown => self.put_node(put, file, digest)?,
+            // A file can turn into something that is too large to be read.
+            _ if put.path.is_markdown() => self.forget_node(put.project, put.path, file)?,
+            _ => {}
+        }
         self.put_keys(put.project, file, &old_keys, &digest.keys(put.path))?;
         self.put_content(put, file, digest)
+    }
+
+    fn put_node(&self, put: &Put<'_>, file: i64, digest: &Digest) -> Result<()> {
+        let is_current = |observation: &Observation| {
+            let superseded = observation.fact.as_ref().and_then(|fact| fact.superseded_by.as_ref());
+            !observation.struck && superseded.is_none()
+        };
+        let facts = digest.observations.iter().filter(|(_, o)| is_current(o)).count();
+        self.db
+            .prepare_cached(
+                "INSERT OR REPLACE INTO nodes (project, folder, file, importance, confidence, \
+                 facts, relations, placeholder) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            )?
+            .execute(params![
+                put.project,
+                put.path.parent().unwrap_or_default(),
+                file,
+                digest.importance,
+                digest.confidence,
+                facts as i64,
+                digest.relations.len() as i64,
+                digest.is_placeholder
+            ])?;
+        Ok(())
+    }
+
+    fn forget_node(&self, project: i64, path: &NotePath, file: i64) -> Result<()> {
+        self.db
+            .prepare_cached("DELETE FROM nodes WHERE project = ? AND folder = ? AND file = ?")?
+            .execute(params![project, path.parent().unwrap_or_default(), file])?;
+        Ok(())
     }
 
     /// The names of a file, as they follow from its row.
@@ -273,13 +311,28 @@ impl<'c> Batch<'c> {
     fn put_relations(&self, put: &Put<'_>, file: i64, digest: &Digest) -> Result<()> {
         let mut insert = self.db.prepare_cached(
             "INSERT INTO relations (file, n, project, relation_type, target, target_key, \
-             target_file, context, line) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             target_file, context, line, exact_name, time_ms, confidence, importance) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
         for (n, relation) in digest.relations.iter().enumerate() {
-            let (project, name) = links::target_project(self.db, put.project, &relation.target)?;
-            let key = link_key(name);
-            let from = (project == put.project).then_some(put.path);
-            let target = links::target(self.db, project, &key, &relation.target, from)?;
+            let rating = relation.rating.as_ref();
+            let (project, key, target) = match (rating, put.path.parent()) {
+                (Some(_), Some(folder)) => {
+                    let key = exact_key(folder, relation.name());
+                    let target =
+                        links::exact_target(self.db, put.project, &key, folder, relation.name())?;
+                    (put.project, key, target)
+                }
+                _ => {
+                    let (project, name) =
+                        links::target_project(self.db, put.project, &relation.target)?;
+                    let key = link_key(name);
+                    let from = (project == put.project).then_some(put.path);
+                    let target = links::target(self.db, project, &key, &relation.target, from)?;
+                    (project, key, target)
+                }
+            };
+            let is_exact = rating.is_some() && put.path.parent().is_some();
             insert.execute(params![
                 file,
                 n as i64,
@@ -289,7 +342,11 @@ impl<'c> Batch<'c> {
                 key,
                 target,
                 relation.context,
-                relation.line as i64
+                relation.line as i64,
+                is_exact.then(|| relation.name()),
+                rating.and_then(|rating| rating.time).map(jiff::Timestamp::as_millisecond),
+                rating.and_then(|rating| rating.confidence),
+                rating.and_then(|rating| rating.importance)
             ])?;
         }
         Ok(())
@@ -320,6 +377,7 @@ impl<'c> Batch<'c> {
             let keys = self.keys(row.id)?;
             self.put_keys(project, row.id, &keys, &[])?;
             self.forget_content(row.id)?;
+            self.forget_node(project, path, row.id)?;
             self.db.prepare_cached("DELETE FROM files WHERE id = ?")?.execute([row.id])?;
         }
         Ok(())

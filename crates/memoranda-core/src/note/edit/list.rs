@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use super::super::blocks::{Block, Holder, blocks};
 use super::super::{
-    Fact, NewObservation, Note, Observation, comment, observation, parse, relation,
+    Fact, NewObservation, NewRelation, Note, Observation, comment, observation, parse, rating,
+    relation,
 };
 use super::section::{find, new_section};
 use super::splice::Draft;
@@ -123,8 +124,26 @@ pub(super) fn add_relation(
     }
 }
 
-fn states(note: &Note, relation_type: &str, target: &str) -> bool {
-    note.relations.iter().any(|r| r.relation_type == relation_type && r.target == target)
+fn states(note: &Note, relation_type: &str, name: &str) -> bool {
+    note.relations.iter().any(|r| r.relation_type == relation_type && r.name() == name)
+}
+
+pub(super) fn relate(draft: &Draft<'_>, new: &NewRelation) -> Result<String, EditError> {
+    if new.target.trim().is_empty() {
+        return Err(EditError::EmptyTarget);
+    }
+    if states(&draft.note, &new.relation_type, &new.target) {
+        return Ok(draft.text.to_owned());
+    }
+    let line = rating::render_relation(new);
+    let splice = list_splice(draft, RELATIONS, &line)?;
+    let at = splice.0.start;
+    let edited = draft.splice(vec![splice]);
+    let extra = usize::from(observation::read(&line).0.is_some());
+    if !states(&parse(&edited), &new.relation_type, &new.target) {
+        return Err(EditError::NotReadable { line: draft.lines.number_at(at) });
+    }
+    prove(draft, at, None, draft.note.observations.len() + extra, edited)
 }
 
 pub(super) fn remove_relation(
@@ -140,7 +159,7 @@ pub(super) fn remove_relation(
     };
     let mut splices: Vec<(Range<usize>, String)> = Vec::new();
     for site in parse::sites(draft.text, &draft.lines, &blocks) {
-        if site.relation.relation_type != relation_type || site.relation.target != target {
+        if site.relation.relation_type != relation_type || site.relation.name() != target {
             continue;
         }
         let block = draft.slice(site.block.clone()).trim();

@@ -9,7 +9,7 @@ mod section;
 mod splice;
 
 use self::splice::Draft;
-use super::{Fact, MetaValue, NewObservation};
+use super::{Fact, MetaValue, NewObservation, NewRelation};
 use crate::id::ObservationId;
 
 /// One change to the text of a note.
@@ -103,6 +103,12 @@ pub enum Edit {
         target: String,
         /// More about it.
         context: Option<String>,
+    },
+    /// Adds a relation with what is known of it to `## Relations`; nothing happens if the note
+    /// states it already.
+    Relate {
+        /// The relation.
+        relation: NewRelation,
     },
     /// Removes a relation: its list item, or the brackets of a link in running text.
     RemoveRelation {
@@ -256,6 +262,7 @@ pub fn apply(text: &str, edit: &Edit) -> Result<String, EditError> {
         Edit::AddRelation { relation_type, target, context } => {
             list::add_relation(&draft, relation_type, target, context.as_deref())
         }
+        Edit::Relate { relation } => list::relate(&draft, relation),
         Edit::RemoveRelation { relation_type, target } => {
             list::remove_relation(&draft, relation_type, target)
         }

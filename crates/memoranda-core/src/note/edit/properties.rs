@@ -150,6 +150,15 @@ fn edits() -> impl Strategy<Value = Edit> {
         (words(), words(), prop::option::of(words())).prop_map(
             |(relation_type, target, context)| Edit::AddRelation { relation_type, target, context }
         ),
+        (words(), words(), facts()).prop_map(|(relation_type, target, fact)| Edit::Relate {
+            relation: NewRelation {
+                relation_type,
+                target,
+                time: fact.time,
+                confidence: fact.confidence,
+                importance: fact.importance,
+            }
+        }),
         (words(), names())
             .prop_map(|(relation_type, target)| Edit::RemoveRelation { relation_type, target }),
         (0usize..12, content()).prop_map(|(line, text)| Edit::InsertAtLine { line, text }),
@@ -196,7 +205,7 @@ proptest! {
             edit,
             Edit::Append { .. } | Edit::Prepend { .. } | Edit::InsertAtLine { .. }
                 | Edit::InsertBeforeSection { .. } | Edit::InsertAfterSection { .. }
-                | Edit::AddObservation { .. } | Edit::AddRelation { .. }
+                | Edit::AddObservation { .. } | Edit::AddRelation { .. } | Edit::Relate { .. }
         );
         let common = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
         let reversed = |text: &str| text.bytes().rev().collect::<Vec<_>>();
@@ -271,6 +280,44 @@ proptest! {
     }
 
     #[test]
+    fn rated_relations_are_read_back_to_the_letter(kind in "\\PC{1,30}", target in "\\PC{1,40}") {
+        let (kind, target) = (kind.trim().to_owned(), target.trim().to_owned());
+        prop_assume!(!kind.is_empty() && !target.is_empty());
+        let relation = NewRelation {
+            relation_type: kind,
+            target,
+            time: None,
+            confidence: None,
+            importance: Some(0.7),
+        };
+        let edited = apply("# T\n", &Edit::Relate { relation: relation.clone() });
+        prop_assert!(edited.is_ok(), "{:?}", edited);
+        let edited = edited.unwrap_or_default();
+        let note = parse(&edited);
+        prop_assert_eq!(note.relations.len(), 1, "{:?}", edited);
+        let read = &note.relations[0];
+        prop_assert_eq!(&read.relation_type, &relation.relation_type);
+        prop_assert_eq!(read.name(), &relation.target);
+        let (relation_type, target) = (relation.relation_type, relation.target);
+        let gone = apply(&edited, &Edit::RemoveRelation { relation_type, target });
+        prop_assert_eq!(gone.map(|text| parse(&text).relations.len()), Ok(0));
+    }
+
+    #[test]
+    fn what_a_fact_says_is_read_back_to_the_letter(said in "(\\PC|\n|<br>|<!--|~~|\\\\){1,40}") {
+        let said = said.trim();
+        prop_assume!(!said.is_empty());
+        let observation = NewObservation { fact: Some(fact_of("obs_A")), ..super::super::stated(said) };
+        let edited = apply("# T\n", &Edit::AddObservation { section: None, observation });
+        prop_assert!(edited.is_ok(), "{:?}", edited);
+        let edited = edited.unwrap_or_default();
+        let note = parse(&edited);
+        prop_assert_eq!(note.observations.len(), 1, "{:?}", edited);
+        prop_assert!(!note.observations[0].struck, "{:?}", edited);
+        prop_assert_eq!(super::super::content(&edited, &note.observations[0]), said, "{:?}", edited);
+    }
+
+    #[test]
     fn permalinks_are_stable(text in any::<String>()) {
         use super::super::permalink::{clean_directory, file_name_of_title, slug};
         let once = slug(&text);
@@ -280,5 +327,18 @@ proptest! {
         let folder = clean_directory(&text);
         prop_assert_eq!(clean_directory(&folder), folder.clone());
         prop_assert!(folder.is_empty() || crate::path::NotePath::parse(&folder).is_ok());
+    }
+}
+
+fn fact_of(id: &str) -> Fact {
+    Fact {
+        id: ObservationId::parse(id).unwrap(),
+        version: 1,
+        time: None,
+        confidence: None,
+        importance: None,
+        thread: None,
+        superseded_by: None,
+        supersedes: None,
     }
 }

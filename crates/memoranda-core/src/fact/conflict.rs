@@ -1,0 +1,113 @@
+//! Facts of one entity that cannot both be true, as far as words show it.
+
+use std::collections::BTreeSet;
+
+const NEGATIONS: &[&str] = &[
+    "not",
+    "no",
+    "never",
+    "none",
+    "cannot",
+    "without",
+    "isn",
+    "doesn",
+    "don",
+    "didn",
+    "won",
+    "aren",
+    "wasn",
+    "hasn",
+    "can't",
+    "stopped",
+    "removed",
+    "deprecated",
+];
+
+/// Two facts that seem to contradict each other, by their places in the list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Contradiction {
+    /// The first.
+    pub first: usize,
+    /// The second.
+    pub second: usize,
+    /// Why.
+    pub reason: String,
+}
+
+/// Pairs of facts of which one denies what the other says, or which say the same of different
+/// values.
+pub fn contradictions(facts: &[&str]) -> Vec<Contradiction> {
+    let parts: Vec<Parts> = facts.iter().map(|fact| Parts::of(fact)).collect();
+    let mut found = Vec::new();
+    for (first, a) in parts.iter().enumerate() {
+        for (second, b) in parts.iter().enumerate().skip(first + 1) {
+            let shared: Vec<&str> = a.words.intersection(&b.words).map(String::as_str).collect();
+            let reason = if a.negated != b.negated && shared.len() >= 2 {
+                format!("one is negated, both speak of {}", shared.join(", "))
+            } else if a.negated == b.negated
+                && !a.words.is_empty()
+                && a.words == b.words
+                && a.values != b.values
+                && !a.values.is_empty()
+                && !b.values.is_empty()
+            {
+                let list = |values: &BTreeSet<String>| {
+                    values.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+                };
+                format!(
+                    "the same with different values: {} and {}",
+                    list(&a.values),
+                    list(&b.values)
+                )
+            } else {
+                continue;
+            };
+            found.push(Contradiction { first, second, reason });
+        }
+    }
+    found
+}
+
+struct Parts {
+    negated: bool,
+    /// Words longer than three letters, in lower case.
+    words: BTreeSet<String>,
+    /// Words that hold a digit.
+    values: BTreeSet<String>,
+}
+
+impl Parts {
+    fn of(fact: &str) -> Self {
+        let mut parts = Self { negated: false, words: BTreeSet::new(), values: BTreeSet::new() };
+        let lower = fact.to_lowercase().replace('’', "'");
+        for word in lower.split(|c: char| !(c.is_alphanumeric() || "-_.".contains(c))) {
+            let word = word.trim_matches(['.', '-', '_']);
+            if NEGATIONS.contains(&word) {
+                parts.negated = true;
+            } else if word.starts_with(|c: char| c.is_ascii_digit()) {
+                parts.values.insert(word.to_owned());
+            } else if word.chars().count() > 3 {
+                parts.words.insert(word.to_owned());
+            }
+        }
+        parts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn denials_and_other_values_contradict() {
+        let check = |facts: &[&str], expected: &[(usize, usize)]| {
+            let found: Vec<_> = contradictions(facts).iter().map(|c| (c.first, c.second)).collect();
+            assert_eq!(found, expected, "{facts:?}");
+        };
+        check(&["Supports dark mode theme", "Does not support dark mode theme"], &[(0, 1)]);
+        check(&["Uses python-docx 1.1.0", "Uses python-docx 1.2.0"], &[(0, 1)]);
+        check(&["Works at Google", "Uses Windows"], &[]);
+        check(&["Has 21 records", "Has 21 records in total"], &[]);
+        check(&["Is not red", "Is blue"], &[]);
+    }
+}

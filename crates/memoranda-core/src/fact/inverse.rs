@@ -1,0 +1,54 @@
+//! A relation read the other way round. Inverses are derived when they are read, so that there is
+//! one line to keep right.
+
+const PAIRS: &[(&str, &str)] = &[
+    ("created", "created by"),
+    ("contains", "contained in"),
+    ("uses", "used by"),
+    ("manages", "managed by"),
+    ("owns", "owned by"),
+    ("modifies", "modified by"),
+    ("updates", "updated by"),
+    ("depends on", "required by"),
+    ("part of", "has part"),
+];
+
+/// What a relation says when it is read from its other end.
+pub fn inverse_of(relation_type: &str) -> String {
+    let plain = relation_type.replace('_', " ").to_lowercase();
+    for (there, back) in PAIRS {
+        if plain == *there {
+            return (*back).to_owned();
+        }
+        if plain == *back {
+            return (*there).to_owned();
+        }
+    }
+    if let Some(there) = relation_type.strip_suffix(" by").filter(|there| !there.is_empty()) {
+        return there.to_owned();
+    }
+    if let Some(there) = relation_type.strip_suffix(" (inverse)") {
+        return there.to_owned();
+    }
+    format!("{relation_type} (inverse)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relations_turn_round() {
+        for (there, back) in [
+            ("created", "created by"),
+            ("uses", "used by"),
+            ("contains", "contained in"),
+            ("likes", "likes (inverse)"),
+        ] {
+            assert_eq!(inverse_of(there), back);
+            assert_eq!(inverse_of(back), there);
+        }
+        assert_eq!(inverse_of("reviewed by"), "reviewed");
+        assert_eq!(inverse_of("depends_on"), "required by");
+    }
+}

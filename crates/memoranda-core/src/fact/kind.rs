@@ -1,0 +1,99 @@
+//! Types of entities: free text, softly brought into one shape.
+
+use super::near::near_names;
+
+/// Types that many graphs have; any other is as good.
+pub const COMMON_TYPES: &[&str] = &[
+    "Person",
+    "Document",
+    "File",
+    "Code",
+    "Task",
+    "Knowledge",
+    "API",
+    "Database",
+    "Service",
+    "Configuration",
+    "Patient",
+    "Doctor",
+    "Diagnosis",
+    "Customer",
+    "Product",
+    "Order",
+    "Project",
+    "Organization",
+    "Event",
+    "Concept",
+    "Tool",
+    "Location",
+];
+
+/// A type as it is kept, and what should be said about it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NormalType {
+    /// The type with a capital at its start.
+    pub name: String,
+    /// Advice, none of it binding.
+    pub warnings: Vec<String>,
+}
+
+/// Brings a type into shape: a capital at its start, advice for the rest.
+pub fn normal_type(given: &str) -> NormalType {
+    let trimmed = given.trim();
+    let mut warnings = Vec::new();
+    let mut chars = trimmed.chars();
+    let name: String = match chars.next() {
+        Some(first) if first.is_lowercase() => first.to_uppercase().chain(chars).collect(),
+        _ => trimmed.to_owned(),
+    };
+    if name != trimmed {
+        warnings
+            .push(format!("entityType '{trimmed}' was saved as '{name}' (capital first letter)"));
+    }
+    if name.contains(char::is_whitespace) {
+        warnings.push(format!(
+            "entityType '{name}' contains spaces; consider '{}'",
+            pascal_case(&name)
+        ));
+    }
+    if !COMMON_TYPES.contains(&name.as_str())
+        && let Some(near) = near_names(&name, COMMON_TYPES.iter().copied(), 1).pop()
+        && near.len().abs_diff(name.len()) <= 2
+    {
+        warnings.push(format!("entityType '{name}' is close to the common type '{near}'"));
+    }
+    NormalType { name, warnings }
+}
+
+fn pascal_case(text: &str) -> String {
+    let word = |word: &str| {
+        let mut chars = word.chars();
+        let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+        first + &chars.as_str().to_lowercase()
+    };
+    text.split_whitespace().map(word).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_get_a_capital_and_advice() {
+        let check = |given: &str, name: &str, words: &[&str]| {
+            let found = normal_type(given);
+            assert_eq!(found.name, name);
+            assert_eq!(found.warnings.len(), words.len(), "{:?}", found.warnings);
+            for (warning, word) in found.warnings.iter().zip(words) {
+                assert!(warning.contains(word), "{warning}");
+            }
+        };
+        check("Person", "Person", &[]);
+        check("person", "Person", &["'Person'"]);
+        check("API Key", "API Key", &["'ApiKey'"]);
+        check("Persn", "Persn", &["common type 'Person'"]);
+        check("Recipe", "Recipe", &[]);
+        check("CodeArtifact", "CodeArtifact", &[]);
+        check("日記", "日記", &[]);
+    }
+}

@@ -1,0 +1,63 @@
+//! What makes a fact a good one: short, one thing at a time, tied to others. All of it is counted,
+//! nothing is guessed; what is not good enough comes back with what would be.
+
+mod conflict;
+mod inverse;
+mod kind;
+mod near;
+mod sentences;
+mod split;
+
+pub use conflict::{Contradiction, contradictions};
+pub use inverse::inverse_of;
+pub use kind::{COMMON_TYPES, NormalType, normal_type};
+pub use near::near_names;
+pub use sentences::{sentence_count, sentences};
+pub use split::atomic_facts;
+
+/// How long a fact may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FactLimits {
+    /// The most characters.
+    pub chars: usize,
+    /// The most sentences.
+    pub sentences: usize,
+}
+
+/// How complete a request's graph is, from 0 to 1: two relations for each entity and short facts
+/// are the best. `observation_chars` has the length of every fact.
+pub fn quality_score(
+    entities: usize,
+    relations: usize,
+    observation_chars: &[usize],
+    most_chars: usize,
+) -> f64 {
+    if entities == 0 {
+        return 0.0;
+    }
+    let tied = 0.7 * (relations as f64 / entities as f64 / 2.0).min(1.0);
+    if observation_chars.is_empty() {
+        return rounded(tied);
+    }
+    let mean = observation_chars.iter().sum::<usize>() as f64 / observation_chars.len() as f64;
+    let short = 0.3 * (1.0 - (mean / most_chars.max(1) as f64).min(1.0));
+    rounded(tied + short)
+}
+
+fn rounded(score: f64) -> f64 {
+    (score * 1000.0).round() / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quality_is_relations_and_brevity() {
+        assert_eq!(quality_score(0, 0, &[], 150), 0.0);
+        assert_eq!(quality_score(2, 4, &[], 150), 0.7);
+        assert_eq!(quality_score(1, 1, &[75], 150), 0.5);
+        assert_eq!(quality_score(3, 6, &[15; 9], 150), 0.97);
+        assert_eq!(quality_score(1, 9, &[400], 150), 0.7);
+    }
+}

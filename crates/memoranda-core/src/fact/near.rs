@@ -1,0 +1,45 @@
+//! Names that are nearly the one that was asked for.
+
+/// Under this share of equal letters a name is another name.
+const NEAR: f64 = 0.84;
+
+/// The names most like this one, best first, at most `most`.
+pub fn near_names<'n>(
+    wanted: &str,
+    names: impl IntoIterator<Item = &'n str>,
+    most: usize,
+) -> Vec<&'n str> {
+    let lower = wanted.to_lowercase();
+    let mut scored: Vec<(f64, &str)> = names
+        .into_iter()
+        .filter(|name| *name != wanted)
+        .map(|name| (likeness(&lower, &name.to_lowercase()), name))
+        .filter(|(score, _)| *score >= NEAR)
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    scored.dedup_by(|a, b| a.1 == b.1);
+    scored.into_iter().take(most).map(|(_, name)| name).collect()
+}
+
+fn likeness(a: &str, b: &str) -> f64 {
+    if a.chars().count() > 3 && b.chars().count() > 3 && (a.contains(b) || b.contains(a)) {
+        return 0.95;
+    }
+    strsim::jaro_winkler(a, b).min(strsim::normalized_damerau_levenshtein(a, b) + 0.16)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_are_found() {
+        let names = ["Portfolio", "Python Scripts", "Andrii", "Person"];
+        let near = |wanted| near_names(wanted, names, 2);
+        assert_eq!(near("Portfolo"), ["Portfolio"]);
+        assert_eq!(near("python script"), ["Python Scripts"]);
+        assert_eq!(near("Andriy"), ["Andrii"]);
+        assert!(near("NonExistent").is_empty());
+        assert!(near("Portfolio").is_empty());
+    }
+}

@@ -1,0 +1,71 @@
+//! Splitting what is too long into atomic facts, where that can be computed: at sentences, at
+//! semicolons, and where two statements are joined.
+
+use super::FactLimits;
+use super::sentences::{sentence_count, sentences};
+
+/// Joints between statements, the strongest first.
+const JOINTS: &[&str] = &["; ", ", and ", ", but ", " and ", ", which ", ", with ", ", "];
+/// A fact is not worth its line if it is shorter.
+const SHORTEST: usize = 5;
+
+/// The facts that a text falls into; empty if it cannot be split within the limits.
+pub fn atomic_facts(text: &str, limits: FactLimits) -> Vec<String> {
+    let mut facts = Vec::new();
+    for sentence in sentences(text) {
+        let sentence = sentence.trim_end_matches(['.', '。', ';', ',']).trim();
+        if !divide(sentence, limits, &mut facts) {
+            return Vec::new();
+        }
+    }
+    if facts.len() > 1 { facts } else { Vec::new() }
+}
+
+fn fits(text: &str, limits: FactLimits) -> bool {
+    let chars = text.chars().count();
+    chars >= SHORTEST && chars <= limits.chars && sentence_count(text) <= limits.sentences
+}
+
+fn divide(text: &str, limits: FactLimits, facts: &mut Vec<String>) -> bool {
+    if fits(text, limits) {
+        facts.push(text.to_owned());
+        return true;
+    }
+    // The joint nearest to the middle leaves the most even halves.
+    for joint in JOINTS {
+        let middle = text.len() / 2;
+        let at = text.match_indices(joint).map(|(at, _)| at).min_by_key(|at| at.abs_diff(middle));
+        let Some(at) = at else { continue };
+        let (left, right) = (text.get(..at), text.get(at + joint.len()..));
+        let (left, right) = (left.unwrap_or_default().trim(), right.unwrap_or_default().trim());
+        let before = facts.len();
+        if divide(left, limits, facts) && divide(right, limits, facts) {
+            return true;
+        }
+        facts.truncate(before);
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_fall_into_facts_or_stay_whole() {
+        let limits = FactLimits { chars: 60, sentences: 2 };
+        let check = |text: &str, expected: &[&str]| {
+            assert_eq!(atomic_facts(text, limits), expected, "{text}");
+        };
+        check(
+            "Works at Google. Uses Windows 11. Lives in Kyiv.",
+            &["Works at Google", "Uses Windows 11", "Lives in Kyiv"],
+        );
+        check(
+            "Contains the planning table of section one and the activities of section two",
+            &["Contains the planning table of section one", "the activities of section two"],
+        );
+        check(&"x".repeat(100), &[]);
+        check("short enough", &[]);
+    }
+}

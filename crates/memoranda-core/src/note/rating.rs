@@ -1,0 +1,96 @@
+//! The comment at the end of a relation's line, which holds what the link cannot say:
+//! `<!-- rel 2026-01-20T15:30:00Z c=1.0 i=0.7 to=… as=… -->`.
+//!
+//! A name that a link cannot hold (`Issue #5`, `a|b`) is written near enough for people in the
+//! link and to the letter in the comment; so is a type that the grammar cannot hold.
+
+use std::fmt::Write as _;
+
+use jiff::Timestamp;
+
+use super::blocks::Holder;
+use super::{Rating, comment, relation};
+
+/// A relation to be written, with what is known of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct NewRelation {
+    /// What the link says.
+    pub relation_type: String,
+    /// The name of the other note.
+    pub target: String,
+    /// When it is written.
+    pub time: Option<Timestamp>,
+    /// How sure its author is, 0 to 1.
+    pub confidence: Option<f64>,
+    /// How much it matters, 0 to 1.
+    pub importance: Option<f64>,
+}
+
+/// Splits a relation's comment off the end of a line; any other comment stays part of the text.
+pub(super) fn split(line: &str) -> (&str, Option<Rating>) {
+    let inner = line.trim_end().strip_suffix("-->").and_then(|inner| inner.rsplit_once("<!--"));
+    let Some((text, words)) = inner else { return (line, None) };
+    let mut words = words.split_ascii_whitespace();
+    if words.next() != Some("rel") {
+        return (line, None);
+    }
+    let mut rating = Rating::default();
+    for word in words {
+        if let Some(value) = word.strip_prefix("c=") {
+            rating.confidence = comment::share(value);
+        } else if let Some(value) = word.strip_prefix("i=") {
+            rating.importance = comment::share(value);
+        } else if let Some(value) = word.strip_prefix("to=") {
+            rating.target = Some(comment::decode(value)).filter(|name| !name.is_empty());
+        } else if let Some(value) = word.strip_prefix("as=") {
+            rating.relation_type = Some(comment::decode(value)).filter(|name| !name.is_empty());
+        } else if let Ok(time) = word.parse() {
+            rating.time = Some(time);
+        }
+    }
+    (text.trim_end(), Some(rating))
+}
+
+/// Writes a relation as one line, without list mark or line ending.
+pub fn render_relation(new: &NewRelation) -> String {
+    let label = match words(&new.relation_type, "\"'[]#<>`\\") {
+        label if label.is_empty() => "relates_to".to_owned(),
+        label if label.starts_with(char::is_alphabetic) && !label.contains(' ') => label,
+        label => format!("\"{label}\""),
+    };
+    let target = match words(&new.target, "[]#^|<>`\\") {
+        target if target.is_empty() => "?".to_owned(),
+        target => target,
+    };
+    let link = format!("{label} [[{target}]]");
+    let read = relation::links(&link, Holder::Item);
+    let (kept_type, kept_target) =
+        read.first().filter(|link| link.typed).map_or((false, false), |link| {
+            (link.relation_type == new.relation_type, link.target == new.target)
+        });
+    let mut out = format!("{link} <!-- rel");
+    // Writing to a string cannot fail.
+    if let Some(time) = new.time {
+        let _ = write!(out, " {time}");
+    }
+    if let Some(confidence) = new.confidence {
+        let _ = write!(out, " c={confidence:?}");
+    }
+    if let Some(importance) = new.importance {
+        let _ = write!(out, " i={importance:?}");
+    }
+    if !kept_target {
+        let _ = write!(out, " to={}", comment::encode(&new.target));
+    }
+    if !kept_type {
+        let _ = write!(out, " as={}", comment::encode(&new.relation_type));
+    }
+    out.push_str(" -->");
+    out
+}
+
+/// A text on one line without the characters that mean something in a link.
+fn words(text: &str, without: &str) -> String {
+    let plain = text.replace(|c: char| without.contains(c) || c.is_control(), " ");
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}

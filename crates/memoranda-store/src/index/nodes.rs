@@ -1,0 +1,292 @@
+//! A folder of notes as a graph: its notes by their titles, the sums over them, the ways between
+//! them, and the folder as it once was. Nothing of another folder is ever told.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::Timestamp;
+use memoranda_core::graph::{Edge, LinkCandidate, Route, shortest_path};
+use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::path::NotePath;
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
+
+use super::digest::exact_key;
+use super::{links, project_id_of};
+use crate::error::{Result, StoreError};
+
+/// So many notes are asked about in one question.
+const AT_ONCE: usize = 500;
+/// With more notes than this, one look at all relations is quicker than one for each note.
+const FEW: usize = 20_000;
+
+/// What sums need of a note.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NodeRow {
+    /// The file's number in the index.
+    pub file: i64,
+    /// How much it matters, if it says so.
+    pub importance: Option<f64>,
+    /// How sure it is, if it says so.
+    pub confidence: Option<f64>,
+    /// How many facts are current.
+    pub facts: u64,
+    /// How many relations it states.
+    pub relations: u64,
+    /// Whether it only holds relations of something that has not been described yet.
+    pub is_placeholder: bool,
+}
+
+/// A folder of a project, summed up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FolderSum {
+    /// The folder.
+    pub folder: String,
+    /// Notes in it, placeholders not counted.
+    pub notes: u64,
+    /// Relations that they state.
+    pub relations: u64,
+}
+
+/// A fact of a folder's note.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderFact {
+    /// The note's number in the index.
+    pub file: i64,
+    /// The word in brackets.
+    pub category: Option<String>,
+    /// The text.
+    pub text: String,
+}
+
+/// The notes of exactly this title in a folder, the shortest path first.
+pub(crate) fn titled(
+    db: &Connection,
+    project: &ProjectName,
+    folder: &str,
+    title: &str,
+) -> Result<Vec<LinkCandidate<i64>>> {
+    let project = project_id_of(db, project)?;
+    let mut found = links::candidates(db, project, &exact_key(folder, title))?;
+    found.retain(|c| c.title == title && c.path.parent().unwrap_or_default() == folder);
+    Ok(found)
+}
+
+/// Every note of a folder, not of those below it.
+pub(crate) fn nodes(db: &Connection, project: &ProjectName, folder: &str) -> Result<Vec<NodeRow>> {
+    let mut query = db.prepare_cached(
+        "SELECT file, importance, confidence, facts, relations, placeholder FROM nodes \
+         WHERE project = ? AND folder = ?",
+    )?;
+    let rows = query.query_map(params![project_id_of(db, project)?, folder], |row| {
+        Ok(NodeRow {
+            file: row.get(0)?,
+            importance: row.get(1)?,
+            confidence: row.get(2)?,
+            facts: row.get::<_, i64>(3)? as u64,
+            relations: row.get::<_, i64>(4)? as u64,
+            is_placeholder: row.get(5)?,
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// How many relations lead to each of these notes.
+pub(crate) fn incoming(db: &Connection, nodes: &[NodeRow]) -> Result<HashMap<i64, u64>> {
+    let mut counts = HashMap::with_capacity(nodes.len());
+    if nodes.len() <= FEW {
+        let mut query =
+            db.prepare_cached("SELECT count(*) FROM relations WHERE target_file = ?")?;
+        for node in nodes {
+            let count: i64 = query.query_row([node.file], |row| row.get(0))?;
+            if count > 0 {
+                counts.insert(node.file, count as u64);
+            }
+        }
+        return Ok(counts);
+    }
+    let mut query = db.prepare_cached(
+        "SELECT target_file, count(*) FROM relations INDEXED BY relations_by_target \
+         WHERE target_file IS NOT NULL GROUP BY target_file",
+    )?;
+    let mut rows = query.query([])?;
+    while let Some(row) = rows.next()? {
+        counts.insert(row.get(0)?, row.get::<_, i64>(1)? as u64);
+    }
+    Ok(counts)
+}
+
+/// Those of these notes that state a relation to something that is not there.
+pub(crate) fn unbound(db: &Connection, nodes: &[NodeRow]) -> Result<HashSet<i64>> {
+    let mut query = db.prepare_cached(
+        "SELECT DISTINCT file FROM relations INDEXED BY relations_unbound \
+         WHERE target_file IS NULL",
+    )?;
+    let all = query.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<HashSet<i64>>>()?;
+    Ok(nodes.iter().map(|node| node.file).filter(|file| all.contains(file)).collect())
+}
+
+/// The folders of a project that hold notes.
+pub(crate) fn folders(db: &Connection, project: &ProjectName) -> Result<Vec<FolderSum>> {
+    let mut query = db.prepare_cached(
+        "SELECT folder, sum(placeholder = 0), sum(relations) FROM nodes WHERE project = ? \
+         GROUP BY folder ORDER BY folder",
+    )?;
+    let rows = query.query_map([project_id_of(db, project)?], |row| {
+        Ok(FolderSum {
+            folder: row.get(0)?,
+            notes: row.get::<_, i64>(1)? as u64,
+            relations: row.get::<_, i64>(2)? as u64,
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// When a folder's oldest note was made, and its newest was last changed.
+pub(crate) fn folder_times(
+    db: &Connection,
+    project: &ProjectName,
+    folder: &str,
+) -> Result<Option<(Timestamp, Timestamp)>> {
+    let mut query = db.prepare_cached(
+        "SELECT min(created_ms), max(updated_ms) FROM files \
+         WHERE project = ?1 AND path > ?2 || '/' AND path < ?2 || '0'",
+    )?;
+    let found = query.query_row(params![project_id_of(db, project)?, folder], |row| {
+        Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?))
+    })?;
+    let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
+    Ok(match found {
+        (Some(first), Some(last)) => Some((time(first), time(last))),
+        _ => None,
+    })
+}
+
+/// A shortest way between two notes of a folder that leads through that folder alone.
+pub(crate) fn path_within(
+    db: &Connection,
+    project: &ProjectName,
+    folder: &str,
+    ends: (i64, i64),
+    max_depth: usize,
+) -> Result<Option<Route<i64, String>>> {
+    let project = project_id_of(db, project)?;
+    shortest_path(ends.0, ends.1, max_depth, |level| edges_within(db, project, folder, level))
+}
+
+/// The relations from and to any of these notes that stay in their folder.
+pub(crate) fn edges_within(
+    db: &Connection,
+    project: i64,
+    folder: &str,
+    level: &[i64],
+) -> Result<Vec<Edge<i64, String>>, StoreError> {
+    let mut edges = Vec::new();
+    for part in level.chunks(AT_ONCE) {
+        let marks = vec!["?"; part.len()].join(",");
+        for (column, other) in [("file", "target_file"), ("target_file", "file")] {
+            // A relation with a comment stays in its folder; of others the far end is looked at.
+            let sql = format!(
+                "SELECT r.file, r.target_file, r.relation_type FROM relations r \
+                 WHERE r.{column} IN ({marks}) AND r.target_file IS NOT NULL \
+                 AND (r.exact_name IS NOT NULL OR EXISTS (SELECT 1 FROM nodes o \
+                 WHERE o.project = ? AND o.folder = ? AND o.file = r.{other})) \
+                 ORDER BY r.file, r.n"
+            );
+            let mut query = db.prepare_cached(&sql)?;
+            let ids = part.iter().map(|id| Value::Integer(*id));
+            let place = [Value::Integer(project), Value::Text(folder.to_owned())];
+            let rows = query.query_map(params_from_iter(ids.chain(place)), |row| {
+                Ok(Edge { from: row.get(0)?, to: row.get(1)?, label: row.get(2)? })
+            })?;
+            for row in rows {
+                edges.push(row?);
+            }
+        }
+    }
+    Ok(edges)
+}
+
+/// The current facts of a folder, by note and line; with `category`, only those.
+pub(crate) fn facts_within(
+    db: &Connection,
+    project: &ProjectName,
+    folder: &str,
+    category: Option<&str>,
+) -> Result<Vec<FolderFact>> {
+    let mut query = db.prepare_cached(
+        "SELECT o.file, o.category, o.text FROM nodes n JOIN observations o ON o.file = n.file \
+         WHERE n.project = ?1 AND n.folder = ?2 AND o.struck = 0 AND o.superseded_by IS NULL \
+         AND (?3 IS NULL OR o.category = ?3) ORDER BY o.file, o.line",
+    )?;
+    let rows = query.query_map(params![project_id_of(db, project)?, folder, category], |row| {
+        Ok(FolderFact { file: row.get(0)?, category: row.get(1)?, text: row.get(2)? })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The notes of a folder whose title, type or facts hold a text, whatever its case.
+pub(crate) fn holding(
+    db: &Connection,
+    project: &ProjectName,
+    folder: &str,
+    text: &str,
+    limit: usize,
+) -> Result<Vec<i64>> {
+    let escaped = text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
+    let mut query = db.prepare_cached(
+        "SELECT n.file FROM nodes n JOIN files f ON f.id = n.file \
+         WHERE n.project = ?1 AND n.folder = ?2 AND n.placeholder = 0 \
+         AND (f.title LIKE ?3 ESCAPE '\\' OR json_extract(f.metadata, '$.type') LIKE ?3 ESCAPE '\\' \
+         OR EXISTS (SELECT 1 FROM observations o WHERE o.file = n.file AND o.struck = 0 \
+         AND o.superseded_by IS NULL AND o.text LIKE ?3 ESCAPE '\\')) \
+         ORDER BY f.path LIMIT ?4",
+    )?;
+    let values = params![project_id_of(db, project)?, folder, format!("%{escaped}%"), limit as i64];
+    let rows = query.query_map(values, |row| row.get(0))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The files of a folder as they were at a time, by path.
+pub(crate) fn folder_as_of(
+    db: &Connection,
+    project: &ProjectName,
+    folder: &str,
+    time: Timestamp,
+) -> Result<Vec<(NotePath, ContentHash)>> {
+    let mut query = db.prepare_cached(
+        "SELECT path, after FROM changes WHERE project = ?1 AND path > ?2 || '/' \
+         AND path < ?2 || '0' AND logical_ms <= ?3 ORDER BY path, logical_ms, commit_row, n",
+    )?;
+    let mut rows =
+        query.query(params![project_id_of(db, project)?, folder, time.as_millisecond()])?;
+    let mut found: Vec<(String, Option<[u8; 32]>)> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (path, after): (String, Option<[u8; 32]>) = (row.get(0)?, row.get(1)?);
+        match found.last_mut() {
+            // What was said last counts.
+            Some(last) if last.0 == path => last.1 = after,
+            _ => found.push((path, after)),
+        }
+    }
+    let living = found.into_iter().filter_map(|(path, after)| {
+        let path = NotePath::parse(&path).ok()?;
+        Some((path, ContentHash(after?)))
+    });
+    Ok(living.collect())
+}
+
+/// Whether the last thing that the history says of a file is that it was made.
+pub(crate) fn was_just_made(
+    db: &Connection,
+    project: &ProjectName,
+    path: &NotePath,
+) -> Result<bool> {
+    let before: Option<Option<[u8; 32]>> = db
+        .prepare_cached(
+            "SELECT before FROM changes WHERE project = ? AND path = ? \
+             ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1",
+        )?
+        .query_row(params![project_id_of(db, project)?, path.as_str()], |row| row.get(0))
+        .optional()?;
+    Ok(before.flatten().is_none())
+}
