@@ -11,6 +11,7 @@ pub mod problem;
 pub mod note;
 
 pub mod change;
+pub mod cron;
 
 pub mod fact;
 

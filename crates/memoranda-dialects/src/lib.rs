@@ -20,9 +20,13 @@ mod tool_use;
 
 pub use instructions::instructions;
 pub use prompts::{PromptArgument, PromptDef, PromptMessage};
+pub use records::{
+    AddedRecord, BriefRequest, Due, NewRecord, ProjectId, Record, RecordError, RecordKind,
+    Reminder, Scope, add_records, all_of, brief, reminders, rules_of, run_due,
+};
 pub use resource::ResourceDef;
 pub use select::{ReadOnly, Selection, SelectionError};
-pub use settings::{CreateMode, SecretPolicy, Settings, Wording};
+pub use settings::{CreateMode, RecordSettings, SecretPolicy, Settings, Wording};
 pub use tool::{Call, Hints, Tier, ToolDef, ToolResult, Toolset, call};
 pub use tool_use::{ToolUse, ToolUseError};
 

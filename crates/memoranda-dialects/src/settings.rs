@@ -23,6 +23,22 @@ pub struct Settings {
     pub guidance: Option<String>,
     /// The folder that the client works in, where one is known: it says which repository is meant.
     pub workspace: Option<PathBuf>,
+    /// How records behave.
+    pub records: RecordSettings,
+}
+
+/// How records behave.
+#[derive(Clone, Debug)]
+pub struct RecordSettings {
+    /// The time zone that reminders go by.
+    pub zone: jiff::tz::TimeZone,
+}
+
+impl RecordSettings {
+    /// What holds without any configuration.
+    pub fn standard() -> Self {
+        Self { zone: jiff::tz::TimeZone::UTC }
+    }
 }
 
 impl Settings {
@@ -37,6 +53,7 @@ impl Settings {
             memories: memories_project(),
             guidance: None,
             workspace: None,
+            records: RecordSettings::standard(),
         }
     }
 }

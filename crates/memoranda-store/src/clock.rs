@@ -51,6 +51,15 @@ pub fn new_observation_id() -> ObservationId {
     ObservationId::from_bits(uuid::Uuid::now_v7().as_u128())
 }
 
+/// A fresh name for a file: eight characters that a person can type, the first a letter, so that
+/// nothing takes it for a number.
+pub fn new_name() -> String {
+    let random = new_commit_id();
+    let is_letter = |c: &char| c.is_ascii_lowercase();
+    let first = random.as_str().chars().rev().find(is_letter).unwrap_or('m');
+    std::iter::once(first).chain(random.as_str().chars().take(7)).collect()
+}
+
 /// Sixty-four random bits, from the operating system's generator.
 ///
 /// A version-7 UUID ends in 62 random bits; two of them give more than enough.

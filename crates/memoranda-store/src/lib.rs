@@ -257,6 +257,21 @@ impl Store {
         })
     }
 
+    /// The texts of files without their frontmatter, as the index has them.
+    pub fn bodies(&self, files: &[i64]) -> Result<Vec<String>> {
+        self.inner.ask(|db| files.iter().map(|file| index::body(db, *file)).collect())
+    }
+
+    /// Files of a project that were deleted and can be brought back, the last deleted first; only
+    /// those with this file name, if one is given.
+    pub fn deleted(
+        &self,
+        project: &ProjectName,
+        name: Option<&str>,
+    ) -> Result<Vec<(NotePath, Timestamp)>> {
+        self.inner.ask(|db| history::deleted(db, project, name))
+    }
+
     /// Files that fit a filter.
     pub fn list(
         &self,

@@ -1,15 +1,280 @@
 //! Rules, facts, decisions, context and reminders, global or of one repository.
+//!
+//! Every record is a file: `global/<type>/<id>.md` or `projects/<host-owner-repo>/<type>/<id>.md`
+//! in the project `records`. The folder says what it is and whom it concerns, so a file that a
+//! person puts there is a record like any other.
 
+mod brief;
+mod context;
+mod forget;
+mod glob;
+mod keep;
+mod kind;
+mod record;
+mod refusal;
+mod reminder;
+mod resources;
+mod schema;
+mod scope;
+mod shelf;
+mod stream;
+
+use serde_json::Value;
+
+use crate::args::Args;
 use crate::prompts::PromptDef;
-use crate::resource::ResourceDef;
-use crate::tool::ToolDef;
+use crate::tool::{Call, Hints, Tier, ToolDef, ToolResult, Toolset};
+
+pub use brief::{BriefRequest, brief};
+pub use keep::{AddedRecord, add_records};
+pub use kind::RecordKind;
+pub use record::{NewRecord, Record};
+pub use refusal::RecordError;
+pub use reminder::{Due, Reminder, reminders, run_due};
+pub(crate) use resources::RESOURCES;
+pub use scope::{ProjectId, Scope};
+pub use shelf::{all_of, rules_of};
+
+const READS: Hints =
+    Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
+const ADDS: Hints =
+    Hints { read_only: false, destructive: false, idempotent: false, open_world: false };
+const CHANGES: Hints =
+    Hints { read_only: false, destructive: true, idempotent: true, open_world: false };
+
+/// What a row of this dialect has of its own.
+const fn row(
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    hints: Hints,
+    input: fn() -> Value,
+    handler: fn(&Call<'_>, Value) -> ToolResult,
+) -> ToolDef {
+    ToolDef {
+        name,
+        title,
+        description,
+        toolset: Toolset::Records,
+        tier: Tier::Default,
+        hints,
+        input,
+        output: schema::result,
+        cap: 60_000,
+        handler,
+    }
+}
 
 /// The tools' rows.
-pub(crate) const TOOLS: &[ToolDef] = &[];
+pub(crate) const TOOLS: &[ToolDef] = &[
+    row(
+        "get_context",
+        "Get context",
+        "Call first in every task: active rules of this repository and global, memories relevant to \
+         the query, due reminders.",
+        READS,
+        schema::get_context,
+        |call, arguments| answer(call, "get_context", arguments, context::get_context),
+    ),
+    row(
+        "add_memory",
+        "Add memory",
+        "Store a rule, decision, fact, note or skill for later conversations, for this repository \
+         or globally.",
+        ADDS,
+        schema::add_memory,
+        |call, arguments| answer(call, "add_memory", arguments, keep::add),
+    ),
+    row(
+        "search_memories",
+        "Search memories",
+        "Full-text search over memories, global and of the project, best first.",
+        READS,
+        schema::search_memories,
+        |call, arguments| answer(call, "search_memories", arguments, context::search),
+    ),
+    row(
+        "get_rules",
+        "Get rules",
+        "All active rules, of the project and global.",
+        READS,
+        schema::get_rules,
+        |call, arguments| answer(call, "get_rules", arguments, context::get_rules),
+    ),
+    row(
+        "list_memories",
+        "List memories",
+        "Recent memories, global and of the project.",
+        READS,
+        schema::list_memories,
+        |call, arguments| answer(call, "list_memories", arguments, context::list),
+    ),
+    row(
+        "edit_memory",
+        "Edit memory",
+        "Change a memory: at least one field besides id. null clears category, metadata, expires.",
+        CHANGES,
+        schema::edit_memory,
+        |call, arguments| answer(call, "edit_memory", arguments, keep::edit),
+    ),
+    row(
+        "forget_memory",
+        "Forget memory",
+        "Soft-delete a memory; restore_memory recovers it.",
+        CHANGES,
+        schema::forget_memory,
+        |call, arguments| answer(call, "forget_memory", arguments, forget::forget),
+    ),
+    row(
+        "bulk_forget_memories",
+        "Bulk forget memories",
+        "Soft-delete memories matching filters (at least one, or all). Preview with dry_run.",
+        CHANGES,
+        schema::bulk_forget_memories,
+        |call, arguments| answer(call, "bulk_forget_memories", arguments, forget::bulk_forget),
+    ),
+    row(
+        "restore_memory",
+        "Restore memory",
+        "Bring back what was forgotten, by id or commit; without either, list it.",
+        Hints { read_only: false, destructive: false, idempotent: true, open_world: false },
+        schema::restore_memory,
+        |call, arguments| answer(call, "restore_memory", arguments, forget::restore),
+    ),
+    row(
+        "vacuum_memories",
+        "Vacuum memories",
+        "Permanently purge soft-deleted memories, from the history too.",
+        CHANGES,
+        schema::nothing,
+        |call, arguments| answer(call, "vacuum_memories", arguments, forget::vacuum),
+    ),
+    row(
+        "add_reminder",
+        "Add reminder",
+        "Create a cron reminder. It is shown by get_context when due.",
+        ADDS,
+        schema::add_reminder,
+        |call, arguments| answer(call, "add_reminder", arguments, reminder::add),
+    ),
+    row(
+        "list_reminders",
+        "List reminders",
+        "Reminders in scope, due ones first.",
+        READS,
+        schema::list_reminders,
+        |call, arguments| answer(call, "list_reminders", arguments, reminder::list),
+    ),
+    row(
+        "run_due_reminders",
+        "Run due reminders",
+        "Return reminders due now and advance them; missed runs collapse into one.",
+        Hints { read_only: false, destructive: false, idempotent: false, open_world: false },
+        schema::run_due_reminders,
+        |call, arguments| answer(call, "run_due_reminders", arguments, reminder::run),
+    ),
+    row(
+        "enable_reminder",
+        "Enable reminder",
+        "Enable a reminder and recompute its next trigger.",
+        CHANGES,
+        schema::reminder,
+        |call, arguments| answer(call, "enable_reminder", arguments, reminder::enable),
+    ),
+    row(
+        "disable_reminder",
+        "Disable reminder",
+        "Disable a reminder.",
+        CHANGES,
+        schema::reminder,
+        |call, arguments| answer(call, "disable_reminder", arguments, reminder::disable),
+    ),
+    row(
+        "delete_reminder",
+        "Delete reminder",
+        "Delete a reminder.",
+        CHANGES,
+        schema::reminder,
+        |call, arguments| answer(call, "delete_reminder", arguments, reminder::delete),
+    ),
+    row(
+        "start_memory_stream",
+        "Start memory stream",
+        "Start collecting a memory in chunks; returns stream_id.",
+        ADDS,
+        schema::start_memory_stream,
+        |call, arguments| answer(call, "start_memory_stream", arguments, stream::start),
+    ),
+    row(
+        "append_memory_chunk",
+        "Append memory chunk",
+        "Append content to a stream.",
+        ADDS,
+        schema::append_memory_chunk,
+        |call, arguments| answer(call, "append_memory_chunk", arguments, stream::append),
+    ),
+    row(
+        "finalize_memory_stream",
+        "Finalize memory stream",
+        "Complete the stream and create the memory.",
+        ADDS,
+        schema::stream,
+        |call, arguments| answer(call, "finalize_memory_stream", arguments, stream::finalize),
+    ),
+    row(
+        "cancel_memory_stream",
+        "Cancel memory stream",
+        "Discard the stream without creating a memory.",
+        CHANGES,
+        schema::stream,
+        |call, arguments| answer(call, "cancel_memory_stream", arguments, stream::cancel),
+    ),
+];
+
 /// The prompts' rows.
 pub(crate) const PROMPTS: &[PromptDef] = &[];
-/// The resources' rows.
-pub(crate) const RESOURCES: &[ResourceDef] = &[];
 
 /// What a client's model is told of this set, in at most 200 bytes.
 pub(crate) const BRIEF: &str = "RECORDS: `get_context` first in every task: the rules, what is relevant, what is due. `add_memory` keeps what lasts.\n";
+
+/// Other names that models use for parameters.
+const ALIASES: &[(&str, &[&str])] = &[
+    ("id", &["memory_id", "memoryId", "reminder_id"]),
+    ("project_id", &["projectId", "project"]),
+    ("query", &["q", "search"]),
+    ("content", &["text", "memory"]),
+    ("type", &["memory_type"]),
+    ("cron_expression", &["cron", "schedule"]),
+    ("stream_id", &["streamId"]),
+    ("dry_run", &["dryRun"]),
+];
+
+/// Reads the arguments of a tool, lets it act, and says what became of it.
+fn answer(
+    call: &Call<'_>,
+    name: &'static str,
+    arguments: Value,
+    act: fn(&Call<'_>, &Args) -> refusal::Result<ToolResult>,
+) -> ToolResult {
+    let known = crate::tool(name).map(|tool| (tool.input)()).unwrap_or_default();
+    let known: Vec<&str> = known
+        .get("properties")
+        .and_then(Value::as_object)
+        .map(|properties| properties.keys().map(String::as_str).collect())
+        .unwrap_or_default();
+    let read = || -> refusal::Result<Args> {
+        let mut args = Args::new(name, arguments)?;
+        let aliases: Vec<_> =
+            ALIASES.iter().filter(|(own, _)| known.contains(own)).copied().collect();
+        args.rename(&aliases);
+        // What belongs to the graph is read there.
+        if args.value("entityNames").is_none() {
+            args.only(&known)?;
+        }
+        Ok(args)
+    };
+    match read().and_then(|args| act(call, &args)) {
+        Ok(result) => result,
+        Err(error) => ToolResult::error(error.to_string()),
+    }
+}

@@ -229,6 +229,36 @@ pub(crate) fn living(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Files of a project that were deleted and can be brought back, the last deleted first; only
+/// those of this name, if one is given.
+pub(crate) fn deleted(
+    db: &Connection,
+    project: &ProjectName,
+    name: Option<&str>,
+) -> Result<Vec<(NotePath, Timestamp)>> {
+    let mut query = db.prepare_cached(
+        "SELECT path, logical_ms FROM ( \
+           SELECT path, after, moved_to, logical_ms, row_number() OVER ( \
+             PARTITION BY path ORDER BY logical_ms DESC, commit_row DESC, n DESC) AS age \
+           FROM changes WHERE project = (SELECT id FROM projects WHERE name = ?1) \
+             AND (?2 IS NULL OR path = ?2 OR substr(path, -length(?2) - 1) = '/' || ?2)) d \
+         WHERE age = 1 AND after IS NULL AND moved_to IS NULL AND EXISTS ( \
+           SELECT 1 FROM changes c JOIN contents s ON s.hash = c.before \
+           WHERE c.project = (SELECT id FROM projects WHERE name = ?1) AND c.path = d.path) \
+         ORDER BY logical_ms DESC, path",
+    )?;
+    let rows = query.query_map(params![project.as_str(), name], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?))
+    })?;
+    let mut deleted = Vec::new();
+    for row in rows {
+        let (path, ms) = row?;
+        let time = Timestamp::from_millisecond(ms).unwrap_or_default();
+        deleted.extend(NotePath::parse(&path).ok().map(|path| (path, time)));
+    }
+    Ok(deleted)
+}
+
 /// The versions that facts of a file got by a person's rewording, under any name it has had.
 pub(crate) fn reworded(
     db: &Connection,

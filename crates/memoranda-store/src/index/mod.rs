@@ -34,7 +34,7 @@ pub(crate) use listing::{
 };
 pub use nodes::{FolderFact, FolderSum, NodeRow};
 pub use search::{SearchFilter, SearchHit, SearchHits};
-pub(crate) use search::{passage_text, search};
+pub(crate) use search::{body, passage_text, search};
 pub(crate) use write::{
     Batch, FileRow, Put, all_rows, forget_project, project_id, project_id_of, row, rows_at_or_below,
 };

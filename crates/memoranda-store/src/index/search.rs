@@ -32,6 +32,8 @@ pub struct SearchFilter {
     pub projects: Vec<ProjectName>,
     /// Only notes at or below this folder.
     pub folder: Option<NotePath>,
+    /// Only notes at or below one of these folders; anywhere if empty.
+    pub folders: Vec<NotePath>,
     /// Only notes of these types.
     pub note_types: Vec<String>,
     /// Only notes that carry all these tags, beside those in the query.
@@ -214,6 +216,14 @@ impl Condition {
             values.push(Value::Text(format!("{folder}/")));
             values.push(Value::Text(format!("{folder}0")));
         }
+        if !filter.folders.is_empty() {
+            let any = vec!["(f.path >= ? AND f.path < ?)"; filter.folders.len()].join(" OR ");
+            sql.push_str(&format!(" AND ({any})"));
+            for folder in &filter.folders {
+                values.push(Value::Text(format!("{folder}/")));
+                values.push(Value::Text(format!("{folder}0")));
+            }
+        }
         for (operator, time) in [(">=", filter.after), ("<=", filter.before)] {
             if let Some(time) = time {
                 sql.push_str(&format!(" AND f.updated_ms {operator} ?"));
@@ -373,6 +383,30 @@ fn hits(
         hits.extend(hit);
     }
     Ok(SearchHits { hits, partial })
+}
+
+/// The text of a file without its frontmatter, put together from its passages. Blank lines
+/// between them may be fewer than in the file.
+pub(crate) fn body(db: &Connection, file: i64) -> Result<String> {
+    let mut query = db.prepare_cached(
+        "SELECT first_line, last_line, text FROM passages WHERE id >= ? AND id < ? ORDER BY id",
+    )?;
+    let mut rows = query.query([first_passage(file), first_passage(file + 1)])?;
+    let mut body = String::new();
+    let mut last = 0;
+    while let Some(row) = rows.next()? {
+        let first: i64 = row.get(0)?;
+        let text: String = row.get(2)?;
+        body.push_str(match first - last {
+            _ if body.is_empty() => "",
+            0 => "",
+            1 => "\n",
+            _ => "\n\n",
+        });
+        body.push_str(text.trim_end_matches(['\n', '\r']));
+        last = row.get(1)?;
+    }
+    Ok(body)
 }
 
 /// The text of a passage.

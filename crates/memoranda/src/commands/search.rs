@@ -138,6 +138,7 @@ fn meant(session: &Session, memory: &Memory, args: &Args) -> Result<SearchReques
     Ok(SearchRequest {
         text: args.query.join(" "),
         filter: SearchFilter {
+            folders: Vec::new(),
             projects: project.into_iter().collect(),
             folder: folder.map_err(memoranda_engine::EngineError::from)?,
             note_types: args.types.clone(),

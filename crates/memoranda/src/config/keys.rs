@@ -34,6 +34,8 @@ pub(crate) enum KeyKind {
     Number,
     /// An address and a port.
     Address,
+    /// The name of a time zone.
+    Zone,
 }
 
 impl KeyKind {
@@ -46,6 +48,7 @@ impl KeyKind {
             Self::Seconds => "whole seconds".to_owned(),
             Self::Number => "a whole number".to_owned(),
             Self::Address => "an address with a port".to_owned(),
+            Self::Zone => "the name of a time zone".to_owned(),
         }
     }
 
@@ -61,12 +64,13 @@ impl KeyKind {
             Self::Choice(words) => words.contains(&value),
             Self::Seconds | Self::Number => value.parse::<u64>().is_ok_and(|number| number > 0),
             Self::Address => address(value).is_some(),
+            Self::Zone => jiff::tz::TimeZone::get(value).is_ok(),
         }
     }
 }
 
 /// Every setting.
-pub(crate) const KEYS: [Key; 14] = [
+pub(crate) const KEYS: [Key; 15] = [
     Key {
         name: "home",
         kind: KeyKind::Folder,
@@ -109,6 +113,13 @@ pub(crate) const KEYS: [Key; 14] = [
         default: "30",
         variables: &[],
         doc: "How long to wait while another process writes.",
+    },
+    Key {
+        name: "records.time_zone",
+        kind: KeyKind::Zone,
+        default: "",
+        variables: &[],
+        doc: "The time zone that reminders go by, such as `Europe/Berlin`, instead of the system's.",
     },
     Key {
         name: "memory.guidance",

@@ -11,7 +11,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum as _;
 use etcetera::BaseStrategy as _;
-use memoranda_dialects::{CreateMode, SecretPolicy, Wording};
+use jiff::tz::TimeZone;
+use memoranda_dialects::{CreateMode, RecordSettings, SecretPolicy, Wording};
 
 use crate::cli::GlobalArgs;
 use crate::env;
@@ -154,6 +155,13 @@ impl Settings {
         address(self.value("serve.bind"))
     }
 
+    /// The time zone that reminders go by: the one that was set, or the system's.
+    fn zone(&self) -> TimeZone {
+        let named = Some(self.value("records.time_zone")).filter(|name| !name.is_empty());
+        let named = named.and_then(|name| TimeZone::get(name).ok());
+        named.unwrap_or_else(TimeZone::system)
+    }
+
     /// How the tools behave.
     pub(crate) fn tools(&self) -> memoranda_dialects::Settings {
         let standard = memoranda_dialects::Settings::standard();
@@ -179,6 +187,7 @@ impl Settings {
                 .filter(|guidance| !guidance.trim().is_empty())
                 .map(str::to_owned),
             workspace: env::workspace(),
+            records: RecordSettings { zone: self.zone() },
         }
     }
 }

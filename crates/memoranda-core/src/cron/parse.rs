@@ -1,0 +1,206 @@
+//! Reading an expression: what is wrong, with which field, and what would fit.
+
+use super::{Cron, Pace};
+
+/// A text that is no cron expression.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum BadCron {
+    /// Not five fields.
+    #[error(
+        "{text:?} has {found} fields, not 5: minute hour day-of-month month day-of-week, such as \
+         `0 9 * * 1-5` for 9:00 from Monday to Friday{}", seconds(*.found)
+    )]
+    Fields {
+        /// What was given.
+        text: String,
+        /// How many fields it has.
+        found: usize,
+    },
+    /// A field that cannot be read.
+    #[error("the {field} field {text:?} is wrong: {reason}; it takes {fits}")]
+    Field {
+        /// Which field.
+        field: &'static str,
+        /// The field as it was given.
+        text: String,
+        /// What is wrong with it.
+        reason: String,
+        /// What would fit.
+        fits: &'static str,
+    },
+    /// A day that never comes.
+    #[error("{text:?} never comes: no month that it names has such a day")]
+    Never {
+        /// What was given.
+        text: String,
+    },
+    /// A nickname that is none.
+    #[error("{text:?} is no schedule; there are @hourly, @daily, @weekly, @monthly and @yearly")]
+    Nickname {
+        /// What was given.
+        text: String,
+    },
+}
+
+fn seconds(found: usize) -> &'static str {
+    if found == 6 { "; there is no field for seconds or years" } else { "" }
+}
+
+struct Field {
+    name: &'static str,
+    least: u32,
+    most: u32,
+    names: &'static [&'static str],
+    fits: &'static str,
+}
+
+const MINUTE: Field = Field {
+    name: "minute",
+    least: 0,
+    most: 59,
+    names: &[],
+    fits: "0-59, `*`, lists `0,30`, ranges `0-29`, steps `*/15`",
+};
+const HOUR: Field = Field {
+    name: "hour",
+    least: 0,
+    most: 23,
+    names: &[],
+    fits: "0-23, `*`, lists `8,18`, ranges `9-17`, steps `*/2`",
+};
+const DAY: Field = Field {
+    name: "day-of-month",
+    least: 1,
+    most: 31,
+    names: &[],
+    fits: "1-31, `*`, lists `1,15`, ranges `1-7`, steps `*/2`",
+};
+const MONTH: Field = Field {
+    name: "month",
+    least: 1,
+    most: 12,
+    names: &["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"],
+    fits: "1-12 or jan-dec, `*`, lists, ranges, steps",
+};
+const WEEKDAY: Field = Field {
+    name: "day-of-week",
+    least: 0,
+    // Sunday is 0 and 7.
+    most: 7,
+    names: &["sun", "mon", "tue", "wed", "thu", "fri", "sat"],
+    fits: "0-7 (0 and 7 are Sunday) or sun-sat, `*`, lists, ranges, steps",
+};
+
+impl Cron {
+    /// Reads an expression.
+    pub fn parse(text: &str) -> Result<Self, BadCron> {
+        let shown = || text.chars().take(80).collect::<String>();
+        let text = match text.trim() {
+            "@hourly" => "0 * * * *",
+            "@daily" | "@midnight" => "0 0 * * *",
+            "@weekly" => "0 0 * * 0",
+            "@monthly" => "0 0 1 * *",
+            "@yearly" | "@annually" => "0 0 1 1 *",
+            nickname if nickname.starts_with('@') => {
+                return Err(BadCron::Nickname { text: shown() });
+            }
+            fields => fields,
+        };
+        let fields: Vec<&str> = text.split_whitespace().collect();
+        let [minute, hour, day, month, weekday] = fields.as_slice() else {
+            return Err(BadCron::Fields { text: shown(), found: fields.len() });
+        };
+        let minutes = read(&MINUTE, minute)?;
+        let hours = read(&HOUR, hour)?;
+        let weekdays = read(&WEEKDAY, weekday)?;
+        let is_open = |field: &str| field.starts_with('*');
+        let cron = Self {
+            minutes,
+            hours: hours as u32,
+            days: read(&DAY, day)? as u32,
+            months: read(&MONTH, month)? as u16,
+            weekdays: (weekdays & 0x7f | weekdays >> 7) as u8,
+            days_open: is_open(day),
+            weekdays_open: is_open(weekday),
+            pace: if is_open(minute) || is_open(hour) { Pace::Interval } else { Pace::Times },
+        };
+        if cron.never() {
+            return Err(BadCron::Never { text: shown() });
+        }
+        Ok(cron)
+    }
+
+    /// Whether no month that is named is long enough for a day that is named.
+    fn never(&self) -> bool {
+        let lengths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+        let fits = |month: u32| {
+            let length: u32 = lengths[(month - 1) as usize];
+            self.months & (1 << month) != 0 && (1..=length).any(|d| self.days & (1 << d) != 0)
+        };
+        self.weekdays_open && !(1..=12).any(fits)
+    }
+}
+
+/// The bits that a field sets.
+fn read(field: &Field, text: &str) -> Result<u64, BadCron> {
+    let mut bits = 0;
+    for part in text.split(',') {
+        bits |= part_bits(field, part).map_err(|reason| BadCron::Field {
+            field: field.name,
+            text: text.chars().take(80).collect(),
+            reason,
+            fits: field.fits,
+        })?;
+    }
+    Ok(bits)
+}
+
+/// The bits of one part between commas: `*`, `n`, `n-m`, each with `/step`.
+fn part_bits(field: &Field, part: &str) -> Result<u64, String> {
+    let (range, step) = match part.split_once('/') {
+        Some((range, step)) => (range, Some(step)),
+        None => (part, None),
+    };
+    let step_by = match step {
+        None => 1,
+        Some(step) => match step.parse::<u32>() {
+            Ok(step) if step > 0 && step <= field.most => step,
+            _ => return Err(format!("the step {step:?} is not a number from 1 to {}", field.most)),
+        },
+    };
+    let (first, last) = if range == "*" {
+        // Seven would be Sunday again.
+        (field.least, if field.most == 7 { 6 } else { field.most })
+    } else if let Some((first, last)) = range.split_once('-') {
+        (value(field, first)?, value(field, last)?)
+    } else {
+        let first = value(field, range)?;
+        // `5/10` is from 5 to the end; some implementations take it so, others refuse it.
+        (first, if step.is_some() { field.most } else { first })
+    };
+    if first > last {
+        return Err(format!("the range {range:?} ends before it begins"));
+    }
+    Ok((first..=last).step_by(step_by as usize).fold(0, |bits, n| bits | 1 << n))
+}
+
+fn value(field: &Field, text: &str) -> Result<u32, String> {
+    if text.is_empty() {
+        return Err("a value is missing".to_owned());
+    }
+    let lower = text.to_ascii_lowercase();
+    if let Some(n) = field.names.iter().position(|name| *name == lower) {
+        return Ok(n as u32 + field.least);
+    }
+    let (least, most) = (field.least, field.most);
+    let is_number = text.len() <= 4 && text.bytes().all(|byte| byte.is_ascii_digit());
+    match text.parse::<u32>() {
+        Ok(n) if is_number && (least..=most).contains(&n) => Ok(n),
+        Ok(n) if is_number => Err(format!("{n} is not from {least} to {most}")),
+        _ => Err(format!("{text:?} is not a number{}", names_too(field))),
+    }
+}
+
+fn names_too(field: &Field) -> &'static str {
+    if field.names.is_empty() { "" } else { " or a name of three letters" }
+}

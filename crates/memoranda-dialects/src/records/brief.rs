@@ -1,0 +1,135 @@
+//! What a session starts from, as one text: for hooks that run before the first word is said.
+
+use std::path::Path;
+
+use memoranda_engine::{EngineError, Memory, Repository, clock};
+
+use super::context::{Files, MEMORIES, Rules};
+use super::record::Record;
+use super::refusal::{RecordError, Result};
+use super::reminder;
+use super::scope::{Reach, Scope};
+use super::shelf;
+use crate::settings::RecordSettings;
+
+/// How many recent memories are told, and how many relevant ones.
+const RECENT: usize = 8;
+const RELEVANT: usize = 8;
+/// How long one of them may be.
+const LINE_CHARS: usize = 300;
+
+/// What a session is about.
+#[derive(Clone, Debug)]
+pub struct BriefRequest<'a> {
+    /// The folder that the client works in.
+    pub folder: Option<&'a Path>,
+    /// What the session is about, if that is known.
+    pub query: Option<&'a str>,
+    /// The most characters that the text may have.
+    pub max_chars: usize,
+}
+
+/// The rules that hold, what is due, and what is known lately and about the task, written as
+/// facts; `None` if there is nothing to tell. What does not fit is left out from the end, and said.
+pub fn brief(
+    memory: &Memory,
+    settings: &RecordSettings,
+    request: &BriefRequest<'_>,
+) -> Result<Option<String>> {
+    let reach = Reach::new(request.folder.and_then(Scope::of_folder));
+    let mut parts: Vec<String> = Vec::new();
+    let rules = Rules::read(memory, &reach, &Files::any())?;
+    let (text, next) = rules.said(0, request.max_chars * 3 / 4);
+    if !text.is_empty() {
+        let mut part = format!("Rules that this person has set:\n{text}");
+        if let Some(next) = next {
+            let more = rules.count() - next;
+            part.push_str(&format!("[{more} more rules: get_rules {{\"offset\": {next}}}]\n"));
+        }
+        parts.push(part);
+    }
+    let due = reminder::due(memory, &reach, settings)?;
+    if !due.is_empty() {
+        let lines: Vec<String> = due.iter().map(|one| format!("- {}\n", one.said_due())).collect();
+        parts.push(format!("## Due Reminders\n{}", lines.concat()));
+    }
+    let found = match request.query.filter(|query| !query.trim().is_empty()) {
+        Some(query) => match shelf::search(memory, &reach, &MEMORIES, query, RELEVANT) {
+            Err(RecordError::Engine(EngineError::Invalid(_))) => Vec::new(),
+            other => other?,
+        },
+        None => Vec::new(),
+    };
+    parts.extend(told("Relevant Memories", &found));
+    let is_active = shelf::is_active_at(clock::now());
+    let (recent, _) = shelf::newest(memory, &reach, &MEMORIES, RECENT, &|record| {
+        is_active(record) && !found.iter().any(|known| known.id == record.id)
+    })?;
+    parts.extend(told("Recent Memories", &recent));
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    let mut text = format!("{}\n\n", heading(request, &reach));
+    let whole = parts.join("\n");
+    text.push_str(&whole);
+    Ok(Some(cut(text.trim_end(), request.max_chars)))
+}
+
+fn heading(request: &BriefRequest<'_>, reach: &Reach) -> String {
+    let branch = request.folder.and_then(Repository::of).and_then(|repository| repository.branch);
+    match (reach.project(), branch) {
+        (Some(project), Some(branch)) => {
+            format!(
+                "Known from memory (records of {}, branch {branch}, and global):",
+                project.name()
+            )
+        }
+        (Some(project), None) => {
+            format!("Known from memory (records of {} and global):", project.name())
+        }
+        (None, _) => "Known from memory (global records):".to_owned(),
+    }
+}
+
+fn told(heading: &str, records: &[Record]) -> Option<String> {
+    if records.is_empty() {
+        return None;
+    }
+    let lines: Vec<String> = records.iter().map(|one| one.line(LINE_CHARS) + "\n").collect();
+    Some(format!("## {heading}\n{}", lines.concat()))
+}
+
+/// Whole lines up to a number of characters, and a word about the rest.
+fn cut(text: &str, most: usize) -> String {
+    const MORE: &str = "[cut; get_context tells the rest]";
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let room = most.saturating_sub(MORE.chars().count() + 1);
+    let mut kept = String::new();
+    let mut chars = 0;
+    for line in text.lines() {
+        chars += line.chars().count() + 1;
+        if chars > room {
+            break;
+        }
+        kept.push_str(line);
+        kept.push('\n');
+    }
+    kept.push_str(MORE);
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_falls_between_lines_and_is_said() {
+        let text = "eins\nzwei\ndrei\nvier, und noch mehr davon, damit es lang wird";
+        assert_eq!(cut(text, 1000), text);
+        let short = cut(text, 46);
+        assert_eq!(short, "eins\nzwei\n[cut; get_context tells the rest]");
+        assert!(short.chars().count() <= 46);
+    }
+}

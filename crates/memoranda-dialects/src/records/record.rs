@@ -1,0 +1,386 @@
+//! A record: one Markdown file, whose frontmatter says all that is known of it beside its text.
+
+use jiff::{SignedDuration, Timestamp};
+use memoranda_core::id::ProjectName;
+use memoranda_core::note::MetaValue;
+use memoranda_core::note::edit::{Edit, apply};
+use memoranda_core::path::NotePath;
+use memoranda_engine::{EngineError, FileSummary, Place};
+use serde_json::{Map, Value, json};
+
+use super::kind::RecordKind;
+use super::refusal::Result;
+use super::scope::Scope;
+
+/// The project that holds the records.
+pub(super) const PROJECT: &str = "records";
+/// The longest title that is made from a record's first line.
+const TITLE_CHARS: usize = 70;
+
+/// A record, as it is kept.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// The name of its file: short, and the same as long as it lives.
+    pub id: String,
+    /// What it is.
+    pub kind: RecordKind,
+    /// Whom it concerns.
+    pub scope: Scope,
+    /// What it says.
+    pub content: String,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// The files that it is for, as glob patterns; all if empty.
+    pub paths: Vec<String>,
+    /// What it is grouped by.
+    pub category: Option<String>,
+    /// Whatever else is known of it.
+    pub metadata: Option<Map<String, Value>>,
+    /// When it was made.
+    pub created: Timestamp,
+    /// When it was last changed.
+    pub updated: Timestamp,
+    /// When it stops being true.
+    pub expires: Option<Timestamp>,
+    /// The record that took its place.
+    pub superseded_by: Option<String>,
+    /// Its file.
+    pub place: Place,
+}
+
+/// A record that is to be made.
+#[derive(Clone, Debug)]
+pub struct NewRecord {
+    /// What it is.
+    pub kind: RecordKind,
+    /// Whom it concerns.
+    pub scope: Scope,
+    /// What it says.
+    pub content: String,
+    /// Its tags.
+    pub tags: Vec<String>,
+    /// The files that it is for, as glob patterns.
+    pub paths: Vec<String>,
+    /// What it is grouped by.
+    pub category: Option<String>,
+    /// Whatever else is known of it.
+    pub metadata: Option<Map<String, Value>>,
+    /// When it was made, if that was not now.
+    pub created: Option<Timestamp>,
+    /// When it stops being true.
+    pub expires: Option<Timestamp>,
+    /// Records whose place it takes.
+    pub supersedes: Vec<String>,
+}
+
+impl NewRecord {
+    /// A record with nothing but its text.
+    pub fn new(kind: RecordKind, scope: Scope, content: impl Into<String>) -> Self {
+        Self {
+            kind,
+            scope,
+            content: content.into(),
+            tags: Vec::new(),
+            paths: Vec::new(),
+            category: None,
+            metadata: None,
+            created: None,
+            expires: None,
+            supersedes: Vec::new(),
+        }
+    }
+
+    /// The text of its file.
+    pub(super) fn file(&self, now: Timestamp) -> Result<String> {
+        let mut text = format!("\n{}\n", self.content.trim());
+        let mut set = |key: &str, value: MetaValue| -> Result<()> {
+            text = set_key(&text, key, value)?;
+            Ok(())
+        };
+        set("title", MetaValue::Text(title_of(&self.content)))?;
+        set("type", MetaValue::Text(self.kind.as_str().to_owned()))?;
+        if let Scope::Project(_) = self.scope {
+            set("project", MetaValue::Text(self.scope.name().to_owned()))?;
+        }
+        let lists =
+            [("tags", &self.tags), ("paths", &self.paths), ("supersedes", &self.supersedes)];
+        for (key, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
+            set(key, texts(list))?;
+        }
+        if let Some(category) = &self.category {
+            set("category", MetaValue::Text(category.clone()))?;
+        }
+        if let Some(metadata) = &self.metadata {
+            set("metadata", metadata_value(metadata))?;
+        }
+        set("created", MetaValue::Text(self.created.unwrap_or(now).to_string()))?;
+        if let Some(expires) = self.expires {
+            set("expires", MetaValue::Text(expires.to_string()))?;
+        }
+        Ok(text)
+    }
+}
+
+impl Record {
+    /// What the index knows of a file, as a record.
+    pub(super) fn from_summary(summary: &FileSummary, at: &At, content: String) -> Self {
+        let front: Value = serde_json::from_str(&summary.metadata).unwrap_or_default();
+        let text = |key: &str| front.get(key).and_then(as_text);
+        Self {
+            id: summary.path.stem().to_owned(),
+            kind: at.kind,
+            scope: Scope::of_record(&at.folder, &front),
+            content: content.trim().to_owned(),
+            tags: list(front.get("tags")),
+            paths: list(front.get("paths")),
+            category: text("category"),
+            metadata: front.get("metadata").and_then(metadata),
+            created: summary.created,
+            updated: summary.updated,
+            expires: text("expires").as_deref().and_then(moment),
+            superseded_by: text("superseded_by"),
+            place: Place { project: summary.project.clone(), path: summary.path.clone() },
+        }
+    }
+
+    /// Whether it still holds.
+    pub(super) fn is_active(&self, now: Timestamp) -> bool {
+        self.superseded_by.is_none() && self.expires.is_none_or(|expires| expires > now)
+    }
+
+    /// The line that shows it in a list: `📋 FACT (P) id: text [tags] (paths: …) {category}`.
+    pub(super) fn line(&self, most: usize) -> String {
+        let (label, mark) = (self.kind.label(), self.scope.mark());
+        let mut line = format!("{label} ({mark}) {}: {}", self.id, self.shown(most));
+        if self.kind == RecordKind::Decision {
+            let reason = ["reason", "rationale", "why", "because"];
+            let known = self.metadata.as_ref();
+            let reason = reason.iter().find_map(|key| as_text(known?.get(*key)?));
+            if let Some(reason) = reason {
+                line.push_str(&format!(" — because {}", one_line(&reason, 300)));
+            }
+            line.push_str(&format!(" (decided {})", self.created.strftime("%Y-%m-%d")));
+        }
+        if !self.tags.is_empty() {
+            line.push_str(&format!(" [{}]", self.tags.join(", ")));
+        }
+        if !self.paths.is_empty() {
+            line.push_str(&format!(" (paths: {})", self.paths.join(", ")));
+        }
+        if let Some(category) = &self.category {
+            line.push_str(&format!(" {{{category}}}"));
+        }
+        if self.kind == RecordKind::Skill
+            && let Some(metadata) = &self.metadata
+        {
+            let json = Value::Object(metadata.clone()).to_string();
+            line.push_str(&format!(" metadata: {}", one_line(&json, 300)));
+        }
+        if let Some(by) = &self.superseded_by {
+            line.push_str(&format!(" (superseded by {by})"));
+        }
+        if let Some(expires) = self.expires {
+            line.push_str(&format!(" (expires {})", expires.strftime("%Y-%m-%d")));
+        }
+        line
+    }
+
+    /// Its text on one line, cut if it is long, with the call that shows the rest.
+    fn shown(&self, most: usize) -> String {
+        let chars = self.content.chars().count();
+        if chars <= most {
+            return one_line(&self.content, usize::MAX);
+        }
+        let id = &self.id;
+        let head = one_line(&self.content, most);
+        format!("{head} [cut, {chars} characters: search_memories {{\"query\": \"{id}\"}}]")
+    }
+
+    /// What a program gets to know of it.
+    pub(super) fn wire(&self) -> Value {
+        let mut wire = json!({
+            "id": self.id,
+            "type": self.kind.as_str(),
+            "scope": self.scope.name(),
+            "content": self.content,
+            "created": self.created.to_string(),
+            "updated": self.updated.to_string(),
+        });
+        let mut add = |key: &str, value: Option<Value>| {
+            if let Some(value) = value {
+                wire[key] = value;
+            }
+        };
+        add("tags", (!self.tags.is_empty()).then(|| json!(self.tags)));
+        add("paths", (!self.paths.is_empty()).then(|| json!(self.paths)));
+        add("category", self.category.clone().map(Value::String));
+        add("metadata", self.metadata.clone().map(Value::Object));
+        add("expires", self.expires.map(|expires| json!(expires.to_string())));
+        add("superseded_by", self.superseded_by.clone().map(Value::String));
+        wire
+    }
+}
+
+/// Where a record lies: the folder of its scope, and its kind.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct At {
+    pub(super) folder: String,
+    pub(super) kind: RecordKind,
+}
+
+impl At {
+    /// What the path of a file in the project `records` says. Reminders, sessions and whatever
+    /// lies in no folder of a kind are no records.
+    pub(super) fn of(path: &NotePath) -> Option<Self> {
+        let names: Vec<&str> = path.as_str().split('/').collect();
+        let (folder, rest) = match names.as_slice() {
+            ["global", rest @ ..] => ("global".to_owned(), rest),
+            ["projects", project, rest @ ..] => (format!("projects/{project}"), rest),
+            _ => return None,
+        };
+        match rest {
+            [kind, _, ..] => Some(Self { folder, kind: RecordKind::parse(kind)? }),
+            _ => None,
+        }
+    }
+}
+
+/// The project that holds the records.
+#[expect(clippy::expect_used, reason = "the name is a constant that fits")]
+pub(super) fn project() -> ProjectName {
+    ProjectName::parse(PROJECT).expect("a project name")
+}
+
+/// A place in the project `records`.
+pub(super) fn place(path: &str) -> Result<Place> {
+    Ok(Place { project: project(), path: NotePath::parse(path).map_err(EngineError::from)? })
+}
+
+/// Gives a frontmatter key a value.
+pub(super) fn set_key(text: &str, key: &str, value: MetaValue) -> Result<String> {
+    change(text, Edit::SetKey { key: key.to_owned(), value })
+}
+
+/// Removes a frontmatter key.
+pub(super) fn remove_key(text: &str, key: &str) -> Result<String> {
+    change(text, Edit::RemoveKey { key: key.to_owned() })
+}
+
+fn change(text: &str, edit: Edit) -> Result<String> {
+    apply(text, &edit).map_err(|error| super::refusal::RecordError::new(format!("{error}.")))
+}
+
+/// A list as frontmatter holds it.
+pub(super) fn texts(list: &[String]) -> MetaValue {
+    MetaValue::List(list.iter().cloned().map(MetaValue::Text).collect())
+}
+
+/// Metadata as frontmatter holds it: as JSON, because YAML would not tell `5` from `"5"`.
+pub(super) fn metadata_value(metadata: &Map<String, Value>) -> MetaValue {
+    MetaValue::Text(Value::Object(metadata.clone()).to_string())
+}
+
+/// Metadata as it was kept, or as a person wrote it.
+fn metadata(value: &Value) -> Option<Map<String, Value>> {
+    match value {
+        Value::Object(map) => Some(map.clone()),
+        Value::String(text) => serde_json::from_str(text).ok(),
+        _ => None,
+    }
+}
+
+fn as_text(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Number(_) | Value::Bool(_) => value.to_string(),
+        _ => return None,
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+/// A list of texts, also when it was written with commas.
+fn list(value: Option<&Value>) -> Vec<String> {
+    let items: Vec<String> = match value {
+        Some(Value::Array(items)) => items.iter().filter_map(as_text).collect(),
+        Some(Value::String(text)) => text.split(',').map(|item| item.trim().to_owned()).collect(),
+        _ => Vec::new(),
+    };
+    let items = items.into_iter().map(|item| item.trim_start_matches('#').to_owned());
+    items.filter(|item| !item.is_empty()).collect()
+}
+
+/// A time as frontmatter holds it; a date alone means its end.
+pub(super) fn moment(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    if let Ok(time) = text.parse() {
+        return Some(time);
+    }
+    let date: jiff::civil::Date = text.parse().ok()?;
+    let start = date.at(0, 0, 0, 0).to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
+    start.checked_add(SignedDuration::from_hours(24)).ok()
+}
+
+/// A title for a text: its first line, without marks, cut at a word.
+pub(super) fn title_of(content: &str) -> String {
+    let plain = |line| str::trim(line).trim_start_matches(['#', '-', '*', '>', ' ']);
+    let first = content.lines().map(plain).find(|line| !line.is_empty());
+    one_line(first.unwrap_or("untitled"), TITLE_CHARS)
+}
+
+/// A text on one line, cut at a word if it is longer than that.
+pub(super) fn one_line(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some((cut, _)) = line.char_indices().nth(most) else { return line };
+    let head = line.get(..cut).unwrap_or_default();
+    let end = head.rfind(' ').filter(|end| *end > head.len() / 2).unwrap_or(head.len());
+    format!("{}…", head.get(..end).unwrap_or(head))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_says_what_a_file_is() {
+        let of = |path: &str| At::of(&NotePath::parse(path).unwrap());
+        let at = |folder: &str, kind| Some(At { folder: folder.into(), kind });
+        for (path, expected) in [
+            ("global/rule/use-pnpm.md", at("global", RecordKind::Rule)),
+            ("global/rule/api/deep.md", at("global", RecordKind::Rule)),
+            ("global/loose.md", None),
+            ("projects/x/fact/abc.md", at("projects/x", RecordKind::Fact)),
+            ("projects/x/loose.md", None),
+            ("projects/x.md", None),
+            ("global/reminder/abc.md", None),
+            ("global/session/abc.md", None),
+            ("readme.md", None),
+        ] {
+            assert_eq!(of(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_new_record_is_a_file_that_says_the_same() {
+        let metadata =
+            json!({ "steps": 3, "deep": { "a": ["x", 1, null] }, "quote": "it's \"so\"" });
+        let mut new = NewRecord::new(
+            RecordKind::Skill,
+            Scope::project("github.com/acme/shop").unwrap(),
+            "---\nDeploy: first `make`, then push.\n- [x] done #not-a-tag",
+        );
+        new.tags = vec!["ops".into(), "a: b".into()];
+        new.paths = vec!["src/**/*.{ts,tsx}".into(), "*.md".into()];
+        new.category = Some("yes".into());
+        new.metadata = metadata.as_object().cloned();
+        let now: Timestamp = "2026-01-02T03:04:05Z".parse().unwrap();
+        let text = new.file(now).unwrap();
+        let note = memoranda_core::note::parse(&text);
+        assert_eq!(text[note.body.clone()].trim(), new.content);
+        assert_eq!(note.frontmatter.texts("paths"), new.paths);
+        assert_eq!(note.frontmatter.texts("tags"), new.tags);
+        assert_eq!(note.frontmatter.text("category").as_deref(), Some("yes"));
+        let kept = note.frontmatter.text("metadata").unwrap();
+        assert_eq!(super::metadata(&Value::String(kept)), new.metadata);
+        assert_eq!(note.title().as_deref(), Some("Deploy: first `make`, then push."));
+    }
+}

@@ -1,0 +1,56 @@
+//! Why a call was not done, in words for the one who called.
+
+use memoranda_engine::{EngineError, StoreError};
+
+use crate::args::BadArgs;
+
+/// Nothing was done. The text says what was wrong and what to do next.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// Something about the request.
+    #[error("{0}")]
+    Refused(String),
+    /// The vault could not do it.
+    #[error("{}", of_engine(.0))]
+    Engine(#[from] EngineError),
+}
+
+impl RecordError {
+    pub(super) fn new(text: impl Into<String>) -> Self {
+        Self::Refused(text.into())
+    }
+}
+
+impl From<BadArgs> for RecordError {
+    fn from(bad: BadArgs) -> Self {
+        Self::Refused(bad.to_string())
+    }
+}
+
+impl From<StoreError> for RecordError {
+    fn from(error: StoreError) -> Self {
+        Self::Engine(error.into())
+    }
+}
+
+pub(super) type Result<T, E = RecordError> = std::result::Result<T, E>;
+
+/// What a failure beneath means, without a word of where on the machine the vault is.
+fn of_engine(error: &EngineError) -> String {
+    let EngineError::Store(store) = error else { return error.to_string() };
+    let reason = match store {
+        StoreError::Busy { .. } => "another process is writing; try again",
+        error if error.is_disk_full() => "the disk is full",
+        StoreError::Io { source, .. } => match source.kind() {
+            std::io::ErrorKind::PermissionDenied => "permission denied",
+            std::io::ErrorKind::ReadOnlyFilesystem => "the folder is read-only",
+            _ => "the system refused",
+        },
+        StoreError::ProjectUnavailable { .. } => "the folder of the records cannot be reached now",
+        StoreError::ContentGone(_) => {
+            "its content was purged by a vacuum and can no longer be restored"
+        }
+        _ => "the store failed; `memoranda doctor` tells more",
+    };
+    format!("Nothing was done: {reason}.")
+}

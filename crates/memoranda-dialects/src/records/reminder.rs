@@ -1,0 +1,548 @@
+//! Reminders: files with a cron expression, due by the person's clock.
+//!
+//! A reminder's file says since when it counts (`since`), not when it is due next: what is due
+//! follows from that, from the expression and from the clock. So a person can change the
+//! expression or move to another time zone, and nothing has to be worked out anew.
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use memoranda_core::cron::Cron;
+use memoranda_core::note::{self, MetaValue};
+use memoranda_engine::{FileSummary, Memory, Place, ReviseOutcome, Step, Who, clock};
+use serde_json::{Value, json};
+
+use super::record::{one_line, place, project, set_key, title_of};
+use super::refusal::{RecordError, Result};
+use super::scope::{self, Reach, Scope};
+use super::{keep, shelf};
+use crate::args::Args;
+use crate::settings::RecordSettings;
+use crate::tool::{Call, ToolResult};
+
+/// The folder of reminders in a scope.
+const FOLDER: &str = "reminder";
+const MAX_MESSAGE_CHARS: usize = 2000;
+/// More missed runs than this are not counted.
+const MAX_COUNTED: usize = 1000;
+/// A `since` that lies further ahead than this was written by a clock that was wrong.
+const WRONG_CLOCK: SignedDuration = SignedDuration::from_hours(1);
+
+/// A reminder, as it stands now.
+#[derive(Clone, Debug)]
+pub struct Reminder {
+    /// The name of its file.
+    pub id: String,
+    /// Whom it concerns.
+    pub scope: Scope,
+    /// When it recurs.
+    pub cron: String,
+    /// What it says.
+    pub message: String,
+    /// Whether it is switched on.
+    pub enabled: bool,
+    /// When it is due next; `None` if it is off or cannot be read.
+    pub next: Option<Timestamp>,
+    /// Since when it is due and how many runs that are; `None` if it is not.
+    pub due: Option<Due>,
+    /// What is wrong with it.
+    pub problem: Option<String>,
+    /// Its file.
+    pub place: Place,
+    zone: TimeZone,
+}
+
+/// Runs that were not acknowledged yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Due {
+    /// The first of them.
+    pub since: Timestamp,
+    /// How many there are.
+    pub runs: usize,
+}
+
+/// What a reminder's file says.
+struct Written {
+    cron: String,
+    enabled: bool,
+    since: Timestamp,
+    message: String,
+}
+
+impl Reminder {
+    fn new(
+        id: &str,
+        scope: Scope,
+        place: Place,
+        written: Written,
+        now: Timestamp,
+        zone: &TimeZone,
+    ) -> Self {
+        let Written { cron, enabled, since, message } = written;
+        let mut reminder = Self {
+            id: id.to_owned(),
+            scope,
+            cron,
+            message,
+            enabled,
+            next: None,
+            due: None,
+            problem: None,
+            place,
+            zone: zone.clone(),
+        };
+        match Cron::parse(&reminder.cron) {
+            Err(bad) => reminder.problem = Some(bad.to_string()),
+            Ok(_) if !enabled => {}
+            Ok(cron) => {
+                reminder.due = due_runs(&cron, since, now, zone);
+                reminder.next = cron.next_after(now, zone);
+            }
+        }
+        reminder
+    }
+
+    fn from_file(
+        scope: Scope,
+        file: &FileSummary,
+        body: &str,
+        now: Timestamp,
+        zone: &TimeZone,
+    ) -> Self {
+        let front: Value = serde_json::from_str(&file.metadata).unwrap_or_default();
+        let text = |key: &str| front.get(key).and_then(Value::as_str).map(str::to_owned);
+        let written = Written {
+            cron: text("cron").unwrap_or_default(),
+            enabled: is_on(text("enabled").as_deref()),
+            since: text("since").and_then(|since| since.parse().ok()).unwrap_or(file.created),
+            message: body.trim().to_owned(),
+        };
+        let place = Place { project: file.project.clone(), path: file.path.clone() };
+        Self::new(file.path.stem(), scope, place, written, now, zone)
+    }
+
+    /// A time as the person's clock shows it.
+    fn local(&self, time: Timestamp) -> String {
+        time.to_zoned(self.zone.clone()).strftime("%Y-%m-%d %H:%M %Z").to_string()
+    }
+
+    fn said_next(&self) -> String {
+        match (self.next, &self.problem) {
+            (Some(next), _) => self.local(next),
+            (None, Some(problem)) => problem.clone(),
+            (None, None) => "none".to_owned(),
+        }
+    }
+
+    /// What is due, and since when.
+    pub(super) fn said_due(&self) -> String {
+        let message = one_line(&self.message, 500);
+        match self.due {
+            None => format!("{} ({}): {message}", self.id, self.scope.said()),
+            Some(due) => {
+                let missed = match due.runs {
+                    1 => String::new(),
+                    MAX_COUNTED => format!("; {MAX_COUNTED} or more runs missed, shown once"),
+                    runs => format!("; {runs} runs missed, shown once"),
+                };
+                format!(
+                    "{} ({}): {message} (due since {}{missed})",
+                    self.id,
+                    self.scope.said(),
+                    self.local(due.since)
+                )
+            }
+        }
+    }
+
+    /// What a program gets to know of it.
+    pub(super) fn wire(&self) -> Value {
+        json!({
+            "id": self.id,
+            "scope": self.scope.name(),
+            "cron": self.cron,
+            "message": self.message,
+            "enabled": self.enabled,
+            "next": self.next.map(|next| next.to_string()),
+            "due_since": self.due.map(|due| due.since.to_string()),
+            "runs": self.due.map(|due| due.runs),
+            "problem": self.problem,
+        })
+    }
+}
+
+/// The runs after `since` and until now. A clock that was wrong when `since` was written must not
+/// silence a reminder for years: then the last day counts.
+fn due_runs(cron: &Cron, since: Timestamp, now: Timestamp, zone: &TimeZone) -> Option<Due> {
+    let is_wrong = since.duration_since(now) > WRONG_CLOCK;
+    let day = SignedDuration::from_hours(24);
+    let since = if is_wrong { now.saturating_sub(day).unwrap_or(since) } else { since };
+    let (since, runs) = cron.due_between(since, now, zone, MAX_COUNTED)?;
+    Some(Due { since, runs: if is_wrong { 1 } else { runs } })
+}
+
+fn is_on(enabled: Option<&str>) -> bool {
+    !enabled.is_some_and(|text| {
+        matches!(text.trim().to_lowercase().as_str(), "false" | "no" | "off" | "0")
+    })
+}
+
+/// All reminders that a caller can see, those that are due first.
+pub(super) fn all(
+    memory: &Memory,
+    reach: &Reach,
+    settings: &RecordSettings,
+) -> Result<Vec<Reminder>> {
+    let now = clock::now();
+    let files = shelf::files_of(memory, reach, FOLDER)?;
+    let reminder = |(scope, file, body): (Scope, FileSummary, String)| {
+        Reminder::from_file(scope, &file, &body, now, &settings.zone)
+    };
+    let mut reminders: Vec<Reminder> = files.into_iter().map(reminder).collect();
+    let far = Timestamp::MAX;
+    reminders.sort_by_key(|reminder| {
+        (reminder.due.is_none(), reminder.next.unwrap_or(far), reminder.id.clone())
+    });
+    Ok(reminders)
+}
+
+/// The reminders that are due.
+pub(super) fn due(
+    memory: &Memory,
+    reach: &Reach,
+    settings: &RecordSettings,
+) -> Result<Vec<Reminder>> {
+    let mut reminders = all(memory, reach, settings)?;
+    reminders.retain(|reminder| reminder.due.is_some());
+    Ok(reminders)
+}
+
+/// The reminders of a project (by its folder on disk) and the global ones, those that are due
+/// first.
+pub fn reminders(
+    memory: &Memory,
+    settings: &RecordSettings,
+    project: Option<Scope>,
+) -> Result<Vec<Reminder>> {
+    all(memory, &Reach::new(project), settings)
+}
+
+/// Marks every reminder that is due as done; what was due.
+pub fn run_due(
+    memory: &Memory,
+    who: &Who,
+    settings: &RecordSettings,
+    project: Option<Scope>,
+) -> Result<(Vec<Reminder>, Option<String>)> {
+    acknowledge(memory, who, settings, &Reach::new(project))
+}
+
+/// `add_reminder`.
+pub(super) fn add(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+    let expression = args.text("cron_expression")?;
+    let cron = Cron::parse(&expression)
+        .map_err(|bad| RecordError::new(format!("`cron_expression` of add_reminder: {bad}.")))?;
+    let mut message = args.text("message")?.trim().to_owned();
+    if message.is_empty() || message.chars().count() > MAX_MESSAGE_CHARS {
+        return Err(RecordError::new(format!(
+            "`message` must have 1 to {MAX_MESSAGE_CHARS} characters."
+        )));
+    }
+    let scope = scope::target(call, args)?;
+    let warning = keep::screened(call, &mut message)?;
+    let now = clock::now();
+    let id = clock::new_name();
+    let mut text = format!("\n{message}\n");
+    let mut set = |key: &str, value: String| -> Result<()> {
+        text = set_key(&text, key, MetaValue::Text(value))?;
+        Ok(())
+    };
+    set("title", title_of(&message))?;
+    set("type", FOLDER.to_owned())?;
+    if let Scope::Project(_) = scope {
+        set("project", scope.name().to_owned())?;
+    }
+    set("cron", expression.split_whitespace().collect::<Vec<_>>().join(" "))?;
+    set("enabled", "true".to_owned())?;
+    set("since", now.to_string())?;
+    call.memory.create_project(project().as_str())?;
+    let place = place(&format!("{}/{id}.md", shelf::folder(&scope, FOLDER)?))?;
+    let outcome = call.memory.revise(&call.who, None, |_| -> Result<Vec<Step>> {
+        Ok(vec![Step::create(place.clone(), text.clone())])
+    })?;
+    let commit = committed(outcome)?;
+    let zone = &call.settings.records.zone;
+    let next = cron.next_after(now, zone);
+    let when = next.map_or_else(
+        || "never".to_owned(),
+        |next| next.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M %Z").to_string(),
+    );
+    let mut text = format!(
+        "Created reminder {id} ({}) next at {when}: {}\n{place} · commit {commit}",
+        scope.said(),
+        one_line(&message, 200)
+    );
+    if let Some(warning) = &warning {
+        text.push_str(&format!("\n{warning}"));
+    }
+    let structured = json!({
+        "id": id, "scope": scope.name(), "next": next.map(|next| next.to_string()),
+        "path": place.to_string(), "commit": commit, "warning": warning,
+    });
+    Ok(ToolResult::ok(text, structured))
+}
+
+/// `list_reminders`.
+pub(super) fn list(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+    let reach = scope::reach(call, args)?;
+    let mut reminders = all(call.memory, &reach, &call.settings.records)?;
+    let total = reminders.len();
+    if !args.flag("include_disabled")?.unwrap_or(false) {
+        reminders.retain(|reminder| reminder.enabled);
+    }
+    let count = reminders.len();
+    let mut text = match count {
+        0 => "No reminders.\n".to_owned(),
+        1 => "1 reminder:\n".to_owned(),
+        _ => format!("{count} reminders:\n"),
+    };
+    for reminder in &reminders {
+        let status = match (reminder.enabled, reminder.due) {
+            (false, _) => "disabled",
+            (true, Some(_)) => "due",
+            (true, None) => "enabled",
+        };
+        text.push_str(&format!(
+            "- {} [{status}] {} :: {} (next: {}) ({})\n",
+            reminder.id,
+            reminder.cron,
+            one_line(&reminder.message, 200),
+            reminder.said_next(),
+            reminder.scope.said(),
+        ));
+    }
+    if total > count {
+        text.push_str(&format!("[{} disabled: include_disabled shows them]\n", total - count));
+    }
+    text.push_str(&reach.said());
+    let wire: Vec<Value> = reminders.iter().map(Reminder::wire).collect();
+    Ok(ToolResult::ok(text, json!({ "count": count, "reminders": wire })))
+}
+
+/// `run_due_reminders`.
+pub(super) fn run(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+    let reach = scope::reach(call, args)?;
+    let settings = &call.settings.records;
+    let dry = args.flag("dry_run")?.unwrap_or(false);
+    let active = || -> Result<usize> {
+        Ok(all(call.memory, &reach, settings)?.iter().filter(|one| one.enabled).count())
+    };
+    let (due, commit) = match dry {
+        true => (due(call.memory, &reach, settings)?, None),
+        false => acknowledge(call.memory, &call.who, settings, &reach)?,
+    };
+    let mut text = match (due.len(), dry) {
+        (0, _) => format!("No due reminders ({} active checked).\n", active()?),
+        (count, false) => format!("Triggered {count} reminder(s):\n"),
+        (count, true) => format!("{count} reminder(s) due (dry run — schedule not advanced):\n"),
+    };
+    for reminder in &due {
+        text.push_str(&format!("- {}\n", reminder.said_due()));
+        if !dry {
+            text.push_str(&format!("  next: {}\n", reminder.said_next()));
+        }
+    }
+    text.push_str(&reach.said());
+    let wire: Vec<Value> = due.iter().map(Reminder::wire).collect();
+    let structured =
+        json!({ "count": due.len(), "reminders": wire, "dry_run": dry, "commit": commit });
+    Ok(ToolResult::ok(text, structured))
+}
+
+/// Marks what is due as done, under the lock: of two callers at once, one gets it.
+fn acknowledge(
+    memory: &Memory,
+    who: &Who,
+    settings: &RecordSettings,
+    reach: &Reach,
+) -> Result<(Vec<Reminder>, Option<String>)> {
+    let candidates = due(memory, reach, settings)?;
+    if candidates.is_empty() {
+        return Ok((candidates, None));
+    }
+    let mut done = Vec::new();
+    let outcome = memory.revise(who, Some("run due reminders"), |desk| -> Result<Vec<Step>> {
+        done.clear();
+        let now = clock::now();
+        let mut steps = Vec::new();
+        for candidate in &candidates {
+            let Some((text, _)) = desk.text(&candidate.place)? else { continue };
+            let created = desk.summary(&candidate.place)?.map_or(now, |file| file.created);
+            let written = written(&text, created);
+            let now_is = Reminder::new(
+                &candidate.id,
+                candidate.scope.clone(),
+                candidate.place.clone(),
+                written,
+                now,
+                &settings.zone,
+            );
+            if now_is.due.is_some() {
+                let text = set_key(&text, "since", MetaValue::Text(now.to_string()))?;
+                steps.push(Step::put(candidate.place.clone(), text));
+                done.push(now_is);
+            }
+        }
+        Ok(steps)
+    })?;
+    let commit = match outcome {
+        ReviseOutcome::Committed(commit) => Some(commit.id.to_string()),
+        ReviseOutcome::Unchanged | ReviseOutcome::Conflict(_) => None,
+    };
+    Ok((done, commit))
+}
+
+fn written(text: &str, created: Timestamp) -> Written {
+    let note = note::parse(text);
+    let front = &note.frontmatter;
+    Written {
+        cron: front.text("cron").unwrap_or_default(),
+        enabled: is_on(front.text("enabled").as_deref()),
+        since: front.text("since").and_then(|since| since.parse().ok()).unwrap_or(created),
+        message: text.get(note.body.clone()).unwrap_or_default().trim().to_owned(),
+    }
+}
+
+/// `enable_reminder`.
+pub(super) fn enable(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+    switch(call, &args.text("id")?, Switch::On)
+}
+
+/// `disable_reminder`.
+pub(super) fn disable(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+    switch(call, &args.text("id")?, Switch::Off)
+}
+
+/// `delete_reminder`.
+pub(super) fn delete(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+    switch(call, &args.text("id")?, Switch::Gone)
+}
+
+/// What becomes of a reminder.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Switch {
+    On,
+    Off,
+    Gone,
+}
+
+fn switch(call: &Call<'_>, id: &str, switch: Switch) -> Result<ToolResult> {
+    let (scope, place) = find(call.memory, id.trim())?;
+    let id = place.path.stem().to_owned();
+    let zone = &call.settings.records.zone;
+    let now = clock::now();
+    let mut next = None;
+    let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>> {
+        let Some((text, _)) = desk.text(&place)? else {
+            return Err(RecordError::new(format!("Reminder {id} not found.")));
+        };
+        let set = |text: &str, key: &str, value: String| set_key(text, key, MetaValue::Text(value));
+        Ok(vec![match switch {
+            Switch::Gone => Step::remove(place.clone()),
+            Switch::Off => Step::put(place.clone(), set(&text, "enabled", "false".into())?),
+            Switch::On => {
+                let cron = Cron::parse(&written(&text, now).cron)
+                    .map_err(|bad| RecordError::new(format!("Reminder {id}: {bad}.")))?;
+                next = cron.next_after(now, zone);
+                let text = set(&text, "enabled", "true".into())?;
+                // What was missed while it was off is not due.
+                Step::put(place.clone(), set(&text, "since", now.to_string())?)
+            }
+        }])
+    })?;
+    let commit = match outcome {
+        ReviseOutcome::Committed(commit) => Some(commit.id.to_string()),
+        ReviseOutcome::Unchanged => None,
+        ReviseOutcome::Conflict(_) => {
+            return Err(RecordError::new(format!(
+                "Reminder {id} was changed meanwhile. Try again."
+            )));
+        }
+    };
+    let when = next.map_or_else(
+        || "never".to_owned(),
+        |next| next.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M %Z").to_string(),
+    );
+    let mut text = match switch {
+        Switch::On => format!("Enabled reminder {id}. Next trigger: {when}"),
+        Switch::Off => format!("Disabled reminder {id}."),
+        Switch::Gone => format!("Deleted reminder {id}."),
+    };
+    text.push_str(&format!("\n{place} ({})", scope.said()));
+    if let Some(commit) = &commit {
+        text.push_str(&format!(" · commit {commit}"));
+    }
+    let structured = json!({
+        "id": id, "scope": scope.name(), "path": place.to_string(), "commit": commit,
+        "next": next.map(|next| next.to_string()),
+    });
+    Ok(ToolResult::ok(text, structured))
+}
+
+/// The reminder of this id, in whichever scope.
+fn find(memory: &Memory, id: &str) -> Result<(Scope, Place)> {
+    for candidate in memory.store().link_candidates(&project(), id)? {
+        let path = &candidate.path;
+        let Some(folder) = path.parent().and_then(|folder| folder.strip_suffix("/reminder")) else {
+            continue;
+        };
+        if path.stem() != id {
+            continue;
+        }
+        let file = memory.store().file_by_id(candidate.id)?;
+        let front = file.and_then(|file| serde_json::from_str(&file.metadata).ok());
+        let scope = Scope::of_record(folder, &front.unwrap_or_default());
+        return Ok((scope, Place { project: project(), path: path.clone() }));
+    }
+    Err(RecordError::new(format!(
+        "Reminder {id} not found. list_reminders with include_disabled shows all ids."
+    )))
+}
+
+fn committed(outcome: ReviseOutcome) -> Result<String> {
+    match outcome {
+        ReviseOutcome::Committed(commit) => Ok(commit.id.to_string()),
+        ReviseOutcome::Unchanged => Ok(String::new()),
+        ReviseOutcome::Conflict(_) => {
+            Err(RecordError::new("A new id was taken already; nothing was stored. Try again."))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_due_follows_from_the_clock() {
+        let time = |text: &str| text.parse::<Timestamp>().unwrap();
+        let cron = Cron::parse("0 9 * * *").unwrap();
+        for (since, now, expected) in [
+            ("2026-01-01T09:00:00Z", "2026-01-02T08:59:59Z", None),
+            ("2026-01-01T09:00:00Z", "2026-01-02T09:00:00Z", Some(("2026-01-02T09:00:00Z", 1))),
+            // A week away: one reminder, and how many runs it stands for.
+            ("2026-01-01T09:00:00Z", "2026-01-08T10:00:00Z", Some(("2026-01-02T09:00:00Z", 7))),
+            // The clock was set back a little: what ran is not run again.
+            ("2026-01-02T09:00:05Z", "2026-01-02T08:59:50Z", None),
+            ("2026-01-02T09:00:05Z", "2026-01-02T09:00:00Z", None),
+            // The clock was years ahead when it ran: the last day counts, once.
+            ("2099-01-01T00:00:00Z", "2026-01-02T10:00:00Z", Some(("2026-01-02T09:00:00Z", 1))),
+        ] {
+            let found = due_runs(&cron, time(since), time(now), &TimeZone::UTC);
+            let expected = expected.map(|(since, runs)| Due { since: time(since), runs });
+            assert_eq!(found, expected, "{since} {now}");
+        }
+        for (text, expected) in [(None, true), (Some("yes"), true), (Some(" False"), false)] {
+            assert_eq!(is_on(text), expected, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The addresses by which other clients know records.
+
+use memoranda_engine::{EngineError, Memory, Result, clock};
+
+use super::context::{Files, LINE_CHARS, Rules};
+use super::kind::RecordKind;
+use super::refusal::RecordError;
+use super::scope::{Reach, Scope};
+use super::shelf;
+use crate::resource::ResourceDef;
+use crate::settings::Settings;
+use crate::tool::Toolset;
+
+/// How many recent memories are told.
+const RECENT: usize = 20;
+
+/// The resources' rows.
+pub(crate) const RESOURCES: &[ResourceDef] = &[
+    ResourceDef {
+        uri: "memories://rules",
+        name: "rules",
+        title: "Rules",
+        description: "The rules that hold here: of this repository, and global",
+        mime: "text/markdown",
+        toolset: Toolset::Records,
+        read: rules,
+    },
+    ResourceDef {
+        uri: "memories://recent",
+        name: "recent-memories",
+        title: "Recent memories",
+        description: "The memories that changed last, of this repository and global",
+        mime: "text/markdown",
+        toolset: Toolset::Records,
+        read: recent,
+    },
+    ResourceDef {
+        uri: "memories://project/{projectId}",
+        name: "project-memories",
+        title: "Memories of a project",
+        description: "The rules and the latest memories of a project such as github.com/owner/repo",
+        mime: "text/markdown",
+        toolset: Toolset::Records,
+        read: of_project,
+    },
+];
+
+fn here(settings: &Settings) -> Reach {
+    Reach::new(settings.workspace.as_deref().and_then(Scope::of_folder))
+}
+
+fn rules(memory: &Memory, settings: &Settings, _: &[&str]) -> Result<Option<String>> {
+    said_rules(memory, &here(settings)).map(Some).map_err(plain)
+}
+
+fn recent(memory: &Memory, settings: &Settings, _: &[&str]) -> Result<Option<String>> {
+    said_recent(memory, &here(settings)).map(Some).map_err(plain)
+}
+
+fn of_project(memory: &Memory, _: &Settings, parts: &[&str]) -> Result<Option<String>> {
+    let Some(project) = parts.first().and_then(|name| Scope::project(&name.replace("%2F", "/")))
+    else {
+        return Ok(None);
+    };
+    let reach = Reach { scopes: vec![project] };
+    let text = said_rules(memory, &reach)
+        .and_then(|rules| Ok(format!("{rules}\n{}", said_recent(memory, &reach)?)));
+    text.map(Some).map_err(plain)
+}
+
+fn said_rules(memory: &Memory, reach: &Reach) -> super::refusal::Result<String> {
+    let rules = Rules::read(memory, reach, &Files::any())?;
+    let (text, next) = rules.said(0, 100_000);
+    Ok(match (text.is_empty(), next) {
+        (true, _) => "No rules.\n".to_owned(),
+        (false, None) => text,
+        (false, Some(next)) => format!("{text}[{} more rules]\n", rules.count() - next),
+    })
+}
+
+fn said_recent(memory: &Memory, reach: &Reach) -> super::refusal::Result<String> {
+    let is_active = shelf::is_active_at(clock::now());
+    let (found, _) = shelf::newest(memory, reach, &RecordKind::ALL, RECENT, &is_active)?;
+    let lines: Vec<String> = found.iter().map(|record| record.line(LINE_CHARS) + "\n").collect();
+    Ok(format!("## Recent Memories\n{}", lines.concat()))
+}
+
+fn plain(error: RecordError) -> EngineError {
+    match error {
+        RecordError::Engine(error) => error,
+        RecordError::Refused(text) => EngineError::Invalid(text),
+    }
+}

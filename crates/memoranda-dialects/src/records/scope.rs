@@ -1,0 +1,218 @@
+//! Whom a record concerns: everyone, or those who work on one repository.
+
+use std::path::Path;
+
+use memoranda_engine::{Repository, normal_remote};
+use serde_json::Value;
+
+use super::refusal::{RecordError, Result};
+use crate::args::Args;
+use crate::tool::Call;
+
+/// The longest name of a project.
+const MAX_ID_CHARS: usize = 200;
+
+/// Whom a record concerns.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// Everyone.
+    Global,
+    /// Those who work on one project.
+    Project(ProjectId),
+}
+
+/// The name of a project, such as `github.com/acme/shop`. Upper and lower case are the same.
+#[derive(Clone, Debug)]
+pub struct ProjectId {
+    id: String,
+    folder: String,
+}
+
+impl PartialEq for ProjectId {
+    fn eq(&self, other: &Self) -> bool {
+        self.id.to_lowercase() == other.id.to_lowercase()
+    }
+}
+
+impl Eq for ProjectId {}
+
+impl Scope {
+    /// The project of this name: `host/owner/repo`, the address of a remote, or any other name.
+    pub fn project(name: &str) -> Option<Self> {
+        let name = name.trim();
+        let id = match normal_remote(name) {
+            Some(id) => id,
+            None => {
+                let name = name.trim_matches('/');
+                name.strip_suffix(".git").unwrap_or(name).to_owned()
+            }
+        };
+        let folder = folder_name(&id);
+        let fits = !folder.is_empty()
+            && id.chars().count() <= MAX_ID_CHARS
+            && !id.chars().any(char::is_control);
+        fits.then_some(Self::Project(ProjectId { id, folder }))
+    }
+
+    /// The project that a folder belongs to, by the remote of its repository.
+    pub fn of_folder(folder: &Path) -> Option<Self> {
+        Self::project(&Repository::of(folder)?.remote?)
+    }
+
+    /// `global`, or the project's name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Global => "global",
+            Self::Project(project) => &project.id,
+        }
+    }
+
+    /// The folder of its records within the project `records`.
+    pub(super) fn folder(&self) -> String {
+        match self {
+            Self::Global => "global".to_owned(),
+            Self::Project(project) => format!("projects/{}", project.folder),
+        }
+    }
+
+    /// How it is marked in a list.
+    pub(super) fn mark(&self) -> &'static str {
+        match self {
+            Self::Global => "G",
+            Self::Project(_) => "P",
+        }
+    }
+
+    /// How it is said in a sentence.
+    pub(super) fn said(&self) -> String {
+        match self {
+            Self::Global => "global".to_owned(),
+            Self::Project(project) => format!("project: {}", project.id),
+        }
+    }
+
+    /// Whether a record in its folder is its own. Names that differ can share a folder
+    /// (`a-b/c` and `a/b-c`); then the record itself says whose it is.
+    pub(super) fn owns(&self, frontmatter: &Value) -> bool {
+        match (self, frontmatter.get("project").and_then(Value::as_str)) {
+            (Self::Project(project), Some(named)) => {
+                named.to_lowercase() == project.id.to_lowercase()
+            }
+            _ => true,
+        }
+    }
+
+    /// The scope of a record that was found by its path.
+    pub(super) fn of_record(folder: &str, frontmatter: &Value) -> Self {
+        match folder.strip_prefix("projects/") {
+            None => Self::Global,
+            Some(folder) => {
+                let named = frontmatter.get("project").and_then(Value::as_str);
+                let id = named.unwrap_or(folder).to_owned();
+                Self::Project(ProjectId { id, folder: folder.to_owned() })
+            }
+        }
+    }
+}
+
+/// What every system can use as the name of a folder.
+fn folder_name(id: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let name: String = id.to_lowercase().chars().map(plain).collect();
+    name.trim_matches(['.', '-', ' ']).chars().take(MAX_ID_CHARS).collect()
+}
+
+/// What a call can see: everything global, and one project if there is one.
+#[derive(Clone, Debug)]
+pub(super) struct Reach {
+    /// The project first.
+    pub(super) scopes: Vec<Scope>,
+}
+
+impl Reach {
+    pub(super) fn new(project: Option<Scope>) -> Self {
+        Self { scopes: project.into_iter().chain([Scope::Global]).collect() }
+    }
+
+    pub(super) fn project(&self) -> Option<&Scope> {
+        self.scopes.iter().find(|scope| **scope != Scope::Global)
+    }
+
+    /// The line that says what was looked at.
+    pub(super) fn said(&self) -> String {
+        match self.project() {
+            Some(project) => format!("Scope: project {} and global", project.name()),
+            None => "Scope: global (no project: no git remote was found, and no project_id given)"
+                .to_owned(),
+        }
+    }
+}
+
+/// The project that was named, or that the client works in.
+pub(super) fn reach(call: &Call<'_>, args: &Args) -> Result<Reach> {
+    let named = named(args)?;
+    Ok(Reach::new(named.or_else(|| here(call))))
+}
+
+/// Where something new goes: where it was said, or else to the project at hand.
+pub(super) fn target(call: &Call<'_>, args: &Args) -> Result<Scope> {
+    let named = named(args)?;
+    match (args.flag("global")?, named) {
+        (Some(true), Some(_)) => {
+            Err(RecordError::new("Cannot set both global=true and project_id. Choose one scope."))
+        }
+        (Some(true), None) => Ok(Scope::Global),
+        (_, Some(project)) => Ok(project),
+        (_, None) => Ok(here(call).unwrap_or(Scope::Global)),
+    }
+}
+
+pub(super) fn named(args: &Args) -> Result<Option<Scope>> {
+    let Some(name) = args.optional_text("project_id")?.filter(|name| !name.trim().is_empty())
+    else {
+        return Ok(None);
+    };
+    let expected = "the name of a project, such as github.com/owner/repo";
+    let wrong = || args.wrong("project_id", expected, &Value::String(name.clone()));
+    Ok(Some(Scope::project(&name).ok_or_else(wrong)?))
+}
+
+fn here(call: &Call<'_>) -> Option<Scope> {
+    Scope::of_folder(call.settings.workspace.as_deref()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_has_one_name_and_one_folder() {
+        for name in [
+            "github.com/Acme/Shop",
+            "https://github.com/Acme/Shop.git",
+            "git@github.com:Acme/Shop.git",
+            "ssh://git@GitHub.com/Acme/Shop",
+            "/github.com/Acme/Shop/",
+        ] {
+            let scope = Scope::project(name).unwrap();
+            assert_eq!(scope.name(), "github.com/Acme/Shop", "{name}");
+            assert_eq!(scope.folder(), "projects/github.com-acme-shop", "{name}");
+        }
+        assert_eq!(Scope::project("my app").unwrap().folder(), "projects/my-app");
+        assert_eq!(Scope::project("../../etc").unwrap().folder(), "projects/etc");
+        let long = "x".repeat(201);
+        for name in ["", "  ", "/", "..", "a\nb", &long] {
+            assert_eq!(Scope::project(name), None, "{name:?}");
+        }
+    }
+
+    #[test]
+    fn names_that_share_a_folder_stay_apart() {
+        let (one, two) = (Scope::project("h/a-b/c").unwrap(), Scope::project("h/a/b-c").unwrap());
+        assert_eq!(one.folder(), two.folder());
+        assert_ne!(one, two);
+        let of_one = serde_json::json!({ "project": "H/A-b/c" });
+        assert!(one.owns(&of_one) && !two.owns(&of_one));
+        assert!(two.owns(&serde_json::json!({})), "what people write there is of the folder");
+    }
+}

@@ -1,0 +1,225 @@
+//! Finding records: by kind and scope, by words, by id. Everything comes from the index, so that a
+//! process that was just started answers at once.
+
+use jiff::Timestamp;
+use memoranda_core::path::NotePath;
+use memoranda_engine::{
+    EngineError, FileSummary, ListFilter, ListOrder, Memory, SearchFilter, SearchRequest, clock,
+};
+
+use super::kind::RecordKind;
+use super::record::{At, Record, project};
+use super::refusal::{RecordError, Result};
+use super::scope::{Reach, Scope};
+
+/// How many files are asked for at a time.
+const PAGE: usize = 256;
+
+/// The rules of one scope that hold now, the oldest first.
+pub fn rules_of(memory: &Memory, scope: &Scope) -> Result<Vec<Record>> {
+    let mut rules = all_of(memory, scope, RecordKind::Rule)?;
+    let now = clock::now();
+    rules.retain(|rule| rule.is_active(now));
+    rules.sort_by(|a, b| a.created.cmp(&b.created).then_with(|| a.id.cmp(&b.id)));
+    Ok(rules)
+}
+
+/// Every record of a kind in a scope, those that no longer hold among them.
+pub fn all_of(memory: &Memory, scope: &Scope, kind: RecordKind) -> Result<Vec<Record>> {
+    let filter = filter(&folder(scope, kind.as_str())?);
+    let found = memory.store().list(&filter, ListOrder::Path, usize::MAX, 0)?;
+    records(memory, found.into_iter().filter(|file| is_of(scope, file)).collect())
+}
+
+/// The newest records that fit, at most so many, and whether there are more.
+pub(super) fn newest(
+    memory: &Memory,
+    reach: &Reach,
+    kinds: &[RecordKind],
+    limit: usize,
+    fits: &dyn Fn(&Record) -> bool,
+) -> Result<(Vec<Record>, bool)> {
+    let mut found: Vec<Record> = Vec::new();
+    for scope in &reach.scopes {
+        for kind in kinds {
+            let filter = filter(&folder(scope, kind.as_str())?);
+            let mut taken = 0;
+            for page in 0.. {
+                let files = memory.store().list(&filter, ListOrder::Newest, PAGE, page * PAGE)?;
+                let is_last = files.len() < PAGE;
+                let files = files.into_iter().filter(|file| is_of(scope, file)).collect();
+                let fitting = records(memory, files)?.into_iter().filter(|record| fits(record));
+                let before = found.len();
+                found.extend(fitting.take(limit + 1 - taken));
+                taken += found.len() - before;
+                if is_last || taken > limit {
+                    break;
+                }
+            }
+        }
+    }
+    found.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)));
+    let more = found.len() > limit;
+    found.truncate(limit);
+    Ok((found, more))
+}
+
+/// The records that match a query best, at most so many.
+pub(super) fn search(
+    memory: &Memory,
+    reach: &Reach,
+    kinds: &[RecordKind],
+    query: &str,
+    limit: usize,
+) -> Result<Vec<Record>> {
+    if let Some(record) = exact(memory, reach, kinds, query)? {
+        return Ok(vec![record]);
+    }
+    let mut folders = Vec::new();
+    for scope in &reach.scopes {
+        for kind in kinds {
+            folders.push(folder(scope, kind.as_str())?);
+        }
+    }
+    let request = |offset, limit| SearchRequest {
+        text: query.to_owned(),
+        filter: SearchFilter {
+            projects: vec![project()],
+            folders: folders.clone(),
+            ..SearchFilter::default()
+        },
+        limit,
+        offset,
+        snippet_chars: 0,
+        max_tokens: None,
+    };
+    let now = clock::now();
+    let mut found = Vec::new();
+    let (mut offset, page) = (0, limit + 10);
+    loop {
+        let result = memory.search(&request(offset, page))?;
+        let mut files = Vec::with_capacity(result.results.len());
+        for hit in &result.results {
+            files.extend(memory.store().file(&hit.place.project, &hit.place.path)?);
+        }
+        files.retain(|file| reach.scopes.iter().any(|scope| is_in(scope, file)));
+        found.extend(records(memory, files)?.into_iter().filter(|record| record.is_active(now)));
+        offset += page;
+        if found.len() >= limit || !result.has_more {
+            found.truncate(limit);
+            return Ok(found);
+        }
+    }
+}
+
+/// The record whose id the query is, if the caller can see it.
+fn exact(
+    memory: &Memory,
+    reach: &Reach,
+    kinds: &[RecordKind],
+    query: &str,
+) -> Result<Option<Record>> {
+    let mut named = named(memory, query.trim())?;
+    named.retain(|record| kinds.contains(&record.kind) && reach.scopes.contains(&record.scope));
+    Ok(if named.len() == 1 { named.pop() } else { None })
+}
+
+/// The records of this id.
+pub(super) fn named(memory: &Memory, id: &str) -> Result<Vec<Record>> {
+    let mut files = Vec::new();
+    for candidate in memory.store().link_candidates(&project(), id)? {
+        let is_named = candidate.path.stem() == id
+            || candidate.path.as_str() == id
+            || candidate.path.as_str().strip_suffix(".md") == Some(id);
+        if is_named {
+            files.extend(memory.store().file_by_id(candidate.id)?);
+        }
+    }
+    records(memory, files)
+}
+
+/// The one record of this id; a clear word if there is none, or more than one.
+pub(super) fn find(memory: &Memory, id: &str) -> Result<Record> {
+    let id = id.trim();
+    let mut found = named(memory, id)?;
+    match (found.pop(), found.is_empty()) {
+        (Some(record), true) => Ok(record),
+        (Some(record), false) => {
+            found.push(record);
+            let places: Vec<_> =
+                found.iter().map(|record| record.place.path.as_str().to_owned()).collect();
+            Err(RecordError::new(format!(
+                "{id:?} is the id of {} memories; name one by its path: {}.",
+                places.len(),
+                places.join(", ")
+            )))
+        }
+        (None, _) => Err(missing(memory, id)),
+    }
+}
+
+fn missing(memory: &Memory, id: &str) -> RecordError {
+    let name = format!("{id}.md");
+    let is_deleted = memory.store().deleted(&project(), Some(&name)).is_ok_and(|d| !d.is_empty());
+    RecordError::new(if is_deleted {
+        format!("Memory {id} not found or already deleted. restore_memory brings it back.")
+    } else {
+        format!(
+            "Memory {id} not found or already deleted. search_memories and list_memories show ids."
+        )
+    })
+}
+
+/// Files of the index as records; what is none is left out.
+fn records(memory: &Memory, files: Vec<FileSummary>) -> Result<Vec<Record>> {
+    let files: Vec<_> =
+        files.into_iter().filter_map(|file| Some((At::of(&file.path)?, file))).collect();
+    let numbers: Vec<i64> = files.iter().map(|(_, file)| file.id).collect();
+    let bodies = memory.store().bodies(&numbers)?;
+    let record =
+        |((at, file), body): ((At, FileSummary), String)| Record::from_summary(&file, &at, body);
+    Ok(files.into_iter().zip(bodies).map(record).collect())
+}
+
+/// Whether a file in the folder of a scope is its own.
+fn is_of(scope: &Scope, file: &FileSummary) -> bool {
+    // Only a name can say otherwise, and most files of a scope are its own.
+    !file.metadata.contains("\"project\"")
+        || scope.owns(&serde_json::from_str(&file.metadata).unwrap_or_default())
+}
+
+fn is_in(scope: &Scope, file: &FileSummary) -> bool {
+    file.path.is_within(&scope.folder()) && is_of(scope, file)
+}
+
+/// Files of a kind of their own (reminders, sessions) in what a call can see.
+pub(super) fn files_of(
+    memory: &Memory,
+    reach: &Reach,
+    name: &str,
+) -> Result<Vec<(Scope, FileSummary, String)>> {
+    let mut found = Vec::new();
+    for scope in &reach.scopes {
+        let filter = filter(&folder(scope, name)?);
+        let files = memory.store().list(&filter, ListOrder::Path, usize::MAX, 0)?;
+        let files: Vec<_> = files.into_iter().filter(|file| is_of(scope, file)).collect();
+        let numbers: Vec<i64> = files.iter().map(|file| file.id).collect();
+        let bodies = memory.store().bodies(&numbers)?;
+        found.extend(files.into_iter().zip(bodies).map(|(file, body)| (scope.clone(), file, body)));
+    }
+    Ok(found)
+}
+
+/// The folder of a kind in a scope.
+pub(super) fn folder(scope: &Scope, kind: &str) -> Result<NotePath> {
+    Ok(NotePath::parse(&format!("{}/{kind}", scope.folder())).map_err(EngineError::from)?)
+}
+
+fn filter(folder: &NotePath) -> ListFilter {
+    ListFilter { project: Some(project()), folder: Some(folder.clone()), ..ListFilter::default() }
+}
+
+/// Whether a record still holds now.
+pub(super) fn is_active_at(now: Timestamp) -> impl Fn(&Record) -> bool {
+    move |record| record.is_active(now)
+}

@@ -1,0 +1,347 @@
+//! Streams: a memory that arrives in pieces. Each piece is a file from the moment it is
+//! acknowledged, so that an unfinished stream survives the process and is nobody's in particular.
+//!
+//! `.streams/<id>/stream.md` says what will become of it and how much there is; the pieces lie
+//! beside it. The folder is hidden: what is unfinished is not searched.
+
+use jiff::{SignedDuration, Timestamp};
+use memoranda_core::note::{self, MetaValue};
+use memoranda_core::path::NotePath;
+use memoranda_engine::{Desk, Memory, Place, ReviseOutcome, Step, clock};
+use serde_json::json;
+
+use super::keep;
+use super::kind::RecordKind;
+use super::record::{NewRecord, place, project, set_key, texts};
+use super::refusal::{RecordError, Result};
+use super::scope::{self, Reach, Scope};
+use crate::args::Args;
+use crate::tool::{Call, ToolResult};
+
+const FOLDER: &str = ".streams";
+/// How many streams may be unfinished at a time.
+const MAX_OPEN: usize = 50;
+/// How many pieces one may have.
+const MAX_CHUNKS: usize = 10_000;
+/// How long one is kept after its last piece.
+const KEPT: SignedDuration = SignedDuration::from_hours(24);
+
+/// A stream that is not finished.
+#[derive(Clone, Debug)]
+pub(super) struct Open {
+    id: String,
+    kind: RecordKind,
+    scope: Scope,
+    tags: Vec<String>,
+    chunks: usize,
+    chars: usize,
+    /// When the last piece came.
+    touched: Timestamp,
+}
+
+impl Open {
+    /// What a stream's own file says.
+    fn read(id: &str, text: &str) -> Self {
+        let note = note::parse(text);
+        let front = &note.frontmatter;
+        let number = |key: &str| front.text(key).and_then(|n| n.parse().ok()).unwrap_or(0);
+        Self {
+            id: id.to_owned(),
+            kind: front
+                .text("kind")
+                .and_then(|k| RecordKind::parse(&k))
+                .unwrap_or(RecordKind::Note),
+            scope: front
+                .text("project")
+                .and_then(|name| Scope::project(&name))
+                .unwrap_or(Scope::Global),
+            tags: front.texts("tags"),
+            chunks: number("chunks"),
+            chars: number("chars"),
+            touched: front.text("touched").and_then(|t| t.parse().ok()).unwrap_or_default(),
+        }
+    }
+
+    fn file(&self) -> Result<String> {
+        let mut text = String::from("\nA memory that is still arriving.\n");
+        let mut set = |key: &str, value: MetaValue| -> Result<()> {
+            text = set_key(&text, key, value)?;
+            Ok(())
+        };
+        set("type", MetaValue::Text("stream".into()))?;
+        set("kind", MetaValue::Text(self.kind.as_str().to_owned()))?;
+        if !keep::is_global(&self.scope) {
+            set("project", MetaValue::Text(self.scope.name().to_owned()))?;
+        }
+        if !self.tags.is_empty() {
+            set("tags", texts(&self.tags))?;
+        }
+        set("chunks", MetaValue::Text(self.chunks.to_string()))?;
+        set("chars", MetaValue::Text(self.chars.to_string()))?;
+        set("touched", MetaValue::Text(self.touched.to_string()))?;
+        Ok(text)
+    }
+
+    fn is_expired(&self, now: Timestamp) -> bool {
+        now.duration_since(self.touched) > KEPT
+    }
+
+    /// `stream_abc (2 chunks, 27 chars)`.
+    pub(super) fn said(&self) -> String {
+        format!("{} ({})", self.id, counted(self.chunks, self.chars))
+    }
+}
+
+/// The streams that are not finished, of what a caller can see.
+pub(super) fn open_in(memory: &Memory, reach: &Reach) -> Result<Vec<Open>> {
+    let mut open = all(memory)?;
+    let now = clock::now();
+    open.retain(|stream| !stream.is_expired(now) && reach.scopes.contains(&stream.scope));
+    Ok(open)
+}
+
+fn all(memory: &Memory) -> Result<Vec<Open>> {
+    let is_there = memory.store().projects()?.iter().any(|known| known.name == project());
+    let folder = place(FOLDER)?.path;
+    let listing = match is_there {
+        true => memory.store().entries(&project(), Some(&folder))?,
+        false => None,
+    };
+    let mut open = Vec::new();
+    for entry in listing.into_iter().flat_map(|listing| listing.entries) {
+        let Ok(head) = place(&format!("{FOLDER}/{}/stream.md", entry.name)) else { continue };
+        if let Some(found) = memory.store().read(&head.project, &head.path)? {
+            open.push(Open::read(&entry.name, &String::from_utf8_lossy(&found.bytes)));
+        }
+    }
+    open.sort_by_key(|stream| stream.touched);
+    Ok(open)
+}
+
+/// `start_memory_stream`.
+pub(super) fn start(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+    let now = clock::now();
+    let stream = Open {
+        id: format!("stream_{}", clock::new_name()),
+        kind: keep::kind(args, "type")?.unwrap_or(RecordKind::Note),
+        scope: scope::target(call, args)?,
+        tags: keep::tags(args)?.unwrap_or_default(),
+        chunks: 0,
+        chars: 0,
+        touched: now,
+    };
+    call.memory.create_project(project().as_str())?;
+    let (expired, open): (Vec<Open>, Vec<Open>) =
+        all(call.memory)?.into_iter().partition(|stream| stream.is_expired(now));
+    if open.len() >= MAX_OPEN {
+        let names: Vec<String> = open.iter().map(Open::said).collect();
+        return Err(RecordError::new(format!(
+            "{MAX_OPEN} streams are unfinished, and more are not kept. Finish or cancel one: {}.",
+            names.join("; ")
+        )));
+    }
+    let (head, text) = (head(&stream.id)?, stream.file()?);
+    let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>> {
+        let mut steps = vec![Step::create(head.clone(), text.clone())];
+        for old in &expired {
+            steps.extend(removal(desk, &old.id)?);
+        }
+        Ok(steps)
+    })?;
+    let commit = commit_of(&outcome)?;
+    let mut said = format!(
+        "{}\nStarted a {} stream ({}). append_memory_chunk adds to it, finalize_memory_stream makes \
+         the memory; it is kept for a day after the last chunk. Commit {}.",
+        stream.id,
+        stream.kind.as_str(),
+        stream.scope.said(),
+        commit.as_deref().unwrap_or("none"),
+    );
+    if !expired.is_empty() {
+        let ids: Vec<&str> = expired.iter().map(|stream| stream.id.as_str()).collect();
+        said.push_str(&format!("\nExpired and discarded: {}.", ids.join(", ")));
+    }
+    let reach = Reach::new(Some(stream.scope.clone()).filter(|scope| !keep::is_global(scope)));
+    let others: Vec<String> =
+        open.iter().filter(|other| reach.scopes.contains(&other.scope)).map(Open::said).collect();
+    if !others.is_empty() {
+        said.push_str(&format!("\nUnfinished streams: {}.", others.join("; ")));
+    }
+    let structured = json!({
+        "stream_id": stream.id, "type": stream.kind.as_str(), "scope": stream.scope.name(),
+        "path": head.to_string(), "commit": commit,
+    });
+    Ok(ToolResult::ok(said, structured))
+}
+
+/// `append_memory_chunk`.
+pub(super) fn append(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+    let id = args.text("stream_id")?;
+    let chunk = args.text("chunk")?;
+    let added = chunk.chars().count();
+    if added == 0 {
+        return Err(RecordError::new("`chunk` is empty: there is nothing to append."));
+    }
+    let mut after = None;
+    let outcome = revise(call, &id, |_, mut stream| {
+        stream.chunks += 1;
+        stream.chars += added;
+        stream.touched = clock::now();
+        if stream.chars > keep::MAX_CONTENT_CHARS || stream.chunks > MAX_CHUNKS {
+            return Err(RecordError::new(format!(
+                "This chunk has {added} characters and would bring {id} to {}; a memory has at most \
+                 {} in {MAX_CHUNKS} chunks. Finalize it and start another stream.",
+                counted(stream.chunks, stream.chars),
+                keep::MAX_CONTENT_CHARS
+            )));
+        }
+        let piece = place(&format!("{FOLDER}/{}/{:05}.txt", stream.id, stream.chunks))?;
+        let steps =
+            vec![Step::create(piece, chunk.clone()), Step::put(head(&stream.id)?, stream.file()?)];
+        after = Some(stream);
+        Ok(steps)
+    })?;
+    let commit = commit_of(&outcome)?;
+    let (chunks, chars) = after.map_or((0, 0), |stream| (stream.chunks, stream.chars));
+    let text = counted(chunks, chars);
+    let structured = json!({ "stream_id": id, "chunks": chunks, "chars": chars, "commit": commit });
+    Ok(ToolResult::ok(text, structured))
+}
+
+/// `finalize_memory_stream`.
+pub(super) fn finalize(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+    let id = args.text("stream_id")?;
+    let mut made = None;
+    let outcome = revise(call, &id, |desk, stream| {
+        let mut steps = removal(desk, &stream.id)?;
+        let mut content = String::new();
+        for n in 1..=stream.chunks {
+            let piece = place(&format!("{FOLDER}/{}/{n:05}.txt", stream.id))?;
+            if let Some((text, _)) = desk.text(&piece)? {
+                content.push_str(&text);
+            }
+        }
+        let mut record = NewRecord::new(stream.kind, stream.scope.clone(), content);
+        record.tags = stream.tags.clone();
+        let warning = keep::screened(call, &mut record.content)?;
+        let memory = if record.content.trim().is_empty() {
+            None
+        } else {
+            let (memory, step) = keep::steps_for(&record, clock::now())?;
+            let place = step.place.clone();
+            steps.push(step);
+            Some((memory, place))
+        };
+        made = Some((stream, memory, warning));
+        Ok(steps)
+    })?;
+    let commit = commit_of(&outcome)?;
+    let Some((stream, memory, warning)) = made else { return Err(unknown(call.memory, &id)) };
+    let Some((memory, place)) = memory else {
+        let text = format!("Stream {id} was empty - no memory created.");
+        return Ok(ToolResult::ok(text, json!({ "stream_id": id, "id": null, "commit": commit })));
+    };
+    let (chunks, chars) = (stream.chunks, stream.chars);
+    let mut text = format!(
+        "Created {} {memory} from {} ({chars} chars)\n{place} ({}) · commit {}",
+        stream.kind.label(),
+        plural(chunks, "chunk"),
+        stream.scope.said(),
+        commit.as_deref().unwrap_or("none"),
+    );
+    if let Some(warning) = &warning {
+        text.push_str(&format!("\n{warning}"));
+    }
+    let structured = json!({
+        "id": memory, "type": stream.kind.as_str(), "scope": stream.scope.name(), "chunks": chunks,
+        "chars": chars, "path": place.to_string(), "commit": commit, "warning": warning,
+    });
+    Ok(ToolResult::ok(text, structured))
+}
+
+/// `cancel_memory_stream`.
+pub(super) fn cancel(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+    let id = args.text("stream_id")?;
+    let mut dropped = (0, 0);
+    let outcome = revise(call, &id, |desk, stream| {
+        dropped = (stream.chunks, stream.chars);
+        removal(desk, &stream.id)
+    })?;
+    let commit = commit_of(&outcome)?;
+    let (chunks, chars) = dropped;
+    let text = format!("Cancelled stream {id} (discarded {}).", counted(chunks, chars));
+    let structured = json!({ "stream_id": id, "chunks": chunks, "chars": chars, "commit": commit });
+    Ok(ToolResult::ok(text, structured))
+}
+
+/// Changes a stream under the lock.
+fn revise(
+    call: &Call<'_>,
+    id: &str,
+    mut change: impl FnMut(&Desk<'_>, Open) -> Result<Vec<Step>>,
+) -> Result<ReviseOutcome> {
+    let Ok(head) = head(id.trim()) else { return Err(unknown(call.memory, id)) };
+    let known = call.memory.store().projects()?.iter().any(|known| known.name == project());
+    if !known || call.memory.store().read(&head.project, &head.path)?.is_none() {
+        return Err(unknown(call.memory, id));
+    }
+    call.memory.revise(&call.who, None, |desk| {
+        let Some((text, _)) = desk.text(&head)? else {
+            return Err(RecordError::new(format!("Stream {id} is finished or cancelled already.")));
+        };
+        let stream = Open::read(id.trim(), &text);
+        if stream.is_expired(clock::now()) {
+            return Err(RecordError::new(format!(
+                "Stream {id} expired: its last chunk came more than a day ago. Start another one."
+            )));
+        }
+        change(desk, stream)
+    })
+}
+
+/// The steps that remove a stream with all its pieces.
+fn removal(desk: &Desk<'_>, id: &str) -> Result<Vec<Step>> {
+    let files = desk.below(&place(&format!("{FOLDER}/{id}"))?)?;
+    Ok(files.into_iter().map(Step::remove).collect())
+}
+
+fn head(id: &str) -> Result<Place> {
+    // An id is one name, so that it leads nowhere else.
+    let is_name = id.starts_with("stream_") && NotePath::parse(id).is_ok() && !id.contains('/');
+    if !is_name {
+        return Err(RecordError::new(format!("{id:?} is no stream's id.")));
+    }
+    place(&format!("{FOLDER}/{id}/stream.md"))
+}
+
+fn unknown(memory: &Memory, id: &str) -> RecordError {
+    let open = all(memory).unwrap_or_default();
+    // Streams of other projects are counted, not named.
+    let known: Vec<String> =
+        open.iter().filter(|open| keep::is_global(&open.scope)).map(Open::said).collect();
+    let known = match known.len() {
+        0 => "start_memory_stream starts one".to_owned(),
+        _ => format!("unfinished are {}", known.join("; ")),
+    };
+    RecordError::new(format!(
+        "Stream {id:?} not found: it was finished, cancelled, or never started; {known}."
+    ))
+}
+
+fn commit_of(outcome: &ReviseOutcome) -> Result<Option<String>> {
+    match outcome {
+        ReviseOutcome::Committed(commit) => Ok(Some(commit.id.to_string())),
+        ReviseOutcome::Unchanged => Ok(None),
+        ReviseOutcome::Conflict(_) => {
+            Err(RecordError::new("The stream was changed meanwhile; nothing was done. Try again."))
+        }
+    }
+}
+
+fn counted(chunks: usize, chars: usize) -> String {
+    format!("{}, {chars} chars", plural(chunks, "chunk"))
+}
+
+fn plural(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
