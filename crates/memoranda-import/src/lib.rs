@@ -29,4 +29,4 @@ pub use intake::{Intake, Problem, Progress};
 pub use origin::Origin;
 pub use piece::{Body, Naming, Piece};
 pub use source::{SOURCES, Source, SourceRow};
-pub use sources::{Target, read};
+pub use sources::{Target, project_name, read};

@@ -70,13 +70,6 @@ pub(crate) fn found(text: &str) -> Option<Found> {
     Some(Found { recorded, current: digest(&without_stamp(text)?) })
 }
 
-/// Takes every word about an import out of a text, for what goes back out.
-pub(crate) fn without_origin(text: &str) -> String {
-    let keys = [FROM, ID, AT, HASH];
-    let taken = keys.iter().try_fold(text.to_owned(), |text, key| remove(&text, key));
-    taken.unwrap_or_else(|| text.to_owned())
-}
-
 fn without_stamp(text: &str) -> Option<String> {
     remove(&remove(text, AT)?, HASH)
 }
@@ -121,13 +114,6 @@ mod tests {
             assert_ne!(edited.current, stamped.hash);
             assert_eq!(edited.recorded, Some(stamped.hash.clone()));
         }
-    }
-
-    #[test]
-    fn what_goes_out_says_nothing_of_how_it_came_in() {
-        let text = "---\ntitle: T\n---\n\n# T\n";
-        let whole = Stamped::new(text, "mem0", "1").unwrap().text(NOON).unwrap();
-        assert_eq!(without_origin(&whole), text);
     }
 
     proptest! {

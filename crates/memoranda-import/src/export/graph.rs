@@ -5,12 +5,11 @@ use std::io::Write;
 
 use memoranda_engine::Memory;
 use memoranda_engine::core::id::ProjectName;
-use memoranda_engine::core::note::parse;
+use memoranda_engine::core::note::{content, parse};
 use serde_json::{Value, json};
 
 use super::{Exported, files};
 use crate::error::{ImportError, Result};
-use crate::facts::said;
 
 /// Writes the notes of a project, or of one folder in it, as entities and relations.
 pub fn graph(
@@ -44,7 +43,7 @@ pub fn graph(
             let superseded = fact.fact.as_ref().is_some_and(|fact| fact.superseded_by.is_some());
             !fact.struck && !superseded
         });
-        let observations: Vec<String> = current.map(said).collect();
+        let observations: Vec<String> = current.map(|fact| content(&text, fact)).collect();
         let kind = note.frontmatter.text("type").unwrap_or_else(|| note.note_type());
         let entity = json!({
             "type": "entity", "name": name, "entityType": kind, "observations": observations,
@@ -54,7 +53,7 @@ pub fn graph(
             relations.push(json!({
                 "type": "relation",
                 "from": name,
-                "to": relation.target,
+                "to": relation.name(),
                 "relationType": relation.relation_type,
             }));
         }

@@ -81,7 +81,7 @@ pub(super) fn read(
 }
 
 /// A project's name for a folder's.
-pub(crate) fn project_name(folder: &str) -> String {
+pub fn project_name(folder: &str) -> String {
     let name: String = slug(folder).replace(['/', '.'], "-");
     if name.is_empty() { "notes".to_owned() } else { name }
 }

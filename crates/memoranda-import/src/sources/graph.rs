@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use memoranda_engine::core::id::ObservationId;
 use memoranda_engine::core::note::edit::{Edit, apply};
-use memoranda_engine::core::note::{Fact, NewObservation};
+use memoranda_engine::core::note::{Fact, NewObservation, NewRelation, stated};
 use memoranda_engine::hash;
 use serde_json::Value;
 
@@ -140,9 +140,6 @@ fn fact(value: &Value, entity: &str, thread: &str) -> Option<NewObservation> {
     }
     let number = |key: &str| object.get(key).and_then(Value::as_f64);
     Some(NewObservation {
-        category: None,
-        text: said.to_owned(),
-        context: None,
         fact: Some(Fact {
             id: identity(entity, thread, said),
             version: 1,
@@ -153,6 +150,7 @@ fn fact(value: &Value, entity: &str, thread: &str) -> Option<NewObservation> {
             superseded_by: None,
             supersedes: None,
         }),
+        ..stated(said)
     })
 }
 
@@ -169,11 +167,12 @@ fn note(name: &str, entity: Entity) -> (String, Vec<Edit>) {
         .facts
         .into_iter()
         .map(|observation| Edit::AddObservation { section: None, observation });
-    let relations = entity.relations.into_iter().map(|(relation_type, target)| Edit::AddRelation {
-        relation_type,
-        target,
-        context: None,
-    });
+    let relate = |(relation_type, target)| {
+        let (time, confidence, importance) = (None, None, None);
+        let relation = NewRelation { relation_type, target, time, confidence, importance };
+        Edit::Relate { relation }
+    };
+    let relations = entity.relations.into_iter().map(relate);
     let edits: Vec<Edit> = facts.chain(relations).collect();
     let draft = Draft::new(format!("# {name}\n")).key("title", name).key("type", entity.kind);
     let text = edits.iter().fold(draft.text(), |text, edit| apply(&text, edit).unwrap_or(text));

@@ -49,20 +49,15 @@ fn listed(value: &Value) -> Option<&Vec<Value>> {
 }
 
 fn record(object: &Object, id: &str, said: &str) -> Record {
-    let metadata = json::object(object.get("metadata"));
+    let mut metadata = json::object(object.get("metadata"));
     let read_time = |key: &str| object.get(key).and_then(time::read);
     let mut all = tags(object.get("categories"));
     all.extend(tags(metadata.get("tags")));
-    // Whose memory it is, and what else was noted, stays visible.
-    let whose = ["user_id", "agent_id", "app_id", "run_id", "actor_id"];
-    let mut keys: Vec<(String, String)> = whose
-        .iter()
-        .map(|key| ((*key).to_owned(), text(object, key).to_owned()))
-        .filter(|(_, value)| !value.is_empty())
-        .collect();
-    for (key, value) in metadata.iter().filter(|(key, _)| *key != "tags") {
-        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        keys.push((format!("mem0_{key}"), value));
+    // Whose memory it is stays visible.
+    for key in ["user_id", "agent_id", "app_id", "run_id", "actor_id"] {
+        if let Some(value) = object.get(key).filter(|value| !value.is_null()) {
+            metadata.insert(key.to_owned(), value.clone());
+        }
     }
     Record {
         id: id.to_owned(),
@@ -71,7 +66,8 @@ fn record(object: &Object, id: &str, said: &str) -> Record {
         tags: all,
         created: read_time("created_at"),
         modified: read_time("updated_at"),
-        keys,
+        expires: read_time("expiration_date"),
+        metadata,
         ..Record::default()
     }
 }

@@ -1,14 +1,16 @@
 //! memories.sh: its database, or what its `export` writes as JSON or YAML.
 
+use memoranda_dialects::Scope;
 use memoranda_engine::core::note::{MetaValue, parse};
 use serde_json::Value;
 
-use super::record::Record;
+use super::record::{Record, path, scope};
 use super::{Target, needs_file};
 use crate::error::{ImportError, Result};
 use crate::intake::Intake;
 use crate::json::{self, Object, list, tags, text};
 use crate::origin::Origin;
+use crate::piece::{Body, Draft, Naming, Piece, title_of};
 use crate::sqlite::Database;
 use crate::time;
 
@@ -20,10 +22,16 @@ pub(super) fn read(origin: &Origin, target: &Target, intake: &mut Intake<'_>) ->
     {
         let database = Database::open(path)?;
         intake.total(database.count("memories")?);
-        return database.rows("memories", &mut |n, row| {
+        database.rows("memories", &mut |n, row| {
             intake.done(n);
             memory(&row, "", &format!("{name} row {n}"), target, intake)
-        });
+        })?;
+        if !database.columns("reminders")?.is_empty() {
+            database.rows("reminders", &mut |n, row| {
+                reminder(&row, &format!("{name} reminder {n}"), target, intake)
+            })?;
+        }
+        return Ok(());
     }
     let text = origin.whole(intake)?;
     let whole = match serde_json::from_str(&text) {
@@ -83,11 +91,6 @@ fn memory(
         _ => "",
     };
     let read_time = |key: &str| object.get(key).and_then(time::read);
-    let mut keys = Vec::new();
-    for (key, value) in json::object(object.get("metadata")) {
-        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        keys.push((format!("metadata_{key}"), value));
-    }
     let record = Record {
         id: id.to_owned(),
         kind: text(object, "type").to_owned(),
@@ -98,9 +101,39 @@ fn memory(
         category: text(object, "category").to_owned(),
         created: read_time("created_at"),
         modified: read_time("updated_at"),
-        keys,
+        expires: read_time("expires_at"),
+        metadata: json::object(object.get("metadata")),
     };
     intake.piece(record.piece(target)?)
+}
+
+/// A reminder, as the records dialect keeps it.
+fn reminder(object: &Object, at: &str, target: &Target, intake: &mut Intake<'_>) -> Result<()> {
+    let (id, message) = (text(object, "id"), text(object, "message"));
+    let cron = text(object, "cron_expression");
+    if id.is_empty() || message.is_empty() || cron.is_empty() {
+        intake.problem(at, "a reminder without id, message or cron expression");
+        return Ok(());
+    }
+    let read_time = |key: &str| object.get(key).and_then(time::read);
+    let is_off = object.get("enabled").and_then(Value::as_i64) == Some(0);
+    let scope = scope(text(object, "project_id"));
+    let named = if scope == Scope::Global { "" } else { scope.name() };
+    let draft = Draft::new(message.trim())
+        .key("title", title_of(message, "Reminder"))
+        .key("type", "reminder")
+        .key("project", named)
+        .key("cron", cron)
+        .key("enabled", if is_off { "false" } else { "true" })
+        .key("since", time::stated(read_time("last_triggered_at").or(read_time("created_at"))))
+        .key("created", time::stated(read_time("created_at")));
+    intake.piece(Piece {
+        id: format!("reminder {id}"),
+        project: target.project("records")?,
+        path: path(&scope, "reminder", id, target)?,
+        naming: Naming::Fixed,
+        body: Body::Note(draft.text()),
+    })
 }
 
 /// YAML is read by the reader of frontmatter, which has limits that a large export exceeds.

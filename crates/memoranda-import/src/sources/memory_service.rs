@@ -60,11 +60,11 @@ fn memory(object: &Object, at: &str, target: &Target, intake: &mut Intake<'_>) -
     let kind = text(object, "memory_type");
     let read_time =
         |keys: [&str; 2]| keys.iter().find_map(|key| object.get(*key).and_then(time::read));
-    let mut keys = vec![("memory_type".to_owned(), kind.to_owned())];
-    let metadata = json::object(object.get("metadata"));
-    for (key, value) in metadata.iter().filter(|(key, _)| !key.ends_with("_hash")) {
-        let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        keys.push((format!("service_{key}"), value));
+    let mut metadata = json::object(object.get("metadata"));
+    metadata.retain(|key, value| key != "content_hash" && !value.is_null());
+    // A type that records do not have is kept as what it was called.
+    if !kind.is_empty() && memoranda_dialects::RecordKind::parse(&kind.to_lowercase()).is_none() {
+        metadata.insert("memory_type".to_owned(), kind.into());
     }
     let record = Record {
         id: id.to_owned(),
@@ -73,7 +73,7 @@ fn memory(object: &Object, at: &str, target: &Target, intake: &mut Intake<'_>) -
         tags: tags(object.get("tags")),
         created: read_time(["created_at_iso", "created_at"]),
         modified: read_time(["updated_at_iso", "updated_at"]),
-        keys,
+        metadata,
         ..Record::default()
     };
     intake.piece(record.piece(target)?)

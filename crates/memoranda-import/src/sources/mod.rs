@@ -18,6 +18,8 @@ use crate::intake::Intake;
 use crate::origin::Origin;
 use crate::source::Source;
 
+pub use folder::project_name;
+
 /// Where pieces go, as far as the person said so.
 #[derive(Clone, Debug, Default)]
 pub struct Target {

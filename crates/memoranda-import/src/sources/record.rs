@@ -1,16 +1,17 @@
 //! Small memories of one statement each, as the records dialect keeps them.
 
 use jiff::Timestamp;
+use memoranda_dialects::{NewRecord, RecordKind, Scope};
+use memoranda_engine::core::note::edit::{Edit, apply};
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::hash;
 
 use super::Target;
 use crate::error::{ImportError, Result};
-use crate::piece::{Body, Draft, Naming, Piece, tidy_folder};
+use crate::json::Object;
+use crate::piece::{Body, Naming, Piece, with_key};
 use crate::time;
 
-/// The types that records have.
-const TYPES: [&str; 5] = ["rule", "decision", "fact", "note", "skill"];
 /// Longer ids are nothing to type.
 const LONGEST_ID: usize = 24;
 
@@ -31,36 +32,49 @@ pub(super) struct Record {
     pub(super) category: String,
     pub(super) created: Option<Timestamp>,
     pub(super) modified: Option<Timestamp>,
-    /// What else its frontmatter says.
-    pub(super) keys: Vec<(String, String)>,
+    pub(super) expires: Option<Timestamp>,
+    /// What else is known of it.
+    pub(super) metadata: Object,
 }
 
 impl Record {
     pub(super) fn piece(self, target: &Target) -> Result<Piece> {
-        let project = target.project("records")?;
-        let kind = if TYPES.contains(&self.kind.as_str()) { self.kind.as_str() } else { "note" };
-        let scope = match self.repository.is_empty() {
-            true => "global".to_owned(),
-            false => format!("projects/{}", tidy_folder(&self.repository.replace('/', "-"))),
+        let kind = RecordKind::parse(&self.kind).unwrap_or(RecordKind::Note);
+        let scope = scope(&self.repository);
+        let path = path(&scope, kind.as_str(), &self.id, target)?;
+        let record = NewRecord {
+            tags: self.tags,
+            paths: self.paths,
+            category: Some(self.category).filter(|category| !category.is_empty()),
+            metadata: Some(self.metadata).filter(|metadata| !metadata.is_empty()),
+            created: self.created,
+            expires: self.expires,
+            ..NewRecord::new(kind, scope, self.text)
         };
-        let folder = target.folder(&scope);
-        let path = format!("{folder}/{kind}/{}.md", short(&self.id));
-        let path = NotePath::parse(path.trim_start_matches('/'))
-            .map_err(|e| ImportError::Engine(e.into()))?;
-        let mut draft = Draft::new(self.text.trim())
-            .key("type", kind)
-            .key("project_id", self.repository)
-            .list("tags", self.tags)
-            .list("paths", self.paths)
-            .key("category", self.category)
-            .key("created", time::stated(self.created))
-            .key("modified", time::stated(self.modified));
-        for (key, value) in &self.keys {
-            draft = draft.key(key, value);
-        }
-        let body = Body::Note(draft.text());
-        Ok(Piece { id: self.id, project, path, naming: Naming::Fixed, body })
+        let failed = |e: String| ImportError::NotThat(format!("{}: {e}", self.id));
+        let text = record.file(Timestamp::UNIX_EPOCH).map_err(|e| failed(e.to_string()))?;
+        let text = match self.created {
+            Some(_) => text,
+            // A time that nobody knows is better not stated.
+            None => apply(&text, &Edit::RemoveKey { key: "created".to_owned() })
+                .map_err(|e| failed(e.to_string()))?,
+        };
+        let text = with_key(text, "modified", &time::stated(self.modified));
+        let project = target.project("records")?;
+        Ok(Piece { id: self.id, project, path, naming: Naming::Fixed, body: Body::Note(text) })
     }
+}
+
+/// Whom a record concerns.
+pub(super) fn scope(repository: &str) -> Scope {
+    Scope::project(repository).unwrap_or(Scope::Global)
+}
+
+/// Where a record of a kind lies.
+pub(super) fn path(scope: &Scope, kind: &str, id: &str, target: &Target) -> Result<NotePath> {
+    let folder = target.folder(&scope.folder());
+    let path = format!("{folder}/{kind}/{}.md", short(id));
+    NotePath::parse(path.trim_start_matches('/')).map_err(|e| ImportError::Engine(e.into()))
 }
 
 /// An id that can be typed and be a file's name: its own, or one made from it.
