@@ -74,6 +74,12 @@ impl Desk<'_> {
         }
     }
 
+    /// A file's bytes and version, text or not; `None` if there is no such file.
+    pub fn bytes(&self, place: &Place) -> Result<Option<(Vec<u8>, ContentHash)>> {
+        let found = self.view.read(&place.project, &place.path)?;
+        Ok(found.map(|found| (found.bytes, found.hash)))
+    }
+
     /// All files at or below a place.
     pub fn below(&self, place: &Place) -> Result<Vec<Place>> {
         let below = self.view.below(&place.project, &place.path)?;

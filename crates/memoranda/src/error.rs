@@ -4,6 +4,7 @@ use std::io;
 
 use memoranda_engine::core::note::edit::EditError;
 use memoranda_engine::{EngineError, Place, StoreError};
+use memoranda_import::ImportError;
 
 use crate::exit::Exit;
 
@@ -124,6 +125,20 @@ impl From<EngineError> for CommandError {
                 of(Exit::Usage).hint("`memoranda project list` lists the projects")
             }
             EngineError::Invalid(_) => of(Exit::Usage),
+        }
+    }
+}
+
+impl From<ImportError> for CommandError {
+    fn from(error: ImportError) -> Self {
+        let message = error.to_string();
+        match error {
+            ImportError::Engine(error) => error.into(),
+            ImportError::Io { doing, source } => Self::io(&doing, &source),
+            ImportError::NotThat(_) => Self::usage(message)
+                .hint("`memoranda import --list` lists what can be imported, and from what"),
+            ImportError::Database { .. } => Self::new(Exit::Internal, message)
+                .hint("close the program that uses it, or take its JSON export"),
         }
     }
 }

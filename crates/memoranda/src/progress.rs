@@ -22,20 +22,26 @@ impl Progress {
         Self { begun: Instant::now(), wanted: printer.can_show_progress(), bar: None }
     }
 
-    /// Tells how far the work has come.
+    /// Tells how far reading notes has come.
     pub(crate) fn update(&mut self, progress: SyncProgress) {
-        if !self.wanted || self.begun.elapsed() < PATIENCE {
+        self.show("Reading notes", progress.done as u64, progress.total as u64);
+    }
+
+    /// Tells how far some work has come; without a total there is nothing to show.
+    pub(crate) fn show(&mut self, doing: &'static str, done: u64, total: u64) {
+        if !self.wanted || total == 0 || self.begun.elapsed() < PATIENCE {
             return;
         }
         let bar = self.bar.get_or_insert_with(|| {
             let target = ProgressDrawTarget::stderr_with_hz(10);
             let bar = ProgressBar::with_draw_target(None, target);
-            let style = ProgressStyle::with_template("Reading notes {bar:30} {pos}/{len}");
+            let style = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len}");
             style.map(|style| bar.set_style(style)).ok();
+            bar.set_message(doing);
             bar
         });
-        bar.set_length(progress.total as u64);
-        bar.set_position(progress.done as u64);
+        bar.set_length(total);
+        bar.set_position(done);
     }
 }
 

@@ -71,6 +71,7 @@ const STORE: &str = "memoranda-store";
 const ENGINE: &str = "memoranda-engine";
 const MODEL: &str = "memoranda-model";
 const DIALECTS: &str = "memoranda-dialects";
+const IMPORT: &str = "memoranda-import";
 const SERVER: &str = "memoranda-server";
 
 const LAYERS: &[Layer] = &[
@@ -104,16 +105,25 @@ const LAYERS: &[Layer] = &[
         never: &[("an async runtime", ASYNC), ("HTTP", HTTP), ("the terminal", TERMINAL)],
     },
     Layer {
+        name: IMPORT,
+        may_use: &[CORE, DIALECTS, ENGINE, STORE],
+        never: &[("an async runtime", ASYNC), ("HTTP", HTTP), ("the terminal", TERMINAL)],
+    },
+    Layer {
         name: SERVER,
         may_use: &[CORE, DIALECTS, ENGINE, MODEL, STORE],
         never: &[("the terminal", TERMINAL)],
     },
     Layer {
         name: "memoranda",
-        may_use: &[CORE, DIALECTS, ENGINE, MODEL, SERVER, STORE],
+        may_use: &[CORE, DIALECTS, ENGINE, IMPORT, MODEL, SERVER, STORE],
         never: &[],
     },
-    Layer { name: "xtask", may_use: &[CORE, DIALECTS, ENGINE, MODEL, SERVER, STORE], never: &[] },
+    Layer {
+        name: "xtask",
+        may_use: &[CORE, DIALECTS, ENGINE, IMPORT, MODEL, SERVER, STORE],
+        never: &[],
+    },
 ];
 
 pub(super) fn check(tree: &Tree) -> Findings {

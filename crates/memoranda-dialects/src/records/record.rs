@@ -91,7 +91,7 @@ impl NewRecord {
     }
 
     /// The text of its file.
-    pub(super) fn file(&self, now: Timestamp) -> Result<String> {
+    pub fn file(&self, now: Timestamp) -> Result<String> {
         let mut text = format!("\n{}\n", self.content.trim());
         let mut set = |key: &str, value: MetaValue| -> Result<()> {
             text = set_key(&text, key, value)?;

@@ -68,7 +68,7 @@ impl Scope {
     }
 
     /// The folder of its records within the project `records`.
-    pub(super) fn folder(&self) -> String {
+    pub fn folder(&self) -> String {
         match self {
             Self::Global => "global".to_owned(),
             Self::Project(project) => format!("projects/{}", project.folder),

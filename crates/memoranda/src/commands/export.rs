@@ -1,69 +1,199 @@
-//! `memoranda export`: the whole vault as one archive.
+//! `memoranda export`: the whole vault as one archive, or its notes in a form that others read.
 
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
+use memoranda_engine::Memory;
+use memoranda_engine::core::id::ProjectName;
+use memoranda_import::ImportError;
+use memoranda_import::export::{self, Exported};
 use serde::Serialize;
 
 use crate::error::{CommandError, Result, quoted};
 use crate::exit::Exit;
 use crate::files;
 use crate::output::{PLACE, counted};
+use crate::progress::Progress;
 use crate::session::Session;
 
-/// Write the whole vault, with its history, as a tar archive.
+/// Write the whole vault with its history as a tar archive, or its notes in another form.
 ///
-/// Every project is a folder in it, so the notes can be read without Memoranda. An existing file
-/// is not overwritten without --yes.
+/// In the archive every project is a folder, so the notes can be read without Memoranda. The other
+/// forms hold the notes as they are now: `markdown` is a folder of files, `jsonl` a line of JSON
+/// for every file, and `mcp-memory` the file of the reference memory server. `--project` takes one
+/// project only. An existing file is not overwritten without --yes.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
-  memoranda export memory.tar
+  memoranda export memory.tar                 everything, with its history
   memoranda export - | zstd > memory.tar.zst
+  memoranda export markdown ~/notes-copy      the files, a folder for every project
+  memoranda export jsonl notes.jsonl          one line of JSON for every file
+  memoranda export mcp-memory memory.jsonl    the graph, for the reference memory server
 
 JSON (--json, not with `-`):
-  {file, projects, files, bytes}")]
+  {file, format, projects, files, bytes}")]
 pub(crate) struct Args {
-    /// The archive; `-` is standard output.
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// The form (archive, markdown, jsonl, mcp-memory), or the file of an archive; `-` is
+    /// standard output.
+    #[arg(value_name = "FORMAT|FILE")]
+    first: PathBuf,
+
+    /// The file or folder; `-` is standard output.
+    #[arg(value_name = "PATH")]
+    path: Option<PathBuf>,
+
+    /// For mcp-memory: the thread whose entities are written.
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    thread: String,
+}
+
+/// The forms that notes can leave in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Archive,
+    Markdown,
+    Jsonl,
+    McpMemory,
+}
+
+impl Form {
+    const ALL: [(&'static str, Self); 4] = [
+        ("archive", Self::Archive),
+        ("markdown", Self::Markdown),
+        ("jsonl", Self::Jsonl),
+        ("mcp-memory", Self::McpMemory),
+    ];
+
+    fn parse(name: &Path) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| name.as_os_str() == *known).map(|(_, form)| *form)
+    }
+
+    fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, form)| *form == self).map_or("archive", |(name, _)| name)
+    }
 }
 
 #[derive(Serialize)]
 struct ExportedJson {
     file: String,
+    format: &'static str,
     projects: usize,
     files: usize,
     bytes: u64,
 }
 
-/// Writes the archive.
+/// Writes what was asked for.
 pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+    let (form, path) = match (Form::parse(&args.first), &args.path) {
+        (Some(form), Some(path)) => (form, path.clone()),
+        (Some(Form::Markdown), None) => {
+            return Err(CommandError::usage("a folder of Markdown needs a place")
+                .hint("`memoranda export markdown DIR`"));
+        }
+        (Some(form), None) => (form, PathBuf::from("-")),
+        (None, None) => (Form::Archive, args.first.clone()),
+        (None, Some(_)) => {
+            let name = args.first.display();
+            return Err(CommandError::usage(format!(
+                "{:?} is no form of export",
+                name.to_string()
+            ))
+            .hint("archive, markdown, jsonl or mcp-memory"));
+        }
+    };
     let memory = session.reading()?;
+    let only = session.project_asked(memory)?;
+    if form == Form::Archive && only.is_some() && args.path.is_some() {
+        return Err(CommandError::usage("an archive holds the whole vault")
+            .hint("`memoranda export markdown DIR -p NAME` takes one project"));
+    }
     let printer = &session.printer;
-    if args.file.as_os_str() == "-" {
-        if printer.is_terminal() {
+    if path.as_os_str() == "-" {
+        if form == Form::Markdown {
+            return Err(CommandError::usage("a folder cannot be written to standard output")
+                .hint("`memoranda export jsonl` can"));
+        }
+        if form == Form::Archive && printer.is_terminal() {
             return Err(CommandError::usage("an archive is nothing for a terminal")
                 .hint("`memoranda export FILE`, or a pipe"));
         }
-        let report = memory.export(&mut printer.writer())?;
-        printer.say(format!("Exported {}", counted(report.files, "file")));
+        let to = &mut printer.writer();
+        let exported = write(session, memory, form, only.as_ref(), args, to)?;
+        printer.say(format!("Exported {}", counted(exported.files, unit(form))));
         return Ok(Exit::Done);
     }
-    let shown = args.file.display().to_string();
-    if args.file.exists() && !session.args.yes {
-        return Err(CommandError::new(Exit::Conflict, format!("{shown} exists"))
-            .hint(format!("`memoranda export --yes {}` overwrites it", quoted(&shown))));
-    }
-    let mut draft = files::private_draft(&args.file)?;
-    let report = memory.export(&mut draft)?;
-    files::keep(draft, &args.file)?;
+    let shown = path.display().to_string();
+    let exported = if form == Form::Markdown {
+        let mut bar = Progress::new(printer);
+        let show = &mut |at: memoranda_import::Progress| bar.show("Exporting", at.done, at.total);
+        export::markdown(memory, only.as_ref(), &path, show).map_err(|error| match error {
+            ImportError::NotThat(message) => {
+                CommandError::new(Exit::Conflict, message).hint("name a folder that does not exist")
+            }
+            other => other.into(),
+        })?
+    } else {
+        if path.exists() && !session.args.yes {
+            let words = match &args.path {
+                Some(_) => format!("{} {}", form.name(), quoted(&shown)),
+                None => quoted(&shown),
+            };
+            return Err(CommandError::new(Exit::Conflict, format!("{shown} exists"))
+                .hint(format!("`memoranda export --yes {words}` overwrites it")));
+        }
+        let mut draft = files::private_draft(&path)?;
+        let exported = {
+            let mut to = std::io::BufWriter::new(&mut draft);
+            let exported = write(session, memory, form, only.as_ref(), args, &mut to)?;
+            to.flush().map_err(|e| CommandError::io(&format!("write {shown}"), &e))?;
+            exported
+        };
+        files::keep(draft, &path)?;
+        exported
+    };
     let json = ExportedJson {
         file: shown.clone(),
-        projects: report.projects,
-        files: report.files,
-        bytes: report.bytes,
+        format: form.name(),
+        projects: exported.projects,
+        files: exported.files,
+        bytes: exported.bytes,
     };
-    let sentence = format!("Exported {} to {PLACE}{shown}{PLACE:#}", counted(report.files, "file"));
-    printer.done(&json, sentence)?;
+    let count = counted(exported.files, unit(form));
+    printer.done(&json, format!("Exported {count} to {PLACE}{shown}{PLACE:#}"))?;
     Ok(Exit::Done)
+}
+
+fn write(
+    session: &Session,
+    memory: &Memory,
+    form: Form,
+    only: Option<&ProjectName>,
+    args: &Args,
+    to: &mut dyn Write,
+) -> Result<Exported> {
+    let mut bar = Progress::new(&session.printer);
+    let show = &mut |at: memoranda_import::Progress| bar.show("Exporting", at.done, at.total);
+    Ok(match form {
+        Form::Archive => {
+            let report = memory.export(to)?;
+            Exported { projects: report.projects, files: report.files, bytes: report.bytes }
+        }
+        Form::Jsonl => export::jsonl(memory, only, to, show)?,
+        Form::McpMemory => match only {
+            // A project of another kind has no threads: all of it is one graph.
+            Some(project) if project.as_str() != "graph" => {
+                export::graph(memory, project, None, to)?
+            }
+            _ => {
+                let project = memory.store().project("graph")?.name;
+                export::graph(memory, &project, Some(&args.thread), to)?
+            }
+        },
+        Form::Markdown => Exported::default(),
+    })
+}
+
+fn unit(form: Form) -> &'static str {
+    if form == Form::McpMemory { "line" } else { "file" }
 }

@@ -1,46 +1,514 @@
-//! `memoranda import`: bring an archive back.
+//! `memoranda import`: bring memories from elsewhere.
 
-use std::io;
-use std::path::PathBuf;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
 
-use memoranda_engine::{EngineError, StoreError};
+use memoranda_engine::core::change::Channel;
+use memoranda_engine::core::id::ProjectName;
+use memoranda_engine::{
+    EngineError, HardLinks, Memory, Place, ProjectInfo, StoreError, Who, clock,
+};
+use memoranda_import::{
+    Deleted, Importer, Intake, Mode, Options, Origin, Problem, Report, SOURCES, Source, Target,
+    Verdict, default_places, project_name, read, recognise,
+};
 use serde::Serialize;
 
+use super::project::ProjectJson;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::files;
-use crate::output::{PLACE, counted};
+use crate::output::{FAINT, PLACE, STRONG, counted, visible};
+use crate::progress::Progress;
 use crate::session::Session;
+use crate::table::{self, Column};
 
-/// Bring an archive made by `memoranda export` into an empty vault, with its history.
+/// Bring memories from another system, or an archive of this one.
+///
+/// What a file or folder is, is seen from what it holds; SOURCE says so where it cannot be. A
+/// source that has a usual place needs no PATH. Every note that comes says in its frontmatter
+/// where it came from (imported_from, imported_id, imported_at), and keeps the times that it had.
+/// A second run brings only what is new or changed; what was edited or deleted here stays so.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
-  memoranda import memory.tar --home ~/restored
-  zstd -dc memory.tar.zst | memoranda import -
+  memoranda import --list                            what can be imported
+  memoranda import ~/Downloads/data-export.zip -n    what would come
+  memoranda import ~/Downloads/data-export.zip       conversations with Claude or ChatGPT
+  memoranda import claude-code                       what Claude Code remembers
+  memoranda import obsidian ~/Vault                  a vault, where it is and as it is
+  memoranda import memory.tar --home ~/restored      a whole vault with its history
 
 JSON (--json):
-  {home, files, segments}; segments are files of the history")]
+  {source, from, dry_run, created, updated, unchanged, edited, deleted, taken, failed, skipped:
+  [{reason, count}], problems: [{at, message}], secrets: [{project, path}], commits: [ID],
+  notes: [{id, project, path, outcome}]}
+  for a folder that stays where it is: {source, from, dry_run, projects: [{name, path, in_vault,
+  notes}]}; for an archive: {home, files, segments}; for --list: {sources: [{name, reads,
+  becomes}]}")]
 pub(crate) struct Args {
-    /// The archive; `-` is standard input.
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
+    /// What to import from, or a file or folder that says so itself; `-` is standard input.
+    #[arg(value_name = "SOURCE|PATH", required_unless_present = "list")]
+    first: Option<PathBuf>,
+
+    /// The file or folder.
+    #[arg(value_name = "PATH")]
+    path: Option<PathBuf>,
+
+    /// List what can be imported.
+    #[arg(long, conflicts_with_all = ["first", "path"])]
+    list: bool,
+
+    /// Only say what would come.
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+
+    /// Put the notes into this folder of the project.
+    #[arg(long, value_name = "FOLDER")]
+    to: Option<String>,
+
+    /// Copy the files of a vault or folder into the vault.
+    #[arg(long)]
+    copy: bool,
+
+    /// Let the files of a folder stay where they are, as a project.
+    #[arg(long, conflicts_with_all = ["copy", "to"])]
+    in_place: bool,
+
+    /// Bring back also what was imported once and deleted here since.
+    #[arg(long)]
+    deleted: bool,
 }
 
 #[derive(Serialize)]
-struct ImportedJson {
+struct ArchiveJson {
     home: String,
     files: usize,
     segments: usize,
 }
 
-/// Reads the archive.
+#[derive(Serialize)]
+struct SourcesJson {
+    sources: Vec<SourceJson>,
+}
+
+#[derive(Serialize)]
+struct SourceJson {
+    name: &'static str,
+    reads: &'static str,
+    becomes: &'static str,
+}
+
+#[derive(Serialize)]
+struct PlacedJson {
+    source: &'static str,
+    from: Vec<String>,
+    dry_run: bool,
+    projects: Vec<ProjectJson>,
+}
+
+#[derive(Serialize)]
+struct ReportJson {
+    source: &'static str,
+    from: String,
+    dry_run: bool,
+    created: usize,
+    updated: usize,
+    unchanged: usize,
+    edited: usize,
+    deleted: usize,
+    taken: usize,
+    failed: usize,
+    skipped: Vec<SkippedJson>,
+    problems: Vec<ProblemJson>,
+    secrets: Vec<crate::wire::PlaceJson>,
+    commits: Vec<String>,
+    notes: Vec<NoteJson>,
+}
+
+#[derive(Serialize)]
+struct SkippedJson {
+    reason: &'static str,
+    count: usize,
+}
+
+#[derive(Serialize)]
+struct ProblemJson {
+    at: String,
+    message: String,
+}
+
+#[derive(Serialize)]
+struct NoteJson {
+    id: String,
+    project: String,
+    path: String,
+    outcome: &'static str,
+}
+
+/// Brings what was named.
 pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    // Without an archive no vault is made.
-    let mut from: Box<dyn io::Read> = match args.file.as_os_str() == "-" {
-        true => Box::new(io::stdin().lock()),
-        false => Box::new(io::BufReader::new(files::open(&args.file)?)),
+    if args.list {
+        return list(session);
+    }
+    let (source, places) = asked(session, args)?;
+    let mut all_is_well = true;
+    if source.is_some_and(Source::is_folder) && !places.is_empty() {
+        let source = source.unwrap_or(Source::Folder);
+        // A vault stays where its owner put it; any other folder is copied, unless said otherwise.
+        let stays = args.in_place || (source != Source::Folder && !args.copy && args.to.is_none());
+        if stays {
+            return in_place(session, args, source, &places);
+        }
+    }
+    for (_, path) in &places {
+        let origin = match path.as_os_str() == "-" {
+            true => Origin::Bytes(piped()?),
+            false => Origin::at(path)?,
+        };
+        let source = match source {
+            Some(source) => source,
+            None => recognise(&origin).map_err(|error| unknown(&origin, error.into()))?,
+        };
+        match source {
+            Source::Archive => archive(session, args, &origin)?,
+            _ => all_is_well &= bring(session, args, source, &origin)?,
+        }
+    }
+    Ok(if all_is_well { Exit::Done } else { Exit::NotFound })
+}
+
+/// The source that was named, if one was, and where to look.
+fn asked(
+    session: &Session,
+    args: &Args,
+) -> Result<(Option<Source>, Vec<(Option<String>, PathBuf)>)> {
+    let first = args.first.clone().unwrap_or_default();
+    let named = first.to_str().and_then(Source::parse);
+    match (named, &args.path) {
+        (Some(source), Some(path)) => Ok((Some(source), vec![(None, path.clone())])),
+        // A file that is called like a source is meant if it is there.
+        (Some(source), None) if !first.exists() => {
+            let settings = session.settings()?;
+            let config = settings.directories.config.parent().and_then(Path::parent);
+            let home = &settings.directories.user;
+            let places = default_places(source, home, config.unwrap_or(home));
+            if places.is_empty() {
+                let name = source.name();
+                let message = format!("nothing of {name} was found at its usual place");
+                return Err(CommandError::new(Exit::NotFound, message)
+                    .hint(format!("`memoranda import {name} PATH` names another")));
+            }
+            Ok((Some(source), places))
+        }
+        (_, None) => {
+            let looks_like_folder = first.is_dir();
+            let source = match looks_like_folder {
+                true => Some(recognise(&Origin::at(&first)?)?),
+                false => None,
+            };
+            Ok((source, vec![(None, first)]))
+        }
+        (None, Some(_)) => {
+            let name = first.display().to_string();
+            let near = SOURCES.iter().max_by(|a, b| {
+                let likeness = |row: &str| strsim::jaro_winkler(row, &name);
+                likeness(a.name).total_cmp(&likeness(b.name))
+            });
+            let hint = near.map_or("", |row| row.name);
+            Err(CommandError::usage(format!("{name:?} is nothing to import from"))
+                .hint(format!("did you mean {hint}? `memoranda import --list` lists them")))
+        }
+    }
+}
+
+fn piped() -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = io::stdin().lock().read_to_end(&mut bytes);
+    read.map_err(|e| CommandError::io("read standard input", &e))?;
+    Ok(bytes)
+}
+
+/// What is nothing that is known was most likely meant to be an archive.
+fn unknown(origin: &Origin, error: CommandError) -> CommandError {
+    match origin {
+        Origin::Bytes(_) => CommandError::usage(
+            "standard input is not a whole tar archive, nor anything else that can be imported",
+        )
+        .hint("`memoranda import --list` lists what can be"),
+        _ => error,
+    }
+}
+
+fn list(session: &Session) -> Result<Exit> {
+    let sources = SOURCES.iter();
+    if session.is_json() {
+        let sources = sources
+            .map(|row| SourceJson { name: row.name, reads: row.reads, becomes: row.becomes })
+            .collect();
+        session.printer.json(&SourcesJson { sources })?;
+        return Ok(Exit::Done);
+    }
+    let columns = [
+        Column::word("SOURCE", STRONG),
+        Column::text("READS", PLACE),
+        Column::text("BECOMES", FAINT),
+    ];
+    let row = |row: &memoranda_import::SourceRow| {
+        vec![row.name.to_owned(), row.reads.to_owned(), row.becomes.to_owned()]
     };
+    table::print(&session.printer, &columns, &sources.map(row).collect::<Vec<_>>())?;
+    Ok(Exit::Done)
+}
+
+/// Makes folders projects, their files as they are.
+fn in_place(
+    session: &Session,
+    args: &Args,
+    source: Source,
+    places: &[(Option<String>, PathBuf)],
+) -> Result<Exit> {
+    let memory = session.made()?;
+    let mut added = Vec::new();
+    for (name, folder) in places {
+        let wanted = session.settings()?.project.clone().filter(|_| places.len() == 1);
+        let own = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name =
+            wanted.unwrap_or_else(|| project_name(&name.clone().or(own).unwrap_or_default()));
+        if !folder.is_dir() {
+            let message = format!("{} is not a folder", folder.display());
+            if places.len() == 1 {
+                return Err(CommandError::new(Exit::NotFound, message));
+            }
+            session.printer.warn(format!("{}; it is left out", visible(&message)));
+            continue;
+        }
+        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
+        let known = memory.projects()?.into_iter().find(|info| same(&info.project.path, &folder));
+        let shown = visible(&folder.display().to_string()).into_owned();
+        match known {
+            Some(info) => added.push((info, "is there already")),
+            None if args.dry_run => {
+                session.printer.say(format!("Would make {shown} the project {name}"));
+            }
+            None => {
+                // A name that is in use, as `main` will be, gets a number.
+                let name = free_project(memory, &name)?;
+                let project = memory.add_project(&name, &folder, HardLinks::Refuse)?;
+                added.push((ProjectInfo { project, notes: 0 }, "is a project now"));
+            }
+        }
+    }
+    let memory = session.reading()?;
+    let mut projects = Vec::new();
+    for (info, what) in added {
+        let notes = memory.store().notes_in(&info.project.name)?;
+        let info = ProjectInfo { notes, ..info };
+        let (name, path) = (&info.project.name, info.project.path.display());
+        if !session.is_json() {
+            let sentence = format!(
+                "{PLACE}{path}{PLACE:#} {what}: {STRONG}{name}{STRONG:#} {FAINT}({}){FAINT:#}",
+                counted(notes as usize, "note")
+            );
+            session.printer.done(&ProjectJson::from(&info), sentence)?;
+        }
+        projects.push(ProjectJson::from(&info));
+    }
+    if session.is_json() {
+        let from = places.iter().map(|(_, path)| path.display().to_string()).collect();
+        let json = PlacedJson { source: source.name(), from, dry_run: args.dry_run, projects };
+        session.printer.json(&json)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn same(a: &Path, b: &Path) -> bool {
+    a == b || a.canonicalize().ok().zip(b.canonicalize().ok()).is_some_and(|(a, b)| a == b)
+}
+
+fn free_project(memory: &Memory, name: &str) -> Result<String> {
+    let taken = memory.projects()?;
+    let is_free = |name: &str| {
+        !taken.iter().any(|info| info.project.name.as_str().eq_ignore_ascii_case(name))
+    };
+    let numbered = (2..1000).map(|number| format!("{name}-{number}"));
+    let names = std::iter::once(name.to_owned()).chain(numbered);
+    Ok(names.into_iter().find(|name| is_free(name)).unwrap_or_else(|| name.to_owned()))
+}
+
+/// Brings notes; says whether all of them came.
+fn bring(session: &Session, args: &Args, source: Source, origin: &Origin) -> Result<bool> {
+    session.made()?;
+    let memory = session.reading()?;
+    let project = session.settings()?.project.as_deref();
+    let project = project.map(ProjectName::parse).transpose().map_err(EngineError::from)?;
+    let target = Target { project, folder: args.to.clone() };
+    let options = Options {
+        source,
+        mode: if args.dry_run { Mode::DryRun } else { Mode::Write },
+        deleted: if args.deleted { Deleted::ComeBack } else { Deleted::Stay },
+        at: clock::now(),
+    };
+    let who = Who { channel: Channel::Import, ..session.who() };
+    let mut importer = Importer::new(memory, &who, options)?;
+    let mut bar = Progress::new(&session.printer);
+    let mut keep = |piece, at: memoranda_import::Progress| {
+        bar.show("Importing", at.done, at.total);
+        importer.take(piece)
+    };
+    let mut intake = Intake::new(&mut keep);
+    let outcome = read(source, origin, &target, &mut intake);
+    let Intake { problems, skipped, .. } = intake;
+    drop(bar);
+    outcome?;
+    let mut report = importer.finish()?;
+    report.problems.splice(..0, problems);
+    for (reason, count) in skipped {
+        *report.skipped.entry(reason).or_default() += count;
+    }
+    let is_well = report.problems.is_empty();
+    tell(session, args, source, origin, &report)?;
+    Ok(is_well)
+}
+
+fn tell(
+    session: &Session,
+    args: &Args,
+    source: Source,
+    origin: &Origin,
+    report: &Report,
+) -> Result<()> {
+    let printer = &session.printer;
+    if session.is_json() {
+        return printer.json(&json(args, source, origin, report));
+    }
+    if args.dry_run {
+        let coming = report
+            .notes
+            .iter()
+            .filter(|note| matches!(note.verdict, Verdict::Created | Verdict::Updated));
+        for note in coming {
+            let word = if note.verdict == Verdict::Created { "new    " } else { "changed" };
+            let place = note.place.to_string();
+            printer.line(format!("{word} {PLACE}{}{PLACE:#}", visible(&place)))?;
+        }
+    }
+    printer.done(&(), sentence(args, source, report))?;
+    for (reason, count) in &report.skipped {
+        printer.say(format!("{FAINT}Left out: {reason} ({count}){FAINT:#}"));
+    }
+    for Problem { at, message } in &report.problems {
+        printer.warn(format!("{}: {}", visible(at), visible(message)));
+    }
+    let edited: Vec<_> = report.notes.iter().filter(|n| n.verdict == Verdict::Edited).collect();
+    for note in edited {
+        let place = note.place.to_string();
+        printer.warn(format!("{} was edited here and changed there; it stays", visible(&place)));
+    }
+    if let Some(place) = report.secrets.first() {
+        printer.warn(format!(
+            "{} to hold a password or a key, such as {}",
+            match report.secrets.len() {
+                1 => "1 note seems".to_owned(),
+                count => format!("{count} notes seem"),
+            },
+            visible(&place.to_string())
+        ));
+    }
+    if report.count(Verdict::Deleted) > 0 {
+        printer.hint("`--deleted` brings back what was deleted here");
+    }
+    match report.commits.as_slice() {
+        [] => {}
+        [one] => session.hint_undo(one.as_str().get(..8).unwrap_or_default()),
+        several => {
+            let ids: Vec<_> = several.iter().rev().map(|id| id.as_str().get(..8)).collect();
+            let ids: Vec<_> = ids.into_iter().flatten().collect();
+            if ids.len() <= 5 {
+                printer.hint(format!(
+                    "`for c in {}; do memoranda undo $c; done` takes it back",
+                    ids.join(" ")
+                ));
+            } else {
+                let count = ids.len();
+                printer
+                    .hint(format!("`memoranda log` lists the {count} commits; each can be undone"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn sentence(args: &Args, source: Source, report: &Report) -> String {
+    let mut parts = vec![format!("{} new", report.count(Verdict::Created))];
+    for (verdict, words) in [
+        (Verdict::Updated, "updated"),
+        (Verdict::Unchanged, "unchanged"),
+        (Verdict::Edited, "kept as edited here"),
+        (Verdict::Deleted, "deleted here before"),
+        (Verdict::Taken, "without a free place"),
+        (Verdict::Failed, "failed"),
+    ] {
+        match report.count(verdict) {
+            0 => {}
+            count => parts.push(format!("{count} {words}")),
+        }
+    }
+    let verb = if args.dry_run { "Would import" } else { "Imported" };
+    format!("{verb} from {STRONG}{}{STRONG:#}: {}", source.name(), parts.join(", "))
+}
+
+fn json(args: &Args, source: Source, origin: &Origin, report: &Report) -> ReportJson {
+    let place = |place: &Place| crate::wire::PlaceJson::from(place);
+    ReportJson {
+        source: source.name(),
+        from: origin.shown(),
+        dry_run: args.dry_run,
+        created: report.count(Verdict::Created),
+        updated: report.count(Verdict::Updated),
+        unchanged: report.count(Verdict::Unchanged),
+        edited: report.count(Verdict::Edited),
+        deleted: report.count(Verdict::Deleted),
+        taken: report.count(Verdict::Taken),
+        failed: report.count(Verdict::Failed),
+        skipped: report
+            .skipped
+            .iter()
+            .map(|(reason, count)| SkippedJson { reason, count: *count })
+            .collect(),
+        problems: report
+            .problems
+            .iter()
+            .map(|problem| ProblemJson { at: problem.at.clone(), message: problem.message.clone() })
+            .collect(),
+        secrets: report.secrets.iter().map(place).collect(),
+        commits: report.commits.iter().map(ToString::to_string).collect(),
+        notes: report
+            .notes
+            .iter()
+            .map(|note| NoteJson {
+                id: note.id.clone(),
+                project: note.place.project.to_string(),
+                path: note.place.path.to_string(),
+                outcome: note.verdict.as_str(),
+            })
+            .collect(),
+    }
+}
+
+/// Brings a whole vault back into an empty one.
+fn archive(session: &Session, args: &Args, origin: &Origin) -> Result<()> {
+    // Without an archive no vault is made.
+    let mut from: Box<dyn io::Read + '_> = match origin {
+        Origin::Bytes(bytes) => Box::new(bytes.as_slice()),
+        Origin::File(path) | Origin::Folder(path) | Origin::Zip(path) => {
+            Box::new(io::BufReader::new(files::open(path)?))
+        }
+    };
+    if args.dry_run {
+        return Err(CommandError::usage("an archive comes whole, or not at all")
+            .hint("`tar -tf FILE` lists what it holds"));
+    }
     let memory = session.made()?;
     let home = memory.store().home().display().to_string();
     memory.catch_up(&mut |_| {})?;
@@ -49,27 +517,21 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         return Err(CommandError::new(Exit::Conflict, message)
             .hint("`--home DIR` names another, which is made"));
     }
-    let report = memory.import(&mut from).map_err(|error| failed(args, error))?;
-    let json = ImportedJson { home: home.clone(), files: report.files, segments: report.segments };
-    let sentence =
-        format!("Imported {} into {PLACE}{home}{PLACE:#}", counted(report.files, "file"));
-    session.printer.done(&json, sentence)?;
-    Ok(Exit::Done)
+    let report = memory.import(&mut from).map_err(|error| broken(origin, error))?;
+    let json = ArchiveJson { home: home.clone(), files: report.files, segments: report.segments };
+    let count = counted(report.files, "file");
+    session.printer.done(&json, format!("Imported {count} into {PLACE}{home}{PLACE:#}"))
 }
 
-/// What is no archive at all is said so, without quoting its bytes.
-fn failed(args: &Args, error: EngineError) -> CommandError {
+/// What is no whole archive is said so, without quoting its bytes.
+fn broken(origin: &Origin, error: EngineError) -> CommandError {
     use io::ErrorKind::{InvalidData, Other, UnexpectedEof};
     match &error {
         EngineError::Store(StoreError::Io { source, .. })
             if matches!(source.kind(), InvalidData | Other | UnexpectedEof) =>
         {
-            let name = match args.file.as_os_str() == "-" {
-                true => "standard input".to_owned(),
-                false => args.file.display().to_string(),
-            };
-            CommandError::usage(format!("{name} is not a whole tar archive"))
-                .hint("`memoranda export FILE` makes one")
+            CommandError::usage(format!("{} is not a whole tar archive", origin.shown()))
+                .hint("`memoranda export FILE.tar` makes one")
         }
         _ => error.into(),
     }

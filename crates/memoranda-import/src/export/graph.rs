@@ -1,0 +1,65 @@
+//! Entities as the reference memory server keeps them: entities first, then relations, a line of
+//! JSON each.
+
+use std::io::Write;
+
+use memoranda_engine::Memory;
+use memoranda_engine::core::id::ProjectName;
+use memoranda_engine::core::note::{content, parse};
+use serde_json::{Value, json};
+
+use super::{Exported, files};
+use crate::error::{ImportError, Result};
+
+/// Writes the notes of a project, or of one folder in it, as entities and relations.
+pub fn graph(
+    memory: &Memory,
+    project: &ProjectName,
+    folder: Option<&str>,
+    to: &mut dyn Write,
+) -> Result<Exported> {
+    let mut exported = Exported { projects: 1, ..Exported::default() };
+    let mut relations = Vec::new();
+    let mut put = |value: &Value, exported: &mut Exported| -> Result<()> {
+        let mut line = value.to_string();
+        line.push('\n');
+        exported.files += 1;
+        exported.bytes += line.len() as u64;
+        to.write_all(line.as_bytes()).map_err(ImportError::io("write the export"))
+    };
+    for place in files(memory, project)? {
+        let is_meant = folder.is_none_or(|folder| place.path.is_within(folder));
+        if !is_meant || !place.path.is_markdown() {
+            continue;
+        }
+        let found = memory.store().read(&place.project, &place.path)?;
+        let Some(text) = found.and_then(|found| String::from_utf8(found.bytes).ok()) else {
+            continue;
+        };
+        let note = parse(&text);
+        let name = note.title().unwrap_or_else(|| place.path.stem().to_owned());
+        // What is struck out or superseded is no longer said.
+        let current = note.observations.iter().filter(|fact| {
+            let superseded = fact.fact.as_ref().is_some_and(|fact| fact.superseded_by.is_some());
+            !fact.struck && !superseded
+        });
+        let observations: Vec<String> = current.map(|fact| content(&text, fact)).collect();
+        let kind = note.frontmatter.text("type").unwrap_or_else(|| note.note_type());
+        let entity = json!({
+            "type": "entity", "name": name, "entityType": kind, "observations": observations,
+        });
+        put(&entity, &mut exported)?;
+        for relation in &note.relations {
+            relations.push(json!({
+                "type": "relation",
+                "from": name,
+                "to": relation.name(),
+                "relationType": relation.relation_type,
+            }));
+        }
+    }
+    for relation in &relations {
+        put(relation, &mut exported)?;
+    }
+    Ok(exported)
+}

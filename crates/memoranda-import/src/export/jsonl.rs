@@ -1,0 +1,116 @@
+//! Notes as lines of JSON: the file as it is, and what Memoranda reads in it.
+//!
+//! The first line is `{"memoranda": 1, "kind": "notes"}`. Every other line is one file:
+//! `project` and `path`, then `content` if it is text, `base64` if not. That is all that a way back
+//! needs; what else stands there is for programs that want to know what a note says without
+//! knowing its grammar.
+
+use std::io::Write;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use memoranda_engine::core::id::ProjectName;
+use memoranda_engine::core::note::{MetaValue, Observation, Relation, parse};
+use memoranda_engine::{Memory, Place};
+use serde_json::{Map, Value, json};
+
+use super::{Exported, files, projects};
+use crate::error::{ImportError, Result};
+
+/// The version of the format.
+pub const JSONL_VERSION: u64 = 1;
+
+/// Writes every file of one project or of all.
+pub fn jsonl(
+    memory: &Memory,
+    only: Option<&ProjectName>,
+    to: &mut dyn Write,
+    progress: &mut dyn FnMut(crate::Progress),
+) -> Result<Exported> {
+    let mut exported = Exported::default();
+    let mut put = |value: &Value| -> Result<u64> {
+        let mut line = value.to_string();
+        line.push('\n');
+        to.write_all(line.as_bytes()).map_err(ImportError::io("write the export"))?;
+        Ok(line.len() as u64)
+    };
+    exported.bytes += put(&json!({"memoranda": JSONL_VERSION, "kind": "notes"}))?;
+    for project in projects(memory, only)? {
+        exported.projects += 1;
+        let places = files(memory, &project)?;
+        for (n, place) in places.iter().enumerate() {
+            progress(crate::Progress { done: n as u64, total: places.len() as u64 });
+            if let Some(line) = line(memory, place)? {
+                exported.bytes += put(&line)?;
+                exported.files += 1;
+            }
+        }
+    }
+    Ok(exported)
+}
+
+fn line(memory: &Memory, place: &Place) -> Result<Option<Value>> {
+    let Some(found) = memory.store().read(&place.project, &place.path)? else { return Ok(None) };
+    let mut line = Map::new();
+    let mut put = |key: &str, value: Value| line.insert(key.to_owned(), value);
+    put("project", place.project.as_str().into());
+    put("path", place.path.as_str().into());
+    if let Some(summary) = memory.store().file(&place.project, &place.path)? {
+        put("title", summary.title.into());
+        put("type", summary.note_type.into());
+        put("permalink", summary.permalink.into());
+        put("created", summary.created.to_string().into());
+        put("updated", summary.updated.to_string().into());
+    }
+    put("hash", found.hash.to_string().into());
+    match String::from_utf8(found.bytes) {
+        Ok(text) => {
+            if place.path.is_markdown() {
+                let note = parse(&text);
+                let keys = note.frontmatter.entries.iter();
+                put("frontmatter", keys.map(|(key, value)| (key.clone(), meta(value))).collect());
+                put("observations", note.observations.iter().map(observation).collect());
+                put("relations", note.relations.iter().map(relation).collect());
+            }
+            put("content", text.into());
+        }
+        Err(e) => {
+            put("base64", STANDARD.encode(e.as_bytes()).into());
+        }
+    }
+    Ok(Some(Value::Object(line)))
+}
+
+fn observation(observation: &Observation) -> Value {
+    let mut value = json!({
+        "category": observation.category,
+        "text": observation.text,
+        "tags": observation.tags,
+        "context": observation.context,
+        "is_current": !observation.struck,
+    });
+    if let (Some(fact), Some(object)) = (&observation.fact, value.as_object_mut()) {
+        object.insert("id".into(), fact.id.as_str().into());
+        object.insert("version".into(), fact.version.into());
+        object.insert("time".into(), fact.time.map(|time| time.to_string()).into());
+    }
+    value
+}
+
+fn relation(relation: &Relation) -> Value {
+    json!({
+        "type": relation.relation_type,
+        "target": relation.target,
+        "context": relation.context,
+    })
+}
+
+fn meta(value: &MetaValue) -> Value {
+    match value {
+        MetaValue::Text(text) => text.clone().into(),
+        MetaValue::List(items) => items.iter().map(meta).collect(),
+        MetaValue::Map(entries) => {
+            entries.iter().map(|(key, value)| (key.clone(), meta(value))).collect()
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The way out: notes as files, as lines of JSON, or as the reference server's graph.
+
+mod graph;
+mod jsonl;
+mod markdown;
+
+use memoranda_engine::core::id::ProjectName;
+use memoranda_engine::core::path::NotePath;
+use memoranda_engine::{EntryKind, Memory, Place};
+
+pub use graph::graph;
+pub use jsonl::{JSONL_VERSION, jsonl};
+pub use markdown::markdown;
+
+use crate::error::Result;
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exported {
+    /// How many projects.
+    pub projects: usize,
+    /// How many files, or lines.
+    pub files: usize,
+    /// How many bytes.
+    pub bytes: u64,
+}
+
+/// The projects that are meant: one, or all.
+fn projects(memory: &Memory, only: Option<&ProjectName>) -> Result<Vec<ProjectName>> {
+    let projects = memory.store().projects()?.into_iter().map(|project| project.name);
+    Ok(projects.filter(|name| only.is_none_or(|only| only == name)).collect())
+}
+
+/// Every file of a project that is not hidden, sorted by path, pictures included.
+fn files(memory: &Memory, project: &ProjectName) -> Result<Vec<Place>> {
+    let mut found = Vec::new();
+    let mut folders: Vec<Option<NotePath>> = vec![None];
+    while let Some(folder) = folders.pop() {
+        let listing = memory.store().entries(project, folder.as_ref())?;
+        for entry in listing.map(|listing| listing.entries).unwrap_or_default() {
+            let path = match &folder {
+                Some(folder) => format!("{folder}/{}", entry.name),
+                None => entry.name,
+            };
+            let Ok(path) = NotePath::parse(&path) else { continue };
+            match entry.kind {
+                _ if path.is_hidden() => {}
+                EntryKind::Folder => folders.push(Some(path)),
+                EntryKind::File => found.push(Place { project: project.clone(), path }),
+            }
+        }
+    }
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    Ok(found)
+}

@@ -1,0 +1,57 @@
+//! Facts one by one: a note that is there already gets those that it lacks, and loses nothing.
+
+use memoranda_engine::core::note::edit::{Edit, apply};
+use memoranda_engine::core::note::{Note, content, parse, render_observation};
+
+/// Makes every edit that the text does not already say.
+pub(crate) fn join(text: &str, edits: &[Edit]) -> String {
+    let note = parse(text);
+    let mut joined = text.to_owned();
+    for edit in edits.iter().filter(|edit| !says(text, &note, edit)) {
+        // An edit that cannot be made leaves the text as it was.
+        joined = apply(&joined, edit).unwrap_or(joined);
+    }
+    joined
+}
+
+fn says(text: &str, note: &Note, edit: &Edit) -> bool {
+    match edit {
+        // Struck out counts too: what somebody superseded here does not come back as news.
+        Edit::AddObservation { observation, .. } => {
+            let line = format!("- {}\n", render_observation(observation));
+            let wanted = parse(&line).observations.first().map(|new| content(&line, new));
+            note.observations.iter().any(|known| Some(content(text, known)) == wanted)
+        }
+        Edit::Relate { relation } => note.relations.iter().any(|known| {
+            known.relation_type == relation.relation_type && known.name() == relation.target
+        }),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use memoranda_engine::core::note::{NewRelation, stated};
+
+    use super::*;
+
+    #[test]
+    fn only_what_is_missing_is_added() {
+        let fact = |text: &str| Edit::AddObservation { section: None, observation: stated(text) };
+        let relation = NewRelation {
+            relation_type: "works at".into(),
+            target: "Issue #5".into(),
+            time: None,
+            confidence: None,
+            importance: None,
+        };
+        let edits = [fact("one (why)"), fact("[x] two\nlines"), Edit::Relate { relation }];
+        let text = join("# A\n", &edits);
+        assert_eq!(join(&text, &edits), text);
+        let mine = text.replace("two", "2");
+        let joined = join(&mine, &edits);
+        assert_eq!(joined.matches("[x] 2<br>lines").count(), 1, "{joined}");
+        assert_eq!(joined.matches("[x] two<br>lines").count(), 1, "{joined}");
+        assert_eq!(joined.matches("one (why)").count(), 1, "{joined}");
+    }
+}

@@ -1,0 +1,236 @@
+//! JSON of any size, one element at a time, so that an export of gigabytes needs the memory of
+//! its largest conversation. A bad line costs itself alone.
+
+use std::io::{BufRead, BufReader, Read};
+
+use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use crate::error::Result;
+use crate::intake::Intake;
+
+/// No line is longer; what is longer is no line of JSON but something else.
+const LONGEST_LINE: u64 = 256 << 20;
+
+/// An object.
+pub(crate) type Object = Map<String, Value>;
+
+/// Hands on every element of a JSON array, or every value of a file that holds several.
+pub(crate) fn elements(
+    from: &mut dyn Read,
+    name: &str,
+    intake: &mut Intake<'_>,
+    each: &mut dyn FnMut(usize, Value, &mut Intake<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut from = BufReader::new(from);
+    let mut failed = None;
+    let first = first_byte(&mut from);
+    if first == Some(b'[') {
+        let mut reader = serde_json::Deserializer::from_reader(from);
+        let elements = Elements { each, intake, failed: &mut failed };
+        let end = elements.deserialize(&mut reader);
+        if let (Err(e), None) = (end, &failed) {
+            intake.problem(name, format!("{e}; what follows could not be read"));
+        }
+        return failed.map_or(Ok(()), Err);
+    }
+    for (n, value) in serde_json::Deserializer::from_reader(from).into_iter().enumerate() {
+        match value {
+            Ok(value) => each(n, value, intake)?,
+            Err(e) => {
+                intake.problem(name, format!("{e}; what follows could not be read"));
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Hands on every line that is JSON, with its number; the others are problems.
+pub(crate) fn lines(
+    from: &mut dyn Read,
+    name: &str,
+    intake: &mut Intake<'_>,
+    each: &mut dyn FnMut(usize, Value, &mut Intake<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut from = BufReader::new(from);
+    let mut line = Vec::new();
+    for number in 1.. {
+        line.clear();
+        let read = (&mut from).take(LONGEST_LINE).read_until(b'\n', &mut line);
+        match read {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(e) => {
+                intake.problem(format!("{name} line {number}"), e.to_string());
+                break;
+            }
+        }
+        let text =
+            if number == 1 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line) } else { &line };
+        if text.iter().all(u8::is_ascii_whitespace) {
+            continue;
+        }
+        match serde_json::from_slice(text) {
+            Ok(value) => each(number, value, intake)?,
+            Err(e) => {
+                let text = e.to_string();
+                let reason = text.split(" at line ").next().unwrap_or(&text);
+                intake.problem(format!("{name} line {number}"), format!("not JSON: {reason}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The first byte that says something; what came before it is passed over.
+fn first_byte(from: &mut impl BufRead) -> Option<u8> {
+    loop {
+        let buffer = from.fill_buf().ok()?;
+        let blank = |byte: &u8| byte.is_ascii_whitespace() || [0xef, 0xbb, 0xbf].contains(byte);
+        let passed = buffer.iter().take_while(|byte| blank(byte)).count();
+        let (found, ended) = (buffer.get(passed).copied(), buffer.is_empty());
+        from.consume(passed);
+        if found.is_some() || ended {
+            return found;
+        }
+    }
+}
+
+struct Elements<'e, 'i> {
+    each: &'e mut dyn FnMut(usize, Value, &mut Intake<'_>) -> Result<()>,
+    intake: &'e mut Intake<'i>,
+    failed: &'e mut Option<crate::error::ImportError>,
+}
+
+impl<'de> DeserializeSeed<'de> for Elements<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
+        from.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Elements<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        let mut number = 0;
+        while let Some(value) = list.next_element::<Value>()? {
+            if let Err(e) = (self.each)(number, value, self.intake) {
+                *self.failed = Some(e);
+                return Err(serde::de::Error::custom("stopped"));
+            }
+            number += 1;
+        }
+        Ok(())
+    }
+}
+
+/// A text among an object's values; empty if there is none.
+pub(crate) fn text<'o>(object: &'o Object, key: &str) -> &'o str {
+    object.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The first of several keys that holds a text.
+pub(crate) fn first_text<'o>(object: &'o Object, keys: &[&str]) -> &'o str {
+    keys.iter().map(|key| text(object, key)).find(|text| !text.is_empty()).unwrap_or_default()
+}
+
+/// A list among an object's values; empty if there is none.
+pub(crate) fn list<'o>(object: &'o Object, key: &str) -> &'o [Value] {
+    object.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Tags however they are written: a list, a list in a string, or words between commas.
+pub(crate) fn tags(value: Option<&Value>) -> Vec<String> {
+    let clean = |tag: &str| tag.trim().trim_start_matches('#').trim().to_owned();
+    let tags: Vec<String> = match value {
+        Some(Value::Array(tags)) => tags.iter().filter_map(Value::as_str).map(clean).collect(),
+        Some(Value::String(text)) => match serde_json::from_str::<Vec<String>>(text) {
+            Ok(tags) => tags.iter().map(|tag| clean(tag)).collect(),
+            Err(_) => text.split(',').map(clean).collect(),
+        },
+        _ => Vec::new(),
+    };
+    let mut seen = Vec::new();
+    for tag in tags {
+        if !tag.is_empty() && !seen.contains(&tag) {
+            seen.push(tag);
+        }
+    }
+    seen
+}
+
+/// An object, also one that is written as a text of JSON.
+pub(crate) fn object(value: Option<&Value>) -> Object {
+    match value {
+        Some(Value::Object(object)) => object.clone(),
+        Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_default(),
+        _ => Object::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(text: &str, expected: &[Value], problems: &[&str]) {
+        let mut found = Vec::new();
+        let mut keep = |_, _| Ok(());
+        let mut intake = Intake::new(&mut keep);
+        elements(&mut text.as_bytes(), "x.json", &mut intake, &mut |_, value, _| {
+            found.push(value);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(found, expected, "{text}");
+        let said: Vec<_> = intake.problems.iter().map(|problem| problem.message.as_str()).collect();
+        assert_eq!(said.len(), problems.len(), "{said:?}");
+        assert!(said.iter().zip(problems).all(|(said, part)| said.contains(part)), "{said:?}");
+    }
+
+    #[test]
+    fn elements_come_one_by_one_and_damage_costs_only_what_follows() {
+        check("\u{feff} [1, {\"a\": 2}]", &[json!(1), json!({"a": 2})], &[]);
+        check("{\"a\": 1}\n{\"a\": 2}\n", &[json!({"a": 1}), json!({"a": 2})], &[]);
+        check("[1, 2, oops, 4]", &[json!(1), json!(2)], &["line 1 column 8; what follows"]);
+        check("[1, 2", &[json!(1), json!(2)], &["EOF"]);
+        check("", &[], &[]);
+        check("nothing", &[], &["expected ident"]);
+    }
+
+    #[test]
+    fn a_bad_line_costs_itself_alone() {
+        let mut found = Vec::new();
+        let mut keep = |_, _| Ok(());
+        let mut intake = Intake::new(&mut keep);
+        let text = "\u{feff}{\"a\":1}\r\n\n{broken\n[2]\nlast";
+        lines(&mut text.as_bytes(), "f", &mut intake, &mut |number, value, _| {
+            found.push((number, value));
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(found, [(1, json!({"a": 1})), (4, json!([2]))]);
+        let at: Vec<_> = intake.problems.iter().map(|problem| problem.at.as_str()).collect();
+        assert_eq!(at, ["f line 3", "f line 5"]);
+    }
+
+    #[test]
+    fn tags_are_read_however_they_are_written() {
+        for (value, expected) in [
+            (json!(["a", "#b", "a", 3]), vec!["a", "b"]),
+            (json!("a, b,,a"), vec!["a", "b"]),
+            (json!("[\"x\",\"y\"]"), vec!["x", "y"]),
+            (json!(null), vec![]),
+        ] {
+            assert_eq!(tags(Some(&value)), expected);
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! A memory on its way in: where it wants to lie, and what it says.
+
+use memoranda_engine::core::id::ProjectName;
+use memoranda_engine::core::note::edit::{Edit, apply};
+use memoranda_engine::core::note::permalink::file_name_of_title;
+use memoranda_engine::core::note::{MetaValue, parse};
+use memoranda_engine::core::path::NotePath;
+
+/// One memory, ready to become a note.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Piece {
+    /// What its source calls it: the same on every run.
+    pub id: String,
+    /// The project that it goes to.
+    pub project: ProjectName,
+    /// Where in it.
+    pub path: NotePath,
+    /// What becomes of it when that place is taken.
+    pub naming: Naming,
+    /// What it says.
+    pub body: Body,
+}
+
+/// What to do when another note lies where a piece wants to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Naming {
+    /// The name is a title, which may be lengthened.
+    Title,
+    /// The name is part of what the piece is.
+    Fixed,
+}
+
+/// What a piece says.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Body {
+    /// A note, which gets to know where it came from.
+    Note(String),
+    /// A note of facts, and the facts one by one: a note that is there already, or was edited,
+    /// gets those that it lacks.
+    Facts(String, Vec<Edit>),
+    /// Bytes that stay exactly as they are.
+    Exact(Vec<u8>),
+}
+
+/// Frontmatter and text, put together without ever quoting by hand.
+pub(crate) struct Draft {
+    head: String,
+    body: String,
+}
+
+impl Draft {
+    /// A note that says this.
+    pub(crate) fn new(body: impl Into<String>) -> Self {
+        Self { head: String::new(), body: body.into() }
+    }
+
+    /// The same with a key; an empty value is left out.
+    pub(crate) fn key(self, key: &str, value: impl Into<String>) -> Self {
+        let value = value.into();
+        if value.is_empty() { self } else { self.value(key, MetaValue::Text(value)) }
+    }
+
+    /// The same with a key that has several values; none are left out.
+    pub(crate) fn list(self, key: &str, values: impl IntoIterator<Item = String>) -> Self {
+        let values: Vec<_> = values.into_iter().map(MetaValue::Text).collect();
+        if values.is_empty() { self } else { self.value(key, MetaValue::List(values)) }
+    }
+
+    /// The same with any value.
+    pub(crate) fn value(mut self, key: &str, value: MetaValue) -> Self {
+        let edit = Edit::SetKey { key: key.to_owned(), value };
+        // The head is empty or a block that was written here, so there is nothing to refuse.
+        if let Ok(head) = apply(&self.head, &edit) {
+            self.head = head;
+        }
+        self
+    }
+
+    /// The whole text.
+    pub(crate) fn text(self) -> String {
+        let Self { head, body } = self;
+        let mut text = if head.is_empty() || body.starts_with('\n') || body.is_empty() {
+            head + &body
+        } else {
+            format!("{head}\n{body}")
+        };
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// A text with one more key, unless it has that key already or its frontmatter cannot be edited.
+pub(crate) fn with_key(text: String, key: &str, value: &str) -> String {
+    if value.is_empty() || parse(&text).frontmatter.get(key).is_some() {
+        return text;
+    }
+    let value = MetaValue::Text(value.to_owned());
+    apply(&text, &Edit::SetKey { key: key.to_owned(), value }).unwrap_or(text)
+}
+
+/// A path for a note with this title in this folder. What cannot be in a path is left out.
+pub(crate) fn path_of(folder: &str, title: &str) -> NotePath {
+    let name = file_name_of_title(&linkable(title));
+    let folder = tidy_folder(folder);
+    let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+    // Both parts are clean; a folder that is too deep loses out to the name.
+    NotePath::parse(&path)
+        .or_else(|_| NotePath::parse(&file_name_of_title(title)))
+        .unwrap_or_else(|_| untitled())
+}
+
+fn untitled() -> NotePath {
+    #[allow(clippy::expect_used, reason = "a constant that a test reads")]
+    NotePath::parse("untitled.md").expect("a plain name")
+}
+
+/// A folder whose every part can be the name of one: characters that some system refuses become
+/// `-`, and parts that would lead elsewhere vanish.
+pub(crate) fn tidy_folder(folder: &str) -> String {
+    let part = |part: &str| {
+        let name = file_name_of_title(part);
+        name.strip_suffix(".md").unwrap_or(&name).to_owned()
+    };
+    let parts = folder.split('/').filter(|part| !part.trim().is_empty() && !is_dots(part));
+    parts.map(part).collect::<Vec<_>>().join("/")
+}
+
+fn is_dots(part: &str) -> bool {
+    part.trim().chars().all(|c| c == '.')
+}
+
+/// A title that a link can name, cut to a length that people can read in a list of files.
+pub(crate) fn linkable(title: &str) -> String {
+    const LONGEST: usize = 100;
+    let plain: String = title
+        .replace("[[", "")
+        .replace("]]", "")
+        .chars()
+        .map(|c| if c.is_control() || "#^|".contains(c) { ' ' } else { c })
+        .collect();
+    let words: Vec<&str> = plain.split_whitespace().collect();
+    let title = words.join(" ");
+    if title.chars().count() <= LONGEST {
+        return title;
+    }
+    let cut: String = title.chars().take(LONGEST).collect();
+    cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words).trim_end().to_owned()
+}
+
+/// The beginning of a text, as a title.
+pub(crate) fn title_of(text: &str, otherwise: &str) -> String {
+    const LONGEST: usize = 60;
+    let line = text.lines().map(str::trim).find(|line| line.contains(char::is_alphanumeric));
+    let line = line.unwrap_or(otherwise).trim_start_matches(['#', '-', '>', '*', ' ']);
+    let line = linkable(line);
+    if line.chars().count() <= LONGEST {
+        return line;
+    }
+    let cut: String = line.chars().take(LONGEST).collect();
+    let cut = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
+    cut.trim_end_matches([',', ';', ':', '.']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_made_of_any_title() {
+        for (folder, title, expected) in [
+            ("claude/conversations", "Plan: a/b", "claude/conversations/Plan- a-b.md"),
+            ("", "", "untitled.md"),
+            ("../../etc", "passwd", "etc/passwd.md"),
+            ("a//b/./c", "x", "a/b/c/x.md"),
+            ("a", "See [[Other]] #tag | more", "a/See Other tag more.md"),
+            ("a\\b", "\u{0}", "a-b/untitled.md"),
+        ] {
+            assert_eq!(path_of(folder, title).as_str(), expected);
+        }
+        let long = "word ".repeat(100);
+        assert!(path_of("a", &long).as_str().len() < 110);
+        assert_eq!(untitled().as_str(), "untitled.md");
+    }
+
+    #[test]
+    fn a_draft_quotes_what_needs_it() {
+        let check = |draft: Draft, expected: &str| assert_eq!(draft.text(), expected);
+        check(Draft::new("text"), "text\n");
+        check(
+            Draft::new("# T\n").key("title", "a: b").key("empty", "").list("tags", ["x".into()]),
+            "---\ntitle: \"a: b\"\ntags:\n  - x\n---\n\n# T\n",
+        );
+        check(Draft::new("").key("type", "note"), "---\ntype: note\n---\n");
+    }
+
+    #[test]
+    fn a_text_is_called_by_its_first_words() {
+        for (text, expected) in [
+            ("\n\n## Heading\n", "Heading"),
+            ("- an item", "an item"),
+            ("```\n", "Note"),
+            ("", "Note"),
+            (
+                "Twelve words, which are far more than any title of a note should ever have",
+                "Twelve words, which are far more than any title of a note",
+            ),
+        ] {
+            assert_eq!(title_of(text, "Note"), expected);
+        }
+    }
+}

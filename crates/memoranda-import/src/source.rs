@@ -1,0 +1,155 @@
+//! The systems that memories come from: one row each, for the program, its help and its tests.
+
+/// A system that memories come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// A vault that was exported whole, with its history.
+    Archive,
+    /// Notes as lines of JSON.
+    Jsonl,
+    /// Basic Memory.
+    BasicMemory,
+    /// Obsidian.
+    Obsidian,
+    /// A folder of files.
+    Folder,
+    /// The data export of Claude.
+    Claude,
+    /// The data export of ChatGPT.
+    ChatGpt,
+    /// Claude Code's own memory.
+    ClaudeCode,
+    /// The reference server of the Model Context Protocol.
+    McpMemory,
+    /// memories.sh.
+    MemoriesSh,
+    /// mem0.
+    Mem0,
+    /// mcp-memory-service.
+    MemoryService,
+}
+
+/// One row of the table.
+pub struct SourceRow {
+    /// The system.
+    pub source: Source,
+    /// What people type, and what notes say they came from.
+    pub name: &'static str,
+    /// What is read.
+    pub reads: &'static str,
+    /// What becomes of it.
+    pub becomes: &'static str,
+}
+
+/// Every system, in the order of the help.
+pub const SOURCES: &[SourceRow] = &[
+    SourceRow {
+        source: Source::BasicMemory,
+        name: "basic-memory",
+        reads: "a project folder; without a path, every project in ~/.basic-memory/config.json",
+        becomes: "a project of that folder, its files as they are (--copy copies them)",
+    },
+    SourceRow {
+        source: Source::Obsidian,
+        name: "obsidian",
+        reads: "a vault; without a path, every vault that Obsidian knows",
+        becomes: "a project of that folder, its files as they are (--copy copies them)",
+    },
+    SourceRow {
+        source: Source::ClaudeCode,
+        name: "claude-code",
+        reads: "its auto memory; without a path, that of every project in ~/.claude",
+        becomes: "memories/claude-code/<project>/",
+    },
+    SourceRow {
+        source: Source::Claude,
+        name: "claude",
+        reads: "the data export of Claude: the zip, its folder, or conversations.json",
+        becomes: "notes in main/claude/: conversations, projects, memory",
+    },
+    SourceRow {
+        source: Source::ChatGpt,
+        name: "chatgpt",
+        reads: "the data export of ChatGPT: the zip, its folder, or conversations.json",
+        becomes: "notes in main/chatgpt/conversations/",
+    },
+    SourceRow {
+        source: Source::McpMemory,
+        name: "mcp-memory",
+        reads: "the file of the reference memory server: JSON lines or JSON",
+        becomes: "entities in graph/default/",
+    },
+    SourceRow {
+        source: Source::MemoriesSh,
+        name: "memories-sh",
+        reads: "its database, or its JSON or YAML export; without a path, ~/.config/memories/local.db",
+        becomes: "records, of the type and scope that they had",
+    },
+    SourceRow {
+        source: Source::Mem0,
+        name: "mem0",
+        reads: "its JSON export, or what get_all gives",
+        becomes: "records of type fact",
+    },
+    SourceRow {
+        source: Source::MemoryService,
+        name: "mcp-memory-service",
+        reads: "its SQLite database or JSON export",
+        becomes: "records",
+    },
+    SourceRow {
+        source: Source::Folder,
+        name: "folder",
+        reads: "any folder of files, or one file",
+        becomes: "a copy in main/<folder>/ (--in-place makes the folder itself a project)",
+    },
+    SourceRow {
+        source: Source::Jsonl,
+        name: "jsonl",
+        reads: "what `memoranda export jsonl` wrote",
+        becomes: "the same files in the same projects",
+    },
+    SourceRow {
+        source: Source::Archive,
+        name: "archive",
+        reads: "what `memoranda export FILE.tar` wrote",
+        becomes: "a whole vault with its history; the vault must be empty",
+    },
+];
+
+impl Source {
+    /// Its row.
+    pub fn row(self) -> &'static SourceRow {
+        // Every source has a row; a test says so.
+        SOURCES.iter().find(|row| row.source == self).unwrap_or(&SOURCES[0])
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// Finds it by name.
+    pub fn parse(name: &str) -> Option<Self> {
+        SOURCES.iter().find(|row| row.name == name).map(|row| row.source)
+    }
+
+    /// Whether it is a folder of files that can stay where they are.
+    pub fn is_folder(self) -> bool {
+        matches!(self, Self::BasicMemory | Self::Obsidian | Self::Folder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_source_has_its_own_row() {
+        for row in SOURCES {
+            assert_eq!(row.source.name(), row.name);
+            assert_eq!(Source::parse(row.name), Some(row.source));
+        }
+        assert_eq!(Source::parse("nothing"), None);
+    }
+}

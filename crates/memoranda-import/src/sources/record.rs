@@ -1,0 +1,87 @@
+//! Small memories of one statement each, as the records dialect keeps them.
+
+use jiff::Timestamp;
+use memoranda_dialects::{NewRecord, RecordKind, Scope};
+use memoranda_engine::core::note::edit::{Edit, apply};
+use memoranda_engine::core::path::NotePath;
+use memoranda_engine::hash;
+
+use super::Target;
+use crate::error::{ImportError, Result};
+use crate::json::Object;
+use crate::piece::{Body, Naming, Piece, with_key};
+use crate::time;
+
+/// Longer ids are nothing to type.
+const LONGEST_ID: usize = 24;
+
+/// A record on its way in.
+#[derive(Default)]
+pub(super) struct Record {
+    /// What its source calls it.
+    pub(super) id: String,
+    /// Its type; what is none becomes a note.
+    pub(super) kind: String,
+    /// The repository that it belongs to, as `host/owner/repo`; empty if to none.
+    pub(super) repository: String,
+    /// What it says.
+    pub(super) text: String,
+    pub(super) tags: Vec<String>,
+    /// The files that it is about, as globs.
+    pub(super) paths: Vec<String>,
+    pub(super) category: String,
+    pub(super) created: Option<Timestamp>,
+    pub(super) modified: Option<Timestamp>,
+    pub(super) expires: Option<Timestamp>,
+    /// What else is known of it.
+    pub(super) metadata: Object,
+}
+
+impl Record {
+    pub(super) fn piece(self, target: &Target) -> Result<Piece> {
+        let kind = RecordKind::parse(&self.kind).unwrap_or(RecordKind::Note);
+        let scope = scope(&self.repository);
+        let path = path(&scope, kind.as_str(), &self.id, target)?;
+        let record = NewRecord {
+            tags: self.tags,
+            paths: self.paths,
+            category: Some(self.category).filter(|category| !category.is_empty()),
+            metadata: Some(self.metadata).filter(|metadata| !metadata.is_empty()),
+            created: self.created,
+            expires: self.expires,
+            ..NewRecord::new(kind, scope, self.text)
+        };
+        let failed = |e: String| ImportError::NotThat(format!("{}: {e}", self.id));
+        let text = record.file(Timestamp::UNIX_EPOCH).map_err(|e| failed(e.to_string()))?;
+        let text = match self.created {
+            Some(_) => text,
+            // A time that nobody knows is better not stated.
+            None => apply(&text, &Edit::RemoveKey { key: "created".to_owned() })
+                .map_err(|e| failed(e.to_string()))?,
+        };
+        let text = with_key(text, "modified", &time::stated(self.modified));
+        let project = target.project("records")?;
+        Ok(Piece { id: self.id, project, path, naming: Naming::Fixed, body: Body::Note(text) })
+    }
+}
+
+/// Whom a record concerns.
+pub(super) fn scope(repository: &str) -> Scope {
+    Scope::project(repository).unwrap_or(Scope::Global)
+}
+
+/// Where a record of a kind lies.
+pub(super) fn path(scope: &Scope, kind: &str, id: &str, target: &Target) -> Result<NotePath> {
+    let folder = target.folder(&scope.folder());
+    let path = format!("{folder}/{kind}/{}.md", short(id));
+    NotePath::parse(path.trim_start_matches('/')).map_err(|e| ImportError::Engine(e.into()))
+}
+
+/// An id that can be typed and be a file's name: its own, or one made from it.
+fn short(id: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !id.is_empty() && id.len() <= LONGEST_ID && id.chars().all(plain) {
+        return id.to_owned();
+    }
+    hash(id.as_bytes()).to_string().chars().take(12).collect()
+}

@@ -1,0 +1,102 @@
+//! The door to other systems' databases: opened read-only, and read row by row as JSON objects.
+
+#![allow(clippy::disallowed_methods, reason = "this is the door to databases of other systems")]
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags};
+use serde_json::Value;
+
+use crate::error::{ImportError, Result};
+use crate::json::Object;
+
+/// How long to wait while the system that owns the database writes to it.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Someone else's database.
+pub(crate) struct Database {
+    connection: Connection,
+    name: String,
+}
+
+impl Database {
+    /// Opens a database without the right to change it.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let name = path.display().to_string();
+        let connection = opened(path).map_err(failed(&name))?;
+        Ok(Self { connection, name })
+    }
+
+    /// The columns of a table; none if there is no such table.
+    pub(crate) fn columns(&self, table: &str) -> Result<Vec<String>> {
+        let read = || {
+            let mut query = self.connection.prepare("SELECT name FROM pragma_table_info(?)")?;
+            query.query_map([table], |row| row.get(0))?.collect::<rusqlite::Result<Vec<_>>>()
+        };
+        read().map_err(failed(&self.name))
+    }
+
+    /// How many rows a table has.
+    pub(crate) fn count(&self, table: &str) -> Result<u64> {
+        let sql = format!("SELECT count(*) FROM \"{table}\"");
+        let count: rusqlite::Result<i64> = self.connection.query_row(&sql, [], |row| row.get(0));
+        count.map(|count| count.max(0) as u64).map_err(failed(&self.name))
+    }
+
+    /// Hands on every row of a table as an object; what is neither text nor number is left out.
+    pub(crate) fn rows(
+        &self,
+        table: &str,
+        each: &mut dyn FnMut(u64, Object) -> Result<()>,
+    ) -> Result<()> {
+        let failed = || failed(&self.name);
+        let mut query = self
+            .connection
+            .prepare(&format!("SELECT * FROM \"{table}\" ORDER BY rowid"))
+            .map_err(failed())?;
+        let columns: Vec<String> = query.column_names().into_iter().map(str::to_owned).collect();
+        let mut rows = query.query([]).map_err(failed())?;
+        let mut number = 0;
+        while let Some(row) = rows.next().map_err(failed())? {
+            let mut object = Object::new();
+            for (n, column) in columns.iter().enumerate() {
+                let value = match row.get_ref(n).map_err(failed())? {
+                    ValueRef::Integer(number) => Value::from(number),
+                    ValueRef::Real(number) => Value::from(number),
+                    ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned().into(),
+                    ValueRef::Null | ValueRef::Blob(_) => continue,
+                };
+                object.insert(column.clone(), value);
+            }
+            number += 1;
+            each(number, object)?;
+        }
+        Ok(())
+    }
+}
+
+fn opened(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let open = |connection: Connection| {
+        connection.busy_timeout(PATIENCE)?;
+        connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+        Ok(connection)
+    };
+    let usual = Connection::open_with_flags(path, flags).and_then(open);
+    // In a folder that cannot be written, the shared memory of a write-ahead log cannot be made;
+    // what was checkpointed can still be read.
+    usual.or_else(|error| {
+        let text = path.to_string_lossy();
+        let escaped = text.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+        let uri = format!("file:{escaped}?mode=ro&immutable=1");
+        let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+        Connection::open_with_flags(uri, flags).and_then(open).map_err(|_| error)
+    })
+}
+
+fn failed(name: &str) -> impl FnOnce(rusqlite::Error) -> ImportError + use<> {
+    let name = name.to_owned();
+    |source| ImportError::Database { name, source }
+}

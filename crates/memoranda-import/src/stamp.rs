@@ -1,0 +1,131 @@
+//! What an imported note says of itself: where it came from, and what it held then.
+//!
+//! `imported_hash` is taken over the whole note without itself and without the time. So three
+//! hashes tell everything: what came last time, what is here now, and what would come today.
+
+use jiff::Timestamp;
+use memoranda_engine::core::note::edit::{Edit, apply};
+use memoranda_engine::core::note::{MetaValue, parse};
+use memoranda_engine::hash;
+
+/// The system that a note came from.
+pub(crate) const FROM: &str = "imported_from";
+/// What that system calls it.
+pub(crate) const ID: &str = "imported_id";
+/// When it came.
+pub(crate) const AT: &str = "imported_at";
+/// What it held when it came.
+pub(crate) const HASH: &str = "imported_hash";
+
+/// How many hexadecimal digits of the hash are written.
+const DIGITS: usize = 16;
+
+/// A note with its origin, ready to be compared and stamped.
+#[derive(Clone, Debug)]
+pub(crate) struct Stamped {
+    /// The text with its origin, without time and hash.
+    text: String,
+    /// The hash of that.
+    pub(crate) hash: String,
+}
+
+/// What a note in the vault says of its import.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Found {
+    /// What it held when it came; `None` if it does not say so.
+    pub(crate) recorded: Option<String>,
+    /// What it holds now.
+    pub(crate) current: String,
+}
+
+impl Stamped {
+    /// Writes the origin into a note. A text whose frontmatter cannot be edited has none.
+    pub(crate) fn new(text: &str, from: &str, id: &str) -> Option<Self> {
+        let text = set(&without_stamp(text)?, FROM, from)?;
+        let text = set(&text, ID, id)?;
+        let hash = digest(&text);
+        Some(Self { text, hash })
+    }
+
+    /// How many bytes it has, more or less.
+    pub(crate) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The whole note, as of a time.
+    pub(crate) fn text(&self, at: Timestamp) -> Option<String> {
+        self.mark(&self.text, at)
+    }
+
+    /// Another text, marked as holding what came at a time.
+    pub(crate) fn mark(&self, text: &str, at: Timestamp) -> Option<String> {
+        let at = Timestamp::from_second(at.as_second()).unwrap_or(at);
+        set(&set(text, AT, &at.to_string())?, HASH, &self.hash)
+    }
+}
+
+/// Reads what a note in the vault says of its import.
+pub(crate) fn found(text: &str) -> Option<Found> {
+    let recorded = parse(text).frontmatter.text(HASH);
+    Some(Found { recorded, current: digest(&without_stamp(text)?) })
+}
+
+fn without_stamp(text: &str) -> Option<String> {
+    remove(&remove(text, AT)?, HASH)
+}
+
+fn set(text: &str, key: &str, value: &str) -> Option<String> {
+    let value = MetaValue::Text(value.to_owned());
+    apply(text, &Edit::SetKey { key: key.to_owned(), value }).ok()
+}
+
+fn remove(text: &str, key: &str) -> Option<String> {
+    if !text.contains(key) {
+        return Some(text.to_owned());
+    }
+    apply(text, &Edit::RemoveKey { key: key.to_owned() }).ok()
+}
+
+fn digest(text: &str) -> String {
+    hash(text.as_bytes()).to_string().chars().take(DIGITS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const NOON: Timestamp = Timestamp::constant(1_767_225_600, 0);
+
+    #[test]
+    fn a_stamp_is_read_back() {
+        for text in ["plain\n", "---\ntitle: T\n---\n\n# T\n", "---\r\na: 1\r\n---\r\ntext", ""] {
+            let stamped = Stamped::new(text, "claude", "id: 1").unwrap();
+            let whole = stamped.text(NOON).unwrap();
+            let found = found(&whole).unwrap();
+            assert_eq!(found.recorded.as_ref(), Some(&stamped.hash), "{whole}");
+            assert_eq!(found.current, stamped.hash, "{whole}");
+            // The time says nothing about the text.
+            let later = stamped.text(NOON + jiff::SignedDuration::from_hours(1)).unwrap();
+            assert_eq!(super::found(&later).unwrap().current, stamped.hash);
+            // An edit shows.
+            let edited = super::found(&format!("{whole}more\n")).unwrap();
+            assert_ne!(edited.current, stamped.hash);
+            assert_eq!(edited.recorded, Some(stamped.hash.clone()));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_loses_a_word(text in "(---\n(a: [a-z]{1,5}\n){0,2}---\n)?\\PC{0,80}") {
+            if let Some(stamped) = Stamped::new(&text, "x", "1") {
+                let whole = stamped.text(NOON).unwrap();
+                prop_assert_eq!(found(&whole).unwrap().current, stamped.hash);
+                let body = &whole[parse(&whole).body];
+                let was = &text[parse(&text).body];
+                prop_assert!(body.ends_with(was.trim_start_matches('\n')));
+            }
+        }
+    }
+}
