@@ -50,9 +50,9 @@ pub use write::{AddRequest, WriteMode, WriteOutcome, WriteRequest, Written};
 pub use memoranda_core as core;
 pub use memoranda_store::{
     CheckReport, Conflict, Counts, Entry, EntryKind, FileKind, FileSummary, GraphNode, HardLinks,
-    HistoryFilter, ListFilter, ListOrder, Listing, Moment, ObservationRow, OpenOptions, Problems,
-    Project, ProjectPlace, RelationRow, SearchFilter, StoreError, SyncProgress, SyncReport, Vacuum,
-    VacuumReport, VacuumWhat, clock, faults, hash,
+    HistoryFilter, ListFilter, ListOrder, Listing, Moment, NameOf, ObservationRow, OpenOptions,
+    Problems, Project, ProjectPlace, RelationRow, SearchFilter, StoreError, SyncProgress,
+    SyncReport, Vacuum, VacuumReport, VacuumWhat, clock, faults, hash,
 };
 
 use memoranda_core::change::Author;

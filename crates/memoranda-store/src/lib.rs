@@ -48,8 +48,8 @@ pub use files::{
     Privacy, hash,
 };
 pub use index::{
-    Counts, FileKind, FileSummary, GraphNode, HistoryFilter, ListFilter, ListOrder, Moment,
-    ObservationRow, Problems, RelationRow, SearchFilter, SearchHit, SearchHits,
+    Counts, FileKind, FileSummary, Gone, GraphNode, HistoryFilter, ListFilter, ListOrder, Moment,
+    NameOf, ObservationRow, Problems, RelationRow, SearchFilter, SearchHit, SearchHits,
 };
 pub use log::{LogDamage, Purged};
 pub use sync::{SyncProgress, SyncReport};
@@ -263,6 +263,23 @@ impl Store {
         offset: usize,
     ) -> Result<Vec<FileSummary>> {
         self.inner.ask(|db| index::list(db, filter, order, limit, offset))
+    }
+
+    /// The names of notes that hold a text, and how many there are: those that begin with it
+    /// first, then by the last change.
+    pub fn names(
+        &self,
+        project: Option<&ProjectName>,
+        of: NameOf,
+        holding: &str,
+        limit: usize,
+    ) -> Result<(Vec<String>, u64)> {
+        self.inner.ask(|db| index::names(db, project, of, holding, limit))
+    }
+
+    /// The files of a project that were removed, the last first.
+    pub fn gone(&self, project: &ProjectName, limit: usize) -> Result<Vec<Gone>> {
+        self.inner.ask(|db| history::gone(db, index::project_id_of(db, project)?, limit))
     }
 
     /// What the index knows of a file.
