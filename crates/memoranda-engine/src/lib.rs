@@ -56,9 +56,9 @@ pub use memoranda_core as core;
 pub use memoranda_store::{
     Browse, CheckReport, Conflict, Counts, Entry, EntryKind, FileKind, FileSummary, Folder,
     FolderFact, FolderSum, GraphNode, HardLinks, HistoryFilter, ListFilter, ListOrder, Listing,
-    Moment, NodeRow, ObservationRow, OpenOptions, PastFile, Problems, Project, ProjectPlace,
-    RelationRow, SearchFilter, StoreError, SyncProgress, SyncReport, Vacuum, VacuumReport,
-    VacuumWhat, clock, faults, hash,
+    Moment, NameOf, NodeRow, ObservationRow, OpenOptions, PastFile, Problems, Project,
+    ProjectPlace, RelationRow, SearchFilter, StoreError, SyncProgress, SyncReport, Vacuum,
+    VacuumReport, VacuumWhat, clock, faults, hash,
 };
 
 use memoranda_core::change::Author;

@@ -2,13 +2,17 @@
 
 use jiff::Timestamp;
 use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::note::permalink::slug;
 use memoranda_core::note::{self, Note};
 use memoranda_core::path::NotePath;
-use memoranda_store::{FileSummary, Moment};
+use memoranda_store::{FileSummary, Gone, Moment};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
 use crate::resolve::Place;
+
+/// How many removed notes are looked through for a title.
+const LOOKED_THROUGH: usize = 1000;
 
 /// A note as it was read.
 #[derive(Clone, Debug)]
@@ -100,11 +104,7 @@ impl Memory {
     }
 
     /// The place that a name means, also of a note that exists no more.
-    pub(crate) fn place_in_history(
-        &self,
-        project: Option<&str>,
-        identifier: &str,
-    ) -> Result<Place> {
+    pub fn place_in_history(&self, project: Option<&str>, identifier: &str) -> Result<Place> {
         let missing = match self.resolve(project, identifier) {
             Ok(resolved) => return Ok(resolved.place),
             Err(e @ EngineError::NotFound { .. }) => e,
@@ -126,6 +126,13 @@ impl Memory {
                 }
             }
         }
+        if places.is_empty() {
+            for project in &projects {
+                let prefix = format!("{project}/");
+                let name = identifier.strip_prefix(&prefix).unwrap_or(identifier);
+                places.extend(self.gone_by_name(project, name)?);
+            }
+        }
         places.dedup();
         match places.len() {
             0 => Err(missing),
@@ -135,5 +142,35 @@ impl Memory {
                 candidates: places,
             }),
         }
+    }
+
+    /// The notes that were removed and went by this permalink or title.
+    fn gone_by_name(&self, project: &ProjectName, name: &str) -> Result<Vec<Place>> {
+        let gone = self.store().gone(project, LOOKED_THROUGH)?;
+        let place = |gone: &Gone| Place { project: project.clone(), path: gone.path.clone() };
+        let wanted = slug(name);
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let by_address = gone.iter().filter(|gone| {
+            gone.permalink.as_deref() == Some(name) || slug(gone.path.stem()) == wanted
+        });
+        let places: Vec<Place> = by_address.map(place).collect();
+        if !places.is_empty() {
+            return Ok(places);
+        }
+        let mut places = Vec::new();
+        for gone in gone.iter().filter(|gone| gone.path.extension().eq_ignore_ascii_case("md")) {
+            // What was purged has no title any more.
+            let Ok(bytes) = self.store().content(gone.hash) else { continue };
+            let text = String::from_utf8_lossy(&bytes);
+            let note = note::parse(&text);
+            if note.permalink().as_deref() == Some(name)
+                || note.title().is_some_and(|title| slug(&title) == wanted)
+            {
+                places.push(place(gone));
+            }
+        }
+        Ok(places)
     }
 }

@@ -57,7 +57,7 @@ impl ServerConfig {
     }
 
     /// Refuses what would let others in unrecognised.
-    pub(crate) fn check(&self) -> Result<(), ServerError> {
+    pub fn check(&self) -> Result<(), ServerError> {
         if !self.bind.ip().to_canonical().is_loopback() && self.token.is_none() {
             return Err(ServerError::TokenRequired { bind: self.bind });
         }

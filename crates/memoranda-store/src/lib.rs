@@ -50,9 +50,9 @@ pub use files::{
 };
 pub use folder::Folder;
 pub use index::{
-    Browse, Counts, FileKind, FileSummary, FolderFact, FolderSum, GraphNode, HistoryFilter,
-    ListFilter, ListOrder, Moment, NodeRow, ObservationRow, PastFile, Problems, RelationRow,
-    SearchFilter, SearchHit, SearchHits,
+    Browse, Counts, FileKind, FileSummary, FolderFact, FolderSum, Gone, GraphNode, HistoryFilter,
+    ListFilter, ListOrder, Moment, NameOf, NodeRow, ObservationRow, PastFile, Problems,
+    RelationRow, SearchFilter, SearchHit, SearchHits,
 };
 pub use log::{LogDamage, Purged};
 pub use sync::{SyncProgress, SyncReport};
@@ -300,6 +300,23 @@ impl Store {
     /// Every file of a project that was there at a moment.
     pub fn files_as_of(&self, project: &ProjectName, moment: Moment) -> Result<Vec<PastFile>> {
         self.inner.ask(|db| history::files_as_of(db, project, moment))
+    }
+
+    /// The names of notes that hold a text, and how many there are: those that begin with it
+    /// first, then by the last change.
+    pub fn names(
+        &self,
+        project: Option<&ProjectName>,
+        of: NameOf,
+        holding: &str,
+        limit: usize,
+    ) -> Result<(Vec<String>, u64)> {
+        self.inner.ask(|db| index::names(db, project, of, holding, limit))
+    }
+
+    /// The files of a project that were removed, the last first.
+    pub fn gone(&self, project: &ProjectName, limit: usize) -> Result<Vec<Gone>> {
+        self.inner.ask(|db| history::gone(db, index::project_id_of(db, project)?, limit))
     }
 
     /// What the index knows of a file.

@@ -1,16 +1,13 @@
 //! Completions: projects and permalinks for the resource template, topics for prompts.
 
 use memoranda_engine::core::id::ProjectName;
-use memoranda_engine::{FileSummary, ListFilter, ListOrder, ListRequest, Memory};
+use memoranda_engine::{Memory, NameOf};
 use rmcp::ErrorData;
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, Reference};
 
 use super::failed_beneath;
-use super::resources::{self, TEMPLATE};
+use super::resources::TEMPLATE;
 use crate::offer::Offered;
-
-/// How many of the newest notes are looked through.
-const LOOKED_THROUGH: usize = 2000;
 
 /// What an argument could become.
 pub(super) fn complete(
@@ -30,20 +27,20 @@ pub(super) fn complete(
         }
         _ => false,
     };
-    let candidates = match name {
+    let found = match name {
         // Someone is typing: what is not known yet is no mistake, there is only nothing to offer.
-        _ if !known => Vec::new(),
-        "project" => projects(memory)?,
+        _ if !known => fitting(Vec::new(), begun)?,
+        "project" => fitting(projects(memory)?, begun)?,
         "permalink" => {
             let context = request.context.as_ref();
             let project = context.and_then(|context| context.get_argument("project"));
-            newest(memory, project.map(String::as_str), |note| resources::name(note).to_owned())?
+            names(memory, project.map(String::as_str), NameOf::Address, begun)?
         }
-        "topic" => newest(memory, None, |note| note.title.clone())?,
+        "topic" => names(memory, None, NameOf::Title, begun)?,
         // What to remember is not known before.
-        _ => Vec::new(),
+        _ => fitting(Vec::new(), begun)?,
     };
-    Ok(CompleteResult::new(fitting(candidates, begun)?))
+    Ok(CompleteResult::new(found))
 }
 
 fn projects(memory: &Memory) -> Result<Vec<String>, ErrorData> {
@@ -52,24 +49,26 @@ fn projects(memory: &Memory) -> Result<Vec<String>, ErrorData> {
     Ok(projects.into_iter().map(|project| project.name.to_string()).collect())
 }
 
-fn newest(
+/// The notes of a project, or of all, by one of their names.
+fn names(
     memory: &Memory,
     project: Option<&str>,
-    name: impl Fn(&FileSummary) -> String,
-) -> Result<Vec<String>, ErrorData> {
+    of: NameOf,
+    begun: &str,
+) -> Result<CompletionInfo, ErrorData> {
     let project = match project.map(ProjectName::parse) {
-        Some(Err(_)) => return Ok(Vec::new()),
+        Some(Err(_)) => return fitting(Vec::new(), begun),
         Some(Ok(project)) => Some(project),
         None => None,
     };
-    let request = ListRequest {
-        filter: ListFilter { project, ..ListFilter::default() },
-        order: ListOrder::Newest,
-        limit: LOOKED_THROUGH,
-        offset: 0,
-    };
-    let page = memory.list(&request).map_err(|error| failed_beneath("list the notes", &error))?;
-    Ok(page.notes.iter().map(name).collect())
+    let most = CompletionInfo::MAX_VALUES;
+    let (found, total) = memory
+        .store()
+        .names(project.as_ref(), of, begun, most)
+        .map_err(|error| failed_beneath("list the notes", &error))?;
+    let has_more = total > found.len() as u64;
+    CompletionInfo::with_pagination(found, u32::try_from(total).ok(), has_more)
+        .map_err(|error| failed_beneath("complete the argument", &error))
 }
 
 /// The candidates that begin with what was typed, then those that hold it; as many as may be.

@@ -70,7 +70,7 @@ fn listed(note: &FileSummary) -> Resource {
 }
 
 /// How a note is addressed within its project.
-pub(super) fn name(note: &FileSummary) -> &str {
+fn name(note: &FileSummary) -> &str {
     match note.kind {
         FileKind::Markdown => &note.permalink,
         _ => note.path.as_str(),

@@ -222,6 +222,16 @@ async fn resources_come_in_pages_newest_first() {
     let found = client.result("completion/complete", ask).await["completion"].clone();
     assert_eq!(found["values"].as_array().unwrap().len(), 100);
     assert_eq!((&found["total"], &found["hasMore"]), (&json!(103), &json!(true)));
+    // What holds it is found too; signs mean themselves.
+    for (value, total) in [("n9", 11), ("N10", 4), ("7", 19), ("%", 0), ("_", 0)] {
+        let mut ask = json!({
+            "ref": { "type": "ref/resource", "uri": "memoranda://{project}/{+permalink}" },
+            "argument": { "name": "permalink" },
+        });
+        ask["argument"]["value"] = json!(value);
+        let found = client.result("completion/complete", ask).await["completion"].clone();
+        assert_eq!(found["total"], json!(total), "{value}: {found}");
+    }
 }
 
 #[tokio::test]

@@ -259,6 +259,43 @@ pub(crate) fn deleted(
     Ok(deleted)
 }
 
+/// A file that the history knows and that is no more.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Gone {
+    /// Where it was.
+    pub path: NotePath,
+    /// What it held last.
+    pub hash: ContentHash,
+    /// The address that it had.
+    pub permalink: Option<String>,
+}
+
+/// The files that were removed, the last first; those that moved have only another name.
+pub(crate) fn gone(db: &Connection, project: i64, limit: usize) -> Result<Vec<Gone>> {
+    let mut query = db.prepare_cached(
+        "SELECT path, before, ( \
+           SELECT permalink FROM changes last WHERE last.project = ?1 AND last.path = newest.path \
+           AND last.after IS NOT NULL ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1) \
+         FROM ( \
+           SELECT path, before, after, moved_to, logical_ms, row_number() OVER ( \
+             PARTITION BY path ORDER BY logical_ms DESC, commit_row DESC, n DESC) AS age \
+           FROM changes WHERE project = ?1) newest \
+         WHERE age = 1 AND after IS NULL AND moved_to IS NULL AND before IS NOT NULL \
+         ORDER BY logical_ms DESC LIMIT ?2",
+    )?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = query.query_map(params![project, limit], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, [u8; 32]>(1)?, row.get(2)?))
+    })?;
+    let mut found = Vec::new();
+    for row in rows {
+        let (path, hash, permalink) = row?;
+        let Ok(path) = NotePath::parse(&path) else { continue };
+        found.push(Gone { path, hash: ContentHash(hash), permalink });
+    }
+    Ok(found)
+}
+
 /// The versions that facts of a file got by a person's rewording, under any name it has had.
 pub(crate) fn reworded(
     db: &Connection,

@@ -112,6 +112,54 @@ pub(crate) fn list(
     Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
+/// By which of its names a note is looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NameOf {
+    /// Its address within its project: the permalink of a note, the path of any other text.
+    Address,
+    /// Its title.
+    Title,
+}
+
+/// The names that hold a text, and how many there are: those that begin with it first, then by
+/// the last change.
+pub(crate) fn names(
+    db: &Connection,
+    project: Option<&ProjectName>,
+    of: NameOf,
+    holding: &str,
+    limit: usize,
+) -> Result<(Vec<String>, u64)> {
+    let name = match of {
+        NameOf::Address => "CASE f.kind WHEN 1 THEN f.permalink ELSE f.path END",
+        NameOf::Title => "f.title",
+    };
+    let sql = format!(
+        "SELECT name, count(*) OVER () FROM ( \
+           SELECT {name} AS name, max(f.updated_ms) AS updated \
+           FROM files f JOIN projects p ON p.id = f.project \
+           WHERE f.kind IN (1, 2) AND (?1 IS NULL OR p.name = ?1) GROUP BY 1) \
+         WHERE name LIKE '%' || ?2 || '%' ESCAPE '\\' \
+         ORDER BY name LIKE ?2 || '%' ESCAPE '\\' DESC, updated DESC, name LIMIT ?3"
+    );
+    let mut pattern = String::with_capacity(holding.len());
+    for c in holding.chars() {
+        if matches!(c, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    let mut query = db.prepare_cached(&sql)?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = query
+        .query_map(params![project.map(ProjectName::as_str), pattern, limit], |row| {
+            Ok((row.get(0)?, row.get::<_, i64>(1)?))
+        })?;
+    let rows: Vec<(String, i64)> = rows.collect::<rusqlite::Result<_>>()?;
+    let total = rows.first().map_or(0, |(_, total)| u64::try_from(*total).unwrap_or(0));
+    Ok((rows.into_iter().map(|(name, _)| name).collect(), total))
+}
+
 /// One file by its place.
 pub(crate) fn at(
     db: &Connection,

@@ -28,13 +28,13 @@ pub use digest::FileKind;
 pub(crate) use fingerprint::fingerprint;
 pub use graph::GraphNode;
 pub(crate) use graph::{around, node, path};
-pub use history::{HistoryFilter, Moment, PastFile};
+pub use history::{Gone, HistoryFilter, Moment, PastFile};
 pub(crate) use links::candidates as link_candidates;
 pub use listing::{
-    Counts, FileSummary, ListFilter, ListOrder, ObservationRow, Problems, RelationRow,
+    Counts, FileSummary, ListFilter, ListOrder, NameOf, ObservationRow, Problems, RelationRow,
 };
 pub(crate) use listing::{
-    at, by_id, by_key, counts, list, notes_in, observations, problems, relations_from,
+    at, by_id, by_key, counts, list, names, notes_in, observations, problems, relations_from,
     relations_named, relations_to,
 };
 pub use nodes::{FolderFact, FolderSum, NodeRow};

@@ -2,7 +2,7 @@
 
 use memoranda_engine::core::change::Commit;
 use memoranda_engine::core::path::NotePath;
-use memoranda_engine::{HistoryFilter, Memory, Place};
+use memoranda_engine::{EngineError, HistoryFilter, Memory, Place};
 use serde::Serialize;
 
 use super::undo::described;
@@ -123,7 +123,13 @@ pub(crate) fn target(session: &Session, memory: &Memory, name: &str) -> Result<T
             }
         }
     }
-    Err(missing)
+    // By title or permalink, as it was when it was there.
+    let (project, name) = session.project_of_name(name)?;
+    match memory.place_in_history(project, &name) {
+        Ok(place) => Ok(Target::Note(place)),
+        Err(EngineError::NotFound { .. }) => Err(missing),
+        Err(other) => Err(other.into()),
+    }
 }
 
 fn print(session: &Session, commits: &[Commit], has_more: bool) -> Result<()> {

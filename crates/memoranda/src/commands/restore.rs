@@ -24,7 +24,7 @@ Examples:
 JSON (--json):
   {project, path, changed, version, replaced, commit}")]
 pub(crate) struct Args {
-    /// The note's path; a note that exists may be named by its title too.
+    /// The note: its path, permalink or title.
     #[arg(value_name = "NOTE")]
     note: String,
 

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use memoranda_server::Token;
+use memoranda_server::{ServerConfig, Token};
 use serde::Serialize;
 
 use crate::config;
@@ -60,9 +60,14 @@ struct ListeningJson {
 pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let token = token(&session.printer, args.token_file.as_deref())?;
     let bind = args.bind.or(session.settings()?.bind());
+    // Before the vault is opened, or made.
+    let mut door = ServerConfig::standard("");
+    door.bind = bind.unwrap_or(door.bind);
+    door.token = token;
+    door.check().map_err(failed)?;
     let (memory, mut config) = args.offer.open(session)?;
-    config.bind = bind.unwrap_or(config.bind);
-    config.token = token;
+    config.bind = door.bind;
+    config.token = door.token;
     config.allowed_hosts.clone_from(&args.allow_host);
     config.allowed_origins.clone_from(&args.allow_origin);
     let needs_token = config.token.is_some();

@@ -107,8 +107,24 @@ impl File {
         if self.get(key.name).is_none() || self.table(key)?.remove(split(key.name).1).is_none() {
             return Ok(false);
         }
+        if let (Some(table), _) = split(key.name) {
+            self.remove_if_bare(table);
+        }
         files::replace(&self.path, self.document.to_string().as_bytes())?;
         Ok(true)
+    }
+}
+
+impl File {
+    /// Removes a table that holds nothing any more, unless a person wrote a comment above it.
+    fn remove_if_bare(&mut self, name: &str) {
+        let bare = self.document.get(name).and_then(Item::as_table).is_some_and(|table| {
+            let above = table.decor().prefix().and_then(|prefix| prefix.as_str());
+            table.is_empty() && !above.is_some_and(|above| above.contains('#'))
+        });
+        if bare {
+            self.document.remove(name);
+        }
     }
 }
 

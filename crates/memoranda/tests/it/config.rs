@@ -83,6 +83,23 @@ fn setting_a_value_keeps_comments() {
 }
 
 #[test]
+fn a_table_without_a_setting_goes_with_its_last_one() {
+    let home = Home::new();
+    let text =
+        || std::fs::read_to_string(home.path().join(".config/memoranda/config.toml")).unwrap();
+    write_config(&home, "color = \"never\"\n");
+    run(&home, &["config", "set", "memory.view_chars", "500"]);
+    run(&home, &["config", "set", "memory.guidance", "Be brief."]);
+    run(&home, &["config", "unset", "memory.view_chars"]);
+    assert!(text().contains("[memory]\nguidance"), "{}", text());
+    run(&home, &["config", "unset", "memory.guidance"]);
+    assert_eq!(text(), "color = \"never\"\n");
+    write_config(&home, "# about memory\n[memory]\nview_chars = 500\n");
+    run(&home, &["config", "unset", "memory.view_chars"]);
+    assert_eq!(text(), "# about memory\n[memory]\n");
+}
+
+#[test]
 fn the_vault_is_where_it_is_said_to_be() {
     let home = Home::bare();
     write_config(&home, "home = \"~/notes\"\ndefault_project = \"work\"\n");

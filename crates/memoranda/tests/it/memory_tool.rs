@@ -378,6 +378,9 @@ fn a_token_comes_from_a_file_or_a_variable() {
             "hint: `memoranda serve --token-file",
         ],
     );
+    let bare = Home::bare();
+    bare.fails(&["serve", "--bind", "0.0.0.0:0"], 3, &["a token is needed"]);
+    assert!(!bare.file("main").exists(), "refused before a vault is made");
     home.fails(&["serve", "--token-file", "none"], 3, &["no token file none", "hint:"]);
     assert_eq!(home.run_with(&[("MEMORANDA_TOKEN", "short")], &["serve"]).code, 3);
     home.fails(&["serve", "--bind", "nonsense"], 2, &["127.0.0.1:7337"]);

@@ -51,6 +51,38 @@ fn a_note_lives_dies_and_comes_back() {
 }
 
 #[test]
+fn what_was_removed_is_found_by_every_name_it_had() {
+    let home = Home::new();
+    let text = "---\ntitle: The Long Title\npermalink: short/link\n---\nfirst\n";
+    home.write("main/deep/file-name.md", text);
+    home.write("main/other.md", "another\n");
+    home.ok(&["sync"]);
+    home.ok(&["rm", "other.md"]);
+    let log = home.json(&["log", "deep/file-name.md"]);
+    let first = log["commits"][0]["id"].as_str().unwrap();
+    for name in ["The Long Title", "short/link", "file-name", "main/short/link", "deep/file-name"] {
+        home.ok(&["rm", "deep/file-name.md"]);
+        assert_eq!(home.run(&["show", name]).code, 1, "{name}");
+        assert_eq!(home.ok(&["show", name, "--at", first]), text, "{name}");
+        assert!(home.ok(&["log", name, "--plain"]).contains("deep/file-name.md"), "{name}");
+        home.ok(&["restore", name]);
+        assert_eq!(home.read("main/deep/file-name.md"), text.as_bytes(), "{name}");
+    }
+    // A note that is there goes before one that was.
+    home.write("main/new.md", "---\ntitle: Other\n---\nnew\n");
+    home.ok(&["sync"]);
+    assert!(home.ok(&["log", "Other", "--plain"]).contains("main/new.md"));
+    // Two that went by one name are told apart by the caller.
+    home.write("main/a/twin.md", "a\n");
+    home.write("main/b/twin.md", "b\n");
+    home.ok(&["sync"]);
+    home.ok(&["rm", "a/twin.md"]);
+    home.ok(&["rm", "b/twin.md"]);
+    home.fails(&["restore", "twin"], 2, &["main/a/twin.md", "main/b/twin.md"]);
+    home.fails(&["restore", "never there"], 1, &["never there"]);
+}
+
+#[test]
 fn folders_are_asked_about_and_come_back_together() {
     let home = Home::new();
     home.write("main/drafts/a.md", "a\n");
