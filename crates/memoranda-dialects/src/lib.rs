@@ -22,7 +22,7 @@ pub use instructions::instructions;
 pub use prompts::{PromptArgument, PromptDef, PromptMessage};
 pub use resource::ResourceDef;
 pub use select::{ReadOnly, Selection, SelectionError};
-pub use settings::{CreateMode, SecretPolicy, Settings, Wording};
+pub use settings::{CreateMode, NotesSettings, ProjectFolders, SecretPolicy, Settings, Wording};
 pub use tool::{Call, Hints, Tier, ToolDef, ToolResult, Toolset, call};
 pub use tool_use::{ToolUse, ToolUseError};
 

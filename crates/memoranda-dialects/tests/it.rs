@@ -17,3 +17,11 @@ mod memory_model;
 mod memory_safety;
 #[path = "it/memory_wording.rs"]
 mod memory_wording;
+#[path = "it/notes_golden.rs"]
+mod notes_golden;
+#[path = "it/notes_graph.rs"]
+mod notes_graph;
+#[path = "it/notes_support.rs"]
+mod notes_support;
+#[path = "it/notes_traps.rs"]
+mod notes_traps;

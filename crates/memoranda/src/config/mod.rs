@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum as _;
 use etcetera::BaseStrategy as _;
-use memoranda_dialects::{CreateMode, SecretPolicy, Wording};
+use memoranda_dialects::{CreateMode, NotesSettings, ProjectFolders, SecretPolicy, Wording};
 
 use crate::cli::GlobalArgs;
 use crate::env;
@@ -154,6 +154,23 @@ impl Settings {
         address(self.value("serve.bind"))
     }
 
+    /// How the notes tools behave.
+    fn notes(&self) -> NotesSettings {
+        NotesSettings {
+            default_project: self.default_project().to_owned(),
+            only_project: self.project.clone(),
+            overwrite: match self.value("notes.overwrite") {
+                "overwrite" => CreateMode::Overwrite,
+                _ => CreateMode::Refuse,
+            },
+            folders: match self.value("notes.project_folders") {
+                "anywhere" => ProjectFolders::Anywhere,
+                _ => ProjectFolders::Vault,
+            },
+            zone: jiff::tz::TimeZone::system(),
+        }
+    }
+
     /// How the tools behave.
     pub(crate) fn tools(&self) -> memoranda_dialects::Settings {
         let standard = memoranda_dialects::Settings::standard();
@@ -178,6 +195,7 @@ impl Settings {
             guidance: Some(self.value("memory.guidance"))
                 .filter(|guidance| !guidance.trim().is_empty())
                 .map(str::to_owned),
+            notes: self.notes(),
             workspace: env::workspace(),
         }
     }
