@@ -19,6 +19,8 @@ mod memory_safety;
 mod memory_wording;
 #[path = "it/notes_golden.rs"]
 mod notes_golden;
+#[path = "it/notes_grammar.rs"]
+mod notes_grammar;
 #[path = "it/notes_graph.rs"]
 mod notes_graph;
 #[path = "it/notes_support.rs"]
