@@ -28,7 +28,7 @@ pub use records::{
 };
 pub use resource::ResourceDef;
 pub use select::{ReadOnly, Selection, SelectionError};
-pub use settings::{CreateMode, RecordSettings, SecretPolicy, Settings, Wording};
+pub use settings::{CreateMode, NotesSettings, ProjectFolders, RecordSettings, SecretPolicy, Settings, Wording};
 pub use tool::{Call, Hints, Tier, ToolDef, ToolResult, Toolset, call};
 pub use tool_use::{ToolUse, ToolUseError};
 

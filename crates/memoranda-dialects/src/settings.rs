@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use jiff::tz::TimeZone;
 use memoranda_core::id::ProjectName;
 
 /// How the tools behave.
@@ -21,6 +22,8 @@ pub struct Settings {
     pub memories: ProjectName,
     /// What the person adds to the memory guidance.
     pub guidance: Option<String>,
+    /// How the notes tools behave.
+    pub notes: NotesSettings,
     /// The folder that the client works in, where one is known: it says which repository is meant.
     pub workspace: Option<PathBuf>,
     /// How records behave.
@@ -52,10 +55,48 @@ impl Settings {
             view_chars: 100_000,
             memories: memories_project(),
             guidance: None,
+            notes: NotesSettings::standard(),
             workspace: None,
             records: RecordSettings::standard(),
         }
     }
+}
+
+/// How the notes tools behave.
+#[derive(Clone, Debug)]
+pub struct NotesSettings {
+    /// The project that is meant when none is named.
+    pub default_project: String,
+    /// The only project that may be used, if there is one.
+    pub only_project: Option<String>,
+    /// What `write_note` does when the note exists and the caller does not say.
+    pub overwrite: CreateMode,
+    /// Where `create_memory_project` may take a folder from.
+    pub folders: ProjectFolders,
+    /// The zone in which `today` and `monday` are meant.
+    pub zone: TimeZone,
+}
+
+impl NotesSettings {
+    /// What holds without any configuration.
+    pub fn standard() -> Self {
+        Self {
+            default_project: "main".to_owned(),
+            only_project: None,
+            overwrite: CreateMode::Refuse,
+            folders: ProjectFolders::Vault,
+            zone: TimeZone::UTC,
+        }
+    }
+}
+
+/// Which folders an agent may make a project of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ProjectFolders {
+    /// Only new ones in the vault; others are for the person to add.
+    Vault,
+    /// Any.
+    Anywhere,
 }
 
 #[expect(clippy::expect_used, reason = "the name is a constant that fits")]

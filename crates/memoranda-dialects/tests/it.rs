@@ -19,3 +19,13 @@ mod memory_safety;
 mod memory_wording;
 #[path = "it/tables.rs"]
 mod tables;
+#[path = "it/notes_golden.rs"]
+mod notes_golden;
+#[path = "it/notes_grammar.rs"]
+mod notes_grammar;
+#[path = "it/notes_graph.rs"]
+mod notes_graph;
+#[path = "it/notes_support.rs"]
+mod notes_support;
+#[path = "it/notes_traps.rs"]
+mod notes_traps;

@@ -1,7 +1,7 @@
 //! Moving notes together with the links to them, in one commit.
 //!
 //! Most links survive a move by themselves: a note keeps its title and its permalink. What breaks
-//! are links by path, and links by a file's name when the name is what changes.
+//! for other programs are links by path, and links by a file's name when the name is what changes.
 
 use std::collections::BTreeMap;
 
@@ -24,13 +24,13 @@ pub struct RenameRequest {
     /// Its new path in the same project. If it is there already, only links are mended: those
     /// that still name the place it was moved from.
     pub to: NotePath,
-    /// What becomes of links that would break.
+    /// What becomes of links that say the old name or place.
     pub links: Links,
     /// The version of the note that the caller knows, if it wants to be sure.
     pub expected: Option<ContentHash>,
 }
 
-/// What becomes of links that a move would break.
+/// What becomes of links that say the old name or place of what is moved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Links {
     /// They stay as they are, and the caller learns of them.
@@ -57,8 +57,9 @@ pub struct Renamed {
     pub files: Vec<(Place, Place)>,
     /// Notes whose links were changed, with how many.
     pub relinked: Vec<(Place, usize)>,
-    /// Links that name nothing any more: the note that holds them, and the name.
-    pub broken: Vec<(Place, String)>,
+    /// Links that say the old name or place: the note that holds them, and the name. They may
+    /// still be understood here, by the permalink that the note keeps, but not elsewhere.
+    pub outdated: Vec<(Place, String)>,
     /// The commit that did it; none if nothing had to be done.
     pub commit: Option<Commit>,
 }
@@ -82,7 +83,7 @@ impl Memory {
         let earlier = if from == to { self.earlier_path(&request.from)? } else { None };
         let at = |path: &NotePath| Place { project: project.clone(), path: path.clone() };
         let mut done =
-            Renamed { files: Vec::new(), relinked: Vec::new(), broken: Vec::new(), commit: None };
+            Renamed { files: Vec::new(), relinked: Vec::new(), outdated: Vec::new(), commit: None };
         let outcome = self.store().commit(who, |view| {
             let below = view.below(project, from)?;
             if below.files.is_empty() && below.folders.is_empty() {
@@ -101,11 +102,11 @@ impl Memory {
                 let summary = view.file(project, file)?;
                 moving.push(Moving { old, new, summary });
             }
-            let broken = broken_links(view, &request.from, &moving)?;
+            let outdated = outdated_links(view, &request.from, &moving)?;
             let mut texts: BTreeMap<Place, String> = BTreeMap::new();
             done.relinked.clear();
             if request.links == Links::Update {
-                for (holder, renames) in &broken {
+                for (holder, renames) in &outdated {
                     let Some(found) = view.read(&holder.project, &holder.path)? else { continue };
                     let Ok(text) = String::from_utf8(found.bytes) else { continue };
                     let (text, count) = relink(&text, |name| renames.get(name).cloned());
@@ -115,9 +116,9 @@ impl Memory {
                     }
                 }
             }
-            done.broken = match request.links {
+            done.outdated = match request.links {
                 Links::Update => Vec::new(),
-                Links::Keep => broken
+                Links::Keep => outdated
                     .into_iter()
                     .flat_map(|(holder, renames)| {
                         renames.into_keys().map(move |name| (holder.clone(), name))
@@ -183,13 +184,13 @@ impl Memory {
     }
 }
 
-/// The links that a move breaks: by note, each old name with its new one.
-fn broken_links(
+/// The links that a move leaves behind: by note, each old name with its new one.
+fn outdated_links(
     view: &View<'_>,
     from: &Place,
     moving: &[Moving],
 ) -> Result<BTreeMap<Place, BTreeMap<String, String>>> {
-    let mut broken: BTreeMap<Place, BTreeMap<String, String>> = BTreeMap::new();
+    let mut outdated: BTreeMap<Place, BTreeMap<String, String>> = BTreeMap::new();
     for moving in moving {
         let mut links: Vec<RelationRow> = Vec::new();
         if let Some(summary) = &moving.summary {
@@ -205,11 +206,11 @@ fn broken_links(
             let own = holder.project == from.project;
             if let Some(name) = moving.new_name(&link.target, own.then_some(&holder.path)) {
                 let holder = Place { project: holder.project, path: holder.path };
-                broken.entry(holder).or_default().insert(link.target, name);
+                outdated.entry(holder).or_default().insert(link.target, name);
             }
         }
     }
-    Ok(broken)
+    Ok(outdated)
 }
 
 impl Moving {
@@ -235,7 +236,10 @@ impl Moving {
             Some(slug(&format!("{folder}/{name}")))
         });
         let old_place = slug(&place(&self.old));
-        let new = if known(name) {
+        let is_place = name.trim_start_matches('/') == place(&self.old) && name.contains('/');
+        let new = if is_place {
+            place(&self.new)
+        } else if known(name) {
             return None;
         } else if named == old_place && self.old.as_str().contains('/')
             || seen_from_holder.as_deref() == Some(&old_place) && name.contains('/')

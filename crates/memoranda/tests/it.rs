@@ -29,6 +29,8 @@ mod json;
 mod mcp;
 #[path = "it/memory_tool.rs"]
 mod memory_tool;
+#[path = "it/notes_tools.rs"]
+mod notes_tools;
 #[path = "it/output.rs"]
 mod output;
 #[path = "it/setup.rs"]

@@ -3,7 +3,7 @@
 mod act;
 mod answer;
 mod command;
-mod path;
+pub(crate) mod path;
 mod text;
 mod wording;
 

@@ -49,7 +49,7 @@ pub(crate) fn parse(text: &str) -> Result<Target, Stray> {
 }
 
 /// Whether a text holds `..` as a name once its encodings are taken off, or hides a NUL.
-fn leads_up(text: &str) -> bool {
+pub(crate) fn leads_up(text: &str) -> bool {
     let mut decoded = text.to_owned();
     // Nobody encodes more often than this except to hide something, and then it is refused too.
     for _ in 0..4 {

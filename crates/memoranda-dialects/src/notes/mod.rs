@@ -1,15 +1,339 @@
-//! Markdown notes and the graph between them.
+//! Markdown notes and the graph between them: the tools that Basic Memory's users know.
+
+mod answer;
+mod canvas;
+mod chatgpt;
+mod context;
+mod directory;
+mod edit;
+mod orient;
+mod projects;
+mod read;
+mod receipt;
+mod recent;
+mod relocate;
+mod schemas;
+mod scope;
+mod search;
+mod shape;
+mod text;
+mod write;
+
+use serde_json::Value;
 
 use crate::prompts::PromptDef;
 use crate::resource::ResourceDef;
-use crate::tool::ToolDef;
+use crate::tool::{Call, Hints, Tier, ToolDef, ToolResult, Toolset};
 
-/// The tools' rows.
-pub(crate) const TOOLS: &[ToolDef] = &[];
 /// The prompts' rows.
-pub(crate) const PROMPTS: &[PromptDef] = &[];
+pub(crate) const PROMPTS: &[PromptDef] = orient::PROMPTS;
 /// The resources' rows.
-pub(crate) const RESOURCES: &[ResourceDef] = &[];
+pub(crate) const RESOURCES: &[ResourceDef] = orient::RESOURCES;
 
 /// What a client's model is told of this set, in at most 200 bytes.
 pub(crate) const BRIEF: &str = "NOTES: `search_notes` before writing, then `write_note`, or `edit_note` for what exists; `build_context` follows the links of a `memory://` address.\n";
+
+const READS: Hints =
+    Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
+const ADDS: Hints =
+    Hints { read_only: false, destructive: false, idempotent: true, open_world: false };
+const CHANGES: Hints =
+    Hints { read_only: false, destructive: true, idempotent: false, open_world: false };
+const REMOVES: Hints =
+    Hints { read_only: false, destructive: true, idempotent: true, open_world: false };
+
+/// What a row says for itself; the rest is the same for all of them.
+struct Row {
+    name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    tier: Tier,
+    hints: Hints,
+    input: fn() -> Value,
+    output: fn() -> Value,
+    handler: fn(&Call<'_>, Value) -> ToolResult,
+}
+
+const fn row(row: Row, toolset: Toolset) -> ToolDef {
+    ToolDef {
+        name: row.name,
+        title: row.title,
+        description: row.description,
+        toolset,
+        tier: row.tier,
+        hints: row.hints,
+        input: row.input,
+        output: row.output,
+        cap: 600_000,
+        handler: row.handler,
+    }
+}
+
+/// The tools' rows.
+pub(crate) const TOOLS: &[ToolDef] = &[
+    row(
+        Row {
+            name: "write_note",
+            title: "Write note",
+            description: "Create a Markdown note. An existing one is refused unless overwrite=true; \
+                the old text stays in the history. Names similar notes.",
+            tier: Tier::Default,
+            hints: CHANGES,
+            input: shape::write_note,
+            output: shape::changed,
+            handler: write::handler,
+        },
+        Toolset::Notes,
+    ),
+    row(
+        Row {
+            name: "read_note",
+            title: "Read note",
+            description: "Read a note by title, permalink, path or memory:// address, now or as_of \
+                an earlier time.",
+            tier: Tier::Default,
+            hints: READS,
+            input: shape::read_note,
+            output: shape::plain,
+            handler: read::read_handler,
+        },
+        Toolset::Notes,
+    ),
+    row(
+        Row {
+            name: "edit_note",
+            title: "Edit note",
+            description: "Change a part of a note; the rest stays byte for byte. append and prepend \
+                create a missing note.",
+            tier: Tier::Default,
+            hints: CHANGES,
+            input: shape::edit_note,
+            output: shape::changed,
+            handler: edit::handler,
+        },
+        Toolset::Notes,
+    ),
+    row(
+        Row {
+            name: "search_notes",
+            title: "Search notes",
+            description: "Find notes, observations or relations by words, names, tags, types, \
+                frontmatter and time.",
+            tier: Tier::Default,
+            hints: READS,
+            input: shape::search_notes,
+            output: shape::found,
+            handler: search::handler,
+        },
+        Toolset::Notes,
+    ),
+    row(
+        Row {
+            name: "build_context",
+            title: "Build context",
+            description: "A note, its observations and the notes linked to and from it; or all \
+                notes of a pattern.",
+            tier: Tier::Default,
+            hints: READS,
+            input: shape::build_context,
+            output: shape::found,
+            handler: context::handler,
+        },
+        Toolset::Notes,
+    ),
+    row(
+        Row {
+            name: "recent_activity",
+            title: "Recent activity",
+            description: "What changed last, newest first, in one project or all.",
+            tier: Tier::Default,
+            hints: READS,
+            input: shape::recent_activity,
+            output: shape::found,
+            handler: recent::handler,
+        },
+        Toolset::Notes,
+    ),
+    row(
+        Row {
+            name: "view_note",
+            title: "View note",
+            description: "Like read_note, to be displayed as an artifact.",
+            tier: Tier::Extra,
+            hints: READS,
+            input: shape::view_note,
+            output: shape::plain,
+            handler: read::view_handler,
+        },
+        Toolset::Notes,
+    ),
+    row(
+        Row {
+            name: "move_note",
+            title: "Move note",
+            description: "Move or rename a note or folder within its project; permalinks stay.",
+            tier: Tier::Extra,
+            hints: CHANGES,
+            input: shape::move_note,
+            output: shape::changed,
+            handler: relocate::move_handler,
+        },
+        Toolset::Notes,
+    ),
+    row(
+        Row {
+            name: "delete_note",
+            title: "Delete note",
+            description: "Delete a note or folder; the history can bring it back.",
+            tier: Tier::Extra,
+            hints: REMOVES,
+            input: shape::delete_note,
+            output: shape::changed,
+            handler: relocate::delete_handler,
+        },
+        Toolset::Notes,
+    ),
+    row(
+        Row {
+            name: "list_directory",
+            title: "List directory",
+            description: "Folders and files of a project.",
+            tier: Tier::Extra,
+            hints: READS,
+            input: shape::list_directory,
+            output: shape::plain,
+            handler: directory::list_handler,
+        },
+        Toolset::Notes,
+    ),
+    row(
+        Row {
+            name: "read_content",
+            title: "Read content",
+            description: "A file as it is: text, or base64 up to 350 kB.",
+            tier: Tier::Extra,
+            hints: READS,
+            input: shape::read_content,
+            output: shape::plain,
+            handler: directory::read_handler,
+        },
+        Toolset::Notes,
+    ),
+    row(
+        Row {
+            name: "canvas",
+            title: "Canvas",
+            description: "Write a JSON Canvas file of nodes and edges.",
+            tier: Tier::Extra,
+            hints: REMOVES,
+            input: shape::canvas,
+            output: shape::changed,
+            handler: canvas::handler,
+        },
+        Toolset::Notes,
+    ),
+    row(
+        Row {
+            name: "list_memory_projects",
+            title: "List projects",
+            description: "All projects, with the default.",
+            tier: Tier::Extra,
+            hints: READS,
+            input: shape::nothing,
+            output: shape::plain,
+            handler: projects::list_handler,
+        },
+        Toolset::Notes,
+    ),
+    row(
+        Row {
+            name: "create_memory_project",
+            title: "Create project",
+            description: "Make a project; one that exists is reported.",
+            tier: Tier::Extra,
+            hints: ADDS,
+            input: shape::create_project,
+            output: shape::plain,
+            handler: projects::create_handler,
+        },
+        Toolset::Notes,
+    ),
+    row(
+        Row {
+            name: "delete_project",
+            title: "Delete project",
+            description: "Forget a project; its files stay unless delete_notes=true.",
+            tier: Tier::Extra,
+            hints: REMOVES,
+            input: shape::delete_project,
+            output: shape::plain,
+            handler: projects::delete_handler,
+        },
+        Toolset::Notes,
+    ),
+    row(
+        Row {
+            name: "schema_validate",
+            title: "Validate schema",
+            description: "Check notes against the schemas of their types.",
+            tier: Tier::Extra,
+            hints: READS,
+            input: shape::schema_validate,
+            output: shape::plain,
+            handler: schemas::validate_handler,
+        },
+        Toolset::Notes,
+    ),
+    row(
+        Row {
+            name: "schema_infer",
+            title: "Infer schema",
+            description: "Propose a schema from the notes of a type.",
+            tier: Tier::Extra,
+            hints: READS,
+            input: shape::schema_infer,
+            output: shape::plain,
+            handler: schemas::infer_handler,
+        },
+        Toolset::Notes,
+    ),
+    row(
+        Row {
+            name: "schema_diff",
+            title: "Compare schema",
+            description: "How the notes of a type have drifted from their schema.",
+            tier: Tier::Extra,
+            hints: READS,
+            input: shape::schema_diff,
+            output: shape::plain,
+            handler: schemas::diff_handler,
+        },
+        Toolset::Notes,
+    ),
+    row(
+        Row {
+            name: "search",
+            title: "Search",
+            description: "Search all notes; gives ids for `fetch`.",
+            tier: Tier::Extra,
+            hints: READS,
+            input: shape::chatgpt_search,
+            output: shape::plain,
+            handler: chatgpt::search_handler,
+        },
+        Toolset::Chatgpt,
+    ),
+    row(
+        Row {
+            name: "fetch",
+            title: "Fetch",
+            description: "The whole text of a note that `search` found.",
+            tier: Tier::Extra,
+            hints: READS,
+            input: shape::chatgpt_fetch,
+            output: shape::plain,
+            handler: chatgpt::fetch_handler,
+        },
+        Toolset::Chatgpt,
+    ),
+];

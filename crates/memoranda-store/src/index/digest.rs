@@ -218,7 +218,12 @@ pub(crate) fn exact_key(folder: &str, title: &str) -> String {
 }
 
 /// The names by which a link can mean a file, from what its row in the index says.
-pub(crate) fn link_keys(path: &NotePath, title: &str, metadata: &str) -> Vec<String> {
+pub(crate) fn link_keys(
+    path: &NotePath,
+    title: &str,
+    permalink: &str,
+    metadata: &str,
+) -> Vec<String> {
     let without_extension = &path.as_str()[..path.as_str().len() - extension_bytes(path)];
     let mut keys = vec![link_key(title), link_key(path.stem()), link_key(without_extension)];
     if path.is_markdown()
@@ -226,6 +231,8 @@ pub(crate) fn link_keys(path: &NotePath, title: &str, metadata: &str) -> Vec<Str
     {
         keys.push(exact_key(folder, title));
     }
+    // A note that was moved keeps its permalink, and is still found by it.
+    keys.push(permalink.to_lowercase());
     if !path.is_markdown() {
         keys.push(link_key(path.as_str()));
         keys.push(link_key(path.file_name()));
@@ -286,8 +293,8 @@ fn meta_json(value: &MetaValue) -> serde_json::Value {
 
 impl Digest {
     /// The names by which a link can mean this file.
-    pub(crate) fn keys(&self, path: &NotePath) -> Vec<String> {
-        link_keys(path, &self.title, &self.metadata)
+    pub(crate) fn keys(&self, path: &NotePath, permalink: &str) -> Vec<String> {
+        link_keys(path, &self.title, permalink, &self.metadata)
     }
 }
 

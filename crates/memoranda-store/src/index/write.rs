@@ -157,7 +157,12 @@ impl<'c> Batch<'c> {
             _ if put.path.is_markdown() => self.forget_node(put.project, put.path, file)?,
             _ => {}
         }
-        self.put_keys(put.project, file, &old_keys, &digest.keys(put.path))?;
+        self.put_keys(
+            put.project,
+            file,
+            &old_keys,
+            &digest.keys(put.path, put.permalink.unwrap_or(&digest.permalink)),
+        )?;
         self.put_content(put, file, digest)
     }
 
@@ -194,16 +199,18 @@ impl<'c> Batch<'c> {
 
     /// The names of a file, as they follow from its row.
     fn keys(&self, file: i64) -> Result<Vec<String>> {
-        let mut row =
-            self.db.prepare_cached("SELECT path, title, metadata, kind FROM files WHERE id = ?")?;
-        let (path, title, metadata, kind) = row.query_row([file], |row| {
+        let mut row = self.db.prepare_cached(
+            "SELECT path, title, metadata, permalink, kind FROM files WHERE id = ?",
+        )?;
+        let (path, [title, metadata, permalink], kind) = row.query_row([file], |row| {
             let path: String = row.get(0)?;
-            Ok((path, row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get::<_, i64>(3)?))
+            Ok((path, [row.get(1)?, row.get(2)?, row.get(3)?], row.get::<_, i64>(4)?))
         })?;
+        let (title, metadata, permalink): (String, String, String) = (title, metadata, permalink);
         // What is known from the log alone has no names yet.
         match (NotePath::parse(&path), FileKind::from_code(kind)) {
             (_, FileKind::Known) | (Err(_), _) => Ok(Vec::new()),
-            (Ok(path), _) => Ok(link_keys(&path, &title, &metadata)),
+            (Ok(path), _) => Ok(link_keys(&path, &title, &permalink, &metadata)),
         }
     }
 

@@ -70,7 +70,7 @@ impl KeyKind {
 }
 
 /// Every setting.
-pub(crate) const KEYS: [Key; 15] = [
+pub(crate) const KEYS: &[Key] = &[
     Key {
         name: "home",
         kind: KeyKind::Folder,
@@ -158,6 +158,21 @@ pub(crate) const KEYS: [Key; 15] = [
         default: "100000",
         variables: &[],
         doc: "The most characters that one view of the memory tool shows.",
+    },
+    Key {
+        name: "notes.overwrite",
+        kind: KeyKind::Choice(&["refuse", "overwrite"]),
+        default: "refuse",
+        variables: &[],
+        doc: "What `write_note` does when the note exists and the caller does not say.",
+    },
+    Key {
+        name: "notes.project_folders",
+        kind: KeyKind::Choice(&["vault", "anywhere"]),
+        default: "vault",
+        variables: &[],
+        doc: "Which folders an agent may make a project of with `create_memory_project`: new ones \
+              in the vault, or any. You add others with `memoranda project add`.",
     },
     Key {
         name: "mcp.toolsets",

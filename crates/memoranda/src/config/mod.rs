@@ -12,7 +12,9 @@ use std::path::PathBuf;
 use clap::ValueEnum as _;
 use etcetera::BaseStrategy as _;
 use jiff::tz::TimeZone;
-use memoranda_dialects::{CreateMode, RecordSettings, SecretPolicy, Wording};
+use memoranda_dialects::{
+    CreateMode, NotesSettings, ProjectFolders, RecordSettings, SecretPolicy, Wording,
+};
 
 use crate::cli::GlobalArgs;
 use crate::env;
@@ -103,7 +105,7 @@ impl Settings {
             ("color", "--color", args.color.and_then(color_name)),
         ];
         let mut all = Vec::with_capacity(KEYS.len());
-        for key in &KEYS {
+        for key in KEYS {
             all.push(decide(key, &flags, &file));
         }
         let project = args.project.clone().or_else(|| env::MEMORANDA_PROJECT.text());
@@ -165,6 +167,23 @@ impl Settings {
         named.unwrap_or_else(TimeZone::system)
     }
 
+    /// How the notes tools behave.
+    fn notes(&self) -> NotesSettings {
+        NotesSettings {
+            default_project: self.default_project().to_owned(),
+            only_project: self.project.clone(),
+            overwrite: match self.value("notes.overwrite") {
+                "overwrite" => CreateMode::Overwrite,
+                _ => CreateMode::Refuse,
+            },
+            folders: match self.value("notes.project_folders") {
+                "anywhere" => ProjectFolders::Anywhere,
+                _ => ProjectFolders::Vault,
+            },
+            zone: jiff::tz::TimeZone::system(),
+        }
+    }
+
     /// How the tools behave.
     pub(crate) fn tools(&self) -> memoranda_dialects::Settings {
         let standard = memoranda_dialects::Settings::standard();
@@ -189,6 +208,7 @@ impl Settings {
             guidance: Some(self.value("memory.guidance"))
                 .filter(|guidance| !guidance.trim().is_empty())
                 .map(str::to_owned),
+            notes: self.notes(),
             workspace: env::workspace(),
             records: RecordSettings { zone: self.zone() },
         }

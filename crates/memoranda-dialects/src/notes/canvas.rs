@@ -1,0 +1,116 @@
+//! `canvas`: a drawing of notes, as a JSON Canvas file that Obsidian and others open.
+
+use std::collections::HashSet;
+
+use memoranda_core::path::NotePath;
+use memoranda_engine::{Place, ReviseOutcome, Step, hash};
+use serde_json::{Map, Value, json};
+
+use super::answer::{Answer, Failure, Form, run};
+use super::{scope, write};
+use crate::args::Args;
+use crate::tool::{Call, ToolResult};
+
+/// What each kind of node must say beside its place.
+const KINDS: [(&str, Option<&str>); 4] =
+    [("text", Some("text")), ("file", Some("file")), ("link", Some("url")), ("group", None)];
+
+pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+    run("canvas", arguments, write::ALIASES, Form::Text, |args| draw(call, args))
+}
+
+fn draw(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+    let title = args.text("title")?.trim().to_owned();
+    let nodes = args.objects("nodes")?.ok_or_else(|| args.missing("nodes", "a list of nodes"))?;
+    let edges = args.objects("edges")?.unwrap_or_default();
+    check(&nodes, &edges)?;
+    let directory = args.optional_text("directory")?.unwrap_or_default();
+    let title = title.strip_suffix(".canvas").unwrap_or(&title);
+    let note = write::note_path(&directory, title)?;
+    let path = NotePath::parse(&format!("{}.canvas", note.as_str().trim_end_matches(".md")))?;
+    let place = Place { project: scope::project(call, args)?, path };
+    let drawing = json!({ "nodes": nodes, "edges": edges });
+    let mut text = serde_json::to_string_pretty(&drawing).unwrap_or_default();
+    text.push('\n');
+    let mut existed = false;
+    let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>, Failure> {
+        existed = desk.text(&place)?.is_some();
+        Ok(vec![Step::put(place.clone(), text.clone())])
+    })?;
+    let commit = match outcome {
+        ReviseOutcome::Committed(commit) => Some(commit.id.to_string()),
+        ReviseOutcome::Unchanged => None,
+        ReviseOutcome::Conflict(_) => {
+            let text = format!("{place} was changed at the same moment. Nothing was done; retry.");
+            return Err(Failure::new("CONFLICT", text));
+        }
+    };
+    let action = if existed { "updated" } else { "created" };
+    let heading = if existed { "Updated canvas" } else { "Created canvas" };
+    let checksum = hash(text.as_bytes());
+    let mut said = format!(
+        "# {heading}\nproject: {}\nfile_path: {}\nchecksum: {}\nnodes: {}, edges: {}\n",
+        place.project,
+        place.path,
+        checksum.short(),
+        nodes.len(),
+        edges.len()
+    );
+    if let Some(commit) = &commit {
+        said.push_str(&format!("commit: {commit}\n"));
+    }
+    let structured = json!({
+        "project": place.project.as_str(),
+        "title": title,
+        "file_path": place.path.as_str(),
+        "permalink": memoranda_core::note::permalink::permalink_of(&place.path).as_str(),
+        "checksum": checksum.to_string(),
+        "commit": commit,
+        "action": action,
+    });
+    Ok(Answer { text: said, structured })
+}
+
+/// Refuses what no program could draw.
+fn check(nodes: &[Map<String, Value>], edges: &[Map<String, Value>]) -> Result<(), Failure> {
+    let wrong = |text: String| Failure::new("INVALID_CANVAS", text);
+    let mut ids = HashSet::new();
+    for (n, node) in nodes.iter().enumerate() {
+        let id = node.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
+        let id = id.ok_or_else(|| wrong(format!("Node {n} has no `id`.")))?;
+        if !ids.insert(id) {
+            return Err(wrong(format!("Two nodes have the id {id:?}.")));
+        }
+        let kind = node.get("type").and_then(Value::as_str).unwrap_or_default();
+        let Some((_, needs)) = KINDS.iter().find(|(name, _)| *name == kind) else {
+            return Err(wrong(format!(
+                "Node {id:?} is of type {kind:?}; types are text, file, link, group."
+            )));
+        };
+        if let Some(key) = needs
+            && !node.get(*key).is_some_and(Value::is_string)
+        {
+            return Err(wrong(format!("Node {id:?} of type {kind} needs `{key}`.")));
+        }
+        for key in ["x", "y", "width", "height"] {
+            if !node.get(key).is_some_and(Value::is_number) {
+                return Err(wrong(format!("Node {id:?} needs a number `{key}`.")));
+            }
+        }
+    }
+    let mut edge_ids = HashSet::new();
+    for (n, edge) in edges.iter().enumerate() {
+        let id = edge.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
+        let id = id.ok_or_else(|| wrong(format!("Edge {n} has no `id`.")))?;
+        if !edge_ids.insert(id) {
+            return Err(wrong(format!("Two edges have the id {id:?}.")));
+        }
+        for key in ["fromNode", "toNode"] {
+            let end = edge.get(key).and_then(Value::as_str).unwrap_or_default();
+            if !ids.contains(end) {
+                return Err(wrong(format!("`{key}` of edge {id:?} is {end:?}, which is no node.")));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,80 @@
+//! `search` and `fetch`, in the shapes that ChatGPT's connectors ask for: one JSON text each.
+
+use memoranda_core::tokens::cut_to_budget;
+use memoranda_engine::{SearchFilter, SearchRequest};
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Failure, Form, run};
+use super::scope;
+use crate::args::Args;
+use crate::tool::{Call, ToolResult};
+
+const RESULTS: usize = 20;
+const MAX_TOKENS: usize = 50_000;
+
+pub(super) fn search_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+    run("search", arguments, &[("query", &["q"])], Form::Json, |args| search(call, args))
+}
+
+pub(super) fn fetch_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+    run("fetch", arguments, &[], Form::Json, |args| fetch(call, args))
+}
+
+fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+    let query = args.text("query")?;
+    let projects = match scope::asked(call, args)? {
+        Some(project) => vec![scope::named_project(call, &project)?],
+        None => Vec::new(),
+    };
+    let page = call.memory.search(&SearchRequest {
+        text: query.clone(),
+        filter: SearchFilter { projects, ..Default::default() },
+        limit: RESULTS,
+        snippet_chars: 1,
+        ..SearchRequest::default()
+    })?;
+    let results: Vec<Value> = page
+        .results
+        .iter()
+        .map(|found| {
+            let id = format!("{}/{}", found.place.project, found.place.path);
+            let url = format!("memoranda://{}/{}", found.place.project, found.permalink);
+            json!({ "id": id, "title": found.title, "url": url })
+        })
+        .collect();
+    let structured = json!({ "total_count": results.len(), "results": results, "query": query });
+    Ok(Answer { text: String::new(), structured })
+}
+
+fn fetch(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+    let id = args.text("id")?;
+    let (project, name) = id.split_once('/').unwrap_or(("", &id));
+    // An id begins with its project; anything else that names a note will do as well.
+    let note = match call.memory.read(Some(project), &format!("/{name}")) {
+        Ok(note) if !project.is_empty() => note,
+        _ => call.memory.read(None, &id)?,
+    };
+    if let Some(only) = &call.settings.notes.only_project
+        && *only != note.place.project.as_str()
+    {
+        return Err(scope::constrained(only));
+    }
+    let text = note.lossy_text();
+    let kept = cut_to_budget(&text, MAX_TOKENS);
+    let summary = note.summary.as_ref();
+    let permalink = summary.map_or("", |file| &file.permalink);
+    let structured = json!({
+        "id": format!("{}/{}", note.place.project, note.place.path),
+        "title": summary.map_or(note.place.path.stem(), |file| &file.title),
+        "text": kept,
+        "url": format!("memoranda://{}/{permalink}", note.place.project),
+        "metadata": {
+            "project": note.place.project.as_str(),
+            "file_path": note.place.path.as_str(),
+            "permalink": permalink,
+            "updated_at": note.modified.to_string(),
+            "cut_bytes": text.len() - kept.len(),
+        },
+    });
+    Ok(Answer { text: String::new(), structured })
+}

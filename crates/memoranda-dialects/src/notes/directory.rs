@@ -1,0 +1,311 @@
+//! `list_directory` and `read_content`: files as files.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use memoranda_core::path::NotePath;
+use memoranda_core::tokens::cut_to_budget;
+use memoranda_engine::{FileKind, FileSummary, Place};
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Failure, Form, count, run};
+use super::scope::{self, Intent};
+use crate::args::Args;
+use crate::memory::path::leads_up;
+use crate::tool::{Call, ToolResult};
+
+/// The largest file that is given as it is.
+const MOST_BYTES: usize = 350_000;
+const MAX_TOKENS: u64 = 20_000;
+
+pub(super) const SORTS: [&str; 4] = ["title_asc", "title_desc", "updated_asc", "updated_desc"];
+
+const LIST_ALIASES: &[(&str, &[&str])] = &[
+    ("dir_name", &["directory", "folder", "path", "dir"]),
+    ("file_name_glob", &["glob", "pattern", "filter"]),
+    ("page", &["page_number"]),
+    ("page_size", &["limit", "per_page"]),
+];
+const READ_ALIASES: &[(&str, &[&str])] = &[("path", &["file_path", "filepath", "file"])];
+
+pub(super) fn list_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+    run("list_directory", arguments, LIST_ALIASES, Form::Text, |args| list(call, args))
+}
+
+pub(super) fn read_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+    run("read_content", arguments, READ_ALIASES, Form::Text, |args| read(call, args))
+}
+
+/// A folder, with how many files it holds and when one of them changed last.
+#[derive(Default)]
+struct Folder {
+    files: usize,
+    updated: Timestamp,
+}
+
+fn list(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+    let project = scope::project(call, args)?;
+    let given = args.optional_text("dir_name")?.unwrap_or_default();
+    let depth = args.number("depth", 1, 10)?.unwrap_or(1) as usize;
+    let glob = args.optional_text("file_name_glob")?.filter(|glob| !glob.trim().is_empty());
+    let sort = args.choice("sort", &SORTS)?;
+    let page = args.number("page", 1, 100_000)?.unwrap_or(1) as usize;
+    let page_size = args.number("page_size", 1, 200)?.unwrap_or(10) as usize;
+    if leads_up(&given) {
+        let text = format!("{given:?} leads out of the project; give a folder within it.");
+        return Err(Failure::new("SECURITY_VALIDATION_ERROR", text));
+    }
+    let name = given.trim().trim_start_matches("./").trim_matches('/');
+    let folder = match name {
+        "" | "." => None,
+        name => Some(NotePath::parse(name)?),
+    };
+    let files = call.memory.store().everything(&project, folder.as_ref())?;
+    if let Some(folder) = &folder
+        && files.is_empty()
+        && call.memory.store().entries(&project, Some(folder))?.is_none()
+    {
+        let text = format!("There is no folder {name:?} in project {project}.");
+        return Err(Failure::new("DIRECTORY_NOT_FOUND", text));
+    }
+    let prefix = folder.as_ref().map_or(0, |folder| folder.as_str().len() + 1);
+    let mut folders: BTreeMap<String, Folder> = BTreeMap::new();
+    let mut shown: Vec<FileSummary> = Vec::new();
+    for file in files {
+        let path = file.path.as_str().to_owned();
+        let inner = path.get(prefix..).unwrap_or_default();
+        let levels = inner.matches('/').count();
+        let ends = inner.match_indices('/').take(depth).map(|(at, _)| prefix + at);
+        for end in ends {
+            let folder = folders.entry(path.get(..end).unwrap_or_default().to_owned()).or_default();
+            folder.files += 1;
+            folder.updated = folder.updated.max(file.updated);
+        }
+        let fits = |glob: &String| fits(glob, file.path.file_name());
+        if levels < depth && glob.as_ref().is_none_or(fits) {
+            shown.push(file);
+        }
+    }
+    if glob.is_some() {
+        // Whoever looks for files by name does not look for folders.
+        folders.clear();
+    }
+    match sort.as_deref() {
+        Some("title_desc") => shown.sort_by_key(|f| std::cmp::Reverse(f.title.to_lowercase())),
+        Some("updated_asc") => shown.sort_by_key(|file| file.updated),
+        Some("updated_desc") => shown.sort_by_key(|file| std::cmp::Reverse(file.updated)),
+        Some(_) => shown.sort_by_key(|file| file.title.to_lowercase()),
+        None => {}
+    }
+    let total = folders.len() + shown.len();
+    let offset = (page - 1) * page_size;
+    let mut text = format!(
+        "# /{name} in project {project}: {}, {}\n\n",
+        count(folders.len(), "folder"),
+        count(shown.len(), "file")
+    );
+    let mut nodes = Vec::new();
+    for (path, folder) in folders.iter().skip(offset).take(page_size) {
+        text.push_str(&format!("- {path}/ ({})\n", count(folder.files, "file")));
+        nodes.push(json!({
+            "type": "directory",
+            "name": path.rsplit('/').next().unwrap_or(path),
+            "directory_path": format!("/{path}"),
+            "files": folder.files,
+            "updated_at": folder.updated.to_string(),
+        }));
+    }
+    let room = page_size - nodes.len();
+    let skipped = offset.saturating_sub(folders.len());
+    for file in shown.iter().skip(skipped).take(room) {
+        let is_note = matches!(file.kind, FileKind::Markdown);
+        let about = if is_note { format!("{}, ", file.title) } else { String::new() };
+        text.push_str(&format!("- {} ({about}{})\n", file.path, file.updated));
+        nodes.push(json!({
+            "type": "file",
+            "name": file.path.file_name(),
+            "file_path": file.path.as_str(),
+            "title": file.title,
+            "permalink": file.permalink,
+            "note_type": file.note_type,
+            "size": file.size,
+            "updated_at": file.updated.to_string(),
+        }));
+    }
+    let has_more = offset + nodes.len() < total;
+    if total == 0 {
+        text.push_str("Nothing is here.\n");
+    }
+    if has_more {
+        text.push_str(&format!("\n[{total} in all; more: page={}]\n", page + 1));
+    }
+    let structured = json!({
+        "project": project.as_str(),
+        "directory": format!("/{name}"),
+        "nodes": nodes,
+        "page": page,
+        "page_size": page_size,
+        "total": total,
+        "has_more": has_more,
+    });
+    Ok(Answer { text, structured })
+}
+
+/// Whether a name fits a pattern: `*` stands for any letters, `?` for one; case does not count.
+fn fits(glob: &str, name: &str) -> bool {
+    let glob: Vec<char> = glob.trim().to_lowercase().chars().collect();
+    let name: Vec<char> = name.to_lowercase().chars().collect();
+    let (mut g, mut n) = (0, 0);
+    let mut back: Option<(usize, usize)> = None;
+    while n < name.len() {
+        match glob.get(g) {
+            Some('*') => {
+                back = Some((g + 1, n));
+                g += 1;
+            }
+            Some(c) if *c == '?' || Some(c) == name.get(n) => {
+                g += 1;
+                n += 1;
+            }
+            _ => match back {
+                // Let the last star take one letter more.
+                Some((after, taken)) => {
+                    back = Some((after, taken + 1));
+                    (g, n) = (after, taken + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    glob.get(g..).unwrap_or_default().iter().all(|c| *c == '*')
+}
+
+fn read(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+    let given = args.text("path")?;
+    let place = match NotePath::parse(scope::bare(&given)) {
+        _ if leads_up(&given) => {
+            let text = format!("{given:?} leads out of the project; give a path within it.");
+            return Err(Failure::new("SECURITY_VALIDATION_ERROR", text));
+        }
+        Ok(path) => {
+            let place = Place { project: scope::project(call, args)?, path };
+            match call.memory.store().read(&place.project, &place.path) {
+                Ok(Some(_)) => place,
+                _ => scope::find(call, args, &given, Intent::Read)?,
+            }
+        }
+        Err(_) => scope::find(call, args, &given, Intent::Read)?,
+    };
+    let found = call.memory.read_at(&place)?;
+    let content_type = mime(place.path.extension());
+    let about = json!({
+        "project": place.project.as_str(),
+        "file_path": place.path.as_str(),
+        "content_type": content_type,
+        "size": found.bytes.len(),
+        "checksum": found.hash.to_string(),
+    });
+    let with = |more: Value| {
+        let mut all = about.clone();
+        if let (Value::Object(all), Value::Object(more)) = (&mut all, more) {
+            all.extend(more);
+        }
+        all
+    };
+    if let Ok(text) = found.text() {
+        let budget = args.number("max_tokens", 1, 1_000_000)?.unwrap_or(MAX_TOKENS) as usize;
+        let kept = cut_to_budget(text, budget);
+        let cut = text.len() - kept.len();
+        let mut shown = kept.to_owned();
+        if cut > 0 {
+            shown.push_str(&format!(
+                "\n[{cut} of {} bytes left out; raise max_tokens, or read_note with start_line]",
+                text.len()
+            ));
+        }
+        let source = format!("<!-- project: {} | file_path: {} -->\n", place.project, place.path);
+        let structured =
+            with(json!({ "type": "text", "text": kept, "encoding": "utf-8", "cut_bytes": cut }));
+        return Ok(Answer { text: format!("{source}{shown}"), structured });
+    }
+    if found.bytes.len() > MOST_BYTES {
+        let text = format!(
+            "{place} is no text and has {} bytes; up to {MOST_BYTES} are given.",
+            found.bytes.len()
+        );
+        return Err(Failure::new("CONTENT_TOO_LARGE", text));
+    }
+    let kind = if content_type.starts_with("image/") { "image" } else { "document" };
+    let text = format!(
+        "{place}: {kind} ({content_type}, {} bytes), as base64 in `data`.",
+        found.bytes.len()
+    );
+    let data = base64(&found.bytes);
+    let structured = with(json!({ "type": kind, "data": data, "encoding": "base64" }));
+    Ok(Answer { text, structured })
+}
+
+fn mime(extension: &str) -> &'static str {
+    match extension.to_ascii_lowercase().as_str() {
+        "md" | "markdown" => "text/markdown",
+        "json" | "canvas" => "application/json",
+        "html" | "htm" => "text/html",
+        "csv" => "text/csv",
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "webp" => "image/webp",
+        "svg" => "image/svg+xml",
+        "pdf" => "application/pdf",
+        "zip" => "application/zip",
+        "mp3" => "audio/mpeg",
+        "mp4" => "video/mp4",
+        "txt" | "" => "text/plain",
+        _ => "application/octet-stream",
+    }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for part in bytes.chunks(3) {
+        let byte = |n: usize| u32::from(part.get(n).copied().unwrap_or_default());
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for n in 0..4 {
+            match n <= part.len() {
+                true => out.push(char::from(LETTERS[(bits >> (18 - 6 * n)) as usize & 63])),
+                false => out.push('='),
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_become_base64() {
+        for (bytes, expected) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
+            assert_eq!(base64(bytes.as_bytes()), expected);
+        }
+    }
+
+    #[test]
+    fn names_fit_patterns() {
+        for (glob, name, expected) in [
+            ("*.md", "Plan.md", true),
+            ("*.md", "Plan.mdx", false),
+            ("plan*", "Plan.md", true),
+            ("p?an.md", "Plan.md", true),
+            ("*a*n*", "Plan.md", true),
+            ("*x*", "Plan.md", false),
+            ("", "a", false),
+        ] {
+            assert_eq!(fits(glob, name), expected, "{glob} {name}");
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! `edit_note`: a part of a note, and nothing else of it.
+
+use memoranda_core::change::{Action, Expect};
+use memoranda_core::diff::{Labels, unified};
+use memoranda_core::note::edit::{Edit, Subsections, apply};
+use memoranda_engine::{EngineError, Place, ReviseOutcome, Step, hash};
+use serde_json::{Map, Value, json};
+
+use super::answer::{Answer, Expected, Failure, Form, cut, run};
+use super::receipt::Receipt;
+use super::scope::{self, Intent};
+use super::text::{Wanted, bare, metadata_edits, screened, title_follows};
+use super::write::{note_path, save};
+use crate::args::Args;
+use crate::settings::CreateMode;
+use crate::tool::{Call, ToolResult};
+
+/// How much of the change is shown.
+const DIFF_CHARS: usize = 1500;
+
+pub(super) const OPERATIONS: [&str; 6] = [
+    "append",
+    "prepend",
+    "find_replace",
+    "replace_section",
+    "insert_before_section",
+    "insert_after_section",
+];
+
+pub(super) const ALIASES: &[(&str, &[&str])] = &[
+    ("content", &["new_content", "replacement", "replace_with"]),
+    ("section", &["section_heading", "heading"]),
+    ("find_text", &["find", "old_text", "old_content", "search"]),
+];
+
+pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+    run("edit_note", arguments, ALIASES, Form::Text, |args| edit(call, args))
+}
+
+fn edit(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+    let identifier = args.text("identifier")?;
+    let operation = args
+        .choice("operation", &OPERATIONS)?
+        .ok_or_else(|| args.missing("operation", "what to do, such as append"))?;
+    let metadata = args.object("metadata")?;
+    let content = match args.optional_text("content")? {
+        Some(content) => content,
+        // Frontmatter alone can be changed without any text.
+        None if metadata.is_some() => String::new(),
+        None => return Err(args.missing("content", "the text to put in").into()),
+    };
+    let (content, warning) = screened(call.settings.secrets, content)?;
+    let mut edits = Vec::new();
+    edits.extend(edit_of(args, &operation, &content)?);
+    edits.extend(metadata.as_ref().map(metadata_edits).transpose()?.unwrap_or_default());
+    let expected = Expected::of(args)?;
+    let adds = matches!(operation.as_str(), "append" | "prepend");
+    let place = match scope::find(call, args, &identifier, Intent::Change) {
+        Ok(place) => place,
+        Err(failure) if adds && expected.is_none() && failure.code == "NOTE_NOT_FOUND" => {
+            let created = create(call, args, &identifier, &content, metadata.as_ref(), warning)?;
+            return created.ok_or(failure);
+        }
+        Err(failure) => return Err(failure),
+    };
+    let changed = change(call, &place, &edits, metadata.as_ref(), expected.as_ref())?;
+    let heading = format!("Edited note ({operation})");
+    let receipt = Receipt {
+        hash: hash(changed.after.as_bytes()),
+        commit: changed.commit,
+        text: changed.after,
+        place,
+        warning,
+    };
+    let more = json!({ "operation": operation, "fileCreated": false });
+    let mut answer = receipt.answer(call, &heading, more)?;
+    let labels = Labels { before: "before", after: "after" };
+    let diff = unified(&changed.before, &receipt.text, 1, labels);
+    let hunks = diff.split_once("@@").map_or("", |(head, _)| diff.get(head.len()..).unwrap_or(""));
+    if !hunks.is_empty() {
+        let (shown, rest) = cut(hunks, DIFF_CHARS);
+        answer.text.push_str(&format!("\n## Change\n{}\n", shown.trim_end()));
+        if rest > 0 {
+            answer.text.push_str(&format!("[{rest} more characters of the difference]\n"));
+        }
+    }
+    Ok(answer)
+}
+
+/// What an operation does to the text; `None` if there is nothing to do.
+fn edit_of(args: &Args, operation: &str, content: &str) -> Result<Option<Edit>, Failure> {
+    let section = || -> Result<String, Failure> {
+        let section = args.optional_text("section")?.filter(|section| !section.trim().is_empty());
+        section.ok_or_else(|| args.missing("section", "the heading, such as \"## Plan\"").into())
+    };
+    let content = content.to_owned();
+    Ok(Some(match operation {
+        "append" | "prepend" if content.is_empty() => return Ok(None),
+        "append" => Edit::Append { text: content },
+        "prepend" => Edit::Prepend { text: content },
+        "find_replace" => {
+            let find = args.optional_text("find_text")?.filter(|find| !find.is_empty());
+            let find = find.ok_or_else(|| args.missing("find_text", "the text to replace"))?;
+            let expected = args.number("expected_replacements", 1, 1_000_000)?.unwrap_or(1);
+            Edit::FindReplace { find, replace: content, expected: expected as usize }
+        }
+        "replace_section" => {
+            let subsections = match args.flag("replace_subsections")?.unwrap_or(true) {
+                true => Subsections::Replace,
+                false => Subsections::Keep,
+            };
+            Edit::ReplaceSection { section: section()?, content, subsections }
+        }
+        "insert_before_section" => Edit::InsertBeforeSection { section: section()?, content },
+        _ => Edit::InsertAfterSection { section: section()?, content },
+    }))
+}
+
+struct Changed {
+    before: String,
+    after: String,
+    commit: Option<memoranda_core::change::Commit>,
+}
+
+fn change(
+    call: &Call<'_>,
+    place: &Place,
+    edits: &[Edit],
+    metadata: Option<&Map<String, Value>>,
+    expected: Option<&Expected>,
+) -> Result<Changed, Failure> {
+    let (mut before, mut after, mut stale) = (String::new(), String::new(), None);
+    let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>, Failure> {
+        let Some((text, found)) = desk.text(place)? else {
+            let text = format!("{place} is gone. Nothing was changed.");
+            return Err(Failure::new("NOTE_NOT_FOUND", text));
+        };
+        if let Some(expected) = expected.filter(|expected| !expected.is(found)) {
+            stale = Some(found);
+            return Err(Failure::new("CHECKSUM_MISMATCH", expected.as_str()));
+        }
+        let mut new = text.clone();
+        let refused = |error| EngineError::Edit { place: place.clone(), error };
+        for edit in edits {
+            new = apply(&new, edit).map_err(refused)?;
+        }
+        for (key, value) in metadata.into_iter().flatten() {
+            new = bare(new, key, value);
+        }
+        new = title_follows(&text, new).map_err(refused)?;
+        (before, after) = (text, new.clone());
+        let action = Action::Put(new.into_bytes());
+        Ok(vec![Step { place: place.clone(), expect: Expect::Hash(found), action }])
+    });
+    if let (Some(found), Some(expected)) = (stale, expected) {
+        return Err(scope::conflict(call, place, expected, found));
+    }
+    let commit = match outcome? {
+        ReviseOutcome::Committed(commit) => Some(commit),
+        ReviseOutcome::Unchanged => None,
+        ReviseOutcome::Conflict(_) => {
+            let text = format!("{place} was changed at the same moment. Nothing was done; retry.");
+            return Err(Failure::new("CONFLICT", text));
+        }
+    };
+    Ok(Changed { before, after, commit })
+}
+
+/// Makes the note that was to be added to: its title is the last part of the name.
+fn create(
+    call: &Call<'_>,
+    args: &Args,
+    identifier: &str,
+    content: &str,
+    metadata: Option<&Map<String, Value>>,
+    warning: Option<String>,
+) -> Result<Option<Answer>, Failure> {
+    let name = scope::bare(identifier);
+    let name = name.strip_suffix(".md").unwrap_or(name);
+    if name.is_empty() || name.contains("::") || name.contains("://") {
+        return Ok(None);
+    }
+    // What lies in another project is not made anew in this one.
+    if scope::asked(call, args)?.is_none() && call.memory.resolve(None, identifier).is_ok() {
+        return Ok(None);
+    }
+    let (directory, title) = name.rsplit_once('/').unwrap_or(("", name));
+    let project = scope::project(call, args)?;
+    let directory = directory
+        .strip_prefix(project.as_str())
+        .filter(|d| d.is_empty() || d.starts_with('/'))
+        .unwrap_or(directory);
+    let place = Place { project, path: note_path(directory, title)? };
+    let wanted = Wanted { title, content, note_type: None, tags: None, metadata };
+    let saved = save(call, &place, &wanted, CreateMode::Refuse, None)?;
+    let operation = args.text("operation")?;
+    let receipt = Receipt {
+        hash: hash(saved.text.as_bytes()),
+        place: saved.place,
+        commit: saved.commit,
+        text: saved.text,
+        warning,
+    };
+    let heading = format!("Created note ({operation} to a note that did not exist)");
+    let more = json!({ "operation": operation, "fileCreated": true });
+    receipt.answer(call, &heading, more).map(Some)
+}

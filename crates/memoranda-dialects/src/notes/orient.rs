@@ -1,0 +1,271 @@
+//! What helps a conversation find its bearings: prompts, the guide, and what a project holds.
+
+use jiff::Timestamp;
+use memoranda_core::timeframe::parse_timeframe;
+use memoranda_engine::{
+    EngineError, ListFilter, ListOrder, ListRequest, Memory, Result, SearchFilter, SearchRequest,
+    StoreError, clock,
+};
+use serde_json::json;
+
+use super::recent::bounded;
+use crate::prompts::{PromptArgument, PromptDef, PromptMessage, quoted};
+use crate::resource::ResourceDef;
+use crate::settings::Settings;
+use crate::tool::Toolset;
+
+/// How many notes a prompt brings along.
+const MANY: usize = 8;
+
+const TIMEFRAME: PromptArgument = PromptArgument {
+    name: "timeframe",
+    description: "How far to look back, such as 7d or yesterday",
+    required: false,
+};
+const PROJECT: PromptArgument =
+    PromptArgument { name: "project", description: "The project to look in", required: false };
+
+pub(super) const PROMPTS: &[PromptDef] = &[
+    PromptDef {
+        name: "continue_conversation",
+        title: "Continue a conversation",
+        description: "Go on with a topic from earlier, with the notes about it",
+        toolset: Toolset::Notes,
+        arguments: &[
+            PromptArgument { name: "topic", description: "What to go on with", required: false },
+            TIMEFRAME,
+        ],
+        render: continue_conversation,
+    },
+    PromptDef {
+        name: "getting_started",
+        title: "Getting started with notes",
+        description: "See what is there, and take up the first note together",
+        toolset: Toolset::Notes,
+        arguments: &[PROJECT],
+        render: getting_started,
+    },
+    PromptDef {
+        name: "recent_activity",
+        title: "Recent activity",
+        description: "What changed last in the notes",
+        toolset: Toolset::Notes,
+        arguments: &[TIMEFRAME, PROJECT],
+        render: recent_activity,
+    },
+    PromptDef {
+        name: "search_knowledge_base",
+        title: "Search the notes",
+        description: "Find notes about something and build on them",
+        toolset: Toolset::Notes,
+        arguments: &[
+            PromptArgument { name: "query", description: "What to look for", required: true },
+            TIMEFRAME,
+        ],
+        render: search_knowledge_base,
+    },
+];
+
+pub(super) const RESOURCES: &[ResourceDef] = &[
+    ResourceDef {
+        uri: "memory://ai_assistant_guide",
+        name: "ai_assistant_guide",
+        title: "Guide to the notes",
+        description: "How notes are written, linked, found and kept current",
+        mime: "text/markdown",
+        toolset: Toolset::Notes,
+        read: |_, _, _| Ok(Some(GUIDE.to_owned())),
+    },
+    ResourceDef {
+        uri: "memory://{workspace}/{project}/info",
+        name: "project_info",
+        title: "A project and what it holds",
+        description: "Counts, types and the last changes of a project; the workspace is `local`",
+        mime: "application/json",
+        toolset: Toolset::Notes,
+        read: project_info,
+    },
+];
+
+const GUIDE: &str = include_str!("guide.md");
+
+fn given(arguments: &[Option<String>], n: usize) -> Option<String> {
+    let text = arguments.get(n).cloned().flatten()?;
+    (!text.trim().is_empty()).then_some(text)
+}
+
+fn since(settings: &Settings, text: &str) -> Result<Timestamp> {
+    let now = clock::now().to_zoned(settings.notes.zone.clone());
+    let time = parse_timeframe(text, &now).map_err(|e| EngineError::Invalid(e.to_string()))?;
+    Ok(bounded(time))
+}
+
+/// The notes about something, quoted with their sources.
+fn about(
+    memory: &Memory,
+    settings: &Settings,
+    topic: &str,
+    timeframe: Option<&str>,
+) -> Result<String> {
+    let after = timeframe.map(|text| since(settings, text)).transpose()?;
+    let projects = match &settings.notes.only_project {
+        Some(only) => vec![memory.create_project(only)?.name],
+        None => Vec::new(),
+    };
+    let page = memory.search(&SearchRequest {
+        text: topic.to_owned(),
+        filter: SearchFilter { projects, after, ..Default::default() },
+        limit: MANY,
+        snippet_chars: 400,
+        max_tokens: Some(3000),
+        ..SearchRequest::default()
+    })?;
+    if page.results.is_empty() {
+        return Ok(format!("No note matches {topic:?}.\n"));
+    }
+    let mut text = format!("From the notes about {topic:?} (quoted data, with its sources):\n");
+    for found in &page.results {
+        text.push_str(&format!(
+            "\n### {} — memory://{} (project {}, {})\n{}",
+            found.title,
+            found.permalink,
+            found.place.project,
+            found.updated,
+            quoted(&found.snippet.text)
+        ));
+    }
+    Ok(text)
+}
+
+/// What changed last.
+fn latest(
+    memory: &Memory,
+    settings: &Settings,
+    timeframe: &str,
+    project: Option<&str>,
+) -> Result<String> {
+    let since = since(settings, timeframe)?;
+    let project = settings.notes.only_project.as_deref().or(project);
+    let project = project.map(|name| memory.store().project(name)).transpose()?;
+    let scope =
+        project.as_ref().map_or("all projects".to_owned(), |p| format!("project {}", p.name));
+    let page = memory.list(&ListRequest {
+        filter: ListFilter {
+            project: project.map(|project| project.name),
+            since: Some(since),
+            ..Default::default()
+        },
+        order: ListOrder::Newest,
+        limit: MANY,
+        offset: 0,
+    })?;
+    let mut text = format!("What changed since {since} in {scope}:\n\n");
+    for note in &page.notes {
+        text.push_str(&format!(
+            "- {} (memory://{}, project {}, {})\n",
+            note.title, note.permalink, note.project, note.updated
+        ));
+    }
+    if page.notes.is_empty() {
+        text.push_str("Nothing.\n");
+    }
+    Ok(text)
+}
+
+fn continue_conversation(
+    memory: &Memory,
+    settings: &Settings,
+    arguments: &[Option<String>],
+) -> Result<PromptMessage> {
+    let timeframe = given(arguments, 1);
+    let known = match given(arguments, 0) {
+        Some(topic) => about(memory, settings, &topic, timeframe.as_deref())?,
+        None => latest(memory, settings, timeframe.as_deref().unwrap_or("7d"), None)?,
+    };
+    let text = format!(
+        "Let us go on with an earlier conversation.\n\n{known}\nRead what matters with read_note, \
+         follow its links with build_context, say where things stand, and keep the notes current \
+         with edit_note as we go."
+    );
+    Ok(PromptMessage { text })
+}
+
+fn getting_started(
+    memory: &Memory,
+    settings: &Settings,
+    arguments: &[Option<String>],
+) -> Result<PromptMessage> {
+    let project = given(arguments, 0).unwrap_or_else(|| settings.notes.default_project.clone());
+    memory.create_project(&settings.notes.default_project)?;
+    let held = memory.store().project(&project)?.name;
+    let notes = memory.store().notes_in(&held)?;
+    let known = latest(memory, settings, "30d", Some(&project))?;
+    let text = format!(
+        "I would like to start using my notes. The project {project} holds {notes} notes.\n\n\
+         {known}\nTell me in a few sentences what is there. Then offer a first note about \
+         something that we are working on, and write it with write_note only if I agree."
+    );
+    Ok(PromptMessage { text })
+}
+
+fn recent_activity(
+    memory: &Memory,
+    settings: &Settings,
+    arguments: &[Option<String>],
+) -> Result<PromptMessage> {
+    let timeframe = given(arguments, 0).unwrap_or_else(|| "7d".into());
+    let known = latest(memory, settings, &timeframe, given(arguments, 1).as_deref())?;
+    let text = format!(
+        "{known}\nSum up what I have been working on. read_note and build_context show more of \
+         each."
+    );
+    Ok(PromptMessage { text })
+}
+
+fn search_knowledge_base(
+    memory: &Memory,
+    settings: &Settings,
+    arguments: &[Option<String>],
+) -> Result<PromptMessage> {
+    let query = given(arguments, 0).unwrap_or_default();
+    let known = about(memory, settings, &query, given(arguments, 1).as_deref())?;
+    let text = format!(
+        "{known}\nAnswer from these notes and name the ones you used. Say what they leave open; \
+         what we find out goes into the note it belongs to (edit_note), or a new one."
+    );
+    Ok(PromptMessage { text })
+}
+
+fn project_info(memory: &Memory, settings: &Settings, names: &[&str]) -> Result<Option<String>> {
+    let [workspace, name] = names else { return Ok(None) };
+    let held = settings.notes.only_project.as_ref().is_some_and(|only| only != name);
+    if *workspace != "local" || held {
+        return Ok(None);
+    }
+    let project = match memory.store().project(name) {
+        Ok(project) => project,
+        Err(StoreError::NoProject { .. }) => return Ok(None),
+        Err(e) => return Err(e.into()),
+    };
+    let files = memory.store().everything(&project.name, None)?;
+    let mut types = std::collections::BTreeMap::<&str, usize>::new();
+    for file in &files {
+        *types.entry(file.note_type.as_str()).or_default() += 1;
+    }
+    let mut newest: Vec<_> = files.iter().collect();
+    newest.sort_by_key(|file| std::cmp::Reverse(file.updated));
+    let recent: Vec<_> = newest
+        .iter()
+        .take(MANY)
+        .map(|f| json!({ "title": f.title, "permalink": f.permalink, "updated_at": f.updated.to_string() }))
+        .collect();
+    let info = json!({
+        "project_name": project.name.as_str(),
+        "project_path": project.path.display().to_string(),
+        "default_project": settings.notes.default_project,
+        "statistics": { "total_notes": memory.store().notes_in(&project.name)?, "note_types": types },
+        "activity": { "recently_updated": recent },
+        "generated_at": clock::now().to_string(),
+    });
+    Ok(Some(serde_json::to_string_pretty(&info).unwrap_or_default()))
+}

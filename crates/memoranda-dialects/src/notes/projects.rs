@@ -1,0 +1,196 @@
+//! `list_memory_projects`, `create_memory_project`, `delete_project`.
+
+use std::path::{Path, PathBuf};
+
+use memoranda_core::path::NotePath;
+use memoranda_engine::{
+    EngineError, EntryKind, HardLinks, Place, ProjectPlace, ReviseOutcome, Step,
+};
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Failure, Form, run};
+use super::scope::constrained;
+use crate::args::Args;
+use crate::settings::ProjectFolders;
+use crate::tool::{Call, ToolResult};
+
+pub(super) fn list_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+    run("list_memory_projects", arguments, &[], Form::Text, |_| list(call))
+}
+
+pub(super) fn create_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+    let aliases: &[(&str, &[&str])] =
+        &[("project_name", &["name"]), ("project_path", &["path", "folder"])];
+    run("create_memory_project", arguments, aliases, Form::Text, |args| create(call, args))
+}
+
+pub(super) fn delete_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+    run("delete_project", arguments, &[("project_name", &["name"])], Form::Text, |args| {
+        delete(call, args)
+    })
+}
+
+fn list(call: &Call<'_>) -> Result<Answer, Failure> {
+    let default = &call.settings.notes.default_project;
+    let only = &call.settings.notes.only_project;
+    call.memory.create_project(only.as_ref().unwrap_or(default))?;
+    let projects = call.memory.projects()?;
+    let mut text = String::from("# Projects\n\n");
+    let mut listed = Vec::new();
+    for info in &projects {
+        let name = info.project.name.as_str();
+        if only.as_ref().is_some_and(|only| only != name) {
+            continue;
+        }
+        let is_default = name == default;
+        let mark = if is_default { ", default" } else { "" };
+        let path = info.project.path.display().to_string();
+        text.push_str(&format!("- {name} ({} notes{mark}): {path}\n", info.notes));
+        listed.push(json!({
+            "name": name,
+            "external_id": name,
+            "path": path,
+            "local_path": path,
+            "cloud_path": Value::Null,
+            "source": "local",
+            "is_default": is_default,
+            "is_private": false,
+            "display_name": name,
+            "qualified_name": name,
+            "notes": info.notes,
+        }));
+    }
+    match only {
+        Some(only) => text.push_str(&format!("\nThis server works in {only} only.\n")),
+        None => text.push_str("\nEvery tool takes `project`; without it, the default is meant.\n"),
+    }
+    let structured = json!({
+        "projects": listed,
+        "default_project": default,
+        "constrained_project": only,
+    });
+    Ok(Answer { text, structured })
+}
+
+/// Whether a folder is named as one of the vault's own, and not by a path elsewhere.
+fn is_in_vault(home: &Path, name: &str, given: &str) -> bool {
+    let given = given.trim().trim_end_matches('/');
+    given.is_empty() || given == name || Path::new(given) == home.join(name)
+}
+
+fn create(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+    if let Some(only) = &call.settings.notes.only_project {
+        return Err(constrained(only));
+    }
+    let name = args.text("project_name")?.trim().to_owned();
+    let given = args.optional_text("project_path")?.unwrap_or_default();
+    let existed = call.memory.store().project(&name).is_ok();
+    let project = if existed {
+        call.memory.store().project(&name)?
+    } else if is_in_vault(call.memory.store().home(), &name, &given) {
+        call.memory.create_project(&name)?
+    } else if call.settings.notes.folders == ProjectFolders::Anywhere {
+        let folder = PathBuf::from(given.trim());
+        let added = call.memory.add_project(&name, &folder, HardLinks::Refuse)?;
+        call.memory.sync(&mut |_| {})?;
+        added
+    } else {
+        let text = format!(
+            "A folder outside the vault is for the person to add: `memoranda project add {name} \
+             {given}`, or `memoranda config set notes.project_folders anywhere` to let agents do \
+             it. Without project_path the project is made in the vault."
+        );
+        return Err(Failure::new("FOLDER_NOT_ALLOWED", text));
+    };
+    let path = project.path.display().to_string();
+    let mut text = format!(
+        "# Project {}\nproject: {}\npath: {path}\n",
+        if existed { "already exists" } else { "created" },
+        project.name
+    );
+    let wants_default = args.flag("set_default")?.unwrap_or(false);
+    if wants_default && call.settings.notes.default_project != project.name.as_str() {
+        text.push_str(&format!(
+            "The default is still {}; the person changes it with `memoranda config set \
+             default_project {}`.\n",
+            call.settings.notes.default_project, project.name
+        ));
+    }
+    let structured = json!({
+        "project": project.name.as_str(),
+        "path": path,
+        "created": !existed,
+        "already_exists": existed,
+        "is_default": call.settings.notes.default_project == project.name.as_str(),
+    });
+    Ok(Answer { text, structured })
+}
+
+fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+    if let Some(only) = &call.settings.notes.only_project {
+        return Err(constrained(only));
+    }
+    let project = call.memory.store().project(args.text("project_name")?.trim())?;
+    let name = project.name.clone();
+    if name.as_str() == call.settings.notes.default_project {
+        let text = format!("{name} is the default project, and stays.");
+        return Err(Failure::new("DEFAULT_PROJECT", text));
+    }
+    let delete_notes = args.flag("delete_notes")?.unwrap_or(false);
+    let is_elsewhere = project.place != ProjectPlace::Vault;
+    if !is_elsewhere && !delete_notes {
+        let text = format!(
+            "{name} is a folder of the vault ({}); as long as it holds notes it is a project. \
+             delete_notes=true deletes its notes, and the history keeps them.",
+            project.path.display()
+        );
+        return Err(Failure::new("NOTES_REMAIN", text));
+    }
+    let mut deleted = 0;
+    let mut commit = None;
+    if delete_notes {
+        let mut tops: Vec<Place> = Vec::new();
+        let found = call.memory.store().entries(&name, None)?;
+        for entry in found.map(|found| found.entries).unwrap_or_default() {
+            let hidden = entry.name.starts_with('.') && entry.kind == EntryKind::Folder;
+            if !hidden && let Ok(path) = NotePath::parse(&entry.name) {
+                tops.push(Place { project: name.clone(), path });
+            }
+        }
+        let message = format!("delete project {name}");
+        let outcome = call.memory.revise(
+            &call.who,
+            Some(&message),
+            |desk| -> Result<Vec<Step>, EngineError> {
+                let mut steps = Vec::new();
+                for top in &tops {
+                    steps.extend(desk.below(top)?.into_iter().map(Step::remove));
+                }
+                deleted = steps.len();
+                Ok(steps)
+            },
+        )?;
+        if let ReviseOutcome::Committed(made) = outcome {
+            commit = Some(made.id.to_string());
+        }
+    }
+    if is_elsewhere {
+        call.memory.remove_project(name.as_str())?;
+    }
+    let mut text = format!("# Project removed\nproject: {name}\n");
+    match (&commit, is_elsewhere) {
+        (Some(commit), _) => text.push_str(&format!(
+            "files deleted: {deleted}\ncommit: {commit}\n`memoranda undo {commit}` brings them \
+             back.\n"
+        )),
+        (None, true) => text.push_str(&format!("Its files stay in {}.\n", project.path.display())),
+        (None, false) => text.push_str("It held no files.\n"),
+    }
+    let structured = json!({
+        "project": name.as_str(),
+        "removed": true,
+        "deleted_files": deleted,
+        "commit": commit,
+    });
+    Ok(Answer { text, structured })
+}

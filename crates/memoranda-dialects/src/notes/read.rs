@@ -1,0 +1,211 @@
+//! `read_note` and `view_note`: a note as it is, or as it was.
+
+use memoranda_core::id::ContentHash;
+use memoranda_core::note;
+use memoranda_core::tokens::{cut_to_budget, estimate};
+use memoranda_engine::{Place, SearchFilter, SearchRequest};
+use serde_json::{Map, Value, json};
+
+use super::answer::{Answer, Failure, Form, run};
+use super::scope::{self, Intent};
+use super::text::json_of;
+use crate::args::Args;
+use crate::tool::{Call, ToolResult};
+
+/// What is shown of a note unless the caller wants more or less.
+const MAX_TOKENS: u64 = 20_000;
+
+pub(super) const ALIASES: &[(&str, &[&str])] =
+    &[("page", &["page_number"]), ("page_size", &["limit", "per_page"])];
+
+pub(super) fn read_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+    run("read_note", arguments, ALIASES, Form::Text, |args| {
+        let shown = match read(call, args) {
+            Ok(shown) => shown,
+            Err(failure) => return Err(suggested(call, args, failure)?),
+        };
+        let text = format!("{}{}{}", shown.source(), shown.content, shown.rest());
+        Ok(Answer { text, structured: shown.structured(args)? })
+    })
+}
+
+pub(super) fn view_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+    run("view_note", arguments, ALIASES, Form::Text, |args| {
+        let shown = match read(call, args) {
+            Ok(shown) => shown,
+            Err(failure) => return Err(suggested(call, args, failure)?),
+        };
+        let text = format!(
+            "Note retrieved: \"{}\" from {}. Display it as a Markdown artifact with that title:\n\
+             ---\n{}{}",
+            shown.title,
+            shown.place,
+            shown.content,
+            shown.rest()
+        );
+        Ok(Answer { text, structured: shown.structured(args)? })
+    })
+}
+
+/// A note, as far as it is shown.
+struct Shown {
+    place: Place,
+    title: String,
+    permalink: String,
+    hash: ContentHash,
+    as_of: Option<String>,
+    whole: String,
+    content: String,
+    first_line: usize,
+    next_line: Option<usize>,
+    lines: usize,
+}
+
+fn read(call: &Call<'_>, args: &Args) -> Result<Shown, Failure> {
+    let identifier = args.text("identifier")?;
+    let moment = scope::moment(call, args)?;
+    let found = match moment {
+        None => {
+            let place = scope::find(call, args, &identifier, Intent::Read)?;
+            call.memory.read_at(&place)?
+        }
+        Some(moment) => {
+            let project = scope::asked(call, args)?;
+            call.memory.read_as_of(project.as_deref(), scope::bare(&identifier), moment)?
+        }
+    };
+    call.memory.store().note_use(&found.place.project, &found.place.path);
+    let whole = found.lossy_text().into_owned();
+    let note = note::parse(&whole);
+    let summary = found.summary.as_ref();
+    let title = summary.map(|file| file.title.clone()).or_else(|| note.title());
+    let permalink = summary.map(|file| file.permalink.clone()).or_else(|| note.permalink());
+    let first_line = args.number("start_line", 1, u64::MAX)?.unwrap_or(1) as usize;
+    let budget = args.number("max_tokens", 1, 1_000_000)?.unwrap_or(MAX_TOKENS) as usize;
+    let lines = whole.lines().count();
+    let skipped: usize = whole.split_inclusive('\n').take(first_line - 1).map(str::len).sum();
+    let rest = whole.get(skipped..).unwrap_or_default();
+    let content = cut_to_budget(rest, budget).to_owned();
+    let next_line = (content.len() < rest.len()).then(|| {
+        // A line that is longer than the budget is shown in part, and passed over.
+        first_line + content.matches('\n').count().max(1)
+    });
+    Ok(Shown {
+        title: title.unwrap_or_else(|| found.place.path.stem().to_owned()),
+        permalink: permalink.unwrap_or_default(),
+        hash: found.hash,
+        as_of: args.optional_text("as_of")?,
+        place: found.place,
+        whole,
+        content,
+        first_line,
+        next_line,
+        lines,
+    })
+}
+
+impl Shown {
+    /// Where the text comes from, in a comment that no reader of Markdown shows.
+    fn source(&self) -> String {
+        let mut line = format!(
+            "<!-- project: {} | file_path: {} | permalink: {} | checksum: {}",
+            self.place.project,
+            self.place.path,
+            self.permalink,
+            self.hash.short()
+        );
+        if let Some(as_of) = &self.as_of {
+            line.push_str(&format!(" | as of: {as_of}"));
+        }
+        line.push_str(" -->\n");
+        line
+    }
+
+    /// What was left out, and how to get it.
+    fn rest(&self) -> String {
+        match self.next_line {
+            None => String::new(),
+            Some(next) => format!(
+                "\n[lines {} to {} of {}; {} tokens in all; continue with start_line={next}]",
+                self.first_line,
+                next - 1,
+                self.lines,
+                estimate(&self.whole)
+            ),
+        }
+    }
+
+    fn structured(&self, args: &Args) -> Result<Value, Failure> {
+        let note = note::parse(&self.whole);
+        let entries = note.frontmatter.entries.iter();
+        let frontmatter: Map<String, Value> =
+            entries.map(|(key, value)| (key.clone(), json_of(value))).collect();
+        let with_frontmatter = args.flag("include_frontmatter")?.unwrap_or(false);
+        let content = match (with_frontmatter, self.first_line) {
+            (false, 1) => self.content.get(note.body.start..).unwrap_or_default(),
+            _ => &self.content,
+        };
+        Ok(json!({
+            "project": self.place.project.as_str(),
+            "title": self.title,
+            "permalink": self.permalink,
+            "file_path": self.place.path.as_str(),
+            "checksum": self.hash.to_string(),
+            "content": content,
+            "frontmatter": frontmatter,
+            "next_line": self.next_line,
+        }))
+    }
+}
+
+/// A failure to find a note, with notes that may have been meant.
+fn suggested(call: &Call<'_>, args: &Args, failure: Failure) -> Result<Failure, Failure> {
+    if failure.code != "NOTE_NOT_FOUND" {
+        return Ok(failure);
+    }
+    let identifier = args.text("identifier")?;
+    let words = scope::bare(&identifier).replace(['/', '-', '_', '.'], " ");
+    let page_size = args.number("page_size", 1, 100)?.unwrap_or(10) as usize;
+    let page = args.number("page", 1, 10_000)?.unwrap_or(1) as usize;
+    let projects = match scope::asked(call, args)? {
+        Some(project) => vec![scope::named_project(call, &project)?],
+        None => Vec::new(),
+    };
+    let request = SearchRequest {
+        text: words,
+        filter: SearchFilter { projects, ..Default::default() },
+        limit: page_size,
+        offset: (page - 1) * page_size,
+        snippet_chars: 80,
+        ..SearchRequest::default()
+    };
+    let found = call.memory.search(&request).map(|page| page.results).unwrap_or_default();
+    let mut text = failure.text.clone();
+    if !found.is_empty() {
+        text.push_str("\n\nPerhaps one of these:\n");
+        for result in &found {
+            text.push_str(&format!(
+                "- {} (read_note identifier={:?}, project={:?})\n",
+                result.title,
+                result.permalink,
+                result.place.project.as_str()
+            ));
+        }
+    }
+    let related: Vec<Value> = found
+        .iter()
+        .map(|result| {
+            json!({
+                "title": result.title,
+                "permalink": result.permalink,
+                "file_path": result.place.path.as_str(),
+                "project": result.place.project.as_str(),
+            })
+        })
+        .collect();
+    let mut failure = Failure::new(failure.code, text).with("related_results", related);
+    for key in ["title", "permalink", "file_path", "content", "frontmatter"] {
+        failure = failure.with(key, Value::Null);
+    }
+    Ok(failure)
+}

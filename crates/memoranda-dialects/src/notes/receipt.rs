@@ -1,0 +1,160 @@
+//! What a caller learns of a note that was written: where it is, what was understood of it, and
+//! what else there is like it.
+
+use std::collections::BTreeMap;
+
+use memoranda_core::change::Commit;
+use memoranda_core::id::ContentHash;
+use memoranda_core::note::{self, Note};
+use memoranda_engine::{Place, SearchFilter, SearchRequest};
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Failure};
+use crate::tool::Call;
+
+/// How many unresolved links and similar notes are named.
+const NAMED: usize = 10;
+const SIMILAR: usize = 3;
+
+/// A note as it was left.
+pub(super) struct Receipt {
+    pub(super) place: Place,
+    pub(super) hash: ContentHash,
+    /// None if everything was so already.
+    pub(super) commit: Option<Commit>,
+    pub(super) text: String,
+    pub(super) warning: Option<String>,
+}
+
+impl Receipt {
+    /// The receipt under a heading. `more` are facts for programs, beside those of every receipt.
+    pub(super) fn answer(
+        &self,
+        call: &Call<'_>,
+        heading: &str,
+        more: Value,
+    ) -> Result<Answer, Failure> {
+        let summary = call.memory.store().file(&self.place.project, &self.place.path)?;
+        let note = note::parse(&self.text);
+        let title = summary.as_ref().map_or(self.place.path.stem(), |file| &file.title);
+        let permalink = summary.as_ref().map_or("", |file| &file.permalink);
+        let commit = self.commit.as_ref().map(|commit| commit.id.to_string());
+        let mut text = format!(
+            "# {heading}\nproject: {}\nfile_path: {}\npermalink: {permalink}\nchecksum: {}\n",
+            self.place.project,
+            self.place.path,
+            self.hash.short()
+        );
+        match &commit {
+            Some(commit) => text.push_str(&format!("commit: {commit}\n")),
+            None => text.push_str("Nothing had to be changed.\n"),
+        }
+        let unresolved = match &summary {
+            Some(file) => call
+                .memory
+                .store()
+                .relations_from(file.id)?
+                .into_iter()
+                .filter(|relation| relation.target_file.is_none())
+                .map(|relation| relation.target)
+                .collect(),
+            None => Vec::new(),
+        };
+        text.push_str(&understood(&note, &unresolved));
+        if let Some(warning) = &self.warning {
+            text.push_str(&format!("\n{warning}\n"));
+        }
+        let mut structured = json!({
+            "project": self.place.project.as_str(),
+            "title": title,
+            "permalink": permalink,
+            "file_path": self.place.path.as_str(),
+            "checksum": self.hash.to_string(),
+            "commit": commit,
+            "observations": note.observations.iter().filter(|o| !o.struck).count(),
+            "relations": note.relations.len(),
+            "unresolved": unresolved,
+        });
+        if let (Value::Object(all), Value::Object(more)) = (&mut structured, more) {
+            all.extend(more);
+        }
+        if let Some(warning) = &self.warning {
+            structured["warning"] = json!(warning);
+        }
+        Ok(Answer { text, structured })
+    }
+}
+
+/// What was understood of a note: facts by category, relations, tags.
+fn understood(note: &Note, unresolved: &[String]) -> String {
+    let mut text = String::new();
+    let mut categories: BTreeMap<&str, usize> = BTreeMap::new();
+    for observation in note.observations.iter().filter(|observation| !observation.struck) {
+        *categories.entry(observation.category.as_deref().unwrap_or("note")).or_default() += 1;
+    }
+    if !categories.is_empty() {
+        text.push_str("\n## Observations\n");
+        for (category, count) in categories {
+            text.push_str(&format!("- {category}: {count}\n"));
+        }
+    }
+    if !note.relations.is_empty() {
+        let resolved = note.relations.len().saturating_sub(unresolved.len());
+        text.push_str(&format!("\n## Relations\n- resolved: {resolved}\n"));
+        if !unresolved.is_empty() {
+            let named: Vec<String> =
+                unresolved.iter().take(NAMED).map(|name| format!("[[{name}]]")).collect();
+            let rest = unresolved.len().saturating_sub(NAMED);
+            let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
+            text.push_str(&format!(
+                "- unresolved: {} ({}{more}); bound as soon as such notes exist\n",
+                unresolved.len(),
+                named.join(", ")
+            ));
+        }
+    }
+    let tags = note.tags();
+    if !tags.is_empty() {
+        text.push_str(&format!("\n## Tags\n- {}\n", tags.join(", ")));
+    }
+    text
+}
+
+/// Adds the notes that are most like a new one: perhaps one of them is the place for it.
+pub(super) fn add_similar(
+    call: &Call<'_>,
+    place: &Place,
+    title: &str,
+    answer: &mut Answer,
+) -> Result<(), Failure> {
+    let request = SearchRequest {
+        text: title.to_owned(),
+        filter: SearchFilter { projects: vec![place.project.clone()], ..Default::default() },
+        limit: SIMILAR + 1,
+        snippet_chars: 80,
+        ..SearchRequest::default()
+    };
+    // A title without a word to search for has nothing like it.
+    let Ok(page) = call.memory.search(&request) else { return Ok(()) };
+    let others = page.results.iter().filter(|found| found.place != *place).take(SIMILAR);
+    let others: Vec<_> = others.collect();
+    if others.is_empty() {
+        return Ok(());
+    }
+    answer.text.push_str("\n## Similar notes\n");
+    for found in &others {
+        answer.text.push_str(&format!("- {} ({})\n", found.title, found.permalink));
+    }
+    answer.text.push_str("If one of them is about the same, edit_note it and delete this one.\n");
+    answer.structured["similar"] = others
+        .iter()
+        .map(|found| {
+            json!({
+                "title": found.title,
+                "permalink": found.permalink,
+                "file_path": found.place.path.as_str(),
+            })
+        })
+        .collect();
+    Ok(())
+}

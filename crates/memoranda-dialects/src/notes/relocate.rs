@@ -1,0 +1,342 @@
+//! `move_note` and `delete_note`: notes and folders, in one commit each, restorable.
+
+use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::note::permalink::clean_directory;
+use memoranda_core::path::NotePath;
+use memoranda_engine::{
+    DeleteOutcome, DeleteRequest, EngineError, Links, Place, RenameOutcome, RenameRequest, Renamed,
+};
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Expected, Failure, Form, count, run};
+use super::scope::{self, Intent};
+use crate::args::Args;
+use crate::memory::path::leads_up;
+use crate::tool::{Call, ToolResult};
+
+/// How many files or links are named in a text.
+const NAMED: usize = 20;
+
+const MOVE_ALIASES: &[(&str, &[&str])] = &[
+    ("destination_path", &["dest_path", "new_path", "to", "destination"]),
+    ("destination_folder", &["dest_folder", "to_folder"]),
+    ("is_directory", &["is_dir"]),
+];
+const DELETE_ALIASES: &[(&str, &[&str])] = &[("is_directory", &["is_dir"])];
+
+pub(super) fn move_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+    run("move_note", arguments, MOVE_ALIASES, Form::Text, |args| relocate(call, args))
+}
+
+pub(super) fn delete_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+    run("delete_note", arguments, DELETE_ALIASES, Form::Text, |args| delete(call, args))
+}
+
+/// What is moved or deleted: a note, or a folder.
+fn subject(call: &Call<'_>, args: &Args, is_directory: bool) -> Result<Place, Failure> {
+    let identifier = args.text("identifier")?;
+    if !is_directory {
+        let found = scope::find(call, args, &identifier, Intent::Change);
+        return found.map_err(|failure| match folder(call, args, &identifier) {
+            Ok(folder) if failure.code == "NOTE_NOT_FOUND" => Failure::new(
+                "IS_A_DIRECTORY",
+                format!(
+                    "{folder} is a folder; say is_directory=true to mean it with all it holds."
+                ),
+            ),
+            _ => failure,
+        });
+    }
+    folder(call, args, &identifier)
+}
+
+fn folder(call: &Call<'_>, args: &Args, identifier: &str) -> Result<Place, Failure> {
+    let project = scope::project(call, args)?;
+    let name = scope::bare(identifier).trim_end_matches('/');
+    let missing = || {
+        let text = format!("There is no folder {name:?} in project {project}.");
+        Failure::new("DIRECTORY_NOT_FOUND", text)
+    };
+    let own = name.strip_prefix(&format!("{project}/"));
+    for name in [Some(name), own].into_iter().flatten() {
+        let path = NotePath::parse(name).map_err(EngineError::from)?;
+        if call.memory.store().entries(&project, Some(&path))?.is_some() {
+            return Ok(Place { project, path });
+        }
+    }
+    Err(missing())
+}
+
+/// The whole checksum of the version that the caller knows, once it is sure that it is current.
+fn current(
+    call: &Call<'_>,
+    place: &Place,
+    expected: Option<&Expected>,
+) -> Result<Option<ContentHash>, Failure> {
+    let Some(expected) = expected else { return Ok(None) };
+    let found = call.memory.read_at(place)?.hash;
+    if expected.is(found) {
+        return Ok(Some(found));
+    }
+    Err(scope::conflict(call, place, expected, found))
+}
+
+fn relocate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+    let is_directory = args.flag("is_directory")?.unwrap_or(false);
+    let path = args.optional_text("destination_path")?.filter(|path| !path.trim().is_empty());
+    let folder = args.optional_text("destination_folder")?;
+    let wrong = |code, text: &str| Failure::new(code, text);
+    match (&path, &folder) {
+        (Some(_), Some(_)) => {
+            return Err(wrong(
+                "MUTUALLY_EXCLUSIVE_PARAMS",
+                "Give destination_path or destination_folder, not both.",
+            ));
+        }
+        (None, None) => {
+            return Err(wrong(
+                "MISSING_DESTINATION",
+                "move_note needs destination_path (such as \"done/Plan.md\") or destination_folder.",
+            ));
+        }
+        (None, Some(_)) if is_directory => {
+            return Err(wrong(
+                "DESTINATION_FOLDER_NOT_FOR_DIRECTORIES",
+                "A folder is moved by destination_path: the path that it shall have.",
+            ));
+        }
+        _ => {}
+    }
+    let from = subject(call, args, is_directory)?;
+    let to = destination(call, &from, path.as_deref(), folder.as_deref(), is_directory)?;
+    let links = match args.flag("update_links")?.unwrap_or(false) {
+        true => Links::Update,
+        false => Links::Keep,
+    };
+    if to == from.path && links == Links::Keep {
+        let text = format!("{from} is already there.");
+        return Err(Failure::new("DESTINATION_SAME_AS_SOURCE", text));
+    }
+    let expected = current(call, &from, Expected::of(args)?.as_ref())?;
+    let request = RenameRequest { from: from.clone(), to: to.clone(), links, expected };
+    match call.memory.rename(&call.who, &request)? {
+        RenameOutcome::Renamed(renamed) => moved(call, &from, &to, &renamed, is_directory),
+        RenameOutcome::Exists(places) => {
+            let named: Vec<String> = places.iter().take(NAMED).map(Place::to_string).collect();
+            let text = format!(
+                "{} exists already; nothing was moved. Choose another destination, or move that \
+                 one away first.",
+                named.join(", ")
+            );
+            Err(Failure::new("DESTINATION_EXISTS", text).with("existing", named))
+        }
+        RenameOutcome::Conflict(place, _) => {
+            let text = format!("{place} was changed at the same moment. Nothing was moved; retry.");
+            Err(Failure::new("CHECKSUM_MISMATCH", text))
+        }
+    }
+}
+
+fn destination(
+    call: &Call<'_>,
+    from: &Place,
+    path: Option<&str>,
+    folder: Option<&str>,
+    is_directory: bool,
+) -> Result<NotePath, Failure> {
+    let given = path.or(folder).unwrap_or_default().trim();
+    if leads_up(given) {
+        let text = format!("{given:?} leads out of the project; give a path within it.");
+        return Err(Failure::new("SECURITY_VALIDATION_ERROR", text));
+    }
+    let text = match path {
+        None => {
+            let folder = clean_directory(given);
+            match folder.is_empty() {
+                true => from.path.file_name().to_owned(),
+                false => format!("{folder}/{}", from.path.file_name()),
+            }
+        }
+        Some(path) => path.trim().trim_start_matches('/').trim_end_matches('/').to_owned(),
+    };
+    // `other::x` and `memory://other/x` would leave the project.
+    let elsewhere = text.split_once("::").map(|(project, _)| project).or_else(|| {
+        let first = text.strip_prefix("memory://")?.split('/').next()?;
+        (first != from.project.as_str()).then_some(first)
+    });
+    if elsewhere.is_some() || names_other_project(call, &from.project, &text) {
+        let text = format!(
+            "A note stays in its project ({}); write it anew in the other one and delete it here.",
+            from.project
+        );
+        return Err(Failure::new("CROSS_PROJECT_MOVE_NOT_SUPPORTED", text));
+    }
+    let text = text.strip_prefix("memory://").unwrap_or(&text);
+    let to = NotePath::parse(text).map_err(EngineError::from)?;
+    if is_directory {
+        return Ok(to);
+    }
+    let (old, new) = (from.path.extension(), to.extension());
+    if new.is_empty() && !old.is_empty() {
+        let text = format!("The destination needs the file's extension: \"{to}.{old}\".");
+        return Err(Failure::new("FILE_EXTENSION_REQUIRED", text));
+    }
+    if !new.eq_ignore_ascii_case(old) {
+        let text = format!("A .{old} file stays one; the destination ends in .{new}.");
+        return Err(Failure::new("FILE_EXTENSION_MISMATCH", text));
+    }
+    Ok(to)
+}
+
+/// Whether a path begins with the name of another project and with no folder of this one.
+fn names_other_project(call: &Call<'_>, own: &ProjectName, path: &str) -> bool {
+    let Some((first, _)) = path.split_once('/') else { return false };
+    let is_project = first != own.as_str() && call.memory.store().project(first).is_ok();
+    let folder = NotePath::parse(first).ok();
+    let is_folder = folder.is_some_and(|folder| {
+        matches!(call.memory.store().entries(own, Some(&folder)), Ok(Some(_)))
+    });
+    is_project && !is_folder
+}
+
+fn moved(
+    call: &Call<'_>,
+    from: &Place,
+    to: &NotePath,
+    renamed: &Renamed,
+    is_directory: bool,
+) -> Result<Answer, Failure> {
+    let commit = renamed.commit.as_ref().map(|commit| commit.id.to_string());
+    let summary = call.memory.store().file(&from.project, to)?;
+    let heading = match (is_directory, renamed.files.is_empty()) {
+        (_, true) => "Links updated",
+        (true, _) => "Folder moved",
+        (false, _) => "Note moved",
+    };
+    let mut text = format!(
+        "# {heading}\nproject: {}\nsource: {}\ndestination: {to}\n",
+        from.project, from.path
+    );
+    let mut structured = json!({
+        "moved": !renamed.files.is_empty(),
+        "project": from.project.as_str(),
+        "source": from.path.as_str(),
+        "destination": to.as_str(),
+        "file_path": to.as_str(),
+        "commit": commit,
+    });
+    if let Some(file) = &summary {
+        text.push_str(&format!("permalink: {} (kept)\n", file.permalink));
+        structured["title"] = json!(file.title);
+        structured["permalink"] = json!(file.permalink);
+        structured["checksum"] = json!(file.hash.map(|hash| hash.to_string()));
+    }
+    if is_directory {
+        text.push_str(&format!("files: {}\n", renamed.files.len()));
+        structured["total_files"] = json!(renamed.files.len());
+        structured["successful_moves"] = json!(renamed.files.len());
+        structured["failed_moves"] = json!(0);
+    }
+    if let Some(commit) = &commit {
+        text.push_str(&format!("commit: {commit}\n"));
+    }
+    let updated: usize = renamed.relinked.iter().map(|(_, count)| count).sum();
+    if updated > 0 {
+        text.push_str(&format!("\n{} updated in the same commit:\n", count(updated, "link")));
+        for (place, links) in renamed.relinked.iter().take(NAMED) {
+            text.push_str(&format!("- {} ({links})\n", place.path));
+        }
+    }
+    structured["updated_links"] = renamed
+        .relinked
+        .iter()
+        .map(|(place, count)| json!({ "file_path": place.path.as_str(), "count": count }))
+        .collect();
+    if !renamed.outdated.is_empty() {
+        text.push_str(&format!(
+            "\n{} to it by its old name or path:\n",
+            count(renamed.outdated.len(), "link")
+        ));
+        for (place, name) in renamed.outdated.iter().take(NAMED) {
+            text.push_str(&format!("- [[{name}]] in {}\n", place.path));
+        }
+        text.push_str(&format!(
+            "move_note(identifier={:?}, destination_path={:?}, is_directory={is_directory}, \
+             update_links=true) updates them.\n",
+            to.as_str(),
+            to.as_str()
+        ));
+    }
+    structured["outdated_links"] = renamed
+        .outdated
+        .iter()
+        .map(|(place, name)| json!({ "file_path": place.path.as_str(), "link": name }))
+        .collect();
+    Ok(Answer { text, structured })
+}
+
+fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+    let is_directory = args.flag("is_directory")?.unwrap_or(false);
+    let place = subject(call, args, is_directory)?;
+    let summary = call.memory.store().file(&place.project, &place.path)?;
+    let incoming = match &summary {
+        Some(file) => call.memory.store().relations_to(file.id)?.len(),
+        None => 0,
+    };
+    let expected = Expected::of(args)?;
+    let expected = current(call, &place, expected.as_ref().filter(|_| !is_directory))?;
+    let request = DeleteRequest { place: place.clone(), expected };
+    let deleted = match call.memory.delete(&call.who, &request)? {
+        DeleteOutcome::Deleted(deleted) => deleted,
+        DeleteOutcome::Conflict(place, _) => {
+            let text =
+                format!("{place} was changed at the same moment. Nothing was deleted; retry.");
+            return Err(Failure::new("CHECKSUM_MISMATCH", text));
+        }
+    };
+    let commit = deleted.commit.as_ref().map(|commit| commit.id.to_string());
+    let what = if is_directory { "Folder" } else { "Note" };
+    let mut text =
+        format!("# {what} deleted\nproject: {}\nfile_path: {}\n", place.project, place.path);
+    let files: Vec<&str> = deleted.files.iter().map(|file| file.path.as_str()).collect();
+    if is_directory {
+        text.push_str(&format!("files: {}\n", files.len()));
+        for file in files.iter().take(NAMED) {
+            text.push_str(&format!("- {file}\n"));
+        }
+        if files.len() > NAMED {
+            text.push_str(&format!("- … and {} more\n", files.len() - NAMED));
+        }
+    }
+    if incoming > 0 {
+        text.push_str(&format!("{} to it without a target now.\n", count(incoming, "link")));
+    }
+    if let Some(commit) = &commit {
+        text.push_str(&format!(
+            "commit: {commit}\nIt stays in the history: `memoranda undo {commit}` brings it back.\n"
+        ));
+    }
+    let mut structured = json!({
+        "deleted": true,
+        "project": place.project.as_str(),
+        "file_path": place.path.as_str(),
+        "commit": commit,
+    });
+    match summary {
+        Some(file) => {
+            structured["title"] = json!(file.title);
+            structured["permalink"] = json!(file.permalink);
+        }
+        None if is_directory => {
+            structured["is_directory"] = json!(true);
+            structured["identifier"] = json!(place.path.as_str());
+            structured["total_files"] = json!(files.len());
+            structured["successful_deletes"] = json!(files.len());
+            structured["failed_deletes"] = json!(0);
+            structured["deleted_files"] = json!(files);
+            structured["errors"] = json!([]);
+        }
+        None => {}
+    }
+    Ok(Answer { text, structured })
+}

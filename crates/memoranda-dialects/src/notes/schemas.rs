@@ -1,0 +1,283 @@
+//! `schema_validate`, `schema_infer`, `schema_diff`: whether notes of a type hold what they should.
+
+use memoranda_core::id::ProjectName;
+use memoranda_core::note::{Note, permalink::slug};
+use memoranda_core::schema::{Schema, Validation, infer, render};
+use memoranda_engine::{Browse, FileSummary, ListOrder, Place, SearchFilter};
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Failure, Form, run};
+use super::scope::{self, Intent};
+use crate::args::Args;
+use crate::tool::{Call, ToolResult};
+
+/// No more notes than this are looked at in one call.
+const MOST_NOTES: usize = 5000;
+/// How many notes with faults are listed.
+const LISTED: usize = 50;
+/// From which share on a field is worth naming.
+const THRESHOLD: f64 = 0.25;
+
+pub(super) fn validate_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+    run("schema_validate", arguments, &[], Form::Text, |args| validate(call, args))
+}
+
+pub(super) fn infer_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+    run("schema_infer", arguments, &[], Form::Text, |args| inferred(call, args))
+}
+
+pub(super) fn diff_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+    run("schema_diff", arguments, &[], Form::Text, |args| diff(call, args))
+}
+
+fn kind_of(text: &str) -> String {
+    slug(text).replace(['-', '/'], "_")
+}
+
+/// The notes of a type, read and parsed.
+fn notes_of(
+    call: &Call<'_>,
+    project: &ProjectName,
+    kind: &str,
+) -> Result<Vec<(FileSummary, Note)>, Failure> {
+    let files = call.memory.store().browse(&Browse {
+        filter: SearchFilter {
+            projects: vec![project.clone()],
+            note_types: vec![kind_of(kind)],
+            ..Default::default()
+        },
+        title: Vec::new(),
+        address: None,
+        order: ListOrder::Path,
+        limit: MOST_NOTES,
+        offset: 0,
+    })?;
+    let total = files.len() as u64;
+    let mut notes = Vec::with_capacity(files.len());
+    for (n, file) in files.into_iter().enumerate() {
+        if call.is_cancelled() {
+            return Err(Failure::new("CANCELLED", "The call was cancelled."));
+        }
+        (call.progress)(n as u64, total, "reading notes");
+        notes.extend(parsed(call, file)?);
+    }
+    Ok(notes)
+}
+
+fn parsed(call: &Call<'_>, file: FileSummary) -> Result<Option<(FileSummary, Note)>, Failure> {
+    let place = Place { project: file.project.clone(), path: file.path.clone() };
+    let Ok(read) = call.memory.read_at(&place) else { return Ok(None) };
+    let Ok(text) = read.parse() else { return Ok(None) };
+    let note = text.note;
+    Ok(Some((file, note)))
+}
+
+/// Every schema of a project, with the note that states it.
+fn schemas(call: &Call<'_>, project: &ProjectName) -> Result<Vec<(FileSummary, Schema)>, Failure> {
+    let notes = notes_of(call, project, "schema")?.into_iter();
+    Ok(notes.filter_map(|(file, note)| Some((file, Schema::of_note(&note)?))).collect())
+}
+
+/// The schema that a note is held to: its own, the one it names, or the one of its type.
+fn schema_for<'s>(
+    note: &Note,
+    own: &'s Option<Schema>,
+    schemas: &'s [(FileSummary, Schema)],
+) -> Option<&'s Schema> {
+    if own.is_some() {
+        return own.as_ref();
+    }
+    let named = note.frontmatter.text("schema").and_then(|name| {
+        let fits = |(file, schema): &&(FileSummary, Schema)| {
+            [&file.permalink, &file.title, &schema.entity].contains(&&name)
+        };
+        schemas.iter().find(fits)
+    });
+    let typed = || schemas.iter().find(|(_, s)| kind_of(&s.entity) == note.note_type());
+    named.or_else(typed).map(|(_, schema)| schema)
+}
+
+fn validate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+    let project = scope::project(call, args)?;
+    let known = schemas(call, &project)?;
+    let notes = match (args.optional_text("identifier")?, args.optional_text("note_type")?) {
+        (Some(identifier), _) => {
+            let place = scope::find(call, args, &identifier, Intent::Read)?;
+            let file = call.memory.store().file(&place.project, &place.path)?;
+            file.map(|file| parsed(call, file)).transpose()?.flatten().into_iter().collect()
+        }
+        (None, Some(kind)) => notes_of(call, &project, &kind)?,
+        (None, None) => {
+            let mut notes = Vec::new();
+            for (_, schema) in &known {
+                notes.extend(notes_of(call, &project, &schema.entity)?);
+            }
+            notes
+        }
+    };
+    let (mut valid, mut without, mut errors) = (0, 0, 0);
+    let mut results = Vec::new();
+    let mut text = String::new();
+    for (file, note) in &notes {
+        let own = Schema::inline(note);
+        let Some(schema) = schema_for(note, &own, &known) else {
+            without += 1;
+            continue;
+        };
+        let verdict = schema.check(note);
+        let is_error = !verdict.fits() && schema.validation == Validation::Strict;
+        errors += usize::from(is_error);
+        valid += usize::from(verdict.fits());
+        if !verdict.fits() && results.len() < LISTED {
+            text.push_str(&format!("- {} ({})", file.title, file.permalink));
+            if !verdict.missing.is_empty() {
+                text.push_str(&format!(": missing {}", verdict.missing.join(", ")));
+            }
+            for (field, value, allowed) in &verdict.outside {
+                text.push_str(&format!(
+                    "; {field} is {value:?}, not one of {}",
+                    allowed.join(", ")
+                ));
+            }
+            text.push('\n');
+        }
+        let is_listed = !verdict.fits() || notes.len() == 1;
+        if is_listed && results.len() < LISTED {
+            results.push(json!({
+                "title": file.title,
+                "permalink": file.permalink,
+                "schema": schema.entity,
+                "valid": verdict.fits(),
+                "severity": if is_error { "error" } else { "warning" },
+                "missing": verdict.missing,
+                "invalid": verdict.outside.iter().map(|(field, value, allowed)| {
+                    json!({ "field": field, "value": value, "allowed": allowed })
+                }).collect::<Vec<_>>(),
+                "unknown": verdict.unknown,
+            }));
+        }
+    }
+    let checked = notes.len() - without;
+    let faulty = checked - valid;
+    let mut head = format!(
+        "# Schema validation in project {project}\n{checked} notes checked against {} schemas: \
+         {valid} fit, {faulty} do not ({errors} under strict schemas).\n",
+        known.len()
+    );
+    if without > 0 {
+        head.push_str(&format!("{without} notes have no schema; schema_infer proposes one.\n"));
+    }
+    if known.is_empty() && checked == 0 {
+        head.push_str(
+            "There is no schema here: a note of type `schema` with `entity` and `schema` in its \
+             frontmatter makes one; schema_infer proposes it.\n",
+        );
+    }
+    if faulty > LISTED {
+        text.push_str(&format!("[{} more not listed; give a note_type]\n", faulty - LISTED));
+    }
+    let structured = json!({
+        "project": project.as_str(),
+        "total_notes": checked,
+        "valid_count": valid,
+        "invalid_count": faulty,
+        "error_count": errors,
+        "without_schema": without,
+        "results": results,
+    });
+    Ok(Answer { text: format!("{head}\n{text}"), structured })
+}
+
+fn inferred(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+    let project = scope::project(call, args)?;
+    let kind = args.text("note_type")?;
+    let threshold = args.float("threshold", 0.0, 1.0)?.unwrap_or(THRESHOLD);
+    let notes = notes_of(call, &project, &kind)?;
+    if notes.is_empty() {
+        let text = format!("There is no note of type {kind:?} in project {project}.");
+        return Err(Failure::new("NO_NOTES", text));
+    }
+    let parsed: Vec<Note> = notes.into_iter().map(|(_, note)| note).collect();
+    let found = infer(&parsed, threshold);
+    let mut text = format!(
+        "# Inferred schema for {kind} ({} notes of project {project})\n\n```yaml\ntype: schema\n\
+         entity: {kind}\nversion: 1\nschema:\n",
+        parsed.len()
+    );
+    for field in &found {
+        let (key, value) = render(&field.field);
+        text.push_str(&format!("  {key}: {value}\n"));
+    }
+    text.push_str("settings:\n  validation: warn\n```\n\n");
+    for field in &found {
+        text.push_str(&format!(
+            "- {}: {} of {} notes ({:.0} %)\n",
+            field.field.name,
+            field.notes,
+            parsed.len(),
+            field.share * 100.0
+        ));
+    }
+    text.push_str("\nwrite_note it with note_type=\"schema\" to have notes held to it.\n");
+    let schema: serde_json::Map<String, Value> =
+        found.iter().map(|f| render(&f.field)).map(|(k, v)| (k, json!(v))).collect();
+    let structured = json!({
+        "project": project.as_str(),
+        "note_type": kind,
+        "notes_analyzed": parsed.len(),
+        "threshold": threshold,
+        "suggested_schema": schema,
+        "fields": found.iter().map(|f| json!({
+            "name": f.field.name,
+            "count": f.notes,
+            "frequency": (f.share * 1000.0).round() / 1000.0,
+            "required": f.field.required,
+            "array": f.field.is_array,
+        })).collect::<Vec<_>>(),
+    });
+    Ok(Answer { text, structured })
+}
+
+fn diff(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+    let project = scope::project(call, args)?;
+    let kind = args.text("note_type")?;
+    let known = schemas(call, &project)?;
+    let schema = known.iter().find(|(_, schema)| kind_of(&schema.entity) == kind_of(&kind));
+    let Some((file, schema)) = schema else {
+        let text =
+            format!("There is no schema for {kind:?} in {project}; schema_infer proposes one.");
+        return Err(Failure::new("NO_SCHEMA", text));
+    };
+    let notes: Vec<Note> =
+        notes_of(call, &project, &kind)?.into_iter().map(|(_, note)| note).collect();
+    let drift = schema.drift(&notes, THRESHOLD);
+    let mut text = format!(
+        "# Schema {} ({}) and {} notes of project {project}\n",
+        schema.entity,
+        file.permalink,
+        notes.len()
+    );
+    for field in &drift.new {
+        let (key, value) = render(&field.field);
+        text.push_str(&format!("- new: {key}: {value} ({:.0} % of notes)\n", field.share * 100.0));
+    }
+    for (name, share) in &drift.dropped {
+        text.push_str(&format!("- hardly used: {name} ({:.0} % of notes)\n", share * 100.0));
+    }
+    if drift.new.is_empty() && drift.dropped.is_empty() {
+        text.push_str("They agree.\n");
+    }
+    let structured = json!({
+        "project": project.as_str(),
+        "note_type": kind,
+        "schema": file.permalink,
+        "notes_analyzed": notes.len(),
+        "new_fields": drift.new.iter().map(|f| json!({
+            "name": f.field.name, "frequency": (f.share * 1000.0).round() / 1000.0,
+        })).collect::<Vec<_>>(),
+        "dropped_fields": drift.dropped.iter().map(|(name, share)| json!({
+            "name": name, "frequency": (share * 1000.0).round() / 1000.0,
+        })).collect::<Vec<_>>(),
+    });
+    Ok(Answer { text, structured })
+}

@@ -1,0 +1,196 @@
+//! Where a call works: which project, which note, which moment. Nothing is guessed for a change.
+
+use jiff::Timestamp;
+use memoranda_core::diff::{Labels, unified};
+use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::timeframe::parse_timeframe;
+use memoranda_engine::{EngineError, Moment, Place, clock};
+
+use super::answer::{Expected, Failure, cut};
+use crate::args::Args;
+use crate::tool::Call;
+
+/// Projects that belong to the other tools and are made on first use.
+const OWN: [&str; 4] = ["memories", "graph", "banks", "records"];
+/// How much of a difference is shown.
+const DIFF_CHARS: usize = 4000;
+
+/// The project that a call names; `None` if it names none and is not held to one.
+pub(super) fn asked(call: &Call<'_>, args: &Args) -> Result<Option<String>, Failure> {
+    let id = args.optional_text("project_id")?;
+    let named = match id {
+        Some(id) => Some(id),
+        None => args.optional_text("project")?,
+    };
+    let named = named.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
+    match (&call.settings.notes.only_project, named) {
+        (Some(only), Some(named)) if !named.eq_ignore_ascii_case(only) => Err(constrained(only)),
+        (Some(only), _) => Ok(Some(only.clone())),
+        (None, named) => Ok(named),
+    }
+}
+
+/// Says that a server is held to one project.
+pub(super) fn constrained(only: &str) -> Failure {
+    let text = format!("This server works in the project {only} only; leave `project` out.");
+    Failure::new("PROJECT_CONSTRAINED", text)
+}
+
+/// The project that a call works in: the one it names, or the default.
+pub(super) fn project(call: &Call<'_>, args: &Args) -> Result<ProjectName, Failure> {
+    let name = asked(call, args)?;
+    named_project(call, name.as_deref().unwrap_or(&call.settings.notes.default_project))
+}
+
+/// Finds a project, and makes it if it is one that is there by default.
+pub(super) fn named_project(call: &Call<'_>, name: &str) -> Result<ProjectName, Failure> {
+    let is_default = name == call.settings.notes.default_project || OWN.contains(&name);
+    if is_default {
+        return Ok(call.memory.create_project(name)?.name);
+    }
+    Ok(call.memory.store().project(name)?.name)
+}
+
+/// What a caller does with the note that it names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Intent {
+    /// Shows it: it may lie in any project if it is the only one of that name.
+    Read,
+    /// Changes it: it lies where the call works.
+    Change,
+}
+
+/// The note that a name means.
+pub(super) fn find(
+    call: &Call<'_>,
+    args: &Args,
+    identifier: &str,
+    intent: Intent,
+) -> Result<Place, Failure> {
+    let memory = call.memory;
+    if let Some(asked) = asked(call, args)? {
+        let project = named_project(call, &asked)?;
+        let bare = bare(identifier);
+        let own = bare.strip_prefix(&format!("{project}/"));
+        let found = match memory.resolve(Some(project.as_str()), identifier) {
+            Err(missing @ EngineError::NotFound { .. }) => match own {
+                Some(own) => memory.resolve_in(&project, own)?.ok_or(missing)?,
+                None => return Err(missing.into()),
+            },
+            found => found?,
+        };
+        return match &call.settings.notes.only_project {
+            Some(only) if found.place.project != project => Err(constrained(only)),
+            _ => Ok(found.place),
+        };
+    }
+    let default = named_project(call, &call.settings.notes.default_project)?;
+    let bare = bare(identifier);
+    if bare.is_empty() || bare.contains("::") || identifier.trim().starts_with("memoranda://") {
+        return Ok(memory.resolve(None, identifier)?.place);
+    }
+    let mut found: Vec<Place> = Vec::new();
+    found.extend(memory.resolve_in(&default, bare)?.map(|found| found.place));
+    if let Some((first, rest)) = bare.split_once('/')
+        && let Ok(project) = memory.store().project(first)
+        && !rest.is_empty()
+    {
+        found.extend(memory.resolve_in(&project.name, rest)?.map(|found| found.place));
+    }
+    found.dedup();
+    match (found.len(), intent) {
+        (1, _) => Ok(found.remove(0)),
+        (0, Intent::Read) => Ok(memory.resolve(None, identifier)?.place),
+        (0, Intent::Change) => Err(match memory.resolve(None, identifier) {
+            Ok(elsewhere) => Failure::new(
+                "NOTE_NOT_FOUND",
+                format!(
+                    "There is no note {identifier:?} in project {default}, but there is {}. Say \
+                     project={:?} to change that one.",
+                    elsewhere.place,
+                    elsewhere.place.project.as_str()
+                ),
+            )
+            .with("candidates", vec![elsewhere.place.to_string()]),
+            Err(_) => {
+                let missing = memory.resolve(Some(default.as_str()), identifier).err();
+                missing.map_or_else(|| Failure::new("NOTE_NOT_FOUND", "No such note."), Into::into)
+            }
+        }),
+        _ => {
+            Err(EngineError::Ambiguous { identifier: identifier.to_owned(), candidates: found }
+                .into())
+        }
+    }
+}
+
+/// A name without `memory://` and brackets.
+pub(super) fn bare(identifier: &str) -> &str {
+    let text = identifier.trim();
+    let text = text.strip_prefix("[[").and_then(|text| text.strip_suffix("]]")).unwrap_or(text);
+    text.strip_prefix("memory://").unwrap_or(text).trim_start_matches('/')
+}
+
+/// When a timeframe began.
+pub(super) fn since(call: &Call<'_>, text: &str) -> Result<Timestamp, Failure> {
+    let now = clock::now().to_zoned(call.settings.notes.zone.clone());
+    parse_timeframe(text, &now).map_err(|e| Failure::new("INVALID_TIMEFRAME", e.to_string()))
+}
+
+/// A point in the history: a commit, or a time.
+pub(super) fn moment(call: &Call<'_>, args: &Args) -> Result<Option<Moment>, Failure> {
+    let Some(text) = args.optional_text("as_of")? else { return Ok(None) };
+    let text = text.trim();
+    let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_year && let Ok(commit) = call.memory.commit(text) {
+        return Ok(Some(Moment::Commit(commit.id)));
+    }
+    match since(call, text) {
+        Ok(time) => Ok(Some(Moment::Time(time))),
+        Err(failure) => {
+            let text = format!("`as_of` is a time or a commit: {}.", failure.text);
+            Err(Failure::new("INVALID_AS_OF", text))
+        }
+    }
+}
+
+/// Says that a note is not the version that the caller knows, and how it differs from it.
+pub(super) fn conflict(
+    call: &Call<'_>,
+    place: &Place,
+    expected: &Expected,
+    found: ContentHash,
+) -> Failure {
+    let known = known_text(call, place, expected);
+    let now = call.memory.store().content(found).ok();
+    let now = now.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let mut text = format!(
+        "{place} is not the version {} that you know; it is {} now. Nothing was changed. Read it \
+         again, and repeat the call with expected_checksum={:?}.",
+        expected.as_str(),
+        found.short(),
+        found.to_string()
+    );
+    let mut diff = String::new();
+    if let (Some(known), Some(now)) = (known, now) {
+        let labels = Labels { before: "the version you know", after: "the version now" };
+        diff = unified(&known, &now, 2, labels);
+        let (shown, rest) = cut(&diff, DIFF_CHARS);
+        text.push_str(&format!(" What changed:\n\n{shown}"));
+        if rest > 0 {
+            text.push_str(&format!("\n[{rest} more characters]"));
+        }
+    }
+    Failure::new("CHECKSUM_MISMATCH", text)
+        .with("current_checksum", found.to_string())
+        .with("file_path", place.path.as_str())
+        .with("diff", cut(&diff, DIFF_CHARS).0)
+}
+
+fn known_text(call: &Call<'_>, place: &Place, expected: &Expected) -> Option<String> {
+    let revisions = call.memory.revisions(place, 200).ok()?;
+    let versions = revisions.iter().flat_map(|r| [r.change.after, r.change.before]).flatten();
+    let hash = versions.into_iter().find(|hash| expected.is(*hash))?;
+    let bytes = call.memory.store().content(hash).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,492 @@
+//! `search_notes`: notes, facts and relations by words, names, kinds and frontmatter.
+
+use jiff::Timestamp;
+use memoranda_core::note::permalink::slug;
+use memoranda_core::query::{MetaFilter, MetaTest, Query, meta_key};
+use memoranda_core::tokens::estimate;
+use memoranda_core::words::words;
+use memoranda_engine::{
+    Browse, FileSummary, ListOrder, ObservationRow, Place, RelationRow, SearchFilter, SearchRequest,
+};
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Failure, Form, run};
+use super::scope;
+use crate::args::Args;
+use crate::prompts::quoted;
+use crate::tool::{Call, ToolResult};
+
+/// How long a quotation is.
+const SNIPPET_CHARS: usize = 200;
+/// How many notes are looked through for facts and relations that fit.
+const LOOKED_THROUGH: usize = 500;
+
+pub(super) const TYPES: [&str; 6] = ["text", "title", "permalink", "vector", "semantic", "hybrid"];
+
+pub(super) const ALIASES: &[(&str, &[&str])] = &[
+    ("query", &["q", "search", "text"]),
+    ("page", &["page_number"]),
+    ("page_size", &["limit", "per_page"]),
+    ("note_types", &["note_type", "types"]),
+    ("entity_types", &["entity_type"]),
+    ("categories", &["category"]),
+    ("after_date", &["since", "after", "from_date"]),
+    ("min_similarity", &["threshold", "similarity_threshold"]),
+    ("search_all_projects", &["all_projects"]),
+];
+
+pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+    run("search_notes", arguments, ALIASES, Form::Text, |args| search(call, args))
+}
+
+/// One thing that was found.
+struct Hit {
+    kind: &'static str,
+    place: Place,
+    title: String,
+    permalink: String,
+    updated: Timestamp,
+    score: f64,
+    /// What is shown of it.
+    content: String,
+    more: Value,
+}
+
+/// What was found, as far as it goes.
+struct Found {
+    hits: Vec<Hit>,
+    has_more: bool,
+    left_out: usize,
+    partial: bool,
+}
+
+/// What is asked, apart from the words.
+struct Asked {
+    query: String,
+    search_type: String,
+    kinds: Vec<String>,
+    filter: SearchFilter,
+    page: usize,
+    page_size: usize,
+    max_tokens: Option<usize>,
+}
+
+fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+    let asked = asked(call, args)?;
+    let found = find(call, &asked)?;
+    let scope = match asked.filter.projects.as_slice() {
+        [] => "all projects".to_owned(),
+        [one] => format!("project {one}"),
+        _ => "several projects".to_owned(),
+    };
+    let what =
+        if asked.query.is_empty() { "filters".to_owned() } else { format!("{:?}", asked.query) };
+    let mut text = format!("# Search results for {what} in {scope}, page {}\n", asked.page);
+    if found.hits.is_empty() {
+        text.push_str("\nNothing found.\n");
+        if let Some(hint) = elsewhere(call, &asked)? {
+            text.push_str(&hint);
+        }
+    }
+    for hit in &found.hits {
+        let kind = if hit.kind == "entity" { String::new() } else { format!(" ({})", hit.kind) };
+        text.push_str(&format!(
+            "\n### {}{kind}\npermalink: {} | project: {} | updated: {} | score: {:.3}\n{}",
+            hit.title,
+            hit.permalink,
+            hit.place.project,
+            hit.updated,
+            hit.score,
+            quoted(&hit.content)
+        ));
+    }
+    if found.left_out > 0 {
+        text.push_str(&format!(
+            "\n[{} results of this page left out by max_tokens; ask for a smaller page_size]\n",
+            found.left_out
+        ));
+    }
+    if found.has_more {
+        text.push_str(&format!("\n[more results: page={}]\n", asked.page + 1));
+    }
+    if found.partial {
+        text.push_str("\n[a word is very common: only the newest notes with it were compared]\n");
+    }
+    let seen = (asked.page - 1) * asked.page_size + found.hits.len() + found.left_out;
+    let structured = json!({
+        "results": found.hits.iter().map(item).collect::<Vec<_>>(),
+        "project": match asked.filter.projects.as_slice() {
+            [one] => Value::String(one.to_string()),
+            _ => Value::Null,
+        },
+        "current_page": asked.page,
+        "page_size": asked.page_size,
+        "total": seen,
+        "total_is_exact": !found.has_more,
+        "has_more": found.has_more,
+        "left_out": found.left_out,
+    });
+    Ok(Answer { text, structured })
+}
+
+fn item(hit: &Hit) -> Value {
+    let mut item = json!({
+        "title": hit.title,
+        "type": hit.kind,
+        "score": (hit.score * 1000.0).round() / 1000.0,
+        "permalink": hit.permalink,
+        "external_id": format!("{}/{}", hit.place.project, hit.permalink),
+        "project": hit.place.project.as_str(),
+        "file_path": hit.place.path.as_str(),
+        "content": hit.content,
+        "updated_at": hit.updated.to_string(),
+    });
+    if let (Value::Object(item), Value::Object(more)) = (&mut item, &hit.more) {
+        item.extend(more.clone());
+    }
+    item
+}
+
+fn asked(call: &Call<'_>, args: &Args) -> Result<Asked, Failure> {
+    let mut query = args.optional_text("query")?.unwrap_or_default().trim().to_owned();
+    let mut search_type = args.choice("search_type", &TYPES)?.unwrap_or_else(|| "hybrid".into());
+    if let Some(address) = query.strip_prefix("memory://") {
+        query = address.to_owned();
+        search_type = "permalink".into();
+    }
+    let all = args.flag("search_all_projects")?.unwrap_or(false);
+    let projects = match (all, &call.settings.notes.only_project) {
+        (true, None) => Vec::new(),
+        _ => vec![scope::project(call, args)?],
+    };
+    let mut metadata = Vec::new();
+    for (key, value) in args.object("metadata_filters")?.unwrap_or_default() {
+        metadata.push(meta_filter(args, &key, &value)?);
+    }
+    if let Some(status) = args.optional_text("status")? {
+        let test = MetaTest::HasAll(vec![status]);
+        metadata.push(MetaFilter { key: vec!["status".into()], test });
+    }
+    let after = args.optional_text("after_date")?;
+    let kinds = args.texts("note_types")?.unwrap_or_default();
+    let filter = SearchFilter {
+        projects,
+        note_types: kinds.iter().map(|kind| slug(kind).replace(['-', '/'], "_")).collect(),
+        tags: args.texts("tags")?.unwrap_or_default(),
+        categories: args.texts("categories")?.unwrap_or_default(),
+        after: after.map(|text| scope::since(call, &text)).transpose()?,
+        metadata,
+        ..SearchFilter::default()
+    };
+    let mut kinds = args.texts("entity_types")?.unwrap_or_default();
+    kinds.iter_mut().for_each(|kind| *kind = kind.to_lowercase());
+    let known = ["entity", "observation", "relation"];
+    if let Some(other) = kinds.iter().find(|kind| !known.contains(&kind.as_str())) {
+        let other = Value::String(other.clone());
+        return Err(args.wrong("entity_types", "entity, observation or relation", &other).into());
+    }
+    if kinds.is_empty() {
+        let by_fact = !filter.categories.is_empty();
+        kinds.push(if by_fact { "observation" } else { "entity" }.to_owned());
+    }
+    let is_open = filter.note_types.is_empty()
+        && filter.tags.is_empty()
+        && filter.categories.is_empty()
+        && filter.metadata.is_empty()
+        && filter.after.is_none();
+    if query.is_empty() && is_open {
+        let text = "search_notes needs something to go by: a `query` (words, a \"phrase\", \
+                    begin*, tag:name, memory://folder/*), or a filter: tags, status, note_types, \
+                    categories, metadata_filters, after_date.";
+        return Err(Failure::new("NO_CRITERIA", text));
+    }
+    Ok(Asked {
+        query,
+        search_type,
+        kinds,
+        filter,
+        page: args.number("page", 1, 100_000)?.unwrap_or(1) as usize,
+        page_size: args.number("page_size", 1, 100)?.unwrap_or(10) as usize,
+        max_tokens: args.number("max_tokens", 1, 1_000_000)?.map(|most| most as usize),
+    })
+}
+
+/// One condition on frontmatter: a value, a list of which all must be there, or an operator.
+fn meta_filter(args: &Args, key: &str, value: &Value) -> Result<MetaFilter, Failure> {
+    let names = meta_key(key).map_err(|e| Failure::new("INVALID_ARGUMENTS", e.to_string()))?;
+    let wrong =
+        |expected: &str| -> Failure { args.wrong("metadata_filters", expected, value).into() };
+    let scalar = |value: &Value| match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Ok(value.to_string()),
+        _ => Err(wrong("texts, numbers, true or false as values")),
+    };
+    let list = |value: &Value| match value {
+        Value::Array(items) if !items.is_empty() => {
+            items.iter().map(scalar).collect::<Result<Vec<_>, _>>()
+        }
+        Value::Array(_) => Err(wrong("lists that hold something")),
+        other => Ok(vec![scalar(other)?]),
+    };
+    let operator = match value {
+        Value::Object(operators) if operators.len() == 1 => operators.iter().next(),
+        Value::Object(_) => return Err(wrong("one operator a key")),
+        _ => None,
+    };
+    let test = match operator {
+        None => MetaTest::HasAll(list(value)?),
+        Some((name, operand)) => match name.as_str() {
+            "$in" => MetaTest::HasAny(list(operand)?),
+            "$gt" => MetaTest::Above(scalar(operand)?),
+            "$gte" => MetaTest::AtLeast(scalar(operand)?),
+            "$lt" => MetaTest::Below(scalar(operand)?),
+            "$lte" => MetaTest::AtMost(scalar(operand)?),
+            "$between" => match list(operand)?.as_slice() {
+                [low, high] => MetaTest::Between(low.clone(), high.clone()),
+                _ => return Err(wrong("two values for $between")),
+            },
+            _ => return Err(wrong("$in, $gt, $gte, $lt, $lte or $between")),
+        },
+    };
+    Ok(MetaFilter { key: names, test })
+}
+
+fn find(call: &Call<'_>, asked: &Asked) -> Result<Found, Failure> {
+    if asked.kinds == ["entity"] {
+        let offset = (asked.page - 1) * asked.page_size;
+        return notes(call, asked, asked.page_size, offset, asked.max_tokens);
+    }
+    // Facts and relations are those of the notes that fit, in the order of the notes.
+    let holders = notes(call, asked, LOOKED_THROUGH, 0, None)?;
+    let mut hits = Vec::new();
+    let query = Query::parse(&asked.query);
+    let sought: Vec<String> = query.wanted().flat_map(|term| term.words.clone()).collect();
+    for holder in holders.hits {
+        let file = call.memory.store().file(&holder.place.project, &holder.place.path)?;
+        let Some(file) = file else { continue };
+        if asked.kinds.iter().any(|kind| kind == "observation") {
+            let facts = call.memory.store().observations(file.id)?.into_iter();
+            let facts = facts.filter(|fact| fact.is_current && fits_fact(fact, asked, &sought));
+            hits.extend(facts.map(|fact| observation(&file, fact, holder.score)));
+        }
+        if asked.kinds.iter().any(|kind| kind == "relation") {
+            let relations = call.memory.store().relations_from(file.id)?.into_iter();
+            let fits = |relation: &RelationRow| {
+                let said = format!("{} {}", relation.relation_type, relation.target);
+                sought.is_empty() || holds_any(&said, &sought) || holds_any(&file.title, &sought)
+            };
+            for link in relations.filter(fits) {
+                hits.push(relation(call, &file, link, holder.score)?);
+            }
+        }
+        if asked.kinds.iter().any(|kind| kind == "entity") {
+            hits.push(holder);
+        }
+    }
+    let offset = (asked.page - 1) * asked.page_size;
+    let has_more = hits.len() > offset + asked.page_size;
+    let shown = hits.into_iter().skip(offset).take(asked.page_size).collect();
+    let (hits, left_out) = within(shown, asked.max_tokens);
+    Ok(Found { hits, has_more, left_out, partial: holders.partial })
+}
+
+/// As many as the budget has room for, but at least one.
+fn within(hits: Vec<Hit>, max_tokens: Option<usize>) -> (Vec<Hit>, usize) {
+    let Some(most) = max_tokens else { return (hits, 0) };
+    let total = hits.len();
+    let mut tokens = 0;
+    let mut kept = Vec::new();
+    for hit in hits {
+        tokens += estimate(&hit.content) + estimate(&hit.title) + estimate(&hit.permalink);
+        if tokens > most && !kept.is_empty() {
+            break;
+        }
+        kept.push(hit);
+    }
+    let left_out = total - kept.len();
+    (kept, left_out)
+}
+
+fn fits_fact(fact: &ObservationRow, asked: &Asked, sought: &[String]) -> bool {
+    let category = fact.category.as_deref().unwrap_or("note");
+    let categories = &asked.filter.categories;
+    (categories.is_empty() || categories.iter().any(|wanted| wanted.eq_ignore_ascii_case(category)))
+        && (sought.is_empty() || holds_any(&fact.text, sought) || holds_any(category, sought))
+}
+
+/// Whether a text holds a word that begins with one of these.
+fn holds_any(text: &str, sought: &[String]) -> bool {
+    let lower = text.to_lowercase();
+    words(&lower)
+        .any(|word| sought.iter().any(|wanted| word.text.starts_with(&wanted.to_lowercase())))
+}
+
+fn observation(file: &FileSummary, fact: ObservationRow, score: f64) -> Hit {
+    let category = fact.category.unwrap_or_else(|| "note".into());
+    let name: String = slug(&fact.text).chars().take(200).collect();
+    Hit {
+        kind: "observation",
+        place: Place { project: file.project.clone(), path: file.path.clone() },
+        title: file.title.clone(),
+        permalink: format!("{}/observations/{}/{name}", file.permalink, slug(&category)),
+        updated: file.updated,
+        score,
+        content: format!("[{category}] {}", fact.text),
+        more: json!({
+            "entity": file.permalink,
+            "category": category,
+            "observation_id": fact.id,
+            "line": fact.line,
+        }),
+    }
+}
+
+fn relation(
+    call: &Call<'_>,
+    file: &FileSummary,
+    link: RelationRow,
+    score: f64,
+) -> Result<Hit, Failure> {
+    let target = link.target_file.map(|id| call.memory.store().node(id)).transpose()?.flatten();
+    let to = target.map(|node| node.permalink);
+    let name = to.clone().unwrap_or_else(|| slug(&link.target));
+    Ok(Hit {
+        kind: "relation",
+        place: Place { project: file.project.clone(), path: file.path.clone() },
+        title: file.title.clone(),
+        permalink: format!("{}/{}/{name}", file.permalink, slug(&link.relation_type)),
+        updated: file.updated,
+        score,
+        content: format!("{} {} [[{}]]", file.title, link.relation_type, link.target),
+        more: json!({
+            "entity": file.permalink,
+            "relation_type": link.relation_type,
+            "from_entity": file.permalink,
+            "to_entity": to,
+        }),
+    })
+}
+
+/// Notes: by their words if words are asked for, else by what they are called and what they are.
+fn notes(
+    call: &Call<'_>,
+    asked: &Asked,
+    limit: usize,
+    offset: usize,
+    max_tokens: Option<usize>,
+) -> Result<Found, Failure> {
+    let by_words =
+        !asked.query.is_empty() && asked.search_type != "title" && asked.search_type != "permalink";
+    if by_words {
+        let request = SearchRequest {
+            text: asked.query.clone(),
+            filter: asked.filter.clone(),
+            limit,
+            offset,
+            snippet_chars: SNIPPET_CHARS,
+            max_tokens,
+            ..SearchRequest::default()
+        };
+        let page = call.memory.search(&request)?;
+        let hits = page.results.into_iter().map(|result| Hit {
+            kind: "entity",
+            more: json!({
+                "entity": result.permalink,
+                "note_type": result.note_type,
+                "matched_chunk": result.snippet.text,
+                "lines": [result.lines.0, result.lines.1],
+            }),
+            place: result.place,
+            title: result.title,
+            permalink: result.permalink,
+            updated: result.updated,
+            score: result.score,
+            content: result.snippet.text,
+        });
+        return Ok(Found {
+            hits: hits.collect(),
+            has_more: page.has_more,
+            left_out: page.left_out,
+            partial: page.partial,
+        });
+    }
+    let is_title = asked.search_type == "title";
+    let title: Vec<String> = match is_title {
+        true => asked.query.split_whitespace().map(str::to_owned).collect(),
+        false => Vec::new(),
+    };
+    let address = (asked.search_type == "permalink" && !asked.query.is_empty())
+        .then(|| asked.query.trim_start_matches('/').to_owned());
+    let mut files = call.memory.store().browse(&Browse {
+        filter: asked.filter.clone(),
+        title,
+        address,
+        order: ListOrder::Newest,
+        limit: limit.saturating_add(1),
+        offset,
+    })?;
+    let has_more = files.len() > limit;
+    files.truncate(limit);
+    let mut hits = Vec::with_capacity(files.len());
+    for file in files {
+        let place = Place { project: file.project, path: file.path };
+        let content = beginning(call, &place);
+        hits.push(Hit {
+            kind: "entity",
+            more: json!({ "entity": file.permalink, "note_type": file.note_type }),
+            place,
+            title: file.title,
+            permalink: file.permalink,
+            updated: file.updated,
+            score: 1.0,
+            content,
+        });
+    }
+    let (hits, left_out) = within(hits, max_tokens);
+    Ok(Found { hits, has_more, left_out, partial: false })
+}
+
+/// How a note begins, after its frontmatter and heading.
+fn beginning(call: &Call<'_>, place: &Place) -> String {
+    let Ok(note) = call.memory.read_at(place) else { return String::new() };
+    let text = note.lossy_text();
+    let parsed = memoranda_core::note::parse(&text);
+    let body = text.get(parsed.body).unwrap_or_default();
+    let lines =
+        body.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let joined = lines.take(4).collect::<Vec<_>>().join(" ");
+    match super::answer::cut(&joined, SNIPPET_CHARS) {
+        (kept, 0) => kept.to_owned(),
+        (kept, _) => format!("{kept}…"),
+    }
+}
+
+/// Where else there is something, when there is nothing here.
+fn elsewhere(call: &Call<'_>, asked: &Asked) -> Result<Option<String>, Failure> {
+    let is_pinned = call.settings.notes.only_project.is_some();
+    if asked.filter.projects.is_empty() || is_pinned || asked.page > 1 {
+        return Ok(None);
+    }
+    let filter = SearchFilter { projects: Vec::new(), ..asked.filter.clone() };
+    let wider = Asked {
+        filter,
+        query: asked.query.clone(),
+        search_type: asked.search_type.clone(),
+        kinds: asked.kinds.clone(),
+        page: 1,
+        page_size: 5,
+        max_tokens: None,
+    };
+    let found = find(call, &wider)?;
+    if found.hits.is_empty() {
+        return Ok(None);
+    }
+    let mut projects: Vec<String> =
+        found.hits.iter().map(|hit| hit.place.project.to_string()).collect();
+    projects.sort();
+    projects.dedup();
+    Ok(Some(format!(
+        "There are results in {}; search_all_projects=true shows them.\n",
+        projects.join(", ")
+    )))
+}

@@ -1,0 +1,198 @@
+//! The text of notes as `write_note` and `edit_note` make it: a caller's words, with frontmatter
+//! around them, and nothing else touched.
+
+use memoranda_core::note::edit::{Edit, EditError, apply};
+use memoranda_core::note::{self, MetaValue};
+use memoranda_core::screen;
+use serde_json::{Map, Value};
+
+use super::answer::Failure;
+use crate::settings::SecretPolicy;
+
+/// What a caller says about a note beside its text.
+pub(super) struct Wanted<'a> {
+    pub(super) title: &'a str,
+    pub(super) content: &'a str,
+    pub(super) note_type: Option<&'a str>,
+    pub(super) tags: Option<&'a [String]>,
+    pub(super) metadata: Option<&'a Map<String, Value>>,
+}
+
+/// Keys that `metadata` cannot set: they have parameters of their own.
+const OWN_KEYS: [&str; 3] = ["title", "type", "permalink"];
+
+/// The text of a new note. Frontmatter within the content is kept; its title gives way.
+pub(super) fn compose(wanted: &Wanted<'_>, permalink: &str) -> Result<String, EditError> {
+    let mut text = wanted.content.to_owned();
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    let stated = note::parse(&text).frontmatter;
+    let mut keys = vec![("title", MetaValue::Text(wanted.title.to_owned()))];
+    if stated.text("type").is_none() {
+        keys.push(("type", MetaValue::Text(wanted.note_type.unwrap_or("note").to_owned())));
+    }
+    if stated.text("permalink").as_deref() != Some(permalink) {
+        keys.push(("permalink", MetaValue::Text(permalink.to_owned())));
+    }
+    for (key, value) in keys {
+        text = apply(&text, &Edit::SetKey { key: key.to_owned(), value })?;
+    }
+    described(&text, wanted)
+}
+
+/// The text of a note that takes the place of another, whose frontmatter it inherits.
+pub(super) fn compose_over(
+    old: &str,
+    wanted: &Wanted<'_>,
+    permalink: &str,
+) -> Result<String, EditError> {
+    let before = note::parse(old);
+    let new = note::parse(wanted.content);
+    let body = wanted.content.get(new.body.clone()).unwrap_or_default();
+    let head = before.frontmatter.span.clone().and_then(|span| old.get(..span.end));
+    let mut text = head.unwrap_or_default().to_owned();
+    text.push_str(body);
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    let mut keys = vec![("title".to_owned(), MetaValue::Text(wanted.title.to_owned()))];
+    let stated = new.frontmatter.entries.iter().filter(|(key, _)| key != "title");
+    keys.extend(stated.cloned());
+    let states_type = new.frontmatter.text("type").is_some();
+    let kind = match (states_type, wanted.note_type, before.frontmatter.text("type")) {
+        (true, ..) | (false, None, Some(_)) => None,
+        (false, kind, _) => Some(kind.unwrap_or("note")),
+    };
+    if let Some(kind) = kind {
+        keys.push(("type".to_owned(), MetaValue::Text(kind.to_owned())));
+    }
+    if before.permalink().or(new.permalink()).is_none() {
+        keys.push(("permalink".to_owned(), MetaValue::Text(permalink.to_owned())));
+    }
+    for (key, value) in keys {
+        if note::parse(&text).frontmatter.get(&key) != Some(&value) {
+            text = apply(&text, &Edit::SetKey { key, value })?;
+        }
+    }
+    described(&text, wanted)
+}
+
+/// The text with the caller's tags and metadata in its frontmatter.
+fn described(text: &str, wanted: &Wanted<'_>) -> Result<String, EditError> {
+    let mut text = text.to_owned();
+    if let Some(tags) = wanted.tags.filter(|tags| !tags.is_empty()) {
+        let tags = tags.iter().map(|tag| tag.trim().trim_start_matches('#').trim().to_owned());
+        let value = MetaValue::List(tags.map(MetaValue::Text).collect());
+        text = apply(&text, &Edit::SetKey { key: "tags".to_owned(), value })?;
+    }
+    for (key, value) in wanted.metadata.into_iter().flatten() {
+        let is_tags = key == "tags" && wanted.tags.is_some();
+        if OWN_KEYS.contains(&key.as_str()) || is_tags || value.is_null() {
+            continue;
+        }
+        text = apply(&text, &Edit::SetKey { key: key.clone(), value: meta(value) })?;
+        text = bare(text, key, value);
+    }
+    Ok(text)
+}
+
+/// A number or a truth value without the quotes that would make a text of it.
+pub(super) fn bare(text: String, key: &str, value: &Value) -> String {
+    if !value.is_number() && !value.is_boolean() {
+        return text;
+    }
+    let quoted = format!("\n{key}: \"{value}\"");
+    let head = note::parse(&text).frontmatter.span.map_or(0, |span| span.end);
+    match text.get(..head).and_then(|head| head.find(&quoted)) {
+        None => text,
+        Some(at) => {
+            let mut bare = text;
+            bare.replace_range(at..at + quoted.len(), &format!("\n{key}: {value}"));
+            bare
+        }
+    }
+}
+
+/// The edits that `metadata` asks for; keys with parameters of their own are passed over.
+pub(super) fn metadata_edits(metadata: &Map<String, Value>) -> Result<Vec<Edit>, Failure> {
+    let mut edits = Vec::new();
+    for (key, value) in metadata.iter().filter(|(key, _)| !OWN_KEYS.contains(&key.as_str())) {
+        if value.is_null() {
+            let text = format!("`metadata` cannot remove {key:?}: null is no value.");
+            return Err(Failure::new("INVALID_ARGUMENTS", text));
+        }
+        edits.push(Edit::SetKey { key: key.clone(), value: meta(value) });
+    }
+    Ok(edits)
+}
+
+/// A JSON value as frontmatter.
+fn meta(value: &Value) -> MetaValue {
+    match value {
+        Value::Null => MetaValue::Text(String::new()),
+        Value::String(text) => MetaValue::Text(text.clone()),
+        Value::Bool(_) | Value::Number(_) => MetaValue::Text(value.to_string()),
+        Value::Array(items) => MetaValue::List(items.iter().map(meta).collect()),
+        Value::Object(entries) => {
+            MetaValue::Map(entries.iter().map(|(key, value)| (key.clone(), meta(value))).collect())
+        }
+    }
+}
+
+/// Frontmatter as a JSON value.
+pub(super) fn json_of(value: &MetaValue) -> Value {
+    match value {
+        MetaValue::Text(text) => Value::String(text.clone()),
+        MetaValue::List(items) => items.iter().map(json_of).collect(),
+        MetaValue::Map(entries) => {
+            Value::Object(entries.iter().map(|(key, v)| (key.clone(), json_of(v))).collect())
+        }
+    }
+}
+
+/// Gives a note the title of its first heading, if the two were the same before an edit.
+pub(super) fn title_follows(before: &str, after: String) -> Result<String, EditError> {
+    let (old, new) = (note::parse(before), note::parse(&after));
+    let heading = |note: &note::Note| {
+        note.sections.iter().find(|section| section.level == 1).map(|s| s.title.clone())
+    };
+    let (Some(title), Some(was), Some(is)) = (old.title(), heading(&old), heading(&new)) else {
+        return Ok(after);
+    };
+    if title != was || is == was || new.title() != Some(title) {
+        return Ok(after);
+    }
+    apply(&after, &Edit::SetKey { key: "title".to_owned(), value: MetaValue::Text(is) })
+}
+
+/// Looks for secrets in what is to be written, and does with them what the person wants. Gives
+/// the text, and what the caller should know.
+pub(super) fn screened(
+    policy: SecretPolicy,
+    text: String,
+) -> Result<(String, Option<String>), Failure> {
+    let secrets = screen::secrets(&text);
+    if secrets.is_empty() {
+        return Ok((text, None));
+    }
+    let kind = |secret: &screen::Secret| format!("{} (line {})", secret.kind, secret.line);
+    let kinds = secrets.iter().map(kind).collect::<Vec<_>>().join(", ");
+    match policy {
+        SecretPolicy::Refuse => {
+            let text = format!("This looks like a secret: {kinds}. Nothing was written.");
+            Err(Failure::new("SECRET_REFUSED", text))
+        }
+        SecretPolicy::Redact => {
+            let warning = format!("Replaced what looked like a secret: {kinds}.");
+            Ok((screen::redact(&text), Some(warning)))
+        }
+        SecretPolicy::Warn => {
+            let warning = format!(
+                "This looks like a secret: {kinds}. It was saved; remove it if it should not be \
+                 kept."
+            );
+            Ok((text, Some(warning)))
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! `write_note`: a note whole, new or over an old one.
+
+use memoranda_core::change::{Action, Expect};
+use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::note;
+use memoranda_core::note::permalink::{clean_directory, file_name_of_title, permalink_of, slug};
+use memoranda_core::path::NotePath;
+use memoranda_engine::{Desk, EngineError, Place, ReviseOutcome, Step, hash};
+use serde_json::{Value, json};
+
+use super::answer::{Answer, Expected, Failure, Form, run};
+use super::receipt::{Receipt, add_similar};
+use super::scope;
+use super::text::{Wanted, compose, compose_over, screened};
+use crate::args::Args;
+use crate::memory::path::leads_up;
+use crate::settings::CreateMode;
+use crate::tool::{Call, ToolResult};
+
+pub(super) const ALIASES: &[(&str, &[&str])] =
+    &[("directory", &["folder", "dir", "path"]), ("note_type", &["type"])];
+
+pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+    run("write_note", arguments, ALIASES, Form::Text, |args| write(call, args))
+}
+
+fn write(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+    let title = args.text("title")?.trim().to_owned();
+    if title.is_empty() {
+        return Err(args.missing("title", "what the note is called").into());
+    }
+    let directory = args.optional_text("directory")?.unwrap_or_default();
+    let project = scope::project(call, args)?;
+    let (content, warning) = screened(call.settings.secrets, args.text("content")?)?;
+    let path = note_path(&directory, &title)?;
+    let tags = args.texts("tags")?;
+    let metadata = args.object("metadata")?;
+    let note_type = args.optional_text("note_type")?;
+    let expected = Expected::of(args)?;
+    let overwrite = match args.flag("overwrite")? {
+        Some(true) => CreateMode::Overwrite,
+        Some(false) => CreateMode::Refuse,
+        // Whoever says which version is to be replaced wants it replaced.
+        None if expected.is_some() => CreateMode::Overwrite,
+        None => call.settings.notes.overwrite,
+    };
+    let wanted = Wanted {
+        title: &title,
+        content: &content,
+        note_type: note_type.as_deref(),
+        tags: tags.as_deref(),
+        metadata: metadata.as_ref(),
+    };
+    let place = Place { project, path };
+    let saved = save(call, &place, &wanted, overwrite, expected.as_ref())?;
+    let (heading, action) = match saved.replaced {
+        Some(_) => ("Updated note", "updated"),
+        None => ("Created note", "created"),
+    };
+    let receipt = Receipt {
+        place: saved.place.clone(),
+        hash: hash(saved.text.as_bytes()),
+        commit: saved.commit,
+        text: saved.text,
+        warning,
+    };
+    let mut answer = receipt.answer(call, heading, json!({ "action": action }))?;
+    if saved.replaced.is_none() {
+        add_similar(call, &receipt.place, &title, &mut answer)?;
+    }
+    Ok(answer)
+}
+
+/// The file of a note with this title in this folder. A way out is refused, not mended.
+pub(super) fn note_path(directory: &str, title: &str) -> Result<NotePath, Failure> {
+    if leads_up(directory) {
+        let text = format!(
+            "{directory:?} leads out of the project; give a folder within it, such as \"specs\"."
+        );
+        return Err(Failure::new("SECURITY_VALIDATION_ERROR", text));
+    }
+    let folder = clean_directory(directory);
+    let name = file_name_of_title(title);
+    let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+    Ok(NotePath::parse(&path).map_err(EngineError::from)?)
+}
+
+/// A note that was saved.
+pub(super) struct Saved {
+    pub(super) place: Place,
+    pub(super) text: String,
+    pub(super) replaced: Option<ContentHash>,
+    pub(super) commit: Option<memoranda_core::change::Commit>,
+}
+
+/// Saves a note: decided on what is there under the lock.
+pub(super) fn save(
+    call: &Call<'_>,
+    place: &Place,
+    wanted: &Wanted<'_>,
+    overwrite: CreateMode,
+    expected: Option<&Expected>,
+) -> Result<Saved, Failure> {
+    let mut text = String::new();
+    let mut replaced = None;
+    let mut stale = None;
+    let mut at = place.clone();
+    let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>, Failure> {
+        (at, replaced, stale) = (place.clone(), None, None);
+        let mut old = desk.text(place)?;
+        if old.is_none() {
+            if let Some(twin) = twin(desk, place)? {
+                old = desk.text(&twin)?;
+                at = twin;
+            }
+        }
+        let Some((old, found)) = old else {
+            if let Some(expected) = expected {
+                let text = format!("There is no {place}, and so no version {}.", expected.as_str());
+                return Err(Failure::new("CHECKSUM_MISMATCH", text));
+            }
+            let stated = note::parse(wanted.content).permalink();
+            let permalink = stated.unwrap_or_else(|| permalink_of(&place.path).0);
+            let permalink = free_permalink(desk, &place.project, &permalink)?;
+            text = compose(wanted, &permalink).map_err(|e| refused(place, e))?;
+            return Ok(vec![Step::create(place.clone(), text.clone())]);
+        };
+        replaced = Some(found);
+        if let Some(expected) = expected.filter(|expected| !expected.is(found)) {
+            stale = Some(found);
+            return Err(Failure::new("CHECKSUM_MISMATCH", expected.as_str()));
+        }
+        if overwrite == CreateMode::Refuse {
+            return Err(exists(&at, desk.summary(&at)?.map(|note| note.permalink)));
+        }
+        let permalink = match desk.summary(&at)? {
+            Some(note) => note.permalink,
+            None => free_permalink(desk, &place.project, &permalink_of(&place.path).0)?,
+        };
+        text = compose_over(&old, wanted, &permalink).map_err(|e| refused(&at, e))?;
+        let action = Action::Put(text.clone().into_bytes());
+        Ok(vec![Step { place: at.clone(), expect: Expect::Hash(found), action }])
+    });
+    if let (Some(found), Some(expected)) = (stale, expected) {
+        return Err(scope::conflict(call, place, expected, found));
+    }
+    let commit = match outcome? {
+        ReviseOutcome::Committed(commit) => Some(commit),
+        ReviseOutcome::Unchanged => None,
+        ReviseOutcome::Conflict(_) => return Err(exists(&at, None)),
+    };
+    Ok(Saved { place: at, text, replaced, commit })
+}
+
+fn refused(place: &Place, error: memoranda_core::note::edit::EditError) -> Failure {
+    EngineError::Edit { place: place.clone(), error }.into()
+}
+
+/// The note in the same folder whose file name says the same in another spelling, such as
+/// `my-note.md` for `My Note`.
+fn twin(desk: &Desk<'_>, place: &Place) -> Result<Option<Place>, Failure> {
+    let named = desk.named(&place.project, place.path.stem())?;
+    let same = |other: &Place| {
+        other.path.parent() == place.path.parent()
+            && other.path.extension() == place.path.extension()
+            && slug(other.path.stem()) == slug(place.path.stem())
+    };
+    Ok(named.into_iter().find(same))
+}
+
+/// A permalink that no other note has: with a number behind it, if need be.
+pub(super) fn free_permalink(
+    desk: &Desk<'_>,
+    project: &ProjectName,
+    wanted: &str,
+) -> Result<String, Failure> {
+    let mut permalink = wanted.to_owned();
+    let mut number = 0;
+    while !desk.with_permalink(project, &permalink)?.is_empty() {
+        number += 1;
+        permalink = format!("{wanted}-{number}");
+    }
+    Ok(permalink)
+}
+
+fn exists(place: &Place, permalink: Option<String>) -> Failure {
+    let permalink = permalink.unwrap_or_else(|| permalink_of(&place.path).0);
+    let text = format!(
+        "# Note already exists\nproject: {}\nfile_path: {}\npermalink: {permalink}\n\nNothing was \
+         written. You can:\n- edit_note(identifier={permalink:?}, operation=\"append\", …) to add \
+         to it, or another operation to change a part;\n- read_note(identifier={permalink:?}) to \
+         see it first;\n- write_note(…, overwrite=true) to replace it; the old text stays in the \
+         history;\n- choose another title or directory.",
+        place.project, place.path
+    );
+    Failure::new("NOTE_ALREADY_EXISTS", text)
+        .with("action", "conflict")
+        .with("title", place.path.stem())
+        .with("permalink", permalink)
+        .with("file_path", Value::Null)
+        .with("checksum", Value::Null)
+}

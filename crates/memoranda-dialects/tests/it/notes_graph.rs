@@ -1,0 +1,247 @@
+//! Notes as a graph: links that are bound, mended, followed, now and in the past.
+
+use serde_json::{Value, json};
+
+use crate::notes_support::Notes;
+
+#[test]
+fn a_link_is_bound_when_its_target_appears() {
+    let notes = Notes::new();
+    let first = notes.write("", "A", "- needs [[B Side]]\n");
+    assert_eq!(first.structured["unresolved"], json!(["B Side"]));
+    notes.write("deep", "B Side", "x");
+    let context = notes.ok("build_context", json!({ "url": "A" })).structured;
+    assert_eq!(context["results"][0]["related_results"][0]["permalink"], json!("deep/b-side"));
+    assert_eq!(context["results"][0]["unresolved"], json!([]));
+}
+
+#[test]
+fn moves_update_the_links_that_would_break_and_no_others() {
+    let notes = Notes::new();
+    notes.person("main/tools/Saw.md", "A saw.\n");
+    notes.person("main/tools/Drill.md", "---\ntitle: Power Drill\n---\nSee [[Saw]].\n");
+    notes.person(
+        "main/list.md",
+        "- has [[tools/Saw|the saw]] (sharp)\n[[Saw]] and [[Saw#Use]], [[Power Drill]], [[tools/Drill]]\n`[[Saw]]`\n",
+    );
+    let moved = notes.ok(
+        "move_note",
+        json!({ "identifier": "tools/Saw.md", "destination_path": "shed/Hand Saw.md", "update_links": true }),
+    );
+    assert_eq!(
+        notes.file("main/list.md"),
+        "- has [[shed/Hand Saw|the saw]] (sharp)\n[[Hand Saw]] and [[Hand Saw#Use]], [[Power Drill]], [[tools/Drill]]\n`[[Hand Saw]]`\n"
+    );
+    assert!(notes.file("main/tools/Drill.md").ends_with("See [[Hand Saw]].\n"));
+    let commit = moved.structured["commit"].as_str().unwrap();
+    let files = notes.0.memory.commit(commit).unwrap().files.len();
+    assert_eq!(files, 3, "one commit for the note and both that link to it");
+    // A whole folder: only links by path break.
+    let moved = notes.ok(
+        "move_note",
+        json!({ "identifier": "tools", "destination_path": "shed/tools", "is_directory": true }),
+    );
+    assert_eq!(
+        moved.structured["outdated_links"],
+        json!([{ "file_path": "list.md", "link": "tools/Drill" }])
+    );
+    let again = json!({ "identifier": "shed/tools/Drill.md", "destination_path": "shed/tools/Drill.md", "update_links": true });
+    notes.ok("move_note", again);
+    assert!(notes.file("main/list.md").contains("[[Power Drill]], [[shed/tools/Drill]]"));
+}
+
+#[test]
+fn moves_say_what_is_wrong() {
+    let notes = Notes::new();
+    notes.write("a", "Plan", "x");
+    notes.write("b", "Plan", "y");
+    notes.ok("create_memory_project", json!({ "project_name": "work" }));
+    let check = |more: Value, code: &str| {
+        let mut arguments = more;
+        arguments["identifier"] = json!("a/plan");
+        notes.refused("move_note", arguments, code);
+    };
+    check(json!({}), "MISSING_DESTINATION");
+    check(json!({ "to": "x.md", "to_folder": "y" }), "MUTUALLY_EXCLUSIVE_PARAMS");
+    check(json!({ "destination_path": "c/Plan" }), "FILE_EXTENSION_REQUIRED");
+    check(json!({ "destination_path": "c/Plan.txt" }), "FILE_EXTENSION_MISMATCH");
+    check(json!({ "destination_path": "a/Plan.md" }), "DESTINATION_SAME_AS_SOURCE");
+    check(json!({ "destination_path": "b/Plan.md" }), "DESTINATION_EXISTS");
+    check(json!({ "destination_path": "work/Plan.md" }), "CROSS_PROJECT_MOVE_NOT_SUPPORTED");
+    check(
+        json!({ "destination_path": "x.md", "expected_checksum": "00000000" }),
+        "CHECKSUM_MISMATCH",
+    );
+    let folder = json!({ "identifier": "a", "destination_folder": "c", "is_directory": true });
+    notes.refused("move_note", folder, "DESTINATION_FOLDER_NOT_FOR_DIRECTORIES");
+    notes.refused(
+        "move_note",
+        json!({ "identifier": "a", "destination_folder": "c" }),
+        "IS_A_DIRECTORY",
+    );
+    notes.refused(
+        "delete_note",
+        json!({ "identifier": "zzz", "is_directory": true }),
+        "DIRECTORY_NOT_FOUND",
+    );
+}
+
+#[test]
+fn the_past_has_its_own_graph() {
+    let notes = Notes::new();
+    notes.write("", "A", "- uses [[B]]\n- [fact] old\n");
+    notes.write("", "B", "b\n");
+    let then = notes.write("", "C", "- likes [[A]]\n").structured["commit"].clone();
+    notes.ok("edit_note", json!({ "identifier": "A", "operation": "find_replace", "find_text": "- uses [[B]]\n- [fact] old", "content": "- uses [[D]]\n- [fact] new" }));
+    notes.ok("delete_note", json!({ "identifier": "C" }));
+    let check = |as_of: Value, related: Value, fact: &str, unresolved: Value| {
+        let context =
+            notes.ok("build_context", json!({ "url": "memory://a", "as_of": as_of })).structured;
+        let found = &context["results"][0];
+        let titles: Vec<_> = found["related_results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|r| r["title"].clone())
+            .collect();
+        assert_eq!(json!(titles), related);
+        assert_eq!(found["observations"][0]["content"], json!(fact));
+        assert_eq!(found["unresolved"], unresolved);
+    };
+    check(then.clone(), json!(["B", "C"]), "old", json!([]));
+    check(json!(null), json!([]), "new", json!([{ "relation_type": "uses", "to_name": "D" }]));
+    let all =
+        notes.ok("build_context", json!({ "url": "memory://*", "as_of": then.clone() })).structured;
+    assert_eq!(all["metadata"]["primary_count"], json!(3));
+    let read = notes.ok("read_note", json!({ "identifier": "C", "as_of": then })).structured;
+    assert_eq!(read["content"], json!("- likes [[A]]\n"));
+    notes.refused("build_context", json!({ "url": "A", "as_of": "2001-01-01" }), "NOTE_NOT_FOUND");
+    notes.refused("read_note", json!({ "identifier": "A", "as_of": "someday" }), "INVALID_AS_OF");
+}
+
+#[test]
+fn addresses_are_patterns_titles_and_projects() {
+    let notes = Notes::new();
+    notes.write("specs", "One", "- next [[Two]]\n- [fact] a thing\n");
+    notes.write("specs", "Two", "- next [[Three]]\n");
+    notes.write("other", "Three", "x");
+    let found = |arguments: Value| {
+        let context = notes.ok("build_context", arguments).structured;
+        let results = context["results"].as_array().unwrap().clone();
+        results
+            .iter()
+            .map(|r| {
+                let related: Vec<_> = r["related_results"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|n| format!("{}{}", n["title"].as_str().unwrap(), n["depth"]))
+                    .collect();
+                format!("{}:{}", r["primary_result"]["title"].as_str().unwrap(), related.join(","))
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(found(json!({ "url": "memory://specs/*" })), ["One:Two1", "Two:Three1,One1"]);
+    assert_eq!(found(json!({ "url": "memory://main/specs/*" })), ["One:Two1", "Two:Three1,One1"]);
+    assert_eq!(
+        found(json!({ "url": "memory://specs/*", "page_size": 1, "page": 2 })),
+        ["Two:Three1,One1"]
+    );
+    assert_eq!(found(json!({ "url": "One", "depth": 2 })), ["One:Two1,Three2"]);
+    assert_eq!(found(json!({ "url": "memory://main/specs/one", "depth": 0 })), ["One:"]);
+    assert_eq!(
+        found(json!({ "uri": "specs/One.md", "depth": "2", "max_results": 1 })),
+        ["One:Two1"]
+    );
+    assert_eq!(
+        found(json!({ "url": "memory://specs/one/observations/fact/a-thing" })),
+        ["One:Two1"]
+    );
+    for bad in ["", "memory://", "memory://a//b", "memory://a|b", "memory://memory://a", "a?b"] {
+        notes.refused("build_context", json!({ "url": bad }), "INVALID_URL");
+    }
+}
+
+#[test]
+fn edits_do_one_thing_each() {
+    let notes = Notes::new();
+    let start = "# Plan\n\nIntro\n\n## Steps\none\n\n### Detail\ndeep\n\n## End\nlast\n";
+    let check = |more: Value, expected: &str| {
+        notes.person("main/Plan.md", start);
+        let mut arguments = more;
+        arguments["identifier"] = json!("Plan");
+        notes.ok("edit_note", arguments.clone());
+        assert_eq!(notes.file("main/Plan.md"), expected, "{arguments}");
+    };
+    check(json!({ "operation": "append", "content": "x" }), &format!("{start}x\n"));
+    check(json!({ "operation": "prepend", "content": "x" }), &format!("x\n{start}"));
+    check(
+        json!({ "operation": "find_replace", "find": "one", "replace_with": "1" }),
+        &start.replace("one", "1"),
+    );
+    check(
+        json!({ "operation": "find_replace", "find_text": "e", "content": "E", "expected_replacements": 5 }),
+        &start.replace('e', "E"),
+    );
+    check(
+        json!({ "operation": "replace_section", "heading": "Steps", "content": "## Steps\ntwo" }),
+        &start.replace("one\n\n### Detail\ndeep", "two"),
+    );
+    check(
+        json!({ "operation": "replace_section", "section": "## Steps", "content": "two", "replace_subsections": false }),
+        &start.replace("one", "two"),
+    );
+    check(
+        json!({ "operation": "replace_section", "section": "New", "content": "n" }),
+        &format!("{start}\n## New\nn\n"),
+    );
+    check(
+        json!({ "operation": "insert_before_section", "section": "End", "content": "b" }),
+        &start.replace("## End", "b\n\n## End"),
+    );
+    check(
+        json!({ "operation": "insert_after_section", "section": "End", "content": "a" }),
+        &start.replace("## End\n", "## End\na\n"),
+    );
+    notes.refused("edit_note", json!({ "identifier": "Plan", "operation": "insert_after_section", "section": "Nope", "content": "a" }), "EDIT_FAILED");
+    notes.refused(
+        "edit_note",
+        json!({ "identifier": "Plan", "operation": "erase", "content": "a" }),
+        "INVALID_ARGUMENTS",
+    );
+    notes.refused(
+        "edit_note",
+        json!({ "identifier": "Plan", "operation": "append" }),
+        "INVALID_ARGUMENTS",
+    );
+    notes.refused("edit_note", json!({ "identifier": "Plan", "operation": "append", "content": "", "metadata": { "a": null } }), "INVALID_ARGUMENTS");
+    // The title follows a heading that it was equal to.
+    notes.write("", "Old Name", "# Old Name\n");
+    notes.ok("edit_note", json!({ "identifier": "Old Name", "operation": "find_replace", "find_text": "# Old Name", "content": "# New Name" }));
+    assert_eq!(
+        notes.ok("read_note", json!({ "identifier": "New Name" })).structured["title"],
+        json!("New Name")
+    );
+}
+
+#[test]
+fn content_with_frontmatter_of_its_own_is_respected() {
+    let notes = Notes::new();
+    let content = "---\ntitle: Ignored\ntype: spec\npermalink: custom/address\nowner: me # a comment\n---\nBody\n";
+    notes.ok("write_note", json!({ "title": "Kept", "directory": "x", "content": content, "note_type": "note", "tags": ["a"] }));
+    let file = notes.file("main/x/Kept.md");
+    assert_eq!(
+        file,
+        "---\ntitle: Kept\ntype: spec\npermalink: custom/address\nowner: me # a comment\ntags:\n  - a\n---\nBody\n"
+    );
+    // Old keys survive an overwrite.
+    notes.ok(
+        "write_note",
+        json!({ "title": "Kept", "directory": "x", "content": "New", "overwrite": true }),
+    );
+    assert_eq!(notes.file("main/x/Kept.md"), file.replace("Body", "New"));
+    // A permalink that is taken gets a number.
+    let second =
+        notes.ok("write_note", json!({ "title": "Other", "directory": "x", "content": content }));
+    assert_eq!(second.structured["permalink"], json!("custom/address-1"));
+}
