@@ -18,6 +18,9 @@ mod settings;
 mod tool;
 mod tool_use;
 
+pub use graph::{
+    GraphEntity, GraphImport, GraphRelation, GraphSettings, export_graph, import_graph,
+};
 pub use instructions::instructions;
 pub use prompts::{PromptArgument, PromptDef, PromptMessage};
 pub use resource::ResourceDef;

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use memoranda_core::id::ProjectName;
 
+use crate::graph::GraphSettings;
+
 /// How the tools behave.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -23,6 +25,8 @@ pub struct Settings {
     pub guidance: Option<String>,
     /// The folder that the client works in, where one is known: it says which repository is meant.
     pub workspace: Option<PathBuf>,
+    /// The graph of entities.
+    pub graph: GraphSettings,
 }
 
 impl Settings {
@@ -37,6 +41,7 @@ impl Settings {
             memories: memories_project(),
             guidance: None,
             workspace: None,
+            graph: GraphSettings::standard(),
         }
     }
 }

@@ -66,7 +66,7 @@ impl KeyKind {
 }
 
 /// Every setting.
-pub(crate) const KEYS: [Key; 14] = [
+pub(crate) const KEYS: [Key; 16] = [
     Key {
         name: "home",
         kind: KeyKind::Folder,
@@ -147,6 +147,20 @@ pub(crate) const KEYS: [Key; 14] = [
         default: "100000",
         variables: &[],
         doc: "The most characters that one view of the memory tool shows.",
+    },
+    Key {
+        name: "graph.max_observation_chars",
+        kind: KeyKind::Number,
+        default: "150",
+        variables: &[],
+        doc: "The most characters that a fact of the graph may have.",
+    },
+    Key {
+        name: "graph.max_sentences",
+        kind: KeyKind::Number,
+        default: "2",
+        variables: &[],
+        doc: "The most sentences that a fact of the graph may have.",
     },
     Key {
         name: "mcp.toolsets",

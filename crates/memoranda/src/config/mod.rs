@@ -11,7 +11,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum as _;
 use etcetera::BaseStrategy as _;
-use memoranda_dialects::{CreateMode, SecretPolicy, Wording};
+use memoranda_dialects::{CreateMode, GraphSettings, SecretPolicy, Wording};
+use memoranda_engine::core::fact::FactLimits;
 
 use crate::cli::GlobalArgs;
 use crate::env;
@@ -158,6 +159,7 @@ impl Settings {
     pub(crate) fn tools(&self) -> memoranda_dialects::Settings {
         let standard = memoranda_dialects::Settings::standard();
         let number = |name| self.value(name).parse::<u64>().ok();
+        let size = |name, usual| self.value(name).parse::<usize>().unwrap_or(usual);
         memoranda_dialects::Settings {
             wording: Wording::parse(self.value("mcp.wording")).unwrap_or(standard.wording),
             create: match self.value("memory.create") {
@@ -179,6 +181,13 @@ impl Settings {
                 .filter(|guidance| !guidance.trim().is_empty())
                 .map(str::to_owned),
             workspace: env::workspace(),
+            graph: GraphSettings {
+                limits: FactLimits {
+                    chars: size("graph.max_observation_chars", standard.graph.limits.chars),
+                    sentences: size("graph.max_sentences", standard.graph.limits.sentences),
+                },
+                ..standard.graph
+            },
         }
     }
 }
