@@ -20,6 +20,9 @@ mod tool;
 mod tool_use;
 
 pub use exchange::{Content, Exchange, Question, Said};
+pub use graph::{
+    GraphEntity, GraphImport, GraphRelation, GraphSettings, export_graph, import_graph,
+};
 pub use instructions::instructions;
 pub use prompts::{PromptArgument, PromptDef, PromptMessage};
 pub use records::{

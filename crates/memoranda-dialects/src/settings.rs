@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use jiff::tz::TimeZone;
 use memoranda_core::id::ProjectName;
 
+use crate::graph::GraphSettings;
+
 /// How the tools behave.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -26,6 +28,8 @@ pub struct Settings {
     pub notes: NotesSettings,
     /// The folder that the client works in, where one is known: it says which repository is meant.
     pub workspace: Option<PathBuf>,
+    /// The graph of entities.
+    pub graph: GraphSettings,
     /// How records behave.
     pub records: RecordSettings,
 }
@@ -58,6 +62,7 @@ impl Settings {
             notes: NotesSettings::standard(),
             workspace: None,
             records: RecordSettings::standard(),
+            graph: GraphSettings::standard(),
         }
     }
 }

@@ -11,6 +11,14 @@
 #[path = "it/support.rs"]
 mod support;
 
+#[path = "it/graph_model.rs"]
+mod graph_model;
+#[path = "it/graph_reference.rs"]
+mod graph_reference;
+#[path = "it/graph_save.rs"]
+mod graph_save;
+#[path = "it/graph_versions.rs"]
+mod graph_versions;
 #[path = "it/memory_model.rs"]
 mod memory_model;
 #[path = "it/memory_safety.rs"]

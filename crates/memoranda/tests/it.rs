@@ -19,6 +19,8 @@ mod archive;
 mod config;
 #[path = "it/failures.rs"]
 mod failures;
+#[path = "it/graph_tools.rs"]
+mod graph_tools;
 #[path = "it/help.rs"]
 mod help;
 #[path = "it/hooks.rs"]

@@ -1,15 +1,88 @@
 //! Entities, their facts and relations: small, checked, versioned.
+//!
+//! An entity is a note `<thread>/<entity>.md` in the project `graph`: its title is the entity's
+//! name, its type the entity's type; facts carry ids and versions in comments, relations are
+//! links. Without `threadId` the tools behave as those of the reference knowledge graph server.
+
+mod analytics;
+mod bench;
+mod entity;
+mod error;
+mod load;
+mod query;
+mod reference;
+mod request;
+mod save;
+mod schema;
+mod settings;
+mod thread;
+mod tools;
+mod transfer;
+mod upkeep;
+mod versions;
+
+use memoranda_engine::{Memory, Result};
 
 use crate::prompts::PromptDef;
 use crate::resource::ResourceDef;
-use crate::tool::ToolDef;
+use crate::settings::Settings;
+use crate::tool::{Call, ToolResult, Toolset};
 
-/// The tools' rows.
-pub(crate) const TOOLS: &[ToolDef] = &[];
+pub use settings::GraphSettings;
+pub(crate) use tools::TOOLS;
+pub use transfer::{GraphEntity, GraphImport, GraphRelation, export_graph, import_graph};
+
 /// The prompts' rows.
 pub(crate) const PROMPTS: &[PromptDef] = &[];
+
 /// The resources' rows.
-pub(crate) const RESOURCES: &[ResourceDef] = &[];
+pub(crate) const RESOURCES: &[ResourceDef] = &[ResourceDef {
+    uri: "memory://knowledge-graph",
+    name: "knowledge-graph",
+    title: "Knowledge graph",
+    description: "The entities and relations of the thread `default`, as JSON",
+    mime: "application/json",
+    toolset: Toolset::Graph,
+    read: knowledge_graph,
+}];
 
 /// What a client's model is told of this set, in at most 200 bytes.
 pub(crate) const BRIEF: &str = "GRAPH: `save_memory` stores entities with short atomic facts and at least one relation each; it says what to mend.\n";
+
+fn knowledge_graph(memory: &Memory, settings: &Settings, _: &[&str]) -> Result<Option<String>> {
+    let (entities, relations) = export_graph(memory, settings, None)?;
+    let entity = |entity: &GraphEntity| {
+        serde_json::json!({
+            "name": entity.name,
+            "entityType": entity.entity_type,
+            "observations": entity.observations,
+        })
+    };
+    let relation = |relation: &GraphRelation| {
+        serde_json::json!({
+            "from": relation.from, "to": relation.to, "relationType": relation.relation_type,
+        })
+    };
+    let graph = serde_json::json!({
+        "entities": entities.iter().map(entity).collect::<Vec<_>>(),
+        "relations": relations.iter().map(relation).collect::<Vec<_>>(),
+    });
+    Ok(serde_json::to_string_pretty(&graph).ok())
+}
+
+/// The entities around some, at most `depth` relations away, with the relations among them; in the
+/// thread `default` if none is named. This is what `get_context` answers for `entityNames`.
+#[allow(dead_code, reason = "called by the tool that other sets share")]
+pub(crate) fn neighbourhood(
+    call: &Call<'_>,
+    names: &[String],
+    thread: Option<&str>,
+    depth: usize,
+) -> ToolResult {
+    told(query::neighbourhood(call, names, thread, depth))
+}
+
+/// A handler's result as a tool's.
+fn told(result: error::Result<ToolResult>) -> ToolResult {
+    result.unwrap_or_else(error::GraphError::told)
+}

@@ -42,6 +42,22 @@ impl TestVault {
         self.call("memory", arguments)
     }
 
+    /// Calls a tool, which must succeed; its structured result.
+    #[track_caller]
+    pub(crate) fn done(&self, name: &str, arguments: Value) -> Value {
+        let result = self.call(name, &arguments);
+        assert!(!result.is_error, "{name} {arguments}: {}", result.text);
+        result.structured
+    }
+
+    /// Calls a tool, which must refuse; its text and structured result.
+    #[track_caller]
+    pub(crate) fn refused(&self, name: &str, arguments: Value) -> (String, Value) {
+        let result = self.call(name, &arguments);
+        assert!(result.is_error, "{name} {arguments}: {}", result.text);
+        (result.text, result.structured)
+    }
+
     pub(crate) fn call(&self, name: &str, arguments: &Value) -> ToolResult {
         let cancelled = AtomicBool::new(false);
         let context = Call {

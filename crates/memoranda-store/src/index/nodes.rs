@@ -238,7 +238,7 @@ pub(crate) fn holding(
          WHERE n.project = ?1 AND n.folder = ?2 AND n.placeholder = 0 \
          AND (f.title LIKE ?3 ESCAPE '\\' OR json_extract(f.metadata, '$.type') LIKE ?3 ESCAPE '\\' \
          OR EXISTS (SELECT 1 FROM observations o WHERE o.file = n.file AND o.struck = 0 \
-         AND o.superseded_by IS NULL AND o.text LIKE ?3 ESCAPE '\\')) \
+         AND o.superseded_by IS NULL AND (o.text || ifnull(o.context, '')) LIKE ?3 ESCAPE '\\')) \
          ORDER BY f.path LIMIT ?4",
     )?;
     let values = params![project_id_of(db, project)?, folder, format!("%{escaped}%"), limit as i64];

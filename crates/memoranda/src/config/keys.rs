@@ -175,6 +175,20 @@ pub(crate) const KEYS: &[Key] = &[
               in the vault, or any. You add others with `memoranda project add`.",
     },
     Key {
+        name: "graph.max_observation_chars",
+        kind: KeyKind::Number,
+        default: "150",
+        variables: &[],
+        doc: "The most characters that a fact of the graph may have.",
+    },
+    Key {
+        name: "graph.max_sentences",
+        kind: KeyKind::Number,
+        default: "2",
+        variables: &[],
+        doc: "The most sentences that a fact of the graph may have.",
+    },
+    Key {
         name: "mcp.toolsets",
         kind: KeyKind::Text,
         default: "default",

@@ -13,8 +13,9 @@ use clap::ValueEnum as _;
 use etcetera::BaseStrategy as _;
 use jiff::tz::TimeZone;
 use memoranda_dialects::{
-    CreateMode, NotesSettings, ProjectFolders, RecordSettings, SecretPolicy, Wording,
+    CreateMode, GraphSettings, NotesSettings, ProjectFolders, RecordSettings, SecretPolicy, Wording,
 };
+use memoranda_engine::core::fact::FactLimits;
 
 use crate::cli::GlobalArgs;
 use crate::env;
@@ -188,6 +189,7 @@ impl Settings {
     pub(crate) fn tools(&self) -> memoranda_dialects::Settings {
         let standard = memoranda_dialects::Settings::standard();
         let number = |name| self.value(name).parse::<u64>().ok();
+        let size = |name, usual| self.value(name).parse::<usize>().unwrap_or(usual);
         memoranda_dialects::Settings {
             wording: Wording::parse(self.value("mcp.wording")).unwrap_or(standard.wording),
             create: match self.value("memory.create") {
@@ -211,6 +213,13 @@ impl Settings {
             notes: self.notes(),
             workspace: env::workspace(),
             records: RecordSettings { zone: self.zone() },
+            graph: GraphSettings {
+                limits: FactLimits {
+                    chars: size("graph.max_observation_chars", standard.graph.limits.chars),
+                    sentences: size("graph.max_sentences", standard.graph.limits.sentences),
+                },
+                ..standard.graph
+            },
         }
     }
 }

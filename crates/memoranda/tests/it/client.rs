@@ -86,11 +86,17 @@ impl Client {
         self.write.as_mut().unwrap().write_all(line.as_bytes()).unwrap();
     }
 
-    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
+    /// Sends a request without waiting for its answer; its id.
+    pub(crate) fn post(&mut self, method: &str, params: Value) -> u64 {
         let id = self.next;
         self.next += 1;
         let params = self.era.params(params);
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        id
+    }
+
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
+        let id = self.post(method, params);
         loop {
             let line = self.lines.recv_timeout(PATIENCE).unwrap();
             let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"));

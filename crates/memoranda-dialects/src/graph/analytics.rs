@@ -1,0 +1,264 @@
+//! The graph summed up: what changed, what matters, what is tied to what, and what hangs loose.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use jiff::{SignedDuration, Timestamp};
+use memoranda_core::path::NotePath;
+use memoranda_engine::{FileSummary, ListFilter, ListOrder, NodeRow, clock};
+use serde_json::{Value, json};
+
+use super::entity::{CONFIDENCE, IMPORTANCE, Superseded};
+use super::error::Result;
+use super::load::{Layout, Wish, answer, entity, is_own, time};
+use super::thread::{Shape, Thread, id_of};
+use crate::args::Args;
+use crate::tool::{Call, ToolResult};
+
+/// How many of each kind are told.
+const TOP: usize = 10;
+
+pub(super) fn analytics(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = Args::new("get_analytics", arguments)?;
+    let thread = Thread::named(&mut args, call.settings)?;
+    args.only(&["threadId"])?;
+    let folder = thread.within(call.memory);
+    let all = folder.nodes()?;
+    let incoming = folder.incoming(&all)?;
+    let unbound = folder.unbound(&all)?;
+    let nodes: Vec<NodeRow> = all.into_iter().filter(|node| !node.is_placeholder).collect();
+    let degree = |node: &NodeRow| node.relations + incoming.get(&node.file).copied().unwrap_or(0);
+    let importance = |node: &NodeRow| node.importance.unwrap_or(IMPORTANCE);
+
+    let important = top(&nodes, |node| (importance(node) * 1e9) as u64);
+    let connected = top(&nodes, degree);
+    let mut loose: Vec<&NodeRow> =
+        nodes.iter().filter(|node| degree(node) == 0 || unbound.contains(&node.file)).collect();
+    let orphans = loose.len();
+    loose.truncate(TOP);
+
+    let recent = changed(call, &thread, None, TOP)?;
+    let mut recent_changes = Vec::with_capacity(recent.len());
+    for file in &recent {
+        recent_changes.push(change(call, &thread, file)?);
+    }
+    let named = |node: &NodeRow| -> Result<(Option<FileSummary>, Value)> {
+        let file = call.memory.store().file_by_id(node.file)?;
+        let told = file.as_ref().map_or(
+            Value::Null,
+            |file| json!({ "entityName": file.title, "entityType": type_of(file) }),
+        );
+        Ok((file, told))
+    };
+    let mut top_important = Vec::new();
+    for node in important {
+        let (_, mut told) = named(node)?;
+        told["importance"] = json!(importance(node));
+        told["observationCount"] = json!(node.facts);
+        top_important.push(told);
+    }
+    let mut most_connected = Vec::new();
+    for node in connected.into_iter().filter(|node| degree(node) > 0) {
+        let (_, mut told) = named(node)?;
+        told["relationCount"] = json!(degree(node));
+        told["connectedTo"] = json!(connected_to(call, &thread, node.file)?);
+        most_connected.push(told);
+    }
+    let mut orphaned = Vec::new();
+    for node in loose {
+        let (_, mut told) = named(node)?;
+        let reason = if degree(node) == 0 { "no_relations" } else { "broken_relation" };
+        told["reason"] = json!(reason);
+        orphaned.push(told);
+    }
+    let structured = json!({
+        "recent_changes": recent_changes,
+        "top_important": top_important,
+        "most_connected": most_connected,
+        "orphaned_entities": orphaned,
+        "entity_count": nodes.len(),
+        "orphaned_count": orphans,
+        "thread": thread.id,
+        "project": thread.project.as_str(),
+    });
+    Ok(answer(&thread, structured))
+}
+
+/// The nodes with the highest values; among equals the oldest.
+fn top<'n>(nodes: &'n [NodeRow], value: impl Fn(&NodeRow) -> u64) -> Vec<&'n NodeRow> {
+    let mut best: Vec<(Reverse<u64>, i64, &NodeRow)> = Vec::with_capacity(TOP + 1);
+    for node in nodes {
+        let key = (Reverse(value(node)), node.file);
+        if best.len() == TOP && best.last().is_some_and(|last| (last.0, last.1) <= key) {
+            continue;
+        }
+        let at = best.partition_point(|other| (other.0, other.1) < key);
+        best.insert(at, (key.0, key.1, node));
+        best.truncate(TOP);
+    }
+    best.into_iter().map(|(_, _, node)| node).collect()
+}
+
+/// The names that an entity is tied to, either way, each once.
+fn connected_to(call: &Call<'_>, thread: &Thread, file: i64) -> Result<Vec<String>> {
+    const MOST: usize = 20;
+    let store = call.memory.store();
+    let mut names: Vec<String> = Vec::new();
+    let out = store.relations_from(file)?.into_iter().map(|row| (row.target_file, row.target));
+    let back = store.relations_to(file)?.into_iter().map(|row| (Some(row.file), String::new()));
+    for (other, written) in out.chain(back) {
+        if names.len() == MOST {
+            break;
+        }
+        let found = other.map(|id| store.file_by_id(id)).transpose()?.flatten();
+        let name = match found {
+            Some(f) if f.project == thread.project && is_own(thread, &f.path) => f.title,
+            _ => written,
+        };
+        if !name.is_empty() && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+fn type_of(file: &FileSummary) -> String {
+    let metadata: Value = serde_json::from_str(&file.metadata).unwrap_or_default();
+    metadata["type"].as_str().unwrap_or("Note").to_owned()
+}
+
+fn is_placeholder(file: &FileSummary) -> bool {
+    file.metadata.contains("\"placeholder\":\"true\"")
+}
+
+/// The entities that changed last.
+fn changed(
+    call: &Call<'_>,
+    thread: &Thread,
+    since: Option<Timestamp>,
+    limit: usize,
+) -> Result<Vec<FileSummary>> {
+    let filter = ListFilter {
+        project: Some(thread.project.clone()),
+        folder: NotePath::parse(&thread.folder).ok(),
+        since,
+        ..ListFilter::default()
+    };
+    let mut found = Vec::new();
+    let mut offset = 0;
+    loop {
+        let files = call.memory.store().list(&filter, ListOrder::Newest, limit.max(50), offset)?;
+        let read = files.len();
+        offset += read;
+        let own = files.into_iter().filter(|f| is_own(thread, &f.path) && !is_placeholder(f));
+        found.extend(own);
+        if read < limit.max(50) || found.len() >= limit {
+            found.truncate(limit);
+            return Ok(found);
+        }
+    }
+}
+
+fn change(call: &Call<'_>, thread: &Thread, file: &FileSummary) -> Result<Value> {
+    let is_new = thread.within(call.memory).was_just_made(&file.path)?;
+    Ok(json!({
+        "entityName": file.title,
+        "entityType": type_of(file),
+        "lastModified": file.updated.to_string(),
+        "changeType": if is_new { "created" } else { "updated" },
+    }))
+}
+
+pub(super) fn recent_changes(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = Args::new("get_recent_changes", arguments)?;
+    let mut wish = Wish::read(&mut args, call)?;
+    wish.thread.shape = Shape::Thread;
+    args.only(&[&Wish::PARAMETERS[..], &["since"]].concat())?;
+    let since = time(&args, "since")?
+        .ok_or_else(|| args.missing("since", "a time such as 2026-01-20T15:30:00Z"))?;
+    let files = changed(call, &wish.thread, Some(since), wish.offset + wish.limit + 1)?;
+    let mut layout = Layout::new(&wish);
+    let mut next = None;
+    for (n, file) in files.iter().enumerate().skip(wish.offset) {
+        let Some(entity) = entity(call, file)? else { continue };
+        let mut told = entity.told(&wish.thread, Superseded::Hide);
+        told["changeType"] = change(call, &wish.thread, file)?["changeType"].clone();
+        let new = entity.relations.iter().filter(|r| r.time.is_some_and(|time| time >= since));
+        let relations = new.map(|relation| relation.told(&entity.name, &wish.thread)).collect();
+        if layout.entities.len() == wish.limit || !layout.add(Some(told), relations) {
+            next = Some(n);
+            break;
+        }
+    }
+    Ok(layout.answer(next, None))
+}
+
+pub(super) fn stats(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = Args::new("get_memory_stats", arguments)?;
+    let thread = Thread::optional(&mut args, call.settings)?;
+    args.only(&["threadId"])?;
+    let folder = thread.within(call.memory);
+    let nodes: Vec<NodeRow> =
+        folder.nodes()?.into_iter().filter(|node| !node.is_placeholder).collect();
+    let mean = |value: fn(&NodeRow) -> f64| match nodes.len() {
+        0 => 0.0,
+        count => (nodes.iter().map(value).sum::<f64>() / count as f64 * 1000.0).round() / 1000.0,
+    };
+    let threads = call.memory.store().folders(&thread.project)?;
+    let relations = threads.iter().find(|sum| sum.folder == thread.folder);
+    let mut types: BTreeMap<String, u64> = BTreeMap::new();
+    let mut days: BTreeMap<String, u64> = BTreeMap::new();
+    let week = clock::now().checked_sub(SignedDuration::from_hours(7 * 24)).unwrap_or_default();
+    for node in &nodes {
+        let Some(file) = call.memory.store().file_by_id(node.file)? else { continue };
+        *types.entry(type_of(&file)).or_default() += 1;
+        if file.updated >= week {
+            let day = file.updated.to_string().chars().take(10).collect();
+            *days.entry(day).or_default() += 1;
+        }
+    }
+    let activity: Vec<Value> = days
+        .into_iter()
+        .map(|(day, count)| json!({ "timestamp": day, "entityCount": count }))
+        .collect();
+    let structured = json!({
+        "entityCount": nodes.len(),
+        "relationCount": relations.map_or(0, |sum| sum.relations),
+        "threadCount": threads.iter().filter(|sum| id_of(&sum.folder).is_some()).count(),
+        "entityTypes": types,
+        "avgConfidence": mean(|node| node.confidence.unwrap_or(CONFIDENCE)),
+        "avgImportance": mean(|node| node.importance.unwrap_or(IMPORTANCE)),
+        "recentActivity": activity,
+        "thread": thread.id,
+    });
+    Ok(answer(&Thread { shape: Shape::Thread, ..thread }, structured))
+}
+
+pub(super) fn conversations(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
+    let args = Args::new("list_conversations", arguments)?;
+    args.only(&["offset", "limit"])?;
+    let offset = args.number("offset", 0, 1_000_000)?.unwrap_or(0) as usize;
+    let limit = args.number("limit", 1, 1000)?.unwrap_or(100) as usize;
+    let project = &call.settings.graph.project;
+    let store = call.memory.store();
+    let sums = store.folders(project)?;
+    let threads = sums.into_iter().filter_map(|sum| Some((id_of(&sum.folder)?, sum)));
+    let threads: Vec<_> = threads.filter(|(id, _)| !id.is_empty()).collect();
+    let mut found = Vec::new();
+    for (id, sum) in threads.iter().skip(offset).take(limit) {
+        let times = store.folder(project, &sum.folder).times()?;
+        found.push(json!({
+            "agentThreadId": id,
+            "entityCount": sum.notes,
+            "relationCount": sum.relations,
+            "firstCreated": times.map(|(first, _)| first.to_string()),
+            "lastUpdated": times.map(|(_, last)| last.to_string()),
+        }));
+    }
+    let mut structured =
+        json!({ "conversations": found, "total": threads.len(), "project": project.as_str() });
+    if offset + limit < threads.len() {
+        structured["nextOffset"] = json!(offset + limit);
+    }
+    Ok(ToolResult::ok(super::load::lines(&structured), structured))
+}

@@ -1,0 +1,414 @@
+//! Changing entities under the lock: notes are opened, edited and laid back in one commit.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use memoranda_core::id::ObservationId;
+use memoranda_core::note::edit::{Edit, EditError, FactRef, apply};
+use memoranda_core::note::permalink::{file_name_of_title, permalink_of};
+use memoranda_core::note::{
+    self, Fact as Comment, MetaValue, NewRelation, render_observation, render_relation, stated,
+};
+use memoranda_core::path::NotePath;
+use memoranda_engine::{Desk, ListFilter, ListOrder, Step, clock};
+
+use super::entity::{CONFIDENCE, Entity, IMPORTANCE};
+use super::error::{GraphError, Result};
+use super::thread::{Shape, Thread};
+
+/// The notes of one thread while the lock is held.
+pub(crate) struct Bench<'a, 'd> {
+    desk: &'a Desk<'d>,
+    thread: &'a Thread,
+    pub(crate) now: Timestamp,
+    sheets: BTreeMap<String, Sheet>,
+    is_known: bool,
+}
+
+/// A note that was opened.
+struct Sheet {
+    path: NotePath,
+    text: String,
+    before: Option<String>,
+    file: Option<i64>,
+    is_removed: bool,
+}
+
+/// How much something counts, as far as the caller said.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Weight {
+    pub(crate) confidence: Option<f64>,
+    pub(crate) importance: Option<f64>,
+}
+
+/// An entity to be made.
+pub(crate) struct NewEntity<'e> {
+    pub(crate) name: &'e str,
+    pub(crate) entity_type: &'e str,
+    pub(crate) facts: &'e [String],
+    pub(crate) relations: Vec<NewRelation>,
+    pub(crate) weight: Weight,
+    pub(crate) time: Option<Timestamp>,
+    pub(crate) kind: Kind,
+}
+
+/// Whether an entity is described, or only named as the beginning of a relation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Described,
+    Placeholder,
+}
+
+impl<'a, 'd> Bench<'a, 'd> {
+    pub(crate) fn new(desk: &'a Desk<'d>, thread: &'a Thread) -> Self {
+        let now = clock::now();
+        Self { desk, thread, now, sheets: BTreeMap::new(), is_known: false }
+    }
+
+    /// Opens the note of an entity; `false` if there is none.
+    pub(crate) fn open(&mut self, name: &str) -> Result<bool> {
+        if let Some(sheet) = self.sheets.get(name) {
+            return Ok(!sheet.is_removed);
+        }
+        for found in self.desk.titled(&self.thread.project, &self.thread.folder, name)? {
+            let place = self.thread.place(found.path.clone());
+            let Some((text, _)) = self.desk.text(&place)? else { continue };
+            // Somebody may have given the note another title just now.
+            if Entity::read(&found.path, &text).name != name {
+                continue;
+            }
+            let text = self.with_versions(found.id, &found.path, text)?;
+            let before = Some(text.clone());
+            let sheet =
+                Sheet { path: found.path, text, before, file: Some(found.id), is_removed: false };
+            self.sheets.insert(name.to_owned(), sheet);
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Where a person reworded a fact, its comment follows now.
+    fn with_versions(&self, file: i64, path: &NotePath, mut text: String) -> Result<String> {
+        let rows = self.desk.observations(file)?;
+        let note = note::parse(&text);
+        for fact in note.observations.iter().filter_map(|o| o.fact.as_ref()) {
+            let known = rows.iter().find(|row| row.id == fact.id.as_str());
+            let version = known.map_or(0, |row| row.version);
+            if version > fact.version {
+                let observation = FactRef::Id(fact.id.clone());
+                let fact = Comment { version, ..fact.clone() };
+                let edit = Edit::SetFact { observation, fact };
+                text = apply(&text, &edit)
+                    .map_err(|error| GraphError::Edit { name: path.stem().to_owned(), error })?;
+            }
+        }
+        Ok(text)
+    }
+
+    /// What an opened note says.
+    pub(crate) fn entity(&self, name: &str) -> Option<Entity> {
+        let sheet = self.sheets.get(name).filter(|sheet| !sheet.is_removed)?;
+        Some(Entity::read(&sheet.path, &sheet.text))
+    }
+
+    /// Opens an entity that must be there and is described.
+    pub(crate) fn need(&mut self, name: &str) -> Result<Entity> {
+        let found = if self.open(name)? { self.entity(name) } else { None };
+        found
+            .filter(|entity| !entity.is_placeholder)
+            .ok_or_else(|| GraphError::Refused(format!("Entity with name {name} not found")))
+    }
+
+    /// Changes an opened note.
+    pub(crate) fn edit(&mut self, name: &str, edit: &Edit) -> Result<()> {
+        if let Some(sheet) = self.sheets.get_mut(name) {
+            sheet.text = apply(&sheet.text, edit)
+                .map_err(|error| GraphError::Edit { name: name.to_owned(), error })?;
+        }
+        Ok(())
+    }
+
+    /// Makes the note of an entity that is not there.
+    pub(crate) fn create(&mut self, new: &NewEntity<'_>) -> Result<Vec<ObservationId>> {
+        self.know_thread()?;
+        let path = self.free_path(new.name)?;
+        let (text, ids) = self.new_text(new)?;
+        let file = None;
+        let sheet = Sheet { path, text, before: None, file, is_removed: false };
+        self.sheets.insert(new.name.to_owned(), sheet);
+        Ok(ids)
+    }
+
+    fn new_text(&self, new: &NewEntity<'_>) -> Result<(String, Vec<ObservationId>)> {
+        let failed = |error| GraphError::Edit { name: new.name.to_owned(), error };
+        let mut keys = vec![("title", new.name.to_owned()), ("type", new.entity_type.to_owned())];
+        let said = |value: Option<f64>, usual| value.filter(|value| *value != usual);
+        keys.extend(said(new.weight.importance, IMPORTANCE).map(|v| ("importance", shown(v))));
+        keys.extend(said(new.weight.confidence, CONFIDENCE).map(|v| ("confidence", shown(v))));
+        if new.kind == Kind::Placeholder {
+            keys.push(("placeholder", "true".to_owned()));
+        }
+        let mut text = String::new();
+        for (key, value) in keys {
+            text = with_key(&text, key, &value).map_err(failed)?;
+        }
+        let head = text.clone();
+        let mut ids = Vec::with_capacity(new.facts.len());
+        let mut facts = Vec::with_capacity(new.facts.len());
+        for fact in new.facts {
+            let comment = self.comment(new.weight, new.time);
+            ids.push(comment.id.clone());
+            facts.push(note::NewObservation { fact: Some(comment), ..stated(fact) });
+        }
+        if !facts.is_empty() {
+            text.push_str("\n## Observations\n");
+            facts
+                .iter()
+                .for_each(|fact| text.push_str(&format!("- {}\n", render_observation(fact))));
+        }
+        if !new.relations.is_empty() {
+            text.push_str("\n## Relations\n");
+            for relation in &new.relations {
+                text.push_str(&format!("- {}\n", render_relation(relation)));
+            }
+        }
+        let read = note::parse(&text);
+        let wanted = new.relations.iter().all(|wanted| {
+            read.relations.iter().any(|relation| {
+                relation.relation_type == wanted.relation_type && relation.name() == wanted.target
+            })
+        });
+        if wanted && read.observations.len() == facts.len() {
+            return Ok((text, ids));
+        }
+        // A text that reads as something else in company is added with more care.
+        text = head;
+        for observation in facts {
+            let edit = Edit::AddObservation { section: None, observation };
+            text = apply(&text, &edit).map_err(failed)?;
+        }
+        for relation in &new.relations {
+            let edit = Edit::Relate { relation: relation.clone() };
+            text = apply(&text, &edit).map_err(failed)?;
+        }
+        Ok((text, ids))
+    }
+
+    /// What is known of a fact that is written now.
+    pub(crate) fn comment(&self, weight: Weight, time: Option<Timestamp>) -> Comment {
+        let usual = |value: Option<f64>, usual| match self.thread.shape {
+            Shape::Thread => Some(value.unwrap_or(usual)),
+            Shape::Reference => value,
+        };
+        Comment {
+            id: clock::new_observation_id(),
+            version: 1,
+            time: Some(time.unwrap_or(self.now)),
+            confidence: usual(weight.confidence, CONFIDENCE),
+            importance: usual(weight.importance, IMPORTANCE),
+            thread: Some(self.thread.id.clone()),
+            superseded_by: None,
+            supersedes: None,
+        }
+    }
+
+    /// Adds a fact to an opened note.
+    pub(crate) fn add_fact(
+        &mut self,
+        name: &str,
+        content: &str,
+        weight: Weight,
+        time: Option<Timestamp>,
+    ) -> Result<ObservationId> {
+        let comment = self.comment(weight, time);
+        let id = comment.id.clone();
+        let observation = note::NewObservation { fact: Some(comment), ..stated(content) };
+        self.edit(name, &Edit::AddObservation { section: None, observation })?;
+        Ok(id)
+    }
+
+    /// Raises what an opened entity counts for; nothing is lowered.
+    pub(crate) fn raise(&mut self, name: &str, weight: Weight) -> Result<()> {
+        let Some(entity) = self.entity(name) else { return Ok(()) };
+        for (key, given, now) in [
+            ("importance", weight.importance, entity.importance),
+            ("confidence", weight.confidence, entity.confidence),
+        ] {
+            if let Some(value) = given.filter(|value| *value > now) {
+                self.set(name, key, &shown(value))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives an opened note a key.
+    pub(crate) fn set(&mut self, name: &str, key: &str, value: &str) -> Result<()> {
+        if let Some(sheet) = self.sheets.get_mut(name) {
+            sheet.text = with_key(&sheet.text, key, value)
+                .map_err(|error| GraphError::Edit { name: name.to_owned(), error })?;
+        }
+        Ok(())
+    }
+
+    /// Adds a relation to an opened note; `false` if it was stated already.
+    pub(crate) fn relate(&mut self, name: &str, relation: NewRelation) -> Result<bool> {
+        let known = self.entity(name).is_some_and(|entity| {
+            let same = |r: &super::entity::Relation| {
+                r.relation_type == relation.relation_type && r.target == relation.target
+            };
+            entity.relations.iter().any(same)
+        });
+        if !known {
+            self.edit(name, &Edit::Relate { relation })?;
+        }
+        Ok(!known)
+    }
+
+    /// Removes a relation from an opened note; `false` if it was not stated. A placeholder that
+    /// holds nothing any more goes with its last relation.
+    pub(crate) fn unrelate(&mut self, name: &str, relation_type: &str, to: &str) -> Result<bool> {
+        let Some(entity) = self.entity(name) else { return Ok(false) };
+        let same =
+            |r: &&super::entity::Relation| r.relation_type == relation_type && r.target == to;
+        if entity.relations.iter().find(same).is_none() {
+            return Ok(false);
+        }
+        let (relation_type, target) = (relation_type.to_owned(), to.to_owned());
+        self.edit(name, &Edit::RemoveRelation { relation_type, target })?;
+        if entity.is_placeholder && entity.relations.len() == 1 {
+            self.discard(name);
+        }
+        Ok(true)
+    }
+
+    fn discard(&mut self, name: &str) {
+        if let Some(sheet) = self.sheets.get_mut(name) {
+            sheet.is_removed = true;
+        }
+    }
+
+    /// Removes an entity and every relation to it; how many relations went, `None` if it is not
+    /// there.
+    pub(crate) fn remove(&mut self, name: &str) -> Result<Option<usize>> {
+        if !self.open(name)? {
+            return Ok(None);
+        }
+        let own = self.entity(name).map_or(0, |entity| entity.relations.len());
+        let file = self.sheets.get(name).and_then(|sheet| sheet.file);
+        let mut gone = own;
+        let rows = file.map(|file| self.desk.relations_to(file)).transpose()?.unwrap_or_default();
+        let mut holders: Vec<i64> = rows.iter().map(|row| row.file).collect();
+        holders.sort_unstable();
+        holders.dedup();
+        for holder in holders.into_iter().filter(|holder| Some(*holder) != file) {
+            let Some(summary) = self.desk.by_id(holder)? else { continue };
+            let here = summary.path.parent() == Some(self.thread.folder.as_str());
+            if summary.project != self.thread.project || !here || !self.open(&summary.title)? {
+                continue;
+            }
+            let Some(entity) = self.entity(&summary.title) else { continue };
+            for relation in &entity.relations {
+                let typed = |row: &&memoranda_engine::RelationRow| {
+                    row.file == holder && row.target == relation.target
+                };
+                let is_meant = relation.target == name
+                    || (!relation.is_exact && rows.iter().any(|row| typed(&row)));
+                if is_meant
+                    && self.unrelate(&summary.title, &relation.relation_type, &relation.target)?
+                {
+                    gone += 1;
+                }
+            }
+        }
+        self.discard(name);
+        Ok(Some(gone))
+    }
+
+    /// What is to be done to the files.
+    pub(crate) fn steps(self) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for sheet in self.sheets.into_values() {
+            let place = self.thread.place(sheet.path);
+            match (sheet.is_removed, sheet.before) {
+                (true, None) => {}
+                (true, Some(_)) => steps.push(Step::remove(place)),
+                (false, None) => steps.push(Step::create(place, sheet.text)),
+                (false, Some(before)) if before == sheet.text => {}
+                (false, Some(_)) => steps.push(Step::put(place, sheet.text)),
+            }
+        }
+        steps
+    }
+
+    /// The permalink that the note of an entity has by its path.
+    pub(crate) fn permalink(&self, name: &str) -> Option<String> {
+        self.sheets.get(name).map(|sheet| permalink_of(&sheet.path).0)
+    }
+
+    /// A new thread must not be one that some system takes for another.
+    fn know_thread(&mut self) -> Result<()> {
+        if self.is_known {
+            return Ok(());
+        }
+        let folder =
+            NotePath::parse(&self.thread.folder).map_err(memoranda_engine::EngineError::from)?;
+        let filter = ListFilter {
+            project: Some(self.thread.project.clone()),
+            folder: Some(folder.clone()),
+            ..ListFilter::default()
+        };
+        if self.desk.list(&filter, ListOrder::Path, 1, 0)?.is_empty() {
+            for other in self.desk.folders(&self.thread.project)? {
+                let twin = NotePath::parse(&other.folder)
+                    .is_ok_and(|other| other != folder && other.key() == folder.key());
+                if twin {
+                    return Err(GraphError::Refused(format!(
+                        "threadId '{}' differs from the existing thread '{}' only in case or accents, \
+                         which some systems cannot tell apart. Use that one, or another name.",
+                        self.thread.id,
+                        super::thread::id_of(&other.folder).unwrap_or(other.folder)
+                    )));
+                }
+            }
+        }
+        self.is_known = true;
+        Ok(())
+    }
+
+    /// A name for a new file that no file has, also on systems that know no case.
+    fn free_path(&self, name: &str) -> Result<NotePath> {
+        let file = file_name_of_title(name);
+        let stem = file.strip_suffix(".md").unwrap_or(&file);
+        // Room for a number behind the name.
+        let stem = &stem[..stem.floor_char_boundary(200)];
+        for number in 1..10_000 {
+            let file = match number {
+                1 => format!("{}/{stem}.md", self.thread.folder),
+                _ => format!("{}/{stem} {number}.md", self.thread.folder),
+            };
+            let path = NotePath::parse(&file).map_err(memoranda_engine::EngineError::from)?;
+            let place = self.thread.place(path.clone());
+            let key = path.key();
+            let is_laid = self.sheets.values().any(|sheet| sheet.path.key() == key);
+            if !is_laid && self.desk.twins(&place)?.is_empty() && self.desk.text(&place)?.is_none()
+            {
+                return Ok(path);
+            }
+        }
+        Err(GraphError::Refused(format!("too many entities are called nearly '{name}'")))
+    }
+}
+
+/// A note with a key. Numbers and flags stand bare, as people write them.
+fn with_key(text: &str, key: &str, value: &str) -> Result<String, EditError> {
+    let edit = Edit::SetKey { key: key.to_owned(), value: MetaValue::Text(value.to_owned()) };
+    let text = apply(text, &edit)?;
+    let is_bare = matches!(key, "importance" | "confidence" | "placeholder");
+    let quoted = format!("\n{key}: \"{value}\"");
+    Ok(if is_bare { text.replacen(&quoted, &format!("\n{key}: {value}"), 1) } else { text })
+}
+
+/// A number as it is written into a note.
+pub(crate) fn shown(value: f64) -> String {
+    format!("{value:?}")
+}

@@ -1,0 +1,212 @@
+//! An entity as its note tells it, and as it is told to callers.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use memoranda_core::id::ObservationId;
+use memoranda_core::note::{self, Note, Observation};
+use memoranda_core::path::NotePath;
+use serde_json::{Map, Value, json};
+
+use super::thread::{Shape, Thread};
+
+/// What an entity, its facts and its relations count for if nothing was said.
+pub(crate) const CONFIDENCE: f64 = 1.0;
+pub(crate) const IMPORTANCE: f64 = 0.5;
+pub(crate) const RELATION_IMPORTANCE: f64 = 0.7;
+
+/// One entity.
+#[derive(Clone, Debug)]
+pub(crate) struct Entity {
+    pub(crate) path: NotePath,
+    pub(crate) name: String,
+    pub(crate) entity_type: String,
+    pub(crate) importance: f64,
+    pub(crate) confidence: f64,
+    /// Whether it only holds relations of something that has not been described yet.
+    pub(crate) is_placeholder: bool,
+    pub(crate) facts: Vec<Fact>,
+    pub(crate) relations: Vec<Relation>,
+    /// When it was first known and last changed, where that is known.
+    pub(crate) times: Option<(Timestamp, Timestamp)>,
+}
+
+/// One fact.
+#[derive(Clone, Debug)]
+pub(crate) struct Fact {
+    pub(crate) id: ObservationId,
+    pub(crate) content: String,
+    pub(crate) category: Option<String>,
+    pub(crate) version: u32,
+    pub(crate) time: Option<Timestamp>,
+    pub(crate) confidence: Option<f64>,
+    pub(crate) importance: Option<f64>,
+    pub(crate) supersedes: Option<ObservationId>,
+    pub(crate) superseded_by: Option<ObservationId>,
+    pub(crate) is_current: bool,
+    /// Its line in the note.
+    pub(crate) line: usize,
+    /// Whether its line carries an id.
+    pub(crate) has_comment: bool,
+}
+
+/// One relation.
+#[derive(Clone, Debug)]
+pub(crate) struct Relation {
+    pub(crate) relation_type: String,
+    pub(crate) target: String,
+    /// Whether the name is meant to the letter, or was typed by hand.
+    pub(crate) is_exact: bool,
+    pub(crate) time: Option<Timestamp>,
+    pub(crate) confidence: Option<f64>,
+    pub(crate) importance: Option<f64>,
+}
+
+impl Entity {
+    /// Reads an entity's note.
+    pub(crate) fn read(path: &NotePath, text: &str) -> Self {
+        Self::of(path, text, &note::parse(text))
+    }
+
+    pub(crate) fn of(path: &NotePath, text: &str, note: &Note) -> Self {
+        let share = |key: &str| -> Option<f64> {
+            let value: f64 = note.frontmatter.text(key)?.trim().parse().ok()?;
+            (0.0..=1.0).contains(&value).then_some(value)
+        };
+        let relation = |relation: &note::Relation| {
+            let rating = relation.rating.as_ref();
+            Relation {
+                relation_type: relation.relation_type.clone(),
+                target: relation.name().to_owned(),
+                is_exact: rating.is_some(),
+                time: rating.and_then(|rating| rating.time),
+                confidence: rating.and_then(|rating| rating.confidence),
+                importance: rating.and_then(|rating| rating.importance),
+            }
+        };
+        Self {
+            path: path.clone(),
+            name: note.title().unwrap_or_else(|| path.stem().to_owned()),
+            entity_type: note.frontmatter.text("type").unwrap_or_else(|| "Note".to_owned()),
+            importance: share("importance").unwrap_or(IMPORTANCE),
+            confidence: share("confidence").unwrap_or(CONFIDENCE),
+            is_placeholder: note.frontmatter.text("placeholder").is_some_and(|t| t == "true"),
+            facts: facts(path, text, &note.observations),
+            relations: note.relations.iter().map(relation).collect(),
+            times: None,
+        }
+    }
+
+    /// The facts that hold.
+    pub(crate) fn current(&self) -> impl Iterator<Item = &Fact> {
+        self.facts.iter().filter(|fact| fact.is_current)
+    }
+
+    /// The entity as a value, in a thread's shape; with superseded facts or without.
+    pub(crate) fn told(&self, thread: &Thread, superseded: Superseded) -> Value {
+        let shown =
+            self.facts.iter().filter(|fact| fact.is_current || superseded == Superseded::Show);
+        match thread.shape {
+            Shape::Reference => json!({
+                "name": self.name,
+                "entityType": self.entity_type,
+                "observations": shown.map(|fact| fact.content.as_str()).collect::<Vec<_>>(),
+            }),
+            Shape::Thread => {
+                let mut told = json!({
+                    "name": self.name,
+                    "entityType": self.entity_type,
+                    "observations": shown.map(|fact| fact.told(thread)).collect::<Vec<_>>(),
+                    "agentThreadId": thread.id,
+                    "confidence": self.confidence,
+                    "importance": self.importance,
+                });
+                if let Some((created, updated)) = self.times {
+                    told["timestamp"] = json!(created.to_string());
+                    told["lastModified"] = json!(updated.to_string());
+                }
+                if self.importance < 0.1 {
+                    told["status"] = json!("ARCHIVED");
+                }
+                told
+            }
+        }
+    }
+}
+
+/// Whether facts that no longer hold are shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Superseded {
+    Show,
+    Hide,
+}
+
+impl Fact {
+    pub(crate) fn told(&self, thread: &Thread) -> Value {
+        let mut told = Map::new();
+        told.insert("id".into(), json!(self.id.as_str()));
+        told.insert("content".into(), json!(self.content));
+        told.insert("version".into(), json!(self.version));
+        told.insert("timestamp".into(), json!(self.time.map(|time| time.to_string())));
+        told.insert("agentThreadId".into(), json!(thread.id));
+        told.insert("confidence".into(), json!(self.confidence.unwrap_or(CONFIDENCE)));
+        told.insert("importance".into(), json!(self.importance.unwrap_or(IMPORTANCE)));
+        if let Some(id) = &self.supersedes {
+            told.insert("supersedes".into(), json!(id.as_str()));
+        }
+        if let Some(id) = &self.superseded_by {
+            told.insert("superseded_by".into(), json!(id.as_str()));
+        }
+        told.retain(|_, value| !value.is_null());
+        Value::Object(told)
+    }
+}
+
+impl Relation {
+    pub(crate) fn told(&self, from: &str, thread: &Thread) -> Value {
+        let mut told =
+            json!({ "from": from, "to": self.target, "relationType": self.relation_type });
+        if thread.shape == Shape::Thread {
+            told["agentThreadId"] = json!(thread.id);
+            told["confidence"] = json!(self.confidence.unwrap_or(CONFIDENCE));
+            told["importance"] = json!(self.importance.unwrap_or(RELATION_IMPORTANCE));
+            if let Some(time) = self.time {
+                told["timestamp"] = json!(time.to_string());
+            }
+        }
+        told
+    }
+}
+
+fn facts(path: &NotePath, text: &str, observations: &[Observation]) -> Vec<Fact> {
+    let mut seen = HashMap::<(Option<&str>, &str), usize>::new();
+    let mut facts = Vec::with_capacity(observations.len());
+    for observation in observations {
+        let known = observation.fact.as_ref();
+        let id = match known {
+            Some(fact) => fact.id.clone(),
+            None => {
+                let key = (observation.category.as_deref(), observation.text.as_str());
+                let occurrence = seen.entry(key).or_default();
+                *occurrence += 1;
+                note::derived_id(&path.key(), observation, *occurrence - 1)
+            }
+        };
+        let superseded_by = known.and_then(|fact| fact.superseded_by.clone());
+        facts.push(Fact {
+            id,
+            content: note::content(text, observation),
+            category: observation.category.clone(),
+            version: known.map_or(1, |fact| fact.version),
+            time: known.and_then(|fact| fact.time),
+            confidence: known.and_then(|fact| fact.confidence),
+            importance: known.and_then(|fact| fact.importance),
+            supersedes: known.and_then(|fact| fact.supersedes.clone()),
+            is_current: !observation.struck && superseded_by.is_none(),
+            superseded_by,
+            line: observation.line,
+            has_comment: known.is_some(),
+        });
+    }
+    facts
+}

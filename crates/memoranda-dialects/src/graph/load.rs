@@ -1,0 +1,289 @@
+//! Reading entities: by name, by the page, as they are or as they were; and laying answers out.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use memoranda_core::path::NotePath;
+use memoranda_core::tokens::estimate;
+use memoranda_engine::{FileSummary, ListFilter, ListOrder};
+use serde_json::{Map, Value, json};
+
+use super::entity::{Entity, Superseded};
+use super::error::{GraphError, Result};
+use super::thread::{Shape, Thread};
+use crate::args::{Args, BadArgs};
+use crate::tool::{Call, ToolResult};
+
+/// How many tokens an answer has if nothing was said.
+const TOKENS: u64 = 10_000;
+const MOST_TOKENS: u64 = 24_000;
+
+/// Which entities a question is about, and how much of the answer is wanted.
+pub(super) struct Wish {
+    pub(super) thread: Thread,
+    pub(super) as_of: Option<Timestamp>,
+    pub(super) superseded: Superseded,
+    pub(super) offset: usize,
+    pub(super) limit: usize,
+    pub(super) tokens: usize,
+}
+
+impl Wish {
+    /// The parameters that every reading tool takes.
+    pub(super) const PARAMETERS: [&'static str; 6] =
+        ["threadId", "as_of", "includeSuperseded", "offset", "limit", "maxTokens"];
+
+    pub(super) fn read(args: &mut Args, call: &Call<'_>) -> Result<Self> {
+        let thread = Thread::optional(args, call.settings)?;
+        args.rename(&[("as_of", &["asOf"]), ("includeSuperseded", &["include_superseded"])]);
+        let number =
+            |name, usual, most| args.number(name, 0, most).map(|n| n.unwrap_or(usual) as usize);
+        Ok(Self {
+            as_of: time(args, "as_of")?,
+            superseded: match args.flag("includeSuperseded")? {
+                Some(true) => Superseded::Show,
+                _ => Superseded::Hide,
+            },
+            offset: number("offset", 0, 10_000_000)?,
+            limit: number("limit", 1000, 10_000)?,
+            tokens: number("maxTokens", TOKENS, MOST_TOKENS)?,
+            thread,
+        })
+    }
+}
+
+/// A time: a moment, or a day.
+pub(super) fn time(args: &Args, name: &str) -> Result<Option<Timestamp>, BadArgs> {
+    let Some(text) = args.optional_text(name)? else { return Ok(None) };
+    let text = text.trim();
+    let civil = || {
+        let civil = text.parse::<jiff::civil::DateTime>().ok();
+        let day = || text.parse::<jiff::civil::Date>().ok().map(|date| date.at(0, 0, 0, 0));
+        let utc = civil.or_else(day)?.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+        Some(utc.timestamp())
+    };
+    match text.parse().ok().or_else(civil) {
+        Some(time) => Ok(Some(time)),
+        None => {
+            let expected = "a time such as 2026-01-20T15:30:00Z";
+            Err(args.wrong(name, expected, &Value::String(text.to_owned())))
+        }
+    }
+}
+
+/// Reads the note that a row of the index speaks of.
+pub(super) fn entity(call: &Call<'_>, file: &FileSummary) -> Result<Option<Entity>> {
+    let Some(found) = call.memory.store().read(&file.project, &file.path)? else {
+        return Ok(None);
+    };
+    let Ok(text) = String::from_utf8(found.bytes) else { return Ok(None) };
+    let mut entity = Entity::read(&file.path, &text);
+    entity.times = Some((file.created, file.updated));
+    with_versions(call, file.id, &mut entity)?;
+    Ok(Some(entity))
+}
+
+/// Facts that a person reworded have higher versions than their comments say.
+fn with_versions(call: &Call<'_>, file: i64, entity: &mut Entity) -> Result<()> {
+    let versions: HashMap<String, u32> = call
+        .memory
+        .store()
+        .observations(file)?
+        .into_iter()
+        .map(|row| (row.id, row.version))
+        .collect();
+    for fact in &mut entity.facts {
+        let known = versions.get(fact.id.as_str()).copied();
+        fact.version = fact.version.max(known.unwrap_or(0));
+    }
+    Ok(())
+}
+
+/// The entity of a name; `None` if there is none.
+pub(super) fn named(call: &Call<'_>, thread: &Thread, name: &str) -> Result<Option<Entity>> {
+    for found in thread.within(call.memory).titled(name)? {
+        let Some(file) = call.memory.store().file_by_id(found.id)? else { continue };
+        if let Some(entity) = entity(call, &file)?.filter(|entity| entity.name == name) {
+            return Ok(Some(entity));
+        }
+    }
+    Ok(None)
+}
+
+/// The entity of a name, which must be there.
+pub(super) fn needed(call: &Call<'_>, thread: &Thread, name: &str) -> Result<Entity> {
+    match named(call, thread, name)? {
+        Some(entity) if !entity.is_placeholder => Ok(entity),
+        _ => Err(unknown(call, thread, name)?),
+    }
+}
+
+/// Says that there is no such entity, and which there are.
+pub(super) fn unknown(call: &Call<'_>, thread: &Thread, name: &str) -> Result<GraphError> {
+    let names = super::save::names(call, thread)?;
+    let near = memoranda_core::fact::near_names(name, names.iter().map(String::as_str), 3);
+    let hint = match near.as_slice() {
+        [] => "list_entities and search_nodes show what there is.".to_owned(),
+        near => format!("Did you mean '{}'?", near.join("' or '")),
+    };
+    let thread = &thread.id;
+    Ok(GraphError::Refused(format!(
+        "Entity with name {name} not found in thread '{thread}'. {hint}"
+    )))
+}
+
+/// All notes of a thread, by path.
+pub(super) fn listed(
+    call: &Call<'_>,
+    thread: &Thread,
+    limit: usize,
+    offset: usize,
+) -> Result<Vec<FileSummary>> {
+    let filter = ListFilter {
+        project: Some(thread.project.clone()),
+        folder: NotePath::parse(&thread.folder).ok(),
+        ..ListFilter::default()
+    };
+    let mut files = call.memory.store().list(&filter, ListOrder::Path, limit, offset)?;
+    files.retain(|file| is_own(thread, &file.path));
+    Ok(files)
+}
+
+/// Whether a file lies directly in the thread's folder and is a note.
+pub(super) fn is_own(thread: &Thread, path: &NotePath) -> bool {
+    path.is_markdown() && path.parent() == Some(thread.folder.as_str())
+}
+
+/// All entities of a thread as they were at a time, by path.
+pub(super) fn as_of(call: &Call<'_>, thread: &Thread, time: Timestamp) -> Result<Vec<Entity>> {
+    let files = thread.within(call.memory).as_of(time)?;
+    let total = files.len() as u64;
+    let mut entities = Vec::with_capacity(files.len());
+    for (n, (path, hash)) in files.into_iter().enumerate() {
+        if call.is_cancelled() {
+            return Err(GraphError::Refused("The call was cancelled.".into()));
+        }
+        (call.progress)(n as u64, total, "reading the history");
+        if !is_own(thread, &path) {
+            continue;
+        }
+        let bytes = call.memory.store().content(hash)?;
+        entities.extend(String::from_utf8(bytes).ok().map(|text| Entity::read(&path, &text)));
+    }
+    Ok(entities)
+}
+
+/// Links that were typed by hand mean what the index says they mean, if it is in the thread.
+pub(super) fn resolve_typed(call: &Call<'_>, thread: &Thread, entity: &mut Entity) -> Result<()> {
+    if entity.relations.iter().all(|relation| relation.is_exact) {
+        return Ok(());
+    }
+    let store = call.memory.store();
+    let Some(file) = store.file(&thread.project, &entity.path)? else { return Ok(()) };
+    for row in store.relations_from(file.id)? {
+        let Some(target) = row.target_file.map(|id| store.file_by_id(id)).transpose()?.flatten()
+        else {
+            continue;
+        };
+        if target.project != thread.project || !is_own(thread, &target.path) {
+            continue;
+        }
+        for relation in &mut entity.relations {
+            if !relation.is_exact && relation.target == row.target {
+                relation.target.clone_from(&target.title);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Lays out entities and relations within the budget, and says how to go on.
+pub(super) struct Layout<'w> {
+    wish: &'w Wish,
+    pub(super) entities: Vec<Value>,
+    pub(super) relations: Vec<Value>,
+    tokens: usize,
+}
+
+impl<'w> Layout<'w> {
+    pub(super) fn new(wish: &'w Wish) -> Self {
+        Self { wish, entities: Vec::new(), relations: Vec::new(), tokens: 0 }
+    }
+
+    /// Adds an entity with its relations; `false` if it does not fit any more.
+    pub(super) fn add(&mut self, entity: Option<Value>, relations: Vec<Value>) -> bool {
+        let mut cost: usize = entity.iter().chain(&relations).map(|v| self.cost(v)).sum();
+        cost = cost.max(1);
+        let is_empty = self.entities.is_empty() && self.relations.is_empty();
+        if self.tokens + cost > self.wish.tokens && !is_empty {
+            return false;
+        }
+        self.tokens += cost;
+        self.entities.extend(entity);
+        self.relations.extend(relations);
+        true
+    }
+
+    fn cost(&self, value: &Value) -> usize {
+        match self.wish.thread.shape {
+            Shape::Reference => {
+                // Indented by four more within the whole.
+                let text = serde_json::to_string_pretty(value).unwrap_or_default();
+                estimate(&text) + text.lines().count()
+            }
+            Shape::Thread => estimate(&value.to_string()) + 1,
+        }
+    }
+
+    /// The answer. `next` is where to go on, if something was left out.
+    pub(super) fn answer(self, next: Option<usize>, total: Option<usize>) -> ToolResult {
+        let mut structured = json!({ "entities": self.entities, "relations": self.relations });
+        let thread = &self.wish.thread;
+        if thread.shape == Shape::Thread {
+            structured["thread"] = json!(thread.id);
+            structured["project"] = json!(thread.project.as_str());
+        }
+        if let Some(next) = next {
+            structured["nextOffset"] = json!(next);
+            structured["truncated"] = json!(format!(
+                "More was left out to stay within {} tokens; call again with offset {next}.",
+                self.wish.tokens
+            ));
+        }
+        if let Some(total) = total.filter(|_| thread.shape == Shape::Thread || next.is_some()) {
+            structured["total"] = json!(total);
+        }
+        answer(thread, structured)
+    }
+}
+
+/// A result whose text is its structure: as the reference server prints it, or one line an item.
+pub(super) fn answer(thread: &Thread, structured: Value) -> ToolResult {
+    let text = match thread.shape {
+        Shape::Reference => serde_json::to_string_pretty(&structured).unwrap_or_default(),
+        Shape::Thread => lines(&structured),
+    };
+    ToolResult::ok(text, structured)
+}
+
+/// JSON with one line for each item of a list: it parses, and it reads.
+pub(super) fn lines(value: &Value) -> String {
+    let Value::Object(object) = value else { return value.to_string() };
+    let parts: Vec<String> = object.iter().map(|(key, value)| line(key, value)).collect();
+    format!("{{\n{}\n}}", parts.join(",\n"))
+}
+
+fn line(key: &str, value: &Value) -> String {
+    match value {
+        Value::Array(items) if items.len() > 1 || items.iter().any(Value::is_object) => {
+            let items: Vec<String> = items.iter().map(|item| format!("  {item}")).collect();
+            format!("{}: [\n{}\n]", json!(key), items.join(",\n"))
+        }
+        other => format!("{}: {other}", json!(key)),
+    }
+}
+
+/// The fields of an object, for parameters that are lists of objects.
+pub(super) fn fields(what: &'static str, object: Map<String, Value>) -> Result<Args> {
+    Ok(Args::new(what, Value::Object(object))?)
+}

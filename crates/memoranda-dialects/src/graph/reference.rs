@@ -1,0 +1,318 @@
+//! The tools of the reference server that make and remove: in its shapes when no thread is named.
+
+use jiff::Timestamp;
+use memoranda_core::note::NewRelation;
+use memoranda_core::note::edit::{Edit, FactRef};
+use serde_json::{Value, json};
+
+use super::bench::{Bench, Kind, NewEntity, Weight};
+use super::entity::{RELATION_IMPORTANCE, Superseded};
+use super::error::{GraphError, Result};
+use super::load::{answer, fields, time};
+use super::request::fact_texts;
+use super::save::{commit_id, describe, screened};
+use super::thread::{Shape, Thread};
+use crate::args::Args;
+use crate::tool::{Call, ToolResult};
+
+/// What the deprecated tools point to.
+pub(super) const DEPRECATED: &str = "Deprecated: save_memory saves entities and relations in one \
+     atomic call and checks their quality.";
+
+struct Plain {
+    name: String,
+    entity_type: String,
+    facts: Vec<String>,
+    weight: Weight,
+    time: Option<Timestamp>,
+}
+
+fn weight(args: &Args) -> Result<Weight> {
+    Ok(Weight {
+        confidence: args.float("confidence", 0.0, 1.0)?,
+        importance: args.float("importance", 0.0, 1.0)?,
+    })
+}
+
+fn name(args: &Args, parameter: &str) -> Result<String> {
+    let name = args.text(parameter)?.trim().to_owned();
+    if name.is_empty() {
+        return Err(args.wrong(parameter, "a name", &json!("")).into());
+    }
+    Ok(name)
+}
+
+pub(super) fn create_entities(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = Args::new("create_entities", arguments)?;
+    let thread = Thread::optional(&mut args, call.settings)?;
+    args.only(&["entities", "threadId"])?;
+    let objects = args.objects("entities")?;
+    let objects = objects.ok_or_else(|| args.missing("entities", "a list of entities"))?;
+    let mut wanted: Vec<Plain> = Vec::with_capacity(objects.len());
+    let mut warnings = Vec::new();
+    for object in objects {
+        let mut args = fields("an entity of create_entities", object)?;
+        args.rename(&[("entityType", &["entity_type"])]);
+        let known = ["name", "entityType", "observations", "confidence", "importance", "timestamp"];
+        args.only(&[&known[..], &["agentThreadId", "type"]].concat())?;
+        let mut facts = fact_texts(&args, "observations").map_err(GraphError::Refused)?;
+        facts.retain(|fact| !fact.is_empty());
+        let name = name(&args, "name")?;
+        warnings.extend(screened(call, &name, &mut facts)?);
+        let entity_type = self::name(&args, "entityType")?;
+        let (weight, time) = (weight(&args)?, time(&args, "timestamp")?);
+        if !wanted.iter().any(|other| other.name == name) {
+            wanted.push(Plain { name, entity_type, facts, weight, time });
+        }
+    }
+    let (mut made, mut existing) = (Vec::new(), Vec::new());
+    let outcome = call.memory.revise(&call.who, None, |desk| {
+        let mut bench = Bench::new(desk, &thread);
+        (made, existing) = (Vec::new(), Vec::new());
+        for entity in &wanted {
+            if bench.open(&entity.name)? {
+                if bench.entity(&entity.name).is_some_and(|found| !found.is_placeholder) {
+                    existing.push(entity.name.clone());
+                    continue;
+                }
+                describe(&mut bench, &entity.name, &entity.entity_type)?;
+                for fact in &entity.facts {
+                    bench.add_fact(&entity.name, fact, entity.weight, entity.time)?;
+                }
+                bench.raise(&entity.name, entity.weight)?;
+            } else {
+                bench.create(&NewEntity {
+                    name: &entity.name,
+                    entity_type: &entity.entity_type,
+                    facts: &entity.facts,
+                    relations: Vec::new(),
+                    weight: entity.weight,
+                    time: entity.time,
+                    kind: Kind::Described,
+                })?;
+            }
+            made.extend(bench.entity(&entity.name).map(|e| e.told(&thread, Superseded::Hide)));
+        }
+        Ok::<_, GraphError>(bench.steps())
+    })?;
+    let mut structured = json!({ "entities": made, "notice": DEPRECATED });
+    if !existing.is_empty() {
+        structured["existing"] = json!(existing);
+    }
+    if !warnings.is_empty() {
+        structured["warnings"] = json!(warnings);
+    }
+    Ok(finished(&thread, structured, commit_id(&outcome)))
+}
+
+/// Adds the commit to a result.
+pub(super) fn finished(
+    thread: &Thread,
+    mut structured: Value,
+    commit: Option<String>,
+) -> ToolResult {
+    if thread.shape == Shape::Thread {
+        structured["thread"] = json!(thread.id);
+        structured["project"] = json!(thread.project.as_str());
+    }
+    if let Some(commit) = commit {
+        structured["commit"] = json!(commit);
+    }
+    answer(thread, structured)
+}
+
+struct PlainRelation {
+    from: String,
+    relation: NewRelation,
+}
+
+fn relations(args: &Args, what: &'static str) -> Result<Vec<PlainRelation>> {
+    let objects = args.objects("relations")?;
+    let objects = objects.ok_or_else(|| args.missing("relations", "a list of relations"))?;
+    let mut relations: Vec<PlainRelation> = Vec::with_capacity(objects.len());
+    for object in objects {
+        let mut args = fields(what, object)?;
+        args.rename(&[("relationType", &["relation_type"])]);
+        let known = ["from", "to", "relationType", "confidence", "importance", "timestamp"];
+        args.only(&[&known[..], &["agentThreadId", "type"]].concat())?;
+        let weight = weight(&args)?;
+        let relation = NewRelation {
+            relation_type: name(&args, "relationType")?,
+            target: name(&args, "to")?,
+            time: time(&args, "timestamp")?,
+            confidence: weight.confidence.filter(|confidence| *confidence < 1.0),
+            importance: weight.importance,
+        };
+        relations.push(PlainRelation { from: name(&args, "from")?, relation });
+    }
+    Ok(relations)
+}
+
+pub(super) fn create_relations(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = Args::new("create_relations", arguments)?;
+    let thread = Thread::optional(&mut args, call.settings)?;
+    args.only(&["relations", "threadId"])?;
+    let wanted = relations(&args, "a relation of create_relations")?;
+    if thread.shape == Shape::Thread {
+        for PlainRelation { from, relation } in &wanted {
+            for name in [from, &relation.target] {
+                super::load::needed(call, &thread, name)?;
+            }
+        }
+    }
+    let mut made = Vec::new();
+    let outcome = call.memory.revise(&call.who, None, |desk| {
+        let mut bench = Bench::new(desk, &thread);
+        made = Vec::new();
+        for PlainRelation { from, relation } in &wanted {
+            let mut relation = relation.clone();
+            relation.time.get_or_insert(bench.now);
+            if thread.shape == Shape::Thread {
+                relation.importance.get_or_insert(RELATION_IMPORTANCE);
+            }
+            if !bench.open(from)? {
+                // The reference server lets relations begin at what has no description yet.
+                bench.create(&NewEntity {
+                    name: from,
+                    entity_type: "Unknown",
+                    facts: &[],
+                    relations: Vec::new(),
+                    weight: Weight::default(),
+                    time: None,
+                    kind: Kind::Placeholder,
+                })?;
+            }
+            let (to, relation_type) = (relation.target.clone(), relation.relation_type.clone());
+            if bench.relate(from, relation)? {
+                let entity = bench.entity(from);
+                let told = entity.into_iter().flat_map(|entity| {
+                    let same = entity.relations.into_iter();
+                    same.filter(|r| r.target == to && r.relation_type == relation_type)
+                });
+                made.extend(told.map(|relation| relation.told(from, &thread)));
+            }
+        }
+        Ok::<_, GraphError>(bench.steps())
+    })?;
+    let structured = json!({ "relations": made, "notice": DEPRECATED });
+    Ok(finished(&thread, structured, commit_id(&outcome)))
+}
+
+pub(super) fn delete_entities(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = Args::new("delete_entities", arguments)?;
+    let thread = Thread::optional(&mut args, call.settings)?;
+    args.only(&["entityNames", "threadId"])?;
+    let names = args.texts("entityNames")?;
+    let names = names.ok_or_else(|| args.missing("entityNames", "a list of names"))?;
+    let (mut deleted, mut missing, mut cut) = (Vec::new(), Vec::new(), 0);
+    let outcome = call.memory.revise(&call.who, None, |desk| {
+        let mut bench = Bench::new(desk, &thread);
+        (deleted, missing, cut) = (Vec::new(), Vec::new(), 0);
+        for name in &names {
+            match bench.remove(name.trim())? {
+                Some(relations) => {
+                    deleted.push(name.clone());
+                    cut += relations;
+                }
+                None => missing.push(name.clone()),
+            }
+        }
+        Ok::<_, GraphError>(bench.steps())
+    })?;
+    let about = json!({ "deleted": deleted, "relationsDeleted": cut, "notFound": missing });
+    Ok(deletion(&thread, "Entities deleted successfully", about, commit_id(&outcome)))
+}
+
+/// The reference's sentence, and in a thread what exactly was done.
+fn deletion(thread: &Thread, message: &str, about: Value, commit: Option<String>) -> ToolResult {
+    let mut structured = json!({ "success": true, "message": message });
+    if let Some(commit) = &commit {
+        structured["commit"] = json!(commit);
+    }
+    let text = match thread.shape {
+        Shape::Reference => message.to_owned(),
+        Shape::Thread => {
+            structured["thread"] = json!(thread.id);
+            let undo = commit.map(|id| format!(" `memoranda undo {id}` takes it back."));
+            let undo = undo.unwrap_or_else(|| " Nothing had to be changed.".to_owned());
+            let text = format!("{message} in thread '{}': {about}.{undo}", thread.id);
+            if let Value::Object(about) = about {
+                about.into_iter().for_each(|(key, value)| structured[key] = value);
+            }
+            text
+        }
+    };
+    ToolResult::ok(text, structured)
+}
+
+pub(super) fn delete_observations(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = Args::new("delete_observations", arguments)?;
+    let thread = Thread::optional(&mut args, call.settings)?;
+    args.only(&["deletions", "threadId"])?;
+    let objects = args.objects("deletions")?;
+    let objects = objects.ok_or_else(|| args.missing("deletions", "a list of deletions"))?;
+    let mut wanted = Vec::with_capacity(objects.len());
+    for object in objects {
+        let args = fields("a deletion of delete_observations", object)?;
+        args.only(&["entityName", "observations"])?;
+        let facts = fact_texts(&args, "observations").map_err(GraphError::Refused)?;
+        wanted.push((name(&args, "entityName")?, facts));
+    }
+    let (mut deleted, mut missing) = (0, Vec::new());
+    let outcome = call.memory.revise(&call.who, None, |desk| {
+        let mut bench = Bench::new(desk, &thread);
+        (deleted, missing) = (0, Vec::new());
+        for (name, facts) in &wanted {
+            if !bench.open(name)? {
+                missing.push(name.clone());
+                continue;
+            }
+            for asked in facts {
+                let mut found = false;
+                // Lines move when one goes, so each is looked for anew.
+                while let Some(fact) = bench.entity(name).and_then(|entity| {
+                    let is_meant = |fact: &super::entity::Fact| {
+                        fact.id.as_str() == asked || (fact.is_current && fact.content == *asked)
+                    };
+                    entity.facts.into_iter().find(is_meant)
+                }) {
+                    let observation = match fact.has_comment {
+                        true => FactRef::Id(fact.id),
+                        false => FactRef::Line(fact.line),
+                    };
+                    bench.edit(name, &Edit::RemoveObservation { observation })?;
+                    (found, deleted) = (true, deleted + 1);
+                }
+                if !found {
+                    missing.push(format!("{name}: {asked}"));
+                }
+            }
+        }
+        Ok::<_, GraphError>(bench.steps())
+    })?;
+    let about = json!({ "deleted": deleted, "notFound": missing });
+    Ok(deletion(&thread, "Observations deleted successfully", about, commit_id(&outcome)))
+}
+
+pub(super) fn delete_relations(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = Args::new("delete_relations", arguments)?;
+    let thread = Thread::optional(&mut args, call.settings)?;
+    args.only(&["relations", "threadId"])?;
+    let wanted = relations(&args, "a relation of delete_relations")?;
+    let (mut deleted, mut missing) = (0, Vec::new());
+    let outcome = call.memory.revise(&call.who, None, |desk| {
+        let mut bench = Bench::new(desk, &thread);
+        (deleted, missing) = (0, Vec::new());
+        for PlainRelation { from, relation } in &wanted {
+            let is_there = bench.open(from)?;
+            if is_there && bench.unrelate(from, &relation.relation_type, &relation.target)? {
+                deleted += 1;
+            } else {
+                missing.push(format!("{from} {} {}", relation.relation_type, relation.target));
+            }
+        }
+        Ok::<_, GraphError>(bench.steps())
+    })?;
+    let about = json!({ "deleted": deleted, "notFound": missing });
+    Ok(deletion(&thread, "Relations deleted successfully", about, commit_id(&outcome)))
+}

@@ -1,0 +1,169 @@
+//! The schemas of the graph's tools, put together from their few parts.
+
+use serde_json::{Map, Value, json};
+
+pub(super) fn text(description: &str) -> Value {
+    json!({ "type": "string", "description": description })
+}
+
+pub(super) fn share(description: &str) -> Value {
+    json!({ "type": "number", "minimum": 0, "maximum": 1, "description": description })
+}
+
+pub(super) fn number(description: &str, most: u64) -> Value {
+    json!({ "type": "integer", "minimum": 0, "maximum": most, "description": description })
+}
+
+pub(super) fn texts(description: &str) -> Value {
+    json!({ "type": "array", "items": { "type": "string" }, "description": description })
+}
+
+pub(super) fn thread() -> Value {
+    json!({ "type": "string", "minLength": 1, "description": "Thread: the conversation or project" })
+}
+
+pub(super) fn optional_thread() -> Value {
+    text("Thread; without it 'default', in the reference server's shapes")
+}
+
+/// The root of an input schema.
+pub(super) fn input(properties: Value, required: &[&str]) -> Value {
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false
+    })
+}
+
+/// A list of objects.
+pub(super) fn objects(description: &str, properties: Value, required: &[&str]) -> Value {
+    json!({
+        "type": "array",
+        "description": description,
+        "items": {
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false
+        }
+    })
+}
+
+/// The parameters of tools that read entities, with those of one tool.
+pub(super) fn reading(own: Value, required: &[&str]) -> Value {
+    let mut properties = match own {
+        Value::Object(own) => own,
+        _ => Map::new(),
+    };
+    let common = [
+        ("threadId", optional_thread()),
+        ("as_of", text("Time (ISO 8601): the graph as it was then")),
+        (
+            "includeSuperseded",
+            json!({ "type": "boolean", "description": "Also facts that no longer hold" }),
+        ),
+        ("offset", number("Entities to pass over", 10_000_000)),
+        ("limit", number("Entities at the most", 10_000)),
+        ("maxTokens", number("Token budget of the answer (10000)", 24_000)),
+    ];
+    properties.extend(common.map(|(name, schema)| (name.to_owned(), schema)));
+    input(Value::Object(properties), required)
+}
+
+/// The same without the times past, for tools that look at the present.
+pub(super) fn reading_now(own: Value, required: &[&str]) -> Value {
+    let mut schema = reading(own, required);
+    if let Some(properties) = schema["properties"].as_object_mut() {
+        properties.remove("as_of");
+    }
+    schema
+}
+
+/// Entities as `save_memory` takes them.
+pub(super) fn entities() -> Value {
+    json!({
+        "type": "array",
+        "minItems": 1,
+        "description": "Entities to save",
+        "items": {
+            "type": "object",
+            "properties": {
+                "name": {
+                    "type": "string", "minLength": 1, "maxLength": 100,
+                    "description": "Unique name within the thread"
+                },
+                "entityType": {
+                    "type": "string", "minLength": 1, "maxLength": 50,
+                    "description": "Type, capitalised. Common: Person, Document, File, Code, Task, \
+                                    Knowledge; any other fits, e.g. Patient, API, Recipe"
+                },
+                "observations": {
+                    "type": "array",
+                    "minItems": 1,
+                    "items": { "type": "string", "minLength": 5, "maxLength": 150 },
+                    "description": "Atomic facts. Each ONE fact, max 150 chars, 2 sentences"
+                },
+                "relations": {
+                    "type": "array",
+                    "minItems": 1,
+                    "items": {
+                        "type": "object",
+                        "properties": {
+                            "targetEntity": {
+                                "type": "string",
+                                "description": "Entity of this request or of the thread"
+                            },
+                            "relationType": {
+                                "type": "string", "maxLength": 50,
+                                "description": "e.g. 'created by', 'contains', 'uses'"
+                            },
+                            "importance": {
+                                "type": "number", "minimum": 0, "maximum": 1, "default": 0.7
+                            }
+                        },
+                        "required": ["targetEntity", "relationType"],
+                        "additionalProperties": false
+                    },
+                    "description": "REQUIRED: every entity must have at least 1 relation (unless \
+                                    root)"
+                },
+                "confidence": {
+                    "type": "number", "minimum": 0, "maximum": 1, "default": 1.0
+                },
+                "importance": {
+                    "type": "number", "minimum": 0, "maximum": 1, "default": 0.5
+                },
+                "root": {
+                    "type": "boolean",
+                    "description": "The root of a graph may do without relations"
+                }
+            },
+            "required": ["name", "entityType", "observations"],
+            "additionalProperties": false
+        }
+    })
+}
+
+/// An output schema: an object with these keys, each of a JSON type.
+pub(super) fn output(keys: &[(&str, &str)]) -> Value {
+    let mut properties = Map::new();
+    let always = [("error", "string"), ("is_error", "boolean")];
+    for (key, kind) in keys.iter().chain(&always) {
+        properties.insert((*key).to_owned(), json!({ "type": kind }));
+    }
+    json!({ "type": "object", "properties": properties })
+}
+
+/// What reading tools give.
+pub(super) fn graph() -> Value {
+    output(&[
+        ("entities", "array"),
+        ("relations", "array"),
+        ("thread", "string"),
+        ("project", "string"),
+        ("total", "integer"),
+        ("nextOffset", "integer"),
+        ("truncated", "string"),
+    ])
+}

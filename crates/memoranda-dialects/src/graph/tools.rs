@@ -1,0 +1,595 @@
+//! The rows of the graph's tools.
+
+use serde_json::json;
+
+use super::schema::{
+    entities, graph, input, number, objects, optional_thread, output, reading, reading_now, share,
+    text, texts, thread,
+};
+use super::{analytics, query, reference, save, told, upkeep, versions};
+use crate::tool::{Hints, Tier, ToolDef, Toolset};
+
+const READ: Hints =
+    Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
+const ADD: Hints =
+    Hints { read_only: false, destructive: false, idempotent: true, open_world: false };
+const APPEND: Hints =
+    Hints { read_only: false, destructive: false, idempotent: false, open_world: false };
+const SET: Hints =
+    Hints { read_only: false, destructive: true, idempotent: false, open_world: false };
+const DELETE: Hints =
+    Hints { read_only: false, destructive: true, idempotent: true, open_world: false };
+
+/// The most characters of any answer; budgets keep most far below.
+const CAP: usize = 110_000;
+
+/// The tools' rows: first those that everyone gets, then those of the set.
+pub(crate) const TOOLS: &[ToolDef] = &[
+    ToolDef {
+        name: "save_memory",
+        title: "Save memory",
+        description: "Save entities and their relations to the memory graph, atomically. RULES: 1) Each observation max 150 chars (atomic facts only). 2) Each entity MUST have at least 1 relation, to an entity of this request or of the thread. Everything is checked; if anything is wrong, nothing is saved and every problem comes with a suggestion. Existing entities are merged.",
+        toolset: Toolset::Graph,
+        tier: Tier::Default,
+        hints: ADD,
+        input: || {
+            input(
+                json!({ "entities": entities(), "threadId": thread() }),
+                &["entities", "threadId"],
+            )
+        },
+        output: || {
+            output(&[
+                ("success", "boolean"),
+                ("created", "object"),
+                ("merged", "array"),
+                ("warnings", "array"),
+                ("quality_score", "number"),
+                ("validation_errors", "array"),
+                ("problems", "array"),
+                ("commit", "string"),
+            ])
+        },
+        cap: CAP,
+        handler: |call, arguments| told(save::save(call, arguments)),
+    },
+    ToolDef {
+        name: "add_observations",
+        title: "Add observations",
+        description: "Add facts to entities that exist; facts they already have are skipped. With `supersedes` (an observation id) one fact replaces an older one, which stays in the history.",
+        toolset: Toolset::Graph,
+        tier: Tier::Default,
+        hints: ADD,
+        input: || {
+            input(
+                json!({
+                    "observations": objects("Additions", json!({
+                        "entityName": text("Entity"),
+                        "contents": texts("Atomic facts"),
+                        "supersedes": text("Id of the fact that the one in contents replaces"),
+                        "confidence": share("0-1"),
+                        "importance": share("0-1"),
+                        "timestamp": text("When it was so, ISO 8601; now if left out"),
+                        "agentThreadId": text("Same as threadId")
+                    }), &["entityName", "contents"]),
+                    "threadId": optional_thread()
+                }),
+                &["observations"],
+            )
+        },
+        output: || output(&[("results", "array"), ("warnings", "array"), ("commit", "string")]),
+        cap: CAP,
+        handler: |call, arguments| told(versions::add_observations(call, arguments)),
+    },
+    ToolDef {
+        name: "get_observation_history",
+        title: "Observation history",
+        description: "The versions of one fact, oldest first, with who wrote each (people's edits in the file too) and what superseded it.",
+        toolset: Toolset::Graph,
+        tier: Tier::Default,
+        hints: READ,
+        input: || {
+            input(
+                json!({
+                    "entityName": text("Entity"),
+                    "observationId": text("Any id of the chain, obs_…"),
+                    "threadId": optional_thread()
+                }),
+                &["entityName", "observationId"],
+            )
+        },
+        output: || {
+            output(&[("history", "array"), ("entityName", "string"), ("observationId", "string")])
+        },
+        cap: CAP,
+        handler: |call, arguments| told(versions::history(call, arguments)),
+    },
+    ToolDef {
+        name: "get_analytics",
+        title: "Graph analytics",
+        description: "Four measures of a thread, top 10 each: recent changes (created, updated), most important, most connected, orphaned entities (no or broken relations).",
+        toolset: Toolset::Graph,
+        tier: Tier::Default,
+        hints: READ,
+        input: || input(json!({ "threadId": thread() }), &["threadId"]),
+        output: || {
+            output(&[
+                ("recent_changes", "array"),
+                ("top_important", "array"),
+                ("most_connected", "array"),
+                ("orphaned_entities", "array"),
+            ])
+        },
+        cap: CAP,
+        handler: |call, arguments| told(analytics::analytics(call, arguments)),
+    },
+    ToolDef {
+        name: "search_nodes",
+        title: "Search nodes",
+        description: "Find entities by words in their name, type and facts; exact matches first. Gives entities and the relations among them.",
+        toolset: Toolset::Graph,
+        tier: Tier::Default,
+        hints: READ,
+        input: || reading(json!({ "query": text("Words to look for") }), &["query"]),
+        output: || graph(),
+        cap: CAP,
+        handler: |call, arguments| told(query::search_nodes(call, arguments)),
+    },
+    ToolDef {
+        name: "query_nodes",
+        title: "Query nodes",
+        description: "Entities by ranges of last change, confidence and importance.",
+        toolset: Toolset::Graph,
+        tier: Tier::Default,
+        hints: READ,
+        input: || {
+            reading_now(
+                json!({
+                    "timestampStart": text("Changed since, ISO 8601"),
+                    "timestampEnd": text("Changed until, ISO 8601"),
+                    "confidenceMin": share("0-1"),
+                    "confidenceMax": share("0-1"),
+                    "importanceMin": share("0-1"),
+                    "importanceMax": share("0-1")
+                }),
+                &[],
+            )
+        },
+        output: || graph(),
+        cap: CAP,
+        handler: |call, arguments| told(query::query_nodes(call, arguments)),
+    },
+    ToolDef {
+        name: "find_relation_path",
+        title: "Find relation path",
+        description: "A shortest way between two entities, along relations in either direction.",
+        toolset: Toolset::Graph,
+        tier: Tier::Default,
+        hints: READ,
+        input: || {
+            input(
+                json!({
+                    "from": text("Entity"),
+                    "to": text("Entity"),
+                    "maxDepth": json!({ "type": "integer", "minimum": 1, "maximum": 20, "default": 5, "description": "Relations at the most" }),
+                    "threadId": optional_thread()
+                }),
+                &["from", "to"],
+            )
+        },
+        output: || {
+            output(&[
+                ("found", "boolean"),
+                ("path", "array"),
+                ("relations", "array"),
+                ("said", "string"),
+            ])
+        },
+        cap: CAP,
+        handler: |call, arguments| told(query::find_path(call, arguments)),
+    },
+    ToolDef {
+        name: "create_entities",
+        title: "Create entities (deprecated)",
+        description: "Deprecated: use save_memory, which also ties entities together and checks quality. Creates entities; existing names are left as they are.",
+        toolset: Toolset::Graph,
+        tier: Tier::Default,
+        hints: ADD,
+        input: || {
+            input(
+                json!({
+                    "entities": objects("Entities", json!({
+                        "name": text("Name"),
+                        "entityType": text("Type"),
+                        "observations": texts("Facts"),
+                        "confidence": share("0-1"),
+                        "importance": share("0-1"),
+                        "timestamp": text("ISO 8601"),
+                        "agentThreadId": text("Same as threadId")
+                    }), &["name", "entityType", "observations"]),
+                    "threadId": optional_thread()
+                }),
+                &["entities"],
+            )
+        },
+        output: || {
+            output(&[
+                ("entities", "array"),
+                ("existing", "array"),
+                ("notice", "string"),
+                ("commit", "string"),
+            ])
+        },
+        cap: CAP,
+        handler: |call, arguments| told(reference::create_entities(call, arguments)),
+    },
+    ToolDef {
+        name: "create_relations",
+        title: "Create relations (deprecated)",
+        description: "Deprecated: use save_memory, which saves entities with their relations. Creates relations between entities; equal ones are skipped.",
+        toolset: Toolset::Graph,
+        tier: Tier::Default,
+        hints: ADD,
+        input: || {
+            input(
+                json!({
+                    "relations": objects("Relations", json!({
+                        "from": text("Entity"),
+                        "to": text("Entity"),
+                        "relationType": text("What it says, in active voice"),
+                        "confidence": share("0-1"),
+                        "importance": share("0-1"),
+                        "timestamp": text("ISO 8601"),
+                        "agentThreadId": text("Same as threadId")
+                    }), &["from", "to", "relationType"]),
+                    "threadId": optional_thread()
+                }),
+                &["relations"],
+            )
+        },
+        output: || output(&[("relations", "array"), ("notice", "string"), ("commit", "string")]),
+        cap: CAP,
+        handler: |call, arguments| told(reference::create_relations(call, arguments)),
+    },
+    ToolDef {
+        name: "read_graph",
+        title: "Read graph",
+        description: "The whole graph of a thread, by pages within a token budget.",
+        toolset: Toolset::Graph,
+        tier: Tier::Extra,
+        hints: READ,
+        input: || {
+            reading(
+                json!({ "minImportance": share("Leave out what matters less (0.1; 0 without threadId)") }),
+                &[],
+            )
+        },
+        output: || graph(),
+        cap: CAP,
+        handler: |call, arguments| told(query::read_graph(call, arguments)),
+    },
+    ToolDef {
+        name: "open_nodes",
+        title: "Open nodes",
+        description: "Entities by their names, with the relations among them.",
+        toolset: Toolset::Graph,
+        tier: Tier::Extra,
+        hints: READ,
+        input: || reading(json!({ "names": texts("Exact names") }), &["names"]),
+        output: || graph(),
+        cap: CAP,
+        handler: |call, arguments| told(query::open_nodes(call, arguments)),
+    },
+    ToolDef {
+        name: "list_entities",
+        title: "List entities",
+        description: "Names and types of a thread's entities.",
+        toolset: Toolset::Graph,
+        tier: Tier::Extra,
+        hints: READ,
+        input: || {
+            input(
+                json!({
+                    "threadId": optional_thread(),
+                    "entityType": text("Exactly this type"),
+                    "namePattern": text("Part of the name"),
+                    "offset": number("Notes to pass over", 10_000_000),
+                    "limit": number("Entities at the most (200)", 1000)
+                }),
+                &[],
+            )
+        },
+        output: || {
+            output(&[("entities", "array"), ("nextOffset", "integer"), ("thread", "string")])
+        },
+        cap: CAP,
+        handler: |call, arguments| told(query::list_entities(call, arguments)),
+    },
+    ToolDef {
+        name: "validate_memory",
+        title: "Validate memory",
+        description: "Checks entities as save_memory would, and saves nothing.",
+        toolset: Toolset::Graph,
+        tier: Tier::Extra,
+        hints: READ,
+        input: || input(json!({ "entities": entities(), "threadId": thread() }), &["entities"]),
+        output: || {
+            output(&[("all_valid", "boolean"), ("results", "array"), ("quality_score", "number")])
+        },
+        cap: CAP,
+        handler: |call, arguments| told(save::validate(call, arguments)),
+    },
+    ToolDef {
+        name: "get_memory_stats",
+        title: "Memory statistics",
+        description: "Counts, types, averages and the last week's activity of a thread.",
+        toolset: Toolset::Graph,
+        tier: Tier::Extra,
+        hints: READ,
+        input: || input(json!({ "threadId": optional_thread() }), &[]),
+        output: || {
+            output(&[
+                ("entityCount", "integer"),
+                ("relationCount", "integer"),
+                ("threadCount", "integer"),
+                ("entityTypes", "object"),
+            ])
+        },
+        cap: CAP,
+        handler: |call, arguments| told(analytics::stats(call, arguments)),
+    },
+    ToolDef {
+        name: "get_recent_changes",
+        title: "Recent changes",
+        description: "Entities and relations that changed since a time, newest first.",
+        toolset: Toolset::Graph,
+        tier: Tier::Extra,
+        hints: READ,
+        input: || reading_now(json!({ "since": text("ISO 8601") }), &["since"]),
+        output: || graph(),
+        cap: CAP,
+        handler: |call, arguments| told(analytics::recent_changes(call, arguments)),
+    },
+    ToolDef {
+        name: "detect_conflicts",
+        title: "Detect conflicts",
+        description: "Facts of one entity that seem to contradict each other: one denied, or other values.",
+        toolset: Toolset::Graph,
+        tier: Tier::Extra,
+        hints: READ,
+        input: || {
+            input(
+                json!({
+                    "threadId": optional_thread(),
+                    "limit": number("Entities at the most (50)", 1000)
+                }),
+                &[],
+            )
+        },
+        output: || output(&[("conflicts", "array"), ("thread", "string"), ("truncated", "string")]),
+        cap: CAP,
+        handler: |call, arguments| told(upkeep::conflicts(call, arguments)),
+    },
+    ToolDef {
+        name: "list_conversations",
+        title: "List conversations",
+        description: "All threads, with counts and times.",
+        toolset: Toolset::Graph,
+        tier: Tier::Extra,
+        hints: READ,
+        input: || {
+            input(
+                json!({
+                    "offset": number("Threads to pass over", 1_000_000),
+                    "limit": number("Threads at the most (100)", 1000)
+                }),
+                &[],
+            )
+        },
+        output: || {
+            output(&[("conversations", "array"), ("total", "integer"), ("nextOffset", "integer")])
+        },
+        cap: CAP,
+        handler: |call, arguments| told(analytics::conversations(call, arguments)),
+    },
+    ToolDef {
+        name: "flag_for_review",
+        title: "Flag for review",
+        description: "Marks an entity for a person to look at, with the reason.",
+        toolset: Toolset::Graph,
+        tier: Tier::Extra,
+        hints: APPEND,
+        input: || {
+            input(
+                json!({
+                    "threadId": thread(),
+                    "entityName": text("Entity"),
+                    "reason": text("What to look at"),
+                    "reviewer": text("Who should look")
+                }),
+                &["threadId", "entityName", "reason"],
+            )
+        },
+        output: || {
+            output(&[
+                ("success", "boolean"),
+                ("entityName", "string"),
+                ("observation", "object"),
+                ("commit", "string"),
+            ])
+        },
+        cap: CAP,
+        handler: |call, arguments| told(upkeep::flag(call, arguments)),
+    },
+    ToolDef {
+        name: "get_flagged_entities",
+        title: "Flagged entities",
+        description: "Entities that are marked for review, with the reasons.",
+        toolset: Toolset::Graph,
+        tier: Tier::Extra,
+        hints: READ,
+        input: || reading_now(json!({}), &[]),
+        output: || graph(),
+        cap: CAP,
+        handler: |call, arguments| told(upkeep::flagged(call, arguments)),
+    },
+    ToolDef {
+        name: "update_observation",
+        title: "Update observation",
+        description: "Replaces a fact by a newer one; the old one stays in the history as superseded.",
+        toolset: Toolset::Graph,
+        tier: Tier::Extra,
+        hints: SET,
+        input: || {
+            input(
+                json!({
+                    "threadId": thread(),
+                    "entityName": text("Entity"),
+                    "observationId": text("The fact that no longer holds, obs_…"),
+                    "newContent": text("What holds now"),
+                    "timestamp": text("Since when, ISO 8601"),
+                    "confidence": share("0-1"),
+                    "importance": share("0-1")
+                }),
+                &["threadId", "entityName", "observationId", "newContent"],
+            )
+        },
+        output: || {
+            output(&[
+                ("success", "boolean"),
+                ("entityName", "string"),
+                ("observation", "object"),
+                ("superseded", "string"),
+                ("commit", "string"),
+            ])
+        },
+        cap: CAP,
+        handler: |call, arguments| told(versions::update_observation(call, arguments)),
+    },
+    ToolDef {
+        name: "bulk_update",
+        title: "Bulk update",
+        description: "Sets confidence and importance of many entities and adds facts to them, in one commit.",
+        toolset: Toolset::Graph,
+        tier: Tier::Extra,
+        hints: SET,
+        input: || {
+            input(
+                json!({
+                    "threadId": thread(),
+                    "updates": objects("Updates", json!({
+                        "entityName": text("Entity"),
+                        "confidence": share("0-1"),
+                        "importance": share("0-1"),
+                        "addObservations": texts("Atomic facts")
+                    }), &["entityName"])
+                }),
+                &["threadId", "updates"],
+            )
+        },
+        output: || output(&[("updated", "integer"), ("notFound", "array"), ("commit", "string")]),
+        cap: CAP,
+        handler: |call, arguments| told(upkeep::bulk_update(call, arguments)),
+    },
+    ToolDef {
+        name: "prune_memory",
+        title: "Prune memory",
+        description: "Removes entities that are old, unimportant, or both, with their relations. With dryRun only says which. The commit can be undone.",
+        toolset: Toolset::Graph,
+        tier: Tier::Extra,
+        hints: DELETE,
+        input: || {
+            input(
+                json!({
+                    "threadId": thread(),
+                    "olderThan": text("Not changed since, ISO 8601"),
+                    "importanceLessThan": share("Less important than"),
+                    "keepMinEntities": number("Keep at least so many", 10_000_000),
+                    "dryRun": json!({ "type": "boolean", "default": false, "description": "Only say what would go" })
+                }),
+                &["threadId"],
+            )
+        },
+        output: || {
+            output(&[
+                ("removedEntities", "integer"),
+                ("removedRelations", "integer"),
+                ("entityNames", "array"),
+                ("commit", "string"),
+            ])
+        },
+        cap: CAP,
+        handler: |call, arguments| told(upkeep::prune(call, arguments)),
+    },
+    ToolDef {
+        name: "delete_entities",
+        title: "Delete entities",
+        description: "Deletes entities and every relation from and to them. The commit can be undone.",
+        toolset: Toolset::Graph,
+        tier: Tier::Extra,
+        hints: DELETE,
+        input: || {
+            input(
+                json!({
+                    "entityNames": texts("Exact names"),
+                    "threadId": optional_thread()
+                }),
+                &["entityNames"],
+            )
+        },
+        output: || output(&[("success", "boolean"), ("message", "string"), ("commit", "string")]),
+        cap: CAP,
+        handler: |call, arguments| told(reference::delete_entities(call, arguments)),
+    },
+    ToolDef {
+        name: "delete_observations",
+        title: "Delete observations",
+        description: "Deletes facts of entities, by their text or id. The commit can be undone.",
+        toolset: Toolset::Graph,
+        tier: Tier::Extra,
+        hints: DELETE,
+        input: || {
+            input(
+                json!({
+                    "deletions": objects("Deletions", json!({
+                        "entityName": text("Entity"),
+                        "observations": texts("Texts or ids of facts")
+                    }), &["entityName", "observations"]),
+                    "threadId": optional_thread()
+                }),
+                &["deletions"],
+            )
+        },
+        output: || output(&[("success", "boolean"), ("message", "string"), ("commit", "string")]),
+        cap: CAP,
+        handler: |call, arguments| told(reference::delete_observations(call, arguments)),
+    },
+    ToolDef {
+        name: "delete_relations",
+        title: "Delete relations",
+        description: "Deletes relations between entities. The commit can be undone.",
+        toolset: Toolset::Graph,
+        tier: Tier::Extra,
+        hints: DELETE,
+        input: || {
+            input(
+                json!({
+                    "relations": objects("Relations", json!({
+                        "from": text("Entity"),
+                        "to": text("Entity"),
+                        "relationType": text("What it says, in active voice"),
+                        "confidence": share("0-1"),
+                        "importance": share("0-1"),
+                        "timestamp": text("ISO 8601"),
+                        "agentThreadId": text("Same as threadId")
+                    }), &["from", "to", "relationType"]),
+                    "threadId": optional_thread()
+                }),
+                &["relations"],
+            )
+        },
+        output: || output(&[("success", "boolean"), ("message", "string"), ("commit", "string")]),
+        cap: CAP,
+        handler: |call, arguments| told(reference::delete_relations(call, arguments)),
+    },
+];

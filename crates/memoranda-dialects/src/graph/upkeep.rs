@@ -1,0 +1,245 @@
+//! Keeping a graph in order: review marks, many entities at once, and letting go of what does not
+//! matter any more. Everything here can be taken back.
+
+use std::cmp::Ordering;
+
+use serde_json::{Value, json};
+
+use super::bench::{Bench, Weight, shown};
+use super::entity::{IMPORTANCE, Superseded};
+use super::error::{GraphError, Result};
+use super::load::{Layout, Wish, answer, entity, fields, needed, time};
+use super::reference::finished;
+use super::request::{check_fact, fact_texts};
+use super::save::{commit_id, screened};
+use super::thread::Thread;
+use crate::args::Args;
+use crate::tool::{Call, ToolResult};
+
+/// The category of facts that ask a person to look.
+const REVIEW: &str = "review";
+/// How other servers marked them.
+const FLAGGED: &str = "[FLAGGED FOR REVIEW";
+/// No more entities go in one call.
+const MOST_PRUNED: usize = 10_000;
+
+pub(super) fn flag(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = Args::new("flag_for_review", arguments)?;
+    let thread = Thread::named(&mut args, call.settings)?;
+    args.only(&["threadId", "entityName", "reason", "reviewer"])?;
+    let name = args.text("entityName")?.trim().to_owned();
+    let reason = args.text("reason")?.trim().to_owned();
+    let reviewer = args.optional_text("reviewer")?;
+    needed(call, &thread, &name)?;
+    let reviewer = reviewer.map(|who| format!(" (reviewer: {})", who.trim())).unwrap_or_default();
+    let content = format!("[{REVIEW}] {reason}{reviewer}");
+    let mut told = Value::Null;
+    let outcome = call.memory.revise(&call.who, None, |desk| {
+        let mut bench = Bench::new(desk, &thread);
+        bench.need(&name)?;
+        let id = bench.add_fact(&name, &content, Weight::default(), None)?;
+        let entity = bench.need(&name)?;
+        told = json!(entity.facts.iter().find(|fact| fact.id == id).map(|fact| fact.told(&thread)));
+        Ok::<_, GraphError>(bench.steps())
+    })?;
+    let structured = json!({ "success": true, "entityName": name, "observation": told });
+    Ok(finished(&thread, structured, commit_id(&outcome)))
+}
+
+pub(super) fn flagged(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = Args::new("get_flagged_entities", arguments)?;
+    let mut wish = Wish::read(&mut args, call)?;
+    wish.thread.shape = super::thread::Shape::Thread;
+    args.only(&Wish::PARAMETERS)?;
+    let folder = wish.thread.within(call.memory);
+    let mut files: Vec<i64> =
+        folder.facts(Some(REVIEW))?.into_iter().map(|fact| fact.file).collect();
+    files.extend(folder.holding(FLAGGED, 1000)?);
+    files.sort_unstable();
+    files.dedup();
+    let total = files.len();
+    let mut layout = Layout::new(&wish);
+    let mut next = None;
+    for (n, file) in files.into_iter().enumerate().skip(wish.offset) {
+        let Some(file) = call.memory.store().file_by_id(file)? else { continue };
+        let Some(entity) = entity(call, &file)? else { continue };
+        let reasons: Vec<&str> = entity
+            .current()
+            .filter(|fact| {
+                fact.category.as_deref() == Some(REVIEW) || fact.content.starts_with(FLAGGED)
+            })
+            .map(|fact| fact.content.as_str())
+            .collect();
+        let mut told = entity.told(&wish.thread, Superseded::Hide);
+        told["flags"] = json!(reasons);
+        if layout.entities.len() == wish.limit || !layout.add(Some(told), Vec::new()) {
+            next = Some(n);
+            break;
+        }
+    }
+    Ok(layout.answer(next, Some(total)))
+}
+
+pub(super) fn bulk_update(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = Args::new("bulk_update", arguments)?;
+    let thread = Thread::named(&mut args, call.settings)?;
+    args.only(&["threadId", "updates"])?;
+    let objects = args.objects("updates")?;
+    let objects = objects.ok_or_else(|| args.missing("updates", "a list of updates"))?;
+    let mut updates = Vec::with_capacity(objects.len());
+    let (mut problems, mut warnings) = (Vec::new(), Vec::new());
+    for object in objects {
+        let args = fields("an update of bulk_update", object)?;
+        args.only(&["entityName", "confidence", "importance", "addObservations"])?;
+        let name = args.text("entityName")?.trim().to_owned();
+        let mut facts = fact_texts(&args, "addObservations").map_err(GraphError::Refused)?;
+        for fact in &facts {
+            if let Some((problem, suggestion, _)) = check_fact(fact, call.settings.graph.limits) {
+                problems.push(format!("Entity '{name}', \"{fact}\": {problem} {suggestion}"));
+            }
+        }
+        warnings.extend(screened(call, &name, &mut facts)?);
+        let confidence = args.float("confidence", 0.0, 1.0)?;
+        let importance = args.float("importance", 0.0, 1.0)?;
+        updates.push((name, Weight { confidence, importance }, facts));
+    }
+    if !problems.is_empty() {
+        let problems = problems.join("\n");
+        return Err(GraphError::Refused(format!(
+            "Validation failed; nothing was saved.\n{problems}"
+        )));
+    }
+    let (mut updated, mut missing) = (0, Vec::new());
+    let outcome = call.memory.revise(&call.who, None, |desk| {
+        let mut bench = Bench::new(desk, &thread);
+        (updated, missing) = (0, Vec::new());
+        for (name, weight, facts) in &updates {
+            let found = if bench.open(name)? { bench.entity(name) } else { None };
+            let Some(entity) = found.filter(|entity| !entity.is_placeholder) else {
+                missing.push(name.clone());
+                continue;
+            };
+            for (key, value) in
+                [("confidence", weight.confidence), ("importance", weight.importance)]
+            {
+                if let Some(value) = value {
+                    bench.set(name, key, &shown(value))?;
+                }
+            }
+            for fact in facts.iter().filter(|fact| entity.current().all(|f| f.content != **fact)) {
+                bench.add_fact(name, fact, *weight, None)?;
+            }
+            updated += 1;
+        }
+        Ok::<_, GraphError>(bench.steps())
+    })?;
+    let mut structured = json!({ "updated": updated, "notFound": missing });
+    if !warnings.is_empty() {
+        structured["warnings"] = json!(warnings);
+    }
+    Ok(finished(&thread, structured, commit_id(&outcome)))
+}
+
+pub(super) fn prune(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = Args::new("prune_memory", arguments)?;
+    let thread = Thread::named(&mut args, call.settings)?;
+    args.rename(&[("dryRun", &["dry_run"])]);
+    args.only(&["threadId", "olderThan", "importanceLessThan", "keepMinEntities", "dryRun"])?;
+    let older = time(&args, "olderThan")?;
+    let less = args.float("importanceLessThan", 0.0, 1.0)?;
+    let keep = args.number("keepMinEntities", 0, 10_000_000)?.unwrap_or(0) as usize;
+    let is_dry = args.flag("dryRun")?.unwrap_or(false);
+    if older.is_none() && less.is_none() {
+        return Err(GraphError::Refused(
+            "prune_memory needs olderThan (a time), importanceLessThan (0 to 1), or both: an entity \
+             goes if it fits all that are given. Nothing was removed."
+                .into(),
+        ));
+    }
+    let (mut names, mut relations, mut left) = (Vec::new(), 0, 0);
+    let mut decide = |desk: &memoranda_engine::Desk<'_>| {
+        (names, relations) = (Vec::new(), 0);
+        let mut nodes = desk.nodes(&thread.project, &thread.folder)?;
+        nodes.retain(|node| !node.is_placeholder);
+        left = nodes.len();
+        let fits = |node: &memoranda_engine::NodeRow| {
+            less.is_none_or(|less| node.importance.unwrap_or(IMPORTANCE) < less)
+        };
+        nodes.retain(fits);
+        let mut files = Vec::new();
+        for node in nodes {
+            let Some(file) = desk.by_id(node.file)? else { continue };
+            if older.is_none_or(|older| file.updated < older) {
+                files.push((node.importance.unwrap_or(IMPORTANCE), file));
+            }
+        }
+        // The least important and oldest go first.
+        files.sort_by(|a, b| {
+            let importance = a.0.partial_cmp(&b.0).unwrap_or(Ordering::Equal);
+            importance.then_with(|| a.1.updated.cmp(&b.1.updated))
+        });
+        files.truncate(left.saturating_sub(keep).min(MOST_PRUNED));
+        let mut bench = Bench::new(desk, &thread);
+        for (_, file) in files {
+            if let Some(gone) = bench.remove(&file.title)? {
+                relations += gone;
+                names.push(file.title);
+            }
+        }
+        left -= names.len();
+        Ok::<_, GraphError>(if is_dry { Vec::new() } else { bench.steps() })
+    };
+    let outcome = call.memory.revise(&call.who, None, &mut decide)?;
+    let shown: Vec<&String> = names.iter().take(200).collect();
+    let mut structured = json!({
+        "removedEntities": names.len(),
+        "removedRelations": relations,
+        "entityNames": shown,
+        "remainingEntities": left,
+        "dryRun": is_dry,
+    });
+    if is_dry {
+        structured["next"] =
+            json!("Nothing was removed. Call again with dryRun: false to remove these.");
+    } else if let Some(commit) = commit_id(&outcome) {
+        structured["restore"] = json!(format!("memoranda undo {commit}"));
+    }
+    Ok(finished(&thread, structured, commit_id(&outcome)))
+}
+
+/// Facts of one entity that contradict each other, over a whole thread.
+pub(super) fn conflicts(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = Args::new("detect_conflicts", arguments)?;
+    let thread = Thread::optional(&mut args, call.settings)?;
+    args.only(&["threadId", "limit"])?;
+    let limit = args.number("limit", 1, 1000)?.unwrap_or(50) as usize;
+    let facts = thread.within(call.memory).facts(None)?;
+    let mut found = Vec::new();
+    let mut left_out = 0;
+    for facts in facts.chunk_by(|a, b| a.file == b.file) {
+        let texts: Vec<&str> = facts.iter().map(|fact| fact.text.as_str()).collect();
+        let pairs = memoranda_core::fact::contradictions(&texts);
+        if pairs.is_empty() {
+            continue;
+        }
+        if found.len() == limit {
+            left_out += 1;
+            continue;
+        }
+        let file = facts.first().map(|fact| call.memory.store().file_by_id(fact.file));
+        let Some(file) = file.transpose()?.flatten() else { continue };
+        let told: Vec<Value> = pairs
+            .iter()
+            .map(|pair| {
+                json!({ "obs1": texts[pair.first], "obs2": texts[pair.second], "reason": pair.reason })
+            })
+            .collect();
+        found.push(json!({ "entityName": file.title, "conflicts": told }));
+    }
+    let mut structured = json!({ "conflicts": found, "thread": thread.id });
+    if left_out > 0 {
+        structured["truncated"] =
+            json!(format!("{left_out} more entities have conflicts; raise limit to see them."));
+    }
+    Ok(answer(&Thread { shape: super::thread::Shape::Thread, ..thread }, structured))
+}

@@ -1,0 +1,189 @@
+//! The reference knowledge graph server's own behaviours, without a thread.
+
+use memoranda_dialects::{GraphEntity, GraphRelation, Wording, export_graph, import_graph};
+use serde_json::{Value, json};
+
+use crate::support::TestVault;
+
+fn vault() -> TestVault {
+    TestVault::new(Wording::Seed)
+}
+
+fn people() -> Value {
+    json!({ "entities": [
+        { "name": "Alice", "entityType": "person", "observations": ["works at Acme Corp", "likes coffee"] },
+        { "name": "Bob", "entityType": "person", "observations": ["works at TechCo"] },
+        { "name": "Acme Corp", "entityType": "company", "observations": ["tech company"] }
+    ] })
+}
+
+fn with_relations() -> TestVault {
+    let vault = vault();
+    vault.done("create_entities", people());
+    vault.done(
+        "create_relations",
+        json!({ "relations": [
+        { "from": "Alice", "to": "Bob", "relationType": "knows" },
+        { "from": "Alice", "to": "Acme Corp", "relationType": "works_at" }
+    ] }),
+    );
+    vault
+}
+
+#[test]
+fn entities_are_made_once_and_come_back_as_they_were() {
+    let vault = vault();
+    let made = vault.done("create_entities", people());
+    assert_eq!(made["entities"], people()["entities"]);
+    assert!(made["notice"].as_str().unwrap().contains("save_memory"));
+    let again = vault.done("create_entities", people());
+    assert_eq!(again["entities"], json!([]));
+    let graph = vault.call("read_graph", &json!({}));
+    assert_eq!(
+        graph.structured.as_object().unwrap().keys().collect::<Vec<_>>(),
+        ["entities", "relations"]
+    );
+    assert_eq!(graph.text, serde_json::to_string_pretty(&graph.structured).unwrap());
+    assert_eq!(graph.structured["entities"].as_array().unwrap().len(), 3);
+    assert_eq!(vault.done("create_entities", json!({ "entities": [] }))["entities"], json!([]));
+}
+
+#[test]
+fn relations_are_made_once_and_ends_are_not_checked() {
+    let vault = with_relations();
+    let again = vault.done(
+        "create_relations",
+        json!({ "relations": [
+        { "from": "Alice", "to": "Bob", "relationType": "knows" },
+        { "from": "Nobody", "to": "Nothing", "relationType": "misses" }
+    ] }),
+    );
+    let stray = json!({ "from": "Nobody", "to": "Nothing", "relationType": "misses" });
+    assert_eq!(again["relations"], json!([stray]));
+    let graph = vault.done("read_graph", json!({}));
+    assert_eq!(graph["entities"].as_array().unwrap().len(), 3);
+    assert!(graph["relations"].as_array().unwrap().contains(&stray));
+    // What was only named becomes an entity, and keeps its relation.
+    vault.done(
+        "create_entities",
+        json!({ "entities": [
+        { "name": "Nobody", "entityType": "person", "observations": ["is somebody"] }
+    ] }),
+    );
+    let graph = vault.done("read_graph", json!({}));
+    assert_eq!(graph["entities"].as_array().unwrap().len(), 4);
+    assert!(graph["relations"].as_array().unwrap().contains(&stray));
+}
+
+#[test]
+fn observations_are_added_once_and_only_to_what_is_there() {
+    let vault = with_relations();
+    let add = |contents: &[&str]| {
+        vault.done(
+            "add_observations",
+            json!({ "observations": [{ "entityName": "Alice", "contents": contents }] }),
+        )
+    };
+    let added = add(&["likes coffee", "has a dog. It barks. A lot. Every day."]);
+    assert_eq!(
+        added["results"],
+        json!([{ "entityName": "Alice", "addedObservations": ["has a dog. It barks. A lot. Every day."] }])
+    );
+    let (text, _) = vault.refused(
+        "add_observations",
+        json!({ "observations": [
+        { "entityName": "Bob", "contents": ["new"] }, { "entityName": "Zed", "contents": ["x"] }
+    ] }),
+    );
+    assert!(text.starts_with("Entity with name Zed not found"), "{text}");
+    let bob = vault.done("open_nodes", json!({ "names": ["Bob"] }));
+    assert_eq!(bob["entities"][0]["observations"], json!(["works at TechCo"]));
+}
+
+#[test]
+fn deletions_cascade_and_miss_silently() {
+    let vault = with_relations();
+    let gone = vault.call("delete_entities", &json!({ "entityNames": ["Bob", "Nobody"] }));
+    assert_eq!(gone.text, "Entities deleted successfully");
+    assert_eq!(gone.structured["success"], true);
+    let graph = vault.done("read_graph", json!({}));
+    assert_eq!(graph["entities"].as_array().unwrap().len(), 2);
+    assert_eq!(graph["relations"].as_array().unwrap().len(), 1);
+    let gone = vault.call(
+        "delete_observations",
+        &json!({ "deletions": [
+        { "entityName": "Alice", "observations": ["likes coffee", "never said"] },
+        { "entityName": "Nobody", "observations": ["x"] }
+    ] }),
+    );
+    assert_eq!(gone.text, "Observations deleted successfully");
+    let relation = json!({ "from": "Alice", "to": "Acme Corp", "relationType": "works_at" });
+    let gone = vault.call("delete_relations", &json!({ "relations": [relation, relation] }));
+    assert_eq!(gone.text, "Relations deleted successfully");
+    let graph = vault.done("read_graph", json!({}));
+    assert_eq!(graph["relations"], json!([]));
+    assert_eq!(graph["entities"][1]["observations"], json!(["works at Acme Corp"]));
+}
+
+#[test]
+fn search_and_open_give_relations_with_one_end() {
+    let vault = with_relations();
+    let names = |found: &Value| -> Vec<String> {
+        let list = found["entities"].as_array().unwrap();
+        list.iter().map(|e| e["name"].as_str().unwrap().to_owned()).collect()
+    };
+    for (query, expected) in [
+        ("alice", &["Alice"][..]),
+        ("company", &["Acme Corp"]),
+        ("works at", &["Alice", "Bob"]),
+        ("coff", &["Alice"]),
+        ("nothing of the kind 7", &[]),
+    ] {
+        let found = vault.done("search_nodes", json!({ "query": query }));
+        assert_eq!(names(&found)[..expected.len()], *expected, "{query}");
+        assert!(!expected.is_empty() || names(&found).is_empty(), "{query}");
+    }
+    let found = vault.done("search_nodes", json!({ "query": "TechCo" }));
+    assert_eq!(
+        found["relations"],
+        json!([{ "from": "Alice", "to": "Bob", "relationType": "knows" }])
+    );
+    let found = vault.done("open_nodes", json!({ "names": ["Alice", "Nobody"] }));
+    assert_eq!(
+        (names(&found), found["relations"].as_array().unwrap().len()),
+        (vec!["Alice".into()], 2)
+    );
+    let none = vault.done("open_nodes", json!({ "names": [] }));
+    assert_eq!(none, json!({ "entities": [], "relations": [] }));
+}
+
+#[test]
+fn whole_graphs_go_in_and_out() {
+    let vault = vault();
+    let entities = [
+        GraphEntity {
+            name: "A".into(),
+            entity_type: "t".into(),
+            observations: vec!["one\ntwo".into()],
+        },
+        GraphEntity { name: "a".into(), entity_type: "t".into(), observations: vec![] },
+    ];
+    let relations =
+        [GraphRelation { from: "A".into(), to: "elsewhere".into(), relation_type: "it's".into() }];
+    let who = memoranda_core::change::Author {
+        client: "test".into(),
+        tool: "import".into(),
+        channel: memoranda_core::change::Channel::Import,
+    };
+    let settings = &vault.settings;
+    let first = import_graph(&vault.memory, &who, settings, None, &entities, &relations).unwrap();
+    assert_eq!((first.entities, first.observations, first.relations), (2, 1, 1));
+    let second = import_graph(&vault.memory, &who, settings, None, &entities, &relations).unwrap();
+    assert_eq!(
+        (second.entities, second.observations, second.relations, second.merged),
+        (0, 0, 0, 2)
+    );
+    let (mut out, links) = export_graph(&vault.memory, settings, None).unwrap();
+    out.sort_by(|a, b| a.name.cmp(&b.name));
+    assert_eq!((out.as_slice(), links.as_slice()), (&entities[..], &relations[..]));
+}
