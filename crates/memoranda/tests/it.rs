@@ -29,6 +29,8 @@ mod mcp;
 mod memory_tool;
 #[path = "it/output.rs"]
 mod output;
+#[path = "it/records.rs"]
+mod records;
 #[path = "it/story.rs"]
 mod story;
 #[path = "it/texts.rs"]

@@ -18,6 +18,7 @@ mod mcp;
 mod mv;
 mod project;
 mod reference;
+mod reminders;
 mod restore;
 mod rm;
 mod search;
@@ -52,6 +53,7 @@ pub(crate) enum Command {
     Log(log::Args),
     Diff(diff::Args),
     Undo(undo::Args),
+    Reminders(reminders::Args),
     Mcp(mcp::Args),
     Serve(serve::Args),
     Tool(tool::Args),
@@ -88,6 +90,7 @@ pub(crate) fn run(session: &Session, command: Command) -> Result<Exit> {
         Command::Log(args) => log::run(session, &args),
         Command::Diff(args) => diff::run(session, &args),
         Command::Undo(args) => undo::run(session, &args),
+        Command::Reminders(args) => reminders::run(session, &args),
         Command::Mcp(args) => mcp::run(session, &args),
         Command::Serve(args) => serve::run(session, &args),
         Command::Tool(args) => tool::run(session, &args),
