@@ -257,8 +257,9 @@ impl Store {
         })
     }
 
-    /// The texts of files without their frontmatter, as the index has them.
-    pub fn bodies(&self, files: &[i64]) -> Result<Vec<String>> {
+    /// The texts of short files without their frontmatter, as the index has them; `None` for a file
+    /// that is too long for that, and has to be read.
+    pub fn bodies(&self, files: &[i64]) -> Result<Vec<Option<String>>> {
         self.inner.ask(|db| files.iter().map(|file| index::body(db, *file)).collect())
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use jiff::Timestamp;
 use memoranda_core::id::{ContentHash, ProjectName};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::Inner;
 use crate::error::{Doing as _, Result, StoreError};
@@ -151,23 +151,63 @@ fn purged_hashes(db: &Connection, vacuum: &Vacuum) -> Result<Purge> {
         }
     };
     let sql = format!(
-        "{LAST_CHANGES} SELECT c.after, ({goes}) AND (?2 IS NULL OR p.name = ?2) FROM changes c \
+        "{LAST_CHANGES} SELECT c.after, ({goes}) AND (?2 IS NULL OR p.name = ?2), \
+           l.moved_to IS NOT NULL AND (?2 IS NULL OR p.name = ?2), \
+           c.project, c.path, c.logical_ms, c.commit_row, c.n FROM changes c \
          JOIN projects p ON p.id = c.project \
          JOIN last_change l ON l.project = c.project AND l.path = c.path \
          WHERE c.after IS NOT NULL AND EXISTS (SELECT 1 FROM contents s WHERE s.hash = c.after)"
     );
     let mut query = db.prepare(&sql)?;
     let rows = query.query_map(params![before, project], |row| {
-        Ok((ContentHash(row.get::<_, [u8; 32]>(0)?), row.get::<_, bool>(1)?))
+        let at = Spot {
+            project: row.get(3)?,
+            path: row.get(4)?,
+            moment: (row.get(5)?, row.get(6)?, row.get(7)?),
+        };
+        let hash = ContentHash(row.get::<_, [u8; 32]>(0)?);
+        Ok((hash, row.get::<_, bool>(1)?, row.get::<_, bool>(2)?, at))
     })?;
     let (mut going, mut staying) = (HashSet::new(), HashSet::new());
     for row in rows {
-        let (hash, goes) = row?;
-        if goes {
+        let (hash, goes, moved, at) = row?;
+        if goes || (moved && is_deleted_elsewhere(db, at, before)?) {
             going.insert(hash)
         } else {
             staying.insert(hash)
         };
     }
     Ok(Purge { notes, hashes: going.difference(&staying).copied().collect() })
+}
+
+/// A version of a file: where, and its place in the history.
+struct Spot {
+    project: i64,
+    path: String,
+    moment: (i64, i64, i64),
+}
+
+/// Whether the file that this is a version of was moved, and deleted under a later name. A name can
+/// be used again for another file, so the history is followed move by move.
+fn is_deleted_elsewhere(db: &Connection, mut at: Spot, before: i64) -> Result<bool> {
+    let mut end = db.prepare_cached(
+        "SELECT moved_to, logical_ms, commit_row, n FROM changes \
+         WHERE project = ? AND path = ? AND after IS NULL \
+           AND (logical_ms, commit_row, n) > (?, ?, ?) \
+         ORDER BY logical_ms, commit_row, n LIMIT 1",
+    )?;
+    loop {
+        let (time, row, n) = at.moment;
+        let found = end
+            .query_row(params![at.project, at.path, time, row, n], |row| {
+                Ok((row.get::<_, Option<String>>(0)?, (row.get(1)?, row.get(2)?, row.get(3)?)))
+            })
+            .optional()?;
+        match found {
+            None => return Ok(false),
+            Some((None, (time, ..))) => return Ok(time < before),
+            // Each step is later than the one before, so this ends.
+            Some((Some(path), moment)) => at = Spot { path, moment, ..at },
+        }
+    }
 }

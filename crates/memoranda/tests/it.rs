@@ -37,6 +37,8 @@ mod notes_tools;
 mod output;
 #[path = "it/setup.rs"]
 mod setup;
+#[path = "it/records.rs"]
+mod records;
 #[path = "it/story.rs"]
 mod story;
 #[path = "it/texts.rs"]

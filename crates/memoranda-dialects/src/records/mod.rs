@@ -5,6 +5,7 @@
 //! person puts there is a record like any other.
 
 mod brief;
+mod consolidate;
 mod context;
 mod forget;
 mod glob;
@@ -16,6 +17,7 @@ mod reminder;
 mod resources;
 mod schema;
 mod scope;
+mod session;
 mod shelf;
 mod stream;
 
@@ -229,7 +231,53 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         schema::stream,
         |call, arguments| answer(call, "cancel_memory_stream", arguments, stream::cancel),
     ),
+    of_sessions(row(
+        "start_session",
+        "Start session",
+        "Start the record of a conversation; returns session_id.",
+        ADDS,
+        schema::start_session,
+        |call, arguments| answer(call, "start_session", arguments, session::start),
+    )),
+    of_sessions(row(
+        "checkpoint_session",
+        "Checkpoint session",
+        "Add what happened to a session.",
+        ADDS,
+        schema::checkpoint_session,
+        |call, arguments| answer(call, "checkpoint_session", arguments, session::checkpoint),
+    )),
+    of_sessions(row(
+        "end_session",
+        "End session",
+        "End a session; it is kept.",
+        ADDS,
+        schema::end_session,
+        |call, arguments| answer(call, "end_session", arguments, session::end),
+    )),
+    of_sessions(row(
+        "snapshot_session",
+        "Snapshot session",
+        "Keep the last events of a session, or a transcript, as a note of their own.",
+        ADDS,
+        schema::snapshot_session,
+        |call, arguments| answer(call, "snapshot_session", arguments, session::snapshot),
+    )),
+    of_sessions(row(
+        "consolidate_memories",
+        "Consolidate memories",
+        "Merge memories that say the same: the newest stays, the others are marked superseded and \
+         no longer shown. Preview with dry_run.",
+        CHANGES,
+        schema::consolidate_memories,
+        |call, arguments| answer(call, "consolidate_memories", arguments, consolidate::consolidate),
+    )),
 ];
+
+/// A row of the set `sessions`, which is offered only when it is asked for.
+const fn of_sessions(row: ToolDef) -> ToolDef {
+    ToolDef { toolset: Toolset::Sessions, tier: Tier::Extra, ..row }
+}
 
 /// The prompts' rows.
 pub(crate) const PROMPTS: &[PromptDef] = &[];
@@ -245,6 +293,7 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("content", &["text", "memory"]),
     ("type", &["memory_type"]),
     ("cron_expression", &["cron", "schedule"]),
+    ("session_id", &["sessionId"]),
     ("stream_id", &["streamId"]),
     ("dry_run", &["dryRun"]),
 ];

@@ -227,6 +227,79 @@ pub(super) fn stream() -> Value {
     object(&[("stream_id", text("Stream id"))], &["stream_id"])
 }
 
+pub(super) fn start_session() -> Value {
+    object(
+        &[
+            ("title", text("What the session is about")),
+            ("client", text("The client's name")),
+            ("user_id", text("Whose session it is")),
+            ("metadata", bag("Extended attributes")),
+            ("global", global()),
+            ("project_id", project()),
+        ],
+        &[],
+    )
+}
+
+fn choice(description: &str, words: &[&str]) -> Value {
+    json!({ "type": "string", "enum": words, "description": description })
+}
+
+pub(super) fn checkpoint_session() -> Value {
+    object(
+        &[
+            ("session_id", text("Session id")),
+            ("content", text("What happened")),
+            ("role", choice("Who (default assistant)", &["user", "assistant", "tool"])),
+            ("kind", choice("Default checkpoint", &["message", "checkpoint", "summary", "event"])),
+            ("token_count", number("Tokens so far", 0, 1_000_000_000)),
+            ("turn_index", number("Turn", 0, 1_000_000_000)),
+            ("is_meaningful", flag("Default true; false leaves it out of snapshots")),
+        ],
+        &["session_id", "content"],
+    )
+}
+
+pub(super) fn end_session() -> Value {
+    object(
+        &[
+            ("session_id", text("Session id")),
+            ("status", choice("Default closed", &["closed", "compacted"])),
+        ],
+        &["session_id"],
+    )
+}
+
+pub(super) fn snapshot_session() -> Value {
+    object(
+        &[
+            ("session_id", text("Session id")),
+            (
+                "source_trigger",
+                choice("Default manual", &["new_session", "reset", "manual", "auto_compaction"]),
+            ),
+            ("slug", text("Name of the snapshot")),
+            ("transcript_md", text("Markdown to keep instead of the session's events")),
+            ("message_count", number("Last events to keep (default 15)", 1, 1000)),
+            ("meaningful_only", flag("Default true")),
+        ],
+        &["session_id"],
+    )
+}
+
+pub(super) fn consolidate_memories() -> Value {
+    object(
+        &[
+            ("types", texts("Types; default all")),
+            ("include_global", flag("Default true")),
+            ("global_only", flag("Only global ones")),
+            ("project_id", project()),
+            ("dry_run", flag("Preview, change nothing")),
+        ],
+        &[],
+    )
+}
+
 /// Results are objects; their fields are in the reference.
 pub(super) fn result() -> Value {
     json!({ "type": "object" })

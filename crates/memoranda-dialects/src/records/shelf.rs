@@ -172,13 +172,30 @@ fn missing(memory: &Memory, id: &str) -> RecordError {
 
 /// Files of the index as records; what is none is left out.
 fn records(memory: &Memory, files: Vec<FileSummary>) -> Result<Vec<Record>> {
-    let files: Vec<_> =
-        files.into_iter().filter_map(|file| Some((At::of(&file.path)?, file))).collect();
-    let numbers: Vec<i64> = files.iter().map(|(_, file)| file.id).collect();
-    let bodies = memory.store().bodies(&numbers)?;
-    let record =
-        |((at, file), body): ((At, FileSummary), String)| Record::from_summary(&file, &at, body);
-    Ok(files.into_iter().zip(bodies).map(record).collect())
+    let (places, files): (Vec<At>, Vec<FileSummary>) =
+        files.into_iter().filter_map(|file| Some((At::of(&file.path)?, file))).unzip();
+    let texts = texts(memory, &files)?;
+    let found = files.iter().zip(&places).zip(texts);
+    Ok(found.map(|((file, at), text)| Record::from_summary(file, at, text)).collect())
+}
+
+/// What files say, without their frontmatter. The index has it for short ones, and most are.
+fn texts(memory: &Memory, files: &[FileSummary]) -> Result<Vec<String>> {
+    let numbers: Vec<i64> = files.iter().map(|file| file.id).collect();
+    let mut texts = Vec::with_capacity(files.len());
+    for (file, body) in files.iter().zip(memory.store().bodies(&numbers)?) {
+        texts.push(match body {
+            Some(body) => body,
+            None => {
+                let found = memory.store().read(&file.project, &file.path)?;
+                let bytes = found.map(|found| found.bytes).unwrap_or_default();
+                let text = String::from_utf8_lossy(&bytes);
+                let body = memoranda_core::note::parse(&text).body;
+                text.get(body).unwrap_or_default().to_owned()
+            }
+        });
+    }
+    Ok(texts)
 }
 
 /// Whether a file in the folder of a scope is its own.
@@ -203,9 +220,8 @@ pub(super) fn files_of(
         let filter = filter(&folder(scope, name)?);
         let files = memory.store().list(&filter, ListOrder::Path, usize::MAX, 0)?;
         let files: Vec<_> = files.into_iter().filter(|file| is_of(scope, file)).collect();
-        let numbers: Vec<i64> = files.iter().map(|file| file.id).collect();
-        let bodies = memory.store().bodies(&numbers)?;
-        found.extend(files.into_iter().zip(bodies).map(|(file, body)| (scope.clone(), file, body)));
+        let texts = texts(memory, &files)?;
+        found.extend(files.into_iter().zip(texts).map(|(file, body)| (scope.clone(), file, body)));
     }
     Ok(found)
 }

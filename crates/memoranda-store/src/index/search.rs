@@ -406,28 +406,18 @@ fn hits(
     Ok(SearchHits { hits, partial })
 }
 
-/// The text of a file without its frontmatter, put together from its passages. Blank lines
-/// between them may be fewer than in the file.
-pub(crate) fn body(db: &Connection, file: i64) -> Result<String> {
-    let mut query = db.prepare_cached(
-        "SELECT first_line, last_line, text FROM passages WHERE id >= ? AND id < ? ORDER BY id",
-    )?;
-    let mut rows = query.query([first_passage(file), first_passage(file + 1)])?;
-    let mut body = String::new();
-    let mut last = 0;
-    while let Some(row) = rows.next()? {
-        let first: i64 = row.get(0)?;
-        let text: String = row.get(2)?;
-        body.push_str(match first - last {
-            _ if body.is_empty() => "",
-            0 => "",
-            1 => "\n",
-            _ => "\n\n",
-        });
-        body.push_str(text.trim_end_matches(['\n', '\r']));
-        last = row.get(1)?;
-    }
-    Ok(body)
+/// The text of a short file without its frontmatter: its only passage. `None` if it has more, of
+/// which the index does not say what lies between them.
+pub(crate) fn body(db: &Connection, file: i64) -> Result<Option<String>> {
+    let mut query = db
+        .prepare_cached("SELECT text FROM passages WHERE id >= ? AND id < ? ORDER BY id LIMIT 2")?;
+    let rows = query.query_map([first_passage(file), first_passage(file + 1)], |row| row.get(0))?;
+    let mut texts = rows.collect::<rusqlite::Result<Vec<String>>>()?;
+    Ok(match texts.len() {
+        0 => Some(String::new()),
+        1 => texts.pop(),
+        _ => None,
+    })
 }
 
 /// The text of a passage.

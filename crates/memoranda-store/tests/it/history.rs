@@ -150,6 +150,31 @@ fn a_vacuum_takes_only_what_it_was_asked_for() {
     vault.assert_agrees(&store, "a small vacuum");
 }
 
+#[test]
+fn a_vacuum_follows_a_file_under_all_its_names() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    let content = |commit: &memoranda_core::change::Commit| {
+        store.content(commit.files[0].after.unwrap()).is_ok()
+    };
+    // Written, moved twice, deleted under its last name.
+    let first = put(&store, "a.md", "first of the deleted one");
+    move_note(&store, "a.md", "b.md", "first of the deleted one");
+    let second = put(&store, "b.md", "second of the deleted one");
+    move_note(&store, "b.md", "c.md", "second of the deleted one");
+    remove(&store, "c.md");
+    // Another file that had the same name in between lives on elsewhere; a third was deleted there.
+    let living = put(&store, "b.md", "first of the living one");
+    move_note(&store, "b.md", "d.md", "first of the living one");
+    put(&store, "d.md", "second of the living one");
+    let third = put(&store, "b.md", "deleted under a used name");
+    remove(&store, "b.md");
+    store.vacuum(&everything(VacuumWhat::Deleted)).unwrap();
+    assert!(!content(&first) && !content(&second) && !content(&third));
+    vault.assert_agrees(&store, "after a vacuum of moved files");
+    assert!(content(&living), "an earlier version of a file that exists");
+}
+
 /// Writes on and on, beside a vacuum.
 pub(crate) fn write_beside_a_vacuum(task: &Task) {
     let store = Store::open(options(&task.folder)).unwrap();

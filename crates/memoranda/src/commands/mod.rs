@@ -19,6 +19,7 @@ mod mcp;
 mod mv;
 mod project;
 mod reference;
+mod reminders;
 mod restore;
 mod rm;
 mod search;
@@ -55,6 +56,7 @@ pub(crate) enum Command {
     Diff(diff::Args),
     Undo(undo::Args),
     Setup(setup::Args),
+    Reminders(reminders::Args),
     Mcp(mcp::Args),
     Serve(serve::Args),
     Tool(tool::Args),
@@ -93,6 +95,7 @@ pub(crate) fn run(session: &Session, command: Command) -> Result<Exit> {
         Command::Diff(args) => diff::run(session, &args),
         Command::Undo(args) => undo::run(session, &args),
         Command::Setup(args) => setup::run(session, &args),
+        Command::Reminders(args) => reminders::run(session, &args),
         Command::Mcp(args) => mcp::run(session, &args),
         Command::Serve(args) => serve::run(session, &args),
         Command::Tool(args) => tool::run(session, &args),

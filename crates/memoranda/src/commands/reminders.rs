@@ -1,0 +1,235 @@
+//! `memoranda reminders`: what is due, and when the rest will be.
+
+use std::sync::atomic::AtomicBool;
+
+use clap::Subcommand;
+use memoranda_dialects::{Call, Reminder, Scope, ToolResult, reminders};
+use memoranda_engine::core::change::Author;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::{FAINT, PLACE, STRONG, counted, visible_lines};
+use crate::session::Session;
+use crate::table::{self, Column};
+use crate::time;
+
+/// Show the reminders that are due, and when the others will be.
+///
+/// Those of the repository you are in, and the global ones. They are the reminders that agents
+/// set with `add_reminder`: files in the project `records`, in folders named `reminder`.
+#[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  memoranda reminders
+  memoranda reminders add '0 9 * * 1-5' 'Look at the error budget'
+  memoranda reminders run
+
+JSON (--json):
+  {reminders: [{id, scope, cron, message, enabled, next, due_since, runs, problem}]}")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Option<Action>,
+
+    /// Only those that are due.
+    #[arg(long)]
+    due: bool,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Add a reminder, for the repository you are in.
+    #[command(after_long_help = "\
+Examples:
+  memoranda reminders add '0 9 * * 1-5' 'Look at the error budget'
+  memoranda reminders add --global '@monthly' 'Send the invoice'
+
+JSON (--json):
+  {id, scope, next, path, commit, warning}")]
+    Add {
+        /// When: minute, hour, day of the month, month, day of the week; or @daily and the like.
+        #[arg(value_name = "CRON")]
+        cron: String,
+        /// What to be reminded of.
+        #[arg(value_name = "MESSAGE")]
+        message: String,
+        /// Wherever you are, not only in this repository.
+        #[arg(long)]
+        global: bool,
+    },
+
+    /// Mark what is due as done.
+    #[command(after_long_help = "\
+Examples:
+  memoranda reminders run
+  memoranda reminders run --dry-run
+
+JSON (--json):
+  {count, reminders, dry_run, commit}, with reminders as of `memoranda reminders`")]
+    Run {
+        /// Only show what is due.
+        #[arg(short = 'n', long)]
+        dry_run: bool,
+    },
+
+    /// Switch a reminder on again.
+    #[command(after_long_help = "\
+Examples:
+  memoranda reminders enable k3f9a2xy
+
+JSON (--json):
+  {id, scope, path, commit, next}")]
+    Enable {
+        /// Its id.
+        id: String,
+    },
+
+    /// Switch a reminder off.
+    #[command(after_long_help = "\
+Examples:
+  memoranda reminders disable k3f9a2xy
+
+JSON (--json):
+  {id, scope, path, commit, next}")]
+    Disable {
+        /// Its id.
+        id: String,
+    },
+
+    /// Delete a reminder; the history keeps it.
+    #[command(after_long_help = "\
+Examples:
+  memoranda reminders rm k3f9a2xy
+
+JSON (--json):
+  {id, scope, path, commit, next}")]
+    Rm {
+        /// Its id.
+        id: String,
+    },
+}
+
+#[derive(Serialize)]
+struct ReminderJson<'a> {
+    id: &'a str,
+    scope: &'a str,
+    cron: &'a str,
+    message: &'a str,
+    enabled: bool,
+    next: Option<jiff::Timestamp>,
+    due_since: Option<jiff::Timestamp>,
+    runs: Option<usize>,
+    problem: Option<&'a str>,
+}
+
+/// Does it.
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+    let (tool, arguments) = match &args.action {
+        None => return list(session, args.due),
+        Some(Action::Add { cron, message, global }) => (
+            "add_reminder",
+            json!({ "cron_expression": cron, "message": message, "global": global }),
+        ),
+        Some(Action::Run { dry_run }) => ("run_due_reminders", json!({ "dry_run": dry_run })),
+        Some(Action::Enable { id }) => ("enable_reminder", json!({ "id": id })),
+        Some(Action::Disable { id }) => ("disable_reminder", json!({ "id": id })),
+        Some(Action::Rm { id }) => ("delete_reminder", json!({ "id": id })),
+    };
+    let done = call(session, tool, arguments)?;
+    if done.is_error {
+        let exit = if tool == "add_reminder" { Exit::Usage } else { Exit::NotFound };
+        let error = CommandError::new(exit, done.text.trim_end_matches('.'));
+        return Err(error.hint("`memoranda reminders --help` shows how"));
+    }
+    match session.is_json() {
+        true => session.printer.json(&done.structured)?,
+        false => session.printer.line(visible_lines(&done.text))?,
+    }
+    Ok(Exit::Done)
+}
+
+/// The tool that agents call does it, so that both do the same.
+fn call(session: &Session, name: &str, arguments: Value) -> Result<ToolResult> {
+    let tool = memoranda_dialects::tool(name).ok_or_else(|| {
+        CommandError::new(Exit::Internal, format!("the tool {name} is not there"))
+    })?;
+    // What people changed in the files counts before anything is marked as done.
+    session.reading()?;
+    let settings = session.settings()?.tools();
+    let call = Call {
+        memory: session.made()?,
+        who: Author { tool: name.to_owned(), ..session.who() },
+        settings: &settings,
+        progress: &|_, _, _| (),
+        cancelled: &AtomicBool::new(false),
+    };
+    Ok(memoranda_dialects::call(tool, &call, arguments))
+}
+
+fn list(session: &Session, only_due: bool) -> Result<Exit> {
+    let memory = session.reading()?;
+    let settings = session.settings()?.tools();
+    let project = settings.workspace.as_deref().and_then(Scope::of_folder);
+    let mut found = reminders(memory, &settings.records, project)
+        .map_err(|error| CommandError::new(Exit::Internal, error.to_string()))?;
+    found.retain(|reminder| !only_due || reminder.due.is_some());
+    if session.is_json() {
+        let reminders: Vec<_> = found.iter().map(wire).collect();
+        session.printer.json(&json!({ "reminders": reminders }))?;
+        return Ok(Exit::Done);
+    }
+    if found.is_empty() {
+        session.printer.say(if only_due { "Nothing is due." } else { "No reminders." });
+        return Ok(Exit::Done);
+    }
+    let columns = [
+        Column::word("ID", STRONG),
+        Column::text("STATE", FAINT),
+        Column::text("NEXT", PLACE),
+        Column::word("CRON", FAINT),
+        Column::text("MESSAGE", anstyle::Style::new()),
+        Column::text("SCOPE", FAINT),
+    ];
+    table::print(&session.printer, &columns, &found.iter().map(row).collect::<Vec<_>>())?;
+    let due = found.iter().filter(|reminder| reminder.due.is_some()).count();
+    if due > 0 {
+        let sentence =
+            format!("{} due: `memoranda reminders run` marks it as done", counted(due, "reminder"));
+        session.printer.hint(sentence);
+    }
+    Ok(Exit::Done)
+}
+
+fn row(reminder: &Reminder) -> Vec<String> {
+    let state = match (&reminder.problem, reminder.enabled, reminder.due) {
+        (Some(_), ..) => "broken".to_owned(),
+        (None, false, _) => "off".to_owned(),
+        (None, true, None) => "on".to_owned(),
+        (None, true, Some(due)) if due.runs > 1 => format!("due ({} runs missed)", due.runs),
+        (None, true, Some(_)) => "due".to_owned(),
+    };
+    let next = match (&reminder.problem, reminder.due, reminder.next) {
+        (Some(problem), ..) => problem.clone(),
+        (None, Some(due), _) => format!("since {}", time::local(due.since)),
+        (None, None, Some(next)) => time::local(next),
+        (None, None, None) => String::new(),
+    };
+    let message = reminder.message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let scope = reminder.scope.name().to_owned();
+    vec![reminder.id.clone(), state, next, reminder.cron.clone(), message, scope]
+}
+
+fn wire(reminder: &Reminder) -> ReminderJson<'_> {
+    ReminderJson {
+        id: &reminder.id,
+        scope: reminder.scope.name(),
+        cron: &reminder.cron,
+        message: &reminder.message,
+        enabled: reminder.enabled,
+        next: reminder.next,
+        due_since: reminder.due.map(|due| due.since),
+        runs: reminder.due.map(|due| due.runs),
+        problem: reminder.problem.as_deref(),
+    }
+}
