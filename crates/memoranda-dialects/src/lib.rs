@@ -18,6 +18,10 @@ mod settings;
 mod tool;
 mod tool_use;
 
+pub use banks::{
+    BankCache, BankFile, BankOverview, BankSettings, BankTrouble, BankType, Diagnostics,
+    bank_overview, bank_overviews, bank_troubles,
+};
 pub use instructions::instructions;
 pub use prompts::{PromptArgument, PromptDef, PromptMessage};
 pub use resource::ResourceDef;

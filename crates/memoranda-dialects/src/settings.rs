@@ -1,8 +1,12 @@
 //! What a person can set about the tools. The binary reads the configuration; here it is a value.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use memoranda_core::id::ProjectName;
+use memoranda_engine::LanguageModel;
+
+use crate::banks::BankSettings;
 
 /// How the tools behave.
 #[derive(Clone, Debug)]
@@ -23,6 +27,10 @@ pub struct Settings {
     pub guidance: Option<String>,
     /// The folder that the client works in, where one is known: it says which repository is meant.
     pub workspace: Option<PathBuf>,
+    /// How banks behave.
+    pub banks: BankSettings,
+    /// The language model, if the person configured one.
+    pub model: Option<Arc<dyn LanguageModel>>,
 }
 
 impl Settings {
@@ -37,6 +45,8 @@ impl Settings {
             memories: memories_project(),
             guidance: None,
             workspace: None,
+            banks: BankSettings::standard(),
+            model: None,
         }
     }
 }

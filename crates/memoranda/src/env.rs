@@ -66,6 +66,11 @@ pub(crate) const CLAUDE_PROJECT_DIR: Variable = Variable {
     doc: "The folder that the client works in: it says which repository memories belong to. Claude \
           Code sets it. Without it, the working directory counts.",
 };
+/// The secret that a language model wants.
+pub(crate) const MEMORANDA_MODEL_KEY: Variable = Variable {
+    name: "MEMORANDA_MODEL_KEY",
+    doc: "The key for the language model of `model.provider`. It comes before `model.key_file`.",
+};
 /// A failure on purpose.
 pub(crate) const MEMORANDA_FAULT: Variable = Variable {
     name: "MEMORANDA_FAULT",
@@ -101,7 +106,7 @@ pub(crate) const LANG: Variable = Variable { name: "LANG", doc: "See `LC_ALL`." 
 
 /// Everything that is read, in the order of the reference page. The last four are read by the
 /// library that finds the directories.
-pub(crate) const TABLE: [&Variable; 23] = [
+pub(crate) const TABLE: [&Variable; 24] = [
     &MEMORANDA_HOME,
     &MEMORANDA_CONFIG,
     &MEMORANDA_PROJECT,
@@ -112,6 +117,7 @@ pub(crate) const TABLE: [&Variable; 23] = [
     &MEMORANDA_TOKEN,
     &MEMORANDA_TOKEN_FILE,
     &CLAUDE_PROJECT_DIR,
+    &MEMORANDA_MODEL_KEY,
     &MEMORANDA_FAULT,
     &VISUAL,
     &EDITOR,
