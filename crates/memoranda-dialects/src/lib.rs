@@ -23,6 +23,10 @@ pub use exchange::{Content, Exchange, Question, Said};
 pub use graph::{
     GraphEntity, GraphImport, GraphRelation, GraphSettings, export_graph, import_graph,
 };
+pub use banks::{
+    BankCache, BankFile, BankOverview, BankSettings, BankTrouble, BankType, Diagnostics,
+    bank_overview, bank_overviews, bank_troubles,
+};
 pub use instructions::instructions;
 pub use prompts::{PromptArgument, PromptDef, PromptMessage};
 pub use records::{

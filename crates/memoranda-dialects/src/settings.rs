@@ -1,9 +1,13 @@
 //! What a person can set about the tools. The binary reads the configuration; here it is a value.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use memoranda_core::id::ProjectName;
+use memoranda_engine::LanguageModel;
+
+use crate::banks::BankSettings;
 
 use crate::graph::GraphSettings;
 
@@ -28,6 +32,10 @@ pub struct Settings {
     pub notes: NotesSettings,
     /// The folder that the client works in, where one is known: it says which repository is meant.
     pub workspace: Option<PathBuf>,
+    /// How banks behave.
+    pub banks: BankSettings,
+    /// The language model, if the person configured one.
+    pub model: Option<Arc<dyn LanguageModel>>,
     /// The graph of entities.
     pub graph: GraphSettings,
     /// How records behave.
@@ -63,6 +71,8 @@ impl Settings {
             workspace: None,
             records: RecordSettings::standard(),
             graph: GraphSettings::standard(),
+            banks: BankSettings::standard(),
+            model: None,
         }
     }
 }

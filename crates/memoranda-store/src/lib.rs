@@ -9,6 +9,7 @@ pub mod faults;
 
 mod apply;
 mod archive;
+mod aside;
 mod check;
 mod checkpoint;
 mod commit;
@@ -18,6 +19,7 @@ mod folder;
 mod index;
 mod lock;
 mod log;
+mod notices;
 mod observe;
 mod reconcile;
 mod recover;
@@ -191,6 +193,32 @@ impl Store {
     /// Reads a file as it is on disk; `None` if there is none.
     pub fn read(&self, project: &ProjectName, path: &NotePath) -> Result<Option<Found>> {
         self.inner.read(project, path)
+    }
+
+    /// What the system says of a file on disk; `None` if there is none.
+    pub fn stat(&self, project: &ProjectName, path: &NotePath) -> Result<Option<FileStat>> {
+        match self.inner.vault.project(project.as_str()) {
+            Ok(project) => project.root()?.stat(path),
+            Err(StoreError::NoProject { .. }) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Writes a file that is no note, without history. Only a name that the rules of the project
+    /// leave out is written: one that is hidden, or that `.gitignore` names.
+    pub fn put_aside(&self, project: &ProjectName, path: &NotePath, bytes: &[u8]) -> Result<()> {
+        self.inner.put_aside(project, path, bytes)
+    }
+
+    /// Leaves a line for other processes in a register that keeps the newest ones, at least so
+    /// many as are to be kept.
+    pub fn leave_notice(&self, register: &str, line: &str, keep: usize) -> Result<()> {
+        self.inner.leave_notice(register, line, keep)
+    }
+
+    /// The lines that processes left in a register, the oldest first.
+    pub fn notices(&self, register: &str) -> Result<Vec<String>> {
+        self.inner.read_notices(register)
     }
 
     /// All files at or below a place, hidden and ignored ones too, and the folders they lie in.

@@ -27,6 +27,9 @@ mod story;
 #[path = "it/clients.rs"]
 mod clients;
 
+#[path = "it/aside.rs"]
+mod aside;
+
 #[path = "it/imported.rs"]
 mod imported;
 

@@ -79,6 +79,11 @@ pub(crate) const CODEX_HOME: Variable = Variable {
 /// Where programs are looked for.
 pub(crate) const PATH: Variable =
     Variable { name: "PATH", doc: "Where `memoranda setup` looks for clients and for itself." };
+/// The secret that a language model wants.
+pub(crate) const MEMORANDA_MODEL_KEY: Variable = Variable {
+    name: "MEMORANDA_MODEL_KEY",
+    doc: "The key for the language model of `model.provider`. It comes before `model.key_file`.",
+};
 /// A failure on purpose.
 pub(crate) const MEMORANDA_FAULT: Variable = Variable {
     name: "MEMORANDA_FAULT",
@@ -114,7 +119,7 @@ pub(crate) const LANG: Variable = Variable { name: "LANG", doc: "See `LC_ALL`." 
 
 /// Everything that is read, in the order of the reference page. The last four are read by the
 /// library that finds the directories.
-pub(crate) const TABLE: [&Variable; 26] = [
+pub(crate) const TABLE: &[&Variable] = &[
     &MEMORANDA_HOME,
     &MEMORANDA_CONFIG,
     &MEMORANDA_PROJECT,
@@ -128,6 +133,7 @@ pub(crate) const TABLE: [&Variable; 26] = [
     &CLAUDE_CONFIG_DIR,
     &CODEX_HOME,
     &PATH,
+    &MEMORANDA_MODEL_KEY,
     &MEMORANDA_FAULT,
     &VISUAL,
     &EDITOR,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use memoranda_dialects::{ReadOnly, Selection, Settings as ToolSettings, Wording};
+use memoranda_dialects::{Diagnostics, ReadOnly, Selection, Settings as ToolSettings, Wording};
 use memoranda_engine::Memory;
 use memoranda_server::{ServerConfig, ServerError};
 
@@ -35,6 +35,10 @@ pub(crate) struct OfferArgs {
     #[arg(long)]
     read_only: bool,
 
+    /// Dump each bank that is used to cache_memory_dump.json in its folder.
+    #[arg(long)]
+    debug: bool,
+
     #[command(flatten)]
     wording: WordingArgs,
 }
@@ -64,7 +68,8 @@ impl WordingArgs {
             Some(WordingName::Claude) => Wording::Claude,
             None => settings.wording,
         };
-        Ok(ToolSettings { wording, ..settings })
+        let model = session.settings()?.model()?;
+        Ok(ToolSettings { wording, model, ..settings })
     }
 }
 
@@ -76,6 +81,9 @@ impl OfferArgs {
         let mut config = ServerConfig::standard(VERSION);
         config.selection = self.selection(session)?;
         config.settings = self.wording.tool_settings(session)?;
+        if self.debug {
+            config.settings.banks.diagnostics = Diagnostics::Dump;
+        }
         // Before the vault is made: a wrong word makes nothing.
         config.selection.resolve().map_err(|error| failed(ServerError::from(error)))?;
         Ok((Arc::new(session.open()?), config))

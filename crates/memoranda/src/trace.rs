@@ -29,7 +29,10 @@ impl Subscriber for Lines {
         // The protocol's library tells much that is nobody's concern.
         let most = match metadata.target().split("::").next() {
             Some("rmcp") => Level::ERROR,
-            Some("memoranda_server" | "memoranda_engine" | "memoranda_store") => self.level,
+            Some(
+                "memoranda_server" | "memoranda_dialects" | "memoranda_engine" | "memoranda_model"
+                | "memoranda_store",
+            ) => self.level,
             _ => self.level.min(Level::WARN),
         };
         metadata.is_event() && *metadata.level() <= most

@@ -10,11 +10,17 @@
 
 #[path = "it/client.rs"]
 mod client;
+#[path = "../../memoranda-model/tests/it/stand_in.rs"]
+mod stand_in;
 #[path = "it/support.rs"]
 mod support;
 
 #[path = "it/archive.rs"]
 mod archive;
+#[path = "it/banks.rs"]
+mod banks;
+#[path = "it/banks_model.rs"]
+mod banks_model;
 #[path = "it/config.rs"]
 mod config;
 #[path = "it/failures.rs"]

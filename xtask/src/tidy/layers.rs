@@ -97,8 +97,12 @@ const LAYERS: &[Layer] = &[
         may_use: &[CORE, STORE],
         never: &[("an async runtime", ASYNC), ("HTTP", HTTP), ("the terminal", TERMINAL)],
     },
-    // The only door to language models may speak HTTP; how it does so is its own affair.
-    Layer { name: MODEL, may_use: &[CORE, ENGINE, STORE], never: &[("the terminal", TERMINAL)] },
+    // The only door to language models may speak HTTP, and nothing else.
+    Layer {
+        name: MODEL,
+        may_use: &[CORE, ENGINE],
+        never: &[("an async runtime", ASYNC), ("the terminal", TERMINAL)],
+    },
     Layer {
         name: DIALECTS,
         may_use: &[CORE, ENGINE, STORE],

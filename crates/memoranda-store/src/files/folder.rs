@@ -114,6 +114,11 @@ impl Folder {
         }
     }
 
+    /// Gives the temporary file its name, whatever had it before.
+    pub(crate) fn replace(&self, temporary: &str, name: &str) -> io::Result<()> {
+        self.dir.rename(temporary, &self.dir, name)
+    }
+
     /// Moves a file here from another folder, where no file has its new name.
     pub(crate) fn take(&self, from: &Self, from_name: &str, name: &str) -> io::Result<()> {
         faults::at(Step::Swap)?;

@@ -24,7 +24,7 @@ use memoranda_core::path::NotePath;
 use crate::error::{Doing as _, Result, StoreError};
 
 pub(crate) use folder::{Folder, Swapped};
-pub(crate) use walk::{Walk, Walked, walk};
+pub(crate) use walk::{TEMPORARY_PREFIX, Walk, Walked, walk};
 
 /// The largest file that is read into memory or the log.
 pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;

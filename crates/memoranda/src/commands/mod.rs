@@ -1,6 +1,7 @@
 //! The commands: one file each, with what can be typed and what it does.
 
 mod add;
+mod bank;
 mod completions;
 mod config;
 mod diff;
@@ -62,6 +63,7 @@ pub(crate) enum Command {
     Tool(tool::Args),
     Hook(hook::Args),
     Project(project::Args),
+    Bank(bank::Args),
     Status(status::Args),
     Sync(sync::Args),
     Watch(watch::Args),
@@ -101,6 +103,7 @@ pub(crate) fn run(session: &Session, command: Command) -> Result<Exit> {
         Command::Tool(args) => tool::run(session, &args),
         Command::Hook(args) => hook::run(session, &args),
         Command::Project(args) => project::run(session, &args),
+        Command::Bank(args) => bank::run(session, &args),
         Command::Status(args) => status::run(session, &args),
         Command::Sync(args) => sync::run(session, &args),
         Command::Watch(args) => watch::run(session, &args),

@@ -189,6 +189,67 @@ pub(crate) const KEYS: &[Key] = &[
         doc: "The most sentences that a fact of the graph may have.",
     },
     Key {
+        name: "banks.answer_tokens",
+        kind: KeyKind::Number,
+        default: "6000",
+        variables: &[],
+        doc: "About how many tokens an answer of the tool `activate` may have. What does not fit is \
+              summarised, with the call that reads it.",
+    },
+    Key {
+        name: "banks.optimize_tokens",
+        kind: KeyKind::Number,
+        default: "50000",
+        variables: &[],
+        doc: "A bank larger than this, in tokens, is tidied by the next update: what it says twice \
+              is merged, in a commit of its own that can be undone.",
+    },
+    Key {
+        name: "model.provider",
+        kind: KeyKind::Choice(&["none", "openai", "anthropic"]),
+        default: "none",
+        variables: &[],
+        doc: "The language model that places what agents keep in banks. `openai` is every server \
+              that speaks as OpenAI's does: Ollama, LM Studio, llama.cpp too. With `none`, fixed \
+              rules do it.",
+    },
+    Key {
+        name: "model.url",
+        kind: KeyKind::Text,
+        default: "",
+        variables: &[],
+        doc: "The model's address, such as `http://127.0.0.1:11434/v1` for Ollama; without it, the \
+              provider's own.",
+    },
+    Key {
+        name: "model.name",
+        kind: KeyKind::Text,
+        default: "",
+        variables: &[],
+        doc: "The model's name, such as `qwen3:4b`. Needed with a provider.",
+    },
+    Key {
+        name: "model.key_file",
+        kind: KeyKind::Folder,
+        default: "",
+        variables: &[],
+        doc: "A file that holds the model's key, if `MEMORANDA_MODEL_KEY` is unset.",
+    },
+    Key {
+        name: "model.timeout_seconds",
+        kind: KeyKind::Seconds,
+        default: "10",
+        variables: &[],
+        doc: "How long the model may take, retries included. After that the rules decide.",
+    },
+    Key {
+        name: "model.max_answer_bytes",
+        kind: KeyKind::Number,
+        default: "1048576",
+        variables: &[],
+        doc: "The largest answer that is read from the model.",
+    },
+    Key {
         name: "mcp.toolsets",
         kind: KeyKind::Text,
         default: "default",

@@ -8,19 +8,23 @@ mod keys;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 use clap::ValueEnum as _;
 use etcetera::BaseStrategy as _;
 use jiff::tz::TimeZone;
 use memoranda_dialects::{
-    CreateMode, GraphSettings, NotesSettings, ProjectFolders, RecordSettings, SecretPolicy, Wording,
+    BankSettings, CreateMode, GraphSettings, NotesSettings, ProjectFolders, RecordSettings, SecretPolicy, Wording,
 };
 use memoranda_engine::core::fact::FactLimits;
+use memoranda_engine::LanguageModel;
+use memoranda_model::{Endpoint, Key as ModelKey, Options, Protocol};
 
 use crate::cli::GlobalArgs;
-use crate::env;
 use crate::error::{CommandError, Result};
 use crate::output::ColorWhen;
+use crate::{env, files};
 
 pub(crate) use file::File;
 pub(crate) use keys::{KEYS, Key, address, key};
@@ -220,7 +224,66 @@ impl Settings {
                 },
                 ..standard.graph
             },
+            banks: BankSettings {
+                answer_tokens: size("banks.answer_tokens", standard.banks.answer_tokens),
+                optimize_tokens: size("banks.optimize_tokens", standard.banks.optimize_tokens),
+                ..standard.banks
+            },
+            // Whoever needs it asks for it: it can fail.
+            model: None,
         }
+    }
+
+    /// The language model, if one is configured.
+    pub(crate) fn model(&self) -> Result<Option<Arc<dyn LanguageModel>>> {
+        let protocol = match self.value("model.provider") {
+            "openai" => Protocol::OpenAi,
+            "anthropic" => Protocol::Anthropic,
+            _ => return Ok(None),
+        };
+        let url = Some(self.value("model.url").trim()).filter(|url| !url.is_empty());
+        let endpoint = Endpoint::new(Options {
+            protocol,
+            url: url.unwrap_or(protocol.standard_url()).to_owned(),
+            model: self.value("model.name").trim().to_owned(),
+            key: self.model_key()?,
+            limit: Duration::from_secs(self.value("model.timeout_seconds").parse().unwrap_or(10)),
+            max_answer_bytes: self
+                .value("model.max_answer_bytes")
+                .parse()
+                .unwrap_or(Options::MAX_ANSWER_BYTES),
+        });
+        let endpoint = endpoint.map_err(|error| {
+            CommandError::configuration(error.to_string()).hint(
+                "`memoranda config set model.name NAME`, `model.url URL`; or `model.provider none`",
+            )
+        })?;
+        Ok(Some(Arc::new(endpoint)))
+    }
+
+    /// The model's key, from the variable or the file.
+    fn model_key(&self) -> Result<Option<ModelKey>> {
+        let file = Some(self.value("model.key_file")).filter(|file| !file.is_empty());
+        let text = match (env::MEMORANDA_MODEL_KEY.text(), file) {
+            (Some(text), _) => text,
+            (None, None) => return Ok(None),
+            (None, Some(file)) => {
+                let path = match file.strip_prefix("~/") {
+                    Some(rest) => self.directories.user.join(rest),
+                    None => PathBuf::from(file),
+                };
+                files::read_text(&path)?.ok_or_else(|| {
+                    let message = format!("there is no key file {}", path.display());
+                    CommandError::configuration(message)
+                        .hint("`memoranda config set model.key_file FILE` names another")
+                })?
+            }
+        };
+        let key = ModelKey::new(&text).ok_or_else(|| {
+            CommandError::configuration("the model's key is empty or holds a space")
+                .hint("MEMORANDA_MODEL_KEY or the file of `model.key_file` holds the key alone")
+        })?;
+        Ok(Some(key))
     }
 }
 

@@ -1,0 +1,314 @@
+//! `activate`: the bank that a conversation begins with, made if the caller said what it is to be.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use memoranda_engine::{ReviseOutcome, Step};
+use serde_json::{Map, Value, json};
+
+use super::bank::{Bank, BankType};
+use super::cache::{Hit, LoadedBank};
+use super::content::{self, Shown};
+use super::detect::{self, Asked, Meant};
+use super::failure::{Code, Failure};
+use super::instruct::custom_instructions;
+use super::template::{self, Birth};
+use super::trouble::{self, Severity};
+use super::{bank_type, dump};
+use crate::args::{Args, BadArgs};
+use crate::tool::{Call, ToolResult};
+
+/// A bank larger than this reads better tidied.
+pub(crate) const LARGE_TOKENS: usize = 6000;
+/// More names than this are counted, not listed.
+const MAX_NAMES: usize = 100;
+/// What one file that is cut adds to the answer beside its text.
+const CUT_BYTES: usize = 240;
+/// The fewest and the most tokens that an answer can be held to.
+const LEAST_TOKENS: u64 = 1500;
+const MOST_TOKENS: u64 = 25_000;
+
+/// What was asked.
+struct Request {
+    asked: Asked,
+    /// One file, from a line on, instead of the whole bank.
+    file: Option<(String, usize)>,
+    tokens: usize,
+}
+
+pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+    let done = request(call, arguments).and_then(|request| {
+        let meant = detect::meant(call, &request.asked, Code::ActivationFailed)?;
+        activate(call, &request, &meant)
+    });
+    match done {
+        Ok(structured) => ToolResult::ok(structured.to_string(), structured),
+        Err(failure) => failure.answer(call.memory, "", "activate the bank"),
+    }
+}
+
+fn request(call: &Call<'_>, arguments: Value) -> Result<Request, Failure> {
+    let bad = |e: BadArgs| Failure::new(Code::ActivationFailed, e.to_string());
+    let args = Args::new("activate", arguments).map_err(bad)?;
+    args.only(&[
+        "bank_type",
+        "bank_id",
+        "current_path",
+        "project_name",
+        "project_description",
+        "file",
+        "from_line",
+        "max_tokens",
+    ])
+    .map_err(bad)?;
+    let text = |name| args.optional_text(name).map_err(bad);
+    let line = args.number("from_line", 1, u64::from(u32::MAX)).map_err(bad)?.unwrap_or(1);
+    let tokens = args.number("max_tokens", LEAST_TOKENS, MOST_TOKENS).map_err(bad)?;
+    let tokens = tokens.and_then(|tokens| usize::try_from(tokens).ok());
+    Ok(Request {
+        asked: Asked {
+            kind: bank_type(&args)?,
+            id: text("bank_id")?,
+            path: text("current_path")?.filter(|path| !path.is_empty()).map(PathBuf::from),
+            name: text("project_name")?,
+            description: text("project_description")?.filter(|text| !text.trim().is_empty()),
+        },
+        file: text("file")?.map(|file| (file, usize::try_from(line).unwrap_or(usize::MAX))),
+        tokens: tokens.unwrap_or(call.settings.banks.answer_tokens),
+    })
+}
+
+fn activate(call: &Call<'_>, request: &Request, meant: &Meant) -> Result<Value, Failure> {
+    let bank = &meant.bank;
+    let mut made = None;
+    let loaded = match load(call, bank)? {
+        Some(loaded) => loaded,
+        None if meant.may_be_made => {
+            made = make(call, meant, &request.asked)?;
+            let gone =
+                || Failure::new(Code::CacheLoadFailed, "The bank was made and is gone again.");
+            load(call, bank)?.ok_or_else(gone)?
+        }
+        None => return Err(detect::not_found(call, bank)),
+    };
+    let (loaded, hit) = loaded;
+    for (file, reason) in &loaded.unreadable {
+        let description = format!("{file} cannot be read: {reason}");
+        trouble::record(call.memory, &bank.key(), Severity::Warning, &description);
+    }
+    for file in &loaded.files {
+        call.memory.store().note_use(&call.settings.banks.project, &file.path);
+    }
+    let answer = match &request.file {
+        None => whole(call, request, meant, &loaded, hit, made.as_deref()),
+        Some((file, line)) => one_file(call, request, meant, &loaded, file, *line)?,
+    };
+    call.settings.banks.cache.note_operation(json!({
+        "tool": "activate", "bank": bank.key(), "cache_hit": hit == Hit::Yes,
+        "tokens": loaded.tokens(),
+    }));
+    dump::write(call, bank, &loaded);
+    Ok(answer)
+}
+
+/// A bank as it is now.
+pub(super) fn load(
+    call: &Call<'_>,
+    bank: &Bank,
+) -> Result<Option<(Arc<LoadedBank>, Hit)>, Failure> {
+    let banks = &call.settings.banks;
+    let loaded = banks.cache.load(call.memory, &banks.project, bank);
+    loaded.map_err(|e| Failure::beneath(Code::CacheLoadFailed, &e))
+}
+
+/// The steps that make a bank.
+pub(super) fn birth(call: &Call<'_>, bank: &Bank, birth: &Birth<'_>) -> Vec<Step> {
+    let files = template::files(bank.kind).iter();
+    let steps = files.filter_map(|file| {
+        let place = bank.place(&call.settings.banks.project, file.path)?;
+        Some(Step::create(place, template::text(file, birth)))
+    });
+    steps.collect()
+}
+
+/// Makes a bank in one commit, unless somebody else just did.
+fn make(call: &Call<'_>, meant: &Meant, asked: &Asked) -> Result<Option<String>, Failure> {
+    let bank = &meant.bank;
+    let repository = meant.repository.as_ref();
+    let name = asked.name.as_deref().map(str::trim).filter(|name| !name.is_empty());
+    let name = name.or(repository.map(|repository| repository.name.as_str()));
+    let told = Birth {
+        name: name.unwrap_or(&bank.id),
+        description: asked.description.as_deref(),
+        remote: repository.and_then(|repository| repository.remote.as_deref()),
+    };
+    let message = format!("banks: make {}", bank.key());
+    let outcome = call.memory.revise(&call.who, Some(&message), |desk| {
+        let steps = birth(call, bank, &told);
+        for step in &steps {
+            if desk.text(&step.place)?.is_some() {
+                return Ok(Vec::new());
+            }
+        }
+        Ok::<_, Failure>(steps)
+    })?;
+    match outcome {
+        ReviseOutcome::Committed(commit) => Ok(Some(commit.id.to_string())),
+        ReviseOutcome::Unchanged | ReviseOutcome::Conflict(_) => Ok(None),
+    }
+}
+
+/// The whole bank with its instructions, within the budget.
+fn whole(
+    call: &Call<'_>,
+    request: &Request,
+    meant: &Meant,
+    loaded: &LoadedBank,
+    hit: Hit,
+    made: Option<&str>,
+) -> Value {
+    let bank = &meant.bank;
+    let mut answer = json!({
+        "status": "success",
+        "bank_info": info(call, meant, loaded, hit),
+        "content": {},
+        "custom_instructions": custom_instructions(bank, meant.repository.as_ref()),
+    });
+    if let Some(commit) = made {
+        answer["bank_info"]["created"] = json!(true);
+        answer["bank_info"]["commit"] = json!(commit);
+    }
+    let files = in_order(bank, loaded);
+    let fixed = answer.to_string().len();
+    let room = (request.tokens * 4).saturating_sub(fixed + 200);
+    // Every file that is cut needs a line; how many there are shows only afterwards.
+    let mut shown = content::choose(bank, &files, room);
+    if !shown.cut.is_empty() {
+        let lines = shown.cut.len().min(MAX_NAMES) * CUT_BYTES;
+        shown = content::choose(bank, &files, room.saturating_sub(lines.min(room / 2)));
+    }
+    add(&mut answer, shown, room);
+    answer
+}
+
+fn add(answer: &mut Value, shown: Shown, room: usize) {
+    let content: Map<String, Value> =
+        shown.files.into_iter().map(|(name, text)| (name, Value::String(text))).collect();
+    answer["content"] = Value::Object(content);
+    if shown.cut.is_empty() {
+        return;
+    }
+    let most = (room / 2 / CUT_BYTES).clamp(1, MAX_NAMES);
+    let cut: Vec<Value> = shown
+        .cut
+        .iter()
+        .take(most)
+        .map(|cut| {
+            json!({
+                "file": cut.file, "tokens": cut.tokens, "shown_tokens": cut.shown_tokens,
+                "read_with": cut.read_with,
+            })
+        })
+        .collect();
+    answer["bank_info"]["cut"] = json!(cut);
+    if shown.cut.len() > most {
+        answer["bank_info"]["cut_more"] = json!(shown.cut.len() - most);
+    }
+}
+
+/// One file from a line on.
+fn one_file(
+    call: &Call<'_>,
+    request: &Request,
+    meant: &Meant,
+    loaded: &LoadedBank,
+    file: &str,
+    line: usize,
+) -> Result<Value, Failure> {
+    let bank = &meant.bank;
+    let found = loaded.file(bank, file.trim()).ok_or_else(|| {
+        let names: Vec<&str> = in_order(bank, loaded).iter().map(|(name, _)| *name).collect();
+        let message =
+            format!("There is no file {file:?} in {}; it has {}.", bank.key(), names.join(", "));
+        Failure::new(Code::ActivationFailed, message)
+    })?;
+    let name = bank.name_of(&found.path).to_owned();
+    let mut answer = json!({
+        "status": "success",
+        "bank_info": {
+            "type": bank.kind.as_str(), "id": bank.id,
+            "project": call.settings.banks.project.as_str(), "files": [name],
+            "last_updated": found.modified.to_string(),
+            "from_line": line, "lines": found.text.lines().count(),
+        },
+    });
+    let room = (request.tokens * 4).saturating_sub(answer.to_string().len() + CUT_BYTES);
+    let (part, next) = content::from_line(&found.text, line, room);
+    if let Some(next) = next {
+        let read_with = content::reading_call(bank, &name, next);
+        answer["bank_info"]["cut"] = json!([{ "file": name, "read_with": read_with }]);
+    }
+    let mut content = Map::new();
+    content.insert(name, Value::String(part));
+    answer["content"] = Value::Object(content);
+    Ok(answer)
+}
+
+/// The files with their texts: those of the template first, in its order.
+pub(super) fn in_order<'l>(bank: &Bank, loaded: &'l LoadedBank) -> Vec<(&'l str, &'l str)> {
+    let template = template::files(bank.kind);
+    let mut files: Vec<(usize, &str, &str)> = loaded
+        .files
+        .iter()
+        .map(|file| {
+            // The name is part of the path, which lives as long as the bank in memory.
+            let name = bank.name_of(&file.path);
+            let place = template.iter().position(|file| file.path == name);
+            (place.unwrap_or(usize::MAX), name, &*file.text)
+        })
+        .collect();
+    files.sort_by_key(|(place, name, _)| (*place, *name));
+    files.into_iter().map(|(_, name, text)| (name, text)).collect()
+}
+
+fn info(call: &Call<'_>, meant: &Meant, loaded: &LoadedBank, hit: Hit) -> Value {
+    let bank = &meant.bank;
+    let names: Vec<&str> =
+        in_order(bank, loaded).into_iter().map(|(name, _)| name).take(MAX_NAMES).collect();
+    let updated = loaded.files.iter().map(|file| file.modified).max().unwrap_or_default();
+    let tokens = loaded.tokens();
+    let mut info = json!({
+        "type": bank.kind.as_str(),
+        "id": bank.id,
+        "files": names,
+        "last_updated": second(updated),
+        "project": call.settings.banks.project.as_str(),
+        "folder": bank.folder().as_str(),
+        "bytes": loaded.bytes(),
+        "cache_info": {
+            "cache_hit": hit == Hit::Yes,
+            "approximate_tokens": tokens,
+            "optimization_recommended": tokens > LARGE_TOKENS,
+        },
+    });
+    if loaded.files.len() > MAX_NAMES {
+        info["files_more"] = json!(loaded.files.len() - MAX_NAMES);
+    }
+    if !loaded.unreadable.is_empty() {
+        info["unreadable"] =
+            json!(loaded.unreadable.iter().map(|(name, _)| name).collect::<Vec<_>>());
+    }
+    if let Some(repository) = meant.repository.as_ref().filter(|_| bank.kind == BankType::Code) {
+        info["repository"] = json!({
+            "name": repository.name, "branch": repository.branch, "remote": repository.remote,
+        });
+    }
+    info
+}
+
+/// A time to the second, as clients know it.
+pub(super) fn second(time: Timestamp) -> String {
+    let whole = Timestamp::from_second(time.as_second());
+    whole.unwrap_or(time).to_string()
+}

@@ -1,0 +1,145 @@
+//! Where a text belongs, by deterministic rules: the same text always goes to the same place.
+
+use super::bank::BankType;
+use super::cues::{CATEGORIES, Category, DEFAULT};
+use super::outline::headings;
+use super::place::Operation;
+use super::proposal::Placement;
+
+/// More of a text than this is not looked at.
+const MAX_WORDS: usize = 4000;
+/// How many words a lone `*` in a cue can stand for.
+const MAX_GAP: usize = 4;
+
+/// Decides where a text goes in a bank of a type. `trigger` is what made the caller write.
+pub(crate) fn categorise(kind: BankType, content: &str, trigger: Option<&str>) -> Placement {
+    let words = words(content);
+    let title = title_of(content);
+    let (category, confidence) = choose(kind, content, &words, title.as_deref(), trigger);
+    let home = category.home(kind);
+    let section = home
+        .sections
+        .iter()
+        .map(|(name, cues)| (*name, cues.iter().filter(|cue| finds(&words, cue)).count()))
+        .reduce(|best, next| if next.1 > best.1 { next } else { best })
+        .map(|(name, _)| name.to_owned());
+    // A text that has headings of its own stays whole, at the end; so does one for a file without
+    // sections.
+    let (operation, section) = match (title.is_some(), section) {
+        (false, Some(section)) => (Operation::Insert, Some(section)),
+        _ => (Operation::Append, None),
+    };
+    Placement {
+        file: home.file.to_owned(),
+        section,
+        operation,
+        category: category.name.to_owned(),
+        confidence,
+    }
+}
+
+fn choose(
+    kind: BankType,
+    content: &str,
+    words: &[String],
+    title: Option<&str>,
+    trigger: Option<&str>,
+) -> (&'static Category, f64) {
+    if let Some(title) = title {
+        let title_words = self::words(title);
+        let names = |cues: &[&str]| cues.iter().any(|cue| finds(&title_words, cue));
+        if let Some(category) = CATEGORIES.iter().find(|category| names(category.titles)) {
+            return (category, 1.0);
+        }
+        if let Some(category) = CATEGORIES.iter().find(|category| names(category.cues)) {
+            return (category, 0.9);
+        }
+    }
+    let hinted = trigger.and_then(of_trigger);
+    let mut scores: Vec<(usize, &'static Category)> = CATEGORIES
+        .iter()
+        .map(|category| {
+            // A longer cue is a surer one.
+            let weight = |cue: &str| 1 + usize::from(cue.contains(' '));
+            let cues = category.cues.iter().filter(|cue| finds(words, cue));
+            let found: usize = cues.map(|cue| weight(cue)).sum();
+            (
+                found + form(category.name, content) + usize::from(hinted == Some(category.name)),
+                category,
+            )
+        })
+        .collect();
+    let all: usize = scores.iter().map(|(score, _)| score).sum();
+    if all == 0 {
+        return (&DEFAULT, 0.0);
+    }
+    // Stable: between equals, the one that comes first in the table.
+    scores.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    let Some((_, best)) = scores.first() else { return (&DEFAULT, 0.0) };
+    // How sure the file is: categories that share it speak for it together.
+    let file = best.home(kind).file;
+    let shared = scores.iter().filter(|(_, category)| category.home(kind).file == file);
+    let shared: usize = shared.map(|(score, _)| score).sum();
+    (best, (shared as f64 / all as f64 * 100.0).round() / 100.0)
+}
+
+/// What the form of a text says: code in fences is code, an address is a reference.
+fn form(category: &str, content: &str) -> usize {
+    match category {
+        "code" if content.contains("```") => 3,
+        "reference" if content.contains("https://") || content.contains("http://") => 2,
+        "tasks" if content.contains("- [ ]") => 2,
+        "progress" if content.contains("- [x]") => 2,
+        _ => 0,
+    }
+}
+
+/// The category that a trigger of the caller's speaks for.
+fn of_trigger(trigger: &str) -> Option<&'static str> {
+    match trigger {
+        "architecture" => Some("architecture"),
+        "technology" => Some("technology"),
+        "progress" | "commit" => Some("progress"),
+        _ => None,
+    }
+}
+
+/// The title of a text that begins with a heading.
+fn title_of(content: &str) -> Option<String> {
+    let first = headings(content).into_iter().next()?;
+    content.get(..first.start)?.trim().is_empty().then_some(first.title)
+}
+
+/// The words of a text: lower case, without the marks around them.
+fn words(text: &str) -> Vec<String> {
+    let trimmed = |word: &str| {
+        let marks = |c: char| !c.is_alphanumeric() && !matches!(c, '/' | '%');
+        word.trim_start_matches(marks).trim_end_matches(marks).to_lowercase().replace('’', "'")
+    };
+    text.split_whitespace().take(MAX_WORDS).map(trimmed).filter(|word| !word.is_empty()).collect()
+}
+
+/// Whether a cue stands anywhere among the words.
+fn finds(words: &[String], cue: &str) -> bool {
+    let parts: Vec<&str> = cue.split(' ').map(|part| part.trim_end_matches([',', ':'])).collect();
+    (0..words.len()).any(|at| stands_at(words.get(at..).unwrap_or_default(), &parts))
+}
+
+fn stands_at(words: &[String], parts: &[&str]) -> bool {
+    let Some((part, rest)) = parts.split_first() else { return true };
+    if *part == "*" {
+        return (1..=MAX_GAP)
+            .take_while(|gap| *gap <= words.len())
+            .any(|gap| stands_at(words.get(gap..).unwrap_or_default(), rest));
+    }
+    let Some((word, after)) = words.split_first() else { return false };
+    let fits = match part.strip_suffix('*') {
+        Some(beginning) => word.starts_with(beginning),
+        None => word == part,
+    };
+    fits && stands_at(after, rest)
+}
+
+#[cfg(test)]
+#[path = "categorise_tests.rs"]
+mod tests;

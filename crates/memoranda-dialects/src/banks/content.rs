@@ -1,0 +1,247 @@
+//! The texts of a bank within a budget: small files whole, large ones as their beginning, their
+//! headings and their newest lines, each with the call that reads the rest.
+
+use memoranda_core::tokens::estimate;
+
+use super::bank::Bank;
+use super::outline::{Heading, headings};
+
+/// A file with less room than this is only named.
+const LEAST_BYTES: usize = 600;
+/// Of the room of a cut file: one part in so many for its beginning, and for its headings.
+const HEAD_PART: usize = 5;
+const OUTLINE_PART: usize = 3;
+
+/// What is shown of a bank.
+#[derive(Debug, Default)]
+pub(crate) struct Shown {
+    /// Files and what is shown of them, in the bank's order.
+    pub(crate) files: Vec<(String, String)>,
+    /// Files of which not everything is shown.
+    pub(crate) cut: Vec<Cut>,
+}
+
+/// A file of which not everything is shown.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    pub(crate) file: String,
+    pub(crate) tokens: usize,
+    pub(crate) shown_tokens: usize,
+    /// The call that reads on.
+    pub(crate) read_with: String,
+}
+
+/// Chooses what to show in at most so many bytes of JSON.
+pub(crate) fn choose(bank: &Bank, files: &[(&str, &str)], budget: usize) -> Shown {
+    let costs: Vec<usize> = files.iter().map(|(name, text)| cost(name) + cost(text)).collect();
+    let mut order: Vec<usize> = (0..files.len()).collect();
+    order.sort_by_key(|n| costs[*n]);
+    let mut room = budget;
+    let mut whole = vec![false; files.len()];
+    let mut large = files.len();
+    for (place, n) in order.iter().enumerate() {
+        if costs[*n] > room / (files.len() - place) {
+            break;
+        }
+        whole[*n] = true;
+        room -= costs[*n];
+        large -= 1;
+    }
+    let share = room.checked_div(large).unwrap_or(0);
+    let mut shown = Shown::default();
+    for ((name, text), is_whole) in files.iter().zip(whole) {
+        if is_whole {
+            shown.files.push(((*name).to_owned(), (*text).to_owned()));
+            continue;
+        }
+        let excerpt = (share >= LEAST_BYTES).then(|| excerpt(bank, name, text, share));
+        let (part, from) = excerpt.unwrap_or_default();
+        shown.cut.push(Cut {
+            file: (*name).to_owned(),
+            tokens: estimate(text),
+            shown_tokens: estimate(&part),
+            read_with: reading_call(bank, name, from.max(1)),
+        });
+        if !part.is_empty() {
+            shown.files.push(((*name).to_owned(), part));
+        }
+    }
+    shown
+}
+
+/// A file from a line on, in at most so many bytes of JSON; and the line to read on from.
+pub(crate) fn from_line(text: &str, line: usize, budget: usize) -> (String, Option<usize>) {
+    let mut part = String::new();
+    let mut spent = 0;
+    for (n, text) in text.split_inclusive('\n').enumerate().skip(line.max(1) - 1) {
+        spent += cost(text);
+        if spent > budget && !part.is_empty() {
+            return (part, Some(n + 1));
+        }
+        if spent > budget {
+            // One line that is longer than everything is shown as far as it goes.
+            let end = text.floor_char_boundary(budget / 2);
+            part.push_str(text.get(..end).unwrap_or_default());
+            part.push_str(" […cut]\n");
+            return (part, Some(n + 2));
+        }
+        part.push_str(text);
+    }
+    (part, None)
+}
+
+/// How the rest of a file is read.
+pub(crate) fn reading_call(bank: &Bank, file: &str, line: usize) -> String {
+    let (kind, id) = (bank.kind.as_str(), &bank.id);
+    format!("activate(bank_type=\"{kind}\", bank_id=\"{id}\", file=\"{file}\", from_line={line})")
+}
+
+/// How many bytes a text takes in JSON.
+pub(crate) fn cost(text: &str) -> usize {
+    let more = |byte: u8| match byte {
+        b'\n' | b'"' | b'\\' | b'\t' | b'\r' => 1,
+        0..0x20 => 5,
+        _ => 0,
+    };
+    text.len() + text.bytes().map(more).sum::<usize>() + 4
+}
+
+/// The beginning of a text, the headings of its middle, and its end; and the first line that is
+/// not shown.
+fn excerpt(bank: &Bank, name: &str, text: &str, room: usize) -> (String, usize) {
+    // JSON makes a line break two bytes; how many there are is only known afterwards.
+    let room = room * text.len().min(1 << 14)
+        / cost(text.get(..text.floor_char_boundary(1 << 14)).unwrap_or(text)).max(1);
+    let room = room * 9 / 10;
+    let head = whole_lines(text, room / HEAD_PART);
+    let first_hidden = head.matches('\n').count() + 1;
+    let all = headings(text);
+    let note_room = 260 + 2 * name.len() + 2 * bank.id.len();
+    let outline_room = room / OUTLINE_PART;
+    let tail_room = room.saturating_sub(head.len() + outline_room + note_room);
+    let tail = last_lines(text.get(head.len()..).unwrap_or_default(), tail_room);
+    let lines = text.lines().count();
+    let last_hidden = lines.saturating_sub(tail.lines().count());
+    let hidden: Vec<(usize, &Heading)> = all
+        .iter()
+        .enumerate()
+        .filter(|(_, heading)| (first_hidden..=last_hidden).contains(&heading.line))
+        .collect();
+    let hidden_bytes = text.len() - head.len() - tail.len();
+    let mut part = format!(
+        "{head}\n[Lines {first_hidden} to {last_hidden} of {lines} are not shown (about {} tokens). \
+         {} reads them.",
+        hidden_bytes.div_ceil(4),
+        reading_call(bank, name, first_hidden)
+    );
+    if !hidden.is_empty() {
+        part.push_str(" Headings there:\n");
+    }
+    let mut spent = 0;
+    for (shown, (n, heading)) in hidden.iter().enumerate() {
+        let end = all.get(n + 1).map_or(text.len(), |next| next.start);
+        let tokens = (end - heading.start).div_ceil(4);
+        let title: String = heading.title.chars().take(80).collect();
+        let marks = "#".repeat(heading.level);
+        let line = format!("- line {}: {marks} {title} (about {tokens} tokens)\n", heading.line);
+        spent += line.len();
+        if spent > outline_room {
+            part.push_str(&format!("- and {} more\n", hidden.len() - shown));
+            break;
+        }
+        part.push_str(&line);
+    }
+    part.push_str("]\n\n");
+    part.push_str(tail);
+    (part, first_hidden)
+}
+
+/// As many whole lines of the beginning as fit.
+fn whole_lines(text: &str, room: usize) -> &str {
+    let head = text.get(..text.floor_char_boundary(room)).unwrap_or_default();
+    head.rfind('\n').and_then(|end| head.get(..=end)).unwrap_or_default()
+}
+
+/// As many whole lines of the end as fit, from a heading on if one is near.
+fn last_lines(text: &str, room: usize) -> &str {
+    let from = text.ceil_char_boundary(text.len().saturating_sub(room));
+    let tail = text.get(from..).unwrap_or_default();
+    if from == 0 {
+        return tail;
+    }
+    let lines = tail.find('\n').and_then(|end| tail.get(end + 1..)).unwrap_or_default();
+    match lines.find("\n#").filter(|at| *at < lines.len() / 3) {
+        Some(at) => lines.get(at + 1..).unwrap_or(lines),
+        None => lines,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bank::BankType;
+    use super::*;
+
+    fn bank() -> Bank {
+        Bank::new(BankType::Code, "shop").unwrap()
+    }
+
+    fn long(sections: usize) -> String {
+        let section =
+            |n| format!("## Part {n}\n{}\n\n", format!("words of \"part\" {n}\n").repeat(20));
+        format!("# Long\n\n{}", (1..=sections).map(section).collect::<String>())
+    }
+
+    fn spent(shown: &Shown) -> usize {
+        shown.files.iter().map(|(name, text)| cost(name) + cost(text)).sum()
+    }
+
+    #[test]
+    fn small_files_stay_whole_and_large_ones_say_what_is_missing() {
+        let (text, bank) = (long(200), bank());
+        let files = [("a.md", "short\n"), ("big.md", text.as_str()), ("z.md", "also short\n")];
+        let shown = choose(&bank, &files, 12_000);
+        assert!(spent(&shown) <= 12_000, "{}", spent(&shown));
+        assert_eq!(shown.files[0], ("a.md".to_owned(), "short\n".to_owned()));
+        assert_eq!(shown.files.len(), 3);
+        let part = &shown.files[1].1;
+        assert!(part.starts_with("# Long\n\n## Part 1\n"), "{part}");
+        assert!(part.trim_end().ends_with("words of \"part\" 200"), "{part}");
+        assert!(part.contains("## Part 50 (about "), "{part}");
+        let [cut] = shown.cut.as_slice() else { panic!("{shown:?}") };
+        assert!(
+            cut.read_with
+                .starts_with("activate(bank_type=\"code\", bank_id=\"shop\", file=\"big.md\"")
+        );
+        assert!(part.contains(&cut.read_with));
+        let all = choose(&bank, &files, 10 << 20);
+        assert!(all.cut.is_empty() && all.files.len() == 3);
+    }
+
+    #[test]
+    fn any_number_of_files_fits_any_budget() {
+        let (text, bank) = (long(30), bank());
+        for (count, budget) in [(1, 700), (3, 5000), (40, 16_000), (500, 16_000)] {
+            let names: Vec<String> = (0..count).map(|n| format!("f{n}.md")).collect();
+            let files: Vec<(&str, &str)> =
+                names.iter().map(|name| (name.as_str(), text.as_str())).collect();
+            let shown = choose(&bank, &files, budget);
+            assert!(spent(&shown) <= budget, "{count}: {} of {budget}", spent(&shown));
+            assert_eq!(shown.cut.len(), count);
+        }
+    }
+
+    #[test]
+    fn reading_on_reaches_the_end() {
+        let text = format!("{}{}\nlast\n", long(20), "x".repeat(5000));
+        let (mut line, mut read) = (Some(1), String::new());
+        while let Some(from) = line {
+            let (part, next) = from_line(&text, from, 2000);
+            assert!(next.is_none_or(|next| next > from));
+            read.push_str(&part);
+            line = next;
+        }
+        assert!(read.ends_with("last\n") && read.starts_with("# Long\n"));
+        assert_eq!(read.lines().count(), text.lines().count());
+        assert_eq!(from_line("a\n", 9, 100), (String::new(), None));
+    }
+}

@@ -1,0 +1,70 @@
+//! Diagnostics: everything that is known of a bank, in a file beside its notes that is neither
+//! searched nor versioned.
+
+use memoranda_core::path::NotePath;
+use memoranda_core::tokens::estimate;
+use memoranda_engine::{Place, clock};
+use serde_json::{Map, Value, json};
+
+use super::bank::{Bank, DUMP};
+use super::cache::LoadedBank;
+use super::settings::Diagnostics;
+use super::trouble::{self, Severity};
+use crate::tool::Call;
+
+/// The rules that keep dumps out of searches and out of git.
+const RULES: &str = ".gitignore";
+
+/// Writes a bank's dump, if diagnostics are on. Failing to is noted, and fails nothing.
+pub(crate) fn write(call: &Call<'_>, bank: &Bank, loaded: &LoadedBank) {
+    let banks = &call.settings.banks;
+    if banks.diagnostics == Diagnostics::Off {
+        return;
+    }
+    let Some(place) = bank.place(&banks.project, DUMP) else { return };
+    tracing::debug!(bank = bank.key(), tokens = loaded.tokens(), "bank in memory");
+    let text = format!("{:#}\n", state(call, bank, loaded));
+    if let Err(error) = rules(call).and_then(|()| put(call, &place, text.as_bytes())) {
+        let description = format!("{DUMP} was not written: {error}");
+        trouble::record(call.memory, &bank.key(), Severity::Warning, &description);
+    }
+}
+
+fn state(call: &Call<'_>, bank: &Bank, loaded: &LoadedBank) -> Value {
+    let mut files = Map::new();
+    for file in &loaded.files {
+        let state = json!({
+            "tokens": estimate(&file.text),
+            "bytes": file.text.len(),
+            "modified": file.modified.to_string(),
+            "version": file.hash.to_string(),
+            "text": &*file.text,
+        });
+        files.insert(bank.name_of(&file.path).to_owned(), state);
+    }
+    json!({
+        "bank": bank.key(),
+        "written": clock::now().to_string(),
+        "tokens": loaded.tokens(),
+        "files": files,
+        "unreadable": loaded.unreadable,
+        "operations": call.settings.banks.cache.operations(),
+        "errors": trouble::recent(call.memory, &bank.key()),
+    })
+}
+
+/// Sees to it that dumps are ignored, unless the person has rules of their own.
+fn rules(call: &Call<'_>) -> Result<(), String> {
+    let project = &call.settings.banks.project;
+    let Ok(path) = NotePath::parse(RULES) else { return Ok(()) };
+    let place = Place { project: project.clone(), path };
+    match call.memory.store().read(project, &place.path) {
+        Ok(Some(_)) => Ok(()),
+        Ok(None) => put(call, &place, format!("{DUMP}\n").as_bytes()),
+        Err(e) => Err(e.to_string()),
+    }
+}
+
+fn put(call: &Call<'_>, place: &Place, bytes: &[u8]) -> Result<(), String> {
+    call.memory.store().put_aside(&place.project, &place.path, bytes).map_err(|e| e.to_string())
+}

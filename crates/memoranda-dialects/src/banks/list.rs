@@ -1,0 +1,108 @@
+//! `list`: every bank, and when it was last used.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use memoranda_engine::{ListFilter, ListOrder, StoreError};
+use serde_json::{Map, Value, json};
+
+use super::activate::second;
+use super::bank::{Bank, BankType};
+use super::failure::{Code, Failure};
+use super::template::description_of;
+use super::{bank_type, detect};
+use crate::args::{Args, BadArgs};
+use crate::tool::{Call, ToolResult};
+
+/// How many banks of a type are listed.
+const MAX_BANKS: usize = 200;
+/// More files than this are not asked for their times.
+const MAX_FILES: usize = 100_000;
+
+/// A bank in a list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Listed {
+    pub(crate) bank: Bank,
+    pub(crate) last_used: Option<Timestamp>,
+    pub(crate) description: String,
+}
+
+pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+    match list(call, arguments) {
+        Ok(structured) => ToolResult::ok(structured.to_string(), structured),
+        Err(failure) => failure.answer(call.memory, "", "list the banks"),
+    }
+}
+
+fn list(call: &Call<'_>, arguments: Value) -> Result<Value, Failure> {
+    let bad = |e: BadArgs| Failure::new(Code::ListFailed, e.to_string());
+    let args = Args::new("list", arguments).map_err(bad)?;
+    args.only(&["bank_type"]).map_err(bad)?;
+    let asked = bank_type(&args)?;
+    let mut answer = Map::new();
+    answer.insert("project".into(), json!(call.settings.banks.project.as_str()));
+    let banks = listed(call, asked)?;
+    for kind in BankType::ALL.into_iter().filter(|kind| asked.is_none_or(|asked| asked == *kind)) {
+        let of_kind: Vec<Value> =
+            banks.iter().filter(|listed| listed.bank.kind == kind).map(wire).collect();
+        if of_kind.len() > MAX_BANKS {
+            let more = format!("{}_more", kind.plural());
+            answer.insert(more, json!(of_kind.len() - MAX_BANKS));
+        }
+        let shown: Vec<Value> = of_kind.into_iter().take(MAX_BANKS).collect();
+        answer.insert(kind.plural().into(), json!(shown));
+    }
+    Ok(Value::Object(answer))
+}
+
+fn wire(listed: &Listed) -> Value {
+    json!({
+        "id": listed.bank.id,
+        "last_used": listed.last_used.map(second),
+        "description": listed.description,
+    })
+}
+
+/// All banks, or those of a type; the last used first.
+pub(crate) fn listed(call: &Call<'_>, asked: Option<BankType>) -> Result<Vec<Listed>, Failure> {
+    let failed = |e: StoreError| Failure::beneath(Code::ListFailed, &e.into());
+    let project = &call.settings.banks.project;
+    let filter = ListFilter { project: Some(project.clone()), ..ListFilter::default() };
+    let store = call.memory.store();
+    let files = store.list(&filter, ListOrder::Newest, MAX_FILES, 0).map_err(failed)?;
+    let uses = store.last_uses().map_err(failed)?;
+    let written = files.into_iter().map(|file| (file.path, file.updated));
+    let looked_at = uses.into_iter().filter(|((of, _), _)| of == project);
+    let mut last: HashMap<String, Timestamp> = HashMap::new();
+    for (path, time) in written.chain(looked_at.map(|((_, path), time)| (path, time))) {
+        let mut names = path.as_str().splitn(3, '/');
+        if let (Some(kind), Some(id), Some(_)) = (names.next(), names.next(), names.next()) {
+            let known = last.entry(format!("{kind}/{id}")).or_insert(time);
+            *known = time.max(*known);
+        }
+    }
+    let mut banks = Vec::new();
+    for kind in BankType::ALL.into_iter().filter(|kind| asked.is_none_or(|asked| asked == *kind)) {
+        for bank in detect::ids(call, kind)?.iter().filter_map(|id| Bank::new(kind, id)) {
+            let last_used = last.get(bank.folder().as_str()).copied();
+            let description = description(call, &bank);
+            banks.push(Listed { bank, last_used, description });
+        }
+    }
+    banks.sort_by(|a, b| {
+        let key = |listed: &Listed| (listed.bank.kind, std::cmp::Reverse(listed.last_used));
+        key(a).cmp(&key(b)).then_with(|| a.bank.id.cmp(&b.bank.id))
+    });
+    Ok(banks)
+}
+
+fn description(call: &Call<'_>, bank: &Bank) -> String {
+    if bank.kind == BankType::Global {
+        return "Global conversation memory".to_owned();
+    }
+    let place = bank.place(&call.settings.banks.project, "readme.md");
+    let readme = place
+        .and_then(|place| call.memory.store().read(&place.project, &place.path).ok().flatten());
+    let text = readme.map(|found| String::from_utf8_lossy(&found.bytes).into_owned());
+    text.and_then(|text| description_of(bank.kind, &text)).unwrap_or_else(|| bank.id.clone())
+}

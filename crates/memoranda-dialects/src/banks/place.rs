@@ -1,0 +1,198 @@
+//! Putting a text into a file: at its end, in its place, or under a heading. Bytes elsewhere stay.
+
+use super::outline::{Heading, headings};
+
+/// How a text goes into a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Operation {
+    Append,
+    Replace,
+    Insert,
+}
+
+impl Operation {
+    pub(crate) const ALL: [Self; 3] = [Self::Append, Self::Replace, Self::Insert];
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let text = text.trim().to_lowercase();
+        Self::ALL.into_iter().find(|operation| operation.as_str() == text)
+    }
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Append => "append",
+            Self::Replace => "replace",
+            Self::Insert => "insert",
+        }
+    }
+}
+
+/// The text of a file after something was added at its end, a blank line before it.
+pub(crate) fn appended(old: &str, content: &str) -> String {
+    let ending = ending(old);
+    let content = with_endings(content.trim_matches(['\n', '\r']), ending);
+    if old.trim().is_empty() {
+        return format!("{content}{ending}");
+    }
+    let gap = match old.strip_suffix('\n') {
+        None => ending.repeat(2),
+        Some(rest) if rest.ends_with('\n') || rest.ends_with("\n\r") => String::new(),
+        Some(_) => ending.to_owned(),
+    };
+    format!("{old}{gap}{content}{ending}")
+}
+
+/// The text of a file that holds nothing else.
+pub(crate) fn replaced(content: &str) -> String {
+    match content.ends_with('\n') || content.is_empty() {
+        true => content.to_owned(),
+        false => format!("{content}\n"),
+    }
+}
+
+/// What inserting came to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Inserted {
+    pub(crate) text: String,
+    /// Whether the section had to be made.
+    pub(crate) is_new_section: bool,
+}
+
+/// The text of a file after something was put directly under a `## ` heading; one that is not
+/// there is made at the end. What stands there only until something comes goes.
+pub(crate) fn inserted(
+    old: &str,
+    section: &str,
+    content: &str,
+    placeholder: Option<&str>,
+) -> Inserted {
+    let ending = ending(old);
+    let title = section_title(section);
+    let content = without_own_heading(content.trim_matches(['\n', '\r']), &title);
+    let all = headings(old);
+    let Some(n) = all.iter().position(|heading| is_section(heading, &title)) else {
+        let section = format!("## {title}\n{content}");
+        return Inserted { text: appended(old, &section), is_new_section: true };
+    };
+    let heading = &all[n];
+    let next = all[n + 1..].iter().find(|next| next.level <= heading.level);
+    let body = heading.end..next.map_or(old.len(), |next| next.start);
+    let content = with_endings(content, ending);
+    let before = old.get(..heading.end).unwrap_or_default();
+    let line_end = if before.ends_with('\n') { "" } else { ending };
+    let body_text = old.get(body.clone()).unwrap_or_default();
+    let first_line = body_text.split_inclusive('\n').next().unwrap_or_default();
+    let mut rest = body_text;
+    let mut gap = "";
+    if placeholder.is_some_and(|sentence| first_line.trim() == sentence) {
+        rest = body_text.get(first_line.len()..).unwrap_or_default();
+    } else if !first_line.trim().is_empty() && !(is_item(first_line) && ends_in_item(&content)) {
+        gap = ending;
+    }
+    let after = old.get(body.end..).unwrap_or_default();
+    if gap.is_empty() && rest.is_empty() && !after.is_empty() {
+        // Nothing would separate the text from the next heading.
+        gap = ending;
+    }
+    let text = format!("{before}{line_end}{content}{ending}{gap}{rest}{after}");
+    Inserted { text, is_new_section: false }
+}
+
+/// Whether a text stands in a file already, as a block of its own.
+pub(crate) fn holds(old: &str, content: &str) -> bool {
+    let wanted: Vec<&str> = content.trim().lines().map(str::trim_end).collect();
+    let lines: Vec<&str> = old.lines().map(str::trim_end).collect();
+    !wanted.is_empty() && lines.windows(wanted.len()).any(|window| window == wanted)
+}
+
+/// The title that a position names: `## Goals`, `Goals` and `goals:` are one.
+pub(crate) fn section_title(position: &str) -> String {
+    let line = position.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.trim_start_matches('#').trim().trim_end_matches(':').trim_end().to_owned()
+}
+
+fn is_section(heading: &Heading, title: &str) -> bool {
+    heading.level == 2 && heading.title.to_lowercase() == title.to_lowercase()
+}
+
+/// A text without a first line that only repeats the heading it goes under.
+fn without_own_heading<'c>(content: &'c str, title: &str) -> &'c str {
+    let (first, rest) = content.split_once('\n').unwrap_or((content, ""));
+    let repeats = first.trim_start().starts_with("##")
+        && section_title(first).to_lowercase() == title.to_lowercase()
+        && !rest.trim().is_empty();
+    if repeats { rest.trim_start_matches(['\n', '\r']) } else { content }
+}
+
+fn is_item(line: &str) -> bool {
+    let line = line.trim_start();
+    let number = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    line.starts_with("- ")
+        || line.starts_with("* ")
+        || line.starts_with("+ ")
+        || number.len() < line.len() && number.starts_with(". ")
+}
+
+fn ends_in_item(text: &str) -> bool {
+    text.lines().next_back().is_some_and(|line| is_item(line) || line.starts_with("  "))
+        && text.lines().next().is_some_and(is_item)
+}
+
+fn ending(text: &str) -> &'static str {
+    if text.contains("\r\n") { "\r\n" } else { "\n" }
+}
+
+fn with_endings(text: &str, ending: &str) -> String {
+    let plain = text.replace("\r\n", "\n");
+    if ending == "\n" { plain } else { plain.replace('\n', ending) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_go_to_the_end() {
+        for (old, content, expected) in [
+            ("", "x", "x\n"),
+            ("a", "x\n", "a\n\nx\n"),
+            ("a\n", "x\n\n", "a\n\nx\n"),
+            ("a\n\n", "x", "a\n\nx\n"),
+            ("a\n\n\n", "\nx", "a\n\n\nx\n"),
+            ("a\r\n", "x\ny", "a\r\n\r\nx\r\ny\r\n"),
+        ] {
+            assert_eq!(appended(old, content), expected, "{old:?}");
+        }
+    }
+
+    #[track_caller]
+    fn check(old: &str, section: &str, content: &str, expected: &str) {
+        let found = inserted(old, section, content, Some("Here it goes."));
+        assert_eq!(found.text, expected, "{old:?}");
+    }
+
+    #[test]
+    fn texts_go_under_their_heading() {
+        let old = "# T\n\n## A\nold\n\n## B\n- one\n";
+        check(old, "A", "new", "# T\n\n## A\nnew\n\nold\n\n## B\n- one\n");
+        check(old, "## a", "new", "# T\n\n## A\nnew\n\nold\n\n## B\n- one\n");
+        check(old, "B", "- two", "# T\n\n## A\nold\n\n## B\n- two\n- one\n");
+        check(old, "B", "two", "# T\n\n## A\nold\n\n## B\ntwo\n\n- one\n");
+        check(old, "C", "new", "# T\n\n## A\nold\n\n## B\n- one\n\n## C\nnew\n");
+        check("# C\n### C\n", "C", "new", "# C\n### C\n\n## C\nnew\n");
+        check("## A\nHere it goes.\n\n## B\n", "A", "new", "## A\nnew\n\n## B\n");
+        check("## A\nHere it goes.\n## B\n", "A", "new", "## A\nnew\n\n## B\n");
+        check("## A", "A", "new", "## A\nnew\n");
+        check("## A\n## B\n", "A", "new", "## A\nnew\n\n## B\n");
+        check("## A\r\nold\r\n", "A", "x\ny", "## A\r\nx\r\ny\r\n\r\nold\r\n");
+        check("```\n## A\n```\n", "A", "new", "```\n## A\n```\n\n## A\nnew\n");
+        check("## A\n", "A", "## A\n\nnew", "## A\nnew\n");
+        assert!(inserted("", "A", "x", None).is_new_section);
+    }
+
+    #[test]
+    fn what_is_there_is_seen() {
+        assert!(holds("a\nb  \nc\n", "b\nc\n"));
+        assert!(!holds("a\nbb\n", "b") && !holds("a\n", "  "));
+    }
+}

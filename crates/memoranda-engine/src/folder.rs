@@ -1,0 +1,127 @@
+//! Reading all texts of a folder, and keeping them: what has not changed is not read again.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use memoranda_core::id::ContentHash;
+use memoranda_core::path::NotePath;
+use memoranda_store::{EntryKind, FileStat, StoreError, clock};
+
+use crate::Memory;
+use crate::error::{EngineError, Result};
+use crate::resolve::Place;
+
+/// A file that changed so shortly before it was read may have changed again without its times
+/// telling: some file systems count in two seconds.
+const TIMES_TELL_AFTER: SignedDuration = SignedDuration::from_secs(2);
+/// Deeper than anybody sorts by hand.
+const MAX_DEPTH: usize = 8;
+
+/// A text as it was read, and what tells whether the file still holds it.
+#[derive(Clone, Debug)]
+pub struct KeptText {
+    /// The file.
+    pub path: NotePath,
+    /// What it held.
+    pub text: Arc<str>,
+    /// Which version that is.
+    pub hash: ContentHash,
+    /// When the file was last changed.
+    pub modified: Timestamp,
+    stat: FileStat,
+    read: Timestamp,
+}
+
+impl KeptText {
+    fn still_is(&self, stat: FileStat) -> bool {
+        self.stat == stat && self.read.duration_since(self.modified) > TIMES_TELL_AFTER
+    }
+}
+
+/// The texts of a folder.
+#[derive(Clone, Debug, Default)]
+pub struct FolderTexts {
+    /// The files that are texts, sorted by path.
+    pub files: Vec<KeptText>,
+    /// Files that could not be read, and why.
+    pub unreadable: Vec<(NotePath, String)>,
+    /// How many texts were taken over from what was known.
+    pub reused: usize,
+}
+
+impl Memory {
+    /// All texts at or below a folder that `wanted` lets through, read from disk unless `known`
+    /// still holds them; `None` if there is no such folder. Hidden names are passed over.
+    pub fn folder_texts(
+        &self,
+        folder: &Place,
+        known: &[KeptText],
+        wanted: impl Fn(&NotePath) -> bool,
+    ) -> Result<Option<FolderTexts>> {
+        let mut paths = Vec::new();
+        if !self.gather(folder, MAX_DEPTH, &mut paths)? {
+            return Ok(None);
+        }
+        paths.retain(|path| wanted(path));
+        paths.sort_unstable();
+        let mut texts = FolderTexts::default();
+        for path in paths {
+            let place = Place { project: folder.project.clone(), path };
+            match self.kept_text(&place, known) {
+                Ok(Some((text, is_reused))) => {
+                    texts.reused += usize::from(is_reused);
+                    texts.files.push(text);
+                }
+                Ok(None) => {}
+                Err(e) => texts.unreadable.push((place.path, e.to_string())),
+            }
+        }
+        Ok(Some(texts))
+    }
+
+    fn kept_text(&self, place: &Place, known: &[KeptText]) -> Result<Option<(KeptText, bool)>> {
+        let Some(stat) = self.store().stat(&place.project, &place.path)? else { return Ok(None) };
+        if let Some(kept) = known.iter().find(|kept| kept.path == place.path)
+            && kept.still_is(stat)
+        {
+            return Ok(Some((kept.clone(), true)));
+        }
+        let read = clock::now();
+        let Some(found) = self.store().read(&place.project, &place.path)? else { return Ok(None) };
+        let text = String::from_utf8(found.bytes);
+        let text = text.map_err(|_| EngineError::NotText(place.clone()))?;
+        let modified = Timestamp::from_nanosecond(i128::from(found.stat.mtime_ns));
+        let kept = KeptText {
+            path: place.path.clone(),
+            text: text.into(),
+            hash: found.hash,
+            modified: modified.unwrap_or_default(),
+            stat: found.stat,
+            read,
+        };
+        Ok(Some((kept, false)))
+    }
+
+    /// The files at or below a folder; whether there is such a folder.
+    fn gather(&self, folder: &Place, levels: usize, files: &mut Vec<NotePath>) -> Result<bool> {
+        let listing = match self.store().entries(&folder.project, Some(&folder.path)) {
+            Ok(Some(listing)) => listing,
+            Ok(None) | Err(StoreError::NoProject { .. }) => return Ok(false),
+            Err(e) => return Err(e.into()),
+        };
+        for entry in listing.entries.iter().filter(|entry| !entry.name.starts_with('.')) {
+            let Ok(path) = NotePath::parse(&format!("{}/{}", folder.path, entry.name)) else {
+                continue;
+            };
+            match entry.kind {
+                EntryKind::File => files.push(path),
+                EntryKind::Folder if levels == 0 => {}
+                EntryKind::Folder => {
+                    let below = Place { project: folder.project.clone(), path };
+                    self.gather(&below, levels - 1, files)?;
+                }
+            }
+        }
+        Ok(true)
+    }
+}

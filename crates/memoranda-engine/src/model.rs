@@ -1,0 +1,62 @@
+//! A language model, as far as memory needs one. The engine asks; what stands behind it, and
+//! whether there is one at all, is decided where everything is wired together.
+
+use std::fmt;
+use std::time::Duration;
+
+/// Something that answers a question in words. Whatever it says is untrusted text.
+pub trait LanguageModel: fmt::Debug + Send + Sync {
+    /// What it is called, for answers and diagnostics.
+    fn name(&self) -> &str;
+
+    /// Answers within its own limits of time and size, or says why it did not.
+    fn answer(&self, question: &Question<'_>) -> Result<String, ModelError>;
+}
+
+/// What a language model is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// What it is to do, in our words.
+    pub instructions: &'a str,
+    /// What it is to do it with, in others' words.
+    pub text: &'a str,
+    /// The longest answer that is of use, in tokens.
+    pub max_tokens: u32,
+}
+
+/// Why a language model did not answer.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ModelError {
+    /// The time was up, retries included.
+    #[error("no answer within {} s", .limit.as_secs_f32())]
+    TimedOut {
+        /// The time that it had.
+        limit: Duration,
+    },
+    /// Nobody could be reached.
+    #[error("it cannot be reached: {reason}")]
+    Unreachable {
+        /// What stood in the way.
+        reason: String,
+    },
+    /// It answered with an error.
+    #[error("it answered with status {status}: {message}")]
+    Refused {
+        /// The status of HTTP.
+        status: u16,
+        /// The beginning of what it said.
+        message: String,
+    },
+    /// It answered with something that is no answer.
+    #[error("its answer cannot be read: {reason}")]
+    Malformed {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// It answered with more than is read.
+    #[error("its answer is larger than {limit} bytes")]
+    TooLarge {
+        /// How much is read.
+        limit: u64,
+    },
+}

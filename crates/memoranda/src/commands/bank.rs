@@ -1,0 +1,348 @@
+//! `memoranda bank`: the banks that agents keep, as a person sees them.
+
+use std::sync::atomic::AtomicBool;
+
+use clap::Subcommand;
+use memoranda_dialects::{
+    BankOverview, BankType, Call, Settings, bank_overview, bank_overviews, bank_troubles,
+};
+use serde::Serialize;
+
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::{FAINT, Format, PLACE, STRONG, counted, visible_lines};
+use crate::session::Session;
+use crate::table::{self, Column};
+use crate::time;
+
+/// List and look at memory banks.
+///
+/// A bank is what an agent's conversation begins with: a folder of notes in the project `banks`,
+/// one for everything (global), one for each project, one for each repository (code).
+#[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  memoranda bank list
+  memoranda bank show code my-repo
+  memoranda bank show code my-repo doc/api.md
+  memoranda bank stats")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// List the banks, the last used first.
+    #[command(after_long_help = "\
+Examples:
+  memoranda bank list
+  memoranda bank list project
+
+JSON (--json):
+  {banks: [{type, id, description, last_used, folder, files, tokens, bytes}]}")]
+    List {
+        /// Only banks of this type.
+        #[arg(value_name = "TYPE", value_parser = kind)]
+        kind: Option<BankType>,
+    },
+
+    /// Show a bank's files, or the text of one of them.
+    #[command(after_long_help = "\
+Examples:
+  memoranda bank show global default
+  memoranda bank show code my-repo doc/api.md
+
+JSON (--json):
+  {type, id, description, last_used, folder, tokens, bytes, files: [{name, tokens, bytes, text}]};
+  with FILE {name, tokens, bytes, text}")]
+    Show {
+        /// The bank's type: global, project or code.
+        #[arg(value_name = "TYPE", value_parser = kind)]
+        kind: BankType,
+        /// The bank's id.
+        id: String,
+        /// One of its files.
+        file: Option<String>,
+    },
+
+    /// Show how large the banks are, who placed their texts, and what went wrong lately.
+    #[command(after_long_help = "\
+Examples:
+  memoranda bank stats
+
+JSON (--json):
+  {banks: [{type, id, files, tokens, bytes, placed_by: {caller, model, rules}}],
+  troubles: [{time, bank, severity, description}]}")]
+    Stats,
+}
+
+#[derive(Serialize)]
+struct ListJson {
+    banks: Vec<BankJson>,
+}
+
+#[derive(Serialize)]
+struct BankJson {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    id: String,
+    description: String,
+    last_used: Option<String>,
+    folder: String,
+    files: usize,
+    tokens: usize,
+    bytes: usize,
+}
+
+#[derive(Serialize)]
+struct ShowJson {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    id: String,
+    description: String,
+    last_used: Option<String>,
+    folder: String,
+    tokens: usize,
+    bytes: usize,
+    files: Vec<FileJson>,
+}
+
+#[derive(Serialize)]
+struct FileJson {
+    name: String,
+    tokens: usize,
+    bytes: usize,
+    text: String,
+}
+
+#[derive(Serialize)]
+struct StatsJson {
+    banks: Vec<BankStatsJson>,
+    troubles: Vec<TroubleJson>,
+}
+
+#[derive(Serialize)]
+struct BankStatsJson {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    id: String,
+    files: usize,
+    tokens: usize,
+    bytes: usize,
+    placed_by: std::collections::BTreeMap<&'static str, usize>,
+}
+
+#[derive(Serialize)]
+struct TroubleJson {
+    time: String,
+    bank: String,
+    severity: String,
+    description: String,
+}
+
+/// Does what was asked.
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+    let settings = session.settings()?.tools();
+    let call = Call {
+        memory: session.reading()?,
+        who: session.who(),
+        settings: &settings,
+        progress: &|_, _, _| (),
+        cancelled: &AtomicBool::new(false),
+    };
+    match &args.action {
+        Action::List { kind } => list(session, &settings, &bank_overviews(&call, *kind)?),
+        Action::Show { kind, id, file } => {
+            let bank = bank_overview(&call, *kind, id)?.ok_or_else(|| {
+                let message = format!("there is no {} bank {id:?}", kind.as_str());
+                CommandError::new(Exit::NotFound, message).hint("`memoranda bank list` lists them")
+            })?;
+            match file {
+                None => show(session, &settings, bank),
+                Some(file) => show_file(session, bank, file),
+            }
+        }
+        Action::Stats => stats(session, &call),
+    }
+}
+
+fn kind(text: &str) -> Result<BankType, String> {
+    BankType::parse(text).ok_or_else(|| "it is global, project or code".to_owned())
+}
+
+fn list(session: &Session, settings: &Settings, banks: &[BankOverview]) -> Result<Exit> {
+    let printer = &session.printer;
+    if session.is_json() {
+        let banks = banks.iter().map(|bank| BankJson {
+            kind: bank.kind.as_str(),
+            id: bank.id.clone(),
+            description: bank.description.clone(),
+            last_used: bank.last_used.map(|time| time.to_string()),
+            folder: folder(settings, bank),
+            files: bank.files.len(),
+            tokens: tokens(bank),
+            bytes: bytes(bank),
+        });
+        printer.json(&ListJson { banks: banks.collect() })?;
+        return Ok(Exit::Done);
+    }
+    if banks.is_empty() {
+        printer.say("No banks. An agent makes them with the tool `activate`.");
+        return Ok(Exit::Done);
+    }
+    let columns = [
+        Column::word("TYPE", FAINT),
+        Column::word("ID", STRONG),
+        Column::number("TOKENS"),
+        Column::word("USED", FAINT),
+        Column::text("ABOUT", anstyle::Style::new()),
+    ];
+    let rows = banks.iter().map(|bank| {
+        vec![
+            bank.kind.as_str().to_owned(),
+            bank.id.clone(),
+            tokens(bank).to_string(),
+            used(session, bank),
+            bank.description.clone(),
+        ]
+    });
+    table::print(printer, &columns, &rows.collect::<Vec<_>>())?;
+    Ok(Exit::Done)
+}
+
+fn show(session: &Session, settings: &Settings, bank: BankOverview) -> Result<Exit> {
+    let printer = &session.printer;
+    if session.is_json() {
+        let json = ShowJson {
+            kind: bank.kind.as_str(),
+            folder: folder(settings, &bank),
+            tokens: tokens(&bank),
+            bytes: bytes(&bank),
+            last_used: bank.last_used.map(|time| time.to_string()),
+            id: bank.id,
+            description: bank.description,
+            files: bank.files.into_iter().map(file_json).collect(),
+        };
+        printer.json(&json)?;
+        return Ok(Exit::Done);
+    }
+    let (kind, id) = (bank.kind.as_str(), &bank.id);
+    printer.say(format!("{STRONG}{id}{STRONG:#} {FAINT}({kind}){FAINT:#}: {}", bank.description));
+    printer.say(format!(
+        "{PLACE}{}{PLACE:#}, {}, about {} tokens, used {}",
+        folder(settings, &bank),
+        counted(bank.files.len(), "file"),
+        tokens(&bank),
+        used(session, &bank)
+    ));
+    let columns = [Column::text("FILE", PLACE), Column::number("TOKENS"), Column::number("BYTES")];
+    let rows = bank
+        .files
+        .iter()
+        .map(|file| vec![file.name.clone(), file.tokens.to_string(), file.text.len().to_string()]);
+    table::print(printer, &columns, &rows.collect::<Vec<_>>())?;
+    Ok(Exit::Done)
+}
+
+fn show_file(session: &Session, bank: BankOverview, name: &str) -> Result<Exit> {
+    let names: Vec<String> = bank.files.iter().map(|file| file.name.clone()).collect();
+    let found = bank.files.into_iter().find(|file| file.name == name).ok_or_else(|| {
+        CommandError::new(Exit::NotFound, format!("there is no file {name:?} in the bank"))
+            .hint(format!("there are {}", names.join(", ")))
+    })?;
+    let printer = &session.printer;
+    if session.is_json() {
+        printer.json(&file_json(found))?;
+    } else if printer.is_terminal() {
+        printer.line(visible_lines(found.text.trim_end()))?;
+    } else {
+        printer.line(found.text.trim_end())?;
+    }
+    Ok(Exit::Done)
+}
+
+fn stats(session: &Session, call: &Call<'_>) -> Result<Exit> {
+    let printer = &session.printer;
+    let (banks, troubles) = (bank_overviews(call, None)?, bank_troubles(call));
+    if session.is_json() {
+        let banks = banks.iter().map(|bank| BankStatsJson {
+            kind: bank.kind.as_str(),
+            id: bank.id.clone(),
+            files: bank.files.len(),
+            tokens: tokens(bank),
+            bytes: bytes(bank),
+            placed_by: bank.placed_by.into_iter().collect(),
+        });
+        let banks = banks.collect();
+        let troubles = troubles.into_iter().map(|trouble| TroubleJson {
+            time: trouble.time,
+            bank: trouble.bank,
+            severity: trouble.severity,
+            description: trouble.description,
+        });
+        printer.json(&StatsJson { banks, troubles: troubles.collect() })?;
+        return Ok(Exit::Done);
+    }
+    if banks.is_empty() {
+        printer.say("No banks. An agent makes them with the tool `activate`.");
+    } else {
+        let columns = [
+            Column::word("BANK", STRONG),
+            Column::number("FILES"),
+            Column::number("TOKENS"),
+            Column::number("BY CALLER"),
+            Column::number("BY MODEL"),
+            Column::number("BY RULES"),
+        ];
+        let rows = banks.iter().map(|bank| {
+            let mut row = vec![
+                format!("{}:{}", bank.kind.as_str(), bank.id),
+                bank.files.len().to_string(),
+                tokens(bank).to_string(),
+            ];
+            row.extend(bank.placed_by.iter().map(|(_, count)| count.to_string()));
+            row
+        });
+        table::print(printer, &columns, &rows.collect::<Vec<_>>())?;
+    }
+    if !troubles.is_empty() {
+        printer.say("What went wrong lately, the newest first:");
+        let columns = [
+            Column::word("TIME", FAINT),
+            Column::word("BANK", STRONG),
+            Column::word("SEVERITY", FAINT),
+            Column::text("WHAT", anstyle::Style::new()),
+        ];
+        let rows = troubles
+            .into_iter()
+            .take(20)
+            .map(|trouble| vec![trouble.time, trouble.bank, trouble.severity, trouble.description]);
+        table::print(printer, &columns, &rows.collect::<Vec<_>>())?;
+    }
+    Ok(Exit::Done)
+}
+
+fn file_json(file: memoranda_dialects::BankFile) -> FileJson {
+    FileJson { name: file.name, tokens: file.tokens, bytes: file.text.len(), text: file.text }
+}
+
+fn tokens(bank: &BankOverview) -> usize {
+    bank.files.iter().map(|file| file.tokens).sum()
+}
+
+fn bytes(bank: &BankOverview) -> usize {
+    bank.files.iter().map(|file| file.text.len()).sum()
+}
+
+fn folder(settings: &Settings, bank: &BankOverview) -> String {
+    format!("{}/{}/{}", settings.banks.project, bank.kind.plural(), bank.id)
+}
+
+fn used(session: &Session, bank: &BankOverview) -> String {
+    match (bank.last_used, session.printer.format) {
+        (None, _) => "never".to_owned(),
+        (Some(time), Format::Plain) => time.to_string(),
+        (Some(time), Format::Pretty | Format::Json) => time::ago(time, &time::now()),
+    }
+}
