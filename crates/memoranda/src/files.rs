@@ -53,6 +53,20 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     keep(draft, path)
 }
 
+/// Removes a file.
+pub(crate) fn remove(path: &Path) -> Result<()> {
+    fs::remove_file(path).map_err(|e| failed("remove", path, &e))
+}
+
+/// The names in a folder, sorted; none if there is no such folder.
+pub(crate) fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
 /// A file beside its later place, which nobody else sees, then or later.
 pub(crate) fn private_draft(path: &Path) -> Result<tempfile::NamedTempFile> {
     made_beside(path, Privacy::Private)

@@ -15,6 +15,7 @@ mod offer;
 mod output;
 mod paint;
 mod progress;
+mod rules;
 mod session;
 mod table;
 mod time;

@@ -21,6 +21,8 @@ mod config;
 mod failures;
 #[path = "it/help.rs"]
 mod help;
+#[path = "it/imports.rs"]
+mod imports;
 #[path = "it/json.rs"]
 mod json;
 #[path = "it/mcp.rs"]
@@ -29,6 +31,8 @@ mod mcp;
 mod memory_tool;
 #[path = "it/output.rs"]
 mod output;
+#[path = "it/rules.rs"]
+mod rules;
 #[path = "it/story.rs"]
 mod story;
 #[path = "it/texts.rs"]
