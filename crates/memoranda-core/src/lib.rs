@@ -9,6 +9,7 @@ pub mod path;
 pub mod problem;
 
 pub mod note;
+pub mod schema;
 
 pub mod change;
 pub mod cron;

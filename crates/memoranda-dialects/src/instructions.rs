@@ -78,4 +78,21 @@ mod tests {
         assert!(long.len() <= MAX_BYTES && long.contains("the garden"));
         assert!(!instructions(&[], &settings).contains("MEMORY PROTOCOL"));
     }
+
+    #[test]
+    fn every_combination_of_sets_fits() {
+        for chosen in 0_u32..1 << Toolset::ALL.len() {
+            let on = |set: Toolset| {
+                let place = Toolset::ALL.iter().position(|other| *other == set).unwrap();
+                chosen & (1 << place) != 0
+            };
+            let offered: Vec<_> = crate::tools().filter(|tool| on(tool.toolset)).collect();
+            let text = instructions(&offered, &Settings::standard());
+            assert!(text.len() <= MAX_BYTES, "{} bytes for {offered:?}", text.len());
+        }
+        for set in Toolset::ALL {
+            let brief = brief(set).unwrap_or_default();
+            assert!(set == Toolset::Memory || brief.len() <= 200, "{set:?}: {}", brief.len());
+        }
+    }
 }

@@ -6,6 +6,7 @@
 #[allow(dead_code, reason = "not every dialect reads every kind of argument")]
 mod args;
 mod banks;
+mod exchange;
 mod graph;
 mod instructions;
 mod memory;
@@ -18,6 +19,7 @@ mod settings;
 mod tool;
 mod tool_use;
 
+pub use exchange::{Content, Exchange, Question, Said};
 pub use instructions::instructions;
 pub use prompts::{PromptArgument, PromptDef, PromptMessage};
 pub use records::{

@@ -1,8 +1,6 @@
 //! Prompts: what clients show as slash commands. Each is a row, like a tool.
 
-use memoranda_engine::{
-    ListFilter, ListOrder, ListRequest, Memory, Result, SearchFilter, SearchRequest,
-};
+use memoranda_engine::{ListFilter, ListOrder, ListRequest, Memory, Result, SearchRequest};
 
 use crate::settings::Settings;
 use crate::tool::Toolset;
@@ -147,11 +145,10 @@ fn carry_on(memory: &Memory, _: &Settings, arguments: &[Option<String>]) -> Resu
 fn recalled(memory: &Memory, topic: &str) -> Result<String> {
     let request = SearchRequest {
         text: topic.to_owned(),
-        filter: SearchFilter::default(),
         limit: MANY,
-        offset: 0,
         snippet_chars: 400,
         max_tokens: Some(2000),
+        ..SearchRequest::default()
     };
     let page = memory.search(&request)?;
     if page.results.is_empty() {

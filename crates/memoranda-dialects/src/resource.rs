@@ -20,7 +20,7 @@ pub struct ResourceDef {
     /// The set that it belongs to.
     pub toolset: Toolset,
     /// Reads it, given what stands in the address for each `{name}` in turn; `None` if there is
-    /// no such thing.
+    /// no such thing. A kind that is no text is read in base64.
     pub read: fn(&Memory, &Settings, &[&str]) -> Result<Option<String>>,
 }
 

@@ -106,13 +106,37 @@ mod tests {
 
     #[test]
     fn exclusion_and_read_only_always_win() {
-        assert_eq!(names(&Selection::default()), ["memory"]);
-        let excluded = Selection { exclude: vec!["memory".into()], ..Selection::all() };
-        assert_eq!(names(&excluded), [""; 0]);
+        let memory = || vec!["memory".to_owned()];
+        let excluded = Selection { exclude: memory(), tools: memory(), ..Selection::all() };
+        let others: Vec<_> =
+            tools().map(|tool| tool.name).filter(|name| *name != "memory").collect();
+        assert_eq!(names(&excluded), others);
         let read_only = Selection { read_only: ReadOnly::Yes, ..Selection::all() };
-        assert_eq!(names(&read_only), [""; 0]);
+        assert!(read_only.resolve().unwrap().iter().all(|tool| tool.hints.read_only));
+        assert!(!names(&read_only).contains(&"memory"));
         let narrowed = excluded.narrowed(&Selection::all()).unwrap();
-        assert!(narrowed.is_empty());
+        assert!(narrowed.iter().all(|tool| tool.name != "memory"));
+        let one = Selection { tools: memory(), ..Selection::default() };
+        assert!(excluded.narrowed(&one).unwrap().is_empty());
+    }
+
+    #[test]
+    fn sets_are_chosen_by_name() {
+        let of = |sets: &[&str]| Selection {
+            toolsets: sets.iter().map(|set| (*set).to_owned()).collect(),
+            ..Selection::default()
+        };
+        let filtered = |keep: &dyn Fn(&ToolDef) -> bool| -> Vec<&str> {
+            tools().filter(|tool| keep(tool)).map(|tool| tool.name).collect()
+        };
+        let default = filtered(&|tool| tool.tier == Tier::Default);
+        assert_eq!(names(&Selection::default()), default);
+        assert_eq!(names(&of(&["default"])), default);
+        assert_eq!(names(&of(&["all"])), filtered(&|_| true));
+        for set in Toolset::ALL {
+            assert_eq!(names(&of(&[set.as_str()])), filtered(&|tool| tool.toolset == set));
+        }
+        assert_eq!(names(&of(&["memory"])), ["memory"]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use memoranda_engine::{Memory, Who};
 use serde_json::{Value, json};
 
+use crate::exchange::Exchange;
 use crate::settings::Settings;
 
 /// One tool.
@@ -130,6 +131,8 @@ pub struct Call<'a> {
     pub progress: &'a (dyn Fn(u64, u64, &str) + Sync),
     /// Set when the caller no longer wants the answer.
     pub cancelled: &'a AtomicBool,
+    /// The client: takes content beside the text, and can be asked.
+    pub client: &'a Exchange,
 }
 
 impl Call<'_> {

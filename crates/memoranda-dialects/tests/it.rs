@@ -17,3 +17,5 @@ mod memory_model;
 mod memory_safety;
 #[path = "it/memory_wording.rs"]
 mod memory_wording;
+#[path = "it/tables.rs"]
+mod tables;

@@ -102,11 +102,16 @@ impl Memory {
     fn indexed(&self, place: &Place) -> Result<GraphNode> {
         let file = self.store().file(&place.project, &place.path)?;
         let node = file.map(|file| self.store().node(file.id)).transpose()?.flatten();
-        node.ok_or_else(|| EngineError::NotFound {
+        node.ok_or_else(|| self.not_indexed(place))
+    }
+
+    /// Says that the index knows no such note.
+    pub(crate) fn not_indexed(&self, place: &Place) -> EngineError {
+        EngineError::NotFound {
             identifier: place.path.to_string(),
             scope: format!("project {}", place.project),
             suggestions: Vec::new(),
-        })
+        }
     }
 }
 

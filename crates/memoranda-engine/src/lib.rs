@@ -4,6 +4,7 @@
 //! (a conflict, a name that is taken) is a value; what it cannot is an error.
 
 mod archive;
+mod context;
 mod delete;
 mod doctor;
 mod edit;
@@ -12,9 +13,11 @@ mod expire;
 mod graph;
 mod history;
 mod list;
+mod past;
 mod project;
 mod read;
 mod relocate;
+mod rename;
 mod repository;
 mod resolve;
 mod restore;
@@ -27,6 +30,7 @@ mod vacuum;
 mod write;
 
 pub use archive::{ExportReport, ImportReport};
+pub use context::{ContextNote, ContextPage, ContextRequest, ContextTarget, Related};
 pub use delete::{DeleteOutcome, DeleteRequest, Deleted};
 pub use doctor::DoctorReport;
 pub use edit::{EditOutcome, EditRequest, Edited};
@@ -38,6 +42,7 @@ pub use list::{ListPage, ListRequest};
 pub use project::ProjectInfo;
 pub use read::{ReadNote, TextNote};
 pub use relocate::{MoveOutcome, MoveRequest, Moved};
+pub use rename::{Links, RenameOutcome, RenameRequest, Renamed};
 pub use repository::{Repository, normal_remote};
 pub use resolve::{Place, Resolved};
 pub use restore::{RestoreOutcome, Restored};
@@ -49,11 +54,11 @@ pub use write::{AddRequest, WriteMode, WriteOutcome, WriteRequest, Written};
 
 pub use memoranda_core as core;
 pub use memoranda_store::{
-    CheckReport, Conflict, Counts, Entry, EntryKind, FileKind, FileSummary, Folder, FolderFact,
-    FolderSum, GraphNode, HardLinks, HistoryFilter, ListFilter, ListOrder, Listing, Moment,
-    NodeRow, ObservationRow, OpenOptions, Problems, Project, ProjectPlace, RelationRow,
-    SearchFilter, StoreError, SyncProgress, SyncReport, Vacuum, VacuumReport, VacuumWhat, clock,
-    faults, hash,
+    Browse, CheckReport, Conflict, Counts, Entry, EntryKind, FileKind, FileSummary, Folder,
+    FolderFact, FolderSum, GraphNode, HardLinks, HistoryFilter, ListFilter, ListOrder, Listing,
+    Moment, NodeRow, ObservationRow, OpenOptions, PastFile, Problems, Project, ProjectPlace,
+    RelationRow, SearchFilter, StoreError, SyncProgress, SyncReport, Vacuum, VacuumReport,
+    VacuumWhat, clock, faults, hash,
 };
 
 use memoranda_core::change::Author;

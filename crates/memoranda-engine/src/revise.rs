@@ -103,6 +103,22 @@ impl Desk<'_> {
         Ok(self.view.list(filter, order, limit, offset)?)
     }
 
+    /// The notes of a project that have this permalink.
+    pub fn with_permalink(
+        &self,
+        project: &ProjectName,
+        permalink: &str,
+    ) -> Result<Vec<FileSummary>> {
+        Ok(self.view.with_permalink(project, permalink)?)
+    }
+
+    /// The notes that a name can mean in a project.
+    pub fn named(&self, project: &ProjectName, name: &str) -> Result<Vec<Place>> {
+        let at = |path| Place { project: project.clone(), path };
+        let found = self.view.link_candidates(project, name)?;
+        Ok(found.into_iter().map(|candidate| at(candidate.path)).collect())
+    }
+
     /// What the index knows of a note, by its number.
     pub fn by_id(&self, id: i64) -> Result<Option<FileSummary>> {
         Ok(self.view.by_id(id)?)

@@ -15,7 +15,7 @@ use crate::resolve::Place;
 const CANDIDATES_PER_RESULT: usize = 3;
 const MIN_CANDIDATES: usize = 30;
 
-/// What to search for.
+/// What to search for. Begin with the default and say what differs.
 #[derive(Clone, Debug)]
 pub struct SearchRequest {
     /// The words, as they were typed.
@@ -30,6 +30,19 @@ pub struct SearchRequest {
     pub snippet_chars: usize,
     /// How many tokens all quotations may have together.
     pub max_tokens: Option<usize>,
+}
+
+impl Default for SearchRequest {
+    fn default() -> Self {
+        Self {
+            text: String::new(),
+            filter: SearchFilter::default(),
+            limit: 10,
+            offset: 0,
+            snippet_chars: 300,
+            max_tokens: None,
+        }
+    }
 }
 
 /// What was found.

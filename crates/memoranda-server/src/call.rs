@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use memoranda_dialects::{Call, Settings, ToolDef, ToolResult};
+use memoranda_dialects::{Call, Exchange, Said, Settings, ToolDef, ToolResult};
 use memoranda_engine::{Memory, Who};
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -27,6 +27,7 @@ pub(crate) struct Job {
     pub(crate) tool: &'static ToolDef,
     pub(crate) who: Who,
     pub(crate) arguments: Value,
+    pub(crate) client: Exchange,
 }
 
 /// The tool broke down. Nothing about why reaches the caller.
@@ -38,7 +39,7 @@ impl Job {
     pub(crate) async fn run(
         self,
         progress: Option<mpsc::Sender<Progress>>,
-    ) -> Result<ToolResult, Broken> {
+    ) -> Result<(ToolResult, Said), Broken> {
         let cancelled = CancelOnDrop(Arc::new(AtomicBool::new(false)));
         let flag = Arc::clone(&cancelled.0);
         let tool = self.tool;
@@ -53,7 +54,7 @@ impl Job {
         self,
         progress: Option<&mpsc::Sender<Progress>>,
         cancelled: &AtomicBool,
-    ) -> ToolResult {
+    ) -> (ToolResult, Said) {
         let throttle = Throttle::default();
         let tell = |done: u64, total: u64, doing: &str| {
             if let Some(progress) = progress
@@ -69,8 +70,10 @@ impl Job {
             settings: &self.settings,
             progress: &tell,
             cancelled,
+            client: &self.client,
         };
-        memoranda_dialects::call(self.tool, &call, self.arguments)
+        let result = memoranda_dialects::call(self.tool, &call, self.arguments);
+        (result, self.client.into_said())
     }
 }
 

@@ -5,10 +5,11 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use memoranda_dialects::{Selection, Settings, ToolDef};
+use memoranda_dialects::{Exchange, PromptDef, ResourceDef, Selection, Settings, ToolDef};
 use subtle::ConstantTimeEq as _;
 
 use crate::error::ServerError;
+use crate::mcp::Sessions;
 
 /// Everything that a server may do and how.
 #[derive(Clone)]
@@ -19,8 +20,10 @@ pub struct ServerConfig {
     pub settings: Settings,
     /// The version that clients are told.
     pub server_version: String,
-    /// Tools beside the dialects' own, offered whatever the selection: for tests and embedders.
-    pub extra_tools: &'static [ToolDef],
+    /// What is offered beside the dialects.
+    pub extra: Extra,
+    /// Whether HTTP keeps sessions for clients of the revisions that know them.
+    pub sessions: Sessions,
     /// Where HTTP listens.
     pub bind: SocketAddr,
     /// What an HTTP client must show. Needed when others than this machine can connect.
@@ -42,7 +45,8 @@ impl ServerConfig {
             selection: Selection::default(),
             settings: Settings::standard(),
             server_version: server_version.into(),
-            extra_tools: &[],
+            extra: Extra::default(),
+            sessions: Sessions::None,
             bind: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), DEFAULT_PORT),
             token: None,
             allowed_hosts: Vec::new(),
@@ -59,6 +63,27 @@ impl ServerConfig {
         }
         Ok(())
     }
+}
+
+/// What is offered beside the dialects, whatever the selection: for tests and embedders.
+#[derive(Clone, Copy, Default)]
+pub struct Extra {
+    /// Tools.
+    pub tools: &'static [ToolDef],
+    /// Prompts.
+    pub prompts: &'static [PromptDef],
+    /// Those of the prompts that say more than text, or ask.
+    pub speakers: &'static [Speaker],
+    /// Resources.
+    pub resources: &'static [ResourceDef],
+}
+
+/// A prompt that says more than text, or asks.
+pub struct Speaker {
+    /// The prompt's name.
+    pub prompt: &'static str,
+    /// What it says, given its arguments in order. What it attaches comes before the text.
+    pub say: fn(&Exchange, &[Option<String>]) -> String,
 }
 
 /// The port that HTTP listens on when none is said.

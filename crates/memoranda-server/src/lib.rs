@@ -14,7 +14,7 @@ mod offer;
 mod run;
 
 pub use api::{ROUTES, Route};
-pub use config::{ServerConfig, Token};
+pub use config::{Extra, ServerConfig, Speaker, Token};
 pub use error::ServerError;
-pub use mcp::{protocol_revisions, serve_stream};
+pub use mcp::{Sessions, protocol_revisions, serve_stream};
 pub use run::{HttpServer, run_http, run_stdio};

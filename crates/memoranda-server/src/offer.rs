@@ -12,37 +12,44 @@ use memoranda_dialects::{
 };
 use memoranda_engine::Memory;
 
-use crate::config::ServerConfig;
+use crate::config::{Extra, ServerConfig, Speaker};
+use crate::mcp::{Seal, Sessions};
 
 /// What every way in works with: the vault, the settings, the tools.
 pub(crate) struct Offer {
     pub(crate) memory: Arc<Memory>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) version: String,
-    tools: Offered,
-    extra: &'static [ToolDef],
+    /// What seals the words that tools keep at the client.
+    pub(crate) seal: Seal,
+    pub(crate) sessions: Sessions,
+    offered: Offered,
 }
 
-/// The tools that one request may use. Cheap to clone.
+/// What one request may use. Cheap to clone.
 #[derive(Clone)]
-pub(crate) struct Offered(Arc<[&'static ToolDef]>);
+pub(crate) struct Offered {
+    tools: Arc<[&'static ToolDef]>,
+    extra: Extra,
+}
 
 impl Offer {
     pub(crate) fn new(memory: Arc<Memory>, config: &ServerConfig) -> Result<Self, SelectionError> {
         let mut tools = config.selection.resolve()?;
-        tools.extend(config.extra_tools);
+        tools.extend(config.extra.tools);
         Ok(Self {
             memory,
             settings: Arc::new(config.settings.clone()),
             version: config.server_version.clone(),
-            tools: Offered(tools.into()),
-            extra: config.extra_tools,
+            seal: Seal::new(),
+            sessions: config.sessions,
+            offered: Offered { tools: tools.into(), extra: config.extra },
         })
     }
 
     /// Everything that the person chose.
     pub(crate) fn all(&self) -> Offered {
-        self.tools.clone()
+        self.offered.clone()
     }
 
     /// What is left of it for a request that asks for less.
@@ -53,40 +60,45 @@ impl Offer {
         let mut names: Vec<&str> = asked.resolve()?.iter().map(|tool| tool.name).collect();
         if asked.toolsets == Selection::all().toolsets {
             let kept = |tool: &&ToolDef| asked.read_only == ReadOnly::No || tool.hints.read_only;
-            names.extend(self.extra.iter().filter(kept).map(|tool| tool.name));
+            names.extend(self.offered.extra.tools.iter().filter(kept).map(|tool| tool.name));
         }
-        let kept = self.tools.0.iter().copied().filter(|tool| names.contains(&tool.name));
-        Ok(Offered(kept.collect()))
+        let kept = self.offered.tools.iter().copied().filter(|tool| names.contains(&tool.name));
+        Ok(Offered { tools: kept.collect(), extra: self.offered.extra })
     }
 
     /// What a client's model is told about these tools.
     pub(crate) fn instructions(&self, offered: &Offered) -> String {
-        instructions(&offered.0, &self.settings)
+        instructions(&offered.tools, &self.settings)
     }
 }
 
 impl Offered {
     pub(crate) fn tools(&self) -> &[&'static ToolDef] {
-        &self.0
+        &self.tools
     }
 
     pub(crate) fn tool(&self, name: &str) -> Option<&'static ToolDef> {
-        self.0.iter().copied().find(|tool| tool.name == name)
+        self.tools.iter().copied().find(|tool| tool.name == name)
     }
 
     /// Whether any tool of a set is on.
     fn has(&self, toolset: Toolset) -> bool {
-        self.0.iter().any(|tool| tool.toolset == toolset)
+        self.tools.iter().any(|tool| tool.toolset == toolset)
     }
 
     /// The prompts of the sets that are on.
     pub(crate) fn prompts(&self) -> impl Iterator<Item = &'static PromptDef> {
-        prompts().filter(|prompt| self.has(prompt.toolset))
+        prompts().filter(|prompt| self.has(prompt.toolset)).chain(self.extra.prompts)
+    }
+
+    /// Who speaks for a prompt that says more than text.
+    pub(crate) fn speaker(&self, prompt: &str) -> Option<&'static Speaker> {
+        self.extra.speakers.iter().find(|speaker| speaker.prompt == prompt)
     }
 
     /// The resources beside the notes, of the sets that are on.
     pub(crate) fn resources(&self) -> impl Iterator<Item = &'static ResourceDef> {
-        resources().filter(|resource| self.has(resource.toolset))
+        resources().filter(|resource| self.has(resource.toolset)).chain(self.extra.resources)
     }
 }
 

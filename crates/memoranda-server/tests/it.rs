@@ -5,13 +5,19 @@
 #[path = "it/support.rs"]
 mod support;
 
+#[path = "it/asking.rs"]
+mod asking;
 #[path = "it/calls.rs"]
 mod calls;
 #[path = "it/eras.rs"]
 mod eras;
+#[path = "it/extra.rs"]
+mod extra;
 #[path = "it/guard.rs"]
 mod guard;
 #[path = "it/http.rs"]
 mod http;
 #[path = "it/snapshots.rs"]
 mod snapshots;
+#[path = "it/tables.rs"]
+mod tables;

@@ -68,6 +68,15 @@ pub(crate) fn random_bits() -> u64 {
     tail(uuid::Uuid::now_v7()) ^ tail(uuid::Uuid::now_v7()).rotate_left(31)
 }
 
+/// A secret of 256 random bits, from the operating system's generator.
+pub fn secret() -> [u8; 32] {
+    let mut secret = [0; 32];
+    for part in secret.chunks_exact_mut(8) {
+        part.copy_from_slice(&random_bits().to_le_bytes());
+    }
+    secret
+}
+
 /// Nanoseconds since 1970, to compare with the times that a file system gives.
 pub(crate) fn now_ns() -> i64 {
     Timestamp::now().as_nanosecond() as i64

@@ -95,6 +95,31 @@ impl View<'_> {
         index::list(self.db, filter, order, limit, offset)
     }
 
+    /// The files of a project that have this permalink, as of the last commit.
+    pub fn with_permalink(
+        &self,
+        project: &ProjectName,
+        permalink: &str,
+    ) -> Result<Vec<FileSummary>> {
+        index::with_permalink(self.db, project, permalink)
+    }
+
+    /// The files that a name can mean in a project, as of the last commit.
+    pub fn link_candidates(
+        &self,
+        project: &ProjectName,
+        name: &str,
+    ) -> Result<Vec<LinkCandidate<i64>>> {
+        let project = index::project_id_of(self.db, project)?;
+        index::link_candidates(self.db, project, &index::digest::link_key(name))
+    }
+
+    /// The relations by a name, as of the last commit.
+    pub fn relations_named(&self, project: &ProjectName, name: &str) -> Result<Vec<RelationRow>> {
+        let project = index::project_id_of(self.db, project)?;
+        index::relations_named(self.db, project, &index::digest::link_key(name))
+    }
+
     /// What the index knows of a file, by its number.
     pub fn by_id(&self, id: i64) -> Result<Option<FileSummary>> {
         index::by_id(self.db, id)

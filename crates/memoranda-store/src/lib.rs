@@ -50,9 +50,9 @@ pub use files::{
 };
 pub use folder::Folder;
 pub use index::{
-    Counts, FileKind, FileSummary, FolderFact, FolderSum, GraphNode, HistoryFilter, ListFilter,
-    ListOrder, Moment, NodeRow, ObservationRow, Problems, RelationRow, SearchFilter, SearchHit,
-    SearchHits,
+    Browse, Counts, FileKind, FileSummary, FolderFact, FolderSum, GraphNode, HistoryFilter,
+    ListFilter, ListOrder, Moment, NodeRow, ObservationRow, PastFile, Problems, RelationRow,
+    SearchFilter, SearchHit, SearchHits,
 };
 pub use log::{LogDamage, Purged};
 pub use sync::{SyncProgress, SyncReport};
@@ -281,6 +281,25 @@ impl Store {
         offset: usize,
     ) -> Result<Vec<FileSummary>> {
         self.inner.ask(|db| index::list(db, filter, order, limit, offset))
+    }
+
+    /// Files by what they are called and what they are.
+    pub fn browse(&self, browse: &Browse) -> Result<Vec<FileSummary>> {
+        self.inner.ask(|db| index::browse(db, browse))
+    }
+
+    /// Everything at or below a folder, what is no text included.
+    pub fn everything(
+        &self,
+        project: &ProjectName,
+        folder: Option<&NotePath>,
+    ) -> Result<Vec<FileSummary>> {
+        self.inner.ask(|db| index::everything(db, project, folder))
+    }
+
+    /// Every file of a project that was there at a moment.
+    pub fn files_as_of(&self, project: &ProjectName, moment: Moment) -> Result<Vec<PastFile>> {
+        self.inner.ask(|db| history::files_as_of(db, project, moment))
     }
 
     /// What the index knows of a file.

@@ -66,6 +66,19 @@ pub(crate) const CLAUDE_PROJECT_DIR: Variable = Variable {
     doc: "The folder that the client works in: it says which repository memories belong to. Claude \
           Code sets it. Without it, the working directory counts.",
 };
+/// Claude Code's folder.
+pub(crate) const CLAUDE_CONFIG_DIR: Variable = Variable {
+    name: "CLAUDE_CONFIG_DIR",
+    doc: "Where Claude Code keeps its files, for `memoranda setup`.",
+};
+/// Codex's folder.
+pub(crate) const CODEX_HOME: Variable = Variable {
+    name: "CODEX_HOME",
+    doc: "Where Codex keeps its files, for `memoranda setup` (default `~/.codex`).",
+};
+/// Where programs are looked for.
+pub(crate) const PATH: Variable =
+    Variable { name: "PATH", doc: "Where `memoranda setup` looks for clients and for itself." };
 /// A failure on purpose.
 pub(crate) const MEMORANDA_FAULT: Variable = Variable {
     name: "MEMORANDA_FAULT",
@@ -101,7 +114,7 @@ pub(crate) const LANG: Variable = Variable { name: "LANG", doc: "See `LC_ALL`." 
 
 /// Everything that is read, in the order of the reference page. The last four are read by the
 /// library that finds the directories.
-pub(crate) const TABLE: [&Variable; 23] = [
+pub(crate) const TABLE: [&Variable; 26] = [
     &MEMORANDA_HOME,
     &MEMORANDA_CONFIG,
     &MEMORANDA_PROJECT,
@@ -112,6 +125,9 @@ pub(crate) const TABLE: [&Variable; 23] = [
     &MEMORANDA_TOKEN,
     &MEMORANDA_TOKEN_FILE,
     &CLAUDE_PROJECT_DIR,
+    &CLAUDE_CONFIG_DIR,
+    &CODEX_HOME,
+    &PATH,
     &MEMORANDA_FAULT,
     &VISUAL,
     &EDITOR,
@@ -158,6 +174,33 @@ pub(crate) fn is_read_only() -> bool {
 /// The folder that the client works in.
 pub(crate) fn workspace() -> Option<PathBuf> {
     CLAUDE_PROJECT_DIR.get().map(PathBuf::from).or_else(|| std::env::current_dir().ok())
+}
+
+/// The folder in which the program was started.
+pub(crate) fn working_directory() -> Option<PathBuf> {
+    std::env::current_dir().ok()
+}
+
+/// Where a program is, as a shell would find it.
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    let path = PATH.get()?;
+    let names = match cfg!(windows) {
+        true => vec![format!("{name}.exe"), format!("{name}.cmd")],
+        false => vec![name.to_owned()],
+    };
+    let mut folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    folders.find_map(|folder| names.iter().map(|name| folder.join(name)).find(|p| p.is_file()))
+}
+
+/// Where this program is: by the name under which it is found, which outlives an update, else by
+/// its file.
+pub(crate) fn this_program() -> Option<PathBuf> {
+    let this = std::env::current_exe().ok()?;
+    let found = find_program("memoranda").filter(|found| {
+        let same = |path: &PathBuf| path.canonicalize().ok();
+        same(found).is_some() && same(found) == same(&this)
+    });
+    Some(found.unwrap_or(this))
 }
 
 /// Whether `--` was typed, after which nothing is a flag.

@@ -8,7 +8,7 @@
 )]
 
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::Path;
 
 use crate::error::{CommandError, Result};
@@ -53,11 +53,6 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     keep(draft, path)
 }
 
-/// Removes a file.
-pub(crate) fn remove(path: &Path) -> Result<()> {
-    fs::remove_file(path).map_err(|e| failed("remove", path, &e))
-}
-
 /// The names in a folder, sorted; none if there is no such folder.
 pub(crate) fn names_in(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -65,6 +60,44 @@ pub(crate) fn names_in(folder: &Path) -> Vec<String> {
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
+}
+
+/// Replaces a file whole, with the rights of another: who could not read the one shall not read
+/// the other.
+pub(crate) fn replace_alike(path: &Path, bytes: &[u8], like: &Path) -> Result<()> {
+    let mut draft = made_beside(path, Privacy::Shared)?;
+    draft.write_all(bytes).map_err(|e| failed("write", path, &e))?;
+    if let Ok(known) = fs::metadata(like) {
+        fs::set_permissions(draft.path(), known.permissions())
+            .map_err(|e| failed("write", path, &e))?;
+    }
+    keep(draft, path)
+}
+
+/// Removes a file, if it is there.
+pub(crate) fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(failed("remove", path, &e)),
+        _ => Ok(()),
+    }
+}
+
+/// Removes a folder in which nothing is; says whether it is gone.
+pub(crate) fn remove_empty_folder(path: &Path) -> bool {
+    fs::remove_dir(path).is_ok()
+}
+
+/// The last bytes of a file, at most so many.
+pub(crate) fn tail(path: &Path, most: u64) -> Result<Vec<u8>> {
+    let read = || -> io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(io::SeekFrom::Start(length.saturating_sub(most)))?;
+        let mut bytes = Vec::new();
+        file.take(most).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    read().map_err(|e| failed("read", path, &e))
 }
 
 /// A file beside its later place, which nobody else sees, then or later.

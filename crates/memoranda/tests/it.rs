@@ -21,6 +21,8 @@ mod config;
 mod failures;
 #[path = "it/help.rs"]
 mod help;
+#[path = "it/hooks.rs"]
+mod hooks;
 #[path = "it/imports.rs"]
 mod imports;
 #[path = "it/json.rs"]
@@ -33,6 +35,8 @@ mod memory_tool;
 mod output;
 #[path = "it/rules.rs"]
 mod rules;
+#[path = "it/setup.rs"]
+mod setup;
 #[path = "it/story.rs"]
 mod story;
 #[path = "it/texts.rs"]

@@ -73,7 +73,7 @@ impl Product {
             limit: HITS,
             offset: 0,
             snippet_chars: SNIPPET_CHARS,
-            max_tokens: None,
+            ..SearchRequest::default()
         })?;
         Ok(page.results.len())
     }

@@ -14,6 +14,7 @@ mod parse;
 pub mod permalink;
 mod rating;
 mod relation;
+mod relink;
 mod yaml;
 
 use std::ops::Range;
@@ -27,6 +28,7 @@ pub use facts::{derived_id, fact_edits};
 pub use observation::{NewObservation, content, render_observation, stated};
 pub use parse::parse;
 pub use rating::{NewRelation, render_relation};
+pub use relink::relink;
 
 /// What one Markdown text says.
 #[derive(Clone, PartialEq, Debug)]

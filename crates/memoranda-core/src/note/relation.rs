@@ -127,6 +127,11 @@ fn inner<'t>(text: &'t str, range: &Range<usize>) -> &'t str {
 /// The name that a link asks for: without alias (also after the escaped pipe of a table),
 /// heading or block mark, on one line.
 pub(crate) fn target_of(inner: &str) -> String {
+    name_part(inner).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The bytes of a link that name its target: what comes before alias, heading or block mark.
+pub(crate) fn name_part(inner: &str) -> &str {
     let name = inner.split('|').next().unwrap_or_default();
     let name =
         if name.len() < inner.len() { name.strip_suffix('\\').unwrap_or(name) } else { name };
@@ -134,8 +139,7 @@ pub(crate) fn target_of(inner: &str) -> String {
     let mark = name.char_indices().find(|(at, c)| {
         matches!(c, '#' | '^') && !name.get(at + 1..).unwrap_or("").trim().is_empty()
     });
-    let name = mark.map_or(name, |(at, _)| name.get(..at).unwrap_or_default());
-    name.split_whitespace().collect::<Vec<_>>().join(" ")
+    mark.map_or(name, |(at, _)| name.get(..at).unwrap_or_default())
 }
 
 /// What a link shows to a reader: its alias, or its text.

@@ -7,10 +7,12 @@
 //! because finding too much is mended by ranking and finding too little is not.
 
 mod expression;
+mod meta;
 mod read;
 mod stop_words;
 
 pub use expression::{Mode, match_expression};
+pub use meta::{BadKey, MetaFilter, MetaTest, meta_key};
 
 /// The most words that a query is read to; more than anyone asks, few enough to be cheap.
 pub const MAX_WORDS: usize = 128;

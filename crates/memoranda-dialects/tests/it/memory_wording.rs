@@ -1,7 +1,7 @@
 //! Every answer of the memory tool to the letter, in both wordings.
 
 use memoranda_dialects::{CreateMode, Wording};
-use memoranda_engine::{SearchFilter, SearchRequest};
+use memoranda_engine::SearchRequest;
 use serde_json::{Value, json};
 
 use crate::support::TestVault;
@@ -62,11 +62,9 @@ fn the_specifications_own_procedure_works() {
     // What the tool writes is knowledge like any note.
     let request = SearchRequest {
         text: "python".into(),
-        filter: SearchFilter::default(),
         limit: 5,
-        offset: 0,
         snippet_chars: 100,
-        max_tokens: None,
+        ..SearchRequest::default()
     };
     let found = vault.memory.search(&request).unwrap();
     assert_eq!(found.results[0].title, "User Preferences");

@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use memoranda_core::change::{Author, Channel};
-use memoranda_dialects::{Call, Settings, ToolResult, Wording, call, tool};
+use memoranda_dialects::{Call, Exchange, Settings, ToolResult, Wording, call, tool};
 use memoranda_engine::{Memory, OpenOptions};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -50,6 +50,7 @@ impl TestVault {
             settings: &self.settings,
             progress: &|_, _, _| {},
             cancelled: &cancelled,
+            client: &Exchange::default(),
         };
         call(tool(name).unwrap(), &context, arguments.clone())
     }

@@ -178,11 +178,9 @@ fn search_finds_parts_phrases_prefixes_and_other_scripts() {
     let found = |text: &str| {
         let request = SearchRequest {
             text: text.into(),
-            filter: SearchFilter::default(),
             limit: 10,
-            offset: 0,
             snippet_chars: 80,
-            max_tokens: None,
+            ..SearchRequest::default()
         };
         let page = vault.memory.search(&request).unwrap();
         page.results
@@ -202,14 +200,39 @@ fn search_finds_parts_phrases_prefixes_and_other_scripts() {
     assert!(matches!(
         vault.memory.search(&SearchRequest {
             text: " ".into(),
-            filter: SearchFilter::default(),
             limit: 1,
-            offset: 0,
             snippet_chars: 1,
-            max_tokens: None
+            ..SearchRequest::default()
         }),
         Err(EngineError::Invalid(_))
     ));
+}
+
+#[test]
+fn search_looks_only_where_it_is_told() {
+    let vault = Vault::new();
+    vault.put(
+        "facts.md",
+        "- [Decision] use the blue paint <!-- obs_01J9Z00000000000000000000A v1 \
+         2026-01-20T15:30:00Z c=1.0 i=0.9 -->\n",
+    );
+    vault.put("old.md", "- [decision] ~~use the blue varnish~~\n");
+    vault.put("plain.md", "the blue paint is in the shed\n");
+    let check = |filter: SearchFilter, expected: &[&str]| {
+        let request = SearchRequest {
+            text: "blue paint".into(),
+            filter: filter.clone(),
+            ..SearchRequest::default()
+        };
+        let page = vault.memory.search(&request).unwrap();
+        let mut found: Vec<_> = page.results.iter().map(|r| r.place.path.to_string()).collect();
+        found.sort();
+        assert_eq!(found, expected, "{filter:?}");
+    };
+    let decisions = vec!["decision".to_owned()];
+    check(SearchFilter { categories: decisions, ..Default::default() }, &["facts.md"]);
+    check(SearchFilter { min_importance: Some(0.5), ..Default::default() }, &["facts.md"]);
+    check(SearchFilter { min_importance: Some(0.95), ..Default::default() }, &[]);
 }
 
 #[test]

@@ -8,13 +8,13 @@ pub use routes::{ROUTES, Route};
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::{Body, Bytes};
+use axum::body::Bytes;
 use axum::extract::{Path, Request, State};
 use axum::http::header::USER_AGENT;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use memoranda_dialects::{
-    ReadOnly, Selection, SelectionError, Settings, ToolDef, ToolResult, ToolUse, Wording,
+    Exchange, ReadOnly, Selection, SelectionError, Settings, ToolDef, ToolResult, ToolUse, Wording,
 };
 use memoranda_engine::Who;
 use memoranda_engine::core::change::Channel;
@@ -73,7 +73,7 @@ async fn mcp(State(app): State<Arc<App>>, mut request: Request) -> Result<Respon
         let offered = narrowed(&app, &asked)?;
         request.extensions_mut().insert(offered);
     }
-    Ok(app.mcp.handle(request).await.map(Body::new))
+    Ok(app.mcp.handle(request).await)
 }
 
 /// What `/mcp/x/<toolset>` and `/readonly` leave of what was asked.
@@ -120,9 +120,12 @@ async fn call(
         tool: tool.name.to_owned(),
         channel: Channel::Http,
     };
-    let job = Job { memory: Arc::clone(&app.offer.memory), settings, tool, who, arguments };
-    job.run(None)
-        .await
+    let (memory, client) = (Arc::clone(&app.offer.memory), Exchange::default());
+    let job = Job { memory, settings, tool, who, arguments, client };
+    let answered = job.run(None).await;
+    // Nobody can be asked here: a tool that asks has said what it lacks in its answer.
+    answered
+        .map(|(result, _)| result)
         .map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "The tool broke down."))
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::http::header::USER_AGENT;
 use axum::http::request::Parts;
-use memoranda_dialects::ToolDef;
+use memoranda_dialects::{Said, ToolDef, ToolResult};
 use memoranda_engine::Who;
 use memoranda_engine::core::change::Channel;
 use rmcp::model::{
@@ -22,7 +22,8 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::{blocking, completion, prompts, resources, tools};
+use super::ask::{Asked, ROUNDS, Resumed, ask};
+use super::{about, blocking, completion, prompts, resources, tools};
 use crate::call::{Job, Progress, client_name};
 use crate::offer::{Offer, Offered};
 
@@ -87,41 +88,60 @@ impl Handler {
     async fn call(
         &self,
         tool: &'static ToolDef,
-        arguments: Value,
+        request: CallToolRequestParams,
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
-        let job = Job {
-            memory: Arc::clone(&self.offer.memory),
-            settings: Arc::clone(&self.offer.settings),
-            tool,
-            who: who(tool, &context),
-            arguments,
-        };
-        let token = context.meta.get_progress_token();
-        let (tell, mut told) = mpsc::channel::<Progress>(16);
-        let mut running = std::pin::pin!(job.run(token.is_some().then_some(tell)));
-        loop {
-            tokio::select! {
-                biased;
-                () = context.ct.cancelled() => {
-                    return Err(ErrorData::internal_error("The call was cancelled.", None));
+        let about = about("tools/call", tool.name, request.arguments.as_ref());
+        let (seal, state) = (&self.offer.seal, request.request_state.as_deref());
+        let mut resumed = Resumed::open(seal, &about, request.input_responses, state)?;
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        for _ in 0..ROUNDS {
+            let job = Job {
+                memory: Arc::clone(&self.offer.memory),
+                settings: Arc::clone(&self.offer.settings),
+                tool,
+                who: who(tool, &context),
+                arguments: arguments.clone(),
+                client: resumed.exchange(),
+            };
+            let (result, said) = follow(job, &context).await?;
+            if said.questions.is_empty() {
+                return Ok(tools::answer(result, said.attached).into());
+            }
+            match ask(&context, seal, &about, said, self.offer.sessions).await? {
+                Asked::Later(required) => return Ok(required.into()),
+                Asked::Now(answered) => resumed = answered,
+                Asked::Never => return Ok(tools::answer(result, Vec::new()).into()),
+            }
+        }
+        Err(ErrorData::internal_error("The tool asks without end.", None))
+    }
+}
+
+/// Makes a call, and tells the client how far it has come.
+async fn follow(job: Job, context: &Context) -> Result<(ToolResult, Said), ErrorData> {
+    let token = context.meta.get_progress_token();
+    let (tell, mut told) = mpsc::channel::<Progress>(16);
+    let mut running = std::pin::pin!(job.run(token.is_some().then_some(tell)));
+    loop {
+        tokio::select! {
+            biased;
+            () = context.ct.cancelled() => {
+                return Err(ErrorData::internal_error("The call was cancelled.", None));
+            }
+            Some(progress) = told.recv(), if token.is_some() => {
+                let Some(token) = token.clone() else { continue };
+                let mut note = ProgressNotificationParam::new(token, progress.done as f64)
+                    .with_message(progress.doing);
+                if progress.total > 0 {
+                    note = note.with_total(progress.total as f64);
                 }
-                Some(progress) = told.recv(), if token.is_some() => {
-                    let Some(token) = token.clone() else { continue };
-                    let mut note = ProgressNotificationParam::new(token, progress.done as f64)
-                        .with_message(progress.doing);
-                    if progress.total > 0 {
-                        note = note.with_total(progress.total as f64);
-                    }
-                    // A client that has gone will be noticed by its closed stream.
-                    context.peer.notify_progress(note).await.ok();
-                }
-                result = &mut running => {
-                    return match result {
-                        Ok(result) => Ok(tools::answer(result).into()),
-                        Err(_) => Err(ErrorData::internal_error("The tool broke down.", None)),
-                    };
-                }
+                // A client that has gone will be noticed by its closed stream.
+                context.peer.notify_progress(note).await.ok();
+            }
+            result = &mut running => {
+                return result
+                    .map_err(|_| ErrorData::internal_error("The tool broke down.", None));
             }
         }
     }
@@ -196,7 +216,7 @@ impl ServerHandler for Handler {
             let unknown = format!("There is no tool {:?}.", request.name);
             return Err(ErrorData::invalid_params(unknown, None));
         };
-        self.call(tool, Value::Object(request.arguments.unwrap_or_default()), context).await
+        self.call(tool, request, context).await
     }
 
     async fn list_prompts(
@@ -216,7 +236,7 @@ impl ServerHandler for Handler {
     ) -> Result<GetPromptResponse, ErrorData> {
         self.begin();
         let offer = Arc::clone(&self.offer);
-        Ok(prompts::get(offer, &self.offered(&context), request).await?.into())
+        prompts::get(offer, &self.offered(&context), request, &context).await
     }
 
     async fn list_resources(

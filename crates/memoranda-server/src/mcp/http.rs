@@ -1,19 +1,37 @@
 //! Streamable HTTP: the protocol's own service, stateless for both eras.
 //!
 //! There are no sessions to keep or to steal: every POST stands for itself. An answer is plain
-//! JSON, or a stream of events if something is said before it, such as progress.
+//! JSON, or a stream of events if something is said before it, such as progress. An embedder can
+//! have sessions for clients of the older revisions, which can then be asked during a call.
 
 use std::sync::Arc;
 
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
-use super::Handler;
+use super::{Handler, Sessions};
 use crate::config::ServerConfig;
 use crate::offer::Offer;
 
 /// The service behind `/mcp`.
-pub(crate) type McpService = StreamableHttpService<Handler, NeverSessionManager>;
+pub(crate) enum McpService {
+    Stateless(StreamableHttpService<Handler, NeverSessionManager>),
+    Sessions(StreamableHttpService<Handler, LocalSessionManager>),
+}
+
+impl McpService {
+    /// Answers a request.
+    pub(crate) async fn handle(&self, request: Request) -> Response {
+        match self {
+            Self::Stateless(service) => service.handle(request).await.map(Body::new),
+            Self::Sessions(service) => service.handle(request).await.map(Body::new),
+        }
+    }
+}
 
 /// Makes the service behind `/mcp`. The guard has checked a request before it comes here; what
 /// `rmcp` can check as well, it does.
@@ -24,14 +42,22 @@ pub(crate) fn service(offer: Arc<Offer>, config: &ServerConfig) -> McpService {
         .flat_map(|host| ["http", "https"].map(|scheme| format!("{scheme}://{host}:*")));
     let origins = origins.chain(config.allowed_origins.iter().map(|origin| with_port(origin)));
     let settings = StreamableHttpServerConfig::default()
-        .with_legacy_session_mode(false)
+        .with_legacy_session_mode(config.sessions == Sessions::Kept)
         .with_json_response(true)
         // The guard knows more loopback names than a list can hold, and has looked already.
         .disable_allowed_hosts()
         .with_allowed_origins(origins)
         .with_max_request_body_bytes(config.body_limit);
     let handler = Handler::new(offer);
-    StreamableHttpService::new(move || Ok(handler.clone()), Arc::default(), settings)
+    let handler = move || Ok(handler.clone());
+    match config.sessions {
+        Sessions::None => {
+            McpService::Stateless(StreamableHttpService::new(handler, Arc::default(), settings))
+        }
+        Sessions::Kept => {
+            McpService::Sessions(StreamableHttpService::new(handler, Arc::default(), settings))
+        }
+    }
 }
 
 /// An origin with its port said: `rmcp` takes one without a port for any port.

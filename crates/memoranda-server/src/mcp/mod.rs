@@ -4,6 +4,7 @@
 //! The revisions before begin with `initialize`. `rmcp` tells them apart; nothing here is
 //! remembered from one request to the next.
 
+mod ask;
 mod completion;
 mod handler;
 mod http;
@@ -12,12 +13,14 @@ mod resources;
 mod stdio;
 mod tools;
 
+pub(crate) use ask::Seal;
+pub use ask::Sessions;
 pub(crate) use handler::Handler;
 pub(crate) use http::{McpService, service};
 pub use stdio::serve_stream;
 
 use rmcp::ErrorData;
-use rmcp::model::ProtocolVersion;
+use rmcp::model::{JsonObject, ProtocolVersion};
 
 /// Every revision of the protocol that is spoken, the oldest first.
 pub fn protocol_revisions() -> Vec<&'static str> {
@@ -28,6 +31,12 @@ pub fn protocol_revisions() -> Vec<&'static str> {
 fn failed_beneath(doing: &'static str, error: &dyn std::fmt::Display) -> ErrorData {
     tracing::warn!(%error, "could not {doing}");
     ErrorData::internal_error(format!("Could not {doing}; the server's log tells more."), None)
+}
+
+/// What a request is about: a word that was kept for one serves no other.
+fn about(method: &str, name: &str, arguments: Option<&JsonObject>) -> String {
+    let arguments = arguments.map(serde_json::to_string).and_then(Result::ok);
+    format!("{method} {name} {}", arguments.unwrap_or_default())
 }
 
 /// Runs what may wait for the disk.

@@ -3,14 +3,18 @@
 use std::sync::Arc;
 
 use memoranda_dialects::PromptDef;
-use rmcp::ErrorData;
 use rmcp::model::{
-    GetPromptRequestParams, GetPromptResult, JsonObject, ListPromptsResult, Prompt, PromptArgument,
-    PromptMessage, Role,
+    ContentBlock, GetPromptRequestParams, GetPromptResponse, GetPromptResult, JsonObject,
+    ListPromptsResult, Prompt, PromptArgument, PromptMessage, Role,
 };
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
 
-use super::{blocking, failed_beneath};
+use super::ask::{Asked, ROUNDS, Resumed, ask};
+use super::tools::block;
+use super::{about, blocking, failed_beneath};
+use crate::config::Speaker;
 use crate::offer::{Offer, Offered};
 
 /// The prompts of the sets that are on.
@@ -33,19 +37,55 @@ pub(super) async fn get(
     offer: Arc<Offer>,
     offered: &Offered,
     request: GetPromptRequestParams,
-) -> Result<GetPromptResult, ErrorData> {
+    context: &RequestContext<RoleServer>,
+) -> Result<GetPromptResponse, ErrorData> {
     let def = offered.prompts().find(|prompt| prompt.name == request.name);
     let def = def.ok_or_else(|| {
         ErrorData::invalid_params(format!("There is no prompt {:?}.", request.name), None)
     })?;
+    let about = about("prompts/get", def.name, request.arguments.as_ref());
     let arguments = given(def, request.arguments.unwrap_or_default())?;
-    blocking(move || {
+    if let Some(speaker) = offered.speaker(def.name) {
+        let state = request.request_state.as_deref();
+        let resumed = Resumed::open(&offer.seal, &about, request.input_responses, state)?;
+        return speak(&offer, def, speaker, &arguments, resumed, &about, context).await;
+    }
+    let said = blocking(move || {
         let said = (def.render)(&offer.memory, &offer.settings, &arguments)
             .map_err(|error| failed_beneath("make the prompt", &error))?;
         let message = PromptMessage::new_text(Role::User, said.text);
         Ok(GetPromptResult::new(vec![message]).with_description(def.description))
-    })
-    .await
+    });
+    Ok(said.await?.into())
+}
+
+/// What a prompt says that says more than text, or asks.
+async fn speak(
+    offer: &Offer,
+    def: &'static PromptDef,
+    speaker: &'static Speaker,
+    arguments: &[Option<String>],
+    mut resumed: Resumed,
+    about: &str,
+    context: &RequestContext<RoleServer>,
+) -> Result<GetPromptResponse, ErrorData> {
+    for _ in 0..ROUNDS {
+        let exchange = resumed.exchange();
+        let text = (speaker.say)(&exchange, arguments);
+        let said = exchange.into_said();
+        if said.questions.is_empty() {
+            let blocks = said.attached.into_iter().map(block);
+            let blocks = blocks.chain(std::iter::once(ContentBlock::text(text)));
+            let messages = blocks.map(|block| PromptMessage::new(Role::User, block)).collect();
+            return Ok(GetPromptResult::new(messages).with_description(def.description).into());
+        }
+        match ask(context, &offer.seal, about, said, offer.sessions).await? {
+            Asked::Later(required) => return Ok(required.into()),
+            Asked::Now(answered) => resumed = answered,
+            Asked::Never => return Err(ErrorData::invalid_request(text, None)),
+        }
+    }
+    Err(ErrorData::internal_error("The prompt asks without end.", None))
 }
 
 /// The arguments in the order of the definition.

@@ -114,8 +114,11 @@ pub(super) fn read(
         let text = (def.read)(&offer.memory, &offer.settings, &values)
             .map_err(|error| failed_beneath("read the resource", &error))?;
         if let Some(text) = text {
-            let contents = ResourceContents::text(text, uri).with_mime_type(def.mime);
-            return Ok(ReadResourceResult::new(vec![contents]));
+            let contents = match is_text(def.mime) {
+                true => ResourceContents::text(text, uri),
+                false => ResourceContents::blob(text, uri),
+            };
+            return Ok(ReadResourceResult::new(vec![contents.with_mime_type(def.mime)]));
         }
     }
     read_note(&offer.memory, uri)
@@ -172,6 +175,11 @@ fn find(memory: &Memory, project: &str, name: &str) -> Result<ReadNote, EngineEr
         Err(error) => return Err(error),
     };
     memory.read_at(&place)
+}
+
+/// Whether a kind is text for people or programs; all others come in base64.
+fn is_text(mime: &str) -> bool {
+    mime.starts_with("text/") || mime.starts_with("application/json")
 }
 
 fn mime(path: &str) -> &'static str {

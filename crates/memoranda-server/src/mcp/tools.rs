@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use memoranda_dialects::{ToolDef, ToolResult};
+use memoranda_dialects::{Content, ToolDef, ToolResult};
 use rmcp::model::{
-    CallToolResult, ContentBlock, JsonObject, ListToolsResult, Tool, ToolAnnotations,
+    CallToolResult, ContentBlock, JsonObject, ListToolsResult, Resource, ResourceContents, Tool,
+    ToolAnnotations,
 };
 use serde_json::Value;
 
@@ -29,9 +30,13 @@ pub(crate) fn list(offered: &Offered) -> ListToolsResult {
     ListToolsResult::with_all_items(tools)
 }
 
-/// An answer, as text and as structure.
-pub(crate) fn answer(result: ToolResult) -> CallToolResult {
-    let content = vec![ContentBlock::text(result.text)];
+/// An answer, as text and as structure, with what is attached to it.
+pub(crate) fn answer(result: ToolResult, attached: Vec<Content>) -> CallToolResult {
+    let mut content = Vec::with_capacity(1 + attached.len());
+    if attached.is_empty() || !result.text.is_empty() {
+        content.push(ContentBlock::text(result.text));
+    }
+    content.extend(attached.into_iter().map(block));
     let mut answer = if result.is_error {
         CallToolResult::error(content)
     } else {
@@ -39,6 +44,18 @@ pub(crate) fn answer(result: ToolResult) -> CallToolResult {
     };
     answer.structured_content = Some(result.structured);
     answer
+}
+
+/// Content beside the text, on the wire.
+pub(super) fn block(content: Content) -> ContentBlock {
+    match content {
+        Content::Image { data, mime } => ContentBlock::image(data, mime),
+        Content::Audio { data, mime } => ContentBlock::audio(data, mime),
+        Content::Embedded { uri, mime, text } => {
+            ContentBlock::resource(ResourceContents::text(text, uri).with_mime_type(mime))
+        }
+        Content::Link { uri, name } => ContentBlock::resource_link(Resource::new(uri, name)),
+    }
 }
 
 fn schema(value: Value) -> Arc<JsonObject> {
@@ -55,38 +72,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_tool_says_everything_that_clients_ask() {
-        for def in memoranda_dialects::tools() {
-            let tool = serde_json::to_value(listed(def)).unwrap();
-            let name = def.name;
-            assert!(name.len() <= 40, "{name}");
-            let snake =
-                |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-            assert!(name.bytes().all(snake), "{name}");
-            assert!(tool["title"].is_string() && tool["description"].is_string(), "{name}");
-            for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
-                assert!(tool["annotations"][hint].is_boolean(), "{name} {hint}");
-            }
-            for schema in ["inputSchema", "outputSchema"] {
-                assert_eq!(tool[schema]["type"], "object", "{name} {schema}");
-                for word in ["anyOf", "oneOf", "allOf"] {
-                    assert!(tool[schema].get(word).is_none(), "{name} {schema} {word}");
-                }
-            }
-            let properties = tool["inputSchema"]["properties"].as_object().unwrap();
-            for (property, schema) in properties {
-                assert!(schema["description"].is_string(), "{name} {property}");
-            }
-            assert!(def.description.len() <= 2048, "{name}");
-        }
-    }
-
-    #[test]
     fn answers_carry_text_and_structure() {
-        let done = answer(ToolResult::ok("Done".into(), json!({ "result": "Done" })));
+        let done = answer(ToolResult::ok("Done".into(), json!({ "result": "Done" })), vec![]);
         assert_eq!(done.is_error, Some(false));
         assert_eq!(done.structured_content, Some(json!({ "result": "Done" })));
-        let failed = answer(ToolResult::error("No"));
+        let failed = answer(ToolResult::error("No"), vec![]);
         assert_eq!(failed.is_error, Some(true));
         assert_eq!(failed.structured_content, Some(json!({ "error": "No", "is_error": true })));
     }

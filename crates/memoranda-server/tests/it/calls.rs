@@ -6,10 +6,10 @@ use memoranda_dialects::{Selection, Settings};
 use memoranda_server::ServerConfig;
 use serde_json::json;
 
-use crate::support::{Client, ERAS, Era, FIXTURES, Vault, config, noticed};
+use crate::support::{Client, ERAS, EXTRA, Era, Vault, config, noticed};
 
 fn with_fixtures() -> ServerConfig {
-    ServerConfig { extra_tools: &FIXTURES, ..config() }
+    ServerConfig { extra: EXTRA, ..config() }
 }
 
 #[tokio::test]
@@ -139,7 +139,7 @@ async fn what_comes_before_the_greeting_is_passed_over() {
 #[tokio::test]
 async fn only_chosen_tools_are_offered() {
     let vault = Vault::new();
-    let selection = Selection { exclude: vec!["memory".into()], ..Selection::all() };
+    let selection = Selection { exclude: vec!["memory".into()], ..config().selection };
     let chosen = ServerConfig { selection, ..config() };
     let (mut client, about) = Client::open(&vault, chosen, Era::Stateless).await;
     assert_eq!(client.result("tools/list", json!({})).await["tools"], json!([]));

@@ -64,8 +64,6 @@ async fn tools_are_listed_whole_and_small() {
         let (mut client, _) = Client::open(&vault, config(), era).await;
         let list = client.result("tools/list", json!({})).await;
         assert_eq!(list, client.result("tools/list", json!({})).await);
-        let tokens = list.to_string().len() / 4;
-        assert!(tokens <= 700, "tools/list takes {tokens} tokens");
         for tool in list["tools"].as_array().unwrap() {
             assert!(tool["title"].is_string());
             for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use memoranda_server::{HttpServer, ROUTES, ServerConfig, ServerError, Token};
 use serde_json::json;
 
-use crate::support::{FIXTURES, Http, Reply, Vault, config, noticed};
+use crate::support::{EXTRA, Http, Reply, Vault, config, noticed};
 
 const TOKEN: &str = "correct-horse-battery-staple";
 
@@ -179,7 +179,7 @@ fn bodies_are_bounded() {
 fn requests_take_only_so_long() {
     let vault = Vault::new();
     let patience = Duration::from_millis(300);
-    let hasty = ServerConfig { request_timeout: patience, extra_tools: &FIXTURES, ..config() };
+    let hasty = ServerConfig { request_timeout: patience, extra: EXTRA, ..config() };
     let http = Http::start(&vault, hasty);
     let started = Instant::now();
     let slow = json!({ "steps": 3_000, "name": "too slow" }).to_string();

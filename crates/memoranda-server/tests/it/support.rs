@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use memoranda_dialects::{Call, Hints, Tier, ToolDef, ToolResult, Toolset};
+use memoranda_dialects::{Call, Hints, Selection, Tier, ToolDef, ToolResult, Toolset};
 use memoranda_engine::{Memory, OpenOptions};
-use memoranda_server::{HttpServer, ServerConfig, ServerError};
+use memoranda_server::{Extra, HttpServer, ServerConfig, ServerError};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::time::timeout;
@@ -41,8 +41,10 @@ impl Vault {
     }
 }
 
+/// A server with the memory tool alone: what is tested of it does not change with other tools.
 pub(crate) fn config() -> ServerConfig {
-    ServerConfig::standard("9.9.9")
+    let selection = Selection { toolsets: vec!["memory".into()], ..Selection::default() };
+    ServerConfig { selection, ..ServerConfig::standard("9.9.9") }
 }
 
 /// The ways in which a client can begin.
@@ -63,7 +65,10 @@ impl Era {
             meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
             meta["io.modelcontextprotocol/clientInfo"] =
                 json!({ "name": "tester", "version": "1.0" });
-            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+            let able = &mut meta["io.modelcontextprotocol/clientCapabilities"];
+            if able.is_null() {
+                *able = json!({});
+            }
         }
         params
     }
@@ -95,12 +100,22 @@ impl Client {
 
     /// A connection that is open in its era's way; with what the server said of itself.
     pub(crate) async fn open(vault: &Vault, config: ServerConfig, era: Era) -> (Self, Value) {
+        Self::open_able(vault, config, era, json!({})).await
+    }
+
+    /// The same, for a client that is able to do more than listen.
+    pub(crate) async fn open_able(
+        vault: &Vault,
+        config: ServerConfig,
+        era: Era,
+        able: Value,
+    ) -> (Self, Value) {
         let mut client = Self::connect(vault, config, era);
         let about = match era {
             Era::Handshake(version) => {
                 let hello = json!({
                     "protocolVersion": version,
-                    "capabilities": {},
+                    "capabilities": able,
                     "clientInfo": { "name": "tester", "version": "1.0" },
                 });
                 let about = client.ask("initialize", hello).await;
@@ -177,14 +192,18 @@ impl Client {
     }
 }
 
+/// What is offered beside the dialects.
+pub(crate) const EXTRA: Extra =
+    Extra { tools: &FIXTURES, prompts: &[], speakers: &[], resources: &[] };
+
 /// Tools beside the dialects' own: one that takes its time, one that looks, one that breaks.
-pub(crate) static FIXTURES: [ToolDef; 3] = [
+static FIXTURES: [ToolDef; 3] = [
     fixture("slow", false, slow),
     fixture("peek", true, |_, _| ToolResult::ok("Seen".into(), json!({ "result": "Seen" }))),
     fixture("broken", false, |_, _| panic!("broken on purpose")),
 ];
 
-const fn fixture(
+pub(crate) const fn fixture(
     name: &'static str,
     read_only: bool,
     handler: fn(&Call<'_>, Value) -> ToolResult,

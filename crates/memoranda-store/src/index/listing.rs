@@ -63,7 +63,7 @@ pub enum ListOrder {
     Newest,
 }
 
-const COLUMNS: &str = "f.id, p.name, f.path, f.kind, f.title, f.permalink, f.note_type, \
+pub(super) const COLUMNS: &str = "f.id, p.name, f.path, f.kind, f.title, f.permalink, f.note_type, \
      f.created_ms, f.updated_ms, f.size, f.hash, f.metadata";
 
 /// The files that fit.
@@ -244,21 +244,37 @@ pub(crate) fn relations_to(db: &Connection, file: i64) -> Result<Vec<RelationRow
     relations(db, "target_file = ? ORDER BY file, n", file)
 }
 
+/// The relations by a name, from wherever in the project.
+pub(crate) fn relations_named(
+    db: &Connection,
+    project: i64,
+    key: &str,
+) -> Result<Vec<RelationRow>> {
+    let mut query = db.prepare_cached(
+        "SELECT file, relation_type, target, target_file, context, line FROM relations \
+         WHERE target_key = ? AND project = ? ORDER BY file, n",
+    )?;
+    let rows = query.query_map(params![key, project], relation)?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn relation(row: &Row<'_>) -> rusqlite::Result<RelationRow> {
+    Ok(RelationRow {
+        file: row.get(0)?,
+        relation_type: row.get(1)?,
+        target: row.get(2)?,
+        target_file: row.get(3)?,
+        context: row.get(4)?,
+        line: row.get::<_, i64>(5)? as usize,
+    })
+}
+
 fn relations(db: &Connection, condition: &str, file: i64) -> Result<Vec<RelationRow>> {
     let sql = format!(
         "SELECT file, relation_type, target, target_file, context, line FROM relations WHERE {condition}"
     );
     let mut query = db.prepare_cached(&sql)?;
-    let rows = query.query_map([file], |row| {
-        Ok(RelationRow {
-            file: row.get(0)?,
-            relation_type: row.get(1)?,
-            target: row.get(2)?,
-            target_file: row.get(3)?,
-            context: row.get(4)?,
-            line: row.get::<_, i64>(5)? as usize,
-        })
-    })?;
+    let rows = query.query_map([file], relation)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 

@@ -1,5 +1,6 @@
 //! The index: everything that can be worked out from the files and the log, ready to be asked.
 
+mod browse;
 mod connection;
 pub(crate) mod digest;
 mod fingerprint;
@@ -7,6 +8,7 @@ mod graph;
 pub(crate) mod history;
 mod links;
 mod listing;
+mod metadata;
 pub(crate) mod nodes;
 mod search;
 mod write;
@@ -19,18 +21,21 @@ use crate::Inner;
 use crate::error::{Result, StoreError};
 use crate::log::Position;
 
+pub use browse::Browse;
+pub(crate) use browse::{browse, everything, with_permalink};
 pub(crate) use connection::{IndexFile, IndexState};
 pub use digest::FileKind;
 pub(crate) use fingerprint::fingerprint;
 pub use graph::GraphNode;
 pub(crate) use graph::{around, node, path};
-pub use history::{HistoryFilter, Moment};
+pub use history::{HistoryFilter, Moment, PastFile};
 pub(crate) use links::candidates as link_candidates;
 pub use listing::{
     Counts, FileSummary, ListFilter, ListOrder, ObservationRow, Problems, RelationRow,
 };
 pub(crate) use listing::{
-    at, by_id, by_key, counts, list, notes_in, observations, problems, relations_from, relations_to,
+    at, by_id, by_key, counts, list, notes_in, observations, problems, relations_from,
+    relations_named, relations_to,
 };
 pub use nodes::{FolderFact, FolderSum, NodeRow};
 pub use search::{SearchFilter, SearchHit, SearchHits};

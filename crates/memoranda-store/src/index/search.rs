@@ -10,13 +10,14 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
-use memoranda_core::query::{Mode, Need, Query, match_expression};
+use memoranda_core::query::{MetaFilter, Mode, Need, Query, match_expression};
 use memoranda_core::rank::TitleMatch;
 use memoranda_core::words::{index_text, words};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
 use super::digest::link_key;
+use super::metadata;
 use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
 
@@ -38,10 +39,16 @@ pub struct SearchFilter {
     pub note_types: Vec<String>,
     /// Only notes that carry all these tags, beside those in the query.
     pub tags: Vec<String>,
+    /// Only notes that hold a current fact of one of these categories.
+    pub categories: Vec<String>,
+    /// Only notes that hold a current fact of at least this importance.
+    pub min_importance: Option<f64>,
     /// Only notes changed since then.
     pub after: Option<Timestamp>,
     /// Only notes changed until then.
     pub before: Option<Timestamp>,
+    /// Only notes whose frontmatter is like this.
+    pub metadata: Vec<MetaFilter>,
 }
 
 /// A passage that a search found.
@@ -181,14 +188,14 @@ fn is_common(db: &Connection, expression: &str) -> Result<bool> {
 type FoundPassage = (i64, f64, i64);
 
 /// The filter as SQL over `files f`, with its values.
-struct Condition {
-    sql: String,
-    values: Vec<Value>,
+pub(super) struct Condition {
+    pub(super) sql: String,
+    pub(super) values: Vec<Value>,
     is_open: bool,
 }
 
 impl Condition {
-    fn new(query: &Query, filter: &SearchFilter) -> Self {
+    pub(super) fn new(query: &Query, filter: &SearchFilter) -> Self {
         let mut sql = String::from("f.kind IN (1, 2)");
         let mut values = Vec::new();
         let mut any_of = |sql: &mut String, column: &str, names: Vec<String>| {
@@ -210,6 +217,19 @@ impl Condition {
             sql.push_str(" AND EXISTS (SELECT 1 FROM tags t WHERE t.tag = ? AND t.file = f.id)");
             values.push(Value::Text(tag.trim_start_matches('#').to_owned()));
         }
+        let current = "SELECT 1 FROM observations o WHERE o.file = f.id AND o.struck = 0 \
+                       AND o.superseded_by IS NULL";
+        if !filter.categories.is_empty() {
+            let marks = vec!["?"; filter.categories.len()].join(", ");
+            sql.push_str(&format!(
+                " AND EXISTS ({current} AND o.category COLLATE NOCASE IN ({marks}))"
+            ));
+            values.extend(filter.categories.iter().cloned().map(Value::Text));
+        }
+        if let Some(least) = filter.min_importance {
+            sql.push_str(&format!(" AND EXISTS ({current} AND o.importance >= ?)"));
+            values.push(Value::Real(least));
+        }
         if let Some(folder) = &filter.folder {
             sql.push_str(" AND (f.path = ? OR (f.path > ? AND f.path < ?))");
             values.push(Value::Text(folder.to_string()));
@@ -230,6 +250,7 @@ impl Condition {
                 values.push(Value::Integer(time.as_millisecond()));
             }
         }
+        metadata::conditions(filter, &mut sql, &mut values);
         let is_open = values.is_empty();
         Self { sql, values, is_open }
     }

@@ -9,6 +9,7 @@ mod edit;
 mod expire;
 mod export;
 mod graph;
+mod hook;
 mod import;
 mod init;
 mod list;
@@ -23,6 +24,7 @@ mod rm;
 mod rules;
 mod search;
 mod serve;
+mod setup;
 mod show;
 mod status;
 mod sync;
@@ -53,9 +55,11 @@ pub(crate) enum Command {
     Log(log::Args),
     Diff(diff::Args),
     Undo(undo::Args),
+    Setup(setup::Args),
     Mcp(mcp::Args),
     Serve(serve::Args),
     Tool(tool::Args),
+    Hook(hook::Args),
     Project(project::Args),
     Status(status::Args),
     Sync(sync::Args),
@@ -90,9 +94,11 @@ pub(crate) fn run(session: &Session, command: Command) -> Result<Exit> {
         Command::Log(args) => log::run(session, &args),
         Command::Diff(args) => diff::run(session, &args),
         Command::Undo(args) => undo::run(session, &args),
+        Command::Setup(args) => setup::run(session, &args),
         Command::Mcp(args) => mcp::run(session, &args),
         Command::Serve(args) => serve::run(session, &args),
         Command::Tool(args) => tool::run(session, &args),
+        Command::Hook(args) => hook::run(session, &args),
         Command::Project(args) => project::run(session, &args),
         Command::Status(args) => status::run(session, &args),
         Command::Sync(args) => sync::run(session, &args),

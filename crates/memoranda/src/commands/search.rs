@@ -54,6 +54,14 @@ pub(crate) struct Args {
     #[arg(long = "tag", value_name = "TAG")]
     tags: Vec<String>,
 
+    /// Only notes with a fact of this category; may be given several times.
+    #[arg(long = "category", value_name = "CATEGORY")]
+    categories: Vec<String>,
+
+    /// Only notes with a fact of at least this importance, 0 to 1.
+    #[arg(long, value_name = "NUMBER")]
+    importance: Option<f64>,
+
     /// Only notes in this folder.
     #[arg(long, value_name = "FOLDER")]
     folder: Option<String>,
@@ -143,19 +151,24 @@ fn meant(session: &Session, memory: &Memory, args: &Args) -> Result<SearchReques
             folder: folder.map_err(memoranda_engine::EngineError::from)?,
             note_types: args.types.clone(),
             tags: args.tags.clone(),
+            categories: args.categories.clone(),
+            min_importance: args.importance,
             after: time::parse_some(args.since.as_deref())?,
             before: time::parse_some(args.until.as_deref())?,
+            ..SearchFilter::default()
         },
         limit,
         offset: limit * (args.page as usize - 1),
         snippet_chars: SNIPPET_CHARS,
-        max_tokens: None,
+        ..SearchRequest::default()
     })
 }
 
 fn narrowed(args: &Args) -> bool {
     !args.types.is_empty()
         || !args.tags.is_empty()
+        || !args.categories.is_empty()
+        || args.importance.is_some()
         || args.folder.is_some()
         || args.since.is_some()
         || args.until.is_some()

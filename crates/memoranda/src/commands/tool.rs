@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use memoranda_dialects::{Call, Settings, ToolDef, ToolResult, ToolUse, Wording};
+use memoranda_dialects::{Call, Exchange, Settings, ToolDef, ToolResult, ToolUse, Wording};
 use memoranda_engine::core::change::Author;
 use serde_json::{Map, Value, json};
 
@@ -92,6 +92,7 @@ fn call(
         settings,
         progress: &|_, _, _| (),
         cancelled: &AtomicBool::new(false),
+        client: &Exchange::default(),
     };
     Ok(memoranda_dialects::call(tool, &call, arguments))
 }

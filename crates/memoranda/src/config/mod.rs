@@ -53,6 +53,8 @@ pub(crate) struct Directories {
     pub(crate) user: PathBuf,
     /// The configuration file.
     pub(crate) config: PathBuf,
+    /// Where everybody's configuration lies.
+    pub(crate) config_base: PathBuf,
     /// What can be deleted at any time.
     pub(crate) cache: PathBuf,
     /// What this device remembers.
@@ -73,6 +75,7 @@ impl Directories {
         Ok(Self {
             user: base.home_dir().to_owned(),
             config,
+            config_base: base.config_dir(),
             cache: base.cache_dir().join("memoranda"),
             state: base.state_dir().unwrap_or_else(|| base.data_dir()).join("memoranda"),
         })

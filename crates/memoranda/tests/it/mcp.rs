@@ -2,12 +2,22 @@
 
 use std::time::{Duration, Instant};
 
+use memoranda_dialects::{ReadOnly, Selection};
 use serde_json::{Value, json};
 
 use super::client::{Client, ERAS, Era};
 use super::support::Home;
 
 const LATEST: Era = Era::Handshake("2025-11-25");
+
+fn names_in(list: &Value) -> Vec<String> {
+    let names = list["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap());
+    names.map(str::to_owned).collect()
+}
+
+fn tools_of(selection: &Selection) -> Vec<&'static str> {
+    selection.resolve().unwrap().iter().map(|tool| tool.name).collect()
+}
 
 #[test]
 fn clients_of_every_era_are_served_from_nothing() {
@@ -17,11 +27,7 @@ fn clients_of_every_era_are_served_from_nothing() {
         let about = client.greet();
         assert!(about["instructions"].as_str().unwrap().contains("ASSUME INTERRUPTION"));
         let list = client.result("tools/list", json!({}));
-        let names: Vec<&Value> =
-            list["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
-        assert_eq!(names, ["memory"]);
-        let tokens = list.to_string().len() / 4;
-        assert!(tokens <= 700, "tools/list takes {tokens} tokens");
+        assert_eq!(names_in(&list), tools_of(&Selection::default()));
         let seen = client.done(json!({ "command": "view", "path": "/memories" }));
         assert!(seen.ends_with("\t/memories"), "{seen}");
         let (status, _) = client.close();
@@ -168,13 +174,18 @@ fn tools_are_chosen_by_flags_and_variables() {
     let home = Home::new();
     let listed = |flags: &[&str]| {
         let mut client = Client::open(&home, LATEST, flags);
-        client.result("tools/list", json!({}))["tools"].as_array().unwrap().len()
+        names_in(&client.result("tools/list", json!({})))
     };
-    assert_eq!(listed(&["--toolsets", "memory"]), 1);
-    assert_eq!(listed(&["--toolsets", "default,all"]), 1);
-    assert_eq!(listed(&["--tools", "memory"]), 1);
-    assert_eq!(listed(&["--exclude-tools", "memory"]), 0);
-    assert_eq!(listed(&["--read-only"]), 0);
+    let memory = || vec!["memory".to_owned()];
+    let default = Selection::default;
+    let without = Selection { exclude: memory(), ..default() };
+    let reading = Selection { read_only: ReadOnly::Yes, ..default() };
+    assert_eq!(listed(&[]), tools_of(&default()));
+    assert_eq!(listed(&["--toolsets", "memory"]), ["memory"]);
+    assert_eq!(listed(&["--toolsets", "default,all"]), tools_of(&Selection::all()));
+    assert_eq!(listed(&["--tools", "memory"]), ["memory"]);
+    assert_eq!(listed(&["--exclude-tools", "memory"]), tools_of(&without));
+    assert_eq!(listed(&["--read-only"]), tools_of(&reading));
     for (flags, words) in [
         (["mcp", "--toolsets", "memroy"], "no toolset \"memroy\""),
         (["mcp", "--tools", "nope"], "no tool \"nope\""),
@@ -194,12 +205,12 @@ fn tools_are_chosen_by_flags_and_variables() {
         std::io::Write::write_all(&mut child.stdin.take().unwrap(), &line).unwrap();
         let out = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
         let answer: Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
-        answer["result"]["tools"].as_array().unwrap().len()
+        names_in(&answer["result"])
     };
-    assert_eq!(with("MEMORANDA_TOOLS", "memory"), 1);
-    assert_eq!(with("MEMORANDA_EXCLUDE_TOOLS", "memory"), 0);
-    assert_eq!(with("MEMORANDA_READ_ONLY", "1"), 0);
-    assert_eq!(with("MEMORANDA_READ_ONLY", "false"), 1);
+    assert_eq!(with("MEMORANDA_TOOLS", "memory"), ["memory"]);
+    assert_eq!(with("MEMORANDA_EXCLUDE_TOOLS", "memory"), tools_of(&without));
+    assert_eq!(with("MEMORANDA_READ_ONLY", "1"), tools_of(&reading));
+    assert_eq!(with("MEMORANDA_READ_ONLY", "false"), tools_of(&default()));
 }
 
 #[test]

@@ -1,0 +1,65 @@
+//! Questions about frontmatter: what a key must hold for a note to be found.
+
+/// One key of the frontmatter, and what its value must be. A list fits if one of its items does.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MetaFilter {
+    /// The names that lead to the value, outermost first; never empty.
+    pub key: Vec<String>,
+    /// What the value must be.
+    pub test: MetaTest,
+}
+
+/// What a value must be. Numbers are compared as numbers, everything else as text.
+#[derive(Clone, PartialEq, Debug)]
+pub enum MetaTest {
+    /// Each of these is the value, or one of its items; letters may differ in case.
+    HasAll(Vec<String>),
+    /// One of these is.
+    HasAny(Vec<String>),
+    /// More than this.
+    Above(String),
+    /// This or more.
+    AtLeast(String),
+    /// Less than this.
+    Below(String),
+    /// This or less.
+    AtMost(String),
+    /// From the first to the second, both included.
+    Between(String, String),
+}
+
+/// A text that cannot name a frontmatter key.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "{0:?} cannot be a frontmatter key; keys hold letters, digits, `_`, `-`, and `.` between names"
+)]
+pub struct BadKey(pub String);
+
+/// Takes `status` or `review.state` apart.
+pub fn meta_key(text: &str) -> Result<Vec<String>, BadKey> {
+    let fits = |name: &str| {
+        !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
+    };
+    let names: Vec<String> = text.trim().split('.').map(str::to_owned).collect();
+    if names.iter().all(|name| fits(name)) { Ok(names) } else { Err(BadKey(text.to_owned())) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_names_with_dots_between() {
+        let check = |text: &str, expected: Option<&[&str]>| {
+            let expected = expected
+                .map(|names| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+            assert_eq!(meta_key(text).ok(), expected, "{text:?}");
+        };
+        check("status", Some(&["status"]));
+        check("review.state", Some(&["review", "state"]));
+        check("größe_1-a", Some(&["größe_1-a"]));
+        for bad in ["", ".", "a.", "a b", "a\"b", "$.x", "a[0]"] {
+            check(bad, None);
+        }
+    }
+}

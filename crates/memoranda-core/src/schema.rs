@@ -1,0 +1,376 @@
+//! Schemas of notes: which facts and relations notes of a type should hold, written as a mapping
+//! in a note's frontmatter (`name: string, what it is`, `role?: string`, `tags?(array): string`,
+//! `status(enum): [open, done]`, `works_at: Organization`).
+//!
+//! A scalar field is an observation of that category; a field whose type is capitalised is a
+//! relation of that type. Only what is missing, or outside an enumeration, is found fault with.
+
+use std::collections::BTreeMap;
+
+use crate::note::{MetaValue, Note};
+
+/// How often a field must occur to be called required when a schema is inferred.
+pub const REQUIRED_SHARE: f64 = 0.95;
+/// Below this a field of a schema counts as given up.
+pub const DROPPED_SHARE: f64 = 0.10;
+
+/// A schema.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Schema {
+    /// The type of note that it describes.
+    pub entity: String,
+    /// Its version, as written.
+    pub version: Option<String>,
+    /// What becomes of notes that do not fit.
+    pub validation: Validation,
+    /// What notes should hold.
+    pub fields: Vec<Field>,
+    /// What their frontmatter should hold.
+    pub frontmatter: Vec<Field>,
+}
+
+/// What becomes of notes that do not fit a schema.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Validation {
+    /// It is mentioned.
+    Warn,
+    /// It is an error.
+    Strict,
+}
+
+/// One field of a schema.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Field {
+    /// The category, the relation type, or the key.
+    pub name: String,
+    /// What it holds.
+    pub kind: FieldKind,
+    /// Whether a note must have it.
+    pub required: bool,
+    /// Whether it may occur several times.
+    pub is_array: bool,
+    /// What it is, in words.
+    pub description: Option<String>,
+}
+
+/// What a field holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum FieldKind {
+    /// A value: string, integer, number, boolean, any.
+    Scalar(String),
+    /// One of these.
+    Enum(Vec<String>),
+    /// A mapping.
+    Object,
+    /// A note of this type.
+    Reference(String),
+}
+
+/// What a note was found to hold and to lack.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Verdict {
+    /// Required fields that are not there.
+    pub missing: Vec<String>,
+    /// Values outside their enumeration: field, value, what fits.
+    pub outside: Vec<(String, String, Vec<String>)>,
+    /// Categories and relation types that the schema does not know; no fault.
+    pub unknown: Vec<String>,
+}
+
+impl Verdict {
+    /// Whether the note fits.
+    pub fn fits(&self) -> bool {
+        self.missing.is_empty() && self.outside.is_empty()
+    }
+}
+
+/// How often a field occurs among notes of a type.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Occurrence {
+    /// The field as a schema would have it.
+    pub field: Field,
+    /// In how many notes it occurs.
+    pub notes: usize,
+    /// In which share of them.
+    pub share: f64,
+}
+
+/// How a schema and the notes that it describes have come apart.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Drift {
+    /// Fields that notes hold often and the schema does not name.
+    pub new: Vec<Occurrence>,
+    /// Fields of the schema that hardly any note holds: name and share.
+    pub dropped: Vec<(String, f64)>,
+}
+
+impl Schema {
+    /// Reads the schema that a note of type `schema` states; `None` if it states none.
+    pub fn of_note(note: &Note) -> Option<Self> {
+        let fields = fields(note.frontmatter.get("schema")?);
+        if fields.is_empty() {
+            return None;
+        }
+        let entity = note.frontmatter.text("entity").or_else(|| note.title())?;
+        let settings = match note.frontmatter.get("settings") {
+            Some(MetaValue::Map(entries)) => entries.as_slice(),
+            _ => &[],
+        };
+        let setting = |key: &str| settings.iter().find(|(name, _)| name == key).map(|(_, v)| v);
+        let strict = setting("validation").is_some_and(|value| value.to_text() == "strict");
+        Some(Self {
+            entity,
+            version: note.frontmatter.text("version"),
+            validation: if strict { Validation::Strict } else { Validation::Warn },
+            fields,
+            frontmatter: setting("frontmatter").map(self::fields).unwrap_or_default(),
+        })
+    }
+
+    /// Reads the schema that a note carries for itself.
+    pub fn inline(note: &Note) -> Option<Self> {
+        let value = note.frontmatter.get("schema")?;
+        if !matches!(value, MetaValue::Map(_)) || note.note_type() == "schema" {
+            return None;
+        }
+        Some(Self {
+            entity: note.note_type(),
+            version: None,
+            validation: Validation::Warn,
+            fields: fields(value),
+            frontmatter: Vec::new(),
+        })
+    }
+
+    /// Holds a note to the schema.
+    pub fn check(&self, note: &Note) -> Verdict {
+        let held = held(note);
+        let mut verdict = Verdict::default();
+        for field in &self.fields {
+            let key = (matches!(field.kind, FieldKind::Reference(_)), field.name.to_lowercase());
+            let values = held.get(&key);
+            verdict.hold(field, values.map(Vec::as_slice).unwrap_or_default());
+        }
+        for field in &self.frontmatter {
+            let values = note.frontmatter.texts(&field.name);
+            verdict.hold(field, &values);
+        }
+        let known = |name: &str| self.fields.iter().any(|f| f.name.eq_ignore_ascii_case(name));
+        let unknown = held.keys().map(|(_, name)| name.clone()).filter(|name| !known(name));
+        verdict.unknown = unknown.collect();
+        verdict
+    }
+
+    /// How notes have come apart from the schema.
+    pub fn drift(&self, notes: &[Note], threshold: f64) -> Drift {
+        let found = infer(notes, 0.0);
+        let known = |name: &str| self.fields.iter().any(|f| f.name.eq_ignore_ascii_case(name));
+        let share = |name: &str| {
+            let found = found.iter().find(|found| found.field.name.eq_ignore_ascii_case(name));
+            found.map_or(0.0, |found| found.share)
+        };
+        let rare = |field: &&Field| !notes.is_empty() && share(&field.name) < DROPPED_SHARE;
+        Drift {
+            dropped: self
+                .fields
+                .iter()
+                .filter(rare)
+                .map(|field| (field.name.clone(), share(&field.name)))
+                .collect(),
+            new: found
+                .iter()
+                .filter(|found| found.share >= threshold && !known(&found.field.name))
+                .cloned()
+                .collect(),
+        }
+    }
+}
+
+impl Verdict {
+    fn hold(&mut self, field: &Field, values: &[String]) {
+        if values.is_empty() && field.required {
+            self.missing.push(field.name.clone());
+        }
+        let FieldKind::Enum(allowed) = &field.kind else { return };
+        for value in values {
+            if !allowed.iter().any(|one| one.eq_ignore_ascii_case(value.trim())) {
+                self.outside.push((field.name.clone(), value.clone(), allowed.clone()));
+            }
+        }
+    }
+}
+
+/// What a note holds: by whether it is a relation and by name, the values.
+fn held(note: &Note) -> BTreeMap<(bool, String), Vec<String>> {
+    let mut held: BTreeMap<(bool, String), Vec<String>> = BTreeMap::new();
+    for observation in note.observations.iter().filter(|observation| !observation.struck) {
+        let name = observation.category.as_deref().unwrap_or("note").to_lowercase();
+        held.entry((false, name)).or_default().push(without_tags(&observation.text));
+    }
+    for relation in note.relations.iter().filter(|r| r.relation_type != "links_to") {
+        let name = relation.relation_type.to_lowercase();
+        held.entry((true, name)).or_default().push(relation.target.clone());
+    }
+    held
+}
+
+fn without_tags(text: &str) -> String {
+    text.split_whitespace().filter(|word| !word.starts_with('#')).collect::<Vec<_>>().join(" ")
+}
+
+/// The fields that at least this share of notes hold, the most frequent first.
+pub fn infer(notes: &[Note], threshold: f64) -> Vec<Occurrence> {
+    let mut counts: BTreeMap<(bool, String), (usize, usize)> = BTreeMap::new();
+    for note in notes {
+        for (key, values) in held(note) {
+            let count = counts.entry(key).or_default();
+            count.0 += 1;
+            count.1 = count.1.max(values.len());
+        }
+    }
+    let mut found: Vec<Occurrence> = counts
+        .into_iter()
+        .map(|((is_relation, name), (count, most))| {
+            let share = count as f64 / notes.len().max(1) as f64;
+            let kind = match is_relation {
+                true => FieldKind::Reference("Note".to_owned()),
+                false => FieldKind::Scalar("string".to_owned()),
+            };
+            let required = share >= REQUIRED_SHARE;
+            let field = Field { name, kind, required, is_array: most > 1, description: None };
+            Occurrence { field, notes: count, share }
+        })
+        .filter(|found| found.share >= threshold)
+        .collect();
+    found.sort_by(|a, b| b.share.total_cmp(&a.share).then_with(|| a.field.name.cmp(&b.field.name)));
+    found
+}
+
+/// Reads the fields of a schema.
+fn fields(value: &MetaValue) -> Vec<Field> {
+    let MetaValue::Map(entries) = value else { return Vec::new() };
+    entries.iter().filter_map(|(key, value)| field(key, value)).collect()
+}
+
+fn field(key: &str, value: &MetaValue) -> Option<Field> {
+    let (name, form) = match key.trim().split_once('(') {
+        Some((name, form)) => (name.trim(), form.trim_end_matches(')').trim()),
+        None => (key.trim(), ""),
+    };
+    let (name, required) = match name.strip_suffix('?') {
+        Some(name) => (name, false),
+        None => (name, true),
+    };
+    // `form` may hold a description of its own after a comma.
+    let (form, about) = match form.split_once(',') {
+        Some((form, about)) => (form.trim(), Some(about.trim().to_owned())),
+        None => (form, None),
+    };
+    let text = value.to_text();
+    let (kind, described) = match (form, value) {
+        ("enum", MetaValue::List(items)) => {
+            (FieldKind::Enum(items.iter().map(MetaValue::to_text).collect()), None)
+        }
+        ("enum", _) => {
+            let words = text.split(',').map(|word| word.trim().to_owned());
+            (FieldKind::Enum(words.filter(|word| !word.is_empty()).collect()), None)
+        }
+        ("object", _) | (_, MetaValue::Map(_)) => (FieldKind::Object, None),
+        _ => {
+            let (kind, about) = match text.split_once(',') {
+                Some((kind, about)) => (kind.trim(), Some(about.trim().to_owned())),
+                None => (text.trim(), None),
+            };
+            let kind = if kind.is_empty() { "any" } else { kind };
+            match kind.chars().next().is_some_and(char::is_uppercase) {
+                true => (FieldKind::Reference(kind.to_owned()), about),
+                false => (FieldKind::Scalar(kind.to_owned()), about),
+            }
+        }
+    };
+    (!name.is_empty()).then(|| Field {
+        name: name.to_owned(),
+        kind,
+        required,
+        is_array: form == "array",
+        description: described.or(about),
+    })
+}
+
+/// A field as a schema states it: key and value.
+pub fn render(field: &Field) -> (String, String) {
+    let optional = if field.required { "" } else { "?" };
+    let form = match (&field.kind, field.is_array) {
+        (FieldKind::Enum(_), _) => "(enum)",
+        (FieldKind::Object, _) => "(object)",
+        (_, true) => "(array)",
+        (_, false) => "",
+    };
+    let value = match &field.kind {
+        FieldKind::Scalar(kind) | FieldKind::Reference(kind) => kind.clone(),
+        FieldKind::Enum(words) => format!("[{}]", words.join(", ")),
+        FieldKind::Object => "object".to_owned(),
+    };
+    (format!("{}{optional}{form}", field.name), value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::note::parse;
+
+    const PERSON: &str = "---\ntitle: Person\ntype: schema\nentity: person\nversion: 2\nschema:\n  \
+        name: string, full name\n  role?: string\n  skill?(array): string\n  \
+        status(enum): [active, gone]\n  works_at?: Organization, employer\nsettings:\n  \
+        validation: strict\n---\n";
+
+    #[test]
+    fn schemas_are_read_and_written() {
+        let schema = Schema::of_note(&parse(PERSON)).unwrap();
+        assert_eq!((schema.entity.as_str(), schema.validation), ("person", Validation::Strict));
+        let rendered: Vec<_> = schema.fields.iter().map(render).collect();
+        let pairs = [
+            ("name", "string"),
+            ("role?", "string"),
+            ("skill?(array)", "string"),
+            ("status(enum)", "[active, gone]"),
+            ("works_at?", "Organization"),
+        ];
+        assert_eq!(rendered, pairs.map(|(k, v)| (k.to_owned(), v.to_owned())));
+        assert_eq!(schema.fields[0].description.as_deref(), Some("full name"));
+        assert!(Schema::of_note(&parse("# No schema\n")).is_none());
+    }
+
+    #[test]
+    fn notes_are_held_to_their_schema() {
+        let schema = Schema::of_note(&parse(PERSON)).unwrap();
+        let check = |text: &str, missing: &[&str], outside: usize, unknown: &[&str]| {
+            let verdict = schema.check(&parse(text));
+            assert_eq!(verdict.missing, missing, "{text}");
+            assert_eq!(verdict.outside.len(), outside, "{text}");
+            assert_eq!(verdict.unknown, unknown, "{text}");
+        };
+        check("- [name] Ada\n- [status] active #x\n- works_at [[ACME]]\n", &[], 0, &[]);
+        check("- [name] Ada\n- [status] lost\n- [hobby] chess\n", &[], 1, &["hobby"]);
+        check("Nothing\n", &["name", "status"], 0, &[]);
+    }
+
+    #[test]
+    fn schemas_are_inferred_and_compared() {
+        let texts = [
+            "- [name] A\n- [skill] x\n- [skill] y\n- works_at [[C]]\n",
+            "- [name] B\n- [skill] x\n",
+            "- [name] C\n- [city] Rome\n",
+            "- [name] D\n",
+        ];
+        let notes: Vec<_> = texts.iter().map(|text| parse(text)).collect();
+        let found = infer(&notes, 0.25);
+        let shares: Vec<_> = found.iter().map(|f| (render(&f.field).0, f.notes)).collect();
+        let expected = [("name", 4), ("skill?(array)", 2), ("city?", 1), ("works_at?", 1)];
+        assert_eq!(shares, expected.map(|(name, n)| (name.to_owned(), n)));
+        let drift = Schema::of_note(&parse(PERSON)).unwrap().drift(&notes, 0.25);
+        assert_eq!(drift.new.iter().map(|f| f.field.name.as_str()).collect::<Vec<_>>(), ["city"]);
+        let dropped: Vec<_> = drift.dropped.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(dropped, ["role", "status"]);
+    }
+}

@@ -1,0 +1,199 @@
+//! The context of notes: what each says, and the notes around it, now or at a moment of the past.
+
+use jiff::Timestamp;
+use memoranda_core::id::ProjectName;
+use memoranda_core::note::{self, Note};
+use memoranda_store::{Browse, FileSummary, ListOrder, Moment, SearchFilter};
+
+use crate::Memory;
+use crate::error::Result;
+use crate::past::Past;
+use crate::resolve::Place;
+
+/// More notes than this are never looked at around one.
+pub(crate) const MOST_AROUND: usize = 20_000;
+
+/// Whose context is asked for, and how far it reaches.
+#[derive(Clone, Debug)]
+pub struct ContextRequest {
+    /// The project.
+    pub project: ProjectName,
+    /// Which notes.
+    pub target: ContextTarget,
+    /// How many links away at the most.
+    pub depth: usize,
+    /// How many notes around all of them, at the most.
+    pub max_related: usize,
+    /// Only what was changed since then; a note that was named itself is always shown.
+    pub since: Option<Timestamp>,
+    /// Everything as it was then.
+    pub as_of: Option<Moment>,
+    /// How many notes of a pattern at the most.
+    pub limit: usize,
+    /// How many to pass over first.
+    pub offset: usize,
+}
+
+/// Which notes a context is asked of.
+#[derive(Clone, Debug)]
+pub enum ContextTarget {
+    /// The note of this name.
+    Name(String),
+    /// Every note whose permalink or path fits, `*` standing for anything.
+    Pattern(String),
+}
+
+/// Notes and what is around them.
+#[derive(Clone, Debug)]
+pub struct ContextPage {
+    /// The notes.
+    pub notes: Vec<ContextNote>,
+    /// Whether more notes fit the pattern.
+    pub has_more: bool,
+}
+
+/// A note and what is around it.
+#[derive(Clone, Debug)]
+pub struct ContextNote {
+    /// Where it lies.
+    pub place: Place,
+    /// Its title.
+    pub title: String,
+    /// Its permalink.
+    pub permalink: String,
+    /// When it was first known; not known of the past.
+    pub created: Option<Timestamp>,
+    /// When it was last changed; not known of the past.
+    pub updated: Option<Timestamp>,
+    /// Its text; marks stand for bytes that are none.
+    pub text: String,
+    /// What the text says.
+    pub note: Note,
+    /// The notes around it, nearest first.
+    pub related: Vec<Related>,
+    /// Links to notes that do not exist: relation type and name.
+    pub unresolved: Vec<(String, String)>,
+    /// Whether a limit left notes around it out.
+    pub truncated: bool,
+}
+
+/// A note near another, and the link by which it was reached.
+#[derive(Clone, Debug)]
+pub struct Related {
+    /// Where it lies.
+    pub place: Place,
+    /// Its title.
+    pub title: String,
+    /// Its permalink.
+    pub permalink: String,
+    /// When it was last changed; not known of the past.
+    pub updated: Option<Timestamp>,
+    /// How many links it is away.
+    pub depth: usize,
+    /// What the link says.
+    pub relation_type: String,
+    /// The title of the note that holds the link.
+    pub from: String,
+    /// The title of the note that the link means.
+    pub to: String,
+}
+
+impl Memory {
+    /// Notes and what is around them.
+    pub fn context(&self, request: &ContextRequest) -> Result<ContextPage> {
+        if let Some(moment) = request.as_of {
+            return Past::load(self, &request.project, moment)?.context(self, request);
+        }
+        let (files, has_more) = match &request.target {
+            ContextTarget::Name(name) => {
+                let resolved = self.resolve(Some(request.project.as_str()), name)?;
+                let place = &resolved.place;
+                let file = self.store().file(&place.project, &place.path)?;
+                (vec![file.ok_or_else(|| self.not_indexed(place))?], false)
+            }
+            ContextTarget::Pattern(pattern) => {
+                let mut files = self.store().browse(&Browse {
+                    filter: SearchFilter {
+                        projects: vec![request.project.clone()],
+                        after: request.since,
+                        ..Default::default()
+                    },
+                    title: Vec::new(),
+                    address: Some(pattern.clone()),
+                    order: ListOrder::Path,
+                    limit: request.limit.saturating_add(1),
+                    offset: request.offset,
+                })?;
+                let has_more = files.len() > request.limit;
+                files.truncate(request.limit);
+                (files, has_more)
+            }
+        };
+        let mut room = request.max_related;
+        let mut notes = Vec::with_capacity(files.len());
+        for file in files {
+            let note = self.context_of(file, request, room)?;
+            room = room.saturating_sub(note.related.len());
+            notes.push(note);
+        }
+        Ok(ContextPage { notes, has_more })
+    }
+
+    fn context_of(
+        &self,
+        file: FileSummary,
+        request: &ContextRequest,
+        room: usize,
+    ) -> Result<ContextNote> {
+        let place = Place { project: file.project.clone(), path: file.path.clone() };
+        let text = self.read_at(&place)?.lossy_text().into_owned();
+        let (mut related, mut truncated) = (Vec::new(), false);
+        if request.depth > 0 {
+            // With a time to go by, one cannot know beforehand how many will be left.
+            let most = if request.since.is_some() { MOST_AROUND } else { room };
+            let found = self.store().neighbours(&[file.id], request.depth, most)?;
+            truncated = found.truncated;
+            for near in found.found {
+                let Some(node) = self.store().file_by_id(near.id)? else { continue };
+                if request.since.is_some_and(|since| node.updated < since) {
+                    continue;
+                }
+                if related.len() == room {
+                    truncated = true;
+                    break;
+                }
+                let name = |id: i64| -> Result<String> {
+                    match id {
+                        id if id == file.id => Ok(file.title.clone()),
+                        id if id == near.id => Ok(node.title.clone()),
+                        id => Ok(self.store().node(id)?.map(|n| n.title).unwrap_or_default()),
+                    }
+                };
+                related.push(Related {
+                    from: name(near.via.from)?,
+                    to: name(near.via.to)?,
+                    place: Place { project: node.project, path: node.path },
+                    title: node.title,
+                    permalink: node.permalink,
+                    updated: Some(node.updated),
+                    depth: near.depth,
+                    relation_type: near.via.label,
+                });
+            }
+        }
+        let relations = self.store().relations_from(file.id)?.into_iter();
+        let unresolved = relations.filter(|relation| relation.target_file.is_none());
+        Ok(ContextNote {
+            place,
+            title: file.title,
+            permalink: file.permalink,
+            created: Some(file.created),
+            updated: Some(file.updated),
+            note: note::parse(&text),
+            text,
+            related,
+            unresolved: unresolved.map(|r| (r.relation_type, r.target)).collect(),
+            truncated,
+        })
+    }
+}

@@ -1,0 +1,279 @@
+//! Moving notes together with the links to them, in one commit.
+//!
+//! Most links survive a move by themselves: a note keeps its title and its permalink. What breaks
+//! are links by path, and links by a file's name when the name is what changes.
+
+use std::collections::BTreeMap;
+
+use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
+use memoranda_core::id::ContentHash;
+use memoranda_core::note::permalink::slug;
+use memoranda_core::note::relink;
+use memoranda_core::path::NotePath;
+use memoranda_store::{FileSummary, Outcome, RelationRow, View};
+
+use crate::error::{EngineError, Result};
+use crate::resolve::Place;
+use crate::{Memory, Who};
+
+/// What is to be moved where, and what becomes of the links to it.
+#[derive(Clone, Debug)]
+pub struct RenameRequest {
+    /// A note, or a folder with everything in it.
+    pub from: Place,
+    /// Its new path in the same project. If it is there already, only links are mended: those
+    /// that still name the place it was moved from.
+    pub to: NotePath,
+    /// What becomes of links that would break.
+    pub links: Links,
+    /// The version of the note that the caller knows, if it wants to be sure.
+    pub expected: Option<ContentHash>,
+}
+
+/// What becomes of links that a move would break.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Links {
+    /// They stay as they are, and the caller learns of them.
+    Keep,
+    /// They name the new place.
+    Update,
+}
+
+/// What became of a move.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum RenameOutcome {
+    /// Everything is at its new place.
+    Renamed(Renamed),
+    /// Something is at the new place already; nothing was moved.
+    Exists(Vec<Place>),
+    /// The note is not the version that the caller knows.
+    Conflict(Place, Option<ContentHash>),
+}
+
+/// What was moved.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Renamed {
+    /// Every file, with where it was and where it is.
+    pub files: Vec<(Place, Place)>,
+    /// Notes whose links were changed, with how many.
+    pub relinked: Vec<(Place, usize)>,
+    /// Links that name nothing any more: the note that holds them, and the name.
+    pub broken: Vec<(Place, String)>,
+    /// The commit that did it; none if nothing had to be done.
+    pub commit: Option<Commit>,
+}
+
+/// One file's old and new name, and what else it is called.
+struct Moving {
+    old: NotePath,
+    new: NotePath,
+    summary: Option<FileSummary>,
+}
+
+impl Memory {
+    /// Moves a note or a folder, and mends the links to it if the caller wants that.
+    pub fn rename(&self, who: &Who, request: &RenameRequest) -> Result<RenameOutcome> {
+        let Place { project, path: from } = &request.from;
+        let to = &request.to;
+        if from != to && to.is_within(from.as_str()) {
+            let message = format!("{from} cannot be moved into itself ({to})");
+            return Err(EngineError::Invalid(message));
+        }
+        let earlier = if from == to { self.earlier_path(&request.from)? } else { None };
+        let at = |path: &NotePath| Place { project: project.clone(), path: path.clone() };
+        let mut done =
+            Renamed { files: Vec::new(), relinked: Vec::new(), broken: Vec::new(), commit: None };
+        let outcome = self.store().commit(who, |view| {
+            let below = view.below(project, from)?;
+            if below.files.is_empty() && below.folders.is_empty() {
+                return Err(EngineError::NotFound {
+                    identifier: from.to_string(),
+                    scope: format!("project {project}"),
+                    suggestions: Vec::new(),
+                });
+            }
+            let mut moving = Vec::with_capacity(below.files.len());
+            for file in &below.files {
+                let (old, new) = match &earlier {
+                    Some(earlier) => (moved(file, from, earlier)?, file.clone()),
+                    None => (file.clone(), moved(file, from, to)?),
+                };
+                let summary = view.file(project, file)?;
+                moving.push(Moving { old, new, summary });
+            }
+            let broken = broken_links(view, &request.from, &moving)?;
+            let mut texts: BTreeMap<Place, String> = BTreeMap::new();
+            done.relinked.clear();
+            if request.links == Links::Update {
+                for (holder, renames) in &broken {
+                    let Some(found) = view.read(&holder.project, &holder.path)? else { continue };
+                    let Ok(text) = String::from_utf8(found.bytes) else { continue };
+                    let (text, count) = relink(&text, |name| renames.get(name).cloned());
+                    if count > 0 {
+                        done.relinked.push((holder.clone(), count));
+                        texts.insert(holder.clone(), text);
+                    }
+                }
+            }
+            done.broken = match request.links {
+                Links::Update => Vec::new(),
+                Links::Keep => broken
+                    .into_iter()
+                    .flat_map(|(holder, renames)| {
+                        renames.into_keys().map(move |name| (holder.clone(), name))
+                    })
+                    .collect(),
+            };
+            let mut operations = Vec::with_capacity(moving.len() + texts.len());
+            let (mut made, mut emptied) = (Vec::new(), Vec::new());
+            if from != to {
+                done.files = moving.iter().map(|m| (at(&m.old), at(&m.new))).collect();
+                for moving in &moving {
+                    let Some(found) = view.read(project, &moving.old)? else { continue };
+                    let content = match texts.remove(&at(&moving.old)) {
+                        Some(text) => text.into_bytes(),
+                        None => found.bytes,
+                    };
+                    operations.push(Operation {
+                        project: project.clone(),
+                        path: moving.new.clone(),
+                        expect: Expect::Hash(request.expected.unwrap_or(found.hash)),
+                        action: Action::MoveFrom { from: moving.old.clone(), content },
+                    });
+                }
+                for folder in below.folders {
+                    made.push((project.clone(), moved(&folder, from, to)?));
+                    emptied.push((project.clone(), folder));
+                }
+            }
+            operations.extend(texts.into_iter().map(|(holder, text)| Operation {
+                project: holder.project,
+                path: holder.path,
+                expect: Expect::Anything,
+                action: Action::Put(text.into_bytes()),
+            }));
+            Ok(Change { operations, made, emptied, message: None })
+        })?;
+        match outcome {
+            Outcome::Committed(commit) => done.commit = Some(commit),
+            Outcome::Unchanged => {}
+            Outcome::Conflict(conflicts) => {
+                let stale = conflicts.iter().find(|c| c.path.is_within(from.as_str()));
+                if let Some(stale) = stale.filter(|_| request.expected.is_some()) {
+                    return Ok(RenameOutcome::Conflict(request.from.clone(), stale.found));
+                }
+                return Ok(RenameOutcome::Exists(conflicts.iter().map(|c| at(&c.path)).collect()));
+            }
+        }
+        // A moved note that links to itself holds its new links at its new place.
+        for (holder, _) in &mut done.relinked {
+            if let Some((_, new)) = done.files.iter().find(|(old, _)| old == holder) {
+                *holder = new.clone();
+            }
+        }
+        Ok(RenameOutcome::Renamed(done))
+    }
+
+    /// Where a note or a folder was before it was moved to where it is.
+    fn earlier_path(&self, place: &Place) -> Result<Option<NotePath>> {
+        let revisions = self.revisions(place, 200)?;
+        let from = revisions.into_iter().find_map(|revision| revision.change.moved_from);
+        from.map(Some)
+            .ok_or_else(|| EngineError::Invalid(format!("{} is already there", place.path)))
+    }
+}
+
+/// The links that a move breaks: by note, each old name with its new one.
+fn broken_links(
+    view: &View<'_>,
+    from: &Place,
+    moving: &[Moving],
+) -> Result<BTreeMap<Place, BTreeMap<String, String>>> {
+    let mut broken: BTreeMap<Place, BTreeMap<String, String>> = BTreeMap::new();
+    for moving in moving {
+        let mut links: Vec<RelationRow> = Vec::new();
+        if let Some(summary) = &moving.summary {
+            links.extend(view.relations_to(summary.id)?);
+        }
+        // Links by the old name that mean nothing (any more).
+        for name in [without_extension(&moving.old), moving.old.stem()] {
+            let named = view.relations_named(&from.project, name)?;
+            links.extend(named.into_iter().filter(|link| link.target_file.is_none()));
+        }
+        for link in links {
+            let Some(holder) = view.by_id(link.file)? else { continue };
+            let own = holder.project == from.project;
+            if let Some(name) = moving.new_name(&link.target, own.then_some(&holder.path)) {
+                let holder = Place { project: holder.project, path: holder.path };
+                broken.entry(holder).or_default().insert(link.target, name);
+            }
+        }
+    }
+    Ok(broken)
+}
+
+impl Moving {
+    /// What a link must say instead to mean the same note; `None` if it goes on meaning it.
+    fn new_name(&self, target: &str, holder: Option<&NotePath>) -> Option<String> {
+        let (project, name) = match target.split_once("::") {
+            Some((project, name)) => (Some(project), name.trim()),
+            None => (None, target),
+        };
+        let known = |name: &str| {
+            self.summary.as_ref().is_some_and(|note| {
+                note.permalink == name || (slug(&note.title) == slug(name) && states_title(note))
+            })
+        };
+        let full_extension = name.ends_with(&format!(".{}", self.old.extension()));
+        let place = |path: &NotePath| match full_extension {
+            true => path.as_str().to_owned(),
+            false => without_extension(path).to_owned(),
+        };
+        let named = slug(name.trim_start_matches('/'));
+        let seen_from_holder = holder.and_then(|holder| {
+            let folder = holder.as_str().rsplit_once('/')?.0;
+            Some(slug(&format!("{folder}/{name}")))
+        });
+        let old_place = slug(&place(&self.old));
+        let new = if known(name) {
+            return None;
+        } else if named == old_place && self.old.as_str().contains('/')
+            || seen_from_holder.as_deref() == Some(&old_place) && name.contains('/')
+        {
+            place(&self.new)
+        } else if named == slug(self.old.stem()) && self.old.stem() != self.new.stem() {
+            // The title goes with the name of the file unless the note states one.
+            match self.summary.as_ref().is_some_and(states_title) {
+                true => place(&self.new),
+                false => self.new.stem().to_owned(),
+            }
+        } else if named == old_place && self.old.stem() != self.new.stem() {
+            place(&self.new)
+        } else {
+            return None;
+        };
+        Some(match project {
+            Some(project) => format!("{project}::{new}"),
+            None => new,
+        })
+    }
+}
+
+/// Whether a note's title stands in the note, and not only in the name of its file.
+fn states_title(note: &FileSummary) -> bool {
+    note.metadata.contains("\"title\":")
+}
+
+fn without_extension(path: &NotePath) -> &str {
+    let whole = path.as_str();
+    match path.extension() {
+        "" => whole,
+        extension => whole.get(..whole.len() - extension.len() - 1).unwrap_or(whole),
+    }
+}
+
+/// Where something at or below `from` is when `from` is at `to`.
+fn moved(path: &NotePath, from: &NotePath, to: &NotePath) -> Result<NotePath> {
+    let rest = path.as_str().strip_prefix(from.as_str()).unwrap_or_default();
+    Ok(NotePath::parse(&format!("{to}{rest}"))?)
+}

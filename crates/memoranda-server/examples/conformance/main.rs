@@ -1,0 +1,51 @@
+//! The server with the fixtures of the official conformance suite beside its own tools: it
+//! proves the plumbing that every tool uses. Never part of a release.
+//!
+//!     cargo run -p memoranda-server --example conformance
+//!
+//! Prints its address, and serves a vault in a temporary folder until it is killed.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test program: it says where it listens, and fails by panicking"
+)]
+
+mod asking;
+mod prompts;
+mod resources;
+mod tools;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use memoranda_engine::{Memory, OpenOptions};
+use memoranda_server::{Extra, ServerConfig, Sessions, run_http};
+
+/// A picture of one red point, and a silent sound.
+const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
+const SILENCE: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
+
+fn main() {
+    let folder = tempfile::tempdir().unwrap();
+    let memory = Memory::open(OpenOptions {
+        home: folder.path().join("home"),
+        cache: folder.path().join("cache"),
+        state: folder.path().join("state"),
+        file_sync: Duration::from_secs(60),
+        lock_patience: Duration::from_secs(10),
+    });
+    let config = ServerConfig {
+        bind: "127.0.0.1:0".parse().unwrap(),
+        extra: Extra {
+            tools: tools::TOOLS,
+            prompts: prompts::PROMPTS,
+            speakers: prompts::SPEAKERS,
+            resources: resources::RESOURCES,
+        },
+        sessions: Sessions::Kept,
+        ..ServerConfig::standard("0.0.0")
+    };
+    let listening = |address| println!("http://{address}/mcp");
+    run_http(Arc::new(memory.unwrap()), config, listening).unwrap();
+}

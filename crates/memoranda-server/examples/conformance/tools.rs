@@ -1,0 +1,95 @@
+//! Tools that answer: text, pictures, sounds, resources, links, errors, progress.
+
+use std::time::Duration;
+
+use memoranda_dialects::{Call, Content, Hints, Tier, ToolDef, ToolResult, Toolset};
+use serde_json::{Value, json};
+
+use crate::asking::{self, sampling_tool};
+use crate::{PIXEL, SILENCE};
+
+/// A row of the table, for a fixture without arguments.
+pub(crate) const fn fixture(
+    name: &'static str,
+    handler: fn(&Call<'_>, Value) -> ToolResult,
+) -> ToolDef {
+    ToolDef {
+        name,
+        title: name,
+        description: "A fixture of the conformance suite.",
+        toolset: Toolset::Memory,
+        tier: Tier::Extra,
+        hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
+        input: || json!({ "type": "object" }),
+        output: || json!({ "type": "object" }),
+        cap: 10_000,
+        handler,
+    }
+}
+
+pub(crate) const TOOLS: &[ToolDef] = &[
+    fixture("test_simple_text", |_, _| said("This is a simple text response for testing.")),
+    fixture("test_image_content", |call, _| {
+        call.client.attach(image());
+        said("")
+    }),
+    fixture("test_audio_content", |call, _| {
+        call.client.attach(Content::Audio { data: SILENCE.into(), mime: "audio/wav".into() });
+        said("")
+    }),
+    fixture("test_embedded_resource", |call, _| {
+        let text = "This is an embedded resource content.".to_owned();
+        call.client.attach(embedded("test://embedded-resource", "text/plain", text));
+        said("")
+    }),
+    fixture("test_multiple_content_types", |call, _| {
+        call.client.attach(image());
+        let text = json!({ "test": "data", "value": 123 }).to_string();
+        call.client.attach(embedded("test://mixed-content-resource", "application/json", text));
+        let (uri, name) = ("test://static-text".into(), "static-text".into());
+        call.client.attach(Content::Link { uri, name });
+        said("Multiple content types test:")
+    }),
+    fixture("test_error_handling", |_, _| {
+        ToolResult::error("This tool intentionally returns an error for testing")
+    }),
+    fixture("test_tool_with_progress", |call, _| {
+        for done in [0, 50, 100] {
+            (call.progress)(done, 100, "counting");
+            // Progress is told at most ten times a second.
+            std::thread::sleep(Duration::from_millis(120));
+        }
+        said("Counted to 100.")
+    }),
+    // Nothing here writes logs to the client, whether it wants them or not.
+    fixture("test_logging_tool", |_, _| said("Done, without a word in the client's log.")),
+    sampling_tool("test_missing_capability"),
+    sampling_tool("test_sampling"),
+    sampling_tool("test_input_required_result_sampling"),
+    fixture("test_elicitation", asking::person),
+    fixture("test_elicitation_sep1034_defaults", asking::defaults),
+    fixture("test_elicitation_sep1330_enums", asking::choices),
+    fixture("test_streaming_elicitation", asking::name),
+    fixture("test_input_required_result_elicitation", asking::name),
+    fixture("test_input_required_result_list_roots", asking::folders),
+    fixture("test_input_required_result_request_state", asking::confirmed),
+    fixture("test_input_required_result_tampered_state", asking::confirmed),
+    fixture("test_input_required_result_multiple_inputs", asking::everything),
+    fixture("test_input_required_result_capabilities", asking::everything),
+    fixture("test_input_required_result_multi_round", asking::in_rounds),
+];
+
+/// An answer that is its text.
+pub(crate) fn said(text: impl Into<String>) -> ToolResult {
+    let text = text.into();
+    let structured = json!({ "result": text });
+    ToolResult::ok(text, structured)
+}
+
+fn image() -> Content {
+    Content::Image { data: PIXEL.into(), mime: "image/png".into() }
+}
+
+fn embedded(uri: &str, mime: &str, text: String) -> Content {
+    Content::Embedded { uri: uri.into(), mime: mime.into(), text }
+}

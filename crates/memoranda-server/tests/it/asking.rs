@@ -1,0 +1,106 @@
+//! Tools that ask the client: by the result in the newest revision, during the call before.
+
+use memoranda_dialects::{Question, ToolDef, ToolResult};
+use memoranda_server::{Extra, ServerConfig};
+use serde_json::{Value, json};
+
+use crate::support::{Client, Era, Http, Vault, config, fixture};
+
+const ABLE: &str = "io.modelcontextprotocol/clientCapabilities";
+
+static TOOLS: [ToolDef; 1] = [fixture("ask", true, |call, _| {
+    let schema = json!({ "type": "object", "properties": { "name": { "type": "string" } } });
+    let question = Question::Form { message: "Who?".into(), schema };
+    call.client.keep("asked once".into());
+    match (call.client.ask("who", question), call.client.state()) {
+        (Some(answer), Some("asked once")) => {
+            let text = format!("Hello, {}", answer["content"]["name"].as_str().unwrap_or("none"));
+            ToolResult::ok(text.clone(), json!({ "result": text }))
+        }
+        _ => ToolResult::error("It must be known who asks."),
+    }
+})];
+
+fn asking() -> ServerConfig {
+    let extra = Extra { tools: &TOOLS, ..Extra::default() };
+    ServerConfig { extra, ..config() }
+}
+
+fn answer() -> Value {
+    json!({ "action": "accept", "content": { "name": "Ada" } })
+}
+
+#[tokio::test]
+async fn the_questions_are_the_result_and_the_answers_come_with_the_next_call() {
+    let vault = Vault::new();
+    let (mut client, _) = Client::open(&vault, asking(), Era::Stateless).await;
+    let able = json!({ ABLE: { "elicitation": {} } });
+    let call = json!({ "name": "ask", "arguments": {}, "_meta": able });
+    let asked = client.result("tools/call", call.clone()).await;
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    let question = &asked["inputRequests"]["who"];
+    assert_eq!(
+        (&question["method"], &question["params"]["message"]),
+        (&json!("elicitation/create"), &json!("Who?"))
+    );
+    let with = |state: Value, answers: Value| {
+        let mut call = call.clone();
+        call["requestState"] = state;
+        call["inputResponses"] = answers;
+        call
+    };
+    let state = asked["requestState"].clone();
+    let answered = with(state.clone(), json!({ "who": answer(), "what": 7 }));
+    let done = client.result("tools/call", answered).await;
+    assert_eq!(done["content"][0]["text"], "Hello, Ada", "{done}");
+    assert_eq!(done["resultType"], "complete");
+    // What is no answer is asked again; what was not given is not taken back.
+    let crooked = with(state.clone(), json!({ "who": 12 }));
+    assert_eq!(client.result("tools/call", crooked).await["resultType"], "input_required");
+    let forged = with(json!(format!("{}x", state.as_str().unwrap())), json!({ "who": answer() }));
+    assert_eq!(client.ask("tools/call", forged).await["error"]["code"], -32602);
+    let mut another = with(state, json!({ "who": answer() }));
+    another["arguments"] = json!({ "other": true });
+    assert_eq!(client.ask("tools/call", another).await["error"]["code"], -32602);
+}
+
+#[tokio::test]
+async fn a_client_that_cannot_be_asked_is_told_so() {
+    let vault = Vault::new();
+    let (mut client, _) = Client::open(&vault, asking(), Era::Stateless).await;
+    let call = json!({ "name": "ask", "arguments": {} });
+    let refused = client.ask("tools/call", call.clone()).await;
+    assert_eq!(refused["error"]["code"], -32021, "{refused}");
+    assert!(refused["error"]["data"]["requiredCapabilities"]["elicitation"].is_object());
+    // The older revisions know no such error: the tool says what it lacks.
+    let era = Era::Handshake("2025-11-25");
+    let (mut client, _) = Client::open(&vault, asking(), era).await;
+    let said = client.result("tools/call", call.clone()).await;
+    assert_eq!(
+        (&said["isError"], &said["content"][0]["text"]),
+        (&json!(true), &json!("It must be known who asks."))
+    );
+    // Nor can one be asked whose requests stand for themselves, whatever it is able to.
+    let http = Http::start(&vault, asking());
+    let said = http.mcp(era, "/mcp", &[], "tools/call", call).json();
+    assert_eq!(said["result"]["isError"], true, "{said}");
+    let said = http.send("POST", "/api/tools/ask", &[], "{}").json();
+    assert_eq!(said["is_error"], true, "{said}");
+}
+
+#[tokio::test]
+async fn an_older_client_is_asked_during_the_call() {
+    let vault = Vault::new();
+    for version in ["2025-06-18", "2025-11-25"] {
+        let able = json!({ "elicitation": {} });
+        let (mut client, _) =
+            Client::open_able(&vault, asking(), Era::Handshake(version), able).await;
+        let id = client.begin("tools/call", json!({ "name": "ask", "arguments": {} })).await;
+        let question = client.next().await.unwrap();
+        assert_eq!(question["method"], "elicitation/create", "{question}");
+        let reply = json!({ "jsonrpc": "2.0", "id": question["id"], "result": answer() });
+        client.send(&reply).await;
+        let done = client.answer(id).await;
+        assert_eq!(done["result"]["content"][0]["text"], "Hello, Ada", "{done}");
+    }
+}

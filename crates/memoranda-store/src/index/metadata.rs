@@ -1,0 +1,64 @@
+//! Frontmatter as a condition on `files f`.
+
+use memoranda_core::query::{MetaFilter, MetaTest};
+use rusqlite::types::Value;
+
+use super::search::SearchFilter;
+
+/// Adds what a filter asks of frontmatter.
+pub(super) fn conditions(filter: &SearchFilter, sql: &mut String, values: &mut Vec<Value>) {
+    for meta in &filter.metadata {
+        one(meta, sql, values);
+    }
+}
+
+fn one(filter: &MetaFilter, sql: &mut String, values: &mut Vec<Value>) {
+    // A scalar is a list of itself to `json_each`. Names in keys hold nothing to be escaped.
+    let path: String = filter.key.iter().map(|name| format!(".\"{name}\"")).collect();
+    let mut any = |test: &str, with: Vec<Value>| {
+        sql.push_str(&format!(
+            " AND EXISTS (SELECT 1 FROM json_each(f.metadata, ?) j WHERE {test})"
+        ));
+        values.push(Value::Text(format!("${path}")));
+        values.extend(with);
+    };
+    let texts = |texts: &[String]| texts.iter().cloned().map(Value::Text).collect::<Vec<_>>();
+    match &filter.test {
+        MetaTest::HasAll(wanted) => {
+            for value in wanted {
+                any("j.atom = ? COLLATE NOCASE", vec![Value::Text(value.clone())]);
+            }
+        }
+        MetaTest::HasAny(wanted) => {
+            let marks = vec!["?"; wanted.len()].join(", ");
+            any(&format!("j.atom COLLATE NOCASE IN ({marks})"), texts(wanted));
+        }
+        MetaTest::Above(bound) => any(&compared(">", bound), vec![bind(bound)]),
+        MetaTest::AtLeast(bound) => any(&compared(">=", bound), vec![bind(bound)]),
+        MetaTest::Below(bound) => any(&compared("<", bound), vec![bind(bound)]),
+        MetaTest::AtMost(bound) => any(&compared("<=", bound), vec![bind(bound)]),
+        MetaTest::Between(low, high) => {
+            let test = format!("{} AND {}", compared(">=", low), compared("<=", high));
+            any(&test, vec![bind(low), bind(high)]);
+        }
+    }
+}
+
+/// A comparison: of numbers if the bound is one, and then only with what looks like a number.
+fn compared(operator: &str, bound: &str) -> String {
+    match number(bound) {
+        Some(_) => format!(
+            "(j.atom GLOB '*[0-9]*' AND j.atom NOT GLOB '*[^-+.0-9eE]*' \
+             AND CAST(j.atom AS REAL) {operator} ?)"
+        ),
+        None => format!("(j.atom <> '' AND j.atom {operator} ?)"),
+    }
+}
+
+fn bind(bound: &str) -> Value {
+    number(bound).map_or_else(|| Value::Text(bound.to_owned()), Value::Real)
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|number: &f64| number.is_finite())
+}

@@ -1,0 +1,126 @@
+//! Checkpoints: what a conversation was about when it was cut or ended. One note a conversation, in
+//! the folder `sessions` of the memories. It is a trace, not a memory: it says so itself, and
+//! `memoranda expire` clears it away.
+
+use memoranda_engine::core::path::NotePath;
+use memoranda_engine::core::screen;
+use memoranda_engine::{EngineError, Memory, Place, Repository, WriteMode, WriteRequest, clock};
+
+use super::transcript::{self, Ending};
+use super::{Moment, Run};
+use crate::error::Result;
+use crate::hook::brief::{quoted, without_briefs};
+
+/// The folder of checkpoints.
+pub(super) const FOLDER: &str = "sessions";
+/// Seconds between two checkpoints while a conversation goes on.
+const PAUSE: i64 = 600;
+/// The heading over the client's own summary.
+const SUMMARY: &str = "## Summary by the client";
+
+/// Keeps a checkpoint of the conversation, if there is something to keep.
+pub(super) fn keep(run: &Run, memory: &Memory) -> Result<()> {
+    let Some(place) = place(run) else { return Ok(()) };
+    let old = memory.read_at(&place).ok();
+    if let (Moment::Stop, Some(old)) = (run.moment, &old)
+        && clock::now().as_second() - old.modified.as_second() < PAUSE
+    {
+        return Ok(());
+    }
+    let mut ending = run.input.transcript.as_deref().map(transcript::ending).unwrap_or_default();
+    if let Some(answer) = &run.input.answer {
+        ending.answered = Some(without_briefs(answer));
+    }
+    let old = old.as_ref().map(|note| note.lossy_text().into_owned()).unwrap_or_default();
+    let summary = match &run.input.summary {
+        Some(summary) => Some(quoted(&cut(&without_briefs(summary), 6000))),
+        None => old.split_once(SUMMARY).map(|(_, rest)| format!("{}\n", rest.trim())),
+    };
+    if ending == Ending::default() && run.input.summary.is_none() {
+        return Ok(());
+    }
+    let text = screen::redact(&written(run, &ending, summary.as_deref()));
+    let request = WriteRequest {
+        project: place.project,
+        path: place.path,
+        content: text.into_bytes(),
+        mode: WriteMode::CreateOrOverwrite,
+        message: Some("checkpoint of a conversation".to_owned()),
+    };
+    memory.write(&run.who(), &request)?;
+    Ok(())
+}
+
+/// Where the checkpoint of a conversation lies; `None` if the conversation has no name.
+pub(super) fn place(run: &Run) -> Option<Place> {
+    let id: String =
+        run.input.session.chars().filter(char::is_ascii_alphanumeric).take(12).collect();
+    if id.is_empty() {
+        return None;
+    }
+    let path = format!("{FOLDER}/{}-{}.md", run.harness.name(), id.to_lowercase());
+    let path = NotePath::parse(&path).map_err(EngineError::from).ok()?;
+    Some(Place { project: run.settings.memories.clone(), path })
+}
+
+fn written(run: &Run, ending: &Ending, summary: Option<&str>) -> String {
+    let repository = run.input.folder.as_deref().and_then(Repository::of);
+    let folder = run.input.folder.as_ref().map(|folder| folder.display().to_string());
+    let name = match (&repository, &run.input.folder) {
+        (Some(repository), _) => repository.name.clone(),
+        (None, Some(folder)) => {
+            folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+        }
+        (None, None) => String::new(),
+    };
+    let time = clock::now().strftime("%Y-%m-%d %H:%M").to_string();
+    let client = run.harness.title();
+    let title = match name.is_empty() {
+        true => format!("Checkpoint {time}, {client}"),
+        false => format!("Checkpoint {time}, {client} in {name}"),
+    };
+    let mut text = String::from("---\n");
+    let mut key = |name: &str, value: Option<&str>| {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            text.push_str(&format!("{name}: {}\n", serde_json::Value::from(value)));
+        }
+    };
+    key("title", Some(&title));
+    key("type", Some("checkpoint"));
+    key("client", Some(run.harness.name()));
+    key("session", Some(&run.input.session));
+    key("folder", folder.as_deref());
+    key("repository", repository.as_ref().and_then(|found| found.remote.as_deref()));
+    key("branch", repository.as_ref().and_then(|found| found.branch.as_deref()));
+    text.push_str(&format!("---\n# {title}\n\n"));
+    let when = match run.moment {
+        Moment::PreCompact => "before the conversation was compacted",
+        Moment::PostCompact => "after the conversation was compacted",
+        Moment::SessionEnd => "when the conversation ended",
+        _ => "while the conversation went on",
+    };
+    text.push_str(&format!(
+        "Kept by a hook {when}. Quoted from the conversation: a trace, not a memory.\n"
+    ));
+    if !ending.asked.is_empty() {
+        text.push_str("\n## Asked last\n\n");
+        let asked: Vec<String> =
+            ending.asked.iter().map(|asked| quoted(&cut(asked, 600))).collect();
+        text.push_str(&asked.join("\n"));
+    }
+    if let Some(answered) = &ending.answered {
+        text.push_str(&format!("\n## Answered last\n\n{}", quoted(&cut(answered, 1500))));
+    }
+    if let Some(summary) = summary {
+        text.push_str(&format!("\n{SUMMARY}\n\n{summary}"));
+    }
+    text
+}
+
+/// The beginning of a text, with a sign that it goes on.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{} […]", text.get(..at).unwrap_or_default().trim_end()),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,173 @@
+//! Changing a client's file: with a backup beside it, and never over what somebody else just wrote.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::files;
+use crate::setup::format::{Broken, Format};
+use crate::setup::place::Bases;
+use crate::setup::wiring::{State, Wire, connected, disconnected, state};
+
+/// What stands behind the name of a backup.
+const BACKUP: &str = ".memoranda-backup";
+
+/// One file of a client, and what is ours in it.
+pub(crate) struct Target {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// How it is written.
+    pub(crate) format: Format,
+    /// What is ours in it.
+    pub(crate) wires: Vec<Wire>,
+}
+
+/// What would become of a file.
+pub(crate) struct Change {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// What it holds; `None` if it does not exist.
+    pub(crate) before: Option<String>,
+    /// What it would hold; `None` if it would be gone.
+    pub(crate) after: Option<String>,
+    /// Whether the backup goes with the change.
+    drops_backup: bool,
+}
+
+impl Target {
+    fn text(&self) -> Result<Option<String>> {
+        match files::read_text(&self.path) {
+            Err(error) if self.path.is_dir() => Err(error),
+            Err(error) => Err(CommandError { kind: configuration(), ..error }),
+            other => other,
+        }
+    }
+
+    fn broken(&self, bases: &Bases, broken: &Broken) -> CommandError {
+        let shown = bases.shown(&self.path);
+        CommandError::configuration(format!("{shown} was left alone: {broken}"))
+            .hint("mend that line, or paste what `memoranda setup --print CLIENT` prints")
+    }
+
+    /// The server and the hooks, each for itself.
+    pub(crate) fn apart(&self) -> (Option<Self>, Option<Self>) {
+        let of = |is_wanted: fn(&Wire) -> bool| {
+            let wires: Vec<Wire> =
+                self.wires.iter().filter(|wire| is_wanted(wire)).cloned().collect();
+            let target = Self { path: self.path.clone(), format: self.format, wires };
+            (!target.wires.is_empty()).then_some(target)
+        };
+        let is_server = |wire: &Wire| matches!(wire, Wire::Server { .. });
+        let is_hook = |wire: &Wire| matches!(wire, Wire::Hook { .. });
+        (of(is_server), of(is_hook))
+    }
+
+    /// How far it is wired.
+    pub(crate) fn state(&self, bases: &Bases) -> Result<State> {
+        let text = self.text()?.unwrap_or_default();
+        state(self.format, &text, &self.wires).map_err(|broken| self.broken(bases, &broken))
+    }
+
+    /// What connecting would do; `None` if everything is as it should be.
+    pub(crate) fn connect(&self, bases: &Bases) -> Result<Option<Change>> {
+        let before = self.text()?;
+        let text = before.as_deref().unwrap_or_default();
+        let after = connected(self.format, text, &self.wires)
+            .map_err(|broken| self.broken(bases, &broken))?;
+        if after == text {
+            return Ok(None);
+        }
+        Ok(Some(Change {
+            path: self.path.clone(),
+            before,
+            after: Some(after),
+            drops_backup: false,
+        }))
+    }
+
+    /// What taking everything out would do; `None` if nothing is there.
+    pub(crate) fn disconnect(&self, bases: &Bases) -> Result<Option<Change>> {
+        let Some(before) = self.text()? else { return Ok(None) };
+        let left = disconnected(self.format, &before, &self.wires)
+            .map_err(|broken| self.broken(bases, &broken))?;
+        if left == before {
+            return Ok(None);
+        }
+        let backup = files::read_text(&backup_of(&self.path)).ok().flatten();
+        // If nothing else happened since, the file becomes what it was, byte for byte.
+        let unchanged = |backup: &String| {
+            let again = connected(self.format, backup, &self.wires);
+            again.is_ok_and(|again| again == before)
+        };
+        let after = match backup {
+            Some(backup) if unchanged(&backup) => Some(backup),
+            Some(_) => Some(if left.is_empty() { empty(self.format) } else { left }),
+            // Without a backup it was we who made the file.
+            None if left.is_empty() => None,
+            None => Some(left),
+        };
+        Ok(Some(Change {
+            path: self.path.clone(),
+            before: Some(before),
+            after,
+            drops_backup: true,
+        }))
+    }
+}
+
+impl Change {
+    /// Makes it; says where the backup is, if one was made.
+    pub(crate) fn apply(&self, bases: &Bases) -> Result<Option<PathBuf>> {
+        let now = files::read_text(&self.path)?;
+        if now != self.before {
+            let shown = bases.shown(&self.path);
+            return Err(CommandError::new(
+                Exit::Conflict,
+                format!("{shown} changed in this moment; nothing was written"),
+            )
+            .hint("do it again"));
+        }
+        let backup = backup_of(&self.path);
+        let mut made = None;
+        if let Some(before) = &self.before
+            && !self.drops_backup
+        {
+            files::replace_alike(&backup, before.as_bytes(), &self.path)?;
+            made = Some(backup.clone());
+        }
+        match &self.after {
+            Some(after) => files::replace_alike(&self.path, after.as_bytes(), &self.path)?,
+            None => {
+                files::remove(&self.path)?;
+                tidy(&self.path, bases);
+            }
+        }
+        if self.drops_backup {
+            files::remove(&backup)?;
+        }
+        Ok(made)
+    }
+}
+
+/// Folders that were made for the file go with it, if nothing else is in them.
+fn tidy(path: &Path, bases: &Bases) {
+    for folder in path.ancestors().skip(1).take(2) {
+        if bases.holds(folder) || !files::remove_empty_folder(folder) {
+            return;
+        }
+    }
+}
+
+fn empty(format: Format) -> String {
+    if format == Format::Json { "{}\n".to_owned() } else { String::new() }
+}
+
+fn backup_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(BACKUP);
+    PathBuf::from(name)
+}
+
+fn configuration() -> crate::error::Kind {
+    crate::error::Kind::Exit(Exit::Configuration)
+}

@@ -1,0 +1,213 @@
+//! Reading JSON with comments and trailing commas, with the place of everything in it.
+
+use serde_json::{Map, Value};
+
+use crate::setup::format::Broken;
+
+/// Deeper than any client nests its settings.
+const MAX_DEPTH: usize = 96;
+
+/// A value and where it stands.
+pub(super) struct Node {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) kind: Kind,
+}
+
+/// What a value is.
+pub(super) enum Kind {
+    Object(Vec<Member>),
+    Array(Vec<Node>),
+    Scalar(Value),
+}
+
+/// One key of an object.
+pub(super) struct Member {
+    pub(super) key: String,
+    pub(super) start: usize,
+    pub(super) value: Node,
+}
+
+impl Node {
+    /// The value without its places. Of a key that is written twice the last counts.
+    pub(super) fn value(&self) -> Value {
+        match &self.kind {
+            Kind::Scalar(value) => value.clone(),
+            Kind::Array(items) => Value::Array(items.iter().map(Self::value).collect()),
+            Kind::Object(members) => {
+                let entries = members.iter().map(|m| (m.key.clone(), m.value.value()));
+                Value::Object(entries.collect::<Map<_, _>>())
+            }
+        }
+    }
+}
+
+/// Reads a whole text; `None` if it holds nothing but blanks and comments.
+pub(super) fn read(text: &str) -> Result<Option<Node>, Broken> {
+    let mut reader = Reader { text, at: 0 };
+    if text.starts_with('\u{feff}') {
+        reader.at = '\u{feff}'.len_utf8();
+    }
+    reader.skip()?;
+    if reader.peek().is_none() {
+        return Ok(None);
+    }
+    let node = reader.value(0)?;
+    reader.skip()?;
+    match reader.peek() {
+        None => Ok(Some(node)),
+        Some(_) => Err(reader.broken("something follows after the end")),
+    }
+}
+
+/// The first place from `at` on that is no blank and no comment.
+pub(super) fn after_trivia(text: &str, at: usize) -> usize {
+    let mut reader = Reader { text, at };
+    // What was read once can be read again.
+    reader.skip().ok();
+    reader.at
+}
+
+/// The end of the last comment or other byte before `close` that is no blank, from `at` on.
+pub(super) fn end_of_trivia(text: &str, at: usize, close: usize) -> usize {
+    let inner = text.get(at..close).unwrap_or_default();
+    at + inner.trim_end_matches([' ', '\t', '\r', '\n']).len()
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn rest(&self) -> &str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn broken(&self, what: impl Into<String>) -> Broken {
+        Broken::at(self.text, self.at, what)
+    }
+
+    fn skip(&mut self) -> Result<(), Broken> {
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t' | b'\r' | b'\n') => self.at += 1,
+                Some(b'/') if self.rest().starts_with("//") => {
+                    self.at += self.rest().find('\n').unwrap_or(self.rest().len());
+                }
+                Some(b'/') if self.rest().starts_with("/*") => match self.rest().find("*/") {
+                    Some(end) => self.at += end + 2,
+                    None => return Err(self.broken("a comment is never closed")),
+                },
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Node, Broken> {
+        if depth > MAX_DEPTH {
+            return Err(self.broken("it is nested too deeply"));
+        }
+        let start = self.at;
+        let kind = match self.peek() {
+            Some(b'{') => self.object(depth)?,
+            Some(b'[') => self.array(depth)?,
+            Some(b'"') => Kind::Scalar(Value::String(self.string()?)),
+            Some(_) => self.word()?,
+            None => return Err(self.broken("the text ends where a value should stand")),
+        };
+        Ok(Node { start, end: self.at, kind })
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Kind, Broken> {
+        self.at += 1;
+        let mut members = Vec::new();
+        loop {
+            self.skip()?;
+            match self.peek() {
+                Some(b'}') => {
+                    self.at += 1;
+                    return Ok(Kind::Object(members));
+                }
+                Some(b'"') => {}
+                None => return Err(self.broken("a `{` is never closed")),
+                Some(_) => return Err(self.broken("here should stand a key in double quotes")),
+            }
+            let start = self.at;
+            let key = self.string()?;
+            self.skip()?;
+            if self.peek() != Some(b':') {
+                return Err(self.broken(format!("after the key {key:?} should stand a `:`")));
+            }
+            self.at += 1;
+            self.skip()?;
+            let value = self.value(depth + 1)?;
+            members.push(Member { key, start, value });
+            self.separator(b'}')?;
+        }
+    }
+
+    fn array(&mut self, depth: usize) -> Result<Kind, Broken> {
+        self.at += 1;
+        let mut items = Vec::new();
+        loop {
+            self.skip()?;
+            match self.peek() {
+                Some(b']') => {
+                    self.at += 1;
+                    return Ok(Kind::Array(items));
+                }
+                None => return Err(self.broken("a `[` is never closed")),
+                Some(_) => items.push(self.value(depth + 1)?),
+            }
+            self.separator(b']')?;
+        }
+    }
+
+    /// A comma, or the end of the collection, which is left to its reader.
+    fn separator(&mut self, close: u8) -> Result<(), Broken> {
+        self.skip()?;
+        match self.peek() {
+            Some(b',') => {
+                self.at += 1;
+                Ok(())
+            }
+            Some(byte) if byte == close => Ok(()),
+            None => Err(self.broken(format!("a `{}` is missing at the end", close as char))),
+            Some(_) => Err(self.broken(format!("here should stand a `,` or `{}`", close as char))),
+        }
+    }
+
+    fn string(&mut self) -> Result<String, Broken> {
+        let bytes = self.text.as_bytes();
+        let start = self.at;
+        let mut end = start + 1;
+        loop {
+            match bytes.get(end) {
+                Some(b'"') => break,
+                Some(b'\\') => end += 2,
+                Some(b'\n') | None => return Err(self.broken("a text is never closed")),
+                Some(_) => end += 1,
+            }
+        }
+        let written = self.text.get(start..=end).unwrap_or_default();
+        let text = serde_json::from_str(written)
+            .map_err(|_| self.broken(format!("{written} is no text that JSON knows")))?;
+        self.at = end + 1;
+        Ok(text)
+    }
+
+    fn word(&mut self) -> Result<Kind, Broken> {
+        let ends = |c: char| c.is_whitespace() || ",]}/:".contains(c);
+        let length = self.rest().find(ends).unwrap_or(self.rest().len());
+        let word = self.rest().get(..length).unwrap_or_default();
+        let value = serde_json::from_str(word)
+            .map_err(|_| self.broken(format!("{word:?} is no value that JSON knows")))?;
+        self.at += length;
+        Ok(Kind::Scalar(value))
+    }
+}

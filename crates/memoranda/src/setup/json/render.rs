@@ -1,0 +1,132 @@
+//! Writing JSON the way the rest of a file is written.
+
+use serde_json::{Map, Value};
+
+use super::read::Node;
+use crate::setup::format::{line_end, line_start};
+
+/// How a file is written.
+pub(super) struct Style {
+    /// One step to the right.
+    pub(super) unit: String,
+    /// What ends a line.
+    pub(super) line_end: &'static str,
+    is_one_line: bool,
+}
+
+impl Style {
+    /// Looks at how a text is written.
+    pub(super) fn of(text: &str) -> Self {
+        let trimmed = text.trim_start_matches('\u{feff}').trim();
+        Self {
+            unit: unit(text),
+            line_end: line_end(text),
+            is_one_line: trimmed.len() > 2 && trimmed.starts_with('{') && !trimmed.contains('\n'),
+        }
+    }
+
+    /// A value over several lines, unless everything here is on one. The first line has no indent.
+    pub(super) fn render(&self, value: &Value, indent: &str) -> String {
+        if self.is_one_line {
+            return compact(value);
+        }
+        let mut text = String::new();
+        self.write(&mut text, value, indent);
+        text
+    }
+
+    /// A value in the place of another: on one line if that one was.
+    pub(super) fn render_beside(
+        &self,
+        text: &str,
+        old: &Node,
+        value: &Value,
+        indent: &str,
+    ) -> String {
+        let written = text.get(old.start..old.end).unwrap_or_default();
+        match written.len() > 2 && !written.contains('\n') {
+            true => compact(value),
+            false => self.render(value, indent),
+        }
+    }
+
+    fn write(&self, text: &mut String, value: &Value, indent: &str) {
+        let (open, close, items): (_, _, Vec<(Option<&String>, &Value)>) = match value {
+            Value::Object(map) if !map.is_empty() => (
+                '{',
+                '}',
+                ordered(map).into_iter().map(|(key, value)| (Some(key), value)).collect(),
+            ),
+            Value::Array(list) if list.iter().any(|item| item.is_object() || item.is_array()) => {
+                ('[', ']', list.iter().map(|value| (None, value)).collect())
+            }
+            _ => return text.push_str(&compact(value)),
+        };
+        let inner = format!("{indent}{}", self.unit);
+        text.push(open);
+        for (n, (key, value)) in items.into_iter().enumerate() {
+            if n > 0 {
+                text.push(',');
+            }
+            text.push_str(self.line_end);
+            text.push_str(&inner);
+            if let Some(key) = key {
+                text.push_str(&Value::from(key.as_str()).to_string());
+                text.push_str(": ");
+            }
+            self.write(text, value, &inner);
+        }
+        text.push_str(self.line_end);
+        text.push_str(indent);
+        text.push(close);
+    }
+
+    /// The blanks at the beginning of the line of a byte.
+    pub(super) fn indent_of(&self, text: &str, at: usize) -> String {
+        let line = &text[line_start(text, at)..];
+        let line = line.trim_start_matches('\u{feff}');
+        line.chars().take_while(|c| *c == ' ' || *c == '\t').collect()
+    }
+
+    /// Whether nothing but blanks stands before a byte on its line.
+    pub(super) fn starts_line(&self, text: &str, at: usize) -> bool {
+        let start = line_start(text, at);
+        start > 0 && text[start..at].chars().all(|c| c == ' ' || c == '\t')
+    }
+}
+
+/// One step to the right, as the first line that has one does it.
+fn unit(text: &str) -> String {
+    let indented = text.lines().skip(1).find_map(|line| {
+        let rest = line.trim_start_matches([' ', '\t']);
+        let is_item = rest.starts_with(['"', '{', '[']);
+        (is_item && rest.len() < line.len()).then(|| &line[..line.len() - rest.len()])
+    });
+    indented.unwrap_or("  ").to_owned()
+}
+
+/// The keys of an object as people write them: what it is first, then what it takes.
+pub(crate) fn ordered(map: &Map<String, Value>) -> Vec<(&String, &Value)> {
+    const FIRST: [&str; 7] = ["version", "name", "matcher", "type", "command", "cmd", "args"];
+    let rank = |key: &str| FIRST.iter().position(|first| *first == key).unwrap_or(FIRST.len());
+    let mut members: Vec<_> = map.iter().collect();
+    members.sort_by_key(|(key, _)| rank(key));
+    members
+}
+
+/// A value on one line, with a blank after `:` and `,`.
+pub(super) fn compact(value: &Value) -> String {
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            let member = |(key, value): (&String, &Value)| {
+                format!("{}: {}", Value::from(key.as_str()), compact(value))
+            };
+            let members: Vec<_> = ordered(map).into_iter().map(member).collect();
+            format!("{{{}}}", members.join(", "))
+        }
+        Value::Array(list) => {
+            format!("[{}]", list.iter().map(compact).collect::<Vec<_>>().join(", "))
+        }
+        _ => value.to_string(),
+    }
+}

@@ -1,0 +1,85 @@
+//! Where clients keep their files, on each system.
+
+use std::path::{Path, PathBuf};
+
+use crate::config::Directories;
+use crate::env;
+
+/// A folder that a path is relative to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Base {
+    /// The person's own folder.
+    Home,
+    /// Where configuration lies: `~/.config`, or `%APPDATA%` on Windows.
+    Config,
+    /// Where applications keep what is theirs: as `Config`, but `~/Library/Application Support` on
+    /// a Mac.
+    Support,
+    /// Claude Code's folder for its state: `CLAUDE_CONFIG_DIR`, or the person's own.
+    ClaudeState,
+    /// Claude Code's folder: `CLAUDE_CONFIG_DIR`, or `~/.claude`.
+    Claude,
+    /// Codex's folder: `CODEX_HOME`, or `~/.codex`.
+    Codex,
+    /// The folder that one works in.
+    Project,
+}
+
+/// A path below one of these folders.
+pub(crate) type Place = (Base, &'static str);
+
+/// The folders, on this machine.
+#[derive(Clone, Debug)]
+pub(crate) struct Bases {
+    /// The person's own folder.
+    pub(crate) home: PathBuf,
+    config: PathBuf,
+    support: PathBuf,
+    claude: Option<PathBuf>,
+    codex: Option<PathBuf>,
+    /// The folder that one works in.
+    pub(crate) project: PathBuf,
+}
+
+impl Bases {
+    /// Finds them.
+    pub(crate) fn find(directories: &Directories) -> Self {
+        let home = directories.user.clone();
+        let config = directories.config_base.clone();
+        let support = match cfg!(target_os = "macos") {
+            true => home.join("Library").join("Application Support"),
+            false => config.clone(),
+        };
+        let claude = env::CLAUDE_CONFIG_DIR.get().map(PathBuf::from);
+        let codex = env::CODEX_HOME.get().map(PathBuf::from);
+        let project = env::working_directory().unwrap_or_else(|| PathBuf::from("."));
+        Self { home, config, support, claude, codex, project }
+    }
+
+    /// The path of a place.
+    pub(crate) fn path(&self, (base, rest): Place) -> PathBuf {
+        let folder = match base {
+            Base::Home => self.home.clone(),
+            Base::Config => self.config.clone(),
+            Base::Support => self.support.clone(),
+            Base::ClaudeState => self.claude.clone().unwrap_or_else(|| self.home.clone()),
+            Base::Claude => self.claude.clone().unwrap_or_else(|| self.home.join(".claude")),
+            Base::Codex => self.codex.clone().unwrap_or_else(|| self.home.join(".codex")),
+            Base::Project => self.project.clone(),
+        };
+        if rest.is_empty() { folder } else { folder.join(rest) }
+    }
+
+    /// A path as people write it.
+    pub(crate) fn shown(&self, path: &Path) -> String {
+        match path.strip_prefix(&self.home) {
+            Ok(rest) => format!("~/{}", rest.display()),
+            Err(_) => path.display().to_string(),
+        }
+    }
+
+    /// Whether a folder is one of these, and not the client's own.
+    pub(crate) fn holds(&self, folder: &Path) -> bool {
+        [&self.home, &self.config, &self.support, &self.project].iter().any(|base| *base == folder)
+    }
+}

@@ -1,0 +1,231 @@
+//! Connecting clients: their real files, with comments and odd formatting, before and after.
+
+use std::path::{Path, PathBuf};
+
+use super::support::Home;
+
+/// Every client, where its file lies here, and the fixture that stands for it.
+const CLIENTS: [(&str, &str, &str); 12] = [
+    ("claude-code", ".claude.json", "claude-code.json"),
+    ("claude-desktop", ".config/Claude/claude_desktop_config.json", "claude-desktop.json"),
+    ("cursor", ".cursor/mcp.json", "cursor.json"),
+    ("vscode", ".config/Code/User/mcp.json", "vscode.json"),
+    ("codex", ".codex/config.toml", "codex.toml"),
+    ("gemini", ".gemini/settings.json", "gemini.json"),
+    ("zed", ".config/zed/settings.json", "zed.json"),
+    ("windsurf", ".codeium/windsurf/mcp_config.json", "windsurf.json"),
+    ("cline", ".cline/data/settings/cline_mcp_settings.json", "cline.json"),
+    ("goose", ".config/goose/config.yaml", "goose.yaml"),
+    ("opencode", ".config/opencode/opencode.json", "opencode.json"),
+    ("lm-studio", ".lmstudio/mcp.json", "lm-studio.json"),
+];
+
+/// Files of hooks that exist already.
+const HOOKS: [(&str, &str); 3] = [
+    (".claude/settings.json", "claude-settings.json"),
+    (".cursor/hooks.json", "cursor-hooks.json"),
+    (".codex/hooks.json", "codex-hooks.json"),
+];
+
+fn fixture(name: &str) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/setup");
+    std::fs::read(folder.join(name)).unwrap()
+}
+
+fn put(home: &Home, place: &str, bytes: &[u8]) -> PathBuf {
+    let path = home.path().join(place);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+/// Every file below a folder, with its bytes.
+fn tree(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => files.push((path.clone(), std::fs::read(&path).unwrap())),
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Whether nothing but insertions leads from one text to the other.
+fn only_grew(before: &[u8], after: &[u8]) -> bool {
+    let mut rest = after.iter();
+    before.iter().all(|byte| rest.any(|other| other == byte))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn every_client_is_connected_and_left_without_a_trace() {
+    let home = Home::bare();
+    for (_, place, name) in CLIENTS {
+        put(&home, place, &fixture(name));
+    }
+    for (place, name) in HOOKS {
+        put(&home, place, &fixture(name));
+    }
+    let before = tree(home.path());
+    home.ok(&["setup", "--yes", "--hooks"]);
+    let connected = tree(home.path());
+    for (client, place, name) in CLIENTS {
+        let (old, new) = (fixture(name), std::fs::read(home.path().join(place)).unwrap());
+        let old = String::from_utf8(old).unwrap();
+        let new = String::from_utf8(new).unwrap();
+        assert!(new.contains("memoranda"), "{client}: {new}");
+        assert!(only_grew(old.as_bytes(), new.as_bytes()), "{client}: {new}");
+        assert_eq!(old.contains("\r\n"), new.contains("\r\n"), "{client}");
+        let has_bare = |text: &str| text.replace("\r\n", "").contains('\n');
+        assert_eq!(has_bare(&old), has_bare(&new), "{client}");
+        assert_eq!(old.starts_with('\u{feff}'), new.starts_with('\u{feff}'), "{client}");
+        let backup = home.path().join(format!("{place}.memoranda-backup"));
+        assert_eq!(std::fs::read(backup).unwrap(), fixture(name), "{client}");
+    }
+    let again = home.run(&["setup", "--yes", "--hooks"]);
+    assert!(again.err.contains("Nothing to do."), "{again:?}");
+    assert_eq!(tree(home.path()), connected, "doing it again changes nothing");
+    let table = home.json(&["setup"]);
+    for row in table["clients"].as_array().unwrap() {
+        assert_eq!(row["server"], "current", "{row}");
+        assert_ne!(row["hooks"], "absent", "{row}");
+        assert_eq!(row["action"], "none", "{row}");
+    }
+    home.ok(&["setup", "--remove", "--yes"]);
+    assert_eq!(tree(home.path()), before, "every byte is as it was");
+    assert!(!home.path().join(".copilot").exists(), "and the folders that were made are gone");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_others_wrote_meanwhile_stays() {
+    let home = Home::bare();
+    for (_, place, name) in CLIENTS {
+        put(&home, place, &fixture(name));
+    }
+    home.ok(&["setup", "--yes", "--hooks"]);
+    // The person adds a line at the end of what is theirs.
+    for (client, old, new) in [
+        ("cursor", "// the browser", "// the browser, and more"),
+        ("codex", "[profiles.fast]", "[profiles.slow]"),
+        ("goose", "smart_approve", "auto"),
+        ("claude-code", "\"numStartups\": 42", "\"numStartups\": 43"),
+    ] {
+        let (_, place, name) = CLIENTS.iter().find(|row| row.0 == client).unwrap();
+        let path = home.path().join(place);
+        let text = std::fs::read_to_string(&path).unwrap().replace(old, new);
+        std::fs::write(&path, text).unwrap();
+        home.ok(&["setup", client, "--remove", "--yes"]);
+        let expected = String::from_utf8(fixture(name)).unwrap().replace(old, new);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), expected, "{client}");
+        assert!(!home.path().join(format!("{place}.memoranda-backup")).exists(), "{client}");
+    }
+}
+
+#[test]
+fn without_a_name_nothing_is_done() {
+    let home = Home::bare();
+    put(&home, ".cursor/mcp.json", &fixture("cursor.json"));
+    let before = tree(home.path());
+    let said = home.run(&["setup"]);
+    assert_eq!(said.code, 0);
+    let row = said.out.lines().find(|line| line.starts_with("cursor")).unwrap();
+    let words: Vec<&str> = row.split_whitespace().collect();
+    assert_eq!(words, ["cursor", "yes", "no", "no", "connect", "~/.cursor/mcp.json"]);
+    assert!(said.err.contains("`memoranda setup cursor`"), "{said:?}");
+    let dry = home.ok(&["setup", "cursor", "--dry-run", "--hooks"]);
+    assert!(
+        dry.contains("+\t\t\"memoranda\": {") && dry.contains("+++ ~/.cursor/hooks.json"),
+        "{dry}"
+    );
+    home.fails(&["setup", "cursor"], 2, &["not done without a yes", "--yes"]);
+    let printed = home.ok(&["setup", "cursor", "--print"]);
+    let value: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(value["mcpServers"]["memoranda"]["args"][0], "mcp");
+    assert_eq!(tree(home.path()), before);
+}
+
+#[test]
+fn what_cannot_be_done_is_explained() {
+    let home = Home::bare();
+    put(&home, ".cursor/mcp.json", b"{\n  \"mcpServers\": {\n    oops\n  }\n}\n");
+    put(&home, ".codex/config.toml", b"model = \n");
+    let before = tree(home.path());
+    home.fails(
+        &["setup", "cursor", "-y"],
+        3,
+        &["~/.cursor/mcp.json was left alone: line 3", "hint:"],
+    );
+    home.fails(&["setup", "codex", "-y"], 3, &["~/.codex/config.toml was left alone: line 1"]);
+    home.fails(&["setup", "emacs"], 2, &["no client \"emacs\"", "there are: claude-code"]);
+    home.fails(
+        &["setup", "windsurf", "--scope", "project", "-y"],
+        2,
+        &["no settings of a project"],
+    );
+    home.fails(&["setup", "zed", "--toolsets", "nope", "-y"], 2, &["no toolset \"nope\""]);
+    assert_eq!(tree(home.path()), before);
+    // One that is broken does not keep the others from being connected.
+    put(&home, ".lmstudio/mcp.json", &fixture("lm-studio.json"));
+    let said = home.run(&["setup", "--yes"]);
+    assert_eq!(said.code, 3, "{said:?}");
+    assert!(home.path().join(".lmstudio/mcp.json.memoranda-backup").exists());
+}
+
+#[test]
+fn a_project_names_no_machine() {
+    let home = Home::bare();
+    home.ok(&["setup", "claude-code", "vscode", "--scope", "project", "--hooks", "-y"]);
+    for file in
+        [".mcp.json", ".vscode/mcp.json", ".claude/settings.json", ".github/hooks/memoranda.json"]
+    {
+        let text = std::fs::read_to_string(home.path().join(file)).unwrap();
+        assert!(text.contains("\"memoranda"), "{file}: {text}");
+        assert!(!text.contains(env!("CARGO_BIN_EXE_memoranda")), "{file}: {text}");
+    }
+    home.ok(&["setup", "--remove", "--scope", "project", "-y"]);
+    assert_eq!(tree(home.path()), [], "files that were made are gone again");
+}
+
+#[test]
+fn the_vault_that_was_named_is_the_one_that_is_served() {
+    let home = Home::bare();
+    home.ok(&["setup", "lm-studio", "-y", "--home", "elsewhere"]);
+    let text = std::fs::read_to_string(home.path().join(".lmstudio/mcp.json")).unwrap();
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let args = &value["mcpServers"]["memoranda"]["args"];
+    let there = home.path().canonicalize().unwrap().join("elsewhere");
+    let named = PathBuf::from(args[2].as_str().unwrap());
+    assert_eq!(named.file_name(), there.file_name());
+    assert!(named.is_absolute(), "{args}");
+    assert_eq!(
+        (&args[1], &args[3], &args[4]),
+        (&"--home".into(), &"--toolsets".into(), &"memory".into())
+    );
+    // What was written starts.
+    let command = value["mcpServers"]["memoranda"]["command"].as_str().unwrap();
+    assert!(Path::new(command).is_file(), "{command}");
+}
+
+#[cfg(unix)]
+#[test]
+fn rights_and_links_stay() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::bare();
+    let real = put(&home, "dotfiles/claude.json", &fixture("claude-code.json"));
+    std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let link = home.path().join(".claude.json");
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    home.ok(&["setup", "claude-code", "-y"]);
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert!(link.is_symlink());
+    assert_eq!(mode(&real), 0o600);
+    assert_eq!(mode(&home.path().join(".claude.json.memoranda-backup")), 0o600);
+    assert!(std::fs::read_to_string(&real).unwrap().contains("memoranda"));
+}
