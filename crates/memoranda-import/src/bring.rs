@@ -155,6 +155,8 @@ struct Wanted {
 /// What a piece brings.
 enum New {
     Note(Stamped),
+    /// A note that may say less than the one that is here.
+    Abridged(Stamped),
     /// A note, and what to add to one that is there already.
     Facts(Stamped, Vec<Edit>),
     /// Bytes, and what the last import left at their place.
@@ -188,7 +190,7 @@ impl<'m> Importer<'m> {
         }
         let Some(wanted) = self.wanted(piece)? else { return Ok(()) };
         self.batch_bytes += match &wanted.new {
-            New::Note(stamped) | New::Facts(stamped, _) => stamped.len(),
+            New::Note(stamped) | New::Abridged(stamped) | New::Facts(stamped, _) => stamped.len(),
             New::Exact(bytes, _) => bytes.len(),
         };
         self.batch.push(wanted);
@@ -214,6 +216,10 @@ impl<'m> Importer<'m> {
                 Some(stamped) => New::Note(stamped),
                 None => New::Exact(text.into_bytes(), None),
             },
+            Body::Abridged(text) => match stamped(&text) {
+                Some(stamped) => New::Abridged(stamped),
+                None => New::Exact(text.into_bytes(), None),
+            },
             Body::Facts(text, edits) => match stamped(&text) {
                 Some(stamped) => New::Facts(stamped, edits),
                 None => New::Exact(text.into_bytes(), None),
@@ -227,12 +233,11 @@ impl<'m> Importer<'m> {
         let mut place = Place { project, path };
         let is_used = self.taken(&place.project)?.contains(&place.path.key());
         if let New::Exact(bytes, _) = new {
-            let last = if is_used { self.last_import(&place)? } else { None };
-            let is_gone = !is_used && self.is_deleted(&place)?;
-            if is_gone {
+            if self.is_deleted(&place)? {
                 self.told(id, place, Verdict::Deleted);
                 return Ok(None);
             }
+            let last = self.last_import(&place)?;
             self.reserve(&place);
             return Ok(Some(Wanted { id, place, new: New::Exact(bytes, last), is_known: is_used }));
         }
@@ -429,10 +434,12 @@ impl<'m> Importer<'m> {
 /// What to do with a piece, given what lies in its place.
 fn decide(new: &New, is_known: bool, here: Option<&[u8]>, at: Timestamp) -> Decision {
     match (new, here) {
-        (New::Note(stamped) | New::Facts(stamped, _), None) => match stamped.text(at) {
-            Some(text) => (Verdict::Created, Some(text.into_bytes())),
-            None => (Verdict::Failed, None),
-        },
+        (New::Note(stamped) | New::Abridged(stamped) | New::Facts(stamped, _), None) => {
+            match stamped.text(at) {
+                Some(text) => (Verdict::Created, Some(text.into_bytes())),
+                None => (Verdict::Failed, None),
+            }
+        }
         (New::Exact(bytes, _), None) => (Verdict::Created, Some(bytes.clone())),
         (New::Exact(bytes, _), Some(here)) if bytes == here => (Verdict::Unchanged, None),
         (New::Exact(bytes, last), Some(here)) => match *last == Some(hash(here)) {
@@ -440,8 +447,11 @@ fn decide(new: &New, is_known: bool, here: Option<&[u8]>, at: Timestamp) -> Deci
             false => (Verdict::Edited, None),
         },
         // Somebody made a note here in the meantime.
-        (New::Note(_), Some(_)) if !is_known => (Verdict::Taken, None),
-        (New::Note(stamped) | New::Facts(stamped, _), Some(here)) => {
+        (New::Note(_) | New::Abridged(_), Some(_)) if !is_known => (Verdict::Taken, None),
+        (New::Abridged(stamped), Some(here)) if stamped.has_body_of(here) => {
+            (Verdict::Unchanged, None)
+        }
+        (New::Note(stamped) | New::Abridged(stamped) | New::Facts(stamped, _), Some(here)) => {
             let found = std::str::from_utf8(here).ok().and_then(stamp::found);
             let Some(found) = found else { return (Verdict::Edited, None) };
             let recorded = found.recorded.as_deref();
@@ -458,7 +468,7 @@ fn decide(new: &New, is_known: bool, here: Option<&[u8]>, at: Timestamp) -> Deci
                         false => stamped.mark(&joined, at),
                     }
                 }
-                New::Note(_) | New::Exact(..) => None,
+                New::Note(_) | New::Abridged(_) | New::Exact(..) => None,
             };
             match text {
                 Some(text) => (Verdict::Updated, Some(text.into_bytes())),

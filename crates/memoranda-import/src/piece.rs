@@ -35,6 +35,8 @@ pub enum Naming {
 pub enum Body {
     /// A note, which gets to know where it came from.
     Note(String),
+    /// A note from an export that leaves things out: a note that says the same stays as it is.
+    Abridged(String),
     /// A note of facts, and the facts one by one: a note that is there already, or was edited,
     /// gets those that it lacks.
     Facts(String, Vec<Edit>),
@@ -57,23 +59,13 @@ impl Draft {
     /// The same with a key; an empty value is left out.
     pub(crate) fn key(self, key: &str, value: impl Into<String>) -> Self {
         let value = value.into();
-        if value.is_empty() { self } else { self.value(key, MetaValue::Text(value)) }
-    }
-
-    /// The same with a key that has several values; none are left out.
-    pub(crate) fn list(self, key: &str, values: impl IntoIterator<Item = String>) -> Self {
-        let values: Vec<_> = values.into_iter().map(MetaValue::Text).collect();
-        if values.is_empty() { self } else { self.value(key, MetaValue::List(values)) }
-    }
-
-    /// The same with any value.
-    pub(crate) fn value(mut self, key: &str, value: MetaValue) -> Self {
-        let edit = Edit::SetKey { key: key.to_owned(), value };
-        // The head is empty or a block that was written here, so there is nothing to refuse.
-        if let Ok(head) = apply(&self.head, &edit) {
-            self.head = head;
+        if value.is_empty() {
+            return self;
         }
-        self
+        // The head is empty or a block that was written here, so there is nothing to refuse.
+        let edit = Edit::SetKey { key: key.to_owned(), value: MetaValue::Text(value) };
+        let head = apply(&self.head, &edit).unwrap_or(self.head);
+        Self { head, ..self }
     }
 
     /// The whole text.
@@ -189,8 +181,8 @@ mod tests {
         let check = |draft: Draft, expected: &str| assert_eq!(draft.text(), expected);
         check(Draft::new("text"), "text\n");
         check(
-            Draft::new("# T\n").key("title", "a: b").key("empty", "").list("tags", ["x".into()]),
-            "---\ntitle: \"a: b\"\ntags:\n  - x\n---\n\n# T\n",
+            Draft::new("# T\n").key("title", "a: b").key("empty", "").key("no", "x"),
+            "---\ntitle: \"a: b\"\n\"no\": x\n---\n\n# T\n",
         );
         check(Draft::new("").key("type", "note"), "---\ntype: note\n---\n");
     }

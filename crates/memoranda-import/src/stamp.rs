@@ -52,6 +52,12 @@ impl Stamped {
         self.text.len()
     }
 
+    /// Whether a note says the same below its frontmatter.
+    pub(crate) fn has_body_of(&self, here: &[u8]) -> bool {
+        let body = |text: &str| text.get(parse(text).body).unwrap_or_default().trim().to_owned();
+        std::str::from_utf8(here).is_ok_and(|here| body(here) == body(&self.text))
+    }
+
     /// The whole note, as of a time.
     pub(crate) fn text(&self, at: Timestamp) -> Option<String> {
         self.mark(&self.text, at)

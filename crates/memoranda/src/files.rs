@@ -53,6 +53,15 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     keep(draft, path)
 }
 
+/// The names in a folder, sorted; none if there is no such folder.
+pub(crate) fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
 /// Replaces a file whole, with the rights of another: who could not read the one shall not read
 /// the other.
 pub(crate) fn replace_alike(path: &Path, bytes: &[u8], like: &Path) -> Result<()> {

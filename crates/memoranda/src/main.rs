@@ -16,6 +16,7 @@ mod offer;
 mod output;
 mod paint;
 mod progress;
+mod rules;
 mod session;
 mod setup;
 mod table;

@@ -31,6 +31,8 @@ mod graph_tools;
 mod help;
 #[path = "it/hooks.rs"]
 mod hooks;
+#[path = "it/imports.rs"]
+mod imports;
 #[path = "it/json.rs"]
 mod json;
 #[path = "it/mcp.rs"]
@@ -41,6 +43,8 @@ mod memory_tool;
 mod notes_tools;
 #[path = "it/output.rs"]
 mod output;
+#[path = "it/rules.rs"]
+mod rules;
 #[path = "it/setup.rs"]
 mod setup;
 #[path = "it/records.rs"]

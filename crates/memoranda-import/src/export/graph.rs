@@ -6,10 +6,18 @@ use std::io::Write;
 use memoranda_engine::Memory;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::note::{content, parse};
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::{Exported, files};
 use crate::error::{ImportError, Result};
+
+/// A line of the file, its keys in the order in which the reference server writes them.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "lowercase", rename_all_fields = "camelCase")]
+enum Line {
+    Entity { name: String, entity_type: String, observations: Vec<String> },
+    Relation { from: String, to: String, relation_type: String },
+}
 
 /// Writes the notes of a project, or of one folder in it, as entities and relations.
 pub fn graph(
@@ -20,8 +28,9 @@ pub fn graph(
 ) -> Result<Exported> {
     let mut exported = Exported { projects: 1, ..Exported::default() };
     let mut relations = Vec::new();
-    let mut put = |value: &Value, exported: &mut Exported| -> Result<()> {
-        let mut line = value.to_string();
+    let mut put = |line: &Line, exported: &mut Exported| -> Result<()> {
+        let line = serde_json::to_string(line);
+        let mut line = line.map_err(|e| ImportError::NotThat(e.to_string()))?;
         line.push('\n');
         exported.files += 1;
         exported.bytes += line.len() as u64;
@@ -45,18 +54,14 @@ pub fn graph(
         });
         let observations: Vec<String> = current.map(|fact| content(&text, fact)).collect();
         let kind = note.frontmatter.text("type").unwrap_or_else(|| note.note_type());
-        let entity = json!({
-            "type": "entity", "name": name, "entityType": kind, "observations": observations,
-        });
-        put(&entity, &mut exported)?;
         for relation in &note.relations {
-            relations.push(json!({
-                "type": "relation",
-                "from": name,
-                "to": relation.name(),
-                "relationType": relation.relation_type,
-            }));
+            relations.push(Line::Relation {
+                from: name.clone(),
+                to: relation.name().to_owned(),
+                relation_type: relation.relation_type.clone(),
+            });
         }
+        put(&Line::Entity { name, entity_type: kind, observations }, &mut exported)?;
     }
     for relation in &relations {
         put(relation, &mut exported)?;

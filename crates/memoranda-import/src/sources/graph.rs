@@ -174,7 +174,7 @@ fn note(name: &str, entity: Entity) -> (String, Vec<Edit>) {
     };
     let relations = entity.relations.into_iter().map(relate);
     let edits: Vec<Edit> = facts.chain(relations).collect();
-    let draft = Draft::new(format!("# {name}\n")).key("title", name).key("type", entity.kind);
+    let draft = Draft::new("").key("title", name).key("type", entity.kind);
     let text = edits.iter().fold(draft.text(), |text, edit| apply(&text, edit).unwrap_or(text));
     (text, edits)
 }

@@ -104,7 +104,13 @@ fn memory(
         expires: read_time("expires_at"),
         metadata: json::object(object.get("metadata")),
     };
-    intake.piece(record.piece(target)?)
+    let piece = record.piece(target)?;
+    // The export leaves out paths, category and metadata, which the database has.
+    let is_abridged = !object.contains_key("updated_at");
+    intake.piece(match piece.body {
+        Body::Note(text) if is_abridged => Piece { body: Body::Abridged(text), ..piece },
+        _ => piece,
+    })
 }
 
 /// A reminder, as the records dialect keeps it.

@@ -23,6 +23,7 @@ mod reference;
 mod reminders;
 mod restore;
 mod rm;
+mod rules;
 mod search;
 mod serve;
 mod setup;
@@ -73,6 +74,7 @@ pub(crate) enum Command {
     Vacuum(vacuum::Args),
     Export(export::Args),
     Import(import::Args),
+    Rules(rules::Args),
     Config(config::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -113,6 +115,7 @@ pub(crate) fn run(session: &Session, command: Command) -> Result<Exit> {
         Command::Vacuum(args) => vacuum::run(session, &args),
         Command::Export(args) => export::run(session, &args),
         Command::Import(args) => import::run(session, &args),
+        Command::Rules(args) => rules::run(session, &args),
         Command::Config(args) => config::run(session, &args),
         Command::Completions(args) => completions::run(session, &args),
         Command::Man(args) => man::run(session, &args),

@@ -161,7 +161,7 @@ fn every_answer_has_its_keys() {
     check(&doctor, &keys);
     assert_eq!(doctor["agrees"], true);
     check(&home.json(&["vacuum", "-n"]), &["notes", "contents", "bytes", "dry_run"]);
-    check(&home.json(&["export", "x.tar"]), &["file", "projects", "files", "bytes"]);
+    check(&home.json(&["export", "x.tar"]), &["file", "format", "projects", "files", "bytes"]);
     let imported = home.json(&["import", "x.tar", "--home", "two"]);
     check(&imported, &["home", "files", "segments"]);
     check(&home.json(&["config", "show"])["settings"][0], &["key", "value", "origin"]);

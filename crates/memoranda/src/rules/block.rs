@@ -1,0 +1,102 @@
+//! A block of our own in a file that people write: everything outside of its marks stays to the
+//! byte.
+
+const BEGIN: &str = "<!-- memoranda:rules:begin (made by `memoranda rules generate`) -->";
+const BEGIN_SIGN: &str = "<!-- memoranda:rules:begin";
+const END: &str = "<!-- memoranda:rules:end -->";
+
+/// Why a file is left alone.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum BlockError {
+    /// A mark is missing, doubled, or in the wrong order.
+    Damaged,
+}
+
+/// The text with this block; an empty block is no block.
+pub(crate) fn with_block(text: &str, block: &str) -> Result<String, BlockError> {
+    let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let written = match block.is_empty() {
+        true => String::new(),
+        false => format!("{BEGIN}\n{}\n{END}\n", block.trim_end()).replace('\n', ending),
+    };
+    Ok(match find(text)? {
+        Some((start, end)) if written.is_empty() => {
+            // The blank line that set the block apart goes with it.
+            let before = &text[..start];
+            let before = before.strip_suffix(ending).filter(|rest| rest.ends_with(ending));
+            format!("{}{}", before.unwrap_or(&text[..start]), &text[end..])
+        }
+        Some((start, end)) => format!("{}{written}{}", &text[..start], &text[end..]),
+        None if written.is_empty() => text.to_owned(),
+        None if text.trim().is_empty() => written,
+        None => {
+            let gap = if text.ends_with('\n') { ending.to_owned() } else { ending.repeat(2) };
+            format!("{text}{gap}{written}")
+        }
+    })
+}
+
+/// The text as a person wrote it.
+pub(crate) fn without_block(text: &str) -> Result<String, BlockError> {
+    with_block(text, "")
+}
+
+/// Where the block is, its last line ending included.
+fn find(text: &str) -> Result<Option<(usize, usize)>, BlockError> {
+    let (begins, ends) = (text.matches(BEGIN_SIGN).count(), text.matches(END).count());
+    match (begins, ends) {
+        (0, 0) => return Ok(None),
+        (1, 1) => {}
+        _ => return Err(BlockError::Damaged),
+    }
+    let (start, end) = (text.find(BEGIN_SIGN), text.find(END));
+    let (Some(start), Some(end)) = (start, end) else { return Err(BlockError::Damaged) };
+    if end < start {
+        return Err(BlockError::Damaged);
+    }
+    let mut end = end + END.len();
+    for ending in ["\r\n", "\n"] {
+        if text[end..].starts_with(ending) {
+            end += ending.len();
+            break;
+        }
+    }
+    Ok(Some((start, end)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(text: &str) -> String {
+        format!("{BEGIN}\n{text}\n{END}\n")
+    }
+
+    #[test]
+    fn what_a_person_wrote_stays() {
+        for person in ["", "# Mine\n", "# Mine", "a\r\nb\r\n", "a\n\n\nb\n"] {
+            let with = with_block(person, "- one\n").unwrap();
+            assert_eq!(with_block(&with, "- one").unwrap(), with, "{person:?}");
+            let changed = with_block(&with, "- two\n").unwrap();
+            assert_eq!(with_block(&changed, "- one").unwrap(), with, "{person:?}");
+            let taken = without_block(&with).unwrap();
+            assert_eq!(taken.trim_end(), person.trim_end(), "{person:?}");
+            assert!(taken.starts_with(person) || person == "# Mine", "{person:?} {taken:?}");
+        }
+        let around = format!("above\n\n{}\nbelow\n", block("- one"));
+        let expected = format!("above\n\n{}\nbelow\n", block("- two"));
+        assert_eq!(with_block(&around, "- two").unwrap(), expected);
+    }
+
+    #[test]
+    fn damaged_marks_are_left_alone() {
+        for text in [
+            BEGIN.to_owned(),
+            END.to_owned(),
+            format!("{END}\n{BEGIN}\n"),
+            block("x") + &block("y"),
+        ] {
+            assert_eq!(with_block(&text, "z"), Err(BlockError::Damaged));
+        }
+    }
+}

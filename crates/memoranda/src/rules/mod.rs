@@ -1,0 +1,25 @@
+//! Rule files: what agents read at the start of a task, made from the rules that are remembered,
+//! and read back as rules.
+//!
+//! Everything here is text in, text out; the command beside it reads and writes the files.
+
+mod block;
+mod read;
+mod render;
+mod target;
+
+pub(crate) use block::{BlockError, with_block, without_block};
+pub(crate) use read::rules_in;
+pub(crate) use render::{MARK, pages};
+pub(crate) use target::{Form, READ_FROM, TARGETS, Target, target};
+
+/// A rule, as a file states it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Rule {
+    /// What it says.
+    pub(crate) text: String,
+    /// The files that it is for, as globs; all if empty.
+    pub(crate) paths: Vec<String>,
+    /// What it is grouped by; empty if by nothing.
+    pub(crate) category: String,
+}

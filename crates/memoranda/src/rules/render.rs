@@ -1,0 +1,207 @@
+//! Rules as the pages of a target: the same rules give the same bytes, in whatever order they
+//! were found and whenever it is done.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use memoranda_engine::core::note::permalink::slug;
+
+use super::Rule;
+use super::target::{Form, Target};
+
+/// What every file that belongs to Memoranda holds.
+pub(crate) const MARK: &str =
+    "<!-- Made by `memoranda rules generate`; edit the rules, not this. -->";
+
+/// One file of a target.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Page {
+    /// Where, relative to the repository.
+    pub(crate) path: String,
+    /// What it holds: the whole file, or for a block what stands between the marks.
+    pub(crate) text: String,
+}
+
+/// The files that a target needs for these rules; none without rules.
+pub(crate) fn pages(target: &Target, rules: &[Rule]) -> Vec<Page> {
+    if rules.is_empty() {
+        return Vec::new();
+    }
+    // What a reader cannot keep apart by files stands in one page, each rule with its files.
+    if matches!(target.form, Form::Block | Form::Plain) {
+        let list = listed(&rules.iter().collect::<Vec<_>>(), Scoped::Said);
+        let text = match target.form {
+            Form::Block => list,
+            _ => format!("{MARK}\n\n{list}"),
+        };
+        return vec![Page { path: target.path.to_owned(), text }];
+    }
+    let mut by_paths: BTreeMap<Vec<String>, Vec<&Rule>> = BTreeMap::new();
+    for rule in rules {
+        let mut paths = rule.paths.clone();
+        paths.sort();
+        by_paths.entry(paths).or_default().push(rule);
+    }
+    let mut used: Vec<String> = Vec::new();
+    let mut page = |(paths, rules): (Vec<String>, Vec<&Rule>)| {
+        let mut path = path_for(target, &paths);
+        while used.contains(&path) {
+            path = path.replacen("memoranda-", "memoranda-x-", 1);
+        }
+        used.push(path.clone());
+        let head = head(target.form, &paths);
+        let text = format!("{head}{MARK}\n\n{}", listed(&rules, Scoped::Silent));
+        Page { path, text }
+    };
+    by_paths.into_iter().map(&mut page).collect()
+}
+
+/// Whether a list says for which files a rule is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scoped {
+    Said,
+    Silent,
+}
+
+/// Rules as a list: those of no category first, then each category under its heading.
+fn listed(rules: &[&Rule], scoped: Scoped) -> String {
+    let mut by_category: BTreeMap<&str, Vec<&Rule>> = BTreeMap::new();
+    for rule in rules {
+        by_category.entry(rule.category.as_str()).or_default().push(rule);
+    }
+    let mut text = String::from("# Rules\n");
+    for (category, rules) in by_category {
+        if !category.is_empty() {
+            let _ = write!(text, "\n## {}\n", one_line(category));
+        }
+        text.push('\n');
+        for rule in rules {
+            let scope = match scoped {
+                Scoped::Said if !rule.paths.is_empty() => {
+                    let globs: Vec<_> = rule.paths.iter().map(|p| format!("`{p}`")).collect();
+                    format!("For {}: ", globs.join(", "))
+                }
+                _ => String::new(),
+            };
+            let mut lines = rule.text.trim().lines();
+            let first = lines.next().unwrap_or_default();
+            let _ = writeln!(text, "- {scope}{}", first.trim_end());
+            for line in lines {
+                match line.trim_end() {
+                    "" => text.push('\n'),
+                    line => {
+                        let _ = writeln!(text, "  {line}");
+                    }
+                }
+            }
+        }
+    }
+    text
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn path_for(target: &Target, paths: &[String]) -> String {
+    let Some(first) = paths.first() else { return target.path.to_owned() };
+    let name = slug(&first.replace(['*', '/', '.', '{', '}', ','], " "));
+    let name = if name.is_empty() { "files".to_owned() } else { name };
+    let name: String = name.chars().take(60).collect();
+    target.path.replacen("memoranda", &format!("memoranda-{name}"), 1)
+}
+
+/// What a page begins with, for readers that want to be told when it holds.
+fn head(form: Form, paths: &[String]) -> String {
+    let quoted = |glob: &String| format!("\"{}\"", glob.replace('\\', "\\\\").replace('"', "\\\""));
+    let globs = paths.join(",");
+    match (form, paths) {
+        (Form::PathList(_), []) | (Form::Block | Form::Plain, _) => String::new(),
+        (Form::PathList(key), paths) => {
+            let items: String =
+                paths.iter().map(|path| format!("  - {}\n", quoted(path))).collect();
+            format!("---\n{key}:\n{items}---\n")
+        }
+        (Form::Cursor, []) => {
+            "---\ndescription: Rules of this project\nalwaysApply: true\n---\n".to_owned()
+        }
+        (Form::Cursor, _) => format!(
+            "---\ndescription: Rules of this project for certain files\nglobs: {globs}\n\
+             alwaysApply: false\n---\n"
+        ),
+        (Form::Copilot, []) => "---\napplyTo: \"**\"\n---\n".to_owned(),
+        (Form::Copilot, _) => format!("---\napplyTo: {}\n---\n", quoted(&globs)),
+        (Form::Windsurf, []) => "---\ntrigger: always_on\n---\n".to_owned(),
+        (Form::Windsurf, _) => format!("---\ntrigger: glob\nglobs: {globs}\n---\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::target;
+    use super::*;
+
+    fn rule(text: &str, paths: &[&str], category: &str) -> Rule {
+        let paths = paths.iter().map(|&path| path.to_owned()).collect();
+        Rule { text: text.to_owned(), paths, category: category.to_owned() }
+    }
+
+    fn check(name: &str, rules: &[Rule], expected: &[(&str, &str)]) {
+        let pages = pages(target(name).unwrap(), rules);
+        let found: Vec<_> = pages.iter().map(|p| (p.path.as_str(), p.text.as_str())).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn each_reader_gets_what_it_reads() {
+        let rules = [
+            rule("Use pnpm", &[], ""),
+            rule("Two\n\nparagraphs", &[], "Style"),
+            rule("Strict", &["src/**/*.ts"], ""),
+        ];
+        check("agents", &[], &[]);
+        check(
+            "agents",
+            &rules,
+            &[(
+                "AGENTS.md",
+                "# Rules\n\n- Use pnpm\n- For `src/**/*.ts`: Strict\n\n## Style\n\n- Two\n\n  paragraphs\n",
+            )],
+        );
+        check(
+            "claude",
+            &rules[1..],
+            &[
+                (
+                    ".claude/rules/memoranda.md",
+                    &format!("{MARK}\n\n# Rules\n\n## Style\n\n- Two\n\n  paragraphs\n"),
+                ),
+                (
+                    ".claude/rules/memoranda-src-ts.md",
+                    &format!(
+                        "---\npaths:\n  - \"src/**/*.ts\"\n---\n{MARK}\n\n# Rules\n\n- Strict\n"
+                    ),
+                ),
+            ],
+        );
+        check(
+            "cursor",
+            &rules[..1],
+            &[(
+                ".cursor/rules/memoranda.mdc",
+                &format!(
+                    "---\ndescription: Rules of this project\nalwaysApply: true\n---\n{MARK}\n\n\
+                     # Rules\n\n- Use pnpm\n"
+                ),
+            )],
+        );
+    }
+
+    #[test]
+    fn globs_that_look_alike_get_pages_of_their_own() {
+        let rules = [rule("a", &["src/*.ts"], ""), rule("b", &["src/**/*.ts"], "")];
+        let pages = pages(target("cursor").unwrap(), &rules);
+        assert_eq!(pages.len(), 2);
+        assert_ne!(pages[0].path, pages[1].path);
+    }
+}

@@ -1,0 +1,528 @@
+//! Memories of other systems: note by note what comes, and what a second run does.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use super::support::Home;
+
+/// Writes a file outside the vault.
+fn put(home: &Home, path: &str, bytes: impl AsRef<[u8]>) {
+    let path = home.path().join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, bytes).unwrap();
+}
+
+fn zip(home: &Home, path: &str, files: &[(&str, &str)]) {
+    let file = std::fs::File::create(home.path().join(path)).unwrap();
+    let mut zip = zip::ZipWriter::new(file);
+    for (name, text) in files {
+        zip.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(text.as_bytes()).unwrap();
+    }
+    zip.finish().unwrap();
+}
+
+/// A note without what its import says of the time and the hash.
+#[track_caller]
+fn note(home: &Home, place: &str) -> String {
+    let text = String::from_utf8(home.read(place)).unwrap();
+    let told = |line: &&str| !line.starts_with("imported_at") && !line.starts_with("imported_hash");
+    text.lines().filter(told).map(|line| format!("{line}\n")).collect()
+}
+
+/// Imports, and checks how many were new, updated, unchanged, edited and deleted.
+#[track_caller]
+fn counts(home: &Home, args: &[&str], expected: [u64; 5]) -> Value {
+    let said = home.run(&[&["import"], args, &["--json"]].concat());
+    let report: Value = serde_json::from_str(&said.out).unwrap_or_else(|_| panic!("{said:?}"));
+    let keys = ["created", "updated", "unchanged", "edited", "deleted"];
+    let found = keys.map(|key| report[key].as_u64().unwrap());
+    assert_eq!(found, expected, "{report:#}");
+    let failed = !report["problems"].as_array().unwrap().is_empty();
+    assert_eq!(said.code, i32::from(failed), "{said:?}");
+    report
+}
+
+fn claude(title: &str, answer: &str) -> String {
+    json!([
+        {
+            "uuid": "c1", "name": title, "summary": "On databases",
+            "created_at": "2026-02-14T10:04:22.123456Z", "updated_at": "2026-02-14T10:22:41Z",
+            "chat_messages": [
+                {
+                    "uuid": "m1", "sender": "human", "text": "Which one?", "content": [],
+                    "created_at": "2026-02-14T10:04:22Z",
+                    "attachments": [{ "file_name": "a.sql", "extracted_content": "select 1;" }],
+                    "files": [{ "file_name": "plan.png" }],
+                },
+                {
+                    "uuid": "m2", "sender": "assistant", "text": "old form",
+                    "created_at": "2026-02-14T10:05:00Z",
+                    "content": [
+                        { "type": "thinking", "thinking": "left out" },
+                        { "type": "text", "text": answer },
+                        { "type": "tool_use", "name": "search", "input": {} },
+                    ],
+                },
+            ],
+        },
+        { "uuid": "c2", "name": "Empty", "chat_messages": [] },
+        { "oops": true },
+    ])
+    .to_string()
+}
+
+#[test]
+fn claude_comes_from_its_zip_note_by_note() {
+    let home = Home::new();
+    let projects = json!([
+        { "uuid": "starter", "name": "How to", "is_starter_project": true },
+        {
+            "uuid": "p1", "name": "Shop", "description": "A shop.", "prompt_template": "Be brief.",
+            "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-02T00:00:00Z",
+            "docs": [{ "uuid": "d1", "filename": "notes.txt", "content": "- [x] as is" }],
+        },
+    ]);
+    let memories = json!([{ "account_uuid": "a", "conversations_memory": "Likes Rust.",
+                            "project_memories": { "p1": "Sells books." } }]);
+    let files = [
+        ("conversations.json", claude("Databases", "# Postgres\n\n- [fact] no fact #x")),
+        ("projects.json", projects.to_string()),
+        ("memories.json", memories.to_string()),
+        ("users.json", "[{\"uuid\": \"a\", \"email_address\": \"x@example.org\"}]".to_owned()),
+    ];
+    let files: Vec<_> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    zip(&home, "export.zip", &files);
+
+    let planned = home.run(&["import", "export.zip", "--dry-run"]);
+    assert!(planned.out.contains("new     main/claude/conversations/2026-02-14 Databases.md\n"));
+    assert!(!home.file("main/claude").exists());
+    let report = counts(&home, &["export.zip"], [5, 0, 0, 0, 0]);
+    assert_eq!(report["source"], "claude");
+    let problem = &report["problems"][0];
+    assert_eq!(problem["at"], "conversations.json [2]");
+    assert_eq!(report["skipped"][0]["reason"], "conversations without a word");
+    assert_eq!(
+        note(&home, "main/claude/conversations/2026-02-14 Databases.md"),
+        "---\n\
+         title: Databases\n\
+         type: conversation\n\
+         created: \"2026-02-14T10:04:22Z\"\n\
+         modified: \"2026-02-14T10:22:41Z\"\n\
+         summary: On databases\n\
+         imported_from: claude\n\
+         imported_id: c1\n\
+         ---\n\n\
+         # Databases\n\n\
+         ## You (2026-02-14 10:04 UTC)\n\n\
+         > Which one?\n>\n> **Attachment: a.sql**\n>\n> ```\n> select 1;\n> ```\n>\n>\n\
+         > **File: plan.png**\n\n\
+         ## Claude (2026-02-14 10:05 UTC)\n\n\
+         > # Postgres\n>\n> - [fact] no fact #x\n>\n> *(used search)*\n"
+    );
+    assert_eq!(
+        note(&home, "main/claude/projects/Shop/Shop.md"),
+        "---\ntitle: Shop\ntype: project\ncreated: \"2026-01-01T00:00:00Z\"\n\
+         modified: \"2026-01-02T00:00:00Z\"\nimported_from: claude\nimported_id: p1\n---\n\n\
+         # Shop\n\nA shop.\n\n## Instructions\n\n> Be brief.\n"
+    );
+    let document = note(&home, "main/claude/projects/Shop/notes.txt.md");
+    assert!(document.ends_with("# notes.txt\n\n```\n- [x] as is\n```\n"), "{document}");
+    let memory = note(&home, "main/claude/memory/What Claude remembers.md");
+    assert!(memory.ends_with("\n\nLikes Rust.\n"), "{memory}");
+    // Nothing that was said became knowledge.
+    assert_eq!(home.json(&["show", "Databases"])["observations"], json!([]));
+    assert_eq!(home.json(&["show", "Databases"])["created"], "2026-02-14T10:04:22Z");
+    assert!(!home.ok(&["search", "select"]).is_empty());
+    counts(&home, &["export.zip"], [0, 0, 5, 0, 0]);
+}
+
+#[test]
+fn a_second_run_respects_what_happened_here() {
+    let home = Home::new();
+    let run = |text: &str| put(&home, "conversations.json", text);
+    let place = "main/claude/conversations/2026-02-14 Talk.md";
+    run(&claude("Talk", "one"));
+    counts(&home, &["conversations.json"], [1, 0, 0, 0, 0]);
+    // It changed there: it is updated. The history keeps the old text.
+    run(&claude("Talk", "two"));
+    counts(&home, &["conversations.json", "--dry-run"], [0, 1, 0, 0, 0]);
+    counts(&home, &["conversations.json"], [0, 1, 0, 0, 0]);
+    assert!(note(&home, place).contains("> two\n"));
+    // It is found where a person moved it.
+    home.ok(&["mv", "Talk", "archive/Old talk.md"]);
+    counts(&home, &["conversations.json"], [0, 0, 1, 0, 0]);
+    run(&claude("Talk", "three"));
+    counts(&home, &["conversations.json"], [0, 1, 0, 0, 0]);
+    // It changed here and there: what is here stays.
+    home.ok(&["edit", "archive/Old talk.md", "--append", "my own words"]);
+    counts(&home, &["conversations.json"], [0, 0, 1, 0, 0]);
+    run(&claude("Talk", "four"));
+    counts(&home, &["conversations.json"], [0, 0, 0, 1, 0]);
+    assert!(note(&home, "main/archive/Old talk.md").ends_with("my own words\n"));
+    // It was deleted here: it stays so, until it is asked for.
+    home.ok(&["rm", "archive/Old talk.md"]);
+    counts(&home, &["conversations.json"], [0, 0, 0, 0, 1]);
+    counts(&home, &["conversations.json", "--deleted"], [1, 0, 0, 0, 0]);
+    // An import that was undone never happened.
+    home.ok(&["undo"]);
+    assert!(!home.file(place).exists());
+    counts(&home, &["conversations.json"], [1, 0, 0, 0, 0]);
+}
+
+#[test]
+fn chatgpt_is_a_tree_of_which_one_branch_was_shown() {
+    let home = Home::new();
+    let node = |parent: Value, children: Value, role: &str, content: Value| {
+        let author = json!({ "role": role });
+        let message =
+            json!({ "author": author, "create_time": 1_771_063_462.5, "content": content });
+        json!({ "parent": parent, "children": children, "message": message })
+    };
+    let said = |text: &str| json!({ "content_type": "text", "parts": [text] });
+    let conversation = |id: &str, current: Value| {
+        json!({
+            "conversation_id": id, "title": "Same title", "create_time": 1_771_063_462.5,
+            "update_time": 1_771_063_999, "default_model_slug": "gpt", "current_node": current,
+            "mapping": {
+                "r": { "parent": null, "children": ["s"], "message": null },
+                "s": node(json!("r"), json!(["u"]), "system", said("left out")),
+                "u": node(json!("s"), json!(["a", "b"]), "user", said("Question")),
+                "a": node(json!("u"), json!([]), "assistant", said("First answer")),
+                "b": node(json!("u"), json!(["p"]), "assistant", said("Second answer")),
+                "p": node(json!("b"), json!([]), "assistant", json!({
+                    "content_type": "multimodal_text",
+                    "parts": ["And", { "content_type": "image_asset_pointer" }],
+                })),
+            },
+        })
+    };
+    let first = json!([conversation("one", json!("a"))]).to_string();
+    let second = json!([conversation("two", json!("p")), { "title": "no tree" }]).to_string();
+    put(&home, "gpt/conversations-000.json", first);
+    put(&home, "gpt/conversations-001.json", second);
+    put(&home, "gpt/shared_conversations.json", "[]");
+    let report = counts(&home, &["gpt"], [2, 0, 0, 0, 0]);
+    assert_eq!(report["source"], "chatgpt");
+    assert_eq!(report["problems"][0]["at"], "conversations-001.json [1]");
+    let paths: Vec<_> =
+        report["notes"].as_array().unwrap().iter().map(|note| &note["path"]).collect();
+    assert_eq!(paths[0], "chatgpt/conversations/2026-02-14 Same title.md");
+    assert_ne!(paths[0], paths[1]);
+    let one = note(&home, "main/chatgpt/conversations/2026-02-14 Same title.md");
+    assert!(one.contains("model: gpt\n") && one.contains("> Question\n"), "{one}");
+    assert!(one.contains("> First answer\n") && !one.contains("Second answer"), "{one}");
+    let two = note(&home, &format!("main/{}", paths[1].as_str().unwrap()));
+    assert!(two.ends_with("> Second answer\n>\n> And\n>\n> *(picture)*\n"), "{two}");
+    counts(&home, &["chatgpt", "gpt"], [0, 0, 2, 0, 0]);
+}
+
+#[test]
+fn claude_codes_memory_comes_with_its_workspace() {
+    let home = Home::new();
+    let folder = ".claude/projects/-srv-shop";
+    put(&home, &format!("{folder}/memory/MEMORY.md"), "- [Style](style.md)\n");
+    put(
+        &home,
+        &format!("{folder}/memory/style.md"),
+        "---\nname: style\ntype: feedback\n---\nTabs.\n",
+    );
+    put(&home, &format!("{folder}/s.jsonl"), "{\"type\":\"user\",\"cwd\":\"/srv/shop\"}\n");
+    put(&home, ".claude/projects/-srv-none/s.jsonl", "{}");
+    counts(&home, &["claude-code"], [2, 0, 0, 0, 0]);
+    let style = note(&home, "memories/claude-code/srv-shop/style.md");
+    assert!(style.starts_with("---\nname: style\ntype: feedback\nmodified: "), "{style}");
+    assert!(style.contains("\nworkspace: /srv/shop\nimported_from: claude-code\n"), "{style}");
+    assert!(style.ends_with("---\nTabs.\n"), "{style}");
+    // However it is named, it is the same memory.
+    counts(&home, &[".claude"], [0, 0, 2, 0, 0]);
+    counts(&home, &[".claude/projects"], [0, 0, 2, 0, 0]);
+    counts(&home, &[&format!("{folder}/memory")], [0, 0, 2, 0, 0]);
+}
+
+#[test]
+fn vaults_stay_where_they_are_or_are_copied() {
+    let home = Home::new();
+    put(&home, "Vault/.obsidian/app.json", "{}");
+    put(&home, "Vault/Plan.md", "# Plan\n\n- [idea] one #x\n- needs [[Other]]\n");
+    put(&home, "Vault/Other.md", "text\r\n");
+    put(&home, "Vault/img/p.png", [137u8, 80, 78, 71, 0]);
+    let before = std::fs::read(home.path().join("Vault/Plan.md")).unwrap();
+    let json = home.json(&["import", "Vault"]);
+    assert_eq!(json["source"], "obsidian");
+    assert_eq!(
+        (&json["projects"][0]["name"], &json["projects"][0]["notes"]),
+        (&json!("vault"), &json!(2))
+    );
+    assert_eq!(std::fs::read(home.path().join("Vault/Plan.md")).unwrap(), before);
+    let again = home.ok(&["import", "obsidian", "Vault"]);
+    assert!(again.contains("is there already: vault (2 notes)"), "{again}");
+
+    let report = counts(&home, &["Vault", "--copy", "-p", "copied"], [3, 0, 0, 0, 0]);
+    assert_eq!(report["source"], "obsidian");
+    assert_eq!(home.read("copied/img/p.png"), [137u8, 80, 78, 71, 0]);
+    let copied = note(&home, "copied/Plan.md");
+    assert!(copied.contains("imported_id: Vault/Plan.md\n"), "{copied}");
+    assert!(copied.ends_with("---\n# Plan\n\n- [idea] one #x\n- needs [[Other]]\n"), "{copied}");
+    assert!(home.read("copied/Other.md").ends_with(b"---\r\ntext\r\n"));
+    counts(&home, &["Vault", "--copy", "-p", "copied"], [0, 0, 3, 0, 0]);
+    put(&home, "Vault/img/p.png", [1u8, 2]);
+    counts(&home, &["Vault", "--copy", "-p", "copied"], [0, 1, 2, 0, 0]);
+    assert_eq!(home.read("copied/img/p.png"), [1u8, 2]);
+
+    // Basic Memory is known by what it writes into its notes, and by its list of projects.
+    put(&home, "bm/a.md", "---\ntitle: A\ntype: note\npermalink: main/a\n---\n# A\n");
+    let config = json!({ "projects": { "main": home.path().join("bm"), "gone": "/nowhere/x" } });
+    put(&home, ".basic-memory/config.json", config.to_string());
+    home.ok(&["add", "so that main exists"]);
+    let json = home.json(&["import", "basic-memory"]);
+    assert_eq!(json["projects"].as_array().unwrap().len(), 1);
+    assert_eq!(json["projects"][0]["name"], "main-2");
+    assert_eq!(home.json(&["import", "bm"])["source"], "basic-memory");
+
+    // Any other folder is copied.
+    put(&home, "plain/notes/a.md", "a\n");
+    put(&home, "plain/.hidden/b.md", "b\n");
+    put(&home, "plain/data.json", "{}");
+    counts(&home, &["plain"], [2, 0, 0, 0, 0]);
+    assert_eq!(home.read("main/plain/data.json"), b"{}");
+    // A note that came once is known wherever it lies; a file without frontmatter only there.
+    counts(&home, &["plain", "--to", "elsewhere"], [1, 0, 1, 0, 0]);
+}
+
+const GRAPH: &str = r#"{"type":"entity","name":"Ada","entityType":"person","observations":["Wrote a program (the first)","[x] odd","Two\nlines","Likes #math"]}
+{"type":"entity","name":"Issue #5","entityType":"Work Item","observations":[]}
+{"type":"relation","from":"Ada","to":"Issue #5","relationType":"works on"}
+"#;
+
+#[test]
+fn the_reference_servers_file_comes_and_goes_back_the_same() {
+    let home = Home::new();
+    let broken = "{\"type\":\"entity\",\"name\":\"Cut off\",\"obs\n";
+    let ghost =
+        "{\"type\":\"relation\",\"from\":\"Ghost\",\"to\":\"Ada\",\"relationType\":\"haunts\"}\n";
+    put(&home, "memory.json", format!("{GRAPH}{broken}{ghost}"));
+    let report = counts(&home, &["memory.json"], [2, 0, 0, 0, 0]);
+    let at: Vec<_> = report["problems"].as_array().unwrap().iter().map(|p| &p["at"]).collect();
+    assert_eq!(at, ["memory.json line 4", "Ghost"]);
+    assert_eq!(home.ok(&["export", "mcp-memory"]), GRAPH);
+    counts(&home, &["mcp-memory", "memory.json"], [0, 0, 2, 0, 0]);
+    // As one object too, and into another thread.
+    let lines: Vec<Value> = GRAPH.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    put(
+        &home,
+        "graph.json",
+        json!({ "entities": lines[..2], "relations": lines[2..] }).to_string(),
+    );
+    counts(&home, &["graph.json"], [0, 0, 2, 0, 0]);
+    counts(&home, &["graph.json", "--to", "work"], [2, 0, 0, 0, 0]);
+    assert_eq!(home.ok(&["export", "mcp-memory", "--thread", "work"]), GRAPH);
+
+    // An entity that an agent made gets what it lacks, and loses nothing.
+    home.write("graph/default/Bob.md", "---\ntitle: Bob\ntype: person\n---\n\n- [fact] Mine\n");
+    home.ok(&["sync"]);
+    let bob =
+        r#"{"type":"entity","name":"Bob","entityType":"person","observations":["Mine","Theirs"]}"#;
+    put(&home, "bob.jsonl", bob);
+    counts(&home, &["bob.jsonl"], [0, 1, 0, 0, 0]);
+    let text = note(&home, "graph/default/Bob.md");
+    assert_eq!((text.matches("Mine").count(), text.matches("Theirs").count()), (1, 1), "{text}");
+    counts(&home, &["bob.jsonl"], [0, 0, 1, 0, 0]);
+}
+
+fn database(path: &Path, sql: &str) {
+    let db = rusqlite::Connection::open(path).unwrap();
+    db.execute_batch(sql).unwrap();
+}
+
+#[test]
+fn memories_sh_comes_from_its_database_or_its_export() {
+    let home = Home::new();
+    database(
+        &home.path().join("local.db"),
+        "CREATE TABLE memories (id TEXT PRIMARY KEY, content TEXT NOT NULL, tags TEXT, scope TEXT, \
+         project_id TEXT, type TEXT, paths TEXT, category TEXT, metadata TEXT, created_at TEXT, \
+         updated_at TEXT, deleted_at TEXT, embedding BLOB);
+         CREATE TABLE reminders (id TEXT, message TEXT, cron_expression TEXT, scope TEXT, \
+         project_id TEXT, enabled INTEGER, last_triggered_at TEXT, created_at TEXT);
+         INSERT INTO memories VALUES ('A-KClGh_J2Gj', 'Use pnpm', 'a,b', 'project', \
+         'github.com/acme/shop', 'rule', 'src/**,*.ts', 'tools', '{\"n\":1}', \
+         '2026-01-02 03:04:05', '2026-01-03 00:00:00', NULL, x'00');
+         INSERT INTO memories VALUES ('gone', 'Old', NULL, 'global', NULL, 'note', NULL, NULL, \
+         NULL, '2026-01-02 03:04:05', '2026-01-02 03:04:05', '2026-01-04 00:00:00', NULL);
+         INSERT INTO memories VALUES ('n1', 'A note', NULL, 'global', NULL, 'note', NULL, NULL, \
+         NULL, '2026-01-02 03:04:05', '2026-01-02 03:04:05', NULL, NULL);
+         INSERT INTO reminders VALUES ('r1', 'Review', '0 9 * * 1', 'global', NULL, 0, NULL, \
+         '2026-01-02 03:04:05');",
+    );
+    let bytes = std::fs::read(home.path().join("local.db")).unwrap();
+    let report = counts(&home, &["local.db"], [3, 0, 0, 0, 0]);
+    assert_eq!(report["source"], "memories-sh");
+    assert_eq!(report["skipped"][0], json!({ "reason": "deleted memories", "count": 1 }));
+    assert_eq!(std::fs::read(home.path().join("local.db")).unwrap(), bytes);
+    assert_eq!(
+        note(&home, "records/projects/github.com-acme-shop/rule/A-KClGh_J2Gj.md"),
+        "---\ntitle: Use pnpm\ntype: rule\nproject: github.com/acme/shop\ntags:\n  - a\n  - b\n\
+         paths:\n  - src/**\n  - \"*.ts\"\ncategory: tools\nmetadata: \"{\\\"n\\\":1}\"\n\
+         created: \"2026-01-02T03:04:05Z\"\nmodified: \"2026-01-03T00:00:00Z\"\n\
+         imported_from: memories-sh\nimported_id: A-KClGh_J2Gj\n---\n\nUse pnpm\n"
+    );
+    let rules = home.ok(&["tool", "get_rules", "{\"project_id\":\"github.com/acme/shop\"}"]);
+    assert!(rules.contains("Use pnpm"), "{rules}");
+    let reminders = home.ok(&["tool", "list_reminders", "{\"include_disabled\":true}"]);
+    assert!(reminders.contains("Review"), "{reminders}");
+
+    // The export knows less, and takes nothing away.
+    let yaml = "version: \"1.0\"\nproject_id: github.com/acme/shop\nmemories:\n  - id: A-KClGh_J2Gj\n    \
+                content: Use pnpm\n    type: rule\n    tags: []\n    scope: project\n    \
+                created_at: 2026-01-02 03:04:05\n  - id: new1\n    content: |-\n      Two\n      lines\n    \
+                type: fact\n    tags: []\n    scope: global\n    created_at: 2026-01-02 03:04:05\n";
+    put(&home, "memories.yaml", yaml);
+    counts(&home, &["memories.yaml"], [1, 0, 1, 0, 0]);
+    assert!(note(&home, "records/global/fact/new1.md").ends_with("\n\nTwo\nlines\n"));
+    let json = json!({ "version": "1.0", "project_id": null, "memories": [
+        { "id": "new1", "content": "Three lines", "type": "fact", "tags": [], "scope": "global",
+          "created_at": "2026-01-02 03:04:05" }, { "id": "", "content": "" } ] });
+    put(&home, "memories.json", json.to_string());
+    let report = counts(&home, &["memories.json"], [0, 1, 0, 0, 0]);
+    assert_eq!(report["problems"][0]["at"], "memories.json [1]");
+}
+
+#[test]
+fn mem0_and_mcp_memory_service_become_records() {
+    let home = Home::new();
+    let mem0 = json!({ "results": [{
+        "id": "6e0c1a52-7b1f-4d5e-9f1c-0a2b3c4d5e6f", "memory": "Dev works at TechCorp",
+        "user_id": "dev", "categories": ["professional"], "metadata": { "type": "job" },
+        "created_at": "2025-06-01T10:00:00-07:00", "updated_at": null,
+    }, { "id": "x" }] });
+    put(&home, "mem0.json", mem0.to_string());
+    let report = counts(&home, &["mem0.json"], [1, 0, 0, 0, 0]);
+    assert_eq!(report["source"], "mem0");
+    let path = report["notes"][0]["path"].as_str().unwrap();
+    assert!(path.starts_with("global/fact/"), "{path}");
+    let text = note(&home, &format!("records/{path}"));
+    assert!(text.contains("tags:\n  - professional\n"), "{text}");
+    assert!(
+        text.contains("\\\"user_id\\\":\\\"dev\\\"") && text.contains("2025-06-01T17:00:00Z"),
+        "{text}"
+    );
+    counts(&home, &["mem0", "mem0.json"], [0, 0, 1, 0, 0]);
+
+    database(
+        &home.path().join("sqlite_vec.db"),
+        "CREATE TABLE memories (id INTEGER PRIMARY KEY, content_hash TEXT, content TEXT, tags TEXT, \
+         memory_type TEXT, metadata TEXT, created_at REAL, updated_at REAL, created_at_iso TEXT, \
+         updated_at_iso TEXT, deleted_at REAL);
+         INSERT INTO memories VALUES (1, 'abc', 'We use Redis', 'db,cache', 'decision', '{}', \
+         1767323045.5, 1767323045.5, '2026-01-02T03:04:05Z', NULL, NULL);
+         INSERT INTO memories VALUES (2, 'def', 'Gone', '', 'note', '{}', 1.0, 1.0, NULL, NULL, 2.0);",
+    );
+    let report = counts(&home, &["sqlite_vec.db"], [1, 0, 0, 0, 0]);
+    assert_eq!(report["source"], "mcp-memory-service");
+    let text = note(&home, "records/global/decision/abc.md");
+    assert!(text.contains("created: \"2026-01-02T03:04:05Z\"\n"), "{text}");
+    let export = json!({ "export_metadata": {}, "memories": [{
+        "content": "From JSON", "content_hash": "f00", "tags": ["t"], "memory_type": "observation",
+        "created_at": 1_767_323_045.5, "metadata": { "k": "v" },
+    }] });
+    put(&home, "service.json", export.to_string());
+    counts(&home, &["service.json"], [1, 0, 0, 0, 0]);
+    let text = note(&home, "records/global/note/f00.md");
+    assert!(text.contains("memory_type") && text.contains("observation"), "{text}");
+}
+
+#[test]
+fn lines_of_json_and_folders_hold_everything() {
+    let home = Home::new();
+    home.write("main/Plan.md", "---\ntags: [a]\n---\r\n- [idea] one (why)\r\n- needs [[X]]\r\n");
+    home.write("main/deep/data.bin", [0u8, 159, 146, 150]);
+    home.write("work/b.txt", "no newline");
+    home.ok(&["sync"]);
+    assert_eq!(home.json(&["export", "jsonl", "notes.jsonl"])["files"], 3);
+    home.fails(&["export", "jsonl", "notes.jsonl"], 4, &["exists", "export --yes jsonl"]);
+    let text = std::fs::read_to_string(home.path().join("notes.jsonl")).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0], json!({ "memoranda": 1, "kind": "notes" }));
+    assert_eq!(lines[1]["observations"][0]["context"], "why");
+    let two = ["--home", "two"];
+    let report = home.json(&[&["import", "notes.jsonl"][..], &two].concat());
+    assert_eq!((&report["source"], &report["created"]), (&json!("jsonl"), &json!(3)));
+    for place in ["main/Plan.md", "main/deep/data.bin", "work/b.txt"] {
+        let copy = std::fs::read(home.path().join("two").join(place)).unwrap();
+        assert_eq!(copy, home.read(place), "{place}");
+    }
+    let again = home.json(&[&["import", "notes.jsonl"][..], &two].concat());
+    assert_eq!(again["unchanged"], 3);
+    assert_eq!(home.ok(&[&["export", "jsonl"][..], &two].concat()).lines().count(), 4);
+
+    home.ok(&["export", "markdown", "copy"]);
+    assert_eq!(
+        std::fs::read(home.path().join("copy/main/Plan.md")).unwrap(),
+        home.read("main/Plan.md")
+    );
+    home.fails(&["export", "markdown", "copy"], 4, &["copy is not empty"]);
+    home.ok(&["export", "markdown", "one", "-p", "work"]);
+    assert_eq!(std::fs::read(home.path().join("one/b.txt")).unwrap(), b"no newline");
+    home.fails(&["export", "yaml", "x"], 2, &["\"yaml\" is no form of export"]);
+}
+
+#[test]
+fn a_killed_import_is_completed_by_the_next() {
+    let home = Home::new();
+    let conversation = |n: usize| {
+        json!({ "uuid": format!("c{n}"), "name": format!("Talk {n}"),
+                "created_at": "2026-02-14T10:00:00Z",
+                "chat_messages": [{ "sender": "human", "text": format!("Word {n}") }] })
+    };
+    let all: Vec<Value> = (0..1500).map(conversation).collect();
+    put(&home, "conversations.json", Value::Array(all).to_string());
+    let mut command = home.command(&["import", "conversations.json"]);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    // As soon as the first batch shows, it is committed, and there are more to come.
+    let folder = home.file("main/claude/conversations");
+    let ended = loop {
+        let named =
+            |file: std::fs::DirEntry| file.file_name().to_string_lossy().starts_with("2026");
+        let some = std::fs::read_dir(&folder).is_ok_and(|files| files.flatten().any(named));
+        if some || child.try_wait().unwrap().is_some() {
+            break child.try_wait().unwrap();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    };
+    assert_eq!(ended, None, "the import ended before it could be killed");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let report = home.json(&["import", "conversations.json"]);
+    let (new, known) = (report["created"].as_u64().unwrap(), report["unchanged"].as_u64().unwrap());
+    assert_eq!(new + known, 1500, "{new} new, {known} unchanged");
+    assert!(known > 0 && known % 200 == 0, "a batch comes whole: {known}");
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1500);
+    home.ok(&["doctor"]);
+}
+
+#[test]
+fn what_cannot_be_imported_is_said() {
+    let home = Home::new();
+    put(&home, "x.json", "{}");
+    put(&home, "x.zip", b"PK\x03\x04 broken");
+    home.fails(&["import", "x.json"], 2, &["x.json is nothing that can be imported", "--list"]);
+    home.fails(&["import", "x.zip"], 2, &["x.zip cannot be unpacked"]);
+    home.fails(&["import", "nothing.json"], 1, &["nothing.json", "does not exist"]);
+    home.fails(&["import", "obsidan", "x"], 2, &["did you mean obsidian"]);
+    home.fails(&["import", "mem0"], 1, &["nothing of mem0", "import mem0 PATH"]);
+    home.fails(&["import", "mem0", "x.json"], 2, &["holds no list of memories"]);
+    home.fails(&["import"], 2, &["SOURCE|PATH"]);
+    let list = home.json(&["import", "--list"]);
+    assert_eq!(list["sources"].as_array().unwrap().len(), 12);
+    put(
+        &home,
+        "s.json",
+        json!([{ "id": "1", "memory": "password: hunter2-Long-Secret-9x" }]).to_string(),
+    );
+    let secret = home.json(&["import", "s.json"]);
+    assert_eq!(secret["secrets"].as_array().unwrap().len(), 1);
+}
