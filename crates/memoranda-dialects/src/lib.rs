@@ -19,13 +19,13 @@ mod settings;
 mod tool;
 mod tool_use;
 
-pub use exchange::{Content, Exchange, Question, Said};
-pub use graph::{
-    GraphEntity, GraphImport, GraphRelation, GraphSettings, export_graph, import_graph,
-};
 pub use banks::{
     BankCache, BankFile, BankOverview, BankSettings, BankTrouble, BankType, Diagnostics,
     bank_overview, bank_overviews, bank_troubles,
+};
+pub use exchange::{Content, Exchange, Question, Said};
+pub use graph::{
+    GraphEntity, GraphImport, GraphRelation, GraphSettings, export_graph, import_graph,
 };
 pub use instructions::instructions;
 pub use prompts::{PromptArgument, PromptDef, PromptMessage};
@@ -35,7 +35,9 @@ pub use records::{
 };
 pub use resource::ResourceDef;
 pub use select::{ReadOnly, Selection, SelectionError};
-pub use settings::{CreateMode, NotesSettings, ProjectFolders, RecordSettings, SecretPolicy, Settings, Wording};
+pub use settings::{
+    CreateMode, NotesSettings, ProjectFolders, RecordSettings, SecretPolicy, Settings, Wording,
+};
 pub use tool::{Call, Hints, Tier, ToolDef, ToolResult, Toolset, call};
 pub use tool_use::{ToolUse, ToolUseError};
 

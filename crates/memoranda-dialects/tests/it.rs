@@ -25,8 +25,6 @@ mod memory_model;
 mod memory_safety;
 #[path = "it/memory_wording.rs"]
 mod memory_wording;
-#[path = "it/tables.rs"]
-mod tables;
 #[path = "it/notes_golden.rs"]
 mod notes_golden;
 #[path = "it/notes_grammar.rs"]
@@ -37,3 +35,5 @@ mod notes_graph;
 mod notes_support;
 #[path = "it/notes_traps.rs"]
 mod notes_traps;
+#[path = "it/tables.rs"]
+mod tables;

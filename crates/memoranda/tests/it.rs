@@ -43,12 +43,12 @@ mod memory_tool;
 mod notes_tools;
 #[path = "it/output.rs"]
 mod output;
+#[path = "it/records.rs"]
+mod records;
 #[path = "it/rules.rs"]
 mod rules;
 #[path = "it/setup.rs"]
 mod setup;
-#[path = "it/records.rs"]
-mod records;
 #[path = "it/story.rs"]
 mod story;
 #[path = "it/texts.rs"]

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Subcommand;
 use memoranda_dialects::{
-    BankOverview, BankType, Call, Settings, bank_overview, bank_overviews, bank_troubles,
+    BankOverview, BankType, Call, Exchange, Settings, bank_overview, bank_overviews, bank_troubles,
 };
 use serde::Serialize;
 
@@ -150,6 +150,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         settings: &settings,
         progress: &|_, _, _| (),
         cancelled: &AtomicBool::new(false),
+        client: &Exchange::default(),
     };
     match &args.action {
         Action::List { kind } => list(session, &settings, &bank_overviews(&call, *kind)?),

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use clap::Subcommand;
-use memoranda_dialects::{Call, Reminder, Scope, ToolResult, reminders};
+use memoranda_dialects::{Call, Exchange, Reminder, Scope, ToolResult, reminders};
 use memoranda_engine::core::change::Author;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -163,6 +163,7 @@ fn call(session: &Session, name: &str, arguments: Value) -> Result<ToolResult> {
         settings: &settings,
         progress: &|_, _, _| (),
         cancelled: &AtomicBool::new(false),
+        client: &Exchange::default(),
     };
     Ok(memoranda_dialects::call(tool, &call, arguments))
 }

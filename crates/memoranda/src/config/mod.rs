@@ -15,10 +15,11 @@ use clap::ValueEnum as _;
 use etcetera::BaseStrategy as _;
 use jiff::tz::TimeZone;
 use memoranda_dialects::{
-    BankSettings, CreateMode, GraphSettings, NotesSettings, ProjectFolders, RecordSettings, SecretPolicy, Wording,
+    BankSettings, CreateMode, GraphSettings, NotesSettings, ProjectFolders, RecordSettings,
+    SecretPolicy, Wording,
 };
-use memoranda_engine::core::fact::FactLimits;
 use memoranda_engine::LanguageModel;
+use memoranda_engine::core::fact::FactLimits;
 use memoranda_model::{Endpoint, Key as ModelKey, Options, Protocol};
 
 use crate::cli::GlobalArgs;
