@@ -43,6 +43,7 @@ const REMOVES: Hints =
     Hints { read_only: false, destructive: true, idempotent: true, open_world: false };
 
 /// What a row says for itself; the rest is the same for all of them.
+#[derive(Clone, Copy)]
 struct Row {
     name: &'static str,
     title: &'static str,

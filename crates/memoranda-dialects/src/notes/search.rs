@@ -276,7 +276,7 @@ fn find(call: &Call<'_>, asked: &Asked) -> Result<Found, Failure> {
                 sought.is_empty() || holds_any(&said, &sought) || holds_any(&file.title, &sought)
             };
             for link in relations.filter(fits) {
-                hits.push(relation(call, &file, link, holder.score)?);
+                hits.push(relation(call, &file, &link, holder.score)?);
             }
         }
         if asked.kinds.iter().any(|kind| kind == "entity") {
@@ -344,7 +344,7 @@ fn observation(file: &FileSummary, fact: ObservationRow, score: f64) -> Hit {
 fn relation(
     call: &Call<'_>,
     file: &FileSummary,
-    link: RelationRow,
+    link: &RelationRow,
     score: f64,
 ) -> Result<Hit, Failure> {
     let target = link.target_file.map(|id| call.memory.store().node(id)).transpose()?.flatten();
@@ -378,15 +378,15 @@ fn notes(
     let by_words =
         !asked.query.is_empty() && asked.search_type != "title" && asked.search_type != "permalink";
     if by_words {
-        let request = SearchRequest {
+        let mut request = SearchRequest {
             text: asked.query.clone(),
             filter: asked.filter.clone(),
             limit,
-            offset,
-            snippet_chars: SNIPPET_CHARS,
             max_tokens,
             ..SearchRequest::default()
         };
+        request.snippet_chars = SNIPPET_CHARS;
+        request.offset = offset;
         let page = call.memory.search(&request)?;
         let hits = page.results.into_iter().map(|result| Hit {
             kind: "entity",

@@ -108,11 +108,11 @@ pub(super) fn save(
     let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>, Failure> {
         (at, replaced, stale) = (place.clone(), None, None);
         let mut old = desk.text(place)?;
-        if old.is_none() {
-            if let Some(twin) = twin(desk, place)? {
-                old = desk.text(&twin)?;
-                at = twin;
-            }
+        if old.is_none()
+            && let Some(twin) = twin(desk, place)?
+        {
+            old = desk.text(&twin)?;
+            at = twin;
         }
         let Some((old, found)) = old else {
             if let Some(expected) = expected {
