@@ -48,7 +48,7 @@ pub fn normal_type(given: &str) -> NormalType {
     };
     if name != trimmed {
         warnings
-            .push(format!("entityType '{trimmed}' was saved as '{name}' (capital first letter)"));
+            .push(format!("entityType '{trimmed}' is saved as '{name}' (capital first letter)"));
     }
     if name.contains(char::is_whitespace) {
         warnings.push(format!(

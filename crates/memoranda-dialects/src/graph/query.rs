@@ -107,8 +107,7 @@ pub(super) fn open_nodes(call: &Call<'_>, arguments: Value) -> Result<ToolResult
     Ok(result)
 }
 
-/// Entities with the relations among them; in the reference's shape also with those that have one
-/// end elsewhere.
+/// Entities with every relation that has an end among them; of past times, those that begin there.
 fn told(call: &Call<'_>, wish: &Wish, mut entities: Vec<Entity>) -> Result<ToolResult> {
     for entity in &mut entities {
         resolve_typed(call, &wish.thread, entity)?;
@@ -117,15 +116,10 @@ fn told(call: &Call<'_>, wish: &Wish, mut entities: Vec<Entity>) -> Result<ToolR
     let mut layout = Layout::new(wish);
     let total = entities.len();
     for (n, entity) in entities.iter().enumerate().skip(wish.offset) {
-        let mut relations: Vec<Value> = entity
-            .relations
-            .iter()
-            .filter(|relation| {
-                wish.thread.shape == Shape::Reference || names.contains(&relation.target)
-            })
-            .map(|relation| relation.told(&entity.name, &wish.thread))
-            .collect();
-        if wish.thread.shape == Shape::Reference && wish.as_of.is_none() {
+        let own = entity.relations.iter();
+        let mut relations: Vec<Value> =
+            own.map(|relation| relation.told(&entity.name, &wish.thread)).collect();
+        if wish.as_of.is_none() {
             relations.extend(incoming(call, &wish.thread, entity, &names)?);
         }
         let told = entity.told(&wish.thread, wish.superseded);
@@ -150,9 +144,14 @@ fn incoming(
         let Some(from) = store.file_by_id(row.file)? else { continue };
         let here = from.project == thread.project && is_own(thread, &from.path);
         if here && !without.contains(&from.title) {
-            found.push(json!({
+            let mut told = json!({
                 "from": from.title, "to": entity.name, "relationType": row.relation_type,
-            }));
+            });
+            if thread.shape == Shape::Thread {
+                // Read from this end; only the other end's note states it.
+                told["inverse"] = json!(inverse_of(&row.relation_type));
+            }
+            found.push(told);
         }
     }
     Ok(found)

@@ -130,10 +130,14 @@ impl Request {
         quality_score(self.entities.len(), relations, &lengths, limits.chars)
     }
 
-    /// Says all problems, with names of the thread that are near the ones it does not know.
-    pub(crate) fn refused(&self, thread_names: &[String]) -> GraphError {
-        let problems: Vec<Problem> =
-            self.problems.iter().map(|problem| with_near(problem, thread_names)).collect();
+    /// Adds names of the thread that are near the ones it does not know.
+    pub(crate) fn suggest(&mut self, thread_names: &[String]) {
+        self.problems.iter_mut().for_each(|problem| add_near(problem, thread_names));
+    }
+
+    /// Says all problems.
+    pub(crate) fn refused(&self) -> GraphError {
+        let problems = &self.problems;
         let count = problems.len();
         let mut text = format!(
             "Validation failed: {count} problem{}. Nothing was saved; mend {} and send the whole \
@@ -199,17 +203,17 @@ fn no_target(
     }
 }
 
-/// A problem about an unknown target, with near names of the thread.
-fn with_near(problem: &Problem, thread_names: &[String]) -> Problem {
-    let mut told = problem.clone();
+/// Names near ones of the thread where a target is unknown.
+fn add_near(problem: &mut Problem, thread_names: &[String]) {
     let target = problem.relation.as_ref().and_then(|relation| relation["targetEntity"].as_str());
-    if let Some(target) = target.filter(|_| problem.suggestion.starts_with("targetEntity must")) {
-        let near = near_names(target, thread_names.iter().map(String::as_str), 3);
-        if !near.is_empty() {
-            told.suggestion = format!("Did you mean {}? {}", quoted(&near), told.suggestion);
-        }
+    let Some(target) = target.filter(|_| problem.suggestion.starts_with("targetEntity must"))
+    else {
+        return;
+    };
+    let near = near_names(target, thread_names.iter().map(String::as_str), 3);
+    if !near.is_empty() {
+        problem.suggestion = format!("Did you mean {}? {}", quoted(&near), problem.suggestion);
     }
-    told
 }
 
 fn quoted(names: &[&str]) -> String {

@@ -35,7 +35,8 @@ pub(super) fn save(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
     args.only(&["entities", "threadId"])?;
     let mut request = read(call, &args, &thread)?;
     if !request.problems.is_empty() {
-        return Err(request.refused(&names(call, &thread)?));
+        request.suggest(&names(call, &thread)?);
+        return Err(request.refused());
     }
     let screened = screen_entities(call, &mut request.entities)?;
     let quality = request.quality(call.settings.graph.limits);
@@ -271,13 +272,17 @@ pub(super) fn validate(call: &Call<'_>, arguments: Value) -> Result<ToolResult> 
     let mut args = Args::new("validate_memory", arguments)?;
     let thread = Thread::optional(&mut args, call.settings)?;
     args.only(&["entities", "threadId"])?;
-    let request = read(call, &args, &thread)?;
+    let mut request = read(call, &args, &thread)?;
+    if !request.problems.is_empty() {
+        request.suggest(&names(call, &thread)?);
+    }
     let mut results = Vec::with_capacity(request.entities.len());
     let mut text = format!("Checked against thread '{}'; nothing was saved.", thread.id);
     for (index, entity) in request.entities.iter().enumerate() {
         let problems = request.problems.iter().filter(|problem| problem.index == index);
-        let errors: Vec<String> =
-            problems.map(|p| format!("{} Suggestion: {}", p.brief, p.suggestion)).collect();
+        let errors: Vec<String> = problems
+            .map(|p| format!("{}. Suggestion: {}", p.brief.trim_end_matches('.'), p.suggestion))
+            .collect();
         let warnings: Vec<&str> = request
             .warnings
             .iter()

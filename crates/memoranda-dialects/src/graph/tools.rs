@@ -126,7 +126,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
     ToolDef {
         name: "search_nodes",
         title: "Search nodes",
-        description: "Find entities by words in their name, type and facts; exact matches first. Gives entities and the relations among them.",
+        description: "Find entities by words in their name, type and facts; exact matches first. Gives entities and their relations.",
         toolset: Toolset::Graph,
         tier: Tier::Default,
         hints: READ,
@@ -271,7 +271,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
     ToolDef {
         name: "open_nodes",
         title: "Open nodes",
-        description: "Entities by their names, with the relations among them.",
+        description: "Entities by their names, with their relations.",
         toolset: Toolset::Graph,
         tier: Tier::Extra,
         hints: READ,
