@@ -17,3 +17,5 @@ mod memory_model;
 mod memory_safety;
 #[path = "it/memory_wording.rs"]
 mod memory_wording;
+#[path = "it/records_brief.rs"]
+mod records_brief;
