@@ -37,3 +37,5 @@ mod notes_support;
 mod notes_traps;
 #[path = "it/tables.rs"]
 mod tables;
+#[path = "it/records_brief.rs"]
+mod records_brief;
