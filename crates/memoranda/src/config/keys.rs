@@ -190,7 +190,7 @@ pub(crate) const KEYS: [Key; 22] = [
     },
     Key {
         name: "model.key_file",
-        kind: KeyKind::Folder,
+        kind: KeyKind::Text,
         default: "",
         variables: &[],
         doc: "A file that holds the model's key, if `MEMORANDA_MODEL_KEY` is unset.",
