@@ -9,7 +9,8 @@ use crate::files::TEMPORARY_PREFIX;
 use crate::{Inner, clock};
 
 impl Inner {
-    /// Writes a file that the rules of its project leave out; any other is refused.
+    /// Writes a file that the rules of its project leave out, into a folder that is there; any other
+    /// is refused.
     pub(crate) fn put_aside(
         &self,
         project: &ProjectName,
@@ -21,7 +22,10 @@ impl Inner {
             let what = "a note; only what .gitignore names is written without history";
             return Err(StoreError::NotAFile { path: path.to_string(), what });
         }
-        let folder = root.make_folder(path)?;
+        let folder = root.folder(path)?.ok_or_else(|| StoreError::NotAFile {
+            path: path.to_string(),
+            what: "in a folder that does not exist",
+        })?;
         let temporary = format!("{TEMPORARY_PREFIX}{:016x}", clock::random_bits());
         folder
             .write_temporary(&temporary, bytes, root.new_file_mode())

@@ -15,7 +15,7 @@ use super::failure::{Code, Failure};
 use super::instruct::custom_instructions;
 use super::template::{self, Birth};
 use super::trouble::{self, Severity};
-use super::{bank_type, dump};
+use super::{bank_type, dump, named};
 use crate::args::{Args, BadArgs};
 use crate::tool::{Call, ToolResult};
 
@@ -38,13 +38,14 @@ struct Request {
 }
 
 pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+    let key = named(&arguments);
     let done = request(call, arguments).and_then(|request| {
         let meant = detect::meant(call, &request.asked, Code::ActivationFailed)?;
         activate(call, &request, &meant)
     });
     match done {
         Ok(structured) => ToolResult::ok(structured.to_string(), structured),
-        Err(failure) => failure.answer(call.memory, "", "activate the bank"),
+        Err(failure) => failure.answer(call.memory, &key, "activate the bank"),
     }
 }
 
@@ -182,12 +183,7 @@ fn whole(
     let files = in_order(bank, loaded);
     let fixed = answer.to_string().len();
     let room = (request.tokens * 4).saturating_sub(fixed + 200);
-    // Every file that is cut needs a line; how many there are shows only afterwards.
-    let mut shown = content::choose(bank, &files, room);
-    if !shown.cut.is_empty() {
-        let lines = shown.cut.len().min(MAX_NAMES) * CUT_BYTES;
-        shown = content::choose(bank, &files, room.saturating_sub(lines.min(room / 2)));
-    }
+    let shown = content::choose(bank, &files, room, CUT_BYTES);
     add(&mut answer, shown, room);
     answer
 }
@@ -239,7 +235,7 @@ fn one_file(
         "bank_info": {
             "type": bank.kind.as_str(), "id": bank.id,
             "project": call.settings.banks.project.as_str(), "files": [name],
-            "last_updated": found.modified.to_string(),
+            "last_updated": second(found.modified),
             "from_line": line, "lines": found.text.lines().count(),
         },
     });

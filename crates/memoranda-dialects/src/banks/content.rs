@@ -31,9 +31,12 @@ pub(crate) struct Cut {
     pub(crate) read_with: String,
 }
 
-/// Chooses what to show in at most so many bytes of JSON.
-pub(crate) fn choose(bank: &Bank, files: &[(&str, &str)], budget: usize) -> Shown {
-    let costs: Vec<usize> = files.iter().map(|(name, text)| cost(name) + cost(text)).collect();
+/// Chooses what to show in at most so many bytes of JSON; of these, `note` go for each file that
+/// is cut, to those who note which.
+pub(crate) fn choose(bank: &Bank, files: &[(&str, &str)], budget: usize, note: usize) -> Shown {
+    // A text that is longer than everything need not be looked at to know that it does not fit.
+    let size = |text: &str| if text.len() > budget { text.len() } else { cost(text) };
+    let costs: Vec<usize> = files.iter().map(|(name, text)| cost(name) + size(text)).collect();
     let mut order: Vec<usize> = (0..files.len()).collect();
     order.sort_by_key(|n| costs[*n]);
     let mut room = budget;
@@ -47,6 +50,7 @@ pub(crate) fn choose(bank: &Bank, files: &[(&str, &str)], budget: usize) -> Show
         room -= costs[*n];
         large -= 1;
     }
+    room -= large.saturating_mul(note).min(room / 2);
     let share = room.checked_div(large).unwrap_or(0);
     let mut shown = Shown::default();
     for ((name, text), is_whole) in files.iter().zip(whole) {
@@ -199,7 +203,7 @@ mod tests {
     fn small_files_stay_whole_and_large_ones_say_what_is_missing() {
         let (text, bank) = (long(200), bank());
         let files = [("a.md", "short\n"), ("big.md", text.as_str()), ("z.md", "also short\n")];
-        let shown = choose(&bank, &files, 12_000);
+        let shown = choose(&bank, &files, 12_000, 0);
         assert!(spent(&shown) <= 12_000, "{}", spent(&shown));
         assert_eq!(shown.files[0], ("a.md".to_owned(), "short\n".to_owned()));
         assert_eq!(shown.files.len(), 3);
@@ -213,7 +217,7 @@ mod tests {
                 .starts_with("activate(bank_type=\"code\", bank_id=\"shop\", file=\"big.md\"")
         );
         assert!(part.contains(&cut.read_with));
-        let all = choose(&bank, &files, 10 << 20);
+        let all = choose(&bank, &files, 10 << 20, 0);
         assert!(all.cut.is_empty() && all.files.len() == 3);
     }
 
@@ -224,7 +228,7 @@ mod tests {
             let names: Vec<String> = (0..count).map(|n| format!("f{n}.md")).collect();
             let files: Vec<(&str, &str)> =
                 names.iter().map(|name| (name.as_str(), text.as_str())).collect();
-            let shown = choose(&bank, &files, budget);
+            let shown = choose(&bank, &files, budget, 0);
             assert!(spent(&shown) <= budget, "{count}: {} of {budget}", spent(&shown));
             assert_eq!(shown.cut.len(), count);
         }

@@ -122,9 +122,7 @@ pub(crate) fn not_found(call: &Call<'_>, bank: &Bank) -> Failure {
     let known = ids(call, bank.kind).unwrap_or_default();
     let known = match known.as_slice() {
         [] => format!("There is no {kind} bank yet"),
-        ids => {
-            format!("There are {}", ids.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", "))
-        }
+        ids => format!("The {kind} banks are: {}", first(ids)),
     };
     let make = match bank.kind {
         BankType::Global => "use activate(bank_type=\"global\", bank_id=\"default\")".to_owned(),
@@ -134,6 +132,10 @@ pub(crate) fn not_found(call: &Call<'_>, bank: &Bank) -> Failure {
     };
     let message = format!("There is no {kind} bank {id:?}. {known}; {make}. Nothing was written.");
     Failure::new(Code::BankNotFound, message)
+}
+
+fn first(ids: &[String]) -> String {
+    ids.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ")
 }
 
 /// The id of a repository's bank: its name, unless that bank belongs to another repository.
@@ -179,9 +181,7 @@ fn no_project_named(call: &Call<'_>, failed: Code) -> Result<Failure, Failure> {
     let known = ids(call, BankType::Project)?;
     let known = match known.as_slice() {
         [] => "there is none yet".to_owned(),
-        ids => {
-            format!("there are {}", ids.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", "))
-        }
+        ids => format!("there are {}", first(ids)),
     };
     let message = format!(
         "A project bank is found by its name: give project_name, or bank_id ({known}). Nothing was \

@@ -38,6 +38,7 @@ pub use inspect::{
 };
 pub use settings::{BankSettings, Diagnostics};
 
+use bank::id_of;
 use failure::{Code, Failure};
 
 /// The tools' rows.
@@ -107,6 +108,15 @@ fn bank_type(args: &Args) -> Result<Option<BankType>, Failure> {
         Some(Value::String(text)) if text.trim().eq_ignore_ascii_case("auto") => Ok(None),
         Some(Value::String(text)) => BankType::parse(text).map(Some).ok_or_else(|| invalid(text)),
         Some(other) => Err(invalid(&other.to_string())),
+    }
+}
+
+/// The bank that a call names, as far as it names one: what goes wrong is noted for it.
+fn named(arguments: &Value) -> String {
+    let word = |name: &str| arguments.get(name).and_then(Value::as_str);
+    match (word("bank_type").and_then(BankType::parse), word("bank_id")) {
+        (Some(kind), Some(id)) => format!("{}:{}", kind.as_str(), id_of(id)),
+        _ => String::new(),
     }
 }
 

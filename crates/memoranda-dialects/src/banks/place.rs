@@ -86,7 +86,7 @@ pub(crate) fn inserted(
     let mut gap = "";
     if placeholder.is_some_and(|sentence| first_line.trim() == sentence) {
         rest = body_text.get(first_line.len()..).unwrap_or_default();
-    } else if !first_line.trim().is_empty() && !(is_item(first_line) && ends_in_item(&content)) {
+    } else if !(first_line.trim().is_empty() || is_item(first_line) && ends_in_item(&content)) {
         gap = ending;
     }
     let after = old.get(body.end..).unwrap_or_default();

@@ -2,6 +2,7 @@
 //! there. The sentence goes when the first text for its section comes.
 
 use super::bank::BankType;
+use super::outline::headings;
 
 /// One file of a new bank.
 pub(crate) struct FileTemplate {
@@ -73,19 +74,24 @@ pub(crate) fn repository_of(readme: &str) -> Option<&str> {
     readme.lines().find_map(|line| line.strip_prefix(REPOSITORY)).map(str::trim)
 }
 
-/// What a readme says that its bank is about: its first sentence that is not the template's own.
+/// What a readme says that its bank is about: the first sentence of its first section that is not
+/// the template's own; else its title.
 pub(crate) fn description_of(kind: BankType, readme: &str) -> Option<String> {
     const LONGEST: usize = 160;
-    let sections = file(kind, "readme.md")?.sections;
+    let own = file(kind, "readme.md")?.sections;
+    let all = headings(readme);
+    let title = all.iter().find(|heading| heading.level == 1).map(|heading| heading.title.as_str());
+    let first = all.iter().position(|heading| heading.level == 2);
+    let section = first.and_then(|n| {
+        let end = all.get(n + 1).map_or(readme.len(), |next| next.start);
+        readme.get(all[n].end..end)
+    });
     let is_text = |line: &&str| {
-        let own = sections.iter().any(|(_, sentence)| sentence == line);
-        !own && !line.is_empty() && !line.starts_with(['#', '-', '*', '`', '>', '|'])
+        !line.is_empty()
+            && !own.iter().any(|(_, sentence)| sentence == line)
+            && !line.starts_with(['-', '*', '`', '>', '|'])
     };
-    // Frontmatter is no sentence.
-    let body = readme.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
-    let body = body.map_or(readme, |(_, body)| body);
-    let found = body.lines().map(str::trim).find(is_text);
-    let title = body.lines().find_map(|line| line.strip_prefix("# ")).map(str::trim);
+    let found = section.and_then(|section| section.lines().map(str::trim).find(is_text));
     let line = found.or(title.filter(|title| !title.is_empty()))?;
     match line.char_indices().nth(LONGEST) {
         Some((cut, _)) => Some(format!("{}…", line.get(..cut).unwrap_or_default())),
@@ -287,6 +293,8 @@ mod tests {
         let told = text(file, &birth);
         assert!(told.contains("## Repository Overview\nSells shoes.\n"), "{told}");
         assert_eq!(description_of(BankType::Code, &told).as_deref(), Some("Sells shoes."));
+        let later = format!("{plain}\n## Next Steps\nAdd a cache.\n");
+        assert_eq!(description_of(BankType::Code, &later).as_deref(), Some("My Repo"));
         let kept = format!("---\ntags: [a]\n---\n{told}");
         assert_eq!(description_of(BankType::Code, &kept).as_deref(), Some("Sells shoes."));
     }

@@ -51,7 +51,7 @@ pub(crate) fn recent(memory: &Memory, bank: &str) -> Vec<Value> {
     let since = clock::now().as_millisecond() - MAX_AGE_MS;
     let of_bank =
         |entry: &Value| entry["bank"] == bank && entry["ms"].as_i64().is_some_and(|ms| ms >= since);
-    all(memory).into_iter().filter(of_bank).take(TOLD).map(told).collect()
+    all(memory).iter().filter(|entry| of_bank(entry)).take(TOLD).map(told).collect()
 }
 
 /// The last troubles of every bank, the newest first.
@@ -61,7 +61,7 @@ pub(crate) fn all(memory: &Memory) -> Vec<Value> {
     parsed.take(KEPT).collect()
 }
 
-fn told(entry: Value) -> Value {
+fn told(entry: &Value) -> Value {
     json!({
         "timestamp": entry["timestamp"],
         "description": entry["description"],

@@ -14,7 +14,7 @@ use super::place::{self, Operation};
 use super::proposal::{self, Decided, Path, Placement};
 use super::template::{self, Birth};
 use super::trouble::{self, Severity};
-use super::{bank_type, dump, optimise};
+use super::{bank_type, dump, named, optimise};
 use crate::args::{Args, BadArgs};
 use crate::settings::SecretPolicy;
 use crate::tool::{Call, ToolResult};
@@ -47,10 +47,11 @@ struct Done {
 }
 
 pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
-    let mut key = String::new();
+    let mut key = named(&arguments);
     let done = request(arguments).and_then(|request| {
         let meant = detect::meant(call, &request.asked, Code::BankNotFound)?;
-        if !meant.exists && !(meant.bank.kind == BankType::Global && meant.may_be_made) {
+        let is_shared = meant.bank.kind == BankType::Global && meant.may_be_made;
+        if !meant.exists && !is_shared {
             return Err(detect::not_found(call, &meant.bank));
         }
         key = meant.bank.key();
@@ -215,7 +216,7 @@ fn tell(
     if let Some(reason) = &done.decided.fallback {
         processing["fallback"] = json!(reason);
     }
-    if done.is_new_section {
+    if done.is_new_section && done.decided.path != Path::Rules {
         next_actions.push(format!(
             "{file} had no section {:?}; it was added at the end.",
             section.as_deref().unwrap_or_default()

@@ -16,16 +16,23 @@ fn only_what_is_ignored_is_written_without_history() {
     let vault = TestVault::new();
     let store = vault.open();
     store.ensure_project(&ProjectName::parse("banks").unwrap()).unwrap();
+    vault.write_by_hand("banks/a/note.md", "a note\n");
     assert!(!put(&store, "a/dump.json", "{}"));
     assert_eq!(vault.text("banks/a/dump.json"), None);
     assert!(put(&store, ".gitignore", "dump.json\n"));
     assert!(put(&store, "a/dump.json", "{}") && put(&store, "a/dump.json", "{\"n\":2}"));
     assert_eq!(vault.text("banks/a/dump.json").as_deref(), Some("{\"n\":2}"));
-    assert!(!put(&store, "a/note.md", "x"));
+    assert!(!put(&store, "a/note.md", "x") && !put(&store, "b/dump.json", "{}"));
     store.sync(&mut |_| {}).unwrap();
     let listed = store.list(&ListFilter::default(), ListOrder::Path, 10, 0).unwrap();
-    assert_eq!(listed.len(), 0);
-    assert_eq!(store.history(&HistoryFilter::default(), 10, 0).unwrap().len(), 0);
+    assert_eq!(listed.len(), 1);
+    let history = store.history(&HistoryFilter::default(), 10, 0).unwrap();
+    assert!(
+        history
+            .iter()
+            .flat_map(|commit| &commit.files)
+            .all(|file| file.path.as_str() == "a/note.md")
+    );
 }
 
 #[test]

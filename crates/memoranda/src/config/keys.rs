@@ -230,7 +230,7 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key {
         name: "model.key_file",
-        kind: KeyKind::Folder,
+        kind: KeyKind::Text,
         default: "",
         variables: &[],
         doc: "A file that holds the model's key, if `MEMORANDA_MODEL_KEY` is unset.",

@@ -11,7 +11,9 @@ const FLAGS: &[&str] = &["--toolsets", "banks"];
 /// Calls a tool: its structure, and whether that is an error. The text says the same.
 #[track_caller]
 pub(crate) fn call(client: &mut Client, name: &str, arguments: Value) -> (Value, bool) {
-    let result = client.result("tools/call", json!({ "name": name, "arguments": arguments }));
+    let mut call = json!({ "name": name });
+    call["arguments"] = arguments;
+    let result = client.result("tools/call", call);
     let text = result["content"][0]["text"].as_str().unwrap();
     let structured = result["structuredContent"].clone();
     assert_eq!(serde_json::from_str::<Value>(text).unwrap(), structured);
