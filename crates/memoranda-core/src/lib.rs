@@ -13,8 +13,10 @@ pub mod note;
 pub mod change;
 
 pub mod passage;
+pub mod porter;
 pub mod words;
 
+pub mod embed;
 pub mod query;
 pub mod rank;
 pub mod snippet;

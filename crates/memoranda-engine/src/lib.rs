@@ -42,17 +42,19 @@ pub use repository::{Repository, normal_remote};
 pub use resolve::{Place, Resolved};
 pub use restore::{RestoreOutcome, Restored};
 pub use revise::{Desk, ReviseOutcome, Step};
-pub use search::{SearchPage, SearchRequest, SearchResult};
+pub use search::{
+    FurtherPassage, MIN_RELEVANCE, SearchPage, SearchRequest, SearchResult, SearchUnit,
+};
 pub use status::Status;
 pub use undo::{UndoOutcome, Undone};
 pub use write::{AddRequest, WriteMode, WriteOutcome, WriteRequest, Written};
 
 pub use memoranda_core as core;
 pub use memoranda_store::{
-    CheckReport, Conflict, Counts, Entry, EntryKind, FileKind, FileSummary, GraphNode, HardLinks,
-    HistoryFilter, ListFilter, ListOrder, Listing, Moment, ObservationRow, OpenOptions, Problems,
-    Project, ProjectPlace, RelationRow, SearchFilter, StoreError, SyncProgress, SyncReport, Vacuum,
-    VacuumReport, VacuumWhat, clock, faults, hash,
+    CheckReport, Conflict, Correction, Counts, Entry, EntryKind, FileKind, FileSummary, GraphNode,
+    HardLinks, HistoryFilter, ListFilter, ListOrder, Listing, Moment, ObservationRow, OpenOptions,
+    Past, Problems, Project, ProjectPlace, RelationRow, SearchFilter, StoreError, SyncProgress,
+    SyncReport, Vacuum, VacuumReport, VacuumWhat, clock, faults, hash,
 };
 
 use memoranda_core::change::Author;

@@ -48,8 +48,9 @@ pub use files::{
     Privacy, hash,
 };
 pub use index::{
-    Counts, FileKind, FileSummary, GraphNode, HistoryFilter, ListFilter, ListOrder, Moment,
-    ObservationRow, Problems, RelationRow, SearchFilter, SearchHit, SearchHits,
+    CandidateNote, CandidatePassage, Candidates, Correction, Counts, FileKind, FileSummary,
+    GraphNode, HistoryFilter, ListFilter, ListOrder, Moment, ObservationRow, Past, Problems,
+    Question, RelationRow, SearchFilter, SearchHit, SearchHits,
 };
 pub use log::{LogDamage, Purged};
 pub use sync::{SyncProgress, SyncReport};
@@ -244,6 +245,12 @@ impl Store {
         limit: usize,
     ) -> Result<SearchHits> {
         self.inner.ask(|db| index::search(db, query, text, filter, limit))
+    }
+
+    /// The notes that may answer a question, with all that is needed to compare them.
+    pub fn candidates(&self, question: &Question<'_>) -> Result<Candidates> {
+        let index = &self.inner.index;
+        self.inner.ask(|db| index::candidates(db, &index.vectors, index.identity(), question))
     }
 
     /// The texts of passages that a search found; one that has changed since is empty.

@@ -8,6 +8,7 @@ pub(crate) mod history;
 mod links;
 mod listing;
 mod search;
+mod vectors;
 mod write;
 
 use std::sync::Mutex;
@@ -31,8 +32,11 @@ pub use listing::{
 pub(crate) use listing::{
     at, by_id, by_key, counts, list, notes_in, observations, problems, relations_from, relations_to,
 };
-pub use search::{SearchFilter, SearchHit, SearchHits};
-pub(crate) use search::{passage_text, search};
+pub use search::{
+    CandidateNote, CandidatePassage, Candidates, Correction, Past, Question, SearchFilter,
+    SearchHit, SearchHits,
+};
+pub(crate) use search::{candidates, passage_text, search};
 pub(crate) use write::{
     Batch, FileRow, Put, all_rows, forget_project, project_id, project_id_of, row, rows_at_or_below,
 };
@@ -44,6 +48,7 @@ const MAX_TRIES: usize = 3;
 pub(crate) struct Index {
     file: IndexFile,
     readers: Mutex<Vec<Reader>>,
+    pub(crate) vectors: vectors::VectorCache,
     /// The file that was found sound, once for this process.
     trusted: Mutex<Option<(u64, u64)>>,
 }
@@ -55,7 +60,12 @@ struct Reader {
 
 impl Index {
     pub(crate) fn new(file: IndexFile) -> Self {
-        Self { file, readers: Mutex::new(Vec::new()), trusted: Mutex::new(None) }
+        Self {
+            file,
+            readers: Mutex::new(Vec::new()),
+            vectors: vectors::VectorCache::default(),
+            trusted: Mutex::new(None),
+        }
     }
 
     /// Whether this very file was found sound before.

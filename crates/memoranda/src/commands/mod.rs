@@ -1,6 +1,7 @@
 //! The commands: one file each, with what can be typed and what it does.
 
 mod add;
+mod bench;
 mod completions;
 mod config;
 mod diff;
@@ -65,6 +66,7 @@ pub(crate) enum Command {
     Vacuum(vacuum::Args),
     Export(export::Args),
     Import(import::Args),
+    Bench(bench::Args),
     Config(config::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -101,6 +103,7 @@ pub(crate) fn run(session: &Session, command: Command) -> Result<Exit> {
         Command::Vacuum(args) => vacuum::run(session, &args),
         Command::Export(args) => export::run(session, &args),
         Command::Import(args) => import::run(session, &args),
+        Command::Bench(args) => bench::run(session, &args),
         Command::Config(args) => config::run(session, &args),
         Command::Completions(args) => completions::run(session, &args),
         Command::Man(args) => man::run(session, &args),
