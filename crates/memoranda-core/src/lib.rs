@@ -17,8 +17,10 @@ pub mod cron;
 pub mod fact;
 
 pub mod passage;
+pub mod porter;
 pub mod words;
 
+pub mod embed;
 pub mod query;
 pub mod rank;
 pub mod snippet;

@@ -5,14 +5,16 @@ use std::ops::{Range, RangeInclusive};
 
 use crate::note::{Note, Section};
 
-/// A passage that holds this many words takes no more.
-const ENOUGH_WORDS: usize = 100;
-/// A passage takes another block only up to this many words.
-const WANTED_WORDS: usize = 150;
-/// No passage is larger; a block is cut only if it is.
-const MAX_WORDS: usize = 200;
+/// A paragraph of this many words is a passage of its own: a turn of a conversation can be short.
+const ENOUGH_IN_PARAGRAPH: usize = 6;
+/// So many words in items of a list are.
+const ENOUGH_IN_LIST: usize = 12;
+/// A part of a block that is too large takes more lines up to this many words.
+const ENOUGH_IN_BLOCK: usize = 80;
+/// No passage is larger, because the meaning of a longer one is a mean of too many things.
+const MAX_WORDS: usize = 150;
 /// Fewer words than this (a heading, a last line) do not stand alone if a neighbour has room.
-const FEW_WORDS: usize = 25;
+const FEW_WORDS: usize = 4;
 /// What counts as one word where there are no blanks: other scripts, links, encoded data.
 const BYTES_PER_WORD: usize = 10;
 /// The longest piece of one line.
@@ -97,11 +99,28 @@ enum Fences {
 }
 
 /// How fine the parts are that are put together.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Grain {
+    /// A paragraph or code.
     Block,
+    /// An item of a list.
+    Item,
+    /// A fact, which is shown, replaced and forgotten by itself.
+    Fact,
     Line,
     Piece,
+}
+
+impl Grain {
+    /// How many words are enough for a passage of such parts.
+    fn enough(self) -> usize {
+        match self {
+            Self::Fact => 0,
+            Self::Block => ENOUGH_IN_PARAGRAPH,
+            Self::Item => ENOUGH_IN_LIST,
+            Self::Line | Self::Piece => ENOUGH_IN_BLOCK,
+        }
+    }
 }
 
 /// Puts blocks together to passages.
@@ -112,6 +131,7 @@ struct Cutter<'t> {
     /// What is collected for the next passage, and its size.
     group: Range<usize>,
     group_words: usize,
+    group_grain: Grain,
     /// The size of the last passage, if another of the same section may join it.
     last_words: Option<usize>,
     /// A place whose line is known, so that lines are counted once.
@@ -127,6 +147,7 @@ impl<'t> Cutter<'t> {
             passages: Vec::new(),
             group: 0..0,
             group_words: 0,
+            group_grain: Grain::Block,
             last_words: None,
             counted: 0,
             line: 1,
@@ -141,8 +162,12 @@ impl<'t> Cutter<'t> {
         let heading = path.joined();
         self.last_words = None;
         for block in blocks(text, self.fences) {
-            let block = range.start + block.start..range.start + block.end;
-            self.add(block, Grain::Block, &heading);
+            let grain = match text.get(block.clone()) {
+                Some(block) if is_fact(block) => Grain::Fact,
+                Some(block) if is_item(block) => Grain::Item,
+                _ => Grain::Block,
+            };
+            self.add(range.start + block.start..range.start + block.end, grain, &heading);
         }
         self.flush(&heading);
     }
@@ -155,16 +180,16 @@ impl<'t> Cutter<'t> {
             return;
         }
         let is_small = self.group_words < FEW_WORDS;
-        let limit = if is_small { MAX_WORDS } else { WANTED_WORDS };
-        if self.group_words + size > limit && !is_small {
+        let is_full = self.group_words + size > MAX_WORDS || grain == Grain::Fact;
+        if is_full && !is_small {
             self.flush(heading);
         }
         if self.group_words + size <= MAX_WORDS {
-            self.extend(part, size, heading);
+            self.extend(part, size, grain, heading);
             return;
         }
         match grain {
-            Grain::Block => {
+            Grain::Block | Grain::Item | Grain::Fact => {
                 for line in text.split_inclusive('\n') {
                     let start = part.start + offset_in(text, line);
                     self.add(start..start + line.len(), Grain::Line, heading);
@@ -179,17 +204,18 @@ impl<'t> Cutter<'t> {
                     rest = after.trim_start();
                 }
             }
-            Grain::Piece => self.extend(part, size, heading),
+            Grain::Piece => self.extend(part, size, grain, heading),
         }
     }
 
-    fn extend(&mut self, part: Range<usize>, size: usize, heading: &str) {
+    fn extend(&mut self, part: Range<usize>, size: usize, grain: Grain, heading: &str) {
         if self.group_words == 0 {
             self.group.start = part.start;
         }
         self.group.end = part.end;
         self.group_words += size;
-        if self.group_words >= ENOUGH_WORDS {
+        self.group_grain = grain;
+        if self.group_words >= grain.enough() {
             self.flush(heading);
         }
     }
@@ -200,7 +226,9 @@ impl<'t> Cutter<'t> {
         let Some(text) = self.text.get(self.group.clone()).filter(|_| words > 0) else { return };
         let start = self.group.end - text.trim_start().len();
         let end = self.group.start + text.trim_end().len();
-        let joins = words < FEW_WORDS && self.last_words.is_some_and(|w| w + words <= MAX_WORDS);
+        let is_fact = self.group_grain == Grain::Fact;
+        let has_room = self.last_words.is_some_and(|last| last + words <= MAX_WORDS);
+        let joins = words < FEW_WORDS && has_room && !is_fact;
         let first = self.line_of(start);
         let lines = first..=self.line_of(end);
         if joins && let Some(last) = self.passages.last_mut() {
@@ -209,7 +237,7 @@ impl<'t> Cutter<'t> {
             return;
         }
         self.passages.push(Passage { heading: heading.to_owned(), lines, span: start..end });
-        self.last_words = Some(words);
+        self.last_words = Some(words).filter(|_| !is_fact);
     }
 
     fn line_of(&mut self, offset: usize) -> usize {
@@ -220,7 +248,7 @@ impl<'t> Cutter<'t> {
     }
 }
 
-/// The paragraphs, lists and fenced code of a text: what stands between blank lines.
+/// The paragraphs, list items and fenced code of a text.
 fn blocks(text: &str, fences: Fences) -> Vec<Range<usize>> {
     let mut blocks: Vec<Range<usize>> = Vec::new();
     let mut open: Option<usize> = None;
@@ -239,6 +267,9 @@ fn blocks(text: &str, fences: Fences) -> Vec<Range<usize>> {
             }
         } else if content.is_empty() {
             blocks.extend(open.take().map(|open| open..start));
+        } else if is_item(line) {
+            blocks.extend(open.take().map(|open| open..start));
+            open = Some(start);
         } else {
             fence = fence_mark(content).filter(|_| fences == Fences::Whole);
             if fence.is_some() {
@@ -249,6 +280,29 @@ fn blocks(text: &str, fences: Fences) -> Vec<Range<usize>> {
     }
     blocks.extend(open.map(|open| open..text.len()));
     blocks
+}
+
+/// Whether a line begins an item of a list that is not within another.
+fn is_item(line: &str) -> bool {
+    let rest = line.trim_start_matches(' ');
+    let digits = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    let after = match rest.len() - digits.len() {
+        0 => rest.strip_prefix(['-', '*', '+']),
+        1..=9 => digits.strip_prefix(['.', ')']),
+        _ => None,
+    };
+    line.len() - rest.len() < 4 && after.is_some_and(|after| after.starts_with([' ', '\t']))
+}
+
+/// Whether an item is an observation, which has a category or a comment with its id.
+fn is_fact(item: &str) -> bool {
+    let first = item.lines().next().unwrap_or_default();
+    let text = first.trim_start().strip_prefix("- ");
+    text.is_some_and(|text| {
+        let is_box = ["[ ]", "[x]", "[X]", "[-]"].iter().any(|mark| text.starts_with(mark));
+        let has_category = text.starts_with('[') && !text.starts_with("[[") && !is_box;
+        has_category || text.contains("<!-- obs_")
+    })
 }
 
 /// The backticks or tildes that open a code block.
@@ -269,10 +323,10 @@ fn piece_end(line: &str) -> usize {
     let (mut words, mut blank, mut sentence) = (0, None, None);
     let mut previous = ' ';
     for (i, c) in line.char_indices() {
-        if i >= PIECE_BYTES || words >= ENOUGH_WORDS {
+        if i >= PIECE_BYTES || words >= ENOUGH_IN_BLOCK {
             return sentence.or(blank).unwrap_or(i);
         }
-        let is_late = i >= PIECE_BYTES / 2 || words >= ENOUGH_WORDS / 2;
+        let is_late = i >= PIECE_BYTES / 2 || words >= ENOUGH_IN_BLOCK / 2;
         if c.is_whitespace() && !previous.is_whitespace() {
             words += 1;
             blank = Some(i);
@@ -361,14 +415,31 @@ mod tests {
             assert_eq!(words, expected);
         };
         let paragraph = "word ".repeat(60);
-        check(&format!("{paragraph}\n\n{paragraph}\n\n{paragraph}\n"), &[120, 60]);
-        check(&format!("# Title\n\n{}", "word ".repeat(190)), &[192]);
-        check(&format!("{}\n\na few more", "word ".repeat(190)), &[193]);
-        let list = "- [fact] one of the many things known\n".repeat(60);
-        check(&list, &[104, 104, 104, 104, 64]);
+        check(&format!("{paragraph}\n\n{paragraph}\n\n{paragraph}\n"), &[60, 60, 60]);
+        check("One two.\n\nThree four.\n\nFive six seven eight nine ten eleven.", &[11]);
+        check("Ann: are you there now?\n\nBob: yes, I have been here all day.", &[13]);
+        check("Ann: are you there, right now?\n\nBob: yes, I have been here all day.", &[6, 8]);
+        check(&format!("# Title\n\n{}", "word ".repeat(140)), &[142]);
+        check(&format!("{}\n\na few more", "word ".repeat(140)), &[143]);
+        let list = "- one of the many things known\n".repeat(6);
+        check(&list, &[14, 14, 14]);
         let code = format!("para\n\n```\n{}```\n\npara", "a b c\n\n".repeat(40));
         check(&code, &[124]);
-        check(&"Eight words make one sentence of this text. ".repeat(50), &[96, 96, 96, 112]);
+        check(&"line of words\n".repeat(80), &[81, 81, 78]);
+        check(&"Eight words make one sentence of this text. ".repeat(30), &[80, 80, 80]);
+    }
+
+    #[test]
+    fn facts_stand_alone() {
+        check(
+            "## Facts\n\n- [tip] one\n- [tip] ~~two~~\n- [x] done\n- three <!-- obs_1 -->\n- four\n",
+            &[
+                ("Facts", 1..=3, "## Facts\n\n- [tip] one"),
+                ("Facts", 4..=4, "- [tip] ~~two~~"),
+                ("Facts", 5..=6, "- [x] done\n- three <!-- obs_1 -->"),
+                ("Facts", 7..=7, "- four"),
+            ],
+        );
     }
 
     #[test]

@@ -35,7 +35,7 @@ mod notes_graph;
 mod notes_support;
 #[path = "it/notes_traps.rs"]
 mod notes_traps;
-#[path = "it/tables.rs"]
-mod tables;
 #[path = "it/records_brief.rs"]
 mod records_brief;
+#[path = "it/tables.rs"]
+mod tables;

@@ -51,17 +51,19 @@ pub use repository::{Repository, normal_remote};
 pub use resolve::{Place, Resolved};
 pub use restore::{RestoreOutcome, Restored};
 pub use revise::{Desk, ReviseOutcome, Step};
-pub use search::{SearchPage, SearchRequest, SearchResult};
+pub use search::{
+    FurtherPassage, MIN_RELEVANCE, SearchPage, SearchRequest, SearchResult, SearchUnit,
+};
 pub use status::Status;
 pub use undo::{UndoOutcome, Undone};
 pub use write::{AddRequest, WriteMode, WriteOutcome, WriteRequest, Written};
 
 pub use memoranda_core as core;
 pub use memoranda_store::{
-    Browse, CheckReport, Conflict, Counts, Entry, EntryKind, FileKind, FileSummary, Folder,
-    FolderFact, FolderSum, GraphNode, HardLinks, HistoryFilter, ListFilter, ListOrder, Listing,
-    Moment, NameOf, NodeRow, ObservationRow, OpenOptions, PastFile, Problems, Project,
-    ProjectPlace, RelationRow, SearchFilter, StoreError, SyncProgress, SyncReport, Vacuum,
+    Browse, CheckReport, Conflict, Correction, Counts, Entry, EntryKind, FileKind, FileSummary,
+    Folder, FolderFact, FolderSum, GraphNode, HardLinks, HistoryFilter, ListFilter, ListOrder,
+    Listing, Moment, NameOf, NodeRow, ObservationRow, OpenOptions, Past, PastFile, Problems,
+    Project, ProjectPlace, RelationRow, SearchFilter, StoreError, SyncProgress, SyncReport, Vacuum,
     VacuumReport, VacuumWhat, clock, faults, hash,
 };
 

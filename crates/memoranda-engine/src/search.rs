@@ -1,19 +1,25 @@
 //! Searching: candidates from the store, ranked by the core, cut to a limit and a budget.
 
+use std::collections::HashMap;
+
 use jiff::Timestamp;
-use memoranda_core::query::Query;
-use memoranda_core::rank::{Candidate, RankOptions, Signal, rank};
+use memoranda_core::embed::Model;
+use memoranda_core::query::{Query, When};
+use memoranda_core::rank::{Asked, Candidate, CandidatePassage, RankOptions, Ranked, Signal, rank};
 use memoranda_core::snippet::{Snippet, snippet};
 use memoranda_core::tokens::estimate;
-use memoranda_store::{SearchFilter, SearchHit, clock};
+use memoranda_store::{CandidateNote, Candidates, Correction, Question, SearchFilter, clock};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
 use crate::resolve::Place;
 
-/// Candidates are asked for beyond what is shown, because several may be of one note.
-const CANDIDATES_PER_RESULT: usize = 3;
-const MIN_CANDIDATES: usize = 30;
+/// So many notes are compared however few are asked for, so that pages fit together.
+const MIN_CANDIDATES: usize = 60;
+/// Shorter passages may well be the same by chance.
+const LEAST_DUPLICATE_CHARS: usize = 40;
+/// What is less likely than this to have to do with the question is not shown.
+pub const MIN_RELEVANCE: f64 = 0.15;
 
 /// What to search for. Begin with the default and say what differs.
 #[derive(Clone, Debug)]
@@ -22,7 +28,7 @@ pub struct SearchRequest {
     pub text: String,
     /// Where to look.
     pub filter: SearchFilter,
-    /// How many notes at the most.
+    /// How many results at the most.
     pub limit: usize,
     /// How many to pass over first.
     pub offset: usize,
@@ -30,6 +36,26 @@ pub struct SearchRequest {
     pub snippet_chars: usize,
     /// How many tokens all quotations may have together.
     pub max_tokens: Option<usize>,
+    /// What one result is.
+    pub unit: SearchUnit,
+    /// How many further passages of each note are quoted, if a result is a note.
+    pub further_passages: usize,
+    /// How likely, from 0 to 1, a result must be to have to do with the question.
+    pub min_relevance: f64,
+    /// What the signals are worth.
+    pub options: RankOptions,
+    /// The moment from which \"yesterday\" is meant; now, if none is given.
+    pub now: Option<Timestamp>,
+}
+
+/// What one result is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum SearchUnit {
+    /// A note, with its best passage.
+    #[default]
+    Notes,
+    /// A passage; a note may have several.
+    Passages,
 }
 
 impl Default for SearchRequest {
@@ -41,6 +67,11 @@ impl Default for SearchRequest {
             offset: 0,
             snippet_chars: 300,
             max_tokens: None,
+            unit: SearchUnit::Notes,
+            further_passages: 0,
+            min_relevance: MIN_RELEVANCE,
+            options: RankOptions::STANDARD,
+            now: None,
         }
     }
 }
@@ -48,7 +79,7 @@ impl Default for SearchRequest {
 /// What was found.
 #[derive(Clone, Debug)]
 pub struct SearchPage {
-    /// The notes, best first.
+    /// The results, best first.
     pub results: Vec<SearchResult>,
     /// Whether there are more.
     pub has_more: bool,
@@ -56,9 +87,15 @@ pub struct SearchPage {
     pub left_out: usize,
     /// Whether a word was so common that only the newest notes holding it were compared.
     pub partial: bool,
+    /// Words that no text holds, and what was looked for instead.
+    pub corrections: Vec<Correction>,
+    /// The time that the question names, which lifts notes of that time.
+    pub when: Option<When>,
+    /// How likely the likeliest candidate is to have to do with the question, shown or not.
+    pub relevance: f64,
 }
 
-/// A note that was found.
+/// A note or passage that was found.
 #[derive(Clone, Debug)]
 pub struct SearchResult {
     /// Where it lies.
@@ -73,6 +110,8 @@ pub struct SearchResult {
     pub updated: Timestamp,
     /// The sum of its signals.
     pub score: f64,
+    /// How likely it is to have to do with the question, from 0 to 1.
+    pub relevance: f64,
     /// What the score is made of.
     pub why: Vec<Signal>,
     /// The headings above the best passage.
@@ -81,10 +120,27 @@ pub struct SearchResult {
     pub lines: (usize, usize),
     /// The piece of it that answers best.
     pub snippet: Snippet,
+    /// Further passages of the note, best first.
+    pub further: Vec<FurtherPassage>,
+    /// Other notes that hold the very same passage.
+    pub also: Vec<Place>,
+}
+
+/// A further passage of a note that was found.
+#[derive(Clone, Debug)]
+pub struct FurtherPassage {
+    /// The headings above it.
+    pub heading: String,
+    /// Its lines.
+    pub lines: (usize, usize),
+    /// What it would score alone.
+    pub score: f64,
+    /// The piece of it that answers best.
+    pub snippet: Snippet,
 }
 
 impl Memory {
-    /// Finds notes by their words.
+    /// Finds notes by their words and by what they mean.
     pub fn search(&self, request: &SearchRequest) -> Result<SearchPage> {
         let query = Query::parse(&request.text);
         if query.is_empty() && query.tags.is_empty() && request.filter.tags.is_empty() {
@@ -93,63 +149,169 @@ impl Memory {
                 request.text
             )));
         }
-        let wanted = (request.offset + request.limit + 1).max(1);
-        let candidates = (wanted * CANDIDATES_PER_RESULT).max(MIN_CANDIDATES);
-        let found = self.store().search(&request.text, &query, &request.filter, candidates)?;
-        let ranked = rank(
-            &found.hits.iter().map(candidate).collect::<Vec<_>>(),
-            clock::now(),
-            &RankOptions::STANDARD,
-        );
-        let has_more = ranked.len() > request.offset + request.limit;
-        let shown: Vec<_> = ranked
-            .into_iter()
-            .skip(request.offset)
-            .take(request.limit)
-            .filter_map(|ranked| {
-                let best = ranked.passages.first().copied();
-                let hit = found.hits.iter().find(|hit| {
-                    hit.file == ranked.note && best.is_none_or(|best| hit.passage as u64 == best)
-                })?;
-                Some((ranked, hit))
-            })
-            .collect();
-        let passages: Vec<i64> = shown.iter().map(|(_, hit)| hit.passage).collect();
-        let texts = self.store().passage_texts(&passages)?;
-        let mut results = Vec::with_capacity(shown.len());
+        let vector = (request.options.meaning > 0.0 && query.is_free())
+            .then(|| Model::embedded().embed(&query.said))
+            .filter(|vector| !vector.is_zero());
+        let candidates = self.store().candidates(&Question {
+            text: &request.text,
+            query: &query,
+            filter: &request.filter,
+            vector: vector.as_ref(),
+            notes: (request.offset + request.limit + 1).max(MIN_CANDIDATES),
+        })?;
+        let now = request.now.unwrap_or_else(clock::now);
+        let when = When::find(&query.said, now);
+        let asked = Asked {
+            query: &candidates.query,
+            holders: &candidates.holders,
+            passages: candidates.passages,
+            vector: vector.as_ref(),
+            when,
+            now,
+        };
+        let notes: Vec<_> = candidates.notes.iter().map(candidate).collect();
+        let ranked = rank(&notes, &asked, &request.options);
+        let relevance = ranked.iter().map(|note| note.relevance).fold(0.0, f64::max);
+        let found = Found { candidates: &candidates, request };
+        let all = found.distinct(found.units(ranked));
+        let has_more = all.len() > request.offset + request.limit;
+        let mut results = Vec::new();
         let (mut tokens, mut left_out) = (0, 0);
-        for ((ranked, hit), text) in shown.into_iter().zip(texts) {
-            let snippet = snippet(&text, &query, request.snippet_chars);
-            tokens += estimate(&snippet.text) + estimate(&hit.title) + estimate(hit.path.as_str());
+        for unit in all.into_iter().skip(request.offset).take(request.limit) {
+            let Some(result) = found.result(unit) else { continue };
+            tokens += size(&result);
             if request.max_tokens.is_some_and(|most| tokens > most) && !results.is_empty() {
                 left_out += 1;
                 continue;
             }
-            results.push(SearchResult {
-                place: Place { project: hit.project.clone(), path: hit.path.clone() },
-                title: hit.title.clone(),
-                permalink: hit.permalink.clone(),
-                note_type: hit.note_type.clone(),
-                updated: hit.updated,
-                score: ranked.score,
-                why: ranked.why,
-                heading: hit.heading.clone(),
-                lines: hit.lines,
-                snippet,
-            });
+            results.push(result);
         }
-        Ok(SearchPage { results, has_more, left_out, partial: found.partial })
+        let Candidates { corrections, partial, .. } = candidates;
+        Ok(SearchPage { results, has_more, left_out, partial, corrections, when, relevance })
     }
 }
 
-fn candidate(hit: &SearchHit) -> Candidate<i64> {
+/// About how many tokens a result takes.
+fn size(result: &SearchResult) -> usize {
+    let further: usize = result.further.iter().map(|p| estimate(&p.snippet.text)).sum();
+    estimate(&result.snippet.text)
+        + estimate(&result.title)
+        + estimate(result.place.path.as_str())
+        + further
+}
+
+/// What was found, while it is made into results.
+struct Found<'f> {
+    candidates: &'f Candidates,
+    request: &'f SearchRequest,
+}
+
+/// One result to be: a note with the passages that are shown of it.
+struct Unit {
+    note: Ranked<i64>,
+    also: Vec<Place>,
+}
+
+impl<'f> Found<'f> {
+    /// What is relevant enough, as notes or as passages, best first.
+    fn units(&self, ranked: Vec<Ranked<i64>>) -> Vec<Unit> {
+        let relevant = ranked.into_iter().filter(|n| n.relevance >= self.request.min_relevance);
+        if self.request.unit == SearchUnit::Notes {
+            return relevant.map(|note| Unit { note, also: Vec::new() }).collect();
+        }
+        let mut passages: Vec<Ranked<i64>> = Vec::new();
+        for note in relevant {
+            // What lifts the note lifts each of its passages.
+            let best = note.passages.first().map_or(0.0, |&(_, score)| score);
+            for &(passage, score) in &note.passages {
+                passages.push(Ranked {
+                    score: note.score - best + score,
+                    passages: vec![(passage, score)],
+                    ..note.clone()
+                });
+            }
+        }
+        passages.sort_by(|a, b| b.score.total_cmp(&a.score));
+        passages.into_iter().map(|note| Unit { note, also: Vec::new() }).collect()
+    }
+
+    /// The same passage in several notes is told once, with where else it stands.
+    fn distinct(&self, units: Vec<Unit>) -> Vec<Unit> {
+        let mut seen: HashMap<&str, usize> = HashMap::new();
+        let mut distinct: Vec<Unit> = Vec::with_capacity(units.len());
+        for unit in units {
+            let Some((note, passage)) = self.best(&unit) else { continue };
+            let text = passage.text.trim();
+            if text.len() >= LEAST_DUPLICATE_CHARS {
+                if let Some(first) = seen.get(text).and_then(|&at| distinct.get_mut(at)) {
+                    let place = Place { project: note.project.clone(), path: note.path.clone() };
+                    if first.note.note != note.file && !first.also.contains(&place) {
+                        first.also.push(place);
+                    }
+                    continue;
+                }
+                seen.insert(text, distinct.len());
+            }
+            distinct.push(unit);
+        }
+        distinct
+    }
+
+    fn best(
+        &self,
+        unit: &Unit,
+    ) -> Option<(&'f CandidateNote, &'f memoranda_store::CandidatePassage)> {
+        let note = self.candidates.notes.iter().find(|note| note.file == unit.note.note)?;
+        let (best, _) = *unit.note.passages.first()?;
+        Some((note, note.passages.iter().find(|passage| passage.passage as u64 == best)?))
+    }
+
+    fn result(&self, unit: Unit) -> Option<SearchResult> {
+        let (note, passage) = self.best(&unit)?;
+        let shown = |text: &str| snippet(text, &self.candidates.query, self.request.snippet_chars);
+        let further = unit.note.passages.iter().skip(1).take(self.request.further_passages);
+        let further = further.filter_map(|&(id, score)| {
+            let passage = note.passages.iter().find(|passage| passage.passage as u64 == id)?;
+            Some(FurtherPassage {
+                heading: passage.heading.clone(),
+                lines: passage.lines,
+                score,
+                snippet: shown(&passage.text),
+            })
+        });
+        Some(SearchResult {
+            place: Place { project: note.project.clone(), path: note.path.clone() },
+            title: note.title.clone(),
+            permalink: note.permalink.clone(),
+            note_type: note.note_type.clone(),
+            updated: note.updated,
+            score: unit.note.score,
+            relevance: unit.note.relevance,
+            heading: passage.heading.clone(),
+            lines: passage.lines,
+            snippet: shown(&passage.text),
+            further: further.collect(),
+            also: unit.also,
+            why: unit.note.why,
+        })
+    }
+}
+
+fn candidate(note: &CandidateNote) -> Candidate<i64> {
+    let passages = note.passages.iter().map(|passage| CandidatePassage {
+        id: passage.passage as u64,
+        heading: passage.heading.clone(),
+        text: passage.text.clone(),
+        vector: passage.vector.clone(),
+    });
     Candidate {
-        note: hit.file,
-        path: hit.path.clone(),
-        passage: Some(hit.passage as u64),
-        bm25: hit.bm25,
-        title_match: hit.title_match,
-        updated: hit.updated,
-        importance: None,
+        note: note.file,
+        path: note.path.clone(),
+        name: format!("{} {}", note.title, note.tags.join(" ")),
+        title_match: note.title_match,
+        created: note.created,
+        updated: note.updated,
+        importance: note.importance,
+        passages: passages.collect(),
     }
 }

@@ -52,9 +52,10 @@ pub use files::{
 };
 pub use folder::Folder;
 pub use index::{
-    Browse, Counts, FileKind, FileSummary, FolderFact, FolderSum, Gone, GraphNode, HistoryFilter,
-    ListFilter, ListOrder, Moment, NameOf, NodeRow, ObservationRow, PastFile, Problems,
-    RelationRow, SearchFilter, SearchHit, SearchHits,
+    Browse, CandidateNote, CandidatePassage, Candidates, Correction, Counts, FileKind, FileSummary,
+    FolderFact, FolderSum, Gone, GraphNode, HistoryFilter, ListFilter, ListOrder, Moment, NameOf,
+    NodeRow, ObservationRow, Past, PastFile, Problems, Question, RelationRow, SearchFilter,
+    SearchHit, SearchHits,
 };
 pub use log::{LogDamage, Purged};
 pub use sync::{SyncProgress, SyncReport};
@@ -275,6 +276,12 @@ impl Store {
         limit: usize,
     ) -> Result<SearchHits> {
         self.inner.ask(|db| index::search(db, query, text, filter, limit))
+    }
+
+    /// The notes that may answer a question, with all that is needed to compare them.
+    pub fn candidates(&self, question: &Question<'_>) -> Result<Candidates> {
+        let index = &self.inner.index;
+        self.inner.ask(|db| index::candidates(db, &index.vectors, index.identity(), question))
     }
 
     /// The texts of passages that a search found; one that has changed since is empty.

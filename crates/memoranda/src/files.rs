@@ -100,6 +100,12 @@ pub(crate) fn tail(path: &Path, most: u64) -> Result<Vec<u8>> {
     read().map_err(|e| failed("read", path, &e))
 }
 
+/// Writes a file that nobody would miss, and its folder.
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+    made.and_then(|()| fs::write(path, bytes)).map_err(|e| failed("write", path, &e))
+}
+
 /// A file beside its later place, which nobody else sees, then or later.
 pub(crate) fn private_draft(path: &Path) -> Result<tempfile::NamedTempFile> {
     made_beside(path, Privacy::Private)

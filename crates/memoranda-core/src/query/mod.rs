@@ -10,9 +10,13 @@ mod expression;
 mod meta;
 mod read;
 mod stop_words;
+mod typo;
+mod when;
 
 pub use expression::{Mode, match_expression};
 pub use meta::{BadKey, MetaFilter, MetaTest, meta_key};
+pub use typo::{distance, tolerance};
+pub use when::When;
 
 /// The most words that a query is read to; more than anyone asks, few enough to be cheap.
 pub const MAX_WORDS: usize = 128;
@@ -25,6 +29,9 @@ pub struct Query {
     pub terms: Vec<Term>,
     /// Tags that a note must carry, without `#`, in lower case.
     pub tags: Vec<String>,
+    /// What was said freely, filler and all: the part whose meaning can be compared. Empty if
+    /// the query is made of phrases and signs alone.
+    pub said: String,
 }
 
 /// One thing to look for.
@@ -69,6 +76,11 @@ impl Query {
     /// The terms that a text may be shown for: all but the excluded.
     pub fn wanted(&self) -> impl Iterator<Item = &Term> {
         self.terms.iter().filter(|term| term.need != Need::Excluded)
+    }
+
+    /// Whether a text may be found by its meaning alone: whoever demands a word wants the word.
+    pub fn is_free(&self) -> bool {
+        !self.said.is_empty() && self.terms.iter().all(|term| term.need != Need::Required)
     }
 
     /// Whether there is nothing to look for in a text (there may still be tags).

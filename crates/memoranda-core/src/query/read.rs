@@ -49,7 +49,8 @@ pub(super) fn query(text: &str) -> Query {
         Item::Tag(name) => Some(name.to_lowercase()),
         Item::And | Item::Or | Item::Not | Item::Text { .. } => None,
     });
-    let mut query = Query { terms: terms(&items, Filler::Drop), tags: tags.collect() };
+    let mut query =
+        Query { terms: terms(&items, Filler::Drop), tags: tags.collect(), said: said(&items) };
     if query.is_empty() {
         // Filler and exclusions alone ask for nothing; whoever typed them meant the words.
         query.terms = terms(&items, Filler::Keep);
@@ -64,6 +65,21 @@ pub(super) fn query(text: &str) -> Query {
         query.terms = terms(&bare, Filler::Keep);
     }
     query
+}
+
+/// The words that stand free, as a text.
+fn said(items: &[Item<'_>]) -> String {
+    let mut free = Vec::new();
+    for (i, item) in items.iter().enumerate() {
+        let is_negated = i.checked_sub(1).is_some_and(|i| matches!(items.get(i), Some(Item::Not)));
+        if let &Item::Text { text, sign: Sign::None | Sign::Plus, quoted: Quoted::No } = item
+            && !is_negated
+            && !text.ends_with('*')
+        {
+            free.push(text);
+        }
+    }
+    free.join(" ")
 }
 
 impl Item<'_> {

@@ -193,7 +193,7 @@ pub(super) fn search_nodes(call: &Call<'_>, arguments: Value) -> Result<ToolResu
         limit: 100,
         offset: 0,
         snippet_chars: 1,
-        max_tokens: None,
+        ..SearchRequest::default()
     };
     let hits = match call.memory.search(&request) {
         Ok(page) => page.results,

@@ -91,7 +91,7 @@ pub(super) fn search(
         limit,
         offset,
         snippet_chars: 0,
-        max_tokens: None,
+        ..SearchRequest::default()
     };
     let now = clock::now();
     let mut found = Vec::new();

@@ -10,6 +10,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use memoranda_core::embed::MODEL_ID;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
@@ -17,7 +18,7 @@ use crate::error::{Doing as _, Result, StoreError};
 use crate::files::{Privacy, own};
 
 /// Raised whenever the tables or what is put in them changes.
-const SCHEMA_VERSION: i32 = 5;
+const SCHEMA_VERSION: i32 = 6;
 const SCHEMA: &str = include_str!("schema.sql");
 /// Past this, a commit writes the log of the index back at once.
 const LARGE_WAL_BYTES: u64 = 64 << 20;
@@ -89,7 +90,8 @@ impl IndexFile {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = self.open(flags)?;
         db.execute_batch(&format!(
-            "BEGIN; {SCHEMA}; PRAGMA user_version = {SCHEMA_VERSION}; COMMIT"
+            "BEGIN; {SCHEMA}; INSERT INTO meta (key, value) VALUES ('model', '{MODEL_ID}'); \
+             PRAGMA user_version = {SCHEMA_VERSION}; COMMIT"
         ))?;
         self.write_pages(&db)?;
         Ok(db)
@@ -138,10 +140,14 @@ impl IndexFile {
         Ok(db)
     }
 
-    /// Whether the tables are those that this program knows.
+    /// Whether the tables are those that this program knows, with vectors of its own model.
     pub(crate) fn is_current(db: &Connection) -> bool {
-        db.query_row("PRAGMA user_version", [], |row| row.get::<_, i32>(0))
-            .is_ok_and(|version| version == SCHEMA_VERSION)
+        let version = db.query_row("PRAGMA user_version", [], |row| row.get::<_, i32>(0));
+        let model = "SELECT value FROM meta WHERE key = 'model'";
+        version.is_ok_and(|version| version == SCHEMA_VERSION)
+            && db
+                .query_row(model, [], |row| row.get::<_, String>(0))
+                .is_ok_and(|model| model == MODEL_ID)
     }
 
     fn stamp_path(&self) -> PathBuf {

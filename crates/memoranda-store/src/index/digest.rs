@@ -1,6 +1,7 @@
 //! What the index keeps of one file, worked out from its bytes alone: pure, so that many files
 //! can be digested at once.
 
+use memoranda_core::embed::{Model, Vector};
 use memoranda_core::id::ObservationId;
 use memoranda_core::note::permalink::{permalink_of, slug};
 use memoranda_core::note::{self, MetaValue, Note, Observation};
@@ -81,7 +82,17 @@ pub(crate) struct DigestedPassage {
     pub(crate) heading: String,
     pub(crate) first_line: usize,
     pub(crate) last_line: usize,
+    pub(crate) age: Age,
     pub(crate) text: String,
+    pub(crate) vector: Vector,
+}
+
+/// Whether a passage tells what holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Age {
+    Current,
+    /// It holds nothing but facts that were struck out or replaced.
+    Past,
 }
 
 /// Whether the bytes are a text that can be searched.
@@ -115,12 +126,9 @@ fn markdown(path: &NotePath, text: &str, mut problems: Vec<Problem>) -> Digest {
         Some(permalink) => (permalink, PermalinkSource::Frontmatter),
         None => (permalink_of(path).0, PermalinkSource::Path),
     };
-    let passages = passage::passages(text, &note).into_iter().map(|passage| DigestedPassage {
-        first_line: *passage.lines.start(),
-        last_line: *passage.lines.end(),
-        text: passage.text(text).to_owned(),
-        heading: passage.heading,
-    });
+    let passages = passage::passages(text, &note)
+        .into_iter()
+        .map(|passage| DigestedPassage::new(&passage, text, age(&note, text, &passage)));
     problems.extend(note.problems.iter().cloned());
     Digest {
         kind: FileKind::Markdown,
@@ -144,12 +152,9 @@ fn markdown(path: &NotePath, text: &str, mut problems: Vec<Problem>) -> Digest {
 fn plain(path: &NotePath, text: &str, problems: Vec<Problem>) -> Digest {
     let title = path.file_name().to_owned();
     let permalink = permalink_of(path).0;
-    let passages = passage::passages_of_text(text).into_iter().map(|passage| DigestedPassage {
-        first_line: *passage.lines.start(),
-        last_line: *passage.lines.end(),
-        text: passage.text(text).to_owned(),
-        heading: passage.heading,
-    });
+    let passages = passage::passages_of_text(text)
+        .into_iter()
+        .map(|passage| DigestedPassage::new(&passage, text, Age::Current));
     Digest {
         kind: FileKind::Text,
         note_type: "file".into(),
@@ -298,7 +303,65 @@ impl Digest {
     }
 }
 
+/// Whether a passage is of facts alone that no longer hold.
+fn age(note: &Note, text: &str, passage: &passage::Passage) -> Age {
+    let is_past = |o: &&Observation| {
+        o.struck || o.fact.as_ref().is_some_and(|fact| fact.superseded_by.is_some())
+    };
+    let inside = note.observations.iter().filter(|o| passage.lines.contains(&o.line));
+    let (past, current): (Vec<_>, Vec<_>) = inside.partition(|o| is_past(o));
+    let lines = passage.text(text).lines().map(str::trim);
+    let said = lines.filter(|line| !line.is_empty() && !line.starts_with('#')).count();
+    if current.is_empty() && !past.is_empty() && said <= past.len() {
+        Age::Past
+    } else {
+        Age::Current
+    }
+}
+
+/// A text without the comments of its facts: they are for programs, and mean nothing.
+fn without_comments(text: &str) -> std::borrow::Cow<'_, str> {
+    let Some((first, mut rest)) = text.split_once("<!--") else { return text.into() };
+    let mut kept = first.to_owned();
+    loop {
+        rest = rest.split_once("-->").map_or("", |(_, after)| after);
+        match rest.split_once("<!--") {
+            Some((between, after)) => {
+                kept.push_str(between);
+                rest = after;
+            }
+            None => break,
+        }
+    }
+    kept.push_str(rest);
+    kept.into()
+}
+
 impl DigestedPassage {
+    fn new(passage: &passage::Passage, text: &str, age: Age) -> Self {
+        let own = passage.text(text);
+        Self {
+            heading: passage.heading.clone(),
+            first_line: *passage.lines.start(),
+            last_line: *passage.lines.end(),
+            age,
+            vector: Model::embedded().embed(&without_comments(own)),
+            text: own.to_owned(),
+        }
+    }
+
+    /// What stands for a note without text, so that it is found by its title.
+    pub(crate) fn empty(title: &str) -> Self {
+        Self {
+            heading: String::new(),
+            first_line: 1,
+            last_line: 1,
+            age: Age::Current,
+            text: String::new(),
+            vector: Model::embedded().embed(title),
+        }
+    }
+
     /// The heading and body as the word index takes them.
     pub(crate) fn words(&self) -> (std::borrow::Cow<'_, str>, std::borrow::Cow<'_, str>) {
         (index_text(&self.heading), index_text(&self.text))

@@ -7,7 +7,7 @@ use rusqlite::types::ValueRef;
 use crate::error::Result;
 
 /// What each table says, in an order that depends on the content alone.
-const TABLES: [(&str, &str); 10] = [
+const TABLES: &[(&str, &str)] = &[
     (
         "files",
         "SELECT p.name, f.path, f.kind, f.hash, f.title, f.permalink, f.note_type, f.created_ms, \
@@ -16,8 +16,13 @@ const TABLES: [(&str, &str); 10] = [
     ),
     (
         "passages",
-        "SELECT p.name, f.path, s.heading, s.first_line, s.last_line, s.text FROM passages s \
+        "SELECT p.name, f.path, s.heading, s.first_line, s.last_line, s.is_past, s.text FROM passages s \
          JOIN files f ON f.id = s.id / 65536 JOIN projects p ON p.id = f.project ORDER BY 1, 2, 4, s.id",
+    ),
+    (
+        "vectors",
+        "SELECT p.name, f.path, v.data FROM vectors v JOIN files f ON f.id = v.file \
+         JOIN projects p ON p.id = f.project WHERE length(v.data) > 0 ORDER BY 1, 2",
     ),
     (
         "observations",
@@ -64,9 +69,6 @@ const TABLES: [(&str, &str); 10] = [
 
 /// The fingerprint of every table.
 pub(crate) fn fingerprint(db: &Connection) -> Result<Vec<(&'static str, [u8; 32])>> {
-    db.execute_batch(
-        "CREATE VIRTUAL TABLE IF NOT EXISTS temp.word_counts USING fts5vocab('main', 'words', 'row')",
-    )?;
     TABLES.iter().map(|(name, sql)| Ok((*name, hash_rows(db, sql)?))).collect()
 }
 

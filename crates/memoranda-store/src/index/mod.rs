@@ -11,6 +11,7 @@ mod listing;
 mod metadata;
 pub(crate) mod nodes;
 mod search;
+mod vectors;
 mod write;
 
 use std::sync::Mutex;
@@ -38,8 +39,11 @@ pub(crate) use listing::{
     relations_named, relations_to,
 };
 pub use nodes::{FolderFact, FolderSum, NodeRow};
-pub use search::{SearchFilter, SearchHit, SearchHits};
-pub(crate) use search::{body, passage_text, search};
+pub use search::{
+    CandidateNote, CandidatePassage, Candidates, Correction, Past, Question, SearchFilter,
+    SearchHit, SearchHits,
+};
+pub(crate) use search::{body, candidates, passage_text, search};
 pub(crate) use write::{
     Batch, FileRow, Put, all_rows, forget_project, project_id, project_id_of, row, rows_at_or_below,
 };
@@ -51,6 +55,7 @@ const MAX_TRIES: usize = 3;
 pub(crate) struct Index {
     file: IndexFile,
     readers: Mutex<Vec<Reader>>,
+    pub(crate) vectors: vectors::VectorCache,
     /// The file that was found sound, once for this process.
     trusted: Mutex<Option<(u64, u64)>>,
 }
@@ -62,7 +67,12 @@ struct Reader {
 
 impl Index {
     pub(crate) fn new(file: IndexFile) -> Self {
-        Self { file, readers: Mutex::new(Vec::new()), trusted: Mutex::new(None) }
+        Self {
+            file,
+            readers: Mutex::new(Vec::new()),
+            vectors: vectors::VectorCache::default(),
+            trusted: Mutex::new(None),
+        }
     }
 
     /// Whether this very file was found sound before.

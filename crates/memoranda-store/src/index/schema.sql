@@ -49,6 +49,8 @@ CREATE TABLE passages (
   heading TEXT NOT NULL,
   first_line INTEGER NOT NULL,
   last_line INTEGER NOT NULL,
+  -- 1 if it holds nothing but facts that no longer hold.
+  is_past INTEGER NOT NULL,
   text TEXT NOT NULL
 ) STRICT;
 
@@ -57,6 +59,18 @@ CREATE VIRTUAL TABLE words USING fts5(
   content='', contentless_delete=1,
   tokenize="porter unicode61 remove_diacritics 2"
 );
+
+-- How many passages hold each stem.
+CREATE VIRTUAL TABLE word_counts USING fts5vocab(words, row);
+
+-- What the passages of a file mean: their vectors, one behind the other. Whoever keeps vectors in
+-- memory asks for stamps above the last one seen; a file that is gone leaves an empty row.
+CREATE TABLE vectors (
+  file INTEGER PRIMARY KEY,
+  stamp INTEGER NOT NULL,
+  data BLOB NOT NULL
+) STRICT;
+CREATE INDEX vectors_by_stamp ON vectors(stamp);
 
 CREATE TABLE observations (
   file INTEGER NOT NULL,

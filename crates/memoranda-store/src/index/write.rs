@@ -238,17 +238,13 @@ impl<'c> Batch<'c> {
         let tags = digest.tags.join(" ");
         let tags = index_text(&tags);
         let mut passage_row = self.db.prepare_cached(
-            "INSERT INTO passages (id, heading, first_line, last_line, text) VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO passages (id, heading, first_line, last_line, is_past, text) \
+             VALUES (?, ?, ?, ?, ?, ?)",
         )?;
         let mut words = self.db.prepare_cached(
             "INSERT INTO words (rowid, title, heading, tags, body) VALUES (?, ?, ?, ?, ?)",
         )?;
-        let empty = [super::digest::DigestedPassage {
-            heading: String::new(),
-            first_line: 1,
-            last_line: 1,
-            text: String::new(),
-        }];
+        let empty = [super::digest::DigestedPassage::empty(&digest.title)];
         // A note without text is still found by its title.
         let passages = match digest.passages.as_slice() {
             [] if digest.kind != FileKind::Other => &empty,
@@ -261,6 +257,7 @@ impl<'c> Batch<'c> {
                 passage.heading,
                 passage.first_line as i64,
                 passage.last_line as i64,
+                i64::from(passage.age == super::digest::Age::Past),
                 passage.text
             ])?;
             let (heading, body) = passage.words();
@@ -269,6 +266,7 @@ impl<'c> Batch<'c> {
             let tags = if id == first { tags.as_ref() } else { "" };
             words.execute(params![id, title, heading, tags, body])?;
         }
+        super::vectors::put(self.db, file, passages)?;
         self.put_observations(put, file, digest)?;
         self.put_relations(put, file, digest)?;
         let mut tag_row =
@@ -385,6 +383,7 @@ impl<'c> Batch<'c> {
             self.put_keys(project, row.id, &keys, &[])?;
             self.forget_content(row.id)?;
             self.forget_node(project, path, row.id)?;
+            super::vectors::remove(self.db, row.id)?;
             self.db.prepare_cached("DELETE FROM files WHERE id = ?")?.execute([row.id])?;
         }
         Ok(())

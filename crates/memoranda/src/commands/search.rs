@@ -2,9 +2,8 @@
 
 use jiff::Timestamp;
 use memoranda_engine::core::path::NotePath;
-use memoranda_engine::core::rank::Signal;
 use memoranda_engine::core::snippet::Snippet;
-use memoranda_engine::{Memory, SearchFilter, SearchPage, SearchRequest, SearchResult};
+use memoranda_engine::{Memory, Past, SearchFilter, SearchPage, SearchRequest, SearchResult};
 use serde::Serialize;
 
 use crate::error::{Result, quoted};
@@ -155,7 +154,8 @@ fn meant(session: &Session, memory: &Memory, args: &Args) -> Result<SearchReques
             min_importance: args.importance,
             after: time::parse_some(args.since.as_deref())?,
             before: time::parse_some(args.until.as_deref())?,
-            ..SearchFilter::default()
+            past: Past::LeaveOut,
+            metadata: Vec::new(),
         },
         limit,
         offset: limit * (args.page as usize - 1),
@@ -186,7 +186,7 @@ fn wire<'a>(query: &'a str, page: u32, found: &'a SearchPage) -> Page<'a> {
         why: result
             .why
             .iter()
-            .map(|signal| Why { signal: signal_name(*signal), amount: signal.amount() })
+            .map(|signal| Why { signal: signal.name(), amount: signal.amount() })
             .collect(),
         heading: &result.heading,
         first_line: result.lines.0,
@@ -278,18 +278,7 @@ fn explained(result: &SearchResult) -> String {
     let reasons: Vec<String> = result
         .why
         .iter()
-        .map(|signal| format!("{} {:.3}", signal_name(*signal).replace('_', " "), signal.amount()))
+        .map(|signal| format!("{} {:.3}", signal.name().replace('_', " "), signal.amount()))
         .collect();
     format!("score {:.3} = {}", result.score, reasons.join(" + "))
-}
-
-fn signal_name(signal: Signal) -> &'static str {
-    match signal {
-        Signal::ExactTitle(_) => "exact_title",
-        Signal::TitleWords(_) => "title_words",
-        Signal::Text(_) => "text",
-        Signal::MorePassages(_, _) => "more_passages",
-        Signal::Importance(_) => "importance",
-        Signal::Recency(_) => "recency",
-    }
 }

@@ -1,0 +1,110 @@
+//! What a text is about, as a vector: texts that say alike in other words lie close together.
+//!
+//! The model is a table with one vector for each word piece, compiled into the program. A text is
+//! the mean of its pieces, of length one. That is a look-up and an addition for each word, so
+//! that it needs no download, no runtime and next to no time.
+
+mod table;
+mod vector;
+mod word_piece;
+
+pub use vector::{BYTES, DIMS, Vector, dot};
+
+use table::Table;
+use word_piece::Vocabulary;
+
+/// Names the model in caches: vectors of different models cannot be compared.
+pub const MODEL_ID: &str = "static-minilm-256-i8";
+
+/// A longer text says nothing more about what it is about.
+const MAX_BYTES: usize = 16 << 10;
+
+static TABLE: &[u8] = include_bytes!("../../model/table.bin");
+static VOCABULARY: &str = include_str!("../../model/vocab.txt");
+
+/// The embedding model, ready to use.
+pub struct Model {
+    vocabulary: Vocabulary<'static>,
+    table: Table<'static>,
+}
+
+impl Model {
+    /// The model that is part of the program. It is made ready at the first call, in about a
+    /// millisecond, and then kept.
+    pub fn embedded() -> &'static Self {
+        static MODEL: std::sync::OnceLock<Model> = std::sync::OnceLock::new();
+        MODEL.get_or_init(|| Self {
+            vocabulary: Vocabulary::new(VOCABULARY),
+            table: Table::read(TABLE),
+        })
+    }
+
+    /// The vector of a text; nothing but zeros if it holds no word.
+    pub fn embed(&self, text: &str) -> Vector {
+        Vector::from_floats(&self.floats(text))
+    }
+
+    fn floats(&self, text: &str) -> [f32; DIMS] {
+        let text = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or_default();
+        let mut sum = [0.0; DIMS];
+        self.vocabulary.pieces(text, |piece| self.table.add(piece, &mut sum));
+        let length = sum.iter().map(|x| x * x).sum::<f32>().sqrt();
+        if length > 1e-9 {
+            sum.iter_mut().for_each(|x| *x /= length);
+        }
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The numbers of a JSON list, or the text of a JSON string, after a key.
+    fn golden() -> Vec<serde_json::Value> {
+        let lines = include_str!("../../model/golden.jsonl").lines();
+        lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn golden_texts_give_golden_pieces_and_vectors() {
+        let model = Model::embedded();
+        let golden = golden();
+        assert!(golden.len() >= 10);
+        for case in golden {
+            let text = case["text"].as_str().unwrap();
+            let mut pieces = Vec::new();
+            model.vocabulary.pieces(text, |piece| pieces.push(piece as u64));
+            let expected: Vec<_> =
+                case["ids"].as_array().unwrap().iter().map(|id| id.as_u64().unwrap()).collect();
+            assert_eq!(pieces, expected, "{text:?}");
+            let floats = model.floats(text);
+            for (found, expected) in floats.iter().zip(case["embedding"].as_array().unwrap()) {
+                let expected = expected.as_f64().unwrap() as f32;
+                assert!((found - expected).abs() < 2e-5, "{text:?}: {found} {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn like_texts_lie_closer_than_unlike_ones() {
+        let near =
+            |a: &str, b: &str| Model::embedded().embed(a).similarity(&Model::embedded().embed(b));
+        let asked = "how do I put the app on the server";
+        assert!(near(asked, "deployment of the application") > near(asked, "a recipe for soup"));
+        assert!((near(asked, asked) - 1.0).abs() < 0.02);
+        assert_eq!(near("", "anything"), 0.0);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_has_a_vector(text in "\\PC{0,60}|[a-zé語'\\- \0\u{301}]{0,60}") {
+            let vector = Model::embedded().embed(&text);
+            let own = vector.similarity(&vector);
+            prop_assert!(own == 0.0 || (own - 1.0).abs() < 0.05, "{}", own);
+            prop_assert_eq!(Vector::read(&vector.bytes()), Some(vector));
+        }
+    }
+}

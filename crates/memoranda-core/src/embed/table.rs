@@ -1,0 +1,36 @@
+//! The table of vectors, one a row, in eight-bit numbers with a scale for each row.
+
+use super::vector::DIMS;
+
+const HEADER: usize = 20;
+
+/// The table, read where it lies.
+pub(super) struct Table<'b> {
+    scales: &'b [u8],
+    rows: &'b [u8],
+}
+
+impl<'b> Table<'b> {
+    /// Reads the header. A table of another shape is an empty one, which the tests would notice.
+    pub(super) fn read(bytes: &'b [u8]) -> Self {
+        let number = |at: usize| {
+            let bytes = bytes.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+            bytes.map_or(0, u32::from_le_bytes) as usize
+        };
+        let (rows, dims) = (number(8), number(12));
+        let fits = bytes.starts_with(b"SEMB") && number(4) == 1 && dims == DIMS;
+        let scales = bytes.get(HEADER..HEADER + 4 * rows).filter(|_| fits).unwrap_or_default();
+        let rows = bytes.get(HEADER + 4 * rows..).filter(|_| fits).unwrap_or_default();
+        Self { scales, rows }
+    }
+
+    /// Adds a row to a sum.
+    pub(super) fn add(&self, row: usize, sum: &mut [f32; DIMS]) {
+        let scale = self.scales.get(4 * row..4 * row + 4).and_then(|bytes| bytes.try_into().ok());
+        let scale = scale.map_or(0.0, f32::from_le_bytes);
+        let Some(values) = self.rows.get(row * DIMS..(row + 1) * DIMS) else { return };
+        for (sum, &value) in sum.iter_mut().zip(values) {
+            *sum += scale * f32::from(value as i8);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! How often a text holds the words of a query, compared as the full-text index compares them.
+
+use crate::porter::porter;
+use crate::query::{Need, Query, Term, TermKind};
+use crate::words::{fold, words};
+
+/// The terms of a query, ready to be counted in texts.
+pub struct Sought {
+    terms: Vec<SoughtTerm>,
+    /// The first bytes of all words that are looked for: most words of a text begin with others.
+    initials: [bool; 256],
+    /// Whether the one who asks speaks of themselves.
+    pub(super) is_personal: bool,
+}
+
+struct SoughtTerm {
+    kind: TermKind,
+    stems: Vec<String>,
+    /// The last word as typed, for beginnings of words.
+    last: String,
+    pub(super) need: Need,
+}
+
+/// What was counted in one text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// For each term, how often it stands there.
+    pub(super) terms: Vec<f32>,
+    /// How many words the text has.
+    pub(super) words: f32,
+    /// Whether the one who wrote it speaks of themselves.
+    pub(super) is_personal: bool,
+}
+
+impl Sought {
+    /// Makes a query's terms ready.
+    pub fn new(query: &Query) -> Self {
+        let terms: Vec<_> = query.terms.iter().map(SoughtTerm::new).collect();
+        let mut initials = [false; 256];
+        let mut mark = |word: &str| {
+            if let Some(initial) =
+                word.bytes().next().and_then(|b| initials.get_mut(usize::from(b)))
+            {
+                *initial = true;
+            }
+        };
+        for term in &terms {
+            term.stems.iter().for_each(|stem| mark(stem));
+            mark(&term.last);
+        }
+        let is_personal = words(&query.said).any(|word| is_personal(word.text));
+        Self { terms, initials, is_personal }
+    }
+
+    /// What each term needs, in their order.
+    pub(super) fn needs(&self) -> impl Iterator<Item = Need> {
+        self.terms.iter().map(|term| term.need)
+    }
+
+    /// Counts the terms in a text.
+    pub fn count(&self, text: &str) -> Counts {
+        let mut counts = Counts { terms: vec![0.0; self.terms.len()], ..Counts::default() };
+        let has_phrases = self.terms.iter().any(|term| term.stems.len() > 1);
+        // The last words with their stems, as many as the longest phrase has; the newest at the end.
+        let mut recent: Vec<(String, String)> = Vec::new();
+        let longest = self.terms.iter().map(|term| term.stems.len()).max().unwrap_or(1);
+        for word in words(text) {
+            counts.words += 1.0;
+            counts.is_personal |= is_personal(word.text);
+            let initial = word.text.bytes().next().unwrap_or_default();
+            let is_sought = !initial.is_ascii()
+                || self.initials.get(usize::from(initial.to_ascii_lowercase())) == Some(&true);
+            if !is_sought {
+                recent.clear();
+                continue;
+            }
+            let folded = fold(word.text).into_owned();
+            let stem = porter(&folded);
+            if !has_phrases {
+                recent.clear();
+            } else if recent.len() == longest {
+                recent.remove(0);
+            }
+            recent.push((folded, stem));
+            for (term, count) in self.terms.iter().zip(&mut counts.terms) {
+                if term.ends(&recent) {
+                    *count += 1.0;
+                }
+            }
+        }
+        counts
+    }
+}
+
+impl SoughtTerm {
+    fn new(term: &Term) -> Self {
+        let folded: Vec<_> = term.words.iter().map(|word| fold(word).into_owned()).collect();
+        let stems = folded.iter().map(|word| porter(word)).collect();
+        let last = folded.last().cloned().unwrap_or_default();
+        Self { kind: term.kind, stems, last, need: term.need }
+    }
+
+    /// Whether the last of these words complete the term.
+    fn ends(&self, recent: &[(String, String)]) -> bool {
+        let Some(start) = recent.len().checked_sub(self.stems.len()) else { return false };
+        let found = recent.get(start..).unwrap_or_default();
+        let last = self.stems.len().saturating_sub(1);
+        self.stems.iter().zip(found).enumerate().all(|(i, (sought, (folded, stem)))| {
+            let is_open = self.kind == TermKind::Prefix && i == last;
+            sought == stem || (is_open && folded.starts_with(&self.last))
+        })
+    }
+}
+
+/// Words by which people speak of themselves.
+fn is_personal(word: &str) -> bool {
+    matches!(word, "I" | "i" | "my" | "My" | "me" | "Me" | "mine" | "Mine" | "myself")
+}
+
+impl Counts {
+    /// Adds what was counted in another text.
+    pub(super) fn add(&mut self, other: &Self, times: f32) {
+        self.terms.resize(self.terms.len().max(other.terms.len()), 0.0);
+        for (sum, count) in self.terms.iter_mut().zip(&other.terms) {
+            *sum += times * count;
+        }
+        self.words += other.words;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn words_are_counted_as_the_index_compares_them() {
+        let check = |query: &str, text: &str, expected: &[f32]| {
+            let counts = Sought::new(&Query::parse(query)).count(text);
+            assert_eq!(counts.terms, expected, "{query:?} in {text:?}");
+        };
+        check("plan", "Plans were planned by the planner", &[2.0]);
+        check("café dog", "The cafe, the CAFÉ and no cat", &[2.0, 0.0]);
+        check("\"rate limit\"", "rate limits: the rate of a limit", &[1.0]);
+        check("\"limit rate\"", "rate limit, rate", &[1.0]);
+        check("auth*", "authentication of an author", &[2.0]);
+        check("東京", "東京都と京東", &[1.0]);
+        check("plan -dog", "a plan, a dog", &[1.0, 1.0]);
+        assert_eq!(Sought::new(&Query::parse("x")).count("one two, three").words, 3.0);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_can_be_counted(
+            query in "\\PC{0,12}|[a-c語é* \"]{0,12}",
+            text in "\\PC{0,60}|([a-c]{1,3}|[ \n]|語|é){0,40}",
+        ) {
+            let query = Query::parse(&query);
+            let counts = Sought::new(&query).count(&text);
+            prop_assert_eq!(counts.terms.len(), query.terms.len());
+            prop_assert!(counts.terms.iter().all(|&count| count <= counts.words));
+        }
+    }
+}

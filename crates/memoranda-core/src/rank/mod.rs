@@ -1,0 +1,407 @@
+//! Which notes come first, and why. Candidates are notes with their passages, as the index found
+//! them by their words and by their meaning; here they are compared in full.
+//!
+//! Three views of the words count (the passage, its neighbourhood, the whole note), because what
+//! answers a question is often said beside the words of the question. The meaning counts as
+//! much, but less for short passages: few words point in no clear direction. All else only tells
+//! near-equals apart. `docs/search.md` has what each part is worth on data.
+
+mod count;
+mod title;
+mod weights;
+
+use std::hash::Hash;
+
+use jiff::Timestamp;
+
+pub use count::{Counts, Sought};
+pub use title::TitleMatch;
+pub use weights::RankOptions;
+
+use crate::embed::Vector;
+use crate::path::NotePath;
+use crate::query::{Need, Query, When};
+
+/// What is asked, in all the forms in which it is compared.
+pub struct Asked<'q> {
+    /// The query.
+    pub query: &'q Query,
+    /// How many passages hold each of its terms.
+    pub holders: &'q [u64],
+    /// How many passages there are.
+    pub passages: u64,
+    /// What it means, if it says anything freely.
+    pub vector: Option<&'q Vector>,
+    /// The time that it speaks of.
+    pub when: Option<When>,
+    /// The moment of asking.
+    pub now: Timestamp,
+}
+
+/// A note that may answer.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Candidate<Id> {
+    /// The note.
+    pub note: Id,
+    /// Where the note lies; the last tie-breaker.
+    pub path: NotePath,
+    /// Its title and tags.
+    pub name: String,
+    /// How well its name matches.
+    pub title_match: TitleMatch,
+    /// When it was made.
+    pub created: Timestamp,
+    /// When it was last changed.
+    pub updated: Timestamp,
+    /// How much its weightiest fact matters, 0 to 1, if someone said.
+    pub importance: Option<f64>,
+    /// Its passages, in order. A gap in their numbers means that some were left out.
+    pub passages: Vec<CandidatePassage>,
+}
+
+/// A passage of such a note.
+#[derive(Clone, PartialEq, Debug)]
+pub struct CandidatePassage {
+    /// Its number.
+    pub id: u64,
+    /// The headings above it.
+    pub heading: String,
+    /// Its text.
+    pub text: String,
+    /// What it means.
+    pub vector: Option<Vector>,
+}
+
+/// A note in its place, with the passages that put it there.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Ranked<Id> {
+    /// The note.
+    pub note: Id,
+    /// The sum of its signals.
+    pub score: f64,
+    /// How sure it is that the note has to do with the question, 0 to 1.
+    pub relevance: f64,
+    /// Its passages, best first, each with its own score.
+    pub passages: Vec<(u64, f64)>,
+    /// What the score is made of; amounts add up to it.
+    pub why: Vec<Signal>,
+}
+
+/// One reason for a note's place, with what it added.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Signal {
+    /// Its title or permalink is the query: first whatever else.
+    ExactTitle(f64),
+    /// Its title holds all the words.
+    TitleWords(f64),
+    /// Its best passage holds the words.
+    Words(f64),
+    /// The neighbourhood of that passage and the note as a whole hold them.
+    Context(f64),
+    /// The passage means something similar.
+    Meaning(f64),
+    /// Asker and passage both speak of themselves.
+    Personal(f64),
+    /// It is of the time that the question names.
+    Time(f64),
+    /// Someone said that it matters.
+    Importance(f64),
+    /// It changed lately.
+    Recency(f64),
+}
+
+impl Signal {
+    /// What the signal added to the score.
+    pub fn amount(self) -> f64 {
+        match self {
+            Self::ExactTitle(amount)
+            | Self::TitleWords(amount)
+            | Self::Words(amount)
+            | Self::Context(amount)
+            | Self::Meaning(amount)
+            | Self::Personal(amount)
+            | Self::Time(amount)
+            | Self::Importance(amount)
+            | Self::Recency(amount) => amount,
+        }
+    }
+
+    /// The signal's name, as programs read it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ExactTitle(_) => "exact_title",
+            Self::TitleWords(_) => "title_words",
+            Self::Words(_) => "words",
+            Self::Context(_) => "context",
+            Self::Meaning(_) => "meaning",
+            Self::Personal(_) => "personal",
+            Self::Time(_) => "time",
+            Self::Importance(_) => "importance",
+            Self::Recency(_) => "recency",
+        }
+    }
+}
+
+/// Puts notes in order, best first: by score, then the later change, then the path.
+pub fn rank<Id: Copy + Eq + Hash>(
+    candidates: &[Candidate<Id>],
+    asked: &Asked<'_>,
+    options: &RankOptions,
+) -> Vec<Ranked<Id>> {
+    let sought = Sought::new(asked.query);
+    let ranking = Ranking::new(candidates, asked, &sought, options);
+    let mut notes: Vec<_> = ranking.notes(asked.vector);
+    // What the best passages mean together says better than the question what it is about.
+    if let Some(vector) = asked.vector.filter(|_| options.feedback > 0.0) {
+        let mut best: Vec<_> = notes.iter().filter_map(|note| note.passages.first()).collect();
+        best.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+        let best: Vec<Vector> =
+            best.iter().take(options.feedback_passages).filter_map(|p| p.vector.cloned()).collect();
+        let drawn = vector.towards(&best, options.feedback as f32);
+        notes = ranking.notes(Some(&drawn));
+    }
+    notes.sort_by(|a, b| {
+        let by_score = b.ranked.score.total_cmp(&a.ranked.score);
+        by_score.then(b.updated.cmp(&a.updated)).then_with(|| a.path.cmp(b.path))
+    });
+    notes.into_iter().map(|note| note.ranked).collect()
+}
+
+/// Everything about the candidates that does not depend on the vector that is compared.
+struct Ranking<'r, Id> {
+    asked: &'r Asked<'r>,
+    options: &'r RankOptions,
+    needs: Vec<Need>,
+    /// What each term is worth; together 1.
+    worth: Vec<f32>,
+    is_personal: bool,
+    notes: Vec<Counted<'r, Id>>,
+    /// The mean numbers of words of a passage, a neighbourhood and a note.
+    means: [f32; 3],
+}
+
+/// A note, counted.
+struct Counted<'r, Id> {
+    candidate: &'r Candidate<Id>,
+    whole: Counts,
+    passages: Vec<(Counts, Counts)>,
+}
+
+/// A note in the making.
+struct Scored<'r, Id> {
+    ranked: Ranked<Id>,
+    passages: Vec<ScoredPassage<'r>>,
+    updated: Timestamp,
+    path: &'r NotePath,
+}
+
+struct ScoredPassage<'r> {
+    id: u64,
+    score: f64,
+    vector: Option<&'r Vector>,
+    words: f64,
+    context: f64,
+    meaning: f64,
+    personal: f64,
+    /// The similarity itself, as far as the passage is long enough to tell.
+    similarity: f64,
+}
+
+impl<'r, Id: Copy> Ranking<'r, Id> {
+    fn new(
+        candidates: &'r [Candidate<Id>],
+        asked: &'r Asked<'r>,
+        sought: &Sought,
+        options: &'r RankOptions,
+    ) -> Self {
+        let notes: Vec<_> = candidates.iter().map(|c| Counted::new(c, sought)).collect();
+        let mean = |words: &mut dyn Iterator<Item = f32>| {
+            let (sum, count) = words.fold((0.0, 0.0), |(sum, count), w| (sum + w, count + 1.0));
+            f32::max(sum / f32::max(count, 1.0), 1.0)
+        };
+        let all = || notes.iter().flat_map(|note| &note.passages);
+        let means = [
+            mean(&mut all().map(|(own, _)| own.words)),
+            mean(&mut all().map(|(_, around)| around.words)),
+            mean(&mut notes.iter().map(|note| note.whole.words)),
+        ];
+        let needs: Vec<_> = sought.needs().collect();
+        let mut worth: Vec<f32> = needs
+            .iter()
+            .enumerate()
+            .map(|(i, need)| match need {
+                Need::Excluded => 0.0,
+                Need::Required | Need::Optional => {
+                    let holders = asked.holders.get(i).copied().unwrap_or(0);
+                    rarity(holders, asked.passages).powf(options.rarity_power as f32)
+                }
+            })
+            .collect();
+        let sum: f32 = worth.iter().sum();
+        worth.iter_mut().for_each(|worth| *worth /= sum.max(f32::MIN_POSITIVE));
+        Self { asked, options, needs, worth, is_personal: sought.is_personal, notes, means }
+    }
+
+    fn notes(&self, vector: Option<&Vector>) -> Vec<Scored<'r, Id>> {
+        self.notes.iter().filter_map(|note| self.note(note, vector)).collect()
+    }
+
+    fn note(&self, note: &Counted<'r, Id>, vector: Option<&Vector>) -> Option<Scored<'r, Id>> {
+        let whole = self.matched(&note.whole, 2);
+        let mut passages: Vec<_> = note
+            .candidate
+            .passages
+            .iter()
+            .zip(&note.passages)
+            .filter(|(_, (own, _))| self.is_allowed(own))
+            .map(|(passage, (own, around))| self.passage(passage, own, around, whole, vector))
+            .collect();
+        passages.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
+        let best = passages.first()?;
+        let (candidate, options) = (note.candidate, self.options);
+        let mut why = vec![
+            Signal::Words(best.words),
+            Signal::Context(best.context),
+            Signal::Meaning(best.meaning),
+            Signal::Personal(best.personal),
+        ];
+        match candidate.title_match {
+            TitleMatch::Exact => why.insert(0, Signal::ExactTitle(options.most_without_name())),
+            TitleMatch::AllWords => why.insert(0, Signal::TitleWords(options.title)),
+            TitleMatch::None => {}
+        }
+        let is_then = |when: When| when.meets(candidate.created, candidate.updated);
+        if self.asked.when.is_some_and(is_then) {
+            why.push(Signal::Time(options.time));
+        }
+        let importance = candidate.importance.filter(|i| i.is_finite()).unwrap_or(0.0);
+        why.push(Signal::Importance(importance.clamp(0.0, 1.0) * options.importance));
+        why.push(Signal::Recency(recency(candidate.updated, self.asked.now, options)));
+        why.retain(|signal| signal.amount() != 0.0);
+        let held = note.whole.terms.iter().zip(&self.worth);
+        let covered: f32 = held.filter(|(count, _)| **count > 0.0).map(|(_, worth)| worth).sum();
+        // A name that was asked for, or a tag alone, is an answer whatever the text says.
+        let is_sure = candidate.title_match == TitleMatch::Exact || self.asked.query.is_empty();
+        let relevance = if is_sure {
+            1.0
+        } else {
+            options.relevance(f64::from(covered), best.words, best.similarity)
+        };
+        let ranked = Ranked {
+            note: candidate.note,
+            score: why.iter().map(|signal| signal.amount()).sum(),
+            relevance,
+            passages: passages.iter().map(|passage| (passage.id, passage.score)).collect(),
+            why,
+        };
+        Some(Scored { ranked, passages, updated: candidate.updated, path: &candidate.path })
+    }
+
+    fn passage(
+        &self,
+        passage: &'r CandidatePassage,
+        own: &Counts,
+        around: &Counts,
+        whole: f64,
+        vector: Option<&Vector>,
+    ) -> ScoredPassage<'r> {
+        let options = self.options;
+        let words = options.passage * self.matched(own, 0);
+        let context = options.neighbours * self.matched(around, 1) + options.note * whole;
+        let similarity = match (vector, &passage.vector) {
+            (Some(asked), Some(passage)) => f64::from(asked.similarity(passage)),
+            _ => 0.0,
+        };
+        let length = f64::from(own.words);
+        let trust = length / (length + options.unsure_words);
+        let meaning = options.meaning * similarity * trust * options.trust_scale();
+        let personal = match self.is_personal && own.is_personal {
+            true => options.personal,
+            false => 0.0,
+        };
+        ScoredPassage {
+            id: passage.id,
+            score: words + context + meaning + personal,
+            vector: passage.vector.as_ref(),
+            words,
+            context,
+            meaning,
+            personal,
+            similarity: similarity * trust,
+        }
+    }
+
+    /// How well words match: BM25, as a share of the most that any text could reach.
+    fn matched(&self, counts: &Counts, level: usize) -> f64 {
+        let mean = self.means.get(level).copied().unwrap_or(1.0);
+        let (k1, b) = (self.options.saturation as f32, self.options.length as f32);
+        let damping = k1 * (1.0 - b + b * counts.words / mean);
+        let terms = counts.terms.iter().zip(&self.worth);
+        let sum: f32 = terms.map(|(&tf, worth)| worth * tf / (tf + damping)).sum();
+        f64::from(sum)
+    }
+
+    /// Whether a passage holds what is demanded, and nothing that is forbidden.
+    fn is_allowed(&self, counts: &Counts) -> bool {
+        self.needs.iter().zip(&counts.terms).all(|(need, &count)| match need {
+            Need::Required => count > 0.0,
+            Need::Excluded => count == 0.0,
+            Need::Optional => true,
+        })
+    }
+}
+
+impl<'r, Id> Counted<'r, Id> {
+    fn new(candidate: &'r Candidate<Id>, sought: &Sought) -> Self {
+        let name = sought.count(&candidate.name);
+        let mut whole = Counts::default();
+        let own: Vec<_> = candidate
+            .passages
+            .iter()
+            .enumerate()
+            .map(|(i, passage)| {
+                let mut counts = sought.count(&passage.text);
+                // The heading belongs to each of its passages; one begins with it anyway.
+                if !passage.text.trim_start().starts_with('#') && !passage.heading.is_empty() {
+                    counts.add(&sought.count(&passage.heading), 1.0);
+                }
+                if i == 0 {
+                    counts.add(&name, 1.0);
+                }
+                whole.add(&counts, 1.0);
+                counts
+            })
+            .collect();
+        let is_beside = |a: usize, b: usize| {
+            let id = |at: usize| candidate.passages.get(at).map(|passage| passage.id);
+            matches!((id(a), id(b)), (Some(a), Some(b)) if a.abs_diff(b) == 1)
+        };
+        let around = own.iter().enumerate().map(|(i, counts)| {
+            let mut around = counts.clone();
+            let sides = [i.checked_sub(1), Some(i + 1)];
+            for side in sides.into_iter().flatten().filter(|&side| is_beside(i, side)) {
+                if let Some(neighbour) = own.get(side) {
+                    around.add(neighbour, 1.0);
+                }
+            }
+            around
+        });
+        let around: Vec<_> = around.collect();
+        Self { candidate, whole, passages: own.into_iter().zip(around).collect() }
+    }
+}
+
+/// How much a term says that so many of all passages hold.
+fn rarity(holders: u64, passages: u64) -> f32 {
+    let (holders, passages) = (holders.min(passages) as f32, passages as f32);
+    (1.0 + (passages - holders + 0.5) / (holders + 0.5)).ln()
+}
+
+fn recency(updated: Timestamp, now: Timestamp, options: &RankOptions) -> f64 {
+    let seconds = now.as_second().saturating_sub(updated.as_second()).max(0);
+    let half_lives = seconds as f64 / 86_400.0 / options.recency_half_life_days.max(0.001);
+    options.recency * 0.5f64.powf(half_lives)
+}
+
+#[cfg(test)]
+mod tests;

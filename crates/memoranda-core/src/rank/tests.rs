@@ -1,0 +1,131 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::embed::Model;
+
+const DAY: i64 = 86_400;
+const NOW: i64 = 1_790_000_000;
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
+
+fn note(number: u64, texts: &[&str]) -> Candidate<u64> {
+    let passages = texts.iter().zip(number * 100..).map(|(text, id)| CandidatePassage {
+        id,
+        heading: String::new(),
+        text: (*text).to_owned(),
+        vector: Some(Model::embedded().embed(text)),
+    });
+    Candidate {
+        note: number,
+        path: NotePath::parse(&format!("n{number}.md")).unwrap(),
+        name: String::new(),
+        title_match: TitleMatch::None,
+        created: at(NOW - 100 * DAY),
+        updated: at(NOW - 100 * DAY),
+        importance: None,
+        passages: passages.collect(),
+    }
+}
+
+fn ranked(asked: &str, candidates: &[Candidate<u64>]) -> Vec<Ranked<u64>> {
+    let query = Query::parse(asked);
+    let vector = Model::embedded().embed(&query.said);
+    let asked = Asked {
+        query: &query,
+        holders: &vec![3; query.terms.len()],
+        passages: 1000,
+        vector: Some(&vector).filter(|vector| !vector.is_zero()),
+        when: When::find(asked, at(NOW)),
+        now: at(NOW),
+    };
+    rank(candidates, &asked, &RankOptions::STANDARD)
+}
+
+fn check(asked: &str, candidates: &[Candidate<u64>], expected: &[u64]) {
+    let ranked = ranked(asked, candidates);
+    let notes: Vec<_> = ranked.iter().map(|ranked| ranked.note).collect();
+    assert_eq!(notes, expected, "{asked:?} {ranked:?}");
+}
+
+#[test]
+fn notes_come_in_the_order_of_their_signals() {
+    let long = "the rain fell on the roof of the old barn all night and the dog slept by the fire";
+    check("x", &[], &[]);
+    // Words.
+    check("blue paint", &[note(1, &["a red door"]), note(2, &["the blue paint"])], &[2, 1]);
+    // Meaning, without a common word.
+    check(
+        "what pets do we have",
+        &[note(1, &["the invoice is due in March"]), note(2, &["our cat sleeps beside the dog"])],
+        &[2, 1],
+    );
+    // What stands beside the words counts too.
+    check("barn swallows", &[note(1, &[long, "x"]), note(2, &[long, "swallows nest"])], &[2, 1]);
+    // Names before all, time and weight among equals.
+    let title = |note: Candidate<u64>, title_match| Candidate { title_match, ..note };
+    let exact = title(note(2, &["unlike"]), TitleMatch::Exact);
+    check("blue paint", &[note(1, &["blue paint"]), exact], &[2, 1]);
+    let recent = Candidate { updated: at(NOW), ..note(2, &[long]) };
+    check("rain", &[note(1, &[long]), recent.clone()], &[2, 1]);
+    let weighty = Candidate { importance: Some(1.0), ..note(2, &[long]) };
+    check("rain", &[note(1, &[long]), weighty], &[2, 1]);
+    let last_week = Candidate { created: at(NOW - 9 * DAY), ..recent };
+    let today = Candidate { created: at(NOW), updated: at(NOW), ..note(1, &[long]) };
+    check("the rain of ten days ago", &[today, last_week], &[2, 1]);
+    check("rain", &[note(2, &[long]), note(1, &[long])], &[1, 2]);
+    // Whoever speaks of themselves means what is said so.
+    let said =
+        [note(1, &["you went to the sea by train"]), note(2, &["I went to the sea by train"])];
+    check("when did I go to the sea", &said, &[2, 1]);
+}
+
+#[test]
+fn what_is_demanded_must_be_there() {
+    let notes = [note(1, &["cats and dogs"]), note(2, &["cats", "dogs"]), note(3, &["dogs"])];
+    check("+cats +dogs", &notes, &[1]);
+    check("dogs -cats", &notes, &[3, 2]);
+    check("cats AND dogs", &notes, &[1]);
+}
+
+#[test]
+fn a_hit_says_why() {
+    let found = ranked("blue paint", &[note(1, &["the red door", "blue paint is in the shed"])]);
+    assert_eq!(found[0].passages[0].0, 101);
+    let names: Vec<_> = found[0].why.iter().map(|signal| signal.name()).collect();
+    assert_eq!(names, ["words", "context", "meaning", "recency"]);
+    let sum: f64 = found[0].why.iter().map(|signal| signal.amount()).sum();
+    assert!((sum - found[0].score).abs() < 1e-9);
+}
+
+#[test]
+fn relevance_tells_an_answer_from_noise() {
+    let relevance = |asked: &str, text: &str| ranked(asked, &[note(1, &[text])])[0].relevance;
+    let text =
+        "The deployment of the billing service runs every Friday at noon from the main branch.";
+    assert!(relevance("when is the billing service deployed", text) > 0.7);
+    assert!(relevance("when do we release billing", text) > 0.3);
+    assert!(relevance("how tall is a giraffe", text) < 0.15);
+}
+
+proptest! {
+    #[test]
+    fn order_is_total_and_knows_no_order_of_arrival(
+        found in prop::collection::vec((0u64..6, "[a-c ]{0,20}|\\PC{0,20}"), 0..12),
+        asked in "[a-c ]{0,8}|\\PC{0,8}",
+    ) {
+        let mut seen = std::collections::HashSet::new();
+        let notes: Vec<_> = found
+            .iter()
+            .filter(|(number, _)| seen.insert(*number))
+            .map(|(number, text)| note(*number, &[text.as_str(), "c a b"]))
+            .collect();
+        let forward = ranked(&asked, &notes);
+        let reversed: Vec<_> = notes.iter().rev().cloned().collect();
+        let backward = ranked(&asked, &reversed);
+        prop_assert!(forward.iter().map(|r| r.note).eq(backward.iter().map(|r| r.note)));
+        prop_assert!(forward.iter().all(|r| r.score.is_finite() && r.relevance.is_finite()));
+        prop_assert!(forward.is_sorted_by(|a, b| a.score >= b.score));
+    }
+}

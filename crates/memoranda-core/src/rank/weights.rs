@@ -1,0 +1,102 @@
+//! What each signal is worth. The numbers come from development data (`docs/search.md`).
+
+/// What the signals are worth. Words that match as well as can be are worth the sum of
+/// `passage`, `neighbours` and `note`; a meaning that is the same is worth `meaning`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RankOptions {
+    /// The words of the passage itself.
+    pub passage: f64,
+    /// The words of the passage and those beside it.
+    pub neighbours: f64,
+    /// The words of the whole note.
+    pub note: f64,
+    /// How soon a repeated word adds nothing more (BM25's k1).
+    pub saturation: f64,
+    /// How much a long text is held against it (BM25's b).
+    pub length: f64,
+    /// How much more a rare word counts than a common one.
+    pub rarity_power: f64,
+    /// What the passage means.
+    pub meaning: f64,
+    /// In a passage of so many words only half of the meaning counts.
+    pub unsure_words: f64,
+    /// How far the question is drawn towards the best passages before meanings are compared.
+    pub feedback: f64,
+    /// How many passages draw it.
+    pub feedback_passages: usize,
+    /// Asker and passage both speak of themselves.
+    pub personal: f64,
+    /// The note is of the time that the question names.
+    pub time: f64,
+    /// A title that holds all the words.
+    pub title: f64,
+    /// An importance of 1.
+    pub importance: f64,
+    /// A change at this very moment.
+    pub recency: f64,
+    /// After how many days recency is worth half.
+    pub recency_half_life_days: f64,
+}
+
+/// A passage of this length has the meaning counted as it is.
+const USUAL_WORDS: f64 = 25.0;
+
+impl RankOptions {
+    /// What searches use unless they say otherwise.
+    pub const STANDARD: Self = Self {
+        passage: 0.4,
+        neighbours: 0.4,
+        note: 0.25,
+        saturation: 1.2,
+        length: 0.75,
+        rarity_power: 1.5,
+        meaning: 1.25,
+        unsure_words: 8.0,
+        feedback: 0.3,
+        feedback_passages: 3,
+        personal: 0.05,
+        time: 0.05,
+        title: 0.3,
+        importance: 0.05,
+        recency: 0.02,
+        recency_half_life_days: 30.0,
+    };
+
+    /// Words alone, without what they mean.
+    pub const WORDS: Self = Self { meaning: 0.0, feedback: 0.0, ..Self::STANDARD };
+
+    /// The meaning alone, whatever words are used.
+    pub const MEANING: Self =
+        Self { passage: 0.0, neighbours: 0.0, note: 0.0, personal: 0.0, ..Self::STANDARD };
+
+    /// More than a note can reach whose name is not the query.
+    pub(super) fn most_without_name(&self) -> f64 {
+        self.passage
+            + self.neighbours
+            + self.note
+            + self.meaning * self.trust_scale()
+            + self.personal
+            + self.time
+            + self.title
+            + self.importance
+            + self.recency
+    }
+
+    pub(super) fn trust_scale(&self) -> f64 {
+        1.0 + self.unsure_words / USUAL_WORDS
+    }
+
+    /// How sure it is that a note has to do with a question: by the share of the question's words
+    /// that it holds, how well its best passage matches, and how alike they are in meaning.
+    pub(super) fn relevance(&self, covered: f64, words: f64, similarity: f64) -> f64 {
+        let words = if self.passage > 0.0 { words / self.passage } else { 0.0 };
+        let sum = 3.0 * covered + 2.0 * words + 7.0 * similarity - 4.5;
+        1.0 / (1.0 + (-sum).exp())
+    }
+}
+
+impl Default for RankOptions {
+    fn default() -> Self {
+        Self::STANDARD
+    }
+}

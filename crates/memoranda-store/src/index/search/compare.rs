@@ -1,0 +1,92 @@
+//! Passages that hold the words of a query, compared with each other.
+//!
+//! A common word must not cost a look at everything that holds it. So the rarest words say which
+//! passages are looked at, as many words as there is room for; the others are weighed when the
+//! best passages are read.
+
+use memoranda_core::query::{Mode, Need, Query, match_expression};
+use rusqlite::{Connection, params};
+
+use crate::error::Result;
+
+/// No more passages than this are compared with each other.
+pub(super) const MAX_COMPARED: i64 = 2000;
+/// So many passages that hold the two rarest words are enough to need no others.
+const ENOUGH_WITH_BOTH: usize = 30;
+/// What a word is worth by where it stands: title, heading, tags, body.
+pub(super) const WEIGHTS: &str = "4.0, 2.0, 3.0, 1.0";
+
+/// Passages that were compared with each other.
+pub(super) struct Compared {
+    pub(super) expression: String,
+    /// The passages and how well they match, best first.
+    pub(super) best: Vec<(i64, f64)>,
+    /// Whether more match than were compared.
+    pub(super) partial: bool,
+}
+
+/// Compares the passages that match a query, but never too many of them. `holders` says how many
+/// passages hold each term.
+pub(super) fn compare(db: &Connection, query: &Query, holders: &[u64]) -> Result<Option<Compared>> {
+    let mut optional: Vec<(u64, usize)> = holders
+        .iter()
+        .copied()
+        .zip(0..query.terms.len())
+        .filter(|&(_, at)| query.terms.get(at).is_some_and(|term| term.need == Need::Optional))
+        .collect();
+    optional.sort_unstable();
+    let is_demanding = query.terms.iter().any(|term| term.need == Need::Required);
+    let mut room = MAX_COMPARED as u64;
+    let mut chosen = Vec::new();
+    for &(held, at) in optional.iter().filter(|(held, _)| *held > 0) {
+        if !is_demanding && !chosen.is_empty() && held > room {
+            break;
+        }
+        room = room.saturating_sub(held);
+        chosen.push(at);
+    }
+    let with = |chosen: &[usize], need: Need| {
+        let mut asked = Query::default();
+        for (at, term) in query.terms.iter().enumerate() {
+            let is_chosen = chosen.contains(&at);
+            if term.need != Need::Optional || is_chosen {
+                asked.terms.push(term.clone());
+                if is_chosen && let Some(last) = asked.terms.last_mut() {
+                    last.need = need;
+                }
+            }
+        }
+        match_expression(&asked, Mode::Exact)
+    };
+    let rarest: Vec<usize> = optional.iter().map(|&(_, at)| at).take(2).collect();
+    let are_common = optional.first().is_some_and(|&(held, _)| held > MAX_COMPARED as u64);
+    if are_common && rarest.len() == 2 && !is_demanding {
+        // Everything asked for is common: what holds two of the words comes before the newest.
+        if let Some(both) = with(&rarest, Need::Required) {
+            let compared = newest_matching(db, both)?;
+            if compared.best.len() >= ENOUGH_WITH_BOTH {
+                return Ok(Some(Compared { partial: true, ..compared }));
+            }
+        }
+    }
+    match with(&chosen, Need::Optional) {
+        Some(expression) => newest_matching(db, expression).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Compares the newest passages that match, as many as are worth it.
+fn newest_matching(db: &Connection, expression: String) -> Result<Compared> {
+    let mut query = db.prepare_cached(&format!(
+        "SELECT rowid, bm25(words, {WEIGHTS}) FROM words WHERE words MATCH ? \
+         ORDER BY rowid DESC LIMIT ?"
+    ))?;
+    let rows = query.query_map(params![expression, MAX_COMPARED + 1], |row| {
+        Ok((row.get(0)?, -row.get::<_, f64>(1)?))
+    })?;
+    let mut best = rows.collect::<rusqlite::Result<Vec<(i64, f64)>>>()?;
+    let partial = best.len() as i64 > MAX_COMPARED;
+    best.truncate(MAX_COMPARED as usize);
+    best.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    Ok(Compared { expression, best, partial })
+}

@@ -1,0 +1,192 @@
+//! Which files a search may find, as SQL.
+
+use std::collections::HashSet;
+
+use memoranda_core::query::Query;
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
+
+use super::SearchFilter;
+use super::compare::{Compared, WEIGHTS};
+use crate::error::Result;
+use crate::index::metadata;
+use crate::index::write::{PASSAGES_PER_FILE, first_passage};
+
+/// A passage, how well it matches, and its file.
+pub(super) type FoundPassage = (i64, f64, i64);
+
+/// The filter as SQL over `files f`, with its values.
+pub(in crate::index) struct Condition {
+    pub(in crate::index) sql: String,
+    pub(in crate::index) values: Vec<Value>,
+    is_open: bool,
+}
+
+impl Condition {
+    pub(in crate::index) fn new(query: &Query, filter: &SearchFilter) -> Self {
+        let mut sql = String::from("f.kind IN (1, 2)");
+        let mut values = Vec::new();
+        let mut any_of = |sql: &mut String, column: &str, names: Vec<String>| {
+            if !names.is_empty() {
+                let marks = vec!["?"; names.len()].join(", ");
+                sql.push_str(&format!(" AND {column} IN ({marks})"));
+                values.extend(names.into_iter().map(Value::Text));
+            }
+        };
+        any_of(&mut sql, "f.note_type", filter.note_types.clone());
+        if !filter.projects.is_empty() {
+            let marks = vec!["?"; filter.projects.len()].join(", ");
+            sql.push_str(&format!(
+                " AND f.project IN (SELECT id FROM projects WHERE name IN ({marks}))"
+            ));
+            values.extend(filter.projects.iter().map(|name| Value::Text(name.to_string())));
+        }
+        for tag in query.tags.iter().chain(&filter.tags) {
+            sql.push_str(" AND EXISTS (SELECT 1 FROM tags t WHERE t.tag = ? AND t.file = f.id)");
+            values.push(Value::Text(tag.trim_start_matches('#').to_owned()));
+        }
+        let current = "SELECT 1 FROM observations o WHERE o.file = f.id AND o.struck = 0 \
+                       AND o.superseded_by IS NULL";
+        if !filter.categories.is_empty() {
+            let marks = vec!["?"; filter.categories.len()].join(", ");
+            sql.push_str(&format!(
+                " AND EXISTS ({current} AND o.category COLLATE NOCASE IN ({marks}))"
+            ));
+            values.extend(filter.categories.iter().cloned().map(Value::Text));
+        }
+        if let Some(least) = filter.min_importance {
+            sql.push_str(&format!(" AND EXISTS ({current} AND o.importance >= ?)"));
+            values.push(Value::Real(least));
+        }
+        if let Some(folder) = &filter.folder {
+            sql.push_str(" AND (f.path = ? OR (f.path > ? AND f.path < ?))");
+            values.push(Value::Text(folder.to_string()));
+            values.push(Value::Text(format!("{folder}/")));
+            values.push(Value::Text(format!("{folder}0")));
+        }
+        if !filter.folders.is_empty() {
+            let any = vec!["(f.path >= ? AND f.path < ?)"; filter.folders.len()].join(" OR ");
+            sql.push_str(&format!(" AND ({any})"));
+            for folder in &filter.folders {
+                values.push(Value::Text(format!("{folder}/")));
+                values.push(Value::Text(format!("{folder}0")));
+            }
+        }
+        for (operator, time) in [(">=", filter.after), ("<=", filter.before)] {
+            if let Some(time) = time {
+                sql.push_str(&format!(" AND f.updated_ms {operator} ?"));
+                values.push(Value::Integer(time.as_millisecond()));
+            }
+        }
+        metadata::conditions(filter, &mut sql, &mut values);
+        let is_open = values.is_empty();
+        Self { sql, values, is_open }
+    }
+
+    /// The best passages that fit. Those that were compared are held against the filter; only a
+    /// filter that lets few of many through is joined with the question.
+    pub(super) fn matching(
+        &self,
+        db: &Connection,
+        compared: &Compared,
+        limit: usize,
+    ) -> Result<Vec<FoundPassage>> {
+        let fitting = self.fitting(db, &compared.best, limit)?;
+        if fitting.len() < limit && compared.partial && !self.is_open {
+            return self.matching_joined(db, compared, limit);
+        }
+        Ok(fitting)
+    }
+
+    /// Those of the passages that fit, in their order, with their files.
+    pub(super) fn fitting(
+        &self,
+        db: &Connection,
+        best: &[(i64, f64)],
+        limit: usize,
+    ) -> Result<Vec<FoundPassage>> {
+        let sql = format!("SELECT 1 FROM files f WHERE f.id = ? AND {}", self.sql);
+        let mut query = db.prepare_cached(&sql)?;
+        let mut fitting = Vec::with_capacity(limit.min(best.len()));
+        for &(passage, score) in best {
+            let file = passage / PASSAGES_PER_FILE;
+            let values = std::iter::once(Value::Integer(file)).chain(self.values.iter().cloned());
+            if self.is_open || query.exists(params_from_iter(values))? {
+                fitting.push((passage, score, file));
+            }
+            if fitting.len() == limit {
+                break;
+            }
+        }
+        Ok(fitting)
+    }
+
+    fn matching_joined(
+        &self,
+        db: &Connection,
+        compared: &Compared,
+        limit: usize,
+    ) -> Result<Vec<FoundPassage>> {
+        let sql = format!(
+            "SELECT w.rowid, bm25(words, {WEIGHTS}) AS score, f.id FROM words w \
+             JOIN files f ON f.id = w.rowid / {PASSAGES_PER_FILE} WHERE words MATCH ? AND {} ORDER BY score LIMIT ?",
+            self.sql
+        );
+        let mut values = vec![Value::Text(compared.expression.clone())];
+        values.extend(self.values.iter().cloned());
+        values.push(Value::Integer(limit as i64));
+        let mut query = db.prepare_cached(&sql)?;
+        let rows = query.query_map(params_from_iter(values), |row| {
+            Ok((row.get(0)?, -row.get::<_, f64>(1)?, row.get(2)?))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The newest notes that fit, for a search by tags alone. The word index knows which notes
+    /// hold the words of the tags; the filter then holds them to the tags themselves.
+    pub(super) fn newest(
+        &self,
+        db: &Connection,
+        tags: &[String],
+        limit: usize,
+    ) -> Result<Vec<FoundPassage>> {
+        let words = tags.iter().map(|tag| format!("tags : \"{}\"", tag.replace('"', "\"\"")));
+        let words = words.collect::<Vec<_>>().join(" AND ");
+        let sql = format!(
+            "SELECT f.id * {PASSAGES_PER_FILE}, 0.0, f.id FROM files f WHERE f.id IN \
+             (SELECT rowid / {PASSAGES_PER_FILE} FROM words WHERE words MATCH ?) AND {} \
+             ORDER BY f.updated_ms DESC, f.path LIMIT ?",
+            self.sql
+        );
+        let values = std::iter::once(Value::Text(words)).chain(self.values.iter().cloned());
+        let values = values.chain([Value::Integer(limit as i64)]);
+        let mut query = db.prepare_cached(&sql)?;
+        let rows = query.query_map(params_from_iter(values), |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The beginning of a note that was found by its name, if it fits.
+    pub(super) fn first_passage(&self, db: &Connection, file: i64) -> Result<Option<FoundPassage>> {
+        let sql = format!("SELECT 1 FROM files f WHERE {} AND f.id = ?", self.sql);
+        let values = self.values.iter().cloned().chain([Value::Integer(file)]);
+        let fits = db.prepare_cached(&sql)?.exists(params_from_iter(values))?;
+        Ok(fits.then(|| (first_passage(file), 0.0, file)))
+    }
+
+    /// Whether a file fits.
+    pub(super) fn fits(&self, db: &Connection, file: i64) -> Result<bool> {
+        let sql = format!("SELECT 1 FROM files f WHERE f.id = ? AND {}", self.sql);
+        let values = std::iter::once(Value::Integer(file)).chain(self.values.iter().cloned());
+        Ok(db.prepare_cached(&sql)?.exists(params_from_iter(values))?)
+    }
+
+    /// All files that fit, for a filter that lets few through.
+    pub(super) fn files(&self, db: &Connection) -> Result<HashSet<i64>> {
+        let sql = format!("SELECT f.id FROM files f WHERE {}", self.sql);
+        let mut query = db.prepare_cached(&sql)?;
+        let rows = query.query_map(params_from_iter(self.values.iter()), |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+}

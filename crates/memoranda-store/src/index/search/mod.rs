@@ -1,0 +1,234 @@
+//! Finding: the passages that hold the words of a query, those that mean something similar, and
+//! the notes whose name it is.
+
+mod candidates;
+mod compare;
+mod condition;
+mod terms;
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use memoranda_core::id::ProjectName;
+use memoranda_core::path::NotePath;
+use memoranda_core::query::{MetaFilter, Query};
+use memoranda_core::rank::TitleMatch;
+use memoranda_core::words::{index_text, words};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
+
+use super::digest::link_key;
+use super::write::first_passage;
+use crate::error::Result;
+use compare::compare;
+use condition::FoundPassage;
+
+pub(super) use condition::Condition;
+
+pub(crate) use candidates::candidates;
+pub use candidates::{CandidateNote, CandidatePassage, Candidates, Question};
+pub use terms::Correction;
+
+/// Which notes a search may find.
+#[derive(Clone, Debug, Default)]
+pub struct SearchFilter {
+    /// Only these projects; all if empty.
+    pub projects: Vec<ProjectName>,
+    /// Only notes at or below this folder.
+    pub folder: Option<NotePath>,
+    /// Only notes at or below one of these folders; anywhere if empty.
+    pub folders: Vec<NotePath>,
+    /// Only notes of these types.
+    pub note_types: Vec<String>,
+    /// Only notes that carry all these tags, beside those in the query.
+    pub tags: Vec<String>,
+    /// Only notes that hold a current fact of one of these categories.
+    pub categories: Vec<String>,
+    /// Only notes that hold a current fact of at least this importance.
+    pub min_importance: Option<f64>,
+    /// Only notes changed since then.
+    pub after: Option<Timestamp>,
+    /// Only notes changed until then.
+    pub before: Option<Timestamp>,
+    /// Only notes whose frontmatter is like this.
+    pub metadata: Vec<MetaFilter>,
+    /// Whether facts that no longer hold are found.
+    pub past: Past,
+}
+
+/// A passage that a search found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SearchHit {
+    /// The file's number in the index, to group passages by.
+    pub file: i64,
+    /// The passage's number in the index.
+    pub passage: i64,
+    /// The project.
+    pub project: ProjectName,
+    /// The file.
+    pub path: NotePath,
+    /// Its title.
+    pub title: String,
+    /// Its permalink.
+    pub permalink: String,
+    /// Its type.
+    pub note_type: String,
+    /// When it was last changed.
+    pub updated: Timestamp,
+    /// The headings above the passage.
+    pub heading: String,
+    /// Its first and last line.
+    pub lines: (usize, usize),
+    /// How well its words match, higher is better.
+    pub bm25: f64,
+    /// How well the note's name matches.
+    pub title_match: TitleMatch,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SearchHits {
+    /// The best passages, best first.
+    pub hits: Vec<SearchHit>,
+    /// Whether only a part of what matches was compared.
+    pub partial: bool,
+}
+
+/// Whether facts that no longer hold are found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Past {
+    /// Facts that were struck out or replaced are left out.
+    #[default]
+    LeaveOut,
+    /// They are found like others.
+    Include,
+}
+
+/// The passages that match best, at most `limit`.
+pub(crate) fn search(
+    db: &Connection,
+    query: &Query,
+    text: &str,
+    filter: &SearchFilter,
+    limit: usize,
+) -> Result<SearchHits> {
+    let condition = Condition::new(query, filter);
+    let mut found = Vec::new();
+    let mut partial = false;
+    if query.is_empty() {
+        let found = tag_hits(db, &condition, query, filter, limit)?;
+        return hits(db, query, text, found, partial);
+    }
+    let known = terms::look_up(db, query)?;
+    if let Some(compared) = compare(db, &known.query, &known.holders)? {
+        partial = compared.partial;
+        found = condition.matching(db, &compared, limit)?;
+    }
+    for file in named(db, text, &condition)? {
+        if !found.iter().any(|(_, _, of)| *of == file) {
+            found.extend(condition.first_passage(db, file)?);
+        }
+    }
+    hits(db, query, text, found, partial)
+}
+
+/// The newest notes with the tags that are asked for, when nothing else is.
+fn tag_hits(
+    db: &Connection,
+    condition: &Condition,
+    query: &Query,
+    filter: &SearchFilter,
+    limit: usize,
+) -> Result<Vec<FoundPassage>> {
+    let tags: Vec<String> = query
+        .tags
+        .iter()
+        .chain(&filter.tags)
+        .map(|tag| index_text(tag.trim_start_matches('#')).into_owned())
+        .filter(|tag| words(tag).next().is_some())
+        .collect();
+    if tags.is_empty() { Ok(Vec::new()) } else { condition.newest(db, &tags, limit) }
+}
+
+/// Notes whose title, permalink or file name is the whole query.
+fn named(db: &Connection, text: &str, condition: &Condition) -> Result<Vec<i64>> {
+    let key = link_key(text.trim());
+    if key.is_empty() || key.len() > 200 {
+        return Ok(Vec::new());
+    }
+    let sql = format!(
+        "SELECT DISTINCT f.id FROM link_keys k JOIN files f ON f.id = k.file \
+         WHERE k.key = ? AND {} ORDER BY length(f.path), f.path LIMIT 20",
+        condition.sql
+    );
+    let values = std::iter::once(Value::Text(key)).chain(condition.values.iter().cloned());
+    let mut query = db.prepare_cached(&sql)?;
+    let rows = query.query_map(params_from_iter(values), |row| row.get(0))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+fn hits(
+    db: &Connection,
+    query: &Query,
+    text: &str,
+    found: Vec<FoundPassage>,
+    partial: bool,
+) -> Result<SearchHits> {
+    let mut select = db.prepare_cached(
+        "SELECT f.path, r.name, f.title, f.permalink, f.note_type, f.updated_ms, p.heading, \
+         p.first_line, p.last_line FROM passages p \
+         JOIN files f ON f.id = p.id / 65536 JOIN projects r ON r.id = f.project WHERE p.id = ?",
+    )?;
+    let mut hits = Vec::with_capacity(found.len());
+    let mut matches: HashMap<i64, TitleMatch> = HashMap::new();
+    for (passage, bm25, file) in found {
+        let hit = select.query_row([passage], |row| {
+            let path = NotePath::parse(&row.get::<_, String>(0)?);
+            let project = ProjectName::parse(&row.get::<_, String>(1)?);
+            let (Ok(path), Ok(project)) = (path, project) else { return Ok(None) };
+            let title: String = row.get(2)?;
+            let permalink: String = row.get(3)?;
+            let title_match = *matches.entry(file).or_insert_with(|| {
+                TitleMatch::of(text, query, &title)
+                    .max(TitleMatch::of(text, query, &permalink))
+                    .max(TitleMatch::of(text, query, path.stem()))
+            });
+            Ok(Some(SearchHit {
+                file,
+                passage,
+                project,
+                path,
+                title,
+                permalink,
+                note_type: row.get(4)?,
+                updated: Timestamp::from_millisecond(row.get(5)?).unwrap_or_default(),
+                heading: row.get(6)?,
+                lines: (row.get::<_, i64>(7)? as usize, row.get::<_, i64>(8)? as usize),
+                bm25,
+                title_match,
+            }))
+        })?;
+        hits.extend(hit);
+    }
+    Ok(SearchHits { hits, partial })
+}
+
+/// The text of a short file without its frontmatter: its only passage. `None` if it has more, of
+/// which the index does not say what lies between them.
+pub(crate) fn body(db: &Connection, file: i64) -> Result<Option<String>> {
+    let mut query = db
+        .prepare_cached("SELECT text FROM passages WHERE id >= ? AND id < ? ORDER BY id LIMIT 2")?;
+    let rows = query.query_map([first_passage(file), first_passage(file + 1)], |row| row.get(0))?;
+    let mut texts = rows.collect::<rusqlite::Result<Vec<String>>>()?;
+    Ok(match texts.len() {
+        0 => Some(String::new()),
+        1 => texts.pop(),
+        _ => None,
+    })
+}
+
+/// The text of a passage.
+pub(crate) fn passage_text(db: &Connection, passage: i64) -> Result<Option<String>> {
+    let mut query = db.prepare_cached("SELECT text FROM passages WHERE id = ?")?;
+    Ok(query.query_row([passage], |row| row.get(0)).optional()?)
+}

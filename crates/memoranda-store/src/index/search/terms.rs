@@ -1,0 +1,132 @@
+//! How common the words of a query are, and what a word means that no text holds: the beginning
+//! of others, or a slip.
+
+use memoranda_core::porter::porter;
+use memoranda_core::query::{Mode, Need, Query, Term, TermKind, distance, tolerance};
+use memoranda_core::words::{fold, is_unspaced};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::compare::MAX_COMPARED;
+use crate::error::Result;
+
+/// A shorter word is not taken for the beginning of others.
+const LEAST_BEGINNING: usize = 3;
+/// So many words that begin alike are enough to know how common the beginning is.
+const MANY_ENDINGS: i64 = 100;
+
+/// A word that was read as another, because no text holds it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Correction {
+    /// The word as typed.
+    pub typed: String,
+    /// What was looked for instead; with `*` at the end if it is a beginning.
+    pub meant: String,
+}
+
+/// The query as the index can answer it, with how many passages hold each of its terms.
+pub(super) struct Known {
+    pub(super) query: Query,
+    pub(super) holders: Vec<u64>,
+    pub(super) corrections: Vec<Correction>,
+}
+
+/// Looks every term up.
+pub(super) fn look_up(db: &Connection, query: &Query) -> Result<Known> {
+    let mut known = Known {
+        query: query.clone(),
+        holders: Vec::with_capacity(query.terms.len()),
+        corrections: Vec::new(),
+    };
+    for term in &mut known.query.terms {
+        let mut held = holders(db, term)?;
+        let is_word = term.kind == TermKind::Word && term.need != Need::Excluded;
+        if held == 0
+            && is_word
+            && let Some(typed) = term.words.first().cloned()
+        {
+            let folded = fold(&typed).into_owned();
+            if !folded.starts_with(is_unspaced) && folded.chars().count() >= LEAST_BEGINNING {
+                let endings = beginning(db, &folded)?;
+                if endings > 0 {
+                    term.kind = TermKind::Prefix;
+                    held = endings;
+                } else if let Some((meant, of)) = nearest(db, &folded)? {
+                    term.words = vec![meant];
+                    held = of;
+                }
+            }
+            if held > 0 {
+                let star = if term.kind == TermKind::Prefix { "*" } else { "" };
+                let meant = format!("{}{star}", term.words.join(" "));
+                known.corrections.push(Correction { typed, meant });
+            }
+        }
+        known.holders.push(held);
+    }
+    Ok(known)
+}
+
+/// How many passages hold a term, or about as many.
+fn holders(db: &Connection, term: &Term) -> Result<u64> {
+    match (term.kind, term.words.as_slice()) {
+        (TermKind::Prefix, [word]) => beginning(db, &fold(word)),
+        (TermKind::Word, [word]) => Ok(stem_holders(db, &porter(&fold(word)))?),
+        _ => {
+            let mut count = db.prepare_cached(
+                "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)",
+            )?;
+            let expression = term.expression(Mode::Exact);
+            let held: i64 =
+                count.query_row(params![expression, MAX_COMPARED + 1], |row| row.get(0))?;
+            Ok(held as u64)
+        }
+    }
+}
+
+fn stem_holders(db: &Connection, stem: &str) -> Result<u64> {
+    let mut select = db.prepare_cached("SELECT doc FROM word_counts WHERE term = ?")?;
+    let held: Option<i64> = select.query_row([stem], |row| row.get(0)).optional()?;
+    Ok(held.unwrap_or(0) as u64)
+}
+
+/// How many passages hold a word that begins so.
+fn beginning(db: &Connection, begin: &str) -> Result<u64> {
+    let mut select = db.prepare_cached(
+        "SELECT sum(doc) FROM (SELECT doc FROM word_counts WHERE term >= ?1 AND term < ?2 LIMIT ?3)",
+    )?;
+    let end = format!("{begin}\u{10ffff}");
+    let held: Option<i64> =
+        select.query_row(params![begin, end, MANY_ENDINGS], |row| row.get(0))?;
+    Ok(held.unwrap_or(0) as u64)
+}
+
+/// The word that was most likely meant: few slips away, then the commonest. The first letter is
+/// the one that is hardly ever wrong.
+fn nearest(db: &Connection, folded: &str) -> Result<Option<(String, u64)>> {
+    let most = tolerance(folded);
+    let Some(first) = folded.chars().next().filter(|c| most > 0 && c.is_alphabetic()) else {
+        return Ok(None);
+    };
+    let stem = porter(folded);
+    let mut select =
+        db.prepare_cached("SELECT term, doc FROM word_counts WHERE term >= ?1 AND term < ?2")?;
+    let end = char::from_u32(first as u32 + 1).unwrap_or(char::MAX);
+    let mut rows = select.query(params![first.to_string(), end.to_string()])?;
+    let mut best: Option<(usize, i64, String)> = None;
+    while let Some(row) = rows.next()? {
+        let term = row.get_ref(0)?.as_str().unwrap_or_default();
+        let Some(slips) = distance(&stem, term, most) else { continue };
+        // A stem that would be stemmed further cannot be asked for.
+        if porter(term) != term {
+            continue;
+        }
+        let held: i64 = row.get(1)?;
+        let is_better = best
+            .as_ref()
+            .is_none_or(|(least, commonest, _)| (slips, -held) < (*least, -*commonest));
+        if is_better {
+            best = Some((slips, held, term.to_owned()));
+        }
+    }
+    Ok(best.map(|(_, held, term)| (term, held as u64)))
+}

@@ -1,0 +1,140 @@
+//! What passages mean, kept beside them, and in memory for as long as the process lives.
+//!
+//! The index is the truth. What is in memory follows it by stamps, so that a search sees what
+//! another process has just written, and reads nothing that it has read before.
+
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
+
+use memoranda_core::embed::{BYTES, DIMS, Vector, dot};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::digest::DigestedPassage;
+use super::write::{PASSAGES_PER_FILE, first_passage};
+use crate::error::Result;
+
+const NEXT_STAMP: &str = "(SELECT coalesce(max(stamp), 0) + 1 FROM vectors)";
+
+/// Keeps the vectors of a file's passages.
+pub(super) fn put(db: &Connection, file: i64, passages: &[DigestedPassage]) -> Result<()> {
+    let most = passages.len().min(PASSAGES_PER_FILE as usize);
+    let mut data = Vec::with_capacity(most * BYTES);
+    passages.iter().take(most).for_each(|p| data.extend_from_slice(&p.vector.bytes()));
+    db.prepare_cached(&format!(
+        "INSERT OR REPLACE INTO vectors (file, stamp, data) VALUES (?, {NEXT_STAMP}, ?)"
+    ))?
+    .execute(params![file, data])?;
+    Ok(())
+}
+
+/// Forgets the vectors of a file that is gone.
+pub(super) fn remove(db: &Connection, file: i64) -> Result<()> {
+    let sql = format!("UPDATE vectors SET stamp = {NEXT_STAMP}, data = x'' WHERE file = ?");
+    db.prepare_cached(&sql)?.execute([file])?;
+    Ok(())
+}
+
+/// The vectors of one file, for whoever does not need them all.
+pub(super) fn of_file(db: &Connection, file: i64) -> Result<Vec<Option<Vector>>> {
+    let mut select = db.prepare_cached("SELECT data FROM vectors WHERE file = ?")?;
+    let data: Option<Vec<u8>> = select.query_row([file], |row| row.get(0)).optional()?;
+    Ok(data.unwrap_or_default().chunks_exact(BYTES).map(Vector::read).collect())
+}
+
+/// All vectors, in memory.
+#[derive(Default)]
+pub(crate) struct VectorCache {
+    held: RwLock<Held>,
+}
+
+#[derive(Default)]
+struct Held {
+    /// The index that they are of; another file has other numbers.
+    index: Option<(u64, u64)>,
+    stamp: i64,
+    /// Where the passages of a file begin in the lists below, and how many they are.
+    files: HashMap<i64, (usize, usize)>,
+    passages: Vec<i64>,
+    scales: Vec<f32>,
+    numbers: Vec<[i8; DIMS]>,
+    /// Places that no passage has any more.
+    free: usize,
+}
+
+impl VectorCache {
+    /// The passages nearest to a vector, nearest first, with how near they are.
+    pub(super) fn nearest(
+        &self,
+        db: &Connection,
+        index: Option<(u64, u64)>,
+        vector: &Vector,
+        count: usize,
+    ) -> Result<Vec<(i64, f32)>> {
+        self.refresh(db, index)?;
+        let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+        let rows = held.numbers.iter().zip(&held.scales).zip(&held.passages);
+        let mut near: Vec<(i64, f32)> = rows
+            .map(|((numbers, scale), &passage)| {
+                (passage, dot(numbers, &vector.numbers) as f32 * scale * vector.scale)
+            })
+            .collect();
+        let best = |a: &(i64, f32), b: &(i64, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+        if near.len() > count {
+            near.select_nth_unstable_by(count, best);
+            near.truncate(count);
+        }
+        near.retain(|&(_, similarity)| similarity > 0.0);
+        near.sort_unstable_by(best);
+        Ok(near)
+    }
+
+    /// Takes in what was written since the last look.
+    fn refresh(&self, db: &Connection, index: Option<(u64, u64)>) -> Result<()> {
+        let newest: i64 = db
+            .prepare_cached("SELECT coalesce(max(stamp), 0) FROM vectors")?
+            .query_row([], |row| row.get(0))?;
+        {
+            let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+            if held.index == index && held.stamp >= newest {
+                return Ok(());
+            }
+        }
+        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
+        if held.index != index || held.free > held.passages.len() / 2 {
+            *held = Held { index, ..Held::default() };
+        }
+        let mut select = db.prepare_cached(
+            "SELECT file, stamp, data FROM vectors WHERE stamp > ? ORDER BY +file",
+        )?;
+        let since = held.stamp;
+        let mut rows = select.query([since])?;
+        while let Some(row) = rows.next()? {
+            let (file, stamp): (i64, i64) = (row.get(0)?, row.get(1)?);
+            let data = row.get_ref(2)?.as_blob().unwrap_or_default();
+            held.put(file, data);
+            held.stamp = held.stamp.max(stamp);
+        }
+        Ok(())
+    }
+}
+
+impl Held {
+    fn put(&mut self, file: i64, data: &[u8]) {
+        if let Some((start, count)) = self.files.remove(&file) {
+            let places = start..start + count;
+            self.scales.get_mut(places).into_iter().flatten().for_each(|scale| *scale = 0.0);
+            self.free += count;
+        }
+        let start = self.passages.len();
+        let vectors = data.chunks_exact(BYTES).filter_map(Vector::read);
+        for (vector, passage) in vectors.zip(first_passage(file)..) {
+            self.passages.push(passage);
+            self.scales.push(vector.scale);
+            self.numbers.push(vector.numbers);
+        }
+        let count = self.passages.len() - start;
+        if count > 0 {
+            self.files.insert(file, (start, count));
+        }
+    }
+}
