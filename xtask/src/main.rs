@@ -1,4 +1,4 @@
-//! The workspace's own chores: `tidy`, `docs`, `bench`.
+//! The workspace's own chores: `tidy`, `docs`, `bench`, `bundle`.
 
 #![allow(
     clippy::print_stdout,
@@ -9,6 +9,8 @@
 )]
 
 mod bench;
+mod bundle;
+mod commands;
 mod docs;
 mod tidy;
 mod workspace;
@@ -24,7 +26,11 @@ Usage: cargo xtask <chore>
   tidy                       check what the compiler cannot: layers, doors, sizes, text, docs
   docs [--check]             write the reference pages from the binary's own tables
   bench [--quick] [--sizes 100,1000,10000,100000]
-                             measure against the raw limits, write docs/benchmarks.md";
+                             measure against the raw limits, write docs/benchmarks.md
+  commands [--binary FILE] [PAGE]
+                             run every command that the pages show, and compare what it prints
+  bundle [--target TRIPLE] [--binary FILE] [--out DIR]
+                             build the archive and the Desktop bundle, with checksums";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -36,6 +42,8 @@ fn main() -> ExitCode {
         "tidy" => tidy::run(rest),
         "docs" => docs::run(rest),
         "bench" => bench::run(rest),
+        "bundle" => bundle::run(rest),
+        "commands" => commands::run(rest),
         "bench-child" => bench::children::run(rest),
         _ => {
             eprintln!("{USAGE}");

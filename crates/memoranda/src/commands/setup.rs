@@ -357,11 +357,12 @@ fn carry_out(session: &Session, args: &Args, bases: &Bases, plan: &mut Plan) -> 
     let client = plan.client;
     let title = client.title;
     if plan.changes.is_empty() {
-        if !session.is_json() {
+        // Of those that nobody named only what is done is told.
+        if !session.is_json() && !args.clients.is_empty() {
             let file = plan.file.as_ref().map(|file| bases.shown(file)).unwrap_or_default();
-            let what = match (args.remove, plan.found || plan.server == Some(State::Current)) {
-                (true, _) => format!("{title}: nothing of Memoranda is in {file}"),
-                (false, _) => format!("{title} is connected already ({file})"),
+            let what = match args.remove {
+                true => format!("{title}: nothing of Memoranda is in {file}"),
+                false => format!("{title} is connected already ({file})"),
             };
             printer.say(what);
         }
@@ -378,7 +379,12 @@ fn carry_out(session: &Session, args: &Args, bases: &Bases, plan: &mut Plan) -> 
             continue;
         }
         let shown = bases.shown(&change.path);
-        session.confirm(&format!("Write {shown}?"))?;
+        session.confirm(&format!("Write {shown}?")).map_err(|error| match error.kind {
+            Kind::Exit(Exit::NotFound) => {
+                CommandError::new(Exit::NotFound, format!("{shown} was left as it is"))
+            }
+            _ => error,
+        })?;
         let backup = change.apply(bases)?;
         plan.backups.extend(backup.iter().map(|path| bases.shown(path)));
         if printer.format == Format::Json {

@@ -1,6 +1,7 @@
 //! The brief: what a model is given at the start of a conversation, or with a question. Facts with
 //! their sources, in quotation marks; never an order.
 
+use memoranda_dialects::BriefRequest;
 use memoranda_engine::core::note;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{
@@ -16,6 +17,8 @@ const OPEN: &str = "<memoranda-brief>";
 const CLOSE: &str = "</memoranda-brief>";
 /// Clients take ten thousand characters; the tags and a margin are among them.
 const MOST: usize = 9_000;
+/// How many of them rules, reminders and records may have.
+const RECORDS: usize = 5_000;
 /// How old a checkpoint may be to say where things stand, in seconds.
 const FRESH: i64 = 14 * 24 * 3600;
 
@@ -23,6 +26,7 @@ const FRESH: i64 = 14 * 24 * 3600;
 pub(super) fn at_start(run: &Run, memory: &Memory) -> Result<Option<String>> {
     memory.catch_up(&mut |_| {})?;
     let mut brief = Brief::default();
+    brief.lead(&records(run, memory));
     if run.input.goes_on() {
         brief.section("Where this conversation stood", &last_checkpoint(run, memory)?, 3500);
     }
@@ -82,6 +86,12 @@ struct Brief {
 }
 
 impl Brief {
+    fn lead(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            self.text.push_str(&format!("\n{}\n", text.trim()));
+        }
+    }
+
     fn section(&mut self, heading: &str, body: &str, most: usize) {
         if body.trim().is_empty() {
             return;
@@ -104,6 +114,15 @@ impl Brief {
              {text}{CLOSE}"
         ))
     }
+}
+
+/// The rules that hold, what is due, and what is known of this repository. Without them there is
+/// still the rest.
+fn records(run: &Run, memory: &Memory) -> String {
+    let request =
+        BriefRequest { folder: run.settings.workspace.as_deref(), query: None, max_chars: RECORDS };
+    let told = memoranda_dialects::brief(memory, &run.settings.records, &request);
+    told.ok().flatten().unwrap_or_default()
 }
 
 /// The notes under `/memories/user`: preferences, context, style.
@@ -175,7 +194,8 @@ fn changed_last(run: &Run, memory: &Memory) -> Result<String> {
     };
     let is_shown = |project: &str, path: &str, kind: &str| {
         let is_memory = project == run.settings.memories.as_str();
-        kind != "checkpoint" && !(is_memory && path.starts_with("user/"))
+        // Records and what is known of the person are told already.
+        kind != "checkpoint" && project != "records" && !(is_memory && path.starts_with("user/"))
     };
     let page = memory.list(&request)?;
     let notes = page

@@ -14,7 +14,7 @@ use memoranda_engine::core::change::{Author, Channel};
 use memoranda_engine::{Memory, OpenOptions};
 use serde_json::json;
 
-use crate::error::Result;
+use crate::error::{CommandError, Result};
 use crate::session::Session;
 use input::Input;
 
@@ -184,11 +184,13 @@ fn within_patience(
 ) -> Result<Option<String>> {
     let settings = session.settings()?;
     // A hook makes no vault: who has none remembers nothing yet.
-    if !settings.home().join(".memoranda").is_dir() {
-        return Ok(None);
+    let home = settings.home();
+    if !home.join(".memoranda").is_dir() {
+        let shown = home.display();
+        return Err(CommandError::configuration(format!("there is no vault at {shown}")));
     }
     let options = OpenOptions {
-        home: settings.home(),
+        home,
         cache: settings.directories.cache.clone(),
         state: settings.directories.state.clone(),
         file_sync: Duration::from_secs(settings.file_sync_seconds()),

@@ -29,8 +29,11 @@ enum Style {
     Bare,
 }
 
-/// How long a harness waits for us, in seconds. We need a fraction of one.
-const SECONDS: u64 = 10;
+/// How long a harness waits for us, in seconds. We need a fraction of one; at the end no client
+/// waits for long.
+fn seconds(moment: Moment) -> u64 {
+    if moment == Moment::SessionEnd { 3 } else { 10 }
+}
 
 /// How a harness is told.
 pub(crate) fn wires(harness: Harness) -> Wires {
@@ -108,7 +111,8 @@ impl Wires {
     fn entry(&self, moment: Moment, command: &str) -> Value {
         match self.style {
             Style::Grouped => {
-                let run = json!({ "type": "command", "command": command, "timeout": SECONDS });
+                let run =
+                    json!({ "type": "command", "command": command, "timeout": seconds(moment) });
                 match moment {
                     // A conversation that was compacted begins again, and needs its brief again.
                     Moment::SessionStart => {
@@ -121,9 +125,11 @@ impl Wires {
                 "name": "memoranda",
                 "type": "command",
                 "command": command,
-                "timeout": SECONDS * 1000,
+                "timeout": seconds(moment) * 1000,
             }] }),
-            Style::Flat => json!({ "type": "command", "command": command, "timeout": SECONDS }),
+            Style::Flat => {
+                json!({ "type": "command", "command": command, "timeout": seconds(moment) })
+            }
             Style::Bare => json!({ "command": command }),
         }
     }
@@ -165,8 +171,28 @@ pub(crate) fn is_ours(entry: &Value) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests look at the packages")]
 mod tests {
     use super::*;
+
+    /// The packages bring the same hooks that `memoranda setup --hooks` installs.
+    #[test]
+    fn packages_bring_the_same_hooks() {
+        for (harness, file) in [
+            (Harness::ClaudeCode, "plugin/hooks/hooks.json"),
+            (Harness::Codex, "plugin/hooks/codex.json"),
+            (Harness::Gemini, "gemini/hooks/hooks.json"),
+        ] {
+            let packages = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packages/");
+            let text = std::fs::read_to_string(format!("{packages}{file}")).unwrap();
+            let shipped: Value = serde_json::from_str(&text).unwrap();
+            let ours = wires(harness).entries(harness, "memoranda", &[]);
+            assert_eq!(shipped["hooks"].as_object().unwrap().len(), ours.len(), "{file}");
+            for (event, entry) in ours {
+                assert_eq!(shipped["hooks"][event], json!([entry]), "{file}: {event}");
+            }
+        }
+    }
 
     #[test]
     fn ours_are_known_again_and_others_left() {

@@ -55,9 +55,9 @@ impl Program {
     fn server_args(&self, client: &Client) -> Vec<String> {
         let mut args = vec!["mcp".to_owned()];
         args.extend(self.flags.iter().cloned());
-        let toolsets = self.toolsets.as_deref().or(client.tools.toolsets());
-        if let Some(toolsets) = toolsets {
-            args.extend(["--toolsets".to_owned(), toolsets.to_owned()]);
+        match &self.toolsets {
+            Some(sets) => args.extend(["--toolsets".to_owned(), sets.clone()]),
+            None => args.extend(client.tools.flags().iter().map(|flag| (*flag).to_owned())),
         }
         args
     }

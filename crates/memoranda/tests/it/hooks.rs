@@ -47,6 +47,8 @@ fn given(said: &Said) -> String {
 #[test]
 fn every_client_gets_its_brief() {
     let home = lived_in();
+    let rule = r#"{"content": "Ask before a push", "type": "rule", "global": true}"#;
+    home.ok(&["tool", "add_memory", rule]);
     for client in ["claude-code", "codex", "vscode", "gemini", "cursor"] {
         let text = given(&hook(&home, client, "session-start"));
         assert!(
@@ -57,6 +59,7 @@ fn every_client_gets_its_brief() {
             text.contains("memories/user/style.md:\n> # Style\n> - [style] Short answers"),
             "{text}"
         );
+        assert!(text.contains("Ask before a push"), "{client}: {text}");
         assert!(text.contains("- Kitchen (main/Kitchen.md, "), "{client}: {text}");
         assert!(text.chars().count() <= 10_000);
     }
