@@ -10,7 +10,9 @@ const MOST_TOKENS: usize = 4000;
 
 #[track_caller]
 fn call(client: &mut Client, name: &str, arguments: Value) -> Value {
-    let result = client.result("tools/call", json!({ "name": name, "arguments": arguments }));
+    let mut call = json!({ "name": name });
+    call["arguments"] = arguments;
+    let result = client.result("tools/call", call);
     assert_eq!(result["isError"], json!(false), "{name}: {result}");
     result
 }
