@@ -5,6 +5,7 @@
     clippy::expect_used,
     clippy::disallowed_methods,
     clippy::disallowed_types,
+    clippy::needless_pass_by_value,
     reason = "tests fail by panicking and look at files as a person would"
 )]
 

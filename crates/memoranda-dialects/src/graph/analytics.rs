@@ -85,7 +85,7 @@ pub(super) fn analytics(call: &Call<'_>, arguments: Value) -> Result<ToolResult>
 }
 
 /// The nodes with the highest values; among equals the oldest.
-fn top<'n>(nodes: &'n [NodeRow], value: impl Fn(&NodeRow) -> u64) -> Vec<&'n NodeRow> {
+fn top(nodes: &[NodeRow], value: impl Fn(&NodeRow) -> u64) -> Vec<&NodeRow> {
     let mut best: Vec<(Reverse<u64>, i64, &NodeRow)> = Vec::with_capacity(TOP + 1);
     for node in nodes {
         let key = (Reverse(value(node)), node.file);
