@@ -41,6 +41,21 @@ impl Folder<'_> {
         self.store.inner.ask(|db| nodes::nodes(db, &self.project, &self.folder))
     }
 
+    /// How many notes there are, placeholders too.
+    pub fn count(&self) -> Result<u64> {
+        self.store.inner.ask(|db| nodes::count(db, &self.project, &self.folder))
+    }
+
+    /// How many notes have each type, as their frontmatter writes it.
+    pub fn types(&self) -> Result<Vec<(Option<String>, u64)>> {
+        self.store.inner.ask(|db| nodes::types(db, &self.project, &self.folder))
+    }
+
+    /// How many notes were last changed on each day since then, by the day's start.
+    pub fn days(&self, since: Timestamp) -> Result<Vec<(Timestamp, u64)>> {
+        self.store.inner.ask(|db| nodes::days(db, &self.project, &self.folder, since))
+    }
+
     /// How many relations lead to each of these notes.
     pub fn incoming(&self, of: &[NodeRow]) -> Result<HashMap<i64, u64>> {
         self.store.inner.ask(|db| nodes::incoming(db, of))

@@ -85,7 +85,7 @@ pub(super) fn analytics(call: &Call<'_>, arguments: Value) -> Result<ToolResult>
 }
 
 /// The nodes with the highest values; among equals the oldest.
-fn top<'n>(nodes: &'n [NodeRow], value: impl Fn(&NodeRow) -> u64) -> Vec<&'n NodeRow> {
+fn top(nodes: &[NodeRow], value: impl Fn(&NodeRow) -> u64) -> Vec<&NodeRow> {
     let mut best: Vec<(Reverse<u64>, i64, &NodeRow)> = Vec::with_capacity(TOP + 1);
     for node in nodes {
         let key = (Reverse(value(node)), node.file);
@@ -207,19 +207,14 @@ pub(super) fn stats(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
     let threads = call.memory.store().folders(&thread.project)?;
     let relations = threads.iter().find(|sum| sum.folder == thread.folder);
     let mut types: BTreeMap<String, u64> = BTreeMap::new();
-    let mut days: BTreeMap<String, u64> = BTreeMap::new();
-    let week = clock::now().checked_sub(SignedDuration::from_hours(7 * 24)).unwrap_or_default();
-    for node in &nodes {
-        let Some(file) = call.memory.store().file_by_id(node.file)? else { continue };
-        *types.entry(type_of(&file)).or_default() += 1;
-        if file.updated >= week {
-            let day = file.updated.to_string().chars().take(10).collect();
-            *days.entry(day).or_default() += 1;
-        }
+    for (entity_type, count) in folder.types()? {
+        *types.entry(entity_type.unwrap_or_else(|| "Note".to_owned())).or_default() += count;
     }
+    let week = clock::now().checked_sub(SignedDuration::from_hours(7 * 24)).unwrap_or_default();
+    let day = |start: Timestamp| start.to_string().chars().take(10).collect::<String>();
+    let days = folder.days(week)?.into_iter();
     let activity: Vec<Value> = days
-        .into_iter()
-        .map(|(day, count)| json!({ "timestamp": day, "entityCount": count }))
+        .map(|(start, count)| json!({ "timestamp": day(start), "entityCount": count }))
         .collect();
     let structured = json!({
         "entityCount": nodes.len(),

@@ -10,7 +10,7 @@ use memoranda_core::words::{fold, words};
 use memoranda_engine::{EngineError, SearchFilter, SearchRequest};
 use serde_json::{Value, json};
 
-use super::entity::{Entity, Superseded};
+use super::entity::{CONFIDENCE, Entity, IMPORTANCE, Superseded};
 use super::error::Result;
 use super::load::{
     Layout, Wish, answer, as_of, entity, is_own, listed, named, needed, resolve_typed, time,
@@ -20,7 +20,7 @@ use crate::args::Args;
 use crate::tool::{Call, ToolResult};
 
 /// In larger threads only whole words are looked for, not every piece of a word.
-const FEW: usize = 20_000;
+const FEW: u64 = 20_000;
 /// So many entities are found at the most.
 const MOST_FOUND: usize = 500;
 /// How many notes are read at once on the way through a thread.
@@ -53,7 +53,7 @@ pub(super) fn read_graph(call: &Call<'_>, arguments: Value) -> Result<ToolResult
             if let Some(mut entity) = entity(call, file)? {
                 resolve_typed(call, &wish.thread, &mut entity)?;
                 if !lay(&mut layout, &wish, &entity, least) {
-                    let total = wish.thread.within(call.memory).nodes()?.len();
+                    let total = wish.thread.within(call.memory).count()? as usize;
                     return Ok(layout.answer(Some(n), Some(total)));
                 }
             }
@@ -171,7 +171,7 @@ pub(super) fn search_nodes(call: &Call<'_>, arguments: Value) -> Result<ToolResu
     let folder = wish.thread.within(call.memory);
     let mut files: Vec<i64> = Vec::new();
     // Nothing to look for finds everything, as it does in the reference server.
-    if text.is_empty() || folder.nodes()?.len() <= FEW {
+    if text.is_empty() || folder.count()? <= FEW {
         files = folder.holding(&text, MOST_FOUND)?;
     } else {
         files.extend(folder.titled(&text)?.into_iter().map(|found| found.id));
@@ -287,38 +287,33 @@ pub(super) fn query_nodes(call: &Call<'_>, arguments: Value) -> Result<ToolResul
     let confidence = (share(own[2])?.unwrap_or(0.0), share(own[3])?.unwrap_or(1.0));
     let importance = (share(own[4])?.unwrap_or(0.0), share(own[5])?.unwrap_or(1.0));
     let within = |value: f64, (least, most): (f64, f64)| (least..=most).contains(&value);
-    let mut entities = Vec::new();
-    for node in wish.thread.within(call.memory).nodes()? {
-        let fits = !node.is_placeholder
-            && within(node.confidence.unwrap_or(super::entity::CONFIDENCE), confidence)
-            && within(node.importance.unwrap_or(super::entity::IMPORTANCE), importance);
+    let mut nodes = wish.thread.within(call.memory).nodes()?;
+    nodes.retain(|node| {
+        !node.is_placeholder
+            && within(node.confidence.unwrap_or(CONFIDENCE), confidence)
+            && within(node.importance.unwrap_or(IMPORTANCE), importance)
+    });
+    // Times are in the notes' rows, which are looked at one by one, as far as there is room.
+    let total = (times == (None, None)).then_some(nodes.len());
+    let mut layout = Layout::new(&wish);
+    for (n, node) in nodes.iter().enumerate().skip(wish.offset) {
+        let Some(file) = call.memory.store().file_by_id(node.file)? else { continue };
+        let (start, end) = times;
+        let fits = start.is_none_or(|start| file.updated >= start)
+            && end.is_none_or(|end| file.updated <= end);
         if !fits {
             continue;
         }
-        let Some(file) = call.memory.store().file_by_id(node.file)? else { continue };
-        let (start, end) = times;
-        if start.is_none_or(|start| file.updated >= start)
-            && end.is_none_or(|end| file.updated <= end)
-        {
-            entities.push(file);
-        }
-    }
-    entities.sort_by(|a, b| a.path.cmp(&b.path));
-    let total = entities.len();
-    // Only what can be shown is read; relations need all names.
-    let names: HashSet<String> = entities.iter().map(|file| file.title.clone()).collect();
-    let mut layout = Layout::new(&wish);
-    for (n, file) in entities.iter().enumerate().skip(wish.offset) {
-        let Some(mut entity) = entity(call, file)? else { continue };
+        let Some(mut entity) = entity(call, &file)? else { continue };
         resolve_typed(call, &wish.thread, &mut entity)?;
-        let among = entity.relations.iter().filter(|relation| names.contains(&relation.target));
-        let relations = among.map(|relation| relation.told(&entity.name, &wish.thread)).collect();
+        let own = entity.relations.iter();
+        let relations = own.map(|relation| relation.told(&entity.name, &wish.thread)).collect();
         let told = entity.told(&wish.thread, wish.superseded);
         if layout.entities.len() == wish.limit || !layout.add(Some(told), relations) {
-            return Ok(layout.answer(Some(n), Some(total)));
+            return Ok(layout.answer(Some(n), total));
         }
     }
-    Ok(layout.answer(None, Some(total)))
+    Ok(layout.answer(None, total))
 }
 
 pub(super) fn list_entities(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {

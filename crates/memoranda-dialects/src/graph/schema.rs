@@ -28,26 +28,18 @@ pub(super) fn optional_thread() -> Value {
 
 /// The root of an input schema.
 pub(super) fn input(properties: Value, required: &[&str]) -> Value {
-    json!({
+    let mut schema = json!({
         "type": "object",
-        "properties": properties,
         "required": required,
         "additionalProperties": false
-    })
+    });
+    schema["properties"] = properties;
+    schema
 }
 
 /// A list of objects.
 pub(super) fn objects(description: &str, properties: Value, required: &[&str]) -> Value {
-    json!({
-        "type": "array",
-        "description": description,
-        "items": {
-            "type": "object",
-            "properties": properties,
-            "required": required,
-            "additionalProperties": false
-        }
-    })
+    json!({ "type": "array", "description": description, "items": input(properties, required) })
 }
 
 /// The parameters of tools that read entities, with those of one tool.

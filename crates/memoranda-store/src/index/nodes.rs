@@ -90,6 +90,51 @@ pub(crate) fn nodes(db: &Connection, project: &ProjectName, folder: &str) -> Res
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// How many notes a folder holds, placeholders too.
+pub(crate) fn count(db: &Connection, project: &ProjectName, folder: &str) -> Result<u64> {
+    let count: i64 = db
+        .prepare_cached("SELECT count(*) FROM nodes WHERE project = ? AND folder = ?")?
+        .query_row(params![project_id_of(db, project)?, folder], |row| row.get(0))?;
+    Ok(count as u64)
+}
+
+/// How many notes of a folder have each type, as their frontmatter writes it.
+pub(crate) fn types(
+    db: &Connection,
+    project: &ProjectName,
+    folder: &str,
+) -> Result<Vec<(Option<String>, u64)>> {
+    let mut query = db.prepare_cached(
+        "SELECT json_extract(f.metadata, '$.type'), count(*) FROM nodes n \
+         JOIN files f ON f.id = n.file WHERE n.project = ? AND n.folder = ? AND n.placeholder = 0 \
+         GROUP BY 1 ORDER BY 1",
+    )?;
+    let rows = query.query_map(params![project_id_of(db, project)?, folder], |row| {
+        Ok((row.get(0)?, row.get::<_, i64>(1)? as u64))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// How many notes of a folder were last changed on each day since then, by the day's start.
+pub(crate) fn days(
+    db: &Connection,
+    project: &ProjectName,
+    folder: &str,
+    since: Timestamp,
+) -> Result<Vec<(Timestamp, u64)>> {
+    let mut query = db.prepare_cached(
+        "SELECT f.updated_ms / 86400000, count(*) FROM nodes n JOIN files f ON f.id = n.file \
+         WHERE n.project = ? AND n.folder = ? AND n.placeholder = 0 AND f.updated_ms >= ? \
+         GROUP BY 1 ORDER BY 1",
+    )?;
+    let values = params![project_id_of(db, project)?, folder, since.as_millisecond()];
+    let rows = query.query_map(values, |row| {
+        let start = Timestamp::from_second(row.get::<_, i64>(0)? * 86_400).unwrap_or_default();
+        Ok((start, row.get::<_, i64>(1)? as u64))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
 /// How many relations lead to each of these notes.
 pub(crate) fn incoming(db: &Connection, nodes: &[NodeRow]) -> Result<HashMap<i64, u64>> {
     let mut counts = HashMap::with_capacity(nodes.len());
