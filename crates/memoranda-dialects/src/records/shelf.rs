@@ -179,7 +179,7 @@ fn records(memory: &Memory, files: Vec<FileSummary>) -> Result<Vec<Record>> {
         files.into_iter().filter_map(|file| Some((At::of(&file.path)?, file))).unzip();
     let texts = texts(memory, &files)?;
     let found = files.iter().zip(&places).zip(texts);
-    Ok(found.map(|((file, at), text)| Record::from_summary(file, at, text)).collect())
+    Ok(found.map(|((file, at), text)| Record::from_summary(file, at, &text)).collect())
 }
 
 /// What files say, without their frontmatter. The index has it for short ones, and most are.
