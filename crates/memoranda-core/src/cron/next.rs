@@ -22,9 +22,9 @@ impl Cron {
         let mut first_hour = u32::from(begin.hour().unsigned_abs());
         for _ in 0..MAX_DAYS {
             if self.fits_day(date) {
-                let even = is_even(date, zone);
-                let from = if even { first_hour } else { 0 };
-                if let Some(found) = self.next_on(date, from, even, after, zone) {
+                let day = Day::of(date, zone);
+                let from = if day == Day::Even { first_hour } else { 0 };
+                if let Some(found) = self.next_on(date, from, day, after, zone) {
                     return Some(found);
                 }
             }
@@ -73,7 +73,7 @@ impl Cron {
         &self,
         date: Date,
         from_hour: u32,
-        even: bool,
+        day: Day,
         after: Timestamp,
         zone: &TimeZone,
     ) -> Option<Timestamp> {
@@ -86,7 +86,7 @@ impl Cron {
                         earliest = Some(time);
                     }
                 }
-                if even && earliest.is_some() {
+                if day == Day::Even && earliest.is_some() {
                     return earliest;
                 }
             }
@@ -115,15 +115,25 @@ impl Cron {
     }
 }
 
-/// Whether the clock is not changed on this day.
-fn is_even(date: Date, zone: &TimeZone) -> bool {
-    let offset = |date: Date| {
-        let start = zone.to_ambiguous_timestamp(date.at(0, 0, 0, 0)).compatible();
-        start.map(|start| zone.to_offset(start))
-    };
-    match (offset(date), date.tomorrow().map(offset)) {
-        (Ok(today), Ok(Ok(tomorrow))) => today == tomorrow,
-        _ => false,
+/// Whether the clock is changed on a day.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Day {
+    /// It is not: times come in the order of the clock.
+    Even,
+    /// It may be.
+    Uneven,
+}
+
+impl Day {
+    fn of(date: Date, zone: &TimeZone) -> Self {
+        let offset = |date: Date| {
+            let start = zone.to_ambiguous_timestamp(date.at(0, 0, 0, 0)).compatible();
+            start.map(|start| zone.to_offset(start))
+        };
+        match (offset(date), date.tomorrow().map(offset)) {
+            (Ok(today), Ok(Ok(tomorrow))) if today == tomorrow => Self::Even,
+            _ => Self::Uneven,
+        }
     }
 }
 

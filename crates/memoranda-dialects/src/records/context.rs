@@ -309,14 +309,20 @@ pub(super) fn list(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
             (limit * 2).min(200)
         )
     });
-    Ok(listed(&found, LINE_CHARS, &reach, hint, "No memories. add_memory stores the first one."))
+    Ok(listed(
+        &found,
+        LINE_CHARS,
+        &reach,
+        hint.as_deref(),
+        "No memories. add_memory stores the first one.",
+    ))
 }
 
 fn listed(
     found: &[Record],
     most: usize,
     reach: &Reach,
-    hint: Option<String>,
+    hint: Option<&str>,
     nothing: &str,
 ) -> ToolResult {
     let mut text = match found.len() {
@@ -328,7 +334,7 @@ fn listed(
         text.push_str(&record.line(most));
         text.push('\n');
     }
-    if let Some(hint) = &hint {
+    if let Some(hint) = hint {
         text.push_str(hint);
         text.push('\n');
     }

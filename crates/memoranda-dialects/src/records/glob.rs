@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn patterns_fit_as_people_expect() {
-        let root = Path::new("/home/me/shop");
+        let root = Path::new("/srv/shop");
         for (pattern, file, expected) in [
             ("src/api/**", "src/api/a.ts", true),
             ("src/api/**", "src/api/deep/a.ts", true),
@@ -63,7 +63,7 @@ mod tests {
             ("./src/", "src/deep/a.ts", true),
             ("src/?.rs", "src/a.rs", true),
             ("src/[ab].rs", "src/c.rs", false),
-            ("src/api/**", "/home/me/shop/src/api/a.ts", true),
+            ("src/api/**", "/srv/shop/src/api/a.ts", true),
             ("src/api/**", "./src/api/a.ts", true),
             ("src/api/**", "src\\api\\a.ts", true),
             ("a[", "a[", true),

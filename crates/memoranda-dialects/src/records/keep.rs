@@ -92,11 +92,11 @@ pub(super) fn add(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     record.expires = expiry(call, args)?;
     record.supersedes = args.texts("supersedes")?.unwrap_or_default();
     let warning = screened(call, &mut record.content)?;
-    stored(call, &record, warning)
+    stored(call, &record, warning.as_deref())
 }
 
 /// Stores one record and says so.
-fn stored(call: &Call<'_>, record: &NewRecord, warning: Option<String>) -> Result<ToolResult> {
+fn stored(call: &Call<'_>, record: &NewRecord, warning: Option<&str>) -> Result<ToolResult> {
     let (added, commit) = add_records(call.memory, &call.who, std::slice::from_ref(record), None)?;
     let Some(AddedRecord { id, place }) = added.into_iter().next() else {
         return Err(RecordError::new("Nothing was stored."));
@@ -113,7 +113,7 @@ fn stored(call: &Call<'_>, record: &NewRecord, warning: Option<String>) -> Resul
     for old in &record.supersedes {
         text.push_str(&format!("\n{old} is superseded and no longer shown."));
     }
-    if let Some(warning) = &warning {
+    if let Some(warning) = warning {
         text.push_str(&format!("\n{warning}"));
     }
     let structured = json!({

@@ -275,6 +275,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
 ];
 
 /// A row of the set `sessions`, which is offered only when it is asked for.
+#[expect(clippy::needless_pass_by_value, reason = "a constant takes rows apart only as a whole")]
 const fn of_sessions(row: ToolDef) -> ToolDef {
     ToolDef { toolset: Toolset::Sessions, tier: Tier::Extra, ..row }
 }

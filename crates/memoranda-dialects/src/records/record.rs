@@ -123,7 +123,7 @@ impl NewRecord {
 
 impl Record {
     /// What the index knows of a file, as a record.
-    pub(super) fn from_summary(summary: &FileSummary, at: &At, content: String) -> Self {
+    pub(super) fn from_summary(summary: &FileSummary, at: &At, content: &str) -> Self {
         let front: Value = serde_json::from_str(&summary.metadata).unwrap_or_default();
         let text = |key: &str| front.get(key).and_then(as_text);
         Self {
@@ -258,16 +258,16 @@ pub(super) fn place(path: &str) -> Result<Place> {
 
 /// Gives a frontmatter key a value.
 pub(super) fn set_key(text: &str, key: &str, value: MetaValue) -> Result<String> {
-    change(text, Edit::SetKey { key: key.to_owned(), value })
+    change(text, &Edit::SetKey { key: key.to_owned(), value })
 }
 
 /// Removes a frontmatter key.
 pub(super) fn remove_key(text: &str, key: &str) -> Result<String> {
-    change(text, Edit::RemoveKey { key: key.to_owned() })
+    change(text, &Edit::RemoveKey { key: key.to_owned() })
 }
 
-fn change(text: &str, edit: Edit) -> Result<String> {
-    apply(text, &edit).map_err(|error| super::refusal::RecordError::new(format!("{error}.")))
+fn change(text: &str, edit: &Edit) -> Result<String> {
+    apply(text, edit).map_err(|error| super::refusal::RecordError::new(format!("{error}.")))
 }
 
 /// A list as frontmatter holds it.

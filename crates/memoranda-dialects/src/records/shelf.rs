@@ -12,7 +12,8 @@ use super::record::{At, Record, project};
 use super::refusal::{RecordError, Result};
 use super::scope::{Reach, Scope};
 
-/// How many files are asked for at a time.
+/// How many files more than are wanted are asked for, since some do not fit; and then at a time.
+const SPARE: usize = 8;
 const PAGE: usize = 256;
 
 /// The rules of one scope that hold now, the oldest first.
@@ -43,10 +44,12 @@ pub(super) fn newest(
     for scope in &reach.scopes {
         for kind in kinds {
             let filter = filter(&folder(scope, kind.as_str())?);
-            let mut taken = 0;
-            for page in 0.. {
-                let files = memory.store().list(&filter, ListOrder::Newest, PAGE, page * PAGE)?;
-                let is_last = files.len() < PAGE;
+            let (mut taken, mut offset) = (0, 0);
+            loop {
+                let page = if offset == 0 { limit + SPARE } else { PAGE };
+                let files = memory.store().list(&filter, ListOrder::Newest, page, offset)?;
+                let is_last = files.len() < page;
+                offset += page;
                 let files = files.into_iter().filter(|file| is_of(scope, file)).collect();
                 let fitting = records(memory, files)?.into_iter().filter(|record| fits(record));
                 let before = found.len();
@@ -176,7 +179,7 @@ fn records(memory: &Memory, files: Vec<FileSummary>) -> Result<Vec<Record>> {
         files.into_iter().filter_map(|file| Some((At::of(&file.path)?, file))).unzip();
     let texts = texts(memory, &files)?;
     let found = files.iter().zip(&places).zip(texts);
-    Ok(found.map(|((file, at), text)| Record::from_summary(file, at, text)).collect())
+    Ok(found.map(|((file, at), text)| Record::from_summary(file, at, &text)).collect())
 }
 
 /// What files say, without their frontmatter. The index has it for short ones, and most are.

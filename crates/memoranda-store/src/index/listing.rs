@@ -83,10 +83,12 @@ pub(crate) fn list(
         values.push(Value::Text(project.to_string()));
     }
     if let Some(folder) = &filter.folder {
-        sql.push_str(" AND (f.path = ? OR (f.path > ? AND f.path < ?))");
+        // The range is what the index can search; the rest leaves out `folder.md` and the like.
+        sql.push_str(" AND f.path >= ? AND f.path < ? AND (f.path = ? OR f.path > ?)");
+        values.push(Value::Text(folder.to_string()));
+        values.push(Value::Text(format!("{folder}0")));
         values.push(Value::Text(folder.to_string()));
         values.push(Value::Text(format!("{folder}/")));
-        values.push(Value::Text(format!("{folder}0")));
     }
     if let Some(note_type) = &filter.note_type {
         sql.push_str(" AND f.note_type = ?");

@@ -365,10 +365,10 @@ fn every_read_path_in_every_scope_shows_its_own_and_nothing_else() {
             // A bulk deletion in a named project is of that project alone.
             let own_only = *name == "bulk_forget_memories" && asked.is_some();
             let silent = ["restore_memory", "consolidate_memories"].contains(name);
-            for n in 0..scopes.len() {
+            for (n, scope) in scopes.iter().enumerate() {
                 let expected = !silent && visible.contains(&n) && !(own_only && n == 3);
                 let found = told.contains(&format!("shared{n}"));
-                assert_eq!(found, expected, "{name} for {asked:?} and {}: {text}", scopes[n]);
+                assert_eq!(found, expected, "{name} for {asked:?} and {scope}: {text}");
             }
         }
     };
