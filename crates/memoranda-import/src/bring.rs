@@ -137,6 +137,8 @@ pub struct Importer<'m> {
     known: HashMap<String, Place>,
     /// The names that are used in each project, as a careless file system sees them.
     taken: HashMap<ProjectName, HashSet<String>>,
+    /// The notes of each folder that facts go to, by title.
+    titled: HashMap<(ProjectName, String), HashMap<String, Place>>,
     seen: HashSet<String>,
     batch: Vec<Wanted>,
     batch_bytes: usize,
@@ -175,6 +177,7 @@ impl<'m> Importer<'m> {
             options,
             known: known(memory, options.source)?,
             taken: HashMap::new(),
+            titled: HashMap::new(),
             seen: HashSet::new(),
             batch: Vec::new(),
             batch_bytes: 0,
@@ -245,8 +248,12 @@ impl<'m> Importer<'m> {
             self.told(id, place, Verdict::Deleted);
             return Ok(None);
         }
-        let joins = matches!(new, New::Facts(..));
-        if is_used && !joins {
+        if let New::Facts(stamped, _) = &new
+            && let Some(there) = self.titled(&place, stamped)?
+        {
+            return Ok(Some(Wanted { id, place: there, new, is_known: true }));
+        }
+        if is_used {
             match naming {
                 Naming::Title => place.path = self.free_name(&place, &id)?,
                 Naming::Fixed => {
@@ -296,6 +303,26 @@ impl<'m> Importer<'m> {
             self.taken.insert(project.clone(), keys);
         }
         Ok(self.taken.entry(project.clone()).or_default())
+    }
+
+    /// The note in the same folder that has the same title, whatever its file is called.
+    fn titled(&mut self, place: &Place, stamped: &Stamped) -> Result<Option<Place>> {
+        let folder = place.path.parent().unwrap_or_default().to_owned();
+        let key = (place.project.clone(), folder);
+        if !self.titled.contains_key(&key) {
+            let folder = NotePath::parse(&key.1).ok();
+            let filter = ListFilter { project: Some(key.0.clone()), folder, ..Default::default() };
+            let mut titles = HashMap::new();
+            each_file(self.memory, &filter, &mut |file| {
+                if file.path.parent().unwrap_or_default() == key.1 {
+                    titles.insert(file.title, Place { project: file.project, path: file.path });
+                }
+            })?;
+            self.titled.insert(key.clone(), titles);
+        }
+        let title = stamped.title();
+        let titles = self.titled.get(&key);
+        Ok(titles.and_then(|titles| titles.get(&title?).cloned()))
     }
 
     fn reserve(&mut self, place: &Place) {

@@ -52,6 +52,11 @@ impl Stamped {
         self.text.len()
     }
 
+    /// Its title, if it states one.
+    pub(crate) fn title(&self) -> Option<String> {
+        parse(&self.text).title()
+    }
+
     /// Whether a note says the same below its frontmatter.
     pub(crate) fn has_body_of(&self, here: &[u8]) -> bool {
         let body = |text: &str| text.get(parse(text).body).unwrap_or_default().trim().to_owned();

@@ -61,6 +61,10 @@ pub fn graph(
                 relation_type: relation.relation_type.clone(),
             });
         }
+        // An entity that nobody described exists only for its relations.
+        if note.frontmatter.text("placeholder").as_deref() == Some("true") {
+            continue;
+        }
         put(&Line::Entity { name, entity_type: kind, observations }, &mut exported)?;
     }
     for relation in &relations {

@@ -65,11 +65,6 @@ pub(super) fn read(origin: &Origin, target: &Target, intake: &mut Intake<'_>) ->
     intake.total(graph.len() as u64);
     for (n, (name, entity)) in graph.into_iter().enumerate() {
         intake.done(n as u64);
-        if !entity.is_declared {
-            let count = entity.relations.len();
-            intake.problem(&name, format!("{count} of its relations: there is no such entity"));
-            continue;
-        }
         let (text, edits) = note(&name, entity);
         intake.piece(Piece {
             id: format!("{thread}/{name}"),
@@ -174,7 +169,12 @@ fn note(name: &str, entity: Entity) -> (String, Vec<Edit>) {
     };
     let relations = entity.relations.into_iter().map(relate);
     let edits: Vec<Edit> = facts.chain(relations).collect();
-    let draft = Draft::new("").key("title", name).key("type", entity.kind);
+    // A relation may lead from an entity that nobody described.
+    let (kind, placeholder) = match entity.is_declared {
+        true => (entity.kind.as_str(), ""),
+        false => ("Unknown", "true"),
+    };
+    let draft = Draft::new("").key("title", name).key("type", kind).key("placeholder", placeholder);
     let text = edits.iter().fold(draft.text(), |text, edit| apply(&text, edit).unwrap_or(text));
     (text, edits)
 }

@@ -305,11 +305,11 @@ fn the_reference_servers_file_comes_and_goes_back_the_same() {
     let ghost =
         "{\"type\":\"relation\",\"from\":\"Ghost\",\"to\":\"Ada\",\"relationType\":\"haunts\"}\n";
     put(&home, "memory.json", format!("{GRAPH}{broken}{ghost}"));
-    let report = counts(&home, &["memory.json"], [2, 0, 0, 0, 0]);
+    let report = counts(&home, &["memory.json"], [3, 0, 0, 0, 0]);
     let at: Vec<_> = report["problems"].as_array().unwrap().iter().map(|p| &p["at"]).collect();
-    assert_eq!(at, ["memory.json line 4", "Ghost"]);
-    assert_eq!(home.ok(&["export", "mcp-memory"]), GRAPH);
-    counts(&home, &["mcp-memory", "memory.json"], [0, 0, 2, 0, 0]);
+    assert_eq!(at, ["memory.json line 4"]);
+    assert_eq!(home.ok(&["export", "mcp-memory"]), format!("{GRAPH}{ghost}"));
+    counts(&home, &["mcp-memory", "memory.json"], [0, 0, 3, 0, 0]);
     // As one object too, and into another thread.
     let lines: Vec<Value> = GRAPH.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     put(
@@ -322,13 +322,13 @@ fn the_reference_servers_file_comes_and_goes_back_the_same() {
     assert_eq!(home.ok(&["export", "mcp-memory", "--thread", "work"]), GRAPH);
 
     // An entity that an agent made gets what it lacks, and loses nothing.
-    home.write("graph/default/Bob.md", "---\ntitle: Bob\ntype: person\n---\n\n- [fact] Mine\n");
+    home.write("graph/default/robert.md", "---\ntitle: Bob\ntype: person\n---\n\n- [fact] Mine\n");
     home.ok(&["sync"]);
     let bob =
         r#"{"type":"entity","name":"Bob","entityType":"person","observations":["Mine","Theirs"]}"#;
     put(&home, "bob.jsonl", bob);
     counts(&home, &["bob.jsonl"], [0, 1, 0, 0, 0]);
-    let text = note(&home, "graph/default/Bob.md");
+    let text = note(&home, "graph/default/robert.md");
     assert_eq!((text.matches("Mine").count(), text.matches("Theirs").count()), (1, 1), "{text}");
     counts(&home, &["bob.jsonl"], [0, 0, 1, 0, 0]);
 }
