@@ -95,7 +95,7 @@ pub(crate) fn fenced(text: &str, language: &str) -> String {
         longest = longest.max(run);
     }
     let fence = "`".repeat(3.max(longest + 1));
-    let language: String = language.chars().filter(|c| c.is_ascii_alphanumeric()).collect();
+    let language: String = language.chars().filter(char::is_ascii_alphanumeric).collect();
     format!("{fence}{language}\n{}\n{fence}\n", text.trim_end())
 }
 

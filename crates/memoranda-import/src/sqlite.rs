@@ -56,7 +56,7 @@ impl Database {
             .connection
             .prepare(&format!("SELECT * FROM \"{table}\" ORDER BY rowid"))
             .map_err(failed())?;
-        let columns: Vec<String> = query.column_names().into_iter().map(str::to_owned).collect();
+        let columns: Vec<String> = query.column_names().map(str::to_owned).collect();
         let mut rows = query.query([]).map_err(failed())?;
         let mut number = 0;
         while let Some(row) = rows.next().map_err(failed())? {

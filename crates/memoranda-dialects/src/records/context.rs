@@ -201,11 +201,11 @@ pub(super) fn get_context(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
 }
 
 /// The neighbourhood of entities in the graph: the one place where the graph comes in.
-fn neighbourhood(_: &Call<'_>, _: &Args) -> Result<ToolResult> {
-    Err(RecordError::new(
-        "`entityNames` asks for entities of the graph: use open_nodes for them and their relations, \
-         or search_nodes to find them. Without it, get_context gives rules and memories.",
-    ))
+fn neighbourhood(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+    let names = args.texts("entityNames")?.unwrap_or_default();
+    let thread = args.optional_text("threadId")?;
+    let depth = args.number("depth", 1, 5)?.unwrap_or(1) as usize;
+    Ok(crate::graph::neighbourhood(call, &names, thread.as_deref(), depth))
 }
 
 /// What matches a query; nothing for a query that holds no word.

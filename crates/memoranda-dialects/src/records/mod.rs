@@ -317,10 +317,7 @@ fn answer(
         let aliases: Vec<_> =
             ALIASES.iter().filter(|(own, _)| known.contains(own)).copied().collect();
         args.rename(&aliases);
-        // What belongs to the graph is read there.
-        if args.value("entityNames").is_none() {
-            args.only(&known)?;
-        }
+        args.only(&known)?;
         Ok(args)
     };
     match read().and_then(|args| act(call, &args)) {

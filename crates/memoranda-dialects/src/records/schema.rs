@@ -58,6 +58,8 @@ pub(super) fn get_context() -> Value {
             ("files", texts("Files you work on: leaves out rules for other paths")),
             ("budget_tokens", number("Cut memories to about this many tokens", 1, 1_000_000)),
             ("entityNames", texts("Graph entities: their neighbourhood instead")),
+            ("threadId", text("Thread of the entities")),
+            ("depth", number("Hops around the entities (default 1)", 1, 5)),
         ],
         &[],
     )

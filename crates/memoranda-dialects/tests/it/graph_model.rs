@@ -57,9 +57,11 @@ impl Step {
         match self.clone() {
             Self::Create(name, facts) => {
                 let mut once: Vec<String> = Vec::new();
-                facts
-                    .into_iter()
-                    .for_each(|f| (!once.contains(&f)).then(|| once.push(f)).unwrap_or(()));
+                facts.into_iter().for_each(|f| {
+                    if !once.contains(&f) {
+                        once.push(f);
+                    }
+                });
                 model.entities.entry(name).or_insert(once);
             }
             Self::Relate(f, t, k) => {
@@ -137,7 +139,10 @@ fn steps() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn graph(vault: &TestVault) -> (BTreeMap<String, Vec<String>>, BTreeSet<(String, String, String)>) {
+/// Entities with their facts, and relations.
+type Graph = (BTreeMap<String, Vec<String>>, BTreeSet<(String, String, String)>);
+
+fn graph(vault: &TestVault) -> Graph {
     let graph = vault.done("read_graph", json!({ "maxTokens": 24000 }));
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let entity = |e: &Value| {

@@ -141,7 +141,7 @@ fn answers_stay_within_their_budget_and_say_how_to_go_on() {
         notes.ok("search_notes", json!({ "query": "heron", "page_size": 30, "max_tokens": 500 }));
     let shown = page.structured["results"].as_array().unwrap().len();
     let left_out = page.structured["left_out"].as_u64().unwrap() as usize;
-    assert!(shown >= 1 && shown < 30 && left_out == 30 - shown, "{shown} {left_out}");
+    assert!((1..30).contains(&shown) && left_out == 30 - shown, "{shown} {left_out}");
     let context = notes.ok(
         "build_context",
         json!({ "url": "memory://many/*", "page_size": 30, "max_tokens": 1000 }),

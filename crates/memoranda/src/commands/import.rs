@@ -178,11 +178,11 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     Ok(if all_is_well { Exit::Done } else { Exit::NotFound })
 }
 
+/// Where to look, and what it is called there.
+type NamedPath = (Option<String>, PathBuf);
+
 /// The source that was named, if one was, and where to look.
-fn asked(
-    session: &Session,
-    args: &Args,
-) -> Result<(Option<Source>, Vec<(Option<String>, PathBuf)>)> {
+fn asked(session: &Session, args: &Args) -> Result<(Option<Source>, Vec<NamedPath>)> {
     let first = args.first.clone().unwrap_or_default();
     let named = first.to_str().and_then(Source::parse);
     match (named, &args.path) {

@@ -299,7 +299,6 @@ fn every_refusal_says_what_to_do() {
         ("restore_memory", json!({ "id": id }), "not deleted"),
         ("restore_memory", json!({ "id": "nope" }), "No deleted memory"),
         ("search_memories", json!({ "query": "?!" }), "nothing to search for"),
-        ("get_context", json!({ "entityNames": ["A"] }), "open_nodes"),
         (
             "add_reminder",
             json!({ "cron_expression": "0 9 * * funday", "message": "x" }),
@@ -699,4 +698,23 @@ fn the_set_is_small_and_its_addresses_are_known() {
     }
     let recent = client.result("resources/read", json!({ "uri": "memories://recent" }));
     assert!(recent.to_string().contains("📌 RULE (P)"));
+}
+
+#[test]
+fn context_of_entities_is_their_neighbourhood_in_the_graph() {
+    let home = home();
+    let mut client = Client::open(&home, ERA, &["--toolsets", "records,graph"]);
+    let pair = json!({ "threadId": "t", "entities": [
+        { "name": "Shop", "entityType": "Service", "observations": ["Sells lamps"],
+          "relations": [{ "targetEntity": "Depot", "relationType": "fed by" }] },
+        { "name": "Depot", "entityType": "Service", "observations": ["Keeps lamps"],
+          "relations": [{ "targetEntity": "Shop", "relationType": "feeds" }] },
+    ]});
+    done(&mut client, "save_memory", pair);
+    let asked = json!({ "entityNames": ["Shop"], "threadId": "t" });
+    let (text, structured) = done(&mut client, "get_context", asked);
+    assert!(text.contains("Depot") && structured.to_string().contains("Keeps lamps"), "{text}");
+    let elsewhere = json!({ "entityNames": ["Shop"], "threadId": "other" });
+    let (text, structured, _) = call(&mut client, "get_context", elsewhere);
+    assert!(!structured.to_string().contains("Sells lamps"), "{text}");
 }
