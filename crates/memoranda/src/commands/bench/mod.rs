@@ -18,6 +18,9 @@ use measure::{Method, measure};
 
 /// Measure how well search finds.
 #[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  memoranda bench retrieval questions.jsonl")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Bench,
