@@ -15,11 +15,11 @@ use crate::error::{EngineError, Result};
 use crate::resolve::Place;
 
 /// So many notes are compared however few are asked for, so that pages fit together.
-const MIN_CANDIDATES: usize = 60;
+const MIN_CANDIDATES: usize = 40;
 /// Shorter passages may well be the same by chance.
 const LEAST_DUPLICATE_CHARS: usize = 40;
 /// What is less likely than this to have to do with the question is not shown.
-pub const MIN_RELEVANCE: f64 = 0.15;
+pub const MIN_RELEVANCE: f64 = 0.1;
 
 /// What to search for. Begin with the default and say what differs.
 #[derive(Clone, Debug)]

@@ -9,3 +9,6 @@
 
 #[path = "it/memory.rs"]
 mod memory;
+
+#[path = "it/search.rs"]
+mod search;

@@ -17,9 +17,9 @@ pub struct When {
 }
 
 impl When {
-    /// Whether something that lasted from one moment to another was in this span.
-    pub fn meets(self, from: Timestamp, to: Timestamp) -> bool {
-        from <= self.to && to >= self.from
+    /// Whether a moment lies in this span.
+    pub fn holds(self, moment: Timestamp) -> bool {
+        (self.from..self.to).contains(&moment)
     }
 
     /// The first time that a question names, seen from `now`.

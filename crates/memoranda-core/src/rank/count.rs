@@ -7,8 +7,8 @@ use crate::words::{fold, words};
 /// The terms of a query, ready to be counted in texts.
 pub struct Sought {
     terms: Vec<SoughtTerm>,
-    /// The first bytes of all words that are looked for: most words of a text begin with others.
-    initials: [bool; 256],
+    /// How the words begin that are looked for: most words of a text begin otherwise.
+    beginnings: Vec<[u8; 2]>,
     /// Whether the one who asks speaks of themselves.
     pub(super) is_personal: bool,
 }
@@ -36,25 +36,23 @@ impl Sought {
     /// Makes a query's terms ready.
     pub fn new(query: &Query) -> Self {
         let terms: Vec<_> = query.terms.iter().map(SoughtTerm::new).collect();
-        let mut initials = [false; 256];
-        let mut mark = |word: &str| {
-            if let Some(initial) =
-                word.bytes().next().and_then(|b| initials.get_mut(usize::from(b)))
-            {
-                *initial = true;
-            }
-        };
-        for term in &terms {
-            term.stems.iter().for_each(|stem| mark(stem));
-            mark(&term.last);
-        }
+        let words_of = |term: &SoughtTerm| [term.stems.clone(), vec![term.last.clone()]].concat();
+        let mut beginnings: Vec<_> =
+            terms.iter().flat_map(words_of).map(|word| beginning(&word)).collect();
+        beginnings.sort_unstable();
+        beginnings.dedup();
         let is_personal = words(&query.said).any(|word| is_personal(word.text));
-        Self { terms, initials, is_personal }
+        Self { terms, beginnings, is_personal }
     }
 
     /// What each term needs, in their order.
     pub(super) fn needs(&self) -> impl Iterator<Item = Need> {
         self.terms.iter().map(|term| term.need)
+    }
+
+    /// Whether a word that begins so may be looked for; one letter stands for all that follow it.
+    fn may_begin(&self, found: [u8; 2]) -> bool {
+        self.beginnings.iter().any(|b| b[0] == found[0] && (b[1] == found[1] || b[1] == 0))
     }
 
     /// Counts the terms in a text.
@@ -67,9 +65,7 @@ impl Sought {
         for word in words(text) {
             counts.words += 1.0;
             counts.is_personal |= is_personal(word.text);
-            let initial = word.text.bytes().next().unwrap_or_default();
-            let is_sought = !initial.is_ascii()
-                || self.initials.get(usize::from(initial.to_ascii_lowercase())) == Some(&true);
+            let is_sought = !word.text.is_ascii() || self.may_begin(beginning(word.text));
             if !is_sought {
                 recent.clear();
                 continue;
@@ -112,6 +108,16 @@ impl SoughtTerm {
     }
 }
 
+/// The first two letters in lower case. Stemming changes neither, but for a final `y`; a word
+/// may be a single letter.
+fn beginning(word: &str) -> [u8; 2] {
+    let mut bytes = word.bytes().map(|byte| match byte.to_ascii_lowercase() {
+        b'y' => b'i',
+        byte => byte,
+    });
+    [bytes.next().unwrap_or_default(), bytes.next().unwrap_or_default()]
+}
+
 /// Words by which people speak of themselves.
 fn is_personal(word: &str) -> bool {
     matches!(word, "I" | "i" | "my" | "My" | "me" | "Me" | "mine" | "Mine" | "myself")
@@ -145,6 +151,8 @@ mod tests {
         check("\"rate limit\"", "rate limits: the rate of a limit", &[1.0]);
         check("\"limit rate\"", "rate limit, rate", &[1.0]);
         check("auth*", "authentication of an author", &[2.0]);
+        check("b*", "Bees be busy", &[3.0]);
+        check("eyes", "an eye", &[1.0]);
         check("東京", "東京都と京東", &[1.0]);
         check("plan -dog", "a plan, a dog", &[1.0, 1.0]);
         assert_eq!(Sought::new(&Query::parse("x")).count("one two, three").words, 3.0);

@@ -203,8 +203,9 @@ struct ScoredPassage<'r> {
     context: f64,
     meaning: f64,
     personal: f64,
-    /// The similarity itself, as far as the passage is long enough to tell.
     similarity: f64,
+    /// The worth of the words that it holds at all.
+    covered: f64,
 }
 
 impl<'r, Id: Copy> Ranking<'r, Id> {
@@ -270,7 +271,8 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
             TitleMatch::AllWords => why.insert(0, Signal::TitleWords(options.title)),
             TitleMatch::None => {}
         }
-        let is_then = |when: When| when.meets(candidate.created, candidate.updated);
+        // Not the time between: a note that is kept up for years is of no time in particular.
+        let is_then = |when: When| when.holds(candidate.created) || when.holds(candidate.updated);
         if self.asked.when.is_some_and(is_then) {
             why.push(Signal::Time(options.time));
         }
@@ -278,15 +280,10 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         why.push(Signal::Importance(importance.clamp(0.0, 1.0) * options.importance));
         why.push(Signal::Recency(recency(candidate.updated, self.asked.now, options)));
         why.retain(|signal| signal.amount() != 0.0);
-        let held = note.whole.terms.iter().zip(&self.worth);
-        let covered: f32 = held.filter(|(count, _)| **count > 0.0).map(|(_, worth)| worth).sum();
         // A name that was asked for, or a tag alone, is an answer whatever the text says.
         let is_sure = candidate.title_match == TitleMatch::Exact || self.asked.query.is_empty();
-        let relevance = if is_sure {
-            1.0
-        } else {
-            options.relevance(f64::from(covered), best.words, best.similarity)
-        };
+        let relevance =
+            if is_sure { 1.0 } else { weights::relevance(best.covered, best.similarity) };
         let ranked = Ranked {
             note: candidate.note,
             score: why.iter().map(|signal| signal.amount()).sum(),
@@ -315,6 +312,8 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         let length = f64::from(own.words);
         let trust = length / (length + options.unsure_words);
         let meaning = options.meaning * similarity * trust * options.trust_scale();
+        let held = own.terms.iter().zip(&self.worth);
+        let covered: f32 = held.filter(|(count, _)| **count > 0.0).map(|(_, worth)| worth).sum();
         let personal = match self.is_personal && own.is_personal {
             true => options.personal,
             false => 0.0,
@@ -327,7 +326,8 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
             context,
             meaning,
             personal,
-            similarity: similarity * trust,
+            similarity,
+            covered: f64::from(covered),
         }
     }
 

@@ -44,18 +44,18 @@ const USUAL_WORDS: f64 = 25.0;
 impl RankOptions {
     /// What searches use unless they say otherwise.
     pub const STANDARD: Self = Self {
-        passage: 0.4,
+        passage: 0.5,
         neighbours: 0.4,
-        note: 0.25,
+        note: 0.1,
         saturation: 1.2,
         length: 0.75,
         rarity_power: 1.5,
-        meaning: 1.25,
+        meaning: 1.6,
         unsure_words: 8.0,
-        feedback: 0.3,
+        feedback: 0.15,
         feedback_passages: 3,
         personal: 0.05,
-        time: 0.05,
+        time: 0.1,
         title: 0.3,
         importance: 0.05,
         recency: 0.02,
@@ -64,10 +64,6 @@ impl RankOptions {
 
     /// Words alone, without what they mean.
     pub const WORDS: Self = Self { meaning: 0.0, feedback: 0.0, ..Self::STANDARD };
-
-    /// The meaning alone, whatever words are used.
-    pub const MEANING: Self =
-        Self { passage: 0.0, neighbours: 0.0, note: 0.0, personal: 0.0, ..Self::STANDARD };
 
     /// More than a note can reach whose name is not the query.
     pub(super) fn most_without_name(&self) -> f64 {
@@ -85,14 +81,13 @@ impl RankOptions {
     pub(super) fn trust_scale(&self) -> f64 {
         1.0 + self.unsure_words / USUAL_WORDS
     }
+}
 
-    /// How sure it is that a note has to do with a question: by the share of the question's words
-    /// that it holds, how well its best passage matches, and how alike they are in meaning.
-    pub(super) fn relevance(&self, covered: f64, words: f64, similarity: f64) -> f64 {
-        let words = if self.passage > 0.0 { words / self.passage } else { 0.0 };
-        let sum = 3.0 * covered + 2.0 * words + 7.0 * similarity - 4.5;
-        1.0 / (1.0 + (-sum).exp())
-    }
+/// How likely a passage has to do with a question: by the share of the question's words that it
+/// holds, each by its worth, and by how alike they are in meaning. Fitted to questions asked of
+/// the conversations that answer them and of others (`docs/search.md`).
+pub(super) fn relevance(covered: f64, similarity: f64) -> f64 {
+    1.0 / (1.0 + (3.2 - 4.2 * covered - 3.5 * similarity).exp())
 }
 
 impl Default for RankOptions {

@@ -4,7 +4,7 @@
 //! another process has just written, and reads nothing that it has read before.
 
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock};
 
 use memoranda_core::embed::{BYTES, DIMS, Vector, dot};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -41,10 +41,24 @@ pub(super) fn of_file(db: &Connection, file: i64) -> Result<Vec<Option<Vector>>>
     Ok(data.unwrap_or_default().chunks_exact(BYTES).map(Vector::read).collect())
 }
 
+fn newest_stamp(db: &Connection) -> Result<i64> {
+    let mut select = db.prepare_cached("SELECT coalesce(max(stamp), 0) FROM vectors")?;
+    Ok(select.query_row([], |row| row.get(0))?)
+}
+
 /// All vectors, in memory.
 #[derive(Default)]
 pub(crate) struct VectorCache {
     held: RwLock<Held>,
+    counted: Mutex<Counted>,
+}
+
+/// How many passages there were when they were last counted.
+#[derive(Clone, Copy, Default)]
+struct Counted {
+    index: Option<(u64, u64)>,
+    stamp: i64,
+    passages: u64,
 }
 
 #[derive(Default)]
@@ -62,6 +76,20 @@ struct Held {
 }
 
 impl VectorCache {
+    /// About how many passages there are: counted anew when many have changed.
+    pub(super) fn passages(&self, db: &Connection, index: Option<(u64, u64)>) -> Result<u64> {
+        let newest = newest_stamp(db)?;
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let few = (counted.passages / 100).max(20);
+        if counted.index != index || newest.abs_diff(counted.stamp) > few {
+            let sum: i64 = db
+                .prepare_cached("SELECT coalesce(sum(length(data)), 0) FROM vectors")?
+                .query_row([], |row| row.get(0))?;
+            *counted = Counted { index, stamp: newest, passages: sum as u64 / BYTES as u64 };
+        }
+        Ok(counted.passages)
+    }
+
     /// The passages nearest to a vector, nearest first, with how near they are.
     pub(super) fn nearest(
         &self,
@@ -90,9 +118,7 @@ impl VectorCache {
 
     /// Takes in what was written since the last look.
     fn refresh(&self, db: &Connection, index: Option<(u64, u64)>) -> Result<()> {
-        let newest: i64 = db
-            .prepare_cached("SELECT coalesce(max(stamp), 0) FROM vectors")?
-            .query_row([], |row| row.get(0))?;
+        let newest = newest_stamp(db)?;
         {
             let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
             if held.index == index && held.stamp >= newest {

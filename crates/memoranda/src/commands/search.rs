@@ -1,37 +1,44 @@
-//! `memoranda search`: find notes by their words.
+//! `memoranda search`: find notes by their words and by what they mean.
 
 use jiff::Timestamp;
 use memoranda_engine::core::path::NotePath;
+use memoranda_engine::core::rank::RankOptions;
 use memoranda_engine::core::snippet::Snippet;
-use memoranda_engine::{Memory, Past, SearchFilter, SearchPage, SearchRequest, SearchResult};
+use memoranda_engine::{
+    MIN_RELEVANCE, Memory, Past, SearchFilter, SearchPage, SearchRequest, SearchResult, SearchUnit,
+};
 use serde::Serialize;
 
 use crate::error::{Result, quoted};
 use crate::exit::Exit;
-use crate::output::{FAINT, Format, HIT, PLACE, STRONG, visible};
+use crate::output::{FAINT, Format, HIT, PLACE, STRONG, counted, visible};
 use crate::session::Session;
 use crate::time;
 
 /// How much of a note is quoted, in characters.
 const SNIPPET_CHARS: usize = 240;
 
-/// Find notes by their words.
+/// Find notes by their words and by what they mean.
 ///
-/// All words need not occur. "quotes" ask for a phrase, +word demands it, -word forbids it,
-/// word* takes every ending, tag:name asks for a tag. Looks in every project, unless
-/// --project names one. Ends with exit code 1 if nothing is found.
+/// Ask in your own words: not all of them need occur, slips are forgiven, and a time that you name
+/// ("last week", "in March 2025") lifts notes of that time. "quotes" ask for a phrase, +word
+/// demands it, -word forbids it, word* takes every ending, tag:name asks for a tag. Facts that were
+/// struck out or replaced are left out. Looks in every project, unless --project names one. Ends
+/// with exit code 1 if nothing is found.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
   memoranda search api limit
+  memoranda search 'what did we decide about backups last month?' --explain
   memoranda search '\"rate limit\" -draft' --since 30d
   memoranda search tag:work --folder plans --json | jq -r '.results[].path'
   memoranda search -- -draft api
 
 JSON (--json):
-  {query, results: [{project, path, title, permalink, type, updated, score, why: [{signal,
-  amount}], heading, first_line, last_line, snippet, highlights: [[start, end]]}], page, has_more,
-  partial}; highlights are byte offsets in the snippet")]
+  {query, results: [{project, path, title, permalink, type, updated, score, relevance, why:
+  [{signal, amount}], heading, first_line, last_line, snippet, highlights: [[start, end]], also:
+  [{project, path}]}], page, has_more, left_out, partial, relevance, corrections: [{typed, meant}],
+  when: {from, to}}; highlights are byte offsets in the snippet")]
 pub(crate) struct Args {
     /// What to look for.
     #[arg(value_name = "QUERY", required = true)]
@@ -73,6 +80,26 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
 
+    /// Show passages instead of notes: a note may then come several times.
+    #[arg(long)]
+    passages: bool,
+
+    /// Go by the words alone, not by what they mean.
+    #[arg(long)]
+    words: bool,
+
+    /// Find facts, too, that were struck out or replaced.
+    #[arg(long)]
+    past: bool,
+
+    /// How likely, from 0 to 1, a result must be to have to do with the question.
+    #[arg(long, value_name = "NUMBER", default_value_t = MIN_RELEVANCE)]
+    min_relevance: f64,
+
+    /// Stop before the quotations take more than so many tokens.
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<usize>,
+
     /// Say why each note is where it is.
     #[arg(long)]
     explain: bool,
@@ -88,7 +115,30 @@ struct Page<'a> {
     results: Vec<Found<'a>>,
     page: u32,
     has_more: bool,
+    left_out: usize,
     partial: bool,
+    relevance: f64,
+    corrections: Vec<Corrected<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    when: Option<WhenJson>,
+}
+
+#[derive(Serialize)]
+struct Corrected<'a> {
+    typed: &'a str,
+    meant: &'a str,
+}
+
+#[derive(Serialize)]
+struct WhenJson {
+    from: Timestamp,
+    to: Timestamp,
+}
+
+#[derive(Serialize)]
+struct Elsewhere<'a> {
+    project: &'a str,
+    path: &'a str,
 }
 
 #[derive(Serialize)]
@@ -100,12 +150,15 @@ struct Found<'a> {
     r#type: &'a str,
     updated: Timestamp,
     score: f64,
+    relevance: f64,
     why: Vec<Why>,
     heading: &'a str,
     first_line: usize,
     last_line: usize,
     snippet: &'a str,
     highlights: Vec<(usize, usize)>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also: Vec<Elsewhere<'a>>,
 }
 
 #[derive(Serialize)]
@@ -132,6 +185,10 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     printer.say(format!("Nothing found for {asked}."));
     printer.hint(match narrowed(args) {
         true => format!("without filters: `memoranda search {asked}`"),
+        false if page.relevance > 0.0 => {
+            "with less likely ones: add `--min-relevance 0`; newest first: `memoranda recent`"
+                .to_owned()
+        }
         false => "try fewer words, a beginning such as `conf*`, or `memoranda recent`".to_owned(),
     });
     Ok(Exit::NotFound)
@@ -154,12 +211,16 @@ fn meant(session: &Session, memory: &Memory, args: &Args) -> Result<SearchReques
             min_importance: args.importance,
             after: time::parse_some(args.since.as_deref())?,
             before: time::parse_some(args.until.as_deref())?,
-            past: Past::LeaveOut,
             metadata: Vec::new(),
+            past: if args.past { Past::Include } else { Past::LeaveOut },
         },
         limit,
         offset: limit * (args.page as usize - 1),
         snippet_chars: SNIPPET_CHARS,
+        max_tokens: args.max_tokens,
+        unit: if args.passages { SearchUnit::Passages } else { SearchUnit::Notes },
+        min_relevance: args.min_relevance,
+        options: if args.words { RankOptions::WORDS } else { RankOptions::STANDARD },
         ..SearchRequest::default()
     })
 }
@@ -183,6 +244,7 @@ fn wire<'a>(query: &'a str, page: u32, found: &'a SearchPage) -> Page<'a> {
         r#type: &result.note_type,
         updated: result.updated,
         score: result.score,
+        relevance: result.relevance,
         why: result
             .why
             .iter()
@@ -198,13 +260,23 @@ fn wire<'a>(query: &'a str, page: u32, found: &'a SearchPage) -> Page<'a> {
             .iter()
             .map(|range| (range.start, range.end))
             .collect(),
+        also: result
+            .also
+            .iter()
+            .map(|place| Elsewhere { project: place.project.as_str(), path: place.path.as_str() })
+            .collect(),
     };
+    let corrections = found.corrections.iter();
     Page {
         query,
         results: found.results.iter().map(one).collect(),
         page,
         has_more: found.has_more,
+        left_out: found.left_out,
         partial: found.partial,
+        relevance: found.relevance,
+        corrections: corrections.map(|c| Corrected { typed: &c.typed, meant: &c.meant }).collect(),
+        when: found.when.map(|when| WhenJson { from: when.from, to: when.to }),
     }
 }
 
@@ -241,12 +313,23 @@ fn pretty(session: &Session, args: &Args, page: &SearchPage) -> Result<()> {
         for line in painted(&result.snippet).lines() {
             printer.line(format!("  {line}"))?;
         }
+        if !result.also.is_empty() {
+            let places: Vec<_> = result.also.iter().map(ToString::to_string).collect();
+            printer.line(format!("  {FAINT}also in {}{FAINT:#}", visible(&places.join(", "))))?;
+        }
         if args.explain {
             printer.line(format!("  {FAINT}{}{FAINT:#}", explained(result)))?;
         }
     }
     if page.has_more {
         printer.say(format!("\nMore: add `--page {}`.", args.page + 1));
+    }
+    if page.left_out > 0 {
+        printer.say(format!("{} left out by --max-tokens.", counted(page.left_out, "result")));
+    }
+    for correction in &page.corrections {
+        let (typed, meant) = (visible(&correction.typed), visible(&correction.meant));
+        printer.say(format!("No note holds “{typed}”; looked for “{meant}”."));
     }
     if page.partial {
         printer.say("A word is so common that only the newest notes with it were compared.");
@@ -280,5 +363,6 @@ fn explained(result: &SearchResult) -> String {
         .iter()
         .map(|signal| format!("{} {:.3}", signal.name().replace('_', " "), signal.amount()))
         .collect();
-    format!("score {:.3} = {}", result.score, reasons.join(" + "))
+    let (score, relevance) = (result.score, result.relevance);
+    format!("relevance {relevance:.2}, score {score:.3} = {}", reasons.join(" + "))
 }

@@ -27,7 +27,8 @@ fn every_answer_has_its_keys() {
     home.ok(&["add", "--title", "Second", "See [[Plan]]"]);
 
     let page = home.json(&["search", "fact"]);
-    check(&page, &["query", "results", "page", "has_more", "partial"]);
+    let keys = ["query", "results", "page", "has_more", "left_out", "partial", "relevance"];
+    check(&page, &[&keys[..], &["corrections"]].concat());
     let result = [
         "project",
         "path",
@@ -36,6 +37,7 @@ fn every_answer_has_its_keys() {
         "type",
         "updated",
         "score",
+        "relevance",
         "why",
         "heading",
         "first_line",

@@ -16,7 +16,7 @@ fn a_note_lives_dies_and_comes_back() {
 
     home.write("main/plans/Plan.md", "Ship in June. [[Budget]]\n");
     assert!(home.ok(&["search", "june"]).contains("main/plans/Plan.md"));
-    assert_eq!(home.run(&["search", "may"]).code, 1);
+    assert_eq!(home.run(&["search", "--words", "may"]).code, 1);
 
     let log = home.ok(&["log", "Plan", "--plain"]);
     let clients: Vec<&str> = log.lines().filter_map(|line| line.split('\t').nth(2)).collect();

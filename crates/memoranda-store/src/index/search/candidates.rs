@@ -140,13 +140,12 @@ pub(crate) fn candidates(
         let hits = chosen.passages.get(&file).map_or(&[][..], Vec::as_slice);
         notes.extend(note(db, question, file, hits)?);
     }
-    let passages: i64 =
-        db.prepare_cached("SELECT count(*) FROM passages")?.query_row([], |row| row.get(0))?;
+    let passages = cache.passages(db, index)?;
     Ok(Candidates {
         query: known.query,
         corrections: known.corrections,
         holders: known.holders,
-        passages: passages as u64,
+        passages,
         notes,
         partial,
     })

@@ -177,6 +177,10 @@ impl Condition {
 
     /// Whether a file fits.
     pub(super) fn fits(&self, db: &Connection, file: i64) -> Result<bool> {
+        if self.is_open {
+            // Passages are of files that can be searched, of no others.
+            return Ok(true);
+        }
         let sql = format!("SELECT 1 FROM files f WHERE f.id = ? AND {}", self.sql);
         let values = std::iter::once(Value::Integer(file)).chain(self.values.iter().cloned());
         Ok(db.prepare_cached(&sql)?.exists(params_from_iter(values))?)

@@ -18,6 +18,9 @@ use measure::{Method, measure};
 
 /// Measure how well search finds.
 #[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  memoranda bench retrieval questions.jsonl")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Bench,
@@ -86,7 +89,7 @@ fn retrieval(session: &Session, args: &RetrievalArgs) -> Result<Exit> {
     }
     let mut methods = vec![
         Method::new("plain BM25", plain_notes(), plain_passages()),
-        Method::one("meaning alone", RankOptions::MEANING),
+        Method::one("vectors alone", vectors()),
         Method::one("search", RankOptions::STANDARD),
     ];
     if args.ablation {
@@ -110,17 +113,30 @@ fn plain_notes() -> RankOptions {
 
 /// What a full-text index alone gives, with a passage as the document.
 fn plain_passages() -> RankOptions {
+    RankOptions { passage: 1.0, ..none() }
+}
+
+/// Nothing that counts.
+fn none() -> RankOptions {
     RankOptions {
-        passage: 1.0,
+        passage: 0.0,
         neighbours: 0.0,
         note: 0.0,
         rarity_power: 1.0,
+        meaning: 0.0,
+        feedback: 0.0,
         personal: 0.0,
         time: 0.0,
         title: 0.0,
+        importance: 0.0,
         recency: 0.0,
-        ..RankOptions::WORDS
+        ..RankOptions::STANDARD
     }
+}
+
+/// What comparing vectors alone gives.
+fn vectors() -> RankOptions {
+    RankOptions { meaning: 1.0, unsure_words: 0.0, ..none() }
 }
 
 /// The search without one of its parts.

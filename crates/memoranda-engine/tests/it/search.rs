@@ -1,0 +1,209 @@
+//! Finding: by words, by meaning, by name, at the right time, and not at all when nothing fits.
+
+use std::time::Duration;
+
+use memoranda_core::change::{Author, Channel};
+use memoranda_core::id::ProjectName;
+use memoranda_core::path::NotePath;
+use memoranda_core::porter::porter;
+use memoranda_core::rank::RankOptions;
+use memoranda_engine::{
+    DeleteRequest, Memory, OpenOptions, Past, Place, SearchFilter, SearchPage, SearchRequest,
+    SearchUnit, WriteMode, WriteRequest,
+};
+use tempfile::TempDir;
+
+fn open(folder: &TempDir) -> Memory {
+    Memory::open(OpenOptions {
+        home: folder.path().join("home"),
+        cache: folder.path().join("cache"),
+        state: folder.path().join("state"),
+        file_sync: Duration::from_secs(60),
+        lock_patience: Duration::from_secs(30),
+    })
+    .unwrap()
+}
+
+fn who() -> Author {
+    Author { client: "test".into(), tool: "test".into(), channel: Channel::Cli }
+}
+
+fn put(memory: &Memory, path: &str, text: &str) {
+    let request = WriteRequest {
+        project: ProjectName::parse("main").unwrap(),
+        path: NotePath::parse(path).unwrap(),
+        content: text.into(),
+        mode: WriteMode::CreateOrOverwrite,
+        message: None,
+    };
+    memory.write(&who(), &request).unwrap();
+}
+
+fn asked(text: &str) -> SearchRequest {
+    SearchRequest { text: text.into(), ..SearchRequest::default() }
+}
+
+fn paths(page: &SearchPage) -> Vec<String> {
+    page.results.iter().map(|result| result.place.path.to_string()).collect()
+}
+
+/// Some notes of an ordinary life.
+fn household() -> (TempDir, Memory) {
+    let folder = TempDir::new().unwrap();
+    let memory = open(&folder);
+    put(&memory, "pets.md", "# Animals\n\nOur cat Minka sleeps beside the dog all afternoon.\n");
+    put(&memory, "money.md", "# Invoices\n\nThe electricity bill is due at the end of March.\n");
+    put(&memory, "garden.md", "# Garden\n\nThe tomatoes need water every evening in the summer.\n");
+    put(&memory, "work.md", "# Deployment\n\nThe billing service is released every Friday.\n");
+    (folder, memory)
+}
+
+#[test]
+fn notes_are_found_by_what_they_mean() {
+    let (_folder, memory) = household();
+    let found = |text: &str| paths(&memory.search(&asked(text)).unwrap());
+    assert_eq!(found("which pets live with us")[0], "pets.md");
+    assert_eq!(found("unpaid bills")[0], "money.md");
+    assert_eq!(found("watering vegetables")[0], "garden.md");
+    // Whoever demands a word wants the word.
+    assert_eq!(found("+pets +live"), Vec::<String>::new());
+    assert_eq!(found("\"which pets\""), Vec::<String>::new());
+    // Words alone, by choice.
+    let words = SearchRequest { options: RankOptions::WORDS, ..asked("which pets live with us") };
+    assert!(memory.search(&words).unwrap().results.is_empty());
+}
+
+#[test]
+fn nothing_is_better_than_noise() {
+    let (_folder, memory) = household();
+    let page = memory.search(&asked("quantum chromodynamics lattice spacing")).unwrap();
+    assert_eq!(paths(&page), Vec::<String>::new());
+    assert!(page.relevance < 0.1, "{}", page.relevance);
+    let all = SearchRequest { min_relevance: 0.0, ..asked("quantum chromodynamics lattice") };
+    assert!(!memory.search(&all).unwrap().results.is_empty());
+}
+
+#[test]
+fn slips_and_beginnings_are_understood() {
+    let (_folder, memory) = household();
+    let page = memory.search(&asked("electrcity")).unwrap();
+    assert_eq!(paths(&page), ["money.md"]);
+    assert_eq!(page.corrections[0].typed, "electrcity");
+    let page = memory.search(&asked("tomat")).unwrap();
+    assert_eq!(paths(&page), ["garden.md"]);
+    assert_eq!(page.corrections[0].meant, "tomat*");
+}
+
+#[test]
+fn facts_that_no_longer_hold_are_left_out() {
+    let folder = TempDir::new().unwrap();
+    let memory = open(&folder);
+    put(
+        &memory,
+        "car.md",
+        "# Car\n\n- [colour] the car is green\n\n## History\n\n- [colour] ~~the car is purple~~\n",
+    );
+    let lines = |past: Past| {
+        let filter = SearchFilter { past, ..SearchFilter::default() };
+        let request = SearchRequest { filter, unit: SearchUnit::Passages, ..asked("purple car") };
+        let page = memory.search(&request).unwrap();
+        page.results.iter().map(|result| result.lines).collect::<Vec<_>>()
+    };
+    assert_eq!(lines(Past::LeaveOut), [(1, 3)]);
+    assert_eq!(lines(Past::Include).len(), 2);
+}
+
+#[test]
+fn the_same_passage_is_told_once() {
+    let folder = TempDir::new().unwrap();
+    let memory = open(&folder);
+    let text = "The harbour office opens at nine and closes at four, except on Sundays.\n";
+    put(&memory, "a.md", text);
+    put(&memory, "b.md", text);
+    let page = memory.search(&asked("harbour office")).unwrap();
+    assert_eq!(page.results.len(), 1);
+    assert_eq!(page.results[0].also.len(), 1);
+}
+
+#[test]
+fn a_time_in_the_question_lifts_notes_of_that_time() {
+    let folder = TempDir::new().unwrap();
+    let memory = open(&folder);
+    let met = "We met the neighbours and talked about the fence.\n";
+    for (path, day) in [("a.md", "2025-01-10"), ("b.md", "2025-03-10"), ("c.md", "2025-05-10")] {
+        put(&memory, path, &format!("---\ncreated: {day}\n---\n{met} {path}\n"));
+    }
+    let page = memory.search(&asked("what about the fence in March 2025")).unwrap();
+    assert_eq!(paths(&page)[0], "b.md");
+    assert!(page.when.is_some());
+    assert_eq!(page.results.len(), 3, "a time is a hint, not a filter");
+}
+
+#[test]
+fn what_another_process_writes_and_deletes_is_found_and_gone_at_once() {
+    let (folder, memory) = household();
+    assert_eq!(paths(&memory.search(&asked("which pets live with us")).unwrap())[0], "pets.md");
+    let other = open(&folder);
+    put(&other, "boat.md", "The sailing dinghy is moored at the northern pier.\n");
+    assert_eq!(paths(&memory.search(&asked("a ship in the harbour")).unwrap())[0], "boat.md");
+    put(&other, "boat.md", "Nothing to see.\n");
+    assert!(
+        !paths(&memory.search(&asked("a ship in the harbour")).unwrap())
+            .contains(&"boat.md".into())
+    );
+    let place = |path: &str| Place {
+        project: ProjectName::parse("main").unwrap(),
+        path: NotePath::parse(path).unwrap(),
+    };
+    let delete = DeleteRequest { place: place("pets.md"), expected: None };
+    other.delete(&who(), &delete).unwrap();
+    let found = paths(&memory.search(&asked("which pets live with us")).unwrap());
+    assert!(!found.contains(&"pets.md".into()), "{found:?}");
+}
+
+#[test]
+fn pages_fit_together() {
+    let folder = TempDir::new().unwrap();
+    let memory = open(&folder);
+    for n in 0..30 {
+        put(
+            &memory,
+            &format!("n{n}.md"),
+            &format!("Storm number {n} broke the old fence again.\n"),
+        );
+    }
+    let page = |offset: usize, limit: usize| {
+        paths(&memory.search(&SearchRequest { offset, limit, ..asked("storm fence") }).unwrap())
+    };
+    let all = page(0, 30);
+    assert_eq!(all.len(), 30);
+    let parts: Vec<_> = (0..6).flat_map(|n| page(n * 5, 5)).collect();
+    assert_eq!(parts, all);
+    let budget = SearchRequest { max_tokens: Some(40), ..asked("storm fence") };
+    let found = memory.search(&budget).unwrap();
+    assert!(found.results.len() < 10 && found.left_out > 0, "{}", found.results.len());
+}
+
+#[test]
+fn stems_are_those_of_the_index() {
+    let folder = TempDir::new().unwrap();
+    let memory = open(&folder);
+    let words = "generalizations oscillators relational conditional rational valenci digitizer \
+        conformabli radicalli differentli vileli analogousli vietnamization predication operator \
+        feudalism decisiveness hopefulness callousness formaliti sensitiviti sensibiliti triplicate \
+        formative formalize electriciti electrical hopeful goodness revival allowance inference \
+        airliner gyroscopic adjustable defensible irritant replacement adjustment dependent adoption \
+        homologou communism activate angulariti homologous effective bowdlerize probate cease \
+        controlling rolling agreed feed plastered bled motoring sing hopping falling hissing fizzed \
+        failing filing happy sky ponies ties caress cats skies dying technology apologies possibly";
+    for (n, word) in words.split_whitespace().enumerate() {
+        put(&memory, &format!("w{n}.md"), &format!("{word}\n"));
+    }
+    // A stem that differed would not be counted, and the note not be found by its word.
+    for (n, word) in words.split_whitespace().enumerate() {
+        let request = SearchRequest { options: RankOptions::WORDS, limit: 100, ..asked(word) };
+        let page = memory.search(&request).unwrap();
+        assert!(page.corrections.is_empty(), "{word} -> {}: {:?}", porter(word), page.corrections);
+        assert!(paths(&page).contains(&format!("w{n}.md")), "{word}");
+    }
+}
