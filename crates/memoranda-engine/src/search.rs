@@ -235,8 +235,12 @@ impl<'f> Found<'f> {
         passages.into_iter().map(|note| Unit { note, also: Vec::new() }).collect()
     }
 
-    /// The same passage in several notes is told once, with where else it stands.
+    /// The same passage in several notes is told once, with where else it stands. Who looks for
+    /// notes is told each of them.
     fn distinct(&self, units: Vec<Unit>) -> Vec<Unit> {
+        if self.request.unit == SearchUnit::Notes {
+            return units;
+        }
         let mut seen: HashMap<&str, usize> = HashMap::new();
         let mut distinct: Vec<Unit> = Vec::with_capacity(units.len());
         for unit in units {

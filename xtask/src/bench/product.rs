@@ -81,6 +81,7 @@ impl Product {
 
 #[cfg(test)]
 mod tests {
+    use memoranda_engine::core::rank::RankOptions;
     use xtask::vault;
 
     use super::*;
@@ -94,7 +95,11 @@ mod tests {
         let new = vault::note(30);
         product.write(&new.path, &new.text).unwrap();
         for number in [0, 29, 30] {
-            assert_eq!(product.search(&vault::rare_word(number)).unwrap(), 1, "note {number}");
+            let text = vault::rare_word(number);
+            assert!(product.search(&text).unwrap() >= 1, "note {number}");
+            let words = SearchRequest { text, options: RankOptions::WORDS, ..Default::default() };
+            let found = product.memory.search(&words).unwrap().results;
+            assert_eq!(found.len(), 1, "note {number}");
         }
         drop(product);
         std::fs::remove_dir_all(&folder).unwrap();

@@ -65,6 +65,10 @@ impl RankOptions {
     /// Words alone, without what they mean.
     pub const WORDS: Self = Self { meaning: 0.0, feedback: 0.0, ..Self::STANDARD };
 
+    /// What is meant, however it is worded.
+    pub const MEANING: Self =
+        Self { passage: 0.0, neighbours: 0.0, note: 0.0, title: 0.0, ..Self::STANDARD };
+
     /// More than a note can reach whose name is not the query.
     pub(super) fn most_without_name(&self) -> f64 {
         self.passage

@@ -6,8 +6,9 @@ use std::collections::HashSet;
 use memoranda_core::fact::inverse_of;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
+use memoranda_core::rank::RankOptions;
 use memoranda_core::words::{fold, words};
-use memoranda_engine::{EngineError, SearchFilter, SearchRequest};
+use memoranda_engine::{EngineError, Past, SearchFilter, SearchRequest};
 use serde_json::{Value, json};
 
 use super::entity::{CONFIDENCE, Entity, IMPORTANCE, Superseded};
@@ -188,11 +189,17 @@ pub(super) fn search_nodes(call: &Call<'_>, arguments: Value) -> Result<ToolResu
         filter: SearchFilter {
             projects: vec![wish.thread.project.clone()],
             folder: NotePath::parse(&wish.thread.folder).ok(),
+            past: match wish.superseded {
+                Superseded::Show => Past::Include,
+                _ => Past::LeaveOut,
+            },
             ..SearchFilter::default()
         },
         limit: 100,
         offset: 0,
         snippet_chars: 1,
+        // What only means something like it is no match for a name.
+        options: RankOptions::WORDS,
         ..SearchRequest::default()
     };
     let hits = match call.memory.search(&request) {

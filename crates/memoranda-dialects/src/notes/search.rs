@@ -3,10 +3,12 @@
 use jiff::Timestamp;
 use memoranda_core::note::permalink::slug;
 use memoranda_core::query::{MetaFilter, MetaTest, Query, meta_key};
+use memoranda_core::rank::RankOptions;
 use memoranda_core::tokens::estimate;
 use memoranda_core::words::words;
 use memoranda_engine::{
-    Browse, FileSummary, ListOrder, ObservationRow, Place, RelationRow, SearchFilter, SearchRequest,
+    Browse, FileSummary, ListOrder, MIN_RELEVANCE, ObservationRow, Place, RelationRow,
+    SearchFilter, SearchRequest,
 };
 use serde_json::{Value, json};
 
@@ -69,6 +71,8 @@ struct Asked {
     page: usize,
     page_size: usize,
     max_tokens: Option<usize>,
+    /// How likely a note must be to have to do with the words.
+    min_relevance: f64,
 }
 
 fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
@@ -208,6 +212,7 @@ fn asked(call: &Call<'_>, args: &Args) -> Result<Asked, Failure> {
         page: args.number("page", 1, 100_000)?.unwrap_or(1) as usize,
         page_size: args.number("page_size", 1, 100)?.unwrap_or(10) as usize,
         max_tokens: args.number("max_tokens", 1, 1_000_000)?.map(|most| most as usize),
+        min_relevance: args.float("min_similarity", 0.0, 1.0)?.unwrap_or(MIN_RELEVANCE),
     })
 }
 
@@ -378,15 +383,21 @@ fn notes(
     let by_words =
         !asked.query.is_empty() && asked.search_type != "title" && asked.search_type != "permalink";
     if by_words {
-        let mut request = SearchRequest {
+        let request = SearchRequest {
             text: asked.query.clone(),
             filter: asked.filter.clone(),
             limit,
+            offset,
             max_tokens,
+            snippet_chars: SNIPPET_CHARS,
+            min_relevance: asked.min_relevance,
+            options: match asked.search_type.as_str() {
+                "text" => RankOptions::WORDS,
+                "vector" | "semantic" => RankOptions::MEANING,
+                _ => RankOptions::STANDARD,
+            },
             ..SearchRequest::default()
         };
-        request.snippet_chars = SNIPPET_CHARS;
-        request.offset = offset;
         let page = call.memory.search(&request)?;
         let hits = page.results.into_iter().map(|result| Hit {
             kind: "entity",
@@ -472,6 +483,7 @@ fn elsewhere(call: &Call<'_>, asked: &Asked) -> Result<Option<String>, Failure> 
         filter,
         query: asked.query.clone(),
         search_type: asked.search_type.clone(),
+        min_relevance: asked.min_relevance,
         kinds: asked.kinds.clone(),
         page: 1,
         page_size: 5,

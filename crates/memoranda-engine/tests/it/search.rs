@@ -114,13 +114,16 @@ fn facts_that_no_longer_hold_are_left_out() {
 }
 
 #[test]
-fn the_same_passage_is_told_once() {
+fn the_same_passage_is_told_once_and_each_note_is_found() {
     let folder = TempDir::new().unwrap();
     let memory = open(&folder);
     let text = "The harbour office opens at nine and closes at four, except on Sundays.\n";
     put(&memory, "a.md", text);
     put(&memory, "b.md", text);
     let page = memory.search(&asked("harbour office")).unwrap();
+    assert_eq!(page.results.len(), 2);
+    let passages = SearchRequest { unit: SearchUnit::Passages, ..asked("harbour office") };
+    let page = memory.search(&passages).unwrap();
     assert_eq!(page.results.len(), 1);
     assert_eq!(page.results[0].also.len(), 1);
 }
