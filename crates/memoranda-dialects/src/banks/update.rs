@@ -276,7 +276,11 @@ fn write(call: &Call<'_>, request: &Request, bank: &Bank, content: &str) -> Resu
         let text = match (placement.operation, &placement.section) {
             (Operation::Replace, _) => place::replaced(content),
             (Operation::Insert, Some(section)) => {
-                let sentence = template::placeholder(bank.kind, &placement.file, section);
+                // What a caller says is done exactly so; whoever places for it may also tidy.
+                let sentence = match decided.path {
+                    Path::Caller => None,
+                    _ => template::placeholder(bank.kind, &placement.file, section),
+                };
                 let inserted = place::inserted(&old, section, content, sentence);
                 is_new_section = inserted.is_new_section;
                 inserted.text

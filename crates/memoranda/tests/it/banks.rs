@@ -252,7 +252,7 @@ fn every_update_of_the_specification() {
     assert!(
         preferences.contains(
             "## Communication Style\nThe user prefers detailed explanations with code examples.\n\n\
-         ## Frequently Referenced Topics\n"
+             How the user likes to communicate.\n\n## Frequently Referenced Topics\n"
         ),
         "{preferences}"
     );
