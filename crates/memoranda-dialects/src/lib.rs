@@ -3,7 +3,6 @@
 //! A dialect turns wire arguments into engine calls and outcomes back into words. It knows no
 //! transport, no SQL and no files.
 
-#[allow(dead_code, reason = "not every dialect reads every kind of argument")]
 mod args;
 mod banks;
 mod exchange;

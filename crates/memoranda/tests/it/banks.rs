@@ -636,3 +636,22 @@ fn people_look_at_banks() {
     home.fails(&["bank", "show", "project", "shop", "x.md"], 1, &["x.md", "readme.md"]);
     home.fails(&["bank", "show", "team", "shop"], 2, &["global, project or code"]);
 }
+
+#[test]
+fn a_bank_past_its_size_is_tidied_in_a_commit_of_its_own() {
+    let home = Home::new();
+    home.ok(&["config", "set", "banks.optimize_tokens", "300"]);
+    let mut client = Client::open(&home, ERA, &["--toolsets", "banks"]);
+    let shop = json!({ "bank_type": "project", "bank_id": "auto", "project_name": "shop" });
+    ok(&mut client, "activate", shop);
+    let same = json!({ "bank_type": "project", "bank_id": "shop", "target_file": "doc/progress.md",
+        "operation": "append", "content": "- The checkout is done." });
+    ok(&mut client, "update", same.clone());
+    let done = ok(&mut client, "update", same);
+    assert_eq!(done["cache_optimized"], true);
+    let said = || String::from_utf8(home.read("banks/projects/shop/doc/progress.md")).unwrap();
+    assert_eq!(said().matches("The checkout is done.").count(), 1, "{}", said());
+    // Taking only the tidying back brings the second one back.
+    home.ok(&["undo", done["optimize_commit"].as_str().unwrap(), "--yes"]);
+    assert_eq!(said().matches("The checkout is done.").count(), 2, "{}", said());
+}
