@@ -62,17 +62,17 @@ fn explicit(block: &str) -> Option<Link<'_>> {
     (!target.is_empty()).then_some(Link { relation_type, target, context, range, typed: true })
 }
 
-/// One word, or several in quotes. An embed (`!`) and a task box say nothing about the link.
+/// One word, or anything in quotes. A bare embed (`!`) or task box says nothing about the link.
 fn type_of(label: &str) -> Option<&str> {
-    let quoted = ['"', '\'']
-        .iter()
-        .find_map(|quote| label.strip_prefix(*quote)?.strip_suffix(*quote))
-        .map(str::trim);
-    let label = quoted.unwrap_or(label);
+    let quoted =
+        ['"', '\''].iter().find_map(|quote| label.strip_prefix(*quote)?.strip_suffix(*quote));
+    if let Some(quoted) = quoted.map(str::trim).filter(|quoted| !quoted.is_empty()) {
+        return Some(quoted);
+    }
     let boxed = label.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     let task = boxed.is_some_and(|word| !is_category(word));
-    let words = quoted.is_none() && label.contains(char::is_whitespace);
-    (!label.is_empty() && label != "!" && !task && !words).then_some(label)
+    let words = label.contains(char::is_whitespace);
+    (quoted.is_none() && !label.is_empty() && label != "!" && !task && !words).then_some(label)
 }
 
 /// What stands within, if the text is one balanced pair of parentheses and nothing more.
@@ -198,6 +198,8 @@ mod tests {
         check("uses [[A]] tail", Item, &[("links_to", "A", None)]);
         check("[[A]]", Item, &[("links_to", "A", None)]);
         check("![[A.png]]", Item, &[("links_to", "A.png", None)]);
+        check("\"!\" [[A]]", Item, &[("!", "A", None)]);
+        check("\"\" [[A]]", Item, &[("links_to", "A", None)]);
         check("see ![[A]] and [[B]]", Other, &[("links_to", "A", None), ("links_to", "B", None)]);
         check("[tech] [[A]]", Item, &[("[tech]", "A", None)]);
         check("[x] [[A]]", Item, &[("links_to", "A", None)]);
