@@ -8,7 +8,7 @@ mod table;
 mod vector;
 mod word_piece;
 
-pub use vector::{BYTES, DIMS, Vector, dot};
+pub use vector::{BYTES, DIMS, Probe, Vector};
 
 use table::Table;
 use word_piece::Vocabulary;
