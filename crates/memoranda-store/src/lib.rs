@@ -28,6 +28,7 @@ mod sync;
 mod uses;
 mod vacuum;
 mod vault;
+mod view;
 mod watch;
 
 use std::collections::HashMap;
@@ -44,7 +45,7 @@ use memoranda_core::query::Query;
 
 pub use archive::{ExportReport, ImportReport};
 pub use check::CheckReport;
-pub use commit::{Conflict, Outcome, View};
+pub use commit::{Conflict, Outcome};
 pub use error::{Result, StoreError};
 pub use files::{
     Below, Entry, EntryKind, FileRules, FileStat, Found, HardLinks, Listing, MAX_FILE_BYTES,
@@ -61,6 +62,7 @@ pub use log::{LogDamage, Purged};
 pub use sync::{SyncProgress, SyncReport};
 pub use vacuum::{Vacuum, VacuumReport, VacuumWhat};
 pub use vault::{FORMAT, OpenOptions, Project, ProjectPlace};
+pub use view::View;
 
 use checkpoint::Background;
 use index::{Index, IndexFile, history};
