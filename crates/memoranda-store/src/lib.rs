@@ -16,6 +16,7 @@ mod commit;
 mod error;
 mod files;
 mod folder;
+mod follow;
 mod index;
 mod lock;
 mod log;
@@ -52,6 +53,7 @@ pub use files::{
     Privacy, hash,
 };
 pub use folder::Folder;
+pub use follow::Following;
 pub use index::{
     Browse, CandidateNote, CandidatePassage, Candidates, Correction, Counts, FileKind, FileSummary,
     FolderFact, FolderSum, Gone, GraphNode, HistoryFilter, ListFilter, ListOrder, Moment, NameOf,
@@ -124,6 +126,12 @@ impl Store {
             *watching = Some(Watching::start(&self.inner)?);
         }
         Ok(())
+    }
+
+    /// Calls `changed` soon after every change of the vault, whoever made it, until what is
+    /// returned is dropped. A person's edit counts when a process that watches has noticed it.
+    pub fn follow(&self, changed: impl Fn() + Send + 'static) -> Result<Following> {
+        self.inner.follow(changed)
     }
 
     /// Whether some process notices people's edits on this vault as they happen.

@@ -158,6 +158,7 @@ fn every_answer_has_its_keys() {
         "differing",
         "unavailable",
         "problems",
+        "clients",
         "sync",
     ];
     check(&doctor, &keys);
