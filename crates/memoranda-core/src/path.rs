@@ -6,6 +6,8 @@ use unicode_normalization::UnicodeNormalization as _;
 
 /// The longest name that the common file systems accept for one file or folder, in bytes.
 const MAX_SEGMENT_BYTES: usize = 255;
+/// Folders in which programs keep what they obey, and the short name that Windows gives to one.
+const OF_PROGRAMS: [&str; 3] = [".git", ".memoranda", "git~1"];
 /// The longest whole path that is accepted, in bytes.
 const MAX_PATH_BYTES: usize = 2048;
 
@@ -51,6 +53,11 @@ pub enum BadPathReason {
     /// A path beyond what systems accept.
     #[error("it is longer than 2048 bytes")]
     PathTooLong,
+}
+
+/// Characters that some file systems do not see in a name.
+fn is_passed_over(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 impl NotePath {
@@ -124,6 +131,16 @@ impl NotePath {
         extension.eq_ignore_ascii_case("md") || extension.eq_ignore_ascii_case("markdown")
     }
 
+    /// Whether it is, or lies in, a folder in which a program keeps what it obeys: `.git`, and our
+    /// own. Whoever writes there decides what runs. Names that some system takes for these count.
+    pub fn is_of_a_program(&self) -> bool {
+        self.0.split('/').any(|name| {
+            let seen: String = name.chars().filter(|c| !is_passed_over(*c)).collect();
+            let seen = seen.trim_end_matches(['.', ' ']).to_lowercase();
+            OF_PROGRAMS.contains(&seen.split(':').next().unwrap_or(&seen))
+        })
+    }
+
     /// Whether the file or one of its folders is hidden (its name begins with a dot).
     pub fn is_hidden(&self) -> bool {
         self.0.split('/').any(|name| name.starts_with('.'))
@@ -194,6 +211,29 @@ mod tests {
             let path = NotePath::parse(path).unwrap();
             let parts = (path.file_name(), path.stem(), path.extension(), path.parent());
             assert_eq!(parts, (name, stem, extension, parent));
+        }
+    }
+
+    #[test]
+    fn what_programs_obey_is_known_by_its_name() {
+        for (path, expected) in [
+            (".git/config", true),
+            ("a/.GIT/hooks/x", true),
+            (".git", true),
+            (".g\u{200c}it/config", true),
+            (".git /config", true),
+            (".git./config", true),
+            (".git::$INDEX_ALLOCATION/config", true),
+            ("GIT~1/config", true),
+            (".memoranda/lock", true),
+            (".gitignore", false),
+            (".github/x.md", false),
+            ("git/config", false),
+            ("a.git/x", false),
+            (".memorandaignore", false),
+            (".hidden/x", false),
+        ] {
+            assert_eq!(NotePath::parse(path).unwrap().is_of_a_program(), expected, "{path}");
         }
     }
 

@@ -17,6 +17,7 @@ impl Inner {
         path: &NotePath,
         bytes: &[u8],
     ) -> Result<()> {
+        crate::files::check_owner(path)?;
         let root = self.vault.project(project.as_str())?.root()?;
         if !root.ignores(path) {
             let what = "a note; only what .gitignore names is written without history";

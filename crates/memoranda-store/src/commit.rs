@@ -132,15 +132,14 @@ fn make(
     let mut conflicts = Vec::new();
     for operation in &change.operations {
         let Some(root) = roots.get(&operation.project) else { continue };
-        let found = root.read(&operation.path)?;
-        let source = match &operation.action {
-            Action::MoveFrom { from, .. } => root.read(from)?,
-            Action::Put(_) | Action::Remove => None,
-        };
         let from = match &operation.action {
             Action::MoveFrom { from, .. } => Some(from),
             Action::Put(_) | Action::Remove => None,
         };
+        files::check_owner(&operation.path)?;
+        from.map_or(Ok(()), files::check_owner)?;
+        let found = root.read(&operation.path)?;
+        let source = from.map(|from| root.read(from)).transpose()?.flatten();
         if is_outdated(&operation.project, &operation.path, found.as_ref())
             || from.is_some_and(|from| is_outdated(&operation.project, from, source.as_ref()))
         {

@@ -166,7 +166,7 @@ impl<T> Doing<T> for io::Result<T> {
 }
 
 /// Says an I/O error in words, without the number that the standard text carries.
-fn plain(error: &io::Error) -> String {
+pub(crate) fn plain(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => "it does not exist".into(),
         io::ErrorKind::PermissionDenied => "permission denied".into(),

@@ -208,6 +208,7 @@ impl Store {
 
     /// What the system says of a file on disk; `None` if there is none.
     pub fn stat(&self, project: &ProjectName, path: &NotePath) -> Result<Option<FileStat>> {
+        files::check_owner(path)?;
         match self.inner.vault.project(project.as_str()) {
             Ok(project) => project.root()?.stat(path),
             Err(StoreError::NoProject { .. }) => Ok(None),
@@ -552,6 +553,7 @@ impl Drop for Store {
 
 impl Inner {
     fn read(&self, project: &ProjectName, path: &NotePath) -> Result<Option<Found>> {
+        files::check_owner(path)?;
         match self.vault.project(project.as_str()) {
             Ok(project) => project.root()?.read(path),
             Err(StoreError::NoProject { .. }) => Ok(None),

@@ -9,7 +9,7 @@ use memoranda_core::path::NotePath;
 use rusqlite::{OptionalExtension as _, params};
 
 use crate::Inner;
-use crate::error::{Doing as _, Result, StoreError};
+use crate::error::{Doing as _, Result, StoreError, plain};
 use crate::files::{FileStat, Root, Walk, Walked, walk};
 use crate::index::digest::FileKind;
 use crate::index::{self, Batch, FileRow, Put, history};
@@ -114,7 +114,7 @@ impl Inner {
             .filter(|(path, _)| !walk.is_unknown(path))
             .collect();
         for (place, error) in &walk.unreadable {
-            report.unreadable.push((project.name.clone(), place.clone(), error.to_string()));
+            report.unreadable.push((project.name.clone(), place.clone(), plain(error)));
         }
         for (place, reason) in &walk.skipped {
             report.skipped.push((project.name.clone(), place.clone(), reason));

@@ -7,7 +7,7 @@ use memoranda_core::id::ProjectName;
 use serde::{Deserialize, Serialize};
 
 use crate::clock;
-use crate::error::{Doing as _, Result, StoreError};
+use crate::error::{Doing as _, Result, StoreError, plain};
 use crate::files::{FileRules, HardLinks, Privacy, Root, own};
 
 /// The newest vault format that this program reads and writes.
@@ -231,7 +231,7 @@ impl Vault {
         match toml::from_str::<Registry>(&text) {
             Ok(registry) => Ok(registry.project),
             Err(e) => Err(StoreError::Damaged {
-                file: self.registry().display().to_string(),
+                file: ".memoranda/projects.toml".into(),
                 reason: e.to_string(),
             }),
         }
@@ -257,7 +257,7 @@ impl Project {
         };
         opened.map_err(|e| StoreError::ProjectUnavailable {
             name: self.name.clone(),
-            reason: e.to_string(),
+            reason: plain(&e),
         })
     }
 }

@@ -69,7 +69,17 @@ fn cut(shown: String, first: usize, cap: usize) -> String {
     let kept = &shown[..at];
     let next = first + kept.matches('\n').count();
     let rest = shown[at..].chars().count();
-    format!("{kept}\n\n[...truncated {rest} chars; continue with view_range [{next}, -1]]")
+    // A line that no view can hold whole would be where one goes on for ever.
+    let how = match (next == first, shown[at..].contains('\n')) {
+        (false, _) => format!("continue with view_range [{next}, -1]"),
+        (true, true) => format!(
+            "line {next} is longer than a view, and this is its beginning; continue with \
+             view_range [{}, -1]",
+            next + 1
+        ),
+        (true, false) => format!("line {next} is longer than a view, and this is its beginning"),
+    };
+    format!("{kept}\n\n[...truncated {rest} chars; {how}]")
 }
 
 fn list(call: &Call<'_>, path: String, at: Option<&NotePath>) -> Result<Answer, Failure> {

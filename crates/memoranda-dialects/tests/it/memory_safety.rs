@@ -84,6 +84,44 @@ fn sizes_are_limited() {
         view.ends_with("[...truncated 1277 chars; continue with view_range [3, -1]]"),
         "{view}"
     );
+    for (text, ends) in [
+        ("x".repeat(300), "257 chars; line 1 is longer than a view, and this is its beginning]"),
+        (
+            format!("{}\nshort\n", "x".repeat(300)),
+            "278 chars; line 1 is longer than a view, and this is its beginning; continue with \
+             view_range [2, -1]]",
+        ),
+    ] {
+        vault.memory(&json!({"command": "create", "path": "/memories/long.md", "file_text": text}));
+        let view = vault.memory(&json!({"command": "view", "path": "/memories/long.md"})).text;
+        assert!(view.ends_with(&format!("[...truncated {ends}")), "{view}");
+        vault.memory(&json!({"command": "delete", "path": "/memories/long.md"}));
+    }
+}
+
+#[test]
+fn what_programs_obey_is_no_memory() {
+    let vault = TestVault::new(Wording::Claude);
+    vault.memory(&json!({"command": "create", "path": "/memories/sub/a.md", "file_text": "x"}));
+    std::fs::create_dir_all(vault.path("memories/sub/.git")).unwrap();
+    std::fs::write(vault.path("memories/sub/.git/config"), "[core]").unwrap();
+    for command in [
+        json!({"command": "view", "path": "/memories/sub/.git/config"}),
+        json!({"command": "view", "path": "/memories/sub/.git"}),
+        json!({"command": "create", "path": "/memories/sub/.git/hooks/post-commit", "file_text": "x"}),
+        json!({"command": "create", "path": "/memories/.Git/config", "file_text": "x"}),
+        json!({"command": "str_replace", "path": "/memories/sub/.git/config", "old_str": "core", "new_str": "x"}),
+        json!({"command": "insert", "path": "/memories/sub/.git/config", "insert_line": 1, "insert_text": "fsmonitor = x"}),
+        json!({"command": "delete", "path": "/memories/sub/.git"}),
+        json!({"command": "delete", "path": "/memories/sub"}),
+        json!({"command": "rename", "old_path": "/memories/sub/.git", "new_path": "/memories/g"}),
+        json!({"command": "rename", "old_path": "/memories/sub/a.md", "new_path": "/memories/.git/config"}),
+    ] {
+        let result = vault.memory(&command);
+        assert!(result.is_error, "{command}: {}", result.text);
+    }
+    assert_eq!(std::fs::read_to_string(vault.path("memories/sub/.git/config")).unwrap(), "[core]");
+    assert!(!vault.path("memories/.Git").exists() && !vault.path("memories/.git").exists());
 }
 
 #[test]

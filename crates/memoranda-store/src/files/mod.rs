@@ -127,6 +127,17 @@ pub fn hash(bytes: &[u8]) -> ContentHash {
     ContentHash(*blake3::hash(bytes).as_bytes())
 }
 
+/// Refuses what a program keeps for itself within a project.
+pub(crate) fn check_owner(path: &NotePath) -> Result<()> {
+    match path.is_of_a_program() {
+        false => Ok(()),
+        true => {
+            let what = "where another program keeps its own";
+            Err(StoreError::NotAFile { path: path.to_string(), what })
+        }
+    }
+}
+
 /// The handle of a project's folder.
 pub(crate) struct Root {
     dir: Dir,
@@ -215,6 +226,7 @@ impl Root {
 
     /// Everything at or below a place: files of every kind, and folders, the deepest first.
     pub(crate) fn below(&self, place: &NotePath) -> Result<Below> {
+        check_owner(place)?;
         let mut below = Below::default();
         let Some(parent) = self.folder(place)? else { return Ok(below) };
         if matches!(parent.stat(place.file_name()), Ok(Some(_))) {
@@ -231,6 +243,7 @@ impl Root {
     /// The plain files and folders in a folder, sorted by name; `None` if it is no folder. The
     /// top of the project is the folder without a path.
     pub(crate) fn entries(&self, folder: Option<&NotePath>) -> Result<Option<Listing>> {
+        folder.map_or(Ok(()), check_owner)?;
         let place = folder.map_or("", NotePath::as_str);
         if folder.is_some_and(|folder| !self.is_folder(folder)) {
             return Ok(None);
@@ -288,6 +301,7 @@ impl Root {
                     let what = "a name that is not portable";
                     return Err(StoreError::NotAFile { path: format!("{place}/{shown}"), what });
                 };
+                check_owner(&path)?;
                 let kind = entry.file_type().doing(doing)?;
                 if kind.is_dir() {
                     pending.push((Some(dir.clone()), path));

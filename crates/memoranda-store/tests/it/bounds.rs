@@ -69,6 +69,39 @@ fn no_path_leads_out() {
 }
 
 #[test]
+fn what_programs_obey_is_neither_read_nor_written() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    put(&store, "folder/a.md", "a note");
+    vault.write_by_hand("main/folder/.git/config", "[core]");
+    vault.write_by_hand("main/.git/config", "[core]");
+    let main = main_project();
+    for place in [".git/config", "folder/.GIT/hooks/post-commit", ".memoranda/lock", ".git"] {
+        let there = path(place);
+        assert!(store.read(&main, &there).is_err(), "{place}");
+        assert!(store.stat(&main, &there).is_err(), "{place}");
+        assert!(store.below(&main, &there).is_err(), "{place}");
+        assert!(store.entries(&main, Some(&there)).is_err(), "{place}");
+        assert!(store.put_aside(&main, &there, b"x").is_err(), "{place}");
+        assert!(try_put(&store, place, "fsmonitor = evil").is_err(), "{place}");
+        let removed = change(vec![operation(place, Expect::Anything, Action::Remove)]);
+        assert!(try_commit(&store, removed).is_err(), "{place}");
+        for (from, to) in [(place, "b.md"), ("folder/a.md", place)] {
+            let content = b"a note".to_vec();
+            let moved = Action::MoveFrom { from: path(from), content };
+            let moved = change(vec![operation(to, Expect::Anything, moved)]);
+            assert!(try_commit(&store, moved).is_err(), "{from} to {to}");
+        }
+    }
+    assert!(store.below(&main, &path("folder")).is_err(), "a folder that holds one does not go");
+    assert_eq!(vault.text("main/folder/.git/config").as_deref(), Some("[core]"));
+    assert_eq!(vault.text("main/.git/config").as_deref(), Some("[core]"));
+    assert_eq!(vault.text("main/folder/a.md").as_deref(), Some("a note"));
+    put(&store, ".gitignore", "build/");
+    vault.assert_agrees(&store, "beside what is not ours");
+}
+
+#[test]
 fn links_are_neither_followed_nor_replaced() {
     let vault = TestVault::new();
     let store = vault.open();
