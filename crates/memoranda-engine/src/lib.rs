@@ -62,8 +62,8 @@ pub use memoranda_core as core;
 pub use memoranda_store::{
     Browse, CheckReport, Conflict, Correction, Counts, Entry, EntryKind, FileKind, FileSummary,
     Folder, FolderFact, FolderSum, GraphNode, HardLinks, HistoryFilter, ListFilter, ListOrder,
-    Listing, Moment, NameOf, NodeRow, ObservationRow, OpenOptions, Past, PastFile, Problems,
-    Project, ProjectPlace, RelationRow, SearchFilter, StoreError, SyncProgress, SyncReport, Vacuum,
+    Listing, Moment, NameOf, NodeRow, ObservationRow, OpenOptions, Past, Problems, Project,
+    ProjectPlace, RelationRow, SearchFilter, StoreError, SyncProgress, SyncReport, Vacuum,
     VacuumReport, VacuumWhat, clock, faults, hash,
 };
 

@@ -419,42 +419,8 @@ pub(crate) fn content_as_of(
     Ok(found)
 }
 
-/// A file as the history knew it at a moment.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PastFile {
-    /// Where it lay.
-    pub path: NotePath,
-    /// Which version it was.
-    pub hash: ContentHash,
-    /// The permalink that it had been given, if it differed from the one it would get by itself.
-    pub permalink: Option<String>,
-}
-
-/// Every file of a project that was there at a moment, by path.
-pub(crate) fn files_as_of(
-    db: &Connection,
-    project: &ProjectName,
-    as_of: Moment,
-) -> Result<Vec<PastFile>> {
-    let (logical, commit_row) = position(db, as_of)?;
-    let mut query = db.prepare_cached(
-        "SELECT path, after, permalink FROM (SELECT path, after, permalink, row_number() OVER \
-         (PARTITION BY path ORDER BY logical_ms DESC, commit_row DESC, n DESC) AS newest \
-         FROM changes WHERE project = (SELECT id FROM projects WHERE name = ?1) \
-         AND logical_ms <= ?2 AND (logical_ms < ?2 OR commit_row <= ?3)) \
-         WHERE newest = 1 AND after IS NOT NULL ORDER BY path",
-    )?;
-    let rows = query.query_map(params![project.as_str(), logical, commit_row], |row| {
-        let path = NotePath::parse(&row.get::<_, String>(0)?).ok();
-        let hash = ContentHash(row.get(1)?);
-        let permalink = row.get(2)?;
-        Ok(path.map(|path| PastFile { path, hash, permalink }))
-    })?;
-    Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
-}
-
 /// Where in the history a moment lies: everything until this time, and at it until this commit.
-fn position(db: &Connection, moment: Moment) -> Result<(i64, i64)> {
+pub(super) fn position(db: &Connection, moment: Moment) -> Result<(i64, i64)> {
     match moment {
         Moment::Time(time) => Ok((time.as_millisecond(), i64::MAX)),
         Moment::Commit(id) => db

@@ -185,6 +185,15 @@ pub(crate) fn by_id(db: &Connection, id: i64) -> Result<Option<FileSummary>> {
     Ok(query.query_row([id], summary).optional()?.flatten())
 }
 
+/// Files by their numbers; those that are gone are left out.
+pub(crate) fn by_ids(db: &Connection, ids: &[i64]) -> Result<Vec<FileSummary>> {
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        found.extend(by_id(db, *id)?);
+    }
+    Ok(found)
+}
+
 /// The file whose name some system could not tell from this one.
 pub(crate) fn by_key(
     db: &Connection,
@@ -276,6 +285,10 @@ pub struct RelationRow {
     pub relation_type: String,
     /// The name that it links to.
     pub target: String,
+    /// That name as notes are looked up by it.
+    pub key: String,
+    /// Set if it means the note of exactly this title in its own folder, and no other.
+    pub exact_name: Option<String>,
     /// The file that the name means now.
     pub target_file: Option<i64>,
     /// What stood in parentheses.
@@ -284,14 +297,17 @@ pub struct RelationRow {
     pub line: usize,
 }
 
+const RELATION: &str = "SELECT r.file, r.relation_type, r.target, r.target_file, r.context, \
+     r.line, r.target_key, r.exact_name FROM relations r";
+
 /// The relations from a file.
 pub(crate) fn relations_from(db: &Connection, file: i64) -> Result<Vec<RelationRow>> {
-    relations(db, "file = ? ORDER BY n", file)
+    relations(db, "WHERE r.file = ? ORDER BY r.n", [file])
 }
 
 /// The relations to a file.
 pub(crate) fn relations_to(db: &Connection, file: i64) -> Result<Vec<RelationRow>> {
-    relations(db, "target_file = ? ORDER BY file, n", file)
+    relations(db, "WHERE r.target_file = ? ORDER BY r.file, r.n", [file])
 }
 
 /// The relations by a name, from wherever in the project.
@@ -300,12 +316,11 @@ pub(crate) fn relations_named(
     project: i64,
     key: &str,
 ) -> Result<Vec<RelationRow>> {
-    let mut query = db.prepare_cached(
-        "SELECT file, relation_type, target, target_file, context, line FROM relations \
-         WHERE target_key = ? AND project = ? ORDER BY file, n",
-    )?;
-    let rows = query.query_map(params![key, project], relation)?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    relations(
+        db,
+        "WHERE r.target_key = ? AND r.project = ? ORDER BY r.file, r.n",
+        params![key, project],
+    )
 }
 
 fn relation(row: &Row<'_>) -> rusqlite::Result<RelationRow> {
@@ -316,15 +331,19 @@ fn relation(row: &Row<'_>) -> rusqlite::Result<RelationRow> {
         target_file: row.get(3)?,
         context: row.get(4)?,
         line: row.get::<_, i64>(5)? as usize,
+        key: row.get(6)?,
+        exact_name: row.get(7)?,
     })
 }
 
-fn relations(db: &Connection, condition: &str, file: i64) -> Result<Vec<RelationRow>> {
-    let sql = format!(
-        "SELECT file, relation_type, target, target_file, context, line FROM relations WHERE {condition}"
-    );
-    let mut query = db.prepare_cached(&sql)?;
-    let rows = query.query_map([file], relation)?;
+/// The relations that a condition on `relations r` lets through.
+pub(super) fn relations(
+    db: &Connection,
+    condition: &str,
+    values: impl rusqlite::Params,
+) -> Result<Vec<RelationRow>> {
+    let mut query = db.prepare_cached(&format!("{RELATION} {condition}"))?;
+    let rows = query.query_map(values, relation)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 

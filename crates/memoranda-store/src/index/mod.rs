@@ -10,6 +10,7 @@ mod links;
 mod listing;
 mod metadata;
 pub(crate) mod nodes;
+pub(crate) mod past;
 mod search;
 mod vectors;
 mod write;
@@ -29,16 +30,17 @@ pub use digest::FileKind;
 pub(crate) use fingerprint::fingerprint;
 pub use graph::GraphNode;
 pub(crate) use graph::{around, node, path};
-pub use history::{Gone, HistoryFilter, Moment, PastFile};
+pub use history::{Gone, HistoryFilter, Moment};
 pub(crate) use links::candidates as link_candidates;
 pub use listing::{
     Counts, FileSummary, ListFilter, ListOrder, NameOf, ObservationRow, Problems, RelationRow,
 };
 pub(crate) use listing::{
-    at, by_id, by_key, counts, list, names, notes_in, observations, problems, relations_from,
-    relations_named, relations_to,
+    at, by_id, by_ids, by_key, counts, list, names, notes_in, observations, problems,
+    relations_from, relations_named, relations_to,
 };
 pub use nodes::{FolderFact, FolderSum, NodeRow};
+pub use past::{ChangedFile, PastFile};
 pub use search::{
     CandidateNote, CandidatePassage, Candidates, Correction, Past, Question, SearchFilter,
     SearchHit, SearchHits,
