@@ -295,9 +295,10 @@ impl<'m> Past<'m> {
         })?;
         let present = present.into_iter().filter(|file| !self.hidden.contains(&file.id));
         let past = self.notes.iter().enumerate().filter(|(_, note)| {
-            let with_project = format!("{}/{}", self.project, note.permalink);
+            let own = format!("{}/", self.project);
             fits(pattern, &note.permalink)
-                || fits(pattern, &with_project)
+                || fits(&format!("{own}{pattern}"), &note.permalink)
+                || pattern.strip_prefix(&own).is_some_and(|rest| fits(rest, &note.permalink))
                 || fits(pattern, note.path.as_str())
         });
         let past = past.map(|(n, note)| (note.path.clone(), At::Then(n)));

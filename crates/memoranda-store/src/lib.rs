@@ -54,9 +54,9 @@ pub use folder::Folder;
 pub use index::digest::{exact_key, keys_of, link_key};
 pub use index::{
     Browse, CandidateNote, CandidatePassage, Candidates, ChangedFile, Correction, Counts, FileKind,
-    FileSummary, FolderFact, FolderSum, Gone, GraphNode, HistoryFilter, ListFilter, ListOrder,
-    Moment, NameOf, NodeRow, ObservationRow, Past, PastFile, Problems, Question, RelationRow,
-    SearchFilter, SearchHit, SearchHits,
+    FileOrder, FileSummary, FilesBelow, FolderFact, FolderFiles, FolderSum, Gone, GraphNode,
+    HistoryFilter, ListFilter, ListOrder, Moment, NameOf, NodeRow, ObservationRow, Past, PastFile,
+    Problems, Question, RelationRow, SearchFilter, SearchHit, SearchHits,
 };
 pub use log::{LogDamage, Purged};
 pub use sync::{SyncProgress, SyncReport};
@@ -325,13 +325,23 @@ impl Store {
         self.inner.ask(|db| index::browse(db, browse))
     }
 
-    /// Everything at or below a folder, what is no text included.
-    pub fn everything(
+    /// Every folder at or below one that holds files, with how much lies in it.
+    pub fn folder_files(
         &self,
         project: &ProjectName,
         folder: Option<&NotePath>,
-    ) -> Result<Vec<FileSummary>> {
-        self.inner.ask(|db| index::everything(db, project, folder))
+    ) -> Result<Vec<FolderFiles>> {
+        self.inner.ask(|db| index::folder_files(db, project, folder))
+    }
+
+    /// The files below a folder, what is no text included: their numbers and paths.
+    pub fn files_below(&self, below: &FilesBelow) -> Result<Vec<(i64, String)>> {
+        self.inner.ask(|db| index::files_below(db, below))
+    }
+
+    /// How many notes of a project have each type, by type.
+    pub fn note_types(&self, project: &ProjectName) -> Result<Vec<(String, u64)>> {
+        self.inner.ask(|db| index::note_types(db, project))
     }
 
     /// Every file of a project that was different at a moment from what it is now, by path.
