@@ -344,11 +344,13 @@ pub(crate) fn list(
 ) -> Result<Vec<Commit>> {
     // With a file or project the search starts from what happened to it, else from the newest.
     let sql = if filter.path.is_some() {
-        "SELECT DISTINCT k.row FROM changes c JOIN commits k ON k.row = c.commit_row \
-         JOIN projects p ON p.id = c.project \
-         WHERE (?4 IS NULL OR p.name = ?4) \
-           AND (c.path = ?5 OR (c.path > ?5 || '/' AND c.path < ?5 || '0')) \
-           AND (?1 IS NULL OR k.logical_ms >= ?1) AND (?2 IS NULL OR k.logical_ms <= ?2) \
+        "SELECT k.row FROM ( \
+           SELECT commit_row FROM changes WHERE path = ?5 \
+             AND project IN (SELECT id FROM projects WHERE ?4 IS NULL OR name = ?4) \
+           UNION SELECT commit_row FROM changes WHERE path > ?5 || '/' AND path < ?5 || '0' \
+             AND project IN (SELECT id FROM projects WHERE ?4 IS NULL OR name = ?4)) c \
+         CROSS JOIN commits k ON k.row = c.commit_row \
+         WHERE (?1 IS NULL OR k.logical_ms >= ?1) AND (?2 IS NULL OR k.logical_ms <= ?2) \
            AND (?3 IS NULL OR k.client = ?3 OR substr(k.client, 1, length(?3) + 1) = ?3 || ' ') \
          ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC LIMIT ?6 OFFSET ?7"
     } else {
