@@ -23,9 +23,7 @@ pub use banks::{
     bank_overview, bank_overviews, bank_troubles,
 };
 pub use exchange::{Content, Exchange, Question, Said};
-pub use graph::{
-    GraphEntity, GraphImport, GraphRelation, GraphSettings, export_graph, import_graph,
-};
+pub use graph::GraphSettings;
 pub use instructions::instructions;
 pub use prompts::{PromptArgument, PromptDef, PromptMessage};
 pub use records::{

@@ -1,5 +1,7 @@
 //! The context of notes: what each says, and the notes around it, now or at a moment of the past.
 
+use std::collections::HashMap;
+
 use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::{self, Note};
@@ -102,7 +104,7 @@ impl Memory {
     /// Notes and what is around them.
     pub fn context(&self, request: &ContextRequest) -> Result<ContextPage> {
         if let Some(moment) = request.as_of {
-            return Past::load(self, &request.project, moment)?.context(self, request);
+            return Past::load(self, &request.project, moment)?.context(request);
         }
         let (files, has_more) = match &request.target {
             ContextTarget::Name(name) => {
@@ -147,40 +149,10 @@ impl Memory {
     ) -> Result<ContextNote> {
         let place = Place { project: file.project.clone(), path: file.path.clone() };
         let text = self.read_at(&place)?.lossy_text().into_owned();
-        let (mut related, mut truncated) = (Vec::new(), false);
-        if request.depth > 0 {
-            // With a time to go by, one cannot know beforehand how many will be left.
-            let most = if request.since.is_some() { MOST_AROUND } else { room };
-            let found = self.store().neighbours(&[file.id], request.depth, most)?;
-            truncated = found.truncated;
-            for near in found.found {
-                let Some(node) = self.store().file_by_id(near.id)? else { continue };
-                if request.since.is_some_and(|since| node.updated < since) {
-                    continue;
-                }
-                if related.len() == room {
-                    truncated = true;
-                    break;
-                }
-                let name = |id: i64| -> Result<String> {
-                    match id {
-                        id if id == file.id => Ok(file.title.clone()),
-                        id if id == near.id => Ok(node.title.clone()),
-                        id => Ok(self.store().node(id)?.map(|n| n.title).unwrap_or_default()),
-                    }
-                };
-                related.push(Related {
-                    from: name(near.via.from)?,
-                    to: name(near.via.to)?,
-                    place: Place { project: node.project, path: node.path },
-                    title: node.title,
-                    permalink: node.permalink,
-                    updated: Some(node.updated),
-                    depth: near.depth,
-                    relation_type: near.via.label,
-                });
-            }
-        }
+        let (related, truncated) = match request.depth {
+            0 => (Vec::new(), false),
+            _ => self.around(file.id, request, room)?,
+        };
         let relations = self.store().relations_from(file.id)?.into_iter();
         let unresolved = relations.filter(|relation| relation.target_file.is_none());
         Ok(ContextNote {
@@ -195,5 +167,48 @@ impl Memory {
             unresolved: unresolved.map(|r| (r.relation_type, r.target)).collect(),
             truncated,
         })
+    }
+
+    /// The notes around one, and whether a limit left some out.
+    fn around(
+        &self,
+        id: i64,
+        request: &ContextRequest,
+        room: usize,
+    ) -> Result<(Vec<Related>, bool)> {
+        // With a time to go by, one cannot know beforehand how many will be left: most often the
+        // nearest will do, else ever more are looked at.
+        let mut most = room.min(MOST_AROUND);
+        loop {
+            let near = self.store().neighbours(&[id], request.depth, most)?;
+            let ends = near.found.iter().flat_map(|near| [near.id, near.via.from, near.via.to]);
+            let mut ids: Vec<i64> = ends.collect();
+            ids.sort_unstable();
+            ids.dedup();
+            let files = self.store().files_by_id(&ids)?;
+            let known: HashMap<i64, &FileSummary> = files.iter().map(|f| (f.id, f)).collect();
+            let title = |id: i64| known.get(&id).map(|file| file.title.clone()).unwrap_or_default();
+            let is_new =
+                |file: &FileSummary| request.since.is_none_or(|since| file.updated >= since);
+            let mut fitting = near.found.into_iter().filter_map(|near| {
+                let file = known.get(&near.id).filter(|file| is_new(file))?;
+                Some(Related {
+                    from: title(near.via.from),
+                    to: title(near.via.to),
+                    place: Place { project: file.project.clone(), path: file.path.clone() },
+                    title: file.title.clone(),
+                    permalink: file.permalink.clone(),
+                    updated: Some(file.updated),
+                    depth: near.depth,
+                    relation_type: near.via.label,
+                })
+            });
+            let related: Vec<Related> = fitting.by_ref().take(room).collect();
+            if !near.truncated || related.len() == room || most == MOST_AROUND {
+                let is_cut = near.truncated || fitting.next().is_some();
+                return Ok((related, is_cut));
+            }
+            most = (most.max(1) * 8).min(MOST_AROUND);
+        }
     }
 }

@@ -60,11 +60,11 @@ pub use write::{AddRequest, WriteMode, WriteOutcome, WriteRequest, Written};
 
 pub use memoranda_core as core;
 pub use memoranda_store::{
-    Browse, CheckReport, Conflict, Correction, Counts, Entry, EntryKind, FileKind, FileSummary,
-    Folder, FolderFact, FolderSum, Following, GraphNode, HardLinks, HistoryFilter, ListFilter,
-    ListOrder, Listing, Moment, NameOf, NodeRow, ObservationRow, OpenOptions, Past, PastFile,
-    Problems, Project, ProjectPlace, RelationRow, SearchFilter, StoreError, SyncProgress,
-    SyncReport, Vacuum, VacuumReport, VacuumWhat, clock, faults, hash,
+    Browse, CheckReport, Conflict, Correction, Counts, Entry, EntryKind, FileKind, FileOrder,
+    FileSummary, FilesBelow, Folder, FolderFact, FolderFiles, FolderSum, Following, GraphNode,
+    HardLinks, HistoryFilter, ListFilter, ListOrder, Listing, Moment, NameOf, NodeRow,
+    ObservationRow, OpenOptions, Past, Problems, Project, ProjectPlace, RelationRow, SearchFilter,
+    StoreError, SyncProgress, SyncReport, Vacuum, VacuumReport, VacuumWhat, clock, faults, hash,
 };
 
 use memoranda_core::change::Author;

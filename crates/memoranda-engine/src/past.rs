@@ -1,18 +1,21 @@
 //! A project as it was at a moment: its notes, their names, and the links between them.
 //!
-//! The index knows the present only. What has not changed since is taken from it all the same;
-//! only notes that were different are read from the log.
+//! The index knows the present. What has not changed since is taken from it; only notes that were
+//! different are read from the log, and only links that concern them are bound anew.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use memoranda_core::graph::{
-    Edge, LinkCandidate, Resolution, Strictness, choose, link_keys, neighbours,
+    Edge, LinkCandidate, Resolution, Strictness, choose, link_keys, meant, meant_exactly,
+    neighbours,
 };
 use memoranda_core::id::{ContentHash, ProjectName};
-use memoranda_core::note;
 use memoranda_core::note::permalink::{permalink_of, slug};
+use memoranda_core::note::{self, Note};
 use memoranda_core::path::NotePath;
-use memoranda_store::Moment;
+use memoranda_store::{
+    Browse, FileSummary, ListOrder, Moment, RelationRow, SearchFilter, exact_key, keys_of, link_key,
+};
 
 use crate::Memory;
 use crate::context::{
@@ -22,12 +25,27 @@ use crate::error::{EngineError, Result};
 use crate::resolve::Place;
 
 /// A project as it was.
-pub(crate) struct Past {
+pub(crate) struct Past<'m> {
+    memory: &'m Memory,
     project: ProjectName,
     moment: Moment,
+    /// Files of the index that were different then, or were not there.
+    hidden: HashSet<i64>,
+    /// What the files were that are different now, by path.
     notes: Vec<PastNote>,
-    /// Notes by the names that a link can call them by.
+    /// Which of them each key can mean.
     names: HashMap<String, Vec<usize>>,
+    /// The notes of the present that the keys of concern can mean.
+    present: HashMap<String, Vec<LinkCandidate<i64>>>,
+    /// Links that the index has otherwise, by either end.
+    links: HashMap<At, Vec<Edge<At, String>>>,
+}
+
+/// A note as it was: still the same now, or one of those that differ.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum At {
+    Now(i64),
+    Then(usize),
 }
 
 struct PastNote {
@@ -41,122 +59,208 @@ struct PastNote {
 struct PastLink {
     relation_type: String,
     target: String,
-    bound: Option<usize>,
+    key: String,
+    exact_name: Option<String>,
 }
 
-impl Past {
-    /// Works out how a project was.
-    pub(crate) fn load(memory: &Memory, project: &ProjectName, moment: Moment) -> Result<Self> {
-        let project = memory.store().project(project.as_str())?.name;
-        let files = memory.store().files_as_of(&project, moment)?;
-        let present: HashMap<_, _> = memory
-            .store()
-            .everything(&project, None)?
-            .into_iter()
-            .map(|file| (file.path.clone(), file))
-            .collect();
-        let mut notes = Vec::with_capacity(files.len());
-        for file in files {
-            let same = present.get(&file.path).filter(|now| now.hash == Some(file.hash));
-            if let Some(now) = same {
-                let relations = memory.store().relations_from(now.id)?.into_iter();
-                let links = relations.map(|r| link(r.relation_type, r.target)).collect();
-                notes.push(PastNote {
-                    title: now.title.clone(),
-                    permalink: now.permalink.clone(),
-                    path: file.path,
-                    hash: file.hash,
-                    links,
-                });
-            } else if let Ok(bytes) = memory.store().content(file.hash) {
-                let text = String::from_utf8_lossy(&bytes);
-                let note = note::parse(&text);
-                let own = note.permalink().or(file.permalink);
-                let relations = note.relations.iter();
-                notes.push(PastNote {
-                    title: note.title().unwrap_or_else(|| file.path.stem().to_owned()),
-                    permalink: own.unwrap_or_else(|| permalink_of(&file.path).0),
-                    links: relations
-                        .map(|r| link(r.relation_type.clone(), r.target.clone()))
-                        .collect(),
-                    path: file.path,
-                    hash: file.hash,
-                });
+impl PastNote {
+    fn read(path: NotePath, text: &str, hash: ContentHash, given: Option<String>) -> (Self, Note) {
+        let note = note::parse(text);
+        let links = note.relations.iter().map(|relation| {
+            let folder = path.parent().filter(|_| relation.rating.is_some());
+            let bare = relation.target.split_once("::").map_or(relation.target.as_str(), |x| x.1);
+            PastLink {
+                relation_type: relation.relation_type.clone(),
+                target: relation.target.clone(),
+                key: match folder {
+                    Some(folder) => exact_key(folder, relation.name()),
+                    None => link_key(bare.trim()),
+                },
+                exact_name: folder.map(|_| relation.name().to_owned()),
             }
+        });
+        let links = links.collect();
+        let permalink = note.permalink().or(given).unwrap_or_else(|| permalink_of(&path).0);
+        let title = note.title().unwrap_or_else(|| path.stem().to_owned());
+        (Self { path, title, permalink, hash, links }, note)
+    }
+
+    fn candidate<Id>(&self, id: Id) -> LinkCandidate<Id> {
+        let (path, permalink) = (self.path.clone(), self.permalink.clone());
+        LinkCandidate { id, path, permalink, title: self.title.clone() }
+    }
+}
+
+impl<'m> Past<'m> {
+    /// Works out how a project was.
+    pub(crate) fn load(memory: &'m Memory, project: &ProjectName, moment: Moment) -> Result<Self> {
+        let store = memory.store();
+        let project = store.project(project.as_str())?.name;
+        let mut past = Self {
+            memory,
+            moment,
+            hidden: HashSet::new(),
+            notes: Vec::new(),
+            names: HashMap::new(),
+            present: HashMap::new(),
+            links: HashMap::new(),
+            project,
+        };
+        for changed in store.changed_since(&past.project, moment)? {
+            past.hidden.extend(changed.now);
+            let Some(then) = changed.then else { continue };
+            // What was purged from the log is not known any more.
+            let Ok(bytes) = store.content(then.hash) else { continue };
+            let text = String::from_utf8_lossy(&bytes);
+            let (past_note, note) = PastNote::read(changed.path, &text, then.hash, then.permalink);
+            let keys = keys_of(&past_note.path, &note, &past_note.title, &past_note.permalink);
+            for key in keys {
+                past.names.entry(key).or_default().push(past.notes.len());
+            }
+            past.notes.push(past_note);
         }
-        let mut past = Self { project, moment, notes, names: HashMap::new() };
-        past.bind();
+        past.bind()?;
         Ok(past)
     }
 
-    fn bind(&mut self) {
+    /// Binds the links that are not as the index has them: those of notes that were different, and
+    /// those that lead to such notes.
+    fn bind(&mut self) -> Result<()> {
+        let store = self.memory.store();
+        let mut names: Vec<String> = self.names.keys().cloned().collect();
+        names.sort_unstable();
+        let hidden: Vec<i64> = self.hidden.iter().copied().collect();
+        let mut concerned = store.relations_concerning(&self.project, &hidden, &names)?;
+        concerned.retain(|relation| !self.hidden.contains(&relation.file));
+        let mut keys: Vec<String> = self
+            .notes
+            .iter()
+            .flat_map(|note| &note.links)
+            .map(|link| &link.key)
+            .chain(concerned.iter().map(|relation| &relation.key))
+            .cloned()
+            .collect();
+        keys.sort_unstable();
+        keys.dedup();
+        self.present = store.named(&self.project, &keys)?;
+        let mut from: Vec<i64> = concerned.iter().map(|relation| relation.file).collect();
+        from.sort_unstable();
+        from.dedup();
+        let from: HashMap<i64, FileSummary> =
+            store.files_by_id(&from)?.into_iter().map(|file| (file.id, file)).collect();
+        let mut edges = Vec::new();
+        for relation in concerned {
+            let own = from.get(&relation.file).filter(|file| file.project == self.project);
+            let Some(file) = own else { continue };
+            let label = relation.relation_type.clone();
+            let to = self.meant_by(&relation, &file.path);
+            edges.extend(to.map(|to| Edge { from: At::Now(relation.file), to, label }));
+        }
         for (n, note) in self.notes.iter().enumerate() {
-            let path = note.path.as_str();
-            let cut = path.len() - note.path.extension().len().saturating_add(1).min(path.len());
-            let bare = if note.path.extension().is_empty() { path } else { &path[..cut] };
-            let mut keys = vec![slug(&note.title), slug(note.path.stem()), slug(bare)];
-            keys.extend([slug(&note.permalink), slug(path)]);
-            keys.sort_unstable();
-            keys.dedup();
-            for key in keys.into_iter().filter(|key| !key.is_empty()) {
-                self.names.entry(key).or_default().push(n);
+            for link in &note.links {
+                let label = link.relation_type.clone();
+                let to =
+                    self.bound(&link.key, &link.target, link.exact_name.as_deref(), &note.path);
+                edges.extend(to.map(|to| Edge { from: At::Then(n), to, label }));
             }
         }
-        let mut bound = Vec::with_capacity(self.notes.len());
-        for note in &self.notes {
-            let meant = |link: &PastLink| self.meant(&link.target, Some(&note.path)).ok().flatten();
-            bound.push(note.links.iter().map(meant).collect::<Vec<_>>());
+        for edge in edges {
+            self.links.entry(edge.from).or_default().push(edge.clone());
+            self.links.entry(edge.to).or_default().push(edge);
         }
-        for (note, targets) in self.notes.iter_mut().zip(bound) {
-            for (link, target) in note.links.iter_mut().zip(targets) {
-                link.bound = target;
-            }
+        Ok(())
+    }
+
+    /// The note that a relation of an unchanged note meant then.
+    fn meant_by(&self, relation: &RelationRow, from: &NotePath) -> Option<At> {
+        if self.is_concerned(relation) {
+            let exact = relation.exact_name.as_deref();
+            return self.bound(&relation.key, &relation.target, exact, from);
+        }
+        relation.target_file.map(At::Now)
+    }
+
+    /// Whether a relation may have meant another note then.
+    fn is_concerned(&self, relation: &RelationRow) -> bool {
+        self.names.contains_key(&relation.key)
+            || relation.target_file.is_some_and(|file| self.hidden.contains(&file))
+    }
+
+    fn bound(&self, key: &str, target: &str, exact: Option<&str>, from: &NotePath) -> Option<At> {
+        let project = link_keys(target, None, slug).project;
+        if project.is_some_and(|named| !named.eq_ignore_ascii_case(self.project.as_str())) {
+            return None;
+        }
+        let present = self.present.get(key).map_or(&[][..], Vec::as_slice);
+        let candidates = self.candidates(present, key);
+        match exact {
+            Some(title) => meant_exactly(title, from.parent().unwrap_or_default(), &candidates),
+            None => meant(target, Some(from), &candidates),
         }
     }
 
-    /// The note that a name meant; several are an error if nobody stands near one of them.
-    fn meant(&self, name: &str, from: Option<&NotePath>) -> Result<Option<usize>> {
-        let keys = link_keys(name, from, slug);
+    /// The notes that a key could mean then, the shortest path first.
+    fn candidates(&self, present: &[LinkCandidate<i64>], key: &str) -> Vec<LinkCandidate<At>> {
+        let same = present.iter().filter(|candidate| !self.hidden.contains(&candidate.id));
+        let same = same.map(|candidate| LinkCandidate {
+            id: At::Now(candidate.id),
+            path: candidate.path.clone(),
+            permalink: candidate.permalink.clone(),
+            title: candidate.title.clone(),
+        });
+        let other = self.names.get(key).into_iter().flatten();
+        let other = other.filter_map(|&n| Some(self.notes.get(n)?.candidate(At::Then(n))));
+        let mut candidates: Vec<_> = same.chain(other).collect();
+        candidates.sort_by(|a, b| {
+            let length = |c: &LinkCandidate<At>| c.path.as_str().len();
+            length(a).cmp(&length(b)).then_with(|| a.path.cmp(&b.path))
+        });
+        candidates
+    }
+
+    /// The note of a name, as a caller writes it; several are an error.
+    fn find(&self, name: &str) -> Result<Option<At>> {
+        let mut keys = link_keys(name, None, slug);
+        keys.title = keys.title.trim_start_matches('/').to_owned();
         if keys.project.as_ref().is_some_and(|named| *named != self.project.as_str()) {
             return Ok(None);
         }
-        let found = self.names.get(&slug(keys.title.trim_start_matches('/')));
-        let candidates: Vec<LinkCandidate<usize>> = found
-            .into_iter()
-            .flatten()
-            .filter_map(|&n| {
-                let note = self.notes.get(n)?;
-                let (path, permalink) = (note.path.clone(), note.permalink.clone());
-                Some(LinkCandidate { id: n, path, permalink, title: note.title.clone() })
-            })
-            .collect();
-        let strictness = match from {
-            Some(_) => Strictness::Lenient,
-            None => Strictness::Strict,
-        };
-        match choose(&keys, &candidates, from, strictness) {
-            Resolution::Found(n) => Ok(Some(n)),
+        let mut candidates = Vec::new();
+        for name in [Some(keys.title.as_str()), keys.title.strip_suffix(".md")] {
+            let Some(key) = name.map(link_key) else { continue };
+            let present = self.memory.store().named(&self.project, std::slice::from_ref(&key))?;
+            let present = present.get(&key).map_or(&[][..], Vec::as_slice);
+            for candidate in self.candidates(present, &key) {
+                if candidates.iter().all(|other: &LinkCandidate<At>| other.id != candidate.id) {
+                    candidates.push(candidate);
+                }
+            }
+        }
+        match choose(&keys, &candidates, None, Strictness::Strict) {
+            Resolution::Found(note) => Ok(Some(note)),
             Resolution::Missing => Ok(candidates.first().map(|candidate| candidate.id)),
-            Resolution::Ambiguous(ns) => Err(EngineError::Ambiguous {
-                identifier: name.to_owned(),
-                candidates: ns.into_iter().filter_map(|n| self.place(n)).collect(),
-            }),
+            Resolution::Ambiguous(several) => {
+                let candidates = candidates.into_iter().filter(|c| several.contains(&c.id));
+                Err(EngineError::Ambiguous {
+                    identifier: name.to_owned(),
+                    candidates: candidates.map(|c| self.place(c.path)).collect(),
+                })
+            }
         }
     }
 
-    fn place(&self, n: usize) -> Option<Place> {
-        let path = self.notes.get(n)?.path.clone();
-        Some(Place { project: self.project.clone(), path })
+    fn place(&self, path: NotePath) -> Place {
+        Place { project: self.project.clone(), path }
     }
 
     /// The context of notes as it was.
-    pub(crate) fn context(&self, memory: &Memory, request: &ContextRequest) -> Result<ContextPage> {
+    pub(crate) fn context(&self, request: &ContextRequest) -> Result<ContextPage> {
         let (found, has_more) = match &request.target {
             ContextTarget::Name(name) => {
                 let bare = name.trim().strip_prefix("memory://").unwrap_or(name.trim());
                 let own = bare.strip_prefix(&format!("{}/", self.project));
-                let meant = match self.meant(bare, None)? {
-                    None => own.map(|own| self.meant(own, None)).transpose()?.flatten(),
+                let meant = match self.find(bare)? {
+                    None => own.map(|own| self.find(own)).transpose()?.flatten(),
                     found => found,
                 };
                 let missing = || EngineError::NotFound {
@@ -166,64 +270,77 @@ impl Past {
                 };
                 (vec![meant.ok_or_else(missing)?], false)
             }
-            ContextTarget::Pattern(pattern) => {
-                let fits = |note: &PastNote| {
-                    let with_project = format!("{}/{}", self.project, note.permalink);
-                    fits(pattern, &note.permalink)
-                        || fits(pattern, &with_project)
-                        || fits(pattern, note.path.as_str())
-                };
-                let all = self.notes.iter().enumerate().filter(|(_, note)| fits(note));
-                let mut some: Vec<usize> = all
-                    .map(|(n, _)| n)
-                    .skip(request.offset)
-                    .take(request.limit.saturating_add(1))
-                    .collect();
-                let has_more = some.len() > request.limit;
-                some.truncate(request.limit);
-                (some, has_more)
-            }
+            ContextTarget::Pattern(pattern) => self.fitting(pattern, request)?,
         };
-        let mut around: HashMap<usize, Vec<Edge<usize, String>>> = HashMap::new();
-        for (from, note) in self.notes.iter().enumerate() {
-            for link in &note.links {
-                let Some(to) = link.bound else { continue };
-                let edge = Edge { from, to, label: link.relation_type.clone() };
-                around.entry(from).or_default().push(edge.clone());
-                around.entry(to).or_default().push(edge);
-            }
-        }
         let mut room = request.max_related.min(MOST_AROUND);
         let mut notes = Vec::with_capacity(found.len());
-        for n in found {
-            let note = self.context_of(memory, n, &around, request.depth, room)?;
+        for at in found {
+            let note = self.context_of(at, request.depth, room)?;
             room = room.saturating_sub(note.related.len());
             notes.push(note);
         }
         Ok(ContextPage { notes, has_more })
     }
 
-    fn context_of(
-        &self,
-        memory: &Memory,
-        n: usize,
-        around: &HashMap<usize, Vec<Edge<usize, String>>>,
-        depth: usize,
-        room: usize,
-    ) -> Result<ContextNote> {
-        let (Some(past), Some(place)) = (self.notes.get(n), self.place(n)) else {
-            return Err(EngineError::Invalid("the note is not there".into()));
-        };
-        let text = String::from_utf8_lossy(&memory.store().content(past.hash)?).into_owned();
-        let title = |n: usize| self.notes.get(n).map(|note| note.title.clone()).unwrap_or_default();
-        let near = neighbours(&[n], depth, room, |level| {
-            let edges = level.iter().flat_map(|n| around.get(n).into_iter().flatten());
-            Ok::<_, EngineError>(edges.cloned().collect())
+    /// The notes whose address fitted, by path, and whether there are more.
+    fn fitting(&self, pattern: &str, request: &ContextRequest) -> Result<(Vec<At>, bool)> {
+        let enough = request.offset.saturating_add(request.limit).saturating_add(1);
+        let present = self.memory.store().browse(&Browse {
+            filter: SearchFilter { projects: vec![self.project.clone()], ..Default::default() },
+            title: Vec::new(),
+            address: Some(pattern.to_owned()),
+            order: ListOrder::Path,
+            limit: enough.saturating_add(self.hidden.len()),
+            offset: 0,
         })?;
+        let present = present.into_iter().filter(|file| !self.hidden.contains(&file.id));
+        let past = self.notes.iter().enumerate().filter(|(_, note)| {
+            let own = format!("{}/", self.project);
+            fits(pattern, &note.permalink)
+                || fits(&format!("{own}{pattern}"), &note.permalink)
+                || pattern.strip_prefix(&own).is_some_and(|rest| fits(rest, &note.permalink))
+                || fits(pattern, note.path.as_str())
+        });
+        let past = past.map(|(n, note)| (note.path.clone(), At::Then(n)));
+        let mut all: Vec<_> = present.map(|f| (f.path, At::Now(f.id))).chain(past).collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        let has_more = all.len() >= enough;
+        let some = all.into_iter().skip(request.offset).take(request.limit);
+        Ok((some.map(|(_, at)| at).collect(), has_more))
+    }
+
+    /// The links from and to notes, as they were.
+    fn edges(&self, level: &[At]) -> Result<Vec<Edge<At, String>>> {
+        let now: Vec<i64> = level
+            .iter()
+            .filter_map(|at| match at {
+                At::Now(id) => Some(*id),
+                At::Then(_) => None,
+            })
+            .collect();
+        let present = self.memory.store().relations_around(&self.project, &now)?.into_iter();
+        let same = present.filter(|r| !self.hidden.contains(&r.file) && !self.is_concerned(r));
+        let same = same.filter_map(|relation| {
+            let (from, to) = (At::Now(relation.file), At::Now(relation.target_file?));
+            Some(Edge { from, to, label: relation.relation_type })
+        });
+        let other = level.iter().filter_map(|at| self.links.get(at)).flatten().cloned();
+        Ok(same.chain(other).collect())
+    }
+
+    fn context_of(&self, at: At, depth: usize, room: usize) -> Result<ContextNote> {
+        let near = neighbours(&[at], depth, room, |level| self.edges(level))?;
+        let ends = near.found.iter().flat_map(|near| [near.id, near.via.from, near.via.to]);
+        let known = self.known(std::iter::once(at).chain(ends))?;
+        let gone = || EngineError::Invalid("the note is gone; ask again".into());
+        let own = known.get(&at).ok_or_else(gone)?;
+        let text = self.memory.store().content(own.hash.ok_or_else(gone)?)?;
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let title = |at: At| known.get(&at).map(|known| known.title.clone()).unwrap_or_default();
         let related = near.found.into_iter().filter_map(|near| {
-            let note = self.notes.get(near.id)?;
+            let note = known.get(&near.id)?;
             Some(Related {
-                place: self.place(near.id)?,
+                place: self.place(note.path.clone()),
                 title: note.title.clone(),
                 permalink: note.permalink.clone(),
                 updated: None,
@@ -233,24 +350,68 @@ impl Past {
                 relation_type: near.via.label,
             })
         });
-        let loose = past.links.iter().filter(|link| link.bound.is_none());
         Ok(ContextNote {
-            place,
-            title: past.title.clone(),
-            permalink: past.permalink.clone(),
+            place: self.place(own.path.clone()),
+            title: own.title.clone(),
+            permalink: own.permalink.clone(),
             created: None,
             updated: None,
             note: note::parse(&text),
             related: related.collect(),
-            unresolved: loose.map(|l| (l.relation_type.clone(), l.target.clone())).collect(),
+            unresolved: self.unresolved(at, &own.path)?,
             truncated: near.truncated,
             text,
         })
     }
+
+    /// The links of a note that meant nothing then.
+    fn unresolved(&self, at: At, path: &NotePath) -> Result<Vec<(String, String)>> {
+        Ok(match at {
+            At::Now(id) => {
+                let relations = self.memory.store().relations_from(id)?.into_iter();
+                let loose = relations.filter(|relation| self.meant_by(relation, path).is_none());
+                loose.map(|relation| (relation.relation_type, relation.target)).collect()
+            }
+            At::Then(n) => {
+                let links = self.notes.get(n).into_iter().flat_map(|note| &note.links);
+                let loose = links.filter(|link| {
+                    self.bound(&link.key, &link.target, link.exact_name.as_deref(), path).is_none()
+                });
+                loose.map(|link| (link.relation_type.clone(), link.target.clone())).collect()
+            }
+        })
+    }
+
+    /// What is to be told of notes.
+    fn known(&self, all: impl Iterator<Item = At>) -> Result<HashMap<At, Known>> {
+        let mut known = HashMap::new();
+        let mut now = Vec::new();
+        for at in all {
+            match at {
+                At::Now(id) => now.push(id),
+                At::Then(n) => known.extend(self.notes.get(n).map(|note| {
+                    let (path, title) = (note.path.clone(), note.title.clone());
+                    let (permalink, hash) = (note.permalink.clone(), Some(note.hash));
+                    (at, Known { path, title, permalink, hash })
+                })),
+            }
+        }
+        now.sort_unstable();
+        now.dedup();
+        for file in self.memory.store().files_by_id(&now)? {
+            let FileSummary { id, path, title, permalink, hash, .. } = file;
+            known.insert(At::Now(id), Known { path, title, permalink, hash });
+        }
+        Ok(known)
+    }
 }
 
-fn link(relation_type: String, target: String) -> PastLink {
-    PastLink { relation_type, target, bound: None }
+/// What is told of a note.
+struct Known {
+    path: NotePath,
+    title: String,
+    permalink: String,
+    hash: Option<ContentHash>,
 }
 
 fn when(moment: Moment) -> String {

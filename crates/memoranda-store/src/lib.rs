@@ -54,11 +54,12 @@ pub use files::{
 };
 pub use folder::Folder;
 pub use follow::Following;
+pub use index::digest::{exact_key, keys_of, link_key};
 pub use index::{
-    Browse, CandidateNote, CandidatePassage, Candidates, Correction, Counts, FileKind, FileSummary,
-    FolderFact, FolderSum, Gone, GraphNode, HistoryFilter, ListFilter, ListOrder, Moment, NameOf,
-    NodeRow, ObservationRow, Past, PastFile, Problems, Question, RelationRow, SearchFilter,
-    SearchHit, SearchHits,
+    Browse, CandidateNote, CandidatePassage, Candidates, ChangedFile, Correction, Counts, FileKind,
+    FileOrder, FileSummary, FilesBelow, FolderFact, FolderFiles, FolderSum, Gone, GraphNode,
+    HistoryFilter, ListFilter, ListOrder, Moment, NameOf, NodeRow, ObservationRow, Past, PastFile,
+    Problems, Question, RelationRow, SearchFilter, SearchHit, SearchHits,
 };
 pub use log::{LogDamage, Purged};
 pub use sync::{SyncProgress, SyncReport};
@@ -335,18 +336,28 @@ impl Store {
         self.inner.ask(|db| index::browse(db, browse))
     }
 
-    /// Everything at or below a folder, what is no text included.
-    pub fn everything(
+    /// Every folder at or below one that holds files, with how much lies in it.
+    pub fn folder_files(
         &self,
         project: &ProjectName,
         folder: Option<&NotePath>,
-    ) -> Result<Vec<FileSummary>> {
-        self.inner.ask(|db| index::everything(db, project, folder))
+    ) -> Result<Vec<FolderFiles>> {
+        self.inner.ask(|db| index::folder_files(db, project, folder))
     }
 
-    /// Every file of a project that was there at a moment.
-    pub fn files_as_of(&self, project: &ProjectName, moment: Moment) -> Result<Vec<PastFile>> {
-        self.inner.ask(|db| history::files_as_of(db, project, moment))
+    /// The files below a folder, what is no text included: their numbers and paths.
+    pub fn files_below(&self, below: &FilesBelow) -> Result<Vec<(i64, String)>> {
+        self.inner.ask(|db| index::files_below(db, below))
+    }
+
+    /// How many notes of a project have each type, by type.
+    pub fn note_types(&self, project: &ProjectName) -> Result<Vec<(String, u64)>> {
+        self.inner.ask(|db| index::note_types(db, project))
+    }
+
+    /// Every file of a project that was different at a moment from what it is now, by path.
+    pub fn changed_since(&self, project: &ProjectName, at: Moment) -> Result<Vec<ChangedFile>> {
+        self.inner.ask(|db| index::past::changed_since(db, project, at))
     }
 
     /// The names of notes that hold a text, and how many there are: those that begin with it
@@ -374,6 +385,11 @@ impl Store {
     /// What the index knows of a file, by its number.
     pub fn file_by_id(&self, id: i64) -> Result<Option<FileSummary>> {
         self.inner.ask(|db| index::by_id(db, id))
+    }
+
+    /// What the index knows of files, by their numbers; those that are gone are left out.
+    pub fn files_by_id(&self, ids: &[i64]) -> Result<Vec<FileSummary>> {
+        self.inner.ask(|db| index::by_ids(db, ids))
     }
 
     /// Files whose names some systems could not tell from this one.
@@ -406,6 +422,35 @@ impl Store {
     /// The relations to a file.
     pub fn relations_to(&self, file: i64) -> Result<Vec<RelationRow>> {
         self.inner.ask(|db| index::relations_to(db, file))
+    }
+
+    /// The relations between notes of a project that begin or end at any of these.
+    pub fn relations_around(
+        &self,
+        project: &ProjectName,
+        files: &[i64],
+    ) -> Result<Vec<RelationRow>> {
+        self.inner.ask(|db| index::past::relations_around(db, project, files))
+    }
+
+    /// The relations of a project that lead to one of these notes, or that have one of these keys,
+    /// which must be sorted.
+    pub fn relations_concerning(
+        &self,
+        project: &ProjectName,
+        files: &[i64],
+        keys: &[String],
+    ) -> Result<Vec<RelationRow>> {
+        self.inner.ask(|db| index::past::relations_concerning(db, project, files, keys))
+    }
+
+    /// The files that each of these keys can mean in a project, the shortest path first.
+    pub fn named(
+        &self,
+        project: &ProjectName,
+        keys: &[String],
+    ) -> Result<HashMap<String, Vec<LinkCandidate<i64>>>> {
+        self.inner.ask(|db| index::past::named(db, project, keys))
     }
 
     /// The notes near these.

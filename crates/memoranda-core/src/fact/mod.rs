@@ -7,6 +7,7 @@ mod kind;
 mod near;
 mod sentences;
 mod split;
+mod thread;
 
 pub use conflict::{Contradiction, contradictions};
 pub use inverse::inverse_of;
@@ -14,6 +15,7 @@ pub use kind::{COMMON_TYPES, NormalType, normal_type};
 pub use near::near_names;
 pub use sentences::{sentence_count, sentences};
 pub use split::atomic_facts;
+pub use thread::{thread_folder, thread_of_folder};
 
 /// How long a fact may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

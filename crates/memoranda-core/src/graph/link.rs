@@ -1,6 +1,7 @@
 //! Which note a link means. The store looks up everything that the link's keys could name
 //! ([`link_keys`]); here one is chosen ([`choose`]), or none, or too many are found.
 
+use crate::note::permalink::slug;
 use crate::path::NotePath;
 
 /// What a link may name, ready to be looked up.
@@ -215,6 +216,34 @@ fn joined(from: &NotePath, name: &str) -> Option<String> {
 fn with_extension(path: String) -> Vec<String> {
     let extended = format!("{path}.md");
     vec![path, extended]
+}
+
+/// The note that a link within a text means, among those that go by its name with the shortest
+/// path first: the nearest, and where none has the very name, one that has it as an alias or slug.
+pub fn meant<Id: Copy>(
+    link: &str,
+    from: Option<&NotePath>,
+    candidates: &[LinkCandidate<Id>],
+) -> Option<Id> {
+    if let [only] = candidates {
+        return Some(only.id);
+    }
+    match choose(&link_keys(link, from, slug), candidates, from, Strictness::Lenient) {
+        Resolution::Found(note) => Some(note),
+        Resolution::Ambiguous(notes) => notes.first().copied(),
+        Resolution::Missing => candidates.first().map(|candidate| candidate.id),
+    }
+}
+
+/// The note of exactly this title in this folder; of several, the first by its path.
+pub fn meant_exactly<Id: Copy>(
+    title: &str,
+    folder: &str,
+    candidates: &[LinkCandidate<Id>],
+) -> Option<Id> {
+    let fits =
+        |c: &&LinkCandidate<Id>| c.title == title && c.path.parent().unwrap_or_default() == folder;
+    candidates.iter().find(fits).map(|candidate| candidate.id)
 }
 
 #[cfg(test)]

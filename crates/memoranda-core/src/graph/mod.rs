@@ -3,5 +3,8 @@
 mod link;
 mod walk;
 
-pub use link::{LinkCandidate, LinkKeys, Resolution, Strictness, alias_key, choose, link_keys};
+pub use link::{
+    LinkCandidate, LinkKeys, Resolution, Strictness, alias_key, choose, link_keys, meant,
+    meant_exactly,
+};
 pub use walk::{Edge, Neighbour, Neighbourhood, Route, neighbours, shortest_path};

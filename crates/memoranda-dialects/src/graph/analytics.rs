@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
+use memoranda_core::fact::thread_of_folder;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{FileSummary, ListFilter, ListOrder, NodeRow, clock};
 use serde_json::{Value, json};
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use super::entity::{CONFIDENCE, IMPORTANCE, Superseded};
 use super::error::Result;
 use super::load::{Layout, Wish, answer, entity, is_own, time};
-use super::thread::{Shape, Thread, id_of};
+use super::thread::{Shape, Thread};
 use crate::args::Args;
 use crate::tool::{Call, ToolResult};
 
@@ -219,7 +220,7 @@ pub(super) fn stats(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
     let structured = json!({
         "entityCount": nodes.len(),
         "relationCount": relations.map_or(0, |sum| sum.relations),
-        "threadCount": threads.iter().filter(|sum| id_of(&sum.folder).is_some()).count(),
+        "threadCount": threads.iter().filter(|sum| thread_of_folder(&sum.folder).is_some()).count(),
         "entityTypes": types,
         "avgConfidence": mean(|node| node.confidence.unwrap_or(CONFIDENCE)),
         "avgImportance": mean(|node| node.importance.unwrap_or(IMPORTANCE)),
@@ -237,7 +238,7 @@ pub(super) fn conversations(call: &Call<'_>, arguments: Value) -> Result<ToolRes
     let project = &call.settings.graph.project;
     let store = call.memory.store();
     let sums = store.folders(project)?;
-    let threads = sums.into_iter().filter_map(|sum| Some((id_of(&sum.folder)?, sum)));
+    let threads = sums.into_iter().filter_map(|sum| Some((thread_of_folder(&sum.folder)?, sum)));
     let threads: Vec<_> = threads.filter(|(id, _)| !id.is_empty()).collect();
     let mut found = Vec::new();
     for (id, sum) in threads.iter().skip(offset).take(limit) {

@@ -366,7 +366,8 @@ impl<'a, 'd> Bench<'a, 'd> {
                         "threadId '{}' differs from the existing thread '{}' only in case or accents, \
                          which some systems cannot tell apart. Use that one, or another name.",
                         self.thread.id,
-                        super::thread::id_of(&other.folder).unwrap_or(other.folder)
+                        memoranda_core::fact::thread_of_folder(&other.folder)
+                            .unwrap_or(other.folder)
                     )));
                 }
             }

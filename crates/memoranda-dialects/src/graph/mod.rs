@@ -30,7 +30,7 @@ use crate::tool::{Call, ToolResult, Toolset};
 
 pub use settings::GraphSettings;
 pub(crate) use tools::TOOLS;
-pub use transfer::{GraphEntity, GraphImport, GraphRelation, export_graph, import_graph};
+use transfer::{GraphEntity, GraphRelation, whole_graph};
 
 /// The prompts' rows.
 pub(crate) const PROMPTS: &[PromptDef] = &[];
@@ -50,7 +50,7 @@ pub(crate) const RESOURCES: &[ResourceDef] = &[ResourceDef {
 pub(crate) const BRIEF: &str = "GRAPH: `save_memory` stores entities with short atomic facts and at least one relation each; it says what to mend.\n";
 
 fn knowledge_graph(memory: &Memory, settings: &Settings, _: &[&str]) -> Result<Option<String>> {
-    let (entities, relations) = export_graph(memory, settings, None)?;
+    let (entities, relations) = whole_graph(memory, settings)?;
     let entity = |entity: &GraphEntity| {
         serde_json::json!({
             "name": entity.name,

@@ -8,7 +8,7 @@ use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
 use memoranda_core::rank::RankOptions;
 use memoranda_core::words::{fold, words};
-use memoranda_engine::{EngineError, Past, SearchFilter, SearchRequest};
+use memoranda_engine::{Browse, EngineError, ListOrder, Past, SearchFilter, SearchRequest};
 use serde_json::{Value, json};
 
 use super::entity::{CONFIDENCE, Entity, IMPORTANCE, Superseded};
@@ -20,10 +20,9 @@ use super::thread::{Shape, Thread};
 use crate::args::Args;
 use crate::tool::{Call, ToolResult};
 
-/// In larger threads only whole words are looked for, not every piece of a word.
-const FEW: u64 = 20_000;
-/// So many entities are found at the most.
+/// So many entities are found at the most; and by the words of their names in large threads.
 const MOST_FOUND: usize = 500;
+const MOST_NAMED: usize = 50;
 /// How many notes are read at once on the way through a thread.
 const AT_ONCE: usize = 500;
 
@@ -170,18 +169,12 @@ pub(super) fn search_nodes(call: &Call<'_>, arguments: Value) -> Result<ToolResu
         return told(call, &wish, entities);
     }
     let folder = wish.thread.within(call.memory);
-    let mut files: Vec<i64> = Vec::new();
     // Nothing to look for finds everything, as it does in the reference server.
-    if text.is_empty() || folder.count()? <= FEW {
-        files = folder.holding(&text, MOST_FOUND)?;
-    } else {
-        files.extend(folder.titled(&text)?.into_iter().map(|found| found.id));
-    }
-    let mut entities = Vec::new();
-    for id in &files {
-        let Some(file) = call.memory.store().file_by_id(*id)? else { continue };
-        entities.extend(entity(call, &file)?);
-    }
+    let is_small = text.is_empty() || folder.count()? <= call.settings.graph.pieces_up_to;
+    let mut entities = match is_small {
+        true => read_all(call, &folder.holding(&text, MOST_FOUND)?)?,
+        false => read_all(call, &titled(call, &wish.thread, &text)?)?,
+    };
     rank(&mut entities, &text);
     let mut seen: HashSet<NotePath> = entities.iter().map(|entity| entity.path.clone()).collect();
     let request = SearchRequest {
@@ -222,7 +215,51 @@ pub(super) fn search_nodes(call: &Call<'_>, arguments: Value) -> Result<ToolResu
             entities.push(entity);
         }
     }
-    told(call, &wish, entities)
+    if is_small {
+        return told(call, &wish, entities);
+    }
+    if entities.is_empty() {
+        // It takes its time, but what is there is found.
+        return told(call, &wish, read_all(call, &folder.holding(&text, MOST_FOUND)?)?);
+    }
+    let mut result = told(call, &wish, entities)?;
+    result.structured["partial"] = json!(format!(
+        "The thread has more than {} entities, so words and beginnings of words were looked for, \
+         but not pieces within words.",
+        call.settings.graph.pieces_up_to
+    ));
+    Ok(answer(&wish.thread, result.structured))
+}
+
+/// The entities of these notes.
+fn read_all(call: &Call<'_>, files: &[i64]) -> Result<Vec<Entity>> {
+    let mut entities = Vec::with_capacity(files.len());
+    for file in call.memory.store().files_by_id(files)? {
+        entities.extend(entity(call, &file)?);
+    }
+    Ok(entities)
+}
+
+/// The notes of a thread whose name is a text, or holds words that begin like its words.
+fn titled(call: &Call<'_>, thread: &Thread, text: &str) -> Result<Vec<i64>> {
+    let exact = thread.within(call.memory).titled(text)?;
+    let mut files: Vec<i64> = exact.into_iter().map(|found| found.id).collect();
+    let named = call.memory.store().browse(&Browse {
+        filter: SearchFilter {
+            projects: vec![thread.project.clone()],
+            folder: NotePath::parse(&thread.folder).ok(),
+            ..SearchFilter::default()
+        },
+        title: vec![text.to_owned()],
+        address: None,
+        order: ListOrder::Newest,
+        limit: MOST_NAMED,
+        offset: 0,
+    })?;
+    let named = named.into_iter().filter(|file| is_own(thread, &file.path)).map(|file| file.id);
+    let further: Vec<i64> = named.filter(|id| !files.contains(id)).collect();
+    files.extend(further);
+    Ok(files)
 }
 
 /// Whether an entity says the text itself, or one of its terms as the index understands them.

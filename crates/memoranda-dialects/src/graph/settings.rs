@@ -10,6 +10,8 @@ pub struct GraphSettings {
     pub project: ProjectName,
     /// How long a fact may be.
     pub limits: FactLimits,
+    /// In threads of more entities, a search looks for words and not for every piece of one.
+    pub pieces_up_to: u64,
 }
 
 impl GraphSettings {
@@ -19,6 +21,7 @@ impl GraphSettings {
         Self {
             project: ProjectName::parse("graph").expect("a project name"),
             limits: FactLimits { chars: 150, sentences: 2 },
+            pieces_up_to: 20_000,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use memoranda_core::path::NotePath;
 use memoranda_core::tokens::cut_to_budget;
-use memoranda_engine::{FileKind, FileSummary, Place};
+use memoranda_engine::{FileKind, FileOrder, FilesBelow, FolderFiles, Place};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Failure, Form, count, run};
@@ -60,49 +60,60 @@ fn list(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         "" | "." => None,
         name => Some(NotePath::parse(name)?),
     };
-    let files = call.memory.store().everything(&project, folder.as_ref())?;
+    let store = call.memory.store();
+    let held = store.folder_files(&project, folder.as_ref())?;
     if let Some(folder) = &folder
-        && files.is_empty()
-        && call.memory.store().entries(&project, Some(folder))?.is_none()
+        && held.is_empty()
+        && store.entries(&project, Some(folder))?.is_none()
     {
         let text = format!("There is no folder {name:?} in project {project}.");
         return Err(Failure::new("DIRECTORY_NOT_FOUND", text));
     }
-    let prefix = folder.as_ref().map_or(0, |folder| folder.as_str().len() + 1);
-    let mut folders: BTreeMap<String, Folder> = BTreeMap::new();
-    let mut shown: Vec<FileSummary> = Vec::new();
-    for file in files {
-        let path = file.path.as_str().to_owned();
-        let inner = path.get(prefix..).unwrap_or_default();
-        let levels = inner.matches('/').count();
-        let ends = inner.match_indices('/').take(depth).map(|(at, _)| prefix + at);
-        for end in ends {
-            let folder = folders.entry(path.get(..end).unwrap_or_default().to_owned()).or_default();
-            folder.files += 1;
-            folder.updated = folder.updated.max(file.updated);
-        }
-        let fits = |glob: &String| fits(glob, file.path.file_name());
-        if levels < depth && glob.as_ref().is_none_or(fits) {
-            shown.push(file);
-        }
-    }
-    if glob.is_some() {
-        // Whoever looks for files by name does not look for folders.
-        folders.clear();
-    }
-    match sort.as_deref() {
-        Some("title_desc") => shown.sort_by_key(|f| std::cmp::Reverse(f.title.to_lowercase())),
-        Some("updated_asc") => shown.sort_by_key(|file| file.updated),
-        Some("updated_desc") => shown.sort_by_key(|file| std::cmp::Reverse(file.updated)),
-        Some(_) => shown.sort_by_key(|file| file.title.to_lowercase()),
-        None => {}
-    }
-    let total = folders.len() + shown.len();
+    let below = FilesBelow {
+        project: project.clone(),
+        depth,
+        order: match sort.as_deref() {
+            Some("title_desc") => FileOrder::TitleFromEnd,
+            Some("updated_asc") => FileOrder::Oldest,
+            Some("updated_desc") => FileOrder::Newest,
+            Some(_) => FileOrder::Title,
+            None => FileOrder::Path,
+        },
+        limit: usize::MAX,
+        offset: 0,
+        folder,
+    };
     let offset = (page - 1) * page_size;
+    // Whoever looks for files by name does not look for folders.
+    let (folders, files, ids) = match &glob {
+        Some(glob) => {
+            let mut found = store.files_below(&below)?;
+            found.retain(|(_, path)| fits(glob, path.rsplit('/').next().unwrap_or(path)));
+            let ids = found.iter().skip(offset).take(page_size).map(|(id, _)| *id).collect();
+            (BTreeMap::new(), found.len(), ids)
+        }
+        None => {
+            let prefix = below.folder.as_ref().map_or(0, |folder| folder.as_str().len() + 1);
+            let (folders, files) = folders(&held, prefix, depth);
+            let offset_in_files = offset.saturating_sub(folders.len());
+            let room = page_size - folders.len().saturating_sub(offset).min(page_size);
+            let found = match room {
+                0 => Vec::new(),
+                _ => store.files_below(&FilesBelow {
+                    limit: room,
+                    offset: offset_in_files,
+                    ..below
+                })?,
+            };
+            (folders, files, found.into_iter().map(|(id, _)| id).collect::<Vec<_>>())
+        }
+    };
+    let shown = store.files_by_id(&ids)?;
+    let total = folders.len() + files;
     let mut text = format!(
         "# /{name} in project {project}: {}, {}\n\n",
         count(folders.len(), "folder"),
-        count(shown.len(), "file")
+        count(files, "file")
     );
     let mut nodes = Vec::new();
     for (path, folder) in folders.iter().skip(offset).take(page_size) {
@@ -115,9 +126,7 @@ fn list(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
             "updated_at": folder.updated.to_string(),
         }));
     }
-    let room = page_size - nodes.len();
-    let skipped = offset.saturating_sub(folders.len());
-    for file in shown.iter().skip(skipped).take(room) {
+    for file in &shown {
         let is_note = matches!(file.kind, FileKind::Markdown);
         let about = if is_note { format!("{}, ", file.title) } else { String::new() };
         text.push_str(&format!("- {} ({about}{})\n", file.path, file.updated));
@@ -149,6 +158,31 @@ fn list(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         "has_more": has_more,
     });
     Ok(Answer { text, structured })
+}
+
+/// The folders that are shown, with all that lies in and below them; and how many files lie no
+/// deeper than that.
+fn folders(held: &[FolderFiles], prefix: usize, depth: usize) -> (BTreeMap<String, Folder>, usize) {
+    let mut folders: BTreeMap<String, Folder> = BTreeMap::new();
+    let mut files = 0;
+    for held in held {
+        let inner = held.folder.get(prefix..).unwrap_or_default();
+        let count = held.files as usize;
+        let ends: Vec<usize> = match inner {
+            "" => Vec::new(),
+            inner => inner.match_indices('/').map(|(at, _)| at).chain([inner.len()]).collect(),
+        };
+        if ends.len() < depth {
+            files += count;
+        }
+        for end in ends.into_iter().take(depth) {
+            let name = held.folder.get(..prefix + end).unwrap_or_default();
+            let folder = folders.entry(name.to_owned()).or_default();
+            folder.files += count;
+            folder.updated = folder.updated.max(held.updated);
+        }
+    }
+    (folders, files)
 }
 
 /// Whether a name fits a pattern: `*` stands for any letters, `?` for one; case does not count.

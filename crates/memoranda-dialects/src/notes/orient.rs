@@ -247,16 +247,13 @@ fn project_info(memory: &Memory, settings: &Settings, names: &[&str]) -> Result<
         Err(StoreError::NoProject { .. }) => return Ok(None),
         Err(e) => return Err(e.into()),
     };
-    let files = memory.store().everything(&project.name, None)?;
-    let mut types = std::collections::BTreeMap::<&str, usize>::new();
-    for file in &files {
-        *types.entry(file.note_type.as_str()).or_default() += 1;
-    }
-    let mut newest: Vec<_> = files.iter().collect();
-    newest.sort_by_key(|file| std::cmp::Reverse(file.updated));
-    let recent: Vec<_> = newest
+    let types = memory.store().note_types(&project.name)?;
+    let types: serde_json::Map<_, _> =
+        types.into_iter().map(|(name, count)| (name, json!(count))).collect();
+    let filter = ListFilter { project: Some(project.name.clone()), ..ListFilter::default() };
+    let recent = memory.store().list(&filter, ListOrder::Newest, MANY, 0)?;
+    let recent: Vec<_> = recent
         .iter()
-        .take(MANY)
         .map(|f| json!({ "title": f.title, "permalink": f.permalink, "updated_at": f.updated.to_string() }))
         .collect();
     let info = json!({

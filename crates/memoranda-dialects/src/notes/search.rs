@@ -20,7 +20,8 @@ use crate::tool::{Call, ToolResult};
 
 /// How long a quotation is.
 const SNIPPET_CHARS: usize = 200;
-/// How many notes are looked through for facts and relations that fit.
+/// How many notes are looked through for facts and relations that fit: most often few are enough.
+const LOOKED_THROUGH_FIRST: usize = 50;
 const LOOKED_THROUGH: usize = 500;
 
 pub(super) const TYPES: [&str; 6] = ["text", "title", "permalink", "vector", "semantic", "hybrid"];
@@ -73,6 +74,13 @@ struct Asked {
     max_tokens: Option<usize>,
     /// How likely a note must be to have to do with the words.
     min_relevance: f64,
+}
+
+impl Asked {
+    /// Whether notes are found by their words, not by what they are called or are.
+    fn is_by_words(&self) -> bool {
+        !self.query.is_empty() && self.search_type != "title" && self.search_type != "permalink"
+    }
 }
 
 fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
@@ -257,42 +265,67 @@ fn meta_filter(args: &Args, key: &str, value: &Value) -> Result<MetaFilter, Fail
 }
 
 fn find(call: &Call<'_>, asked: &Asked) -> Result<Found, Failure> {
+    let offset = (asked.page - 1) * asked.page_size;
     if asked.kinds == ["entity"] {
-        let offset = (asked.page - 1) * asked.page_size;
-        return notes(call, asked, asked.page_size, offset, asked.max_tokens);
+        let mut found = notes(call, asked, asked.page_size, offset, asked.max_tokens)?;
+        if !asked.is_by_words() {
+            found.hits.iter_mut().for_each(|hit| hit.content = beginning(call, &hit.place));
+            (found.hits, found.left_out) = within(found.hits, asked.max_tokens);
+        }
+        return Ok(found);
     }
     // Facts and relations are those of the notes that fit, in the order of the notes.
-    let holders = notes(call, asked, LOOKED_THROUGH, 0, None)?;
-    let mut hits = Vec::new();
-    let query = Query::parse(&asked.query);
-    let sought: Vec<String> = query.wanted().flat_map(|term| term.words.clone()).collect();
-    for holder in holders.hits {
-        let file = call.memory.store().file(&holder.place.project, &holder.place.path)?;
-        let Some(file) = file else { continue };
-        if asked.kinds.iter().any(|kind| kind == "observation") {
-            let facts = call.memory.store().observations(file.id)?.into_iter();
-            let facts = facts.filter(|fact| fact.is_current && fits_fact(fact, asked, &sought));
-            hits.extend(facts.map(|fact| observation(&file, fact, holder.score)));
-        }
-        if asked.kinds.iter().any(|kind| kind == "relation") {
-            let relations = call.memory.store().relations_from(file.id)?.into_iter();
-            let fits = |relation: &RelationRow| {
-                let said = format!("{} {}", relation.relation_type, relation.target);
-                sought.is_empty() || holds_any(&said, &sought) || holds_any(&file.title, &sought)
-            };
-            for link in relations.filter(fits) {
-                hits.push(relation(call, &file, &link, holder.score)?);
+    let mut most = LOOKED_THROUGH_FIRST;
+    loop {
+        let mut holders = notes(call, asked, most, 0, None)?;
+        let mut hits = Vec::new();
+        for holder in std::mem::take(&mut holders.hits) {
+            hits.extend(within_note(call, asked, holder)?);
+            if hits.len() > offset + asked.page_size {
+                break;
             }
         }
-        if asked.kinds.iter().any(|kind| kind == "entity") {
-            hits.push(holder);
+        let has_more = hits.len() > offset + asked.page_size;
+        if !has_more && holders.has_more && most < LOOKED_THROUGH {
+            most = LOOKED_THROUGH;
+            continue;
+        }
+        let mut shown: Vec<Hit> = hits.into_iter().skip(offset).take(asked.page_size).collect();
+        for hit in shown.iter_mut().filter(|hit| hit.content.is_empty()) {
+            hit.content = beginning(call, &hit.place);
+        }
+        let (hits, left_out) = within(shown, asked.max_tokens);
+        return Ok(Found { hits, has_more, left_out, partial: holders.partial });
+    }
+}
+
+/// The facts and relations of a note that fit, and the note itself, as far as they are asked for.
+fn within_note(call: &Call<'_>, asked: &Asked, holder: Hit) -> Result<Vec<Hit>, Failure> {
+    let store = call.memory.store();
+    let file = store.file(&holder.place.project, &holder.place.path)?;
+    let Some(file) = file else { return Ok(Vec::new()) };
+    let query = Query::parse(&asked.query);
+    let sought: Vec<String> = query.wanted().flat_map(|term| term.words.clone()).collect();
+    let wants = |kind: &str| asked.kinds.iter().any(|asked| asked == kind);
+    let mut hits = Vec::new();
+    if wants("observation") {
+        let facts = store.observations(file.id)?.into_iter();
+        let facts = facts.filter(|fact| fact.is_current && fits_fact(fact, asked, &sought));
+        hits.extend(facts.map(|fact| observation(&file, fact, holder.score)));
+    }
+    if wants("relation") {
+        let fits = |relation: &RelationRow| {
+            let said = format!("{} {}", relation.relation_type, relation.target);
+            sought.is_empty() || holds_any(&said, &sought) || holds_any(&file.title, &sought)
+        };
+        for link in store.relations_from(file.id)?.into_iter().filter(fits) {
+            hits.push(relation(call, &file, &link, holder.score)?);
         }
     }
-    let offset = (asked.page - 1) * asked.page_size;
-    let has_more = hits.len() > offset + asked.page_size;
-    let shown = hits.into_iter().skip(offset).take(asked.page_size).collect();
-    let (hits, left_out) = within(shown, asked.max_tokens);
-    Ok(Found { hits, has_more, left_out, partial: holders.partial })
+    if wants("entity") {
+        hits.push(holder);
+    }
+    Ok(hits)
 }
 
 /// As many as the budget has room for, but at least one.
@@ -380,9 +413,7 @@ fn notes(
     offset: usize,
     max_tokens: Option<usize>,
 ) -> Result<Found, Failure> {
-    let by_words =
-        !asked.query.is_empty() && asked.search_type != "title" && asked.search_type != "permalink";
-    if by_words {
+    if asked.is_by_words() {
         let request = SearchRequest {
             text: asked.query.clone(),
             filter: asked.filter.clone(),
@@ -438,23 +469,18 @@ fn notes(
     })?;
     let has_more = files.len() > limit;
     files.truncate(limit);
-    let mut hits = Vec::with_capacity(files.len());
-    for file in files {
-        let place = Place { project: file.project, path: file.path };
-        let content = beginning(call, &place);
-        hits.push(Hit {
-            kind: "entity",
-            more: json!({ "entity": file.permalink, "note_type": file.note_type }),
-            place,
-            title: file.title,
-            permalink: file.permalink,
-            updated: file.updated,
-            score: 1.0,
-            content,
-        });
-    }
-    let (hits, left_out) = within(hits, max_tokens);
-    Ok(Found { hits, has_more, left_out, partial: false })
+    let hits = files.into_iter().map(|file| Hit {
+        kind: "entity",
+        more: json!({ "entity": file.permalink, "note_type": file.note_type }),
+        place: Place { project: file.project, path: file.path },
+        title: file.title,
+        permalink: file.permalink,
+        updated: file.updated,
+        score: 1.0,
+        // Only of those that are shown.
+        content: String::new(),
+    });
+    Ok(Found { hits: hits.collect(), has_more, left_out: 0, partial: false })
 }
 
 /// How a note begins, after its frontmatter and heading.

@@ -1,6 +1,6 @@
 //! The reference knowledge graph server's own behaviours, without a thread.
 
-use memoranda_dialects::{GraphEntity, GraphRelation, Wording, export_graph, import_graph};
+use memoranda_dialects::Wording;
 use serde_json::{Value, json};
 
 use crate::support::TestVault;
@@ -158,32 +158,26 @@ fn search_and_open_give_relations_with_one_end() {
 }
 
 #[test]
-fn whole_graphs_go_in_and_out() {
-    let vault = vault();
-    let entities = [
-        GraphEntity {
-            name: "A".into(),
-            entity_type: "t".into(),
-            observations: vec!["one\ntwo".into()],
-        },
-        GraphEntity { name: "a".into(), entity_type: "t".into(), observations: vec![] },
-    ];
-    let relations =
-        [GraphRelation { from: "A".into(), to: "elsewhere".into(), relation_type: "it's".into() }];
-    let who = memoranda_core::change::Author {
-        client: "test".into(),
-        tool: "import".into(),
-        channel: memoranda_core::change::Channel::Import,
+fn a_large_thread_is_searched_by_words_and_says_so() {
+    let mut vault = vault();
+    vault.settings.graph.pieces_up_to = 2;
+    let entity =
+        |name: &str, fact: &str| json!({ "name": name, "entityType": "T", "observations": [fact] });
+    let entities =
+        [entity("Postgres", "A database"), entity("Postman", "Sends"), entity("Outpost", "Is far")];
+    vault.done("create_entities", json!({ "entities": entities }));
+    let check = |query: &str, expected: &[&str], partial: bool| {
+        let found = vault.done("search_nodes", json!({ "query": query }));
+        let names: Vec<_> =
+            found["entities"].as_array().unwrap().iter().map(|e| e["name"].clone()).collect();
+        assert_eq!(json!(names), json!(expected), "{query}");
+        assert_eq!(found.get("partial").is_some(), partial, "{query}");
     };
-    let settings = &vault.settings;
-    let first = import_graph(&vault.memory, &who, settings, None, &entities, &relations).unwrap();
-    assert_eq!((first.entities, first.observations, first.relations), (2, 1, 1));
-    let second = import_graph(&vault.memory, &who, settings, None, &entities, &relations).unwrap();
-    assert_eq!(
-        (second.entities, second.observations, second.relations, second.merged),
-        (0, 0, 0, 2)
-    );
-    let (mut out, links) = export_graph(&vault.memory, settings, None).unwrap();
-    out.sort_by(|a, b| a.name.cmp(&b.name));
-    assert_eq!((out.as_slice(), links.as_slice()), (&entities[..], &relations[..]));
+    check("Postgres", &["Postgres"], true);
+    check("post", &["Postgres", "Postman"], true);
+    check("database", &["Postgres"], true);
+    // Where no word begins so, pieces of words are looked for all the same.
+    check("utpos", &["Outpost"], true);
+    check("atabas", &["Postgres"], false);
+    check("nothing at all", &[], false);
 }

@@ -120,6 +120,54 @@ fn the_past_has_its_own_graph() {
 }
 
 #[test]
+fn the_past_is_what_was_told_when_it_was_present() {
+    let notes = Notes::new();
+    // What is around every note: its text, the links by which others are near, links to nothing.
+    let told = |as_of: Value| -> Vec<Value> {
+        let arguments = json!({
+            "url": "memory://*", "depth": 2, "max_related": 1000, "page_size": 100, "as_of": as_of,
+        });
+        let context = notes.ok("build_context", arguments).structured;
+        let of = |result: &Value| {
+            let near = result["related_results"].as_array().unwrap().iter();
+            let mut near: Vec<String> =
+                near.map(|near| format!("{} {}", near["file_path"], near["depth"])).collect();
+            near.sort();
+            let note = &result["primary_result"];
+            let (path, title) = (&note["file_path"], &note["title"]);
+            json!([path, title, note["permalink"], note["content"], near, result["unresolved"]])
+        };
+        context["results"].as_array().unwrap().iter().map(of).collect()
+    };
+    let steps: [&dyn Fn(); 11] = [
+        &|| drop(notes.write("a", "One", "- uses [[Two]]\n- knows [[Uncle]]\n")),
+        &|| drop(notes.write("b", "Two", "- likes [[Three]] and [[One]]\n")),
+        // Nearer to One than the other of that name.
+        &|| drop(notes.write("a", "Two", "nearer\n")),
+        &|| notes.person("main/c/Three.md", "---\naliases: [Uncle]\n---\n- [[b/two]]\n"),
+        &|| notes.person("main/a/One.md", "# One\n\n- uses [[Three]]\n"),
+        &|| drop(notes.ok("delete_note", json!({ "identifier": "a/two" }))),
+        &|| notes.person("main/a/One.md", "# One\n\n- uses [[Two]]\n- knows [[Uncle]]\n"),
+        &|| {
+            let to = json!({ "identifier": "b/two", "destination_path": "c/Second.md" });
+            drop(notes.ok("move_note", to));
+        },
+        &|| notes.person("main/c/Three.md", "no other name any more\n"),
+        &|| drop(notes.write("", "Uncle", "- [[Three]]\n")),
+        &|| notes.person("main/d/Exact.md", "- uses [[One]] <!-- rel 2026-01-20T15:30:00Z -->\n"),
+    ];
+    let mut past = Vec::new();
+    for step in steps {
+        step();
+        let commit = notes.0.memory.log(&Default::default(), 1, 0).unwrap().remove(0);
+        past.push((commit.id.to_string(), told(Value::Null)));
+    }
+    for (n, (commit, then)) in past.iter().enumerate() {
+        assert_eq!(&told(json!(commit)), then, "after step {n}");
+    }
+}
+
+#[test]
 fn addresses_are_patterns_titles_and_projects() {
     let notes = Notes::new();
     notes.write("specs", "One", "- next [[Two]]\n- [fact] a thing\n");

@@ -4,6 +4,7 @@
 use std::io::Write;
 
 use memoranda_engine::Memory;
+use memoranda_engine::core::fact::thread_folder;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::note::{content, parse};
 use serde::Serialize;
@@ -19,14 +20,17 @@ enum Line {
     Relation { from: String, to: String, relation_type: String },
 }
 
-/// Writes the notes of a project, or of one folder in it, as entities and relations.
+/// Writes the notes of a project, or of one thread in it, as entities and relations. Both are in
+/// the order of the entities' names, so that what was exported and imported is exported the same.
 pub fn graph(
     memory: &Memory,
     project: &ProjectName,
-    folder: Option<&str>,
+    thread: Option<&str>,
     to: &mut dyn Write,
 ) -> Result<Exported> {
     let mut exported = Exported { projects: 1, ..Exported::default() };
+    let folder = thread.map(|thread| thread_folder(thread.trim()));
+    let mut entities = Vec::new();
     let mut relations = Vec::new();
     let mut put = |line: &Line, exported: &mut Exported| -> Result<()> {
         let line = serde_json::to_string(line);
@@ -37,7 +41,7 @@ pub fn graph(
         to.write_all(line.as_bytes()).map_err(ImportError::io("write the export"))
     };
     for place in files(memory, project)? {
-        let is_meant = folder.is_none_or(|folder| place.path.is_within(folder));
+        let is_meant = folder.as_ref().is_none_or(|folder| place.path.is_within(folder));
         if !is_meant || !place.path.is_markdown() {
             continue;
         }
@@ -52,23 +56,31 @@ pub fn graph(
             let superseded = fact.fact.as_ref().is_some_and(|fact| fact.superseded_by.is_some());
             !fact.struck && !superseded
         });
-        let observations: Vec<String> = current.map(|fact| content(&text, fact)).collect();
+        let mut observations: Vec<String> = Vec::new();
+        for said in current.map(|fact| content(&text, fact)) {
+            if !observations.contains(&said) {
+                observations.push(said);
+            }
+        }
         let kind = note.frontmatter.text("type").unwrap_or_else(|| note.note_type());
         for relation in &note.relations {
-            relations.push(Line::Relation {
-                from: name.clone(),
-                to: relation.name().to_owned(),
-                relation_type: relation.relation_type.clone(),
-            });
+            let (from, to) = (name.clone(), relation.name().to_owned());
+            relations.push((from, to, relation.relation_type.clone()));
         }
         // An entity that nobody described exists only for its relations.
         if note.frontmatter.text("placeholder").as_deref() == Some("true") {
             continue;
         }
-        put(&Line::Entity { name, entity_type: kind, observations }, &mut exported)?;
+        entities.push((name, kind, observations));
     }
-    for relation in &relations {
-        put(relation, &mut exported)?;
+    entities.sort_by(|a, b| a.0.cmp(&b.0));
+    // The relations of an entity stay in their order.
+    relations.sort_by(|a, b| a.0.cmp(&b.0));
+    for (name, entity_type, observations) in entities {
+        put(&Line::Entity { name, entity_type, observations }, &mut exported)?;
+    }
+    for (from, to, relation_type) in relations {
+        put(&Line::Relation { from, to, relation_type }, &mut exported)?;
     }
     Ok(exported)
 }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use memoranda_engine::core::fact::thread_folder;
 use memoranda_engine::core::id::ObservationId;
 use memoranda_engine::core::note::edit::{Edit, apply};
 use memoranda_engine::core::note::{Fact, NewObservation, NewRelation, stated};
@@ -37,6 +38,7 @@ pub(super) fn read(origin: &Origin, target: &Target, intake: &mut Intake<'_>) ->
     let name = origin.names()?.into_iter().next().unwrap_or_default();
     let project = target.project("graph")?;
     let thread = target.folder(THREAD);
+    let folder = thread_folder(thread.trim());
     let mut graph = Graph::new();
     let whole: Option<Value> = {
         let text = origin.whole(intake)?;
@@ -69,7 +71,7 @@ pub(super) fn read(origin: &Origin, target: &Target, intake: &mut Intake<'_>) ->
         intake.piece(Piece {
             id: format!("{thread}/{name}"),
             project: project.clone(),
-            path: path_of(&thread, &name),
+            path: path_of(&folder, &name),
             naming: Naming::Title,
             body: Body::Facts(text, edits),
         })?;

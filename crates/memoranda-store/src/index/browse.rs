@@ -1,21 +1,28 @@
 //! Finding files by what they are called and what they are, without a word to rank them by.
+//!
+//! Whatever lets few files through is looked up first; what is left is gone through from the
+//! newest on, so that a page costs about the same however many files there are.
 
 use memoranda_core::id::ProjectName;
-use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
+use memoranda_core::words::{index_text, words};
 use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{Connection, params, params_from_iter};
 
 use super::listing::{COLUMNS, FileSummary, ListOrder, summary};
 use super::search::{Condition, SearchFilter};
+use super::write::PASSAGES_PER_FILE;
 use crate::error::Result;
+
+/// What holds for no more passages than this is looked up; anything commoner is met soon enough.
+const FEW: i64 = 2000;
 
 /// Which files, in which order.
 #[derive(Clone, Debug)]
 pub struct Browse {
     /// What they are.
     pub filter: SearchFilter,
-    /// Each of these texts is part of the title, whatever its case.
+    /// Words of the title, or beginnings of them; where no title has those, any pieces of one.
     pub title: Vec<String>,
     /// The permalink, or the path, in which `*` stands for anything; with or without the project
     /// before it.
@@ -31,22 +38,32 @@ pub struct Browse {
 /// The notes that fit.
 pub(crate) fn browse(db: &Connection, browse: &Browse) -> Result<Vec<FileSummary>> {
     let condition = Condition::new(&Query::default(), &browse.filter);
+    let title = title_expression(&browse.title);
+    let mut narrow = None;
+    let mut by_words = false;
+    if let Some(address) = &browse.address {
+        narrow = Some(addressed(db, address)?);
+    } else if let Some(expression) = title.filter(|_| !browse.title.is_empty()) {
+        let held = holders(db, &expression)?;
+        by_words = (1..=FEW).contains(&held);
+        narrow = by_words.then(|| by_words_sql(expression));
+    } else if let Some(expression) = filter_expression(&browse.filter) {
+        let held = holders(db, &expression)?;
+        narrow = (held <= FEW).then(|| by_words_sql(expression));
+    }
+    let (from, mut values) = match narrow {
+        // A plan of its own choice would often begin with the newest and ask of each.
+        Some((sql, values)) => (format!("({sql}) c CROSS JOIN files f ON f.id = c.id"), values),
+        None => ("files f".to_owned(), Vec::new()),
+    };
     let mut sql = format!(
-        "SELECT {COLUMNS} FROM files f JOIN projects p ON p.id = f.project WHERE {}",
+        "SELECT {COLUMNS} FROM {from} JOIN projects p ON p.id = f.project WHERE {}",
         condition.sql
     );
-    let mut values = condition.values;
-    for part in &browse.title {
+    values.extend(condition.values);
+    for part in browse.title.iter().filter(|_| !by_words) {
         sql.push_str(" AND instr(lower(f.title), lower(?)) > 0");
         values.push(Value::Text(part.clone()));
-    }
-    if let Some(address) = &browse.address {
-        let pattern = pattern(address);
-        sql.push_str(
-            " AND (f.permalink GLOB ? OR p.name || '/' || f.permalink GLOB ? \
-             OR f.permalink GLOB lower(p.name) || '/' || ? OR f.path GLOB ?)",
-        );
-        values.extend((0..4).map(|_| Value::Text(pattern.clone())));
     }
     sql.push_str(match (browse.title.is_empty(), browse.order) {
         (false, _) => " ORDER BY length(f.title), f.updated_ms DESC, f.path",
@@ -59,24 +76,86 @@ pub(crate) fn browse(db: &Connection, browse: &Browse) -> Result<Vec<FileSummary
     files(db, &sql, values)
 }
 
-/// Everything at or below a folder, what is no text included, by path.
-pub(crate) fn everything(
-    db: &Connection,
-    project: &ProjectName,
-    folder: Option<&NotePath>,
-) -> Result<Vec<FileSummary>> {
-    let mut sql = format!(
-        "SELECT {COLUMNS} FROM files f JOIN projects p ON p.id = f.project \
-         WHERE p.name = ? AND f.kind <> 0"
-    );
-    let mut values = vec![Value::Text(project.to_string())];
-    if let Some(folder) = folder {
-        sql.push_str(" AND f.path > ? AND f.path < ?");
-        values.push(Value::Text(format!("{folder}/")));
-        values.push(Value::Text(format!("{folder}0")));
+/// The words of a title, each of which may be a beginning, as the word index is asked for them.
+fn title_expression(title: &[String]) -> Option<String> {
+    let mut parts = Vec::new();
+    for part in title {
+        let folded = index_text(part);
+        parts.extend(words(&folded).map(|word| {
+            let quoted = word.text.replace('"', "\"\"");
+            format!("(title : \"{quoted}\" OR title : \"{quoted}\" *)")
+        }));
     }
-    sql.push_str(" ORDER BY f.path");
-    files(db, &sql, values)
+    (!parts.is_empty()).then(|| parts.join(" AND "))
+}
+
+/// What the word index knows of a filter: the words of its tags, or of categories in front of
+/// facts. It finds all files that fit, and perhaps others.
+fn filter_expression(filter: &SearchFilter) -> Option<String> {
+    let phrase = |column: &str, text: &str| {
+        let text = index_text(text.trim_start_matches('#')).into_owned();
+        let has_words = words(&text).next().is_some();
+        has_words.then(|| format!("{column} : \"{}\"", text.replace('"', "\"\"")))
+    };
+    let tags: Vec<_> = filter.tags.iter().filter_map(|tag| phrase("tags", tag)).collect();
+    if !tags.is_empty() {
+        return Some(tags.join(" AND "));
+    }
+    let categories = filter.categories.iter().map(|category| phrase("body", category));
+    let categories = categories.collect::<Option<Vec<_>>>()?;
+    (!categories.is_empty()).then(|| categories.join(" OR "))
+}
+
+/// How many passages match, counted no further than it matters.
+fn holders(db: &Connection, expression: &str) -> Result<i64> {
+    let mut count = db
+        .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)")?;
+    Ok(count.query_row(params![expression, FEW + 1], |row| row.get(0))?)
+}
+
+fn by_words_sql(expression: String) -> (String, Vec<Value>) {
+    let sql =
+        format!("SELECT DISTINCT rowid / {PASSAGES_PER_FILE} AS id FROM words WHERE words MATCH ?");
+    (sql, vec![Value::Text(expression)])
+}
+
+/// The files whose permalink or path fits an address, with or without their project before it.
+fn addressed(db: &Connection, address: &str) -> Result<(String, Vec<Value>)> {
+    let mut projects = db.prepare_cached("SELECT id, name FROM projects")?;
+    let rows = projects.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)))?;
+    let (mut parts, mut values) = (Vec::new(), Vec::new());
+    for row in rows {
+        let (project, name): (i64, String) = row?;
+        let mut add = |column: &str, address: &str| {
+            let glob = pattern(address);
+            let begin = address.split('*').next().unwrap_or_default();
+            parts.push(format!(
+                "SELECT id FROM files WHERE project = ? AND {column} >= ? AND {column} < ? \
+                 AND {column} GLOB ?"
+            ));
+            values.extend([
+                Value::Integer(project),
+                Value::Text(begin.to_owned()),
+                Value::Text(format!("{begin}\u{10ffff}")),
+                Value::Text(glob),
+            ]);
+        };
+        add("permalink", address);
+        add("path", address);
+        // The caller may put the project's name before the address, or the note before its
+        // permalink.
+        let own = format!("{}/", name.to_lowercase());
+        add("permalink", &format!("{own}{address}"));
+        for prefix in [format!("{name}/"), own] {
+            if let Some(rest) = address.strip_prefix(&prefix) {
+                add("permalink", rest);
+                break;
+            }
+        }
+    }
+    // Without a project there is no file.
+    parts.push("SELECT id FROM files WHERE 0".into());
+    Ok((parts.join(" UNION "), values))
 }
 
 /// The files of a project that have this permalink.

@@ -211,14 +211,14 @@ fn identify(path: &NotePath, note: &Note) -> Vec<(ObservationId, Observation)> {
 }
 
 /// The key under which a link and the name that it means come together.
-pub(crate) fn link_key(name: &str) -> String {
+pub fn link_key(name: &str) -> String {
     let slug = slug(name);
     if slug.is_empty() { name.to_lowercase() } else { slug }
 }
 
 /// The key under which a link that means one title in one folder finds its note. Most often the
 /// title is the file's name, and then this is the key of its path.
-pub(crate) fn exact_key(folder: &str, title: &str) -> String {
+pub fn exact_key(folder: &str, title: &str) -> String {
     link_key(&format!("{folder}/{title}"))
 }
 
@@ -260,6 +260,11 @@ pub(crate) fn link_keys(
     keys.sort_unstable();
     keys.dedup();
     keys
+}
+
+/// The keys by which links mean a note with this text, as its row in the index would have them.
+pub fn keys_of(path: &NotePath, note: &Note, title: &str, permalink: &str) -> Vec<String> {
+    link_keys(path, title, permalink, &metadata_json(note))
 }
 
 fn extension_bytes(path: &NotePath) -> usize {

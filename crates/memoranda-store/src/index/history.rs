@@ -344,11 +344,13 @@ pub(crate) fn list(
 ) -> Result<Vec<Commit>> {
     // With a file or project the search starts from what happened to it, else from the newest.
     let sql = if filter.path.is_some() {
-        "SELECT DISTINCT k.row FROM changes c JOIN commits k ON k.row = c.commit_row \
-         JOIN projects p ON p.id = c.project \
-         WHERE (?4 IS NULL OR p.name = ?4) \
-           AND (c.path = ?5 OR (c.path > ?5 || '/' AND c.path < ?5 || '0')) \
-           AND (?1 IS NULL OR k.logical_ms >= ?1) AND (?2 IS NULL OR k.logical_ms <= ?2) \
+        "SELECT k.row FROM ( \
+           SELECT commit_row FROM changes WHERE path = ?5 \
+             AND project IN (SELECT id FROM projects WHERE ?4 IS NULL OR name = ?4) \
+           UNION SELECT commit_row FROM changes WHERE path > ?5 || '/' AND path < ?5 || '0' \
+             AND project IN (SELECT id FROM projects WHERE ?4 IS NULL OR name = ?4)) c \
+         CROSS JOIN commits k ON k.row = c.commit_row \
+         WHERE (?1 IS NULL OR k.logical_ms >= ?1) AND (?2 IS NULL OR k.logical_ms <= ?2) \
            AND (?3 IS NULL OR k.client = ?3 OR substr(k.client, 1, length(?3) + 1) = ?3 || ' ') \
          ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC LIMIT ?6 OFFSET ?7"
     } else {
@@ -419,42 +421,8 @@ pub(crate) fn content_as_of(
     Ok(found)
 }
 
-/// A file as the history knew it at a moment.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct PastFile {
-    /// Where it lay.
-    pub path: NotePath,
-    /// Which version it was.
-    pub hash: ContentHash,
-    /// The permalink that it had been given, if it differed from the one it would get by itself.
-    pub permalink: Option<String>,
-}
-
-/// Every file of a project that was there at a moment, by path.
-pub(crate) fn files_as_of(
-    db: &Connection,
-    project: &ProjectName,
-    as_of: Moment,
-) -> Result<Vec<PastFile>> {
-    let (logical, commit_row) = position(db, as_of)?;
-    let mut query = db.prepare_cached(
-        "SELECT path, after, permalink FROM (SELECT path, after, permalink, row_number() OVER \
-         (PARTITION BY path ORDER BY logical_ms DESC, commit_row DESC, n DESC) AS newest \
-         FROM changes WHERE project = (SELECT id FROM projects WHERE name = ?1) \
-         AND logical_ms <= ?2 AND (logical_ms < ?2 OR commit_row <= ?3)) \
-         WHERE newest = 1 AND after IS NOT NULL ORDER BY path",
-    )?;
-    let rows = query.query_map(params![project.as_str(), logical, commit_row], |row| {
-        let path = NotePath::parse(&row.get::<_, String>(0)?).ok();
-        let hash = ContentHash(row.get(1)?);
-        let permalink = row.get(2)?;
-        Ok(path.map(|path| PastFile { path, hash, permalink }))
-    })?;
-    Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
-}
-
 /// Where in the history a moment lies: everything until this time, and at it until this commit.
-fn position(db: &Connection, moment: Moment) -> Result<(i64, i64)> {
+pub(super) fn position(db: &Connection, moment: Moment) -> Result<(i64, i64)> {
     match moment {
         Moment::Time(time) => Ok((time.as_millisecond(), i64::MAX)),
         Moment::Commit(id) => db

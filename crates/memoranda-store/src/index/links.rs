@@ -1,7 +1,6 @@
 //! Which file each relation means, bound when either end appears or vanishes.
 
-use memoranda_core::graph::{LinkCandidate, Resolution, Strictness, choose, link_keys};
-use memoranda_core::note::permalink::slug;
+use memoranda_core::graph::{LinkCandidate, meant, meant_exactly};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -82,19 +81,12 @@ fn bind_exact(
         db.prepare_cached("UPDATE relations SET target_file = ? WHERE file = ? AND n = ?")?;
     for ((file, n), name, path, bound) in relations {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let target = exact(candidates, folder, &name);
+        let target = meant_exactly(&name, folder, candidates);
         if target != bound {
             update.execute(params![target, file, n])?;
         }
     }
     Ok(())
-}
-
-/// The note of exactly this title in this folder; of several, the first by its path.
-fn exact(candidates: &[LinkCandidate<i64>], folder: &str, name: &str) -> Option<i64> {
-    let fits =
-        |c: &&LinkCandidate<i64>| c.title == name && c.path.parent().unwrap_or_default() == folder;
-    candidates.iter().find(fits).map(|candidate| candidate.id)
 }
 
 /// The file that a new relation means which names a title in its own folder.
@@ -105,7 +97,7 @@ pub(super) fn exact_target(
     folder: &str,
     name: &str,
 ) -> Result<Option<i64>> {
-    Ok(exact(&candidates(db, project, key)?, folder, name))
+    Ok(meant_exactly(name, folder, &candidates(db, project, key)?))
 }
 
 /// Among several notes of one name, each relation means the one nearest to it.
@@ -134,7 +126,7 @@ fn bind_each(
         db.prepare_cached("UPDATE relations SET target_file = ? WHERE file = ? AND n = ?")?;
     for ((file, n), target, path, own_project) in relations {
         let from = NotePath::parse(&path).ok().filter(|_| own_project == project);
-        update.execute(params![nearest(&target, from.as_ref(), candidates), file, n])?;
+        update.execute(params![meant(&target, from.as_ref(), candidates), file, n])?;
     }
     Ok(())
 }
@@ -147,21 +139,7 @@ pub(super) fn target(
     link: &str,
     from: Option<&NotePath>,
 ) -> Result<Option<i64>> {
-    let candidates = candidates(db, project, key)?;
-    Ok(match candidates.as_slice() {
-        [only] => Some(only.id),
-        several => nearest(link, from, several),
-    })
-}
-
-fn nearest(link: &str, from: Option<&NotePath>, candidates: &[LinkCandidate<i64>]) -> Option<i64> {
-    let keys = link_keys(link, from, slug);
-    match choose(&keys, candidates, from, Strictness::Lenient) {
-        Resolution::Found(file) => Some(file),
-        Resolution::Ambiguous(files) => files.first().copied(),
-        // The name fits by an alias or a slug: the shortest path, as for any tie.
-        Resolution::Missing => candidates.first().map(|candidate| candidate.id),
-    }
+    Ok(meant(link, from, &candidates(db, project, key)?))
 }
 
 /// The files that a key can mean, the shortest path first.

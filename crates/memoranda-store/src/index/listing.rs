@@ -8,6 +8,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
 use super::digest::FileKind;
+use super::project_id_of;
 use crate::error::Result;
 
 /// What the index knows of a file, without its text.
@@ -66,6 +67,9 @@ pub enum ListOrder {
 pub(super) const COLUMNS: &str = "f.id, p.name, f.path, f.kind, f.title, f.permalink, f.note_type, \
      f.created_ms, f.updated_ms, f.size, f.hash, f.metadata";
 
+/// With more folders below one than this, the newest are not looked for folder by folder.
+const FEW_FOLDERS: usize = 64;
+
 /// The files that fit.
 pub(crate) fn list(
     db: &Connection,
@@ -74,14 +78,18 @@ pub(crate) fn list(
     limit: usize,
     offset: usize,
 ) -> Result<Vec<FileSummary>> {
-    let mut sql = format!(
-        "SELECT {COLUMNS} FROM files f JOIN projects p ON p.id = f.project WHERE f.kind IN (1, 2)"
-    );
-    let mut values = Vec::new();
-    if let Some(project) = &filter.project {
-        sql.push_str(" AND p.name = ?");
-        values.push(Value::Text(project.to_string()));
+    let (what, values) = conditions(db, filter)?;
+    if let (Some(project), Some(folder), ListOrder::Newest) =
+        (&filter.project, &filter.folder, order)
+    {
+        let folders = folders_at_or_below(db, project_id_of(db, project)?, folder)?;
+        if let Some(folders) = folders {
+            return newest_in(db, &folders, (&what, &values), limit, offset);
+        }
     }
+    let mut sql =
+        format!("SELECT {COLUMNS} FROM files f JOIN projects p ON p.id = f.project WHERE {what}");
+    let mut values = values;
     if let Some(folder) = &filter.folder {
         // The range is what the index can search; the rest leaves out `folder.md` and the like.
         sql.push_str(" AND f.path >= ? AND f.path < ? AND (f.path = ? OR f.path > ?)");
@@ -89,6 +97,27 @@ pub(crate) fn list(
         values.push(Value::Text(format!("{folder}0")));
         values.push(Value::Text(folder.to_string()));
         values.push(Value::Text(format!("{folder}/")));
+    }
+    sql.push_str(match (order, &filter.project) {
+        (ListOrder::Path, Some(_)) => " ORDER BY f.path",
+        (ListOrder::Path, None) => " ORDER BY p.name, f.path",
+        (ListOrder::Newest, _) => " ORDER BY f.updated_ms DESC, f.path",
+    });
+    sql.push_str(" LIMIT ? OFFSET ?");
+    values.push(Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX)));
+    values.push(Value::Integer(i64::try_from(offset).unwrap_or(i64::MAX)));
+    let mut query = db.prepare_cached(&sql)?;
+    let rows = query.query_map(params_from_iter(values), summary)?;
+    Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
+}
+
+/// A filter as a condition on `files f`, but for the folder.
+fn conditions(db: &Connection, filter: &ListFilter) -> Result<(String, Vec<Value>)> {
+    let mut sql = String::from("f.kind IN (1, 2)");
+    let mut values = Vec::new();
+    if let Some(project) = &filter.project {
+        sql.push_str(" AND f.project = ?");
+        values.push(Value::Integer(project_id_of(db, project)?));
     }
     if let Some(note_type) = &filter.note_type {
         sql.push_str(" AND f.note_type = ?");
@@ -102,16 +131,59 @@ pub(crate) fn list(
         sql.push_str(" AND f.updated_ms >= ?");
         values.push(Value::Integer(since.as_millisecond()));
     }
-    sql.push_str(match order {
-        ListOrder::Path => " ORDER BY p.name, f.path",
-        ListOrder::Newest => " ORDER BY f.updated_ms DESC, f.path",
-    });
-    sql.push_str(" LIMIT ? OFFSET ?");
-    values.push(Value::Integer(i64::try_from(limit).unwrap_or(i64::MAX)));
-    values.push(Value::Integer(i64::try_from(offset).unwrap_or(i64::MAX)));
+    Ok((sql, values))
+}
+
+/// A folder and those below it that hold files, each with a slash behind it; `None` if there are
+/// too many to go through one by one.
+fn folders_at_or_below(
+    db: &Connection,
+    project: i64,
+    folder: &NotePath,
+) -> Result<Option<Vec<String>>> {
+    let mut next = db.prepare_cached(
+        "SELECT folder FROM files WHERE project = ? AND folder > ? ORDER BY folder LIMIT 1",
+    )?;
+    let top = format!("{folder}/");
+    let mut folders = vec![top.clone()];
+    while let Some(last) = folders.last() {
+        let found = next.query_row(params![project, last], |row| row.get(0)).optional()?;
+        match found.filter(|found: &String| found.starts_with(&top)) {
+            Some(_) if folders.len() == FEW_FOLDERS => return Ok(None),
+            Some(found) => folders.push(found),
+            None => break,
+        }
+    }
+    Ok(Some(folders))
+}
+
+/// The newest of some folders: the newest of each are looked at, and no others.
+fn newest_in(
+    db: &Connection,
+    folders: &[String],
+    (what, values): (&str, &[Value]),
+    limit: usize,
+    offset: usize,
+) -> Result<Vec<FileSummary>> {
+    let sql = format!(
+        "SELECT f.updated_ms, f.path, f.id FROM files f WHERE {what} AND f.folder = ? \
+         ORDER BY f.updated_ms DESC, f.path LIMIT ?"
+    );
     let mut query = db.prepare_cached(&sql)?;
-    let rows = query.query_map(params_from_iter(values), summary)?;
-    Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
+    let most = i64::try_from(limit.saturating_add(offset)).unwrap_or(i64::MAX);
+    let mut found: Vec<(std::cmp::Reverse<i64>, String, i64)> = Vec::new();
+    for folder in folders {
+        let own = [Value::Text(folder.clone()), Value::Integer(most)];
+        let rows = query.query_map(params_from_iter(values.iter().chain(&own)), |row| {
+            Ok((std::cmp::Reverse(row.get(0)?), row.get(1)?, row.get(2)?))
+        })?;
+        for row in rows {
+            found.push(row?);
+        }
+    }
+    found.sort_unstable();
+    let ids: Vec<i64> = found.iter().skip(offset).take(limit).map(|(.., id)| *id).collect();
+    by_ids(db, &ids)
 }
 
 /// By which of its names a note is looked for.
@@ -183,6 +255,15 @@ pub(crate) fn by_id(db: &Connection, id: i64) -> Result<Option<FileSummary>> {
         format!("SELECT {COLUMNS} FROM files f JOIN projects p ON p.id = f.project WHERE f.id = ?");
     let mut query = db.prepare_cached(&sql)?;
     Ok(query.query_row([id], summary).optional()?.flatten())
+}
+
+/// Files by their numbers; those that are gone are left out.
+pub(crate) fn by_ids(db: &Connection, ids: &[i64]) -> Result<Vec<FileSummary>> {
+    let mut found = Vec::with_capacity(ids.len());
+    for id in ids {
+        found.extend(by_id(db, *id)?);
+    }
+    Ok(found)
 }
 
 /// The file whose name some system could not tell from this one.
@@ -276,6 +357,10 @@ pub struct RelationRow {
     pub relation_type: String,
     /// The name that it links to.
     pub target: String,
+    /// That name as notes are looked up by it.
+    pub key: String,
+    /// Set if it means the note of exactly this title in its own folder, and no other.
+    pub exact_name: Option<String>,
     /// The file that the name means now.
     pub target_file: Option<i64>,
     /// What stood in parentheses.
@@ -284,14 +369,17 @@ pub struct RelationRow {
     pub line: usize,
 }
 
+const RELATION: &str = "SELECT r.file, r.relation_type, r.target, r.target_file, r.context, \
+     r.line, r.target_key, r.exact_name FROM relations r";
+
 /// The relations from a file.
 pub(crate) fn relations_from(db: &Connection, file: i64) -> Result<Vec<RelationRow>> {
-    relations(db, "file = ? ORDER BY n", file)
+    relations(db, "WHERE r.file = ? ORDER BY r.n", [file])
 }
 
 /// The relations to a file.
 pub(crate) fn relations_to(db: &Connection, file: i64) -> Result<Vec<RelationRow>> {
-    relations(db, "target_file = ? ORDER BY file, n", file)
+    relations(db, "WHERE r.target_file = ? ORDER BY r.file, r.n", [file])
 }
 
 /// The relations by a name, from wherever in the project.
@@ -300,12 +388,11 @@ pub(crate) fn relations_named(
     project: i64,
     key: &str,
 ) -> Result<Vec<RelationRow>> {
-    let mut query = db.prepare_cached(
-        "SELECT file, relation_type, target, target_file, context, line FROM relations \
-         WHERE target_key = ? AND project = ? ORDER BY file, n",
-    )?;
-    let rows = query.query_map(params![key, project], relation)?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    relations(
+        db,
+        "WHERE r.target_key = ? AND r.project = ? ORDER BY r.file, r.n",
+        params![key, project],
+    )
 }
 
 fn relation(row: &Row<'_>) -> rusqlite::Result<RelationRow> {
@@ -316,15 +403,19 @@ fn relation(row: &Row<'_>) -> rusqlite::Result<RelationRow> {
         target_file: row.get(3)?,
         context: row.get(4)?,
         line: row.get::<_, i64>(5)? as usize,
+        key: row.get(6)?,
+        exact_name: row.get(7)?,
     })
 }
 
-fn relations(db: &Connection, condition: &str, file: i64) -> Result<Vec<RelationRow>> {
-    let sql = format!(
-        "SELECT file, relation_type, target, target_file, context, line FROM relations WHERE {condition}"
-    );
-    let mut query = db.prepare_cached(&sql)?;
-    let rows = query.query_map([file], relation)?;
+/// The relations that a condition on `relations r` lets through.
+pub(super) fn relations(
+    db: &Connection,
+    condition: &str,
+    values: impl rusqlite::Params,
+) -> Result<Vec<RelationRow>> {
+    let mut query = db.prepare_cached(&format!("{RELATION} {condition}"))?;
+    let rows = query.query_map(values, relation)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -405,4 +496,15 @@ pub(crate) fn notes_in(db: &Connection, project: &ProjectName) -> Result<u64> {
         |row| row.get(0),
     )?;
     Ok(count as u64)
+}
+
+/// How many notes of a project have each type, by type.
+pub(crate) fn note_types(db: &Connection, project: &ProjectName) -> Result<Vec<(String, u64)>> {
+    let mut query = db.prepare_cached(
+        "SELECT note_type, count(*) FROM files WHERE project = ? AND kind <> 0 GROUP BY note_type",
+    )?;
+    let rows = query.query_map([project_id_of(db, project)?], |row| {
+        Ok((row.get(0)?, row.get::<_, i64>(1)? as u64))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }

@@ -4,12 +4,14 @@ mod browse;
 mod connection;
 pub(crate) mod digest;
 mod fingerprint;
+mod folders;
 mod graph;
 pub(crate) mod history;
 mod links;
 mod listing;
 mod metadata;
 pub(crate) mod nodes;
+pub(crate) mod past;
 mod search;
 mod vectors;
 mod write;
@@ -23,22 +25,25 @@ use crate::error::{Result, StoreError};
 use crate::log::Position;
 
 pub use browse::Browse;
-pub(crate) use browse::{browse, everything, with_permalink};
+pub(crate) use browse::{browse, with_permalink};
 pub(crate) use connection::{IndexFile, IndexState};
 pub use digest::FileKind;
 pub(crate) use fingerprint::fingerprint;
+pub use folders::{FileOrder, FilesBelow, FolderFiles};
+pub(crate) use folders::{files_below, folder_files};
 pub use graph::GraphNode;
 pub(crate) use graph::{around, node, path};
-pub use history::{Gone, HistoryFilter, Moment, PastFile};
+pub use history::{Gone, HistoryFilter, Moment};
 pub(crate) use links::candidates as link_candidates;
 pub use listing::{
     Counts, FileSummary, ListFilter, ListOrder, NameOf, ObservationRow, Problems, RelationRow,
 };
 pub(crate) use listing::{
-    at, by_id, by_key, counts, list, names, notes_in, observations, problems, relations_from,
-    relations_named, relations_to,
+    at, by_id, by_ids, by_key, counts, list, names, note_types, notes_in, observations, problems,
+    relations_from, relations_named, relations_to,
 };
 pub use nodes::{FolderFact, FolderSum, NodeRow};
+pub use past::{ChangedFile, PastFile};
 pub use search::{
     CandidateNote, CandidatePassage, Candidates, Correction, Past, Question, SearchFilter,
     SearchHit, SearchHits,

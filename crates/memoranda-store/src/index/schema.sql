@@ -13,6 +13,8 @@ CREATE TABLE files (
   id INTEGER PRIMARY KEY,
   project INTEGER NOT NULL REFERENCES projects(id),
   path TEXT NOT NULL,
+  -- Where it lies, with a slash behind it; empty at the top of the project.
+  folder TEXT NOT NULL GENERATED ALWAYS AS (rtrim(path, replace(path, '/', ''))) STORED,
   path_key TEXT NOT NULL,
   kind INTEGER NOT NULL,
   size INTEGER NOT NULL,
@@ -33,6 +35,10 @@ CREATE TABLE files (
 CREATE INDEX files_by_key ON files(project, path_key);
 CREATE INDEX files_by_permalink ON files(project, permalink);
 CREATE INDEX files_by_update ON files(updated_ms);
+-- What changed last in a project, in a folder, of a type: the newest first, and no other looked at.
+CREATE INDEX files_of_project ON files(project, updated_ms);
+CREATE INDEX files_of_folder ON files(project, folder, updated_ms, kind);
+CREATE INDEX files_of_type ON files(project, note_type, updated_ms, kind);
 
 -- The names by which a link can reach a note, normalised. A note's names follow from its row
 -- in files, so there is no way back from the file to its names.

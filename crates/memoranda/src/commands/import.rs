@@ -64,7 +64,7 @@ pub(crate) struct Args {
     #[arg(short = 'n', long)]
     dry_run: bool,
 
-    /// Put the notes into this folder of the project.
+    /// Put the notes into this folder of the project; entities into this thread.
     #[arg(long, value_name = "FOLDER")]
     to: Option<String>,
 

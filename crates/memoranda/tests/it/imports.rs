@@ -321,6 +321,31 @@ fn the_reference_servers_file_comes_and_goes_back_the_same() {
     counts(&home, &["graph.json", "--to", "work"], [2, 0, 0, 0, 0]);
     assert_eq!(home.ok(&["export", "mcp-memory", "--thread", "work"]), GRAPH);
 
+    // What the tools wrote goes out and in and out again as the same bytes, whatever it is called;
+    // and a thread's name is read the same by the tools, the import and the export.
+    let entity = |name: &str, facts: &[&str], to: &str| {
+        json!({
+            "name": name, "entityType": "Thing", "observations": facts,
+            "relations": [{ "targetEntity": to, "relationType": "next: to" }],
+        })
+    };
+    let entities = [
+        entity("b | c #1", &["Costs 5 € (net) #money", "[x] is done"], "A/B: [odd]"),
+        entity("A/B: [odd]", &["Says \"no\" - always"], "a/b- [odd]"),
+        entity("a/b- [odd]", &["Is near in name only"], "b | c #1"),
+    ];
+    let request = json!({ "entities": entities, "threadId": "../team: x" }).to_string();
+    home.ok(&["tool", "save_memory", &request]);
+    let first = home.ok(&["export", "mcp-memory", "--thread", "../team: x"]);
+    assert_eq!(first.lines().count(), 6, "{first}");
+    put(&home, "team.jsonl", &first);
+    counts(&home, &["team.jsonl", "--to", "../other: x"], [3, 0, 0, 0, 0]);
+    assert_eq!(home.ok(&["export", "mcp-memory", "--thread", "../other: x"]), first);
+    counts(&home, &["team.jsonl", "--to", "../team: x"], [0, 0, 3, 0, 0]);
+    let opened = json!({ "names": ["A/B: [odd]"], "threadId": "../other: x" }).to_string();
+    let opened = home.ok(&["tool", "open_nodes", &opened]);
+    assert!(opened.contains("Says \\\"no\\\" - always"), "{opened}");
+
     // An entity that an agent made gets what it lacks, and loses nothing.
     home.write("graph/default/robert.md", "---\ntitle: Bob\ntype: person\n---\n\n- [fact] Mine\n");
     home.ok(&["sync"]);

@@ -121,10 +121,10 @@ pub(crate) fn candidates(
             chosen.add(passage);
         }
     }
-    if let Some(compared) = compare(db, &known.query, &known.holders)? {
+    if let Some(compared) = compare(db, &known.query, &known.holders, &condition)? {
         partial = compared.partial;
         let most = chosen.files.len() + question.notes;
-        for (passage, ..) in condition.matching(db, &compared, PASSAGES_BY_WORDS)? {
+        for &(passage, _) in compared.best.iter().take(PASSAGES_BY_WORDS) {
             if chosen.files.len() < most || chosen.holds(passage) {
                 chosen.add(passage);
             }
@@ -174,8 +174,7 @@ impl Chosen {
     }
 }
 
-/// Adds the notes of the nearest passages that fit. Where the filter turns nearly all of them
-/// away, the files that fit are listed instead of being asked one by one.
+/// Adds the notes of the nearest passages that fit.
 fn choose_by_meaning(
     db: &Connection,
     condition: &Condition,
@@ -183,23 +182,12 @@ fn choose_by_meaning(
     most: usize,
     chosen: &mut Chosen,
 ) -> Result<()> {
-    let mut fits: HashMap<i64, bool> = HashMap::new();
-    let mut allowed = None;
+    let mut check = condition.check(db)?;
     for &(passage, _) in near {
         if chosen.files.len() >= most {
             break;
         }
-        let file = passage / PASSAGES_PER_FILE;
-        if fits.len() == 200 && allowed.is_none() {
-            allowed = Some(condition.files(db)?);
-        }
-        let is_fitting = match (&allowed, fits.get(&file)) {
-            (_, Some(&known)) => known,
-            (Some(allowed), None) => allowed.contains(&file),
-            (None, None) => condition.fits(db, file)?,
-        };
-        fits.insert(file, is_fitting);
-        if is_fitting {
+        if check.fits(passage / PASSAGES_PER_FILE)? {
             chosen.add(passage);
         }
     }

@@ -5,9 +5,12 @@
 //! best passages are read.
 
 use memoranda_core::query::{Mode, Need, Query, match_expression};
-use rusqlite::{Connection, params};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
 
+use super::condition::Condition;
 use crate::error::Result;
+use crate::index::write::PASSAGES_PER_FILE;
 
 /// No more passages than this are compared with each other.
 pub(super) const MAX_COMPARED: i64 = 2000;
@@ -18,16 +21,20 @@ pub(super) const WEIGHTS: &str = "4.0, 2.0, 3.0, 1.0";
 
 /// Passages that were compared with each other.
 pub(super) struct Compared {
-    pub(super) expression: String,
     /// The passages and how well they match, best first.
     pub(super) best: Vec<(i64, f64)>,
     /// Whether more match than were compared.
     pub(super) partial: bool,
 }
 
-/// Compares the passages that match a query, but never too many of them. `holders` says how many
-/// passages hold each term.
-pub(super) fn compare(db: &Connection, query: &Query, holders: &[u64]) -> Result<Option<Compared>> {
+/// Compares the passages that match a query and fit, but never too many of them. `holders` says how
+/// many passages hold each term.
+pub(super) fn compare(
+    db: &Connection,
+    query: &Query,
+    holders: &[u64],
+    condition: &Condition,
+) -> Result<Option<Compared>> {
     let mut optional: Vec<(u64, usize)> = holders
         .iter()
         .copied()
@@ -63,30 +70,41 @@ pub(super) fn compare(db: &Connection, query: &Query, holders: &[u64]) -> Result
     if are_common && rarest.len() == 2 && !is_demanding {
         // Everything asked for is common: what holds two of the words comes before the newest.
         if let Some(both) = with(&rarest, Need::Required) {
-            let compared = newest_matching(db, both)?;
+            let compared = newest_matching(db, both, condition)?;
             if compared.best.len() >= ENOUGH_WITH_BOTH {
                 return Ok(Some(Compared { partial: true, ..compared }));
             }
         }
     }
     match with(&chosen, Need::Optional) {
-        Some(expression) => newest_matching(db, expression).map(Some),
+        Some(expression) => newest_matching(db, expression, condition).map(Some),
         None => Ok(None),
     }
 }
 
-/// Compares the newest passages that match, as many as are worth it.
-fn newest_matching(db: &Connection, expression: String) -> Result<Compared> {
+/// Compares the newest passages that match and fit, as many as are worth it.
+fn newest_matching(db: &Connection, expression: String, condition: &Condition) -> Result<Compared> {
+    // Only what fits is weighed, and that only until there is enough of it.
+    let fitting = match condition.is_open() {
+        true => String::from("WHERE words MATCH ?"),
+        false => format!(
+            "CROSS JOIN files f ON f.id = words.rowid / {PASSAGES_PER_FILE} \
+             WHERE words MATCH ? AND {}",
+            condition.sql
+        ),
+    };
     let mut query = db.prepare_cached(&format!(
-        "SELECT rowid, bm25(words, {WEIGHTS}) FROM words WHERE words MATCH ? \
-         ORDER BY rowid DESC LIMIT ?"
+        "SELECT words.rowid, bm25(words, {WEIGHTS}) FROM words {fitting} \
+         ORDER BY words.rowid DESC LIMIT ?"
     ))?;
-    let rows = query.query_map(params![expression, MAX_COMPARED + 1], |row| {
-        Ok((row.get(0)?, -row.get::<_, f64>(1)?))
-    })?;
+    let mut values = vec![Value::Text(expression)];
+    values.extend(condition.values.iter().cloned());
+    values.push(Value::Integer(MAX_COMPARED + 1));
+    let rows = query
+        .query_map(params_from_iter(values), |row| Ok((row.get(0)?, -row.get::<_, f64>(1)?)))?;
     let mut best = rows.collect::<rusqlite::Result<Vec<(i64, f64)>>>()?;
     let partial = best.len() as i64 > MAX_COMPARED;
     best.truncate(MAX_COMPARED as usize);
     best.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    Ok(Compared { expression, best, partial })
+    Ok(Compared { best, partial })
 }

@@ -1,13 +1,12 @@
 //! Which files a search may find, as SQL.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use memoranda_core::query::Query;
 use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::{CachedStatement, Connection, params_from_iter};
 
 use super::SearchFilter;
-use super::compare::{Compared, WEIGHTS};
 use crate::error::Result;
 use crate::index::metadata;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
@@ -34,7 +33,11 @@ impl Condition {
             }
         };
         any_of(&mut sql, "f.note_type", filter.note_types.clone());
-        if !filter.projects.is_empty() {
+        if let [only] = filter.projects.as_slice() {
+            // One project can be gone through in an order that the index has.
+            sql.push_str(" AND f.project = (SELECT id FROM projects WHERE name = ?)");
+            values.push(Value::Text(only.to_string()));
+        } else if !filter.projects.is_empty() {
             let marks = vec!["?"; filter.projects.len()].join(", ");
             sql.push_str(&format!(
                 " AND f.project IN (SELECT id FROM projects WHERE name IN ({marks}))"
@@ -83,63 +86,9 @@ impl Condition {
         Self { sql, values, is_open }
     }
 
-    /// The best passages that fit. Those that were compared are held against the filter; only a
-    /// filter that lets few of many through is joined with the question.
-    pub(super) fn matching(
-        &self,
-        db: &Connection,
-        compared: &Compared,
-        limit: usize,
-    ) -> Result<Vec<FoundPassage>> {
-        let fitting = self.fitting(db, &compared.best, limit)?;
-        if fitting.len() < limit && compared.partial && !self.is_open {
-            return self.matching_joined(db, compared, limit);
-        }
-        Ok(fitting)
-    }
-
-    /// Those of the passages that fit, in their order, with their files.
-    pub(super) fn fitting(
-        &self,
-        db: &Connection,
-        best: &[(i64, f64)],
-        limit: usize,
-    ) -> Result<Vec<FoundPassage>> {
-        let sql = format!("SELECT 1 FROM files f WHERE f.id = ? AND {}", self.sql);
-        let mut query = db.prepare_cached(&sql)?;
-        let mut fitting = Vec::with_capacity(limit.min(best.len()));
-        for &(passage, score) in best {
-            let file = passage / PASSAGES_PER_FILE;
-            let values = std::iter::once(Value::Integer(file)).chain(self.values.iter().cloned());
-            if self.is_open || query.exists(params_from_iter(values))? {
-                fitting.push((passage, score, file));
-            }
-            if fitting.len() == limit {
-                break;
-            }
-        }
-        Ok(fitting)
-    }
-
-    fn matching_joined(
-        &self,
-        db: &Connection,
-        compared: &Compared,
-        limit: usize,
-    ) -> Result<Vec<FoundPassage>> {
-        let sql = format!(
-            "SELECT w.rowid, bm25(words, {WEIGHTS}) AS score, f.id FROM words w \
-             JOIN files f ON f.id = w.rowid / {PASSAGES_PER_FILE} WHERE words MATCH ? AND {} ORDER BY score LIMIT ?",
-            self.sql
-        );
-        let mut values = vec![Value::Text(compared.expression.clone())];
-        values.extend(self.values.iter().cloned());
-        values.push(Value::Integer(limit as i64));
-        let mut query = db.prepare_cached(&sql)?;
-        let rows = query.query_map(params_from_iter(values), |row| {
-            Ok((row.get(0)?, -row.get::<_, f64>(1)?, row.get(2)?))
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    /// Whether every file that can be searched fits.
+    pub(super) fn is_open(&self) -> bool {
+        self.is_open
     }
 
     /// The newest notes that fit, for a search by tags alone. The word index knows which notes
@@ -175,22 +124,39 @@ impl Condition {
         Ok(fits.then(|| (first_passage(file), 0.0, file)))
     }
 
+    /// Asks of one file after the other.
+    pub(super) fn check<'c>(&self, db: &'c Connection) -> Result<Check<'c>> {
+        let sql = format!("SELECT 1 FROM files f WHERE {} AND f.id = ?", self.sql);
+        let mut query = db.prepare_cached(&sql)?;
+        for (n, value) in self.values.iter().enumerate() {
+            query.raw_bind_parameter(n + 1, value)?;
+        }
+        let file = self.values.len() + 1;
+        Ok(Check { query, file, is_open: self.is_open, known: HashMap::new() })
+    }
+}
+
+/// A filter that is asked of many files: what they are held against is bound once.
+pub(super) struct Check<'c> {
+    query: CachedStatement<'c>,
+    file: usize,
+    is_open: bool,
+    known: HashMap<i64, bool>,
+}
+
+impl Check<'_> {
     /// Whether a file fits.
-    pub(super) fn fits(&self, db: &Connection, file: i64) -> Result<bool> {
+    pub(super) fn fits(&mut self, file: i64) -> Result<bool> {
         if self.is_open {
             // Passages are of files that can be searched, of no others.
             return Ok(true);
         }
-        let sql = format!("SELECT 1 FROM files f WHERE f.id = ? AND {}", self.sql);
-        let values = std::iter::once(Value::Integer(file)).chain(self.values.iter().cloned());
-        Ok(db.prepare_cached(&sql)?.exists(params_from_iter(values))?)
-    }
-
-    /// All files that fit, for a filter that lets few through.
-    pub(super) fn files(&self, db: &Connection) -> Result<HashSet<i64>> {
-        let sql = format!("SELECT f.id FROM files f WHERE {}", self.sql);
-        let mut query = db.prepare_cached(&sql)?;
-        let rows = query.query_map(params_from_iter(self.values.iter()), |row| row.get(0))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        if let Some(&known) = self.known.get(&file) {
+            return Ok(known);
+        }
+        self.query.raw_bind_parameter(self.file, file)?;
+        let fits = self.query.raw_query().next()?.is_some();
+        self.known.insert(file, fits);
+        Ok(fits)
     }
 }

@@ -18,7 +18,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::digest::link_key;
-use super::write::first_passage;
+use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
 use compare::compare;
 use condition::FoundPassage;
@@ -120,9 +120,11 @@ pub(crate) fn search(
         return hits(db, query, text, found, partial);
     }
     let known = terms::look_up(db, query)?;
-    if let Some(compared) = compare(db, &known.query, &known.holders)? {
+    if let Some(compared) = compare(db, &known.query, &known.holders, &condition)? {
         partial = compared.partial;
-        found = condition.matching(db, &compared, limit)?;
+        let best = compared.best.into_iter().take(limit);
+        found =
+            best.map(|(passage, score)| (passage, score, passage / PASSAGES_PER_FILE)).collect();
     }
     for file in named(db, text, &condition)? {
         if !found.iter().any(|(_, _, of)| *of == file) {

@@ -1,0 +1,143 @@
+//! What a project was like at a moment, told by how it differs from now: whoever wants to know
+//! looks at what was changed since, however large the project is.
+
+use std::collections::HashMap;
+
+use memoranda_core::graph::LinkCandidate;
+use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::path::NotePath;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::history::{Moment, position};
+use super::listing::{RelationRow, relations, relations_named};
+use super::{links, project_id_of};
+use crate::error::Result;
+
+/// A file that was different at a moment from what it is now.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ChangedFile {
+    /// Where it lies or lay.
+    pub path: NotePath,
+    /// Its number in the index, if it is there now.
+    pub now: Option<i64>,
+    /// What it was, if it was there then.
+    pub then: Option<PastFile>,
+}
+
+/// A file as the history knew it at a moment.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PastFile {
+    /// Which version it was.
+    pub hash: ContentHash,
+    /// The permalink that it had been given, if it differed from the one it would get by itself.
+    pub permalink: Option<String>,
+}
+
+/// Every file of a project that was different at a moment, by path.
+pub(crate) fn changed_since(
+    db: &Connection,
+    project: &ProjectName,
+    moment: Moment,
+) -> Result<Vec<ChangedFile>> {
+    let (logical, commit_row) = position(db, moment)?;
+    let project = project_id_of(db, project)?;
+    let mut later = db.prepare_cached(
+        "SELECT DISTINCT c.path FROM commits k CROSS JOIN changes c ON c.commit_row = k.row \
+         WHERE k.logical_ms >= ?2 AND (k.logical_ms > ?2 OR k.row > ?3) AND c.project = ?1 \
+         ORDER BY c.path",
+    )?;
+    let mut then = db.prepare_cached(
+        "SELECT after, permalink FROM changes WHERE project = ?1 AND path = ?2 \
+         AND logical_ms <= ?3 AND (logical_ms < ?3 OR commit_row <= ?4) \
+         ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1",
+    )?;
+    let mut now = db.prepare_cached(
+        "SELECT id, hash FROM files WHERE project = ? AND path = ? AND kind <> 0",
+    )?;
+    let mut changed = Vec::new();
+    let paths = later.query_map(params![project, logical, commit_row], |row| row.get(0))?;
+    for path in paths {
+        let path: String = path?;
+        let then = then
+            .query_row(params![project, path, logical, commit_row], |row| {
+                let hash = row.get::<_, Option<[u8; 32]>>(0)?.map(ContentHash);
+                let permalink = row.get(1)?;
+                Ok(hash.map(|hash| PastFile { hash, permalink }))
+            })
+            .optional()?
+            .flatten();
+        let now = now
+            .query_row(params![project, path], |row| {
+                let hash = row.get::<_, Option<[u8; 32]>>(1)?.map(ContentHash);
+                Ok((row.get::<_, i64>(0)?, hash))
+            })
+            .optional()?;
+        let is_same = match (&then, &now) {
+            (None, None) => true,
+            (Some(then), Some((_, now))) => Some(then.hash) == *now,
+            _ => false,
+        };
+        if let Ok(path) = NotePath::parse(&path)
+            && !is_same
+        {
+            changed.push(ChangedFile { path, now: now.map(|(id, _)| id), then });
+        }
+    }
+    Ok(changed)
+}
+
+/// The relations between notes of a project that begin or end at any of these.
+pub(crate) fn relations_around(
+    db: &Connection,
+    project: &ProjectName,
+    files: &[i64],
+) -> Result<Vec<RelationRow>> {
+    let project = project_id_of(db, project)?;
+    let mut found = Vec::new();
+    for file in files {
+        let from = "WHERE r.file = ? AND r.project = ? ORDER BY r.n";
+        found.extend(relations(db, from, [*file, project])?);
+    }
+    found.extend(relations_into(db, project, files)?);
+    Ok(found)
+}
+
+/// The relations of a project that lead to one of these notes, or that have one of these names.
+pub(crate) fn relations_concerning(
+    db: &Connection,
+    project: &ProjectName,
+    files: &[i64],
+    keys: &[String],
+) -> Result<Vec<RelationRow>> {
+    let project = project_id_of(db, project)?;
+    let mut found = relations_into(db, project, files)?;
+    found.retain(|relation| keys.binary_search(&relation.key).is_err());
+    for key in keys {
+        found.extend(relations_named(db, project, key)?);
+    }
+    Ok(found)
+}
+
+fn relations_into(db: &Connection, project: i64, files: &[i64]) -> Result<Vec<RelationRow>> {
+    let mut found = Vec::new();
+    for file in files {
+        let to = "JOIN files f ON f.id = r.file \
+                  WHERE r.target_file = ? AND f.project = ? ORDER BY r.file, r.n";
+        found.extend(relations(db, to, [*file, project])?);
+    }
+    Ok(found)
+}
+
+/// The files that each of these keys can mean in a project, the shortest path first.
+pub(crate) fn named(
+    db: &Connection,
+    project: &ProjectName,
+    keys: &[String],
+) -> Result<HashMap<String, Vec<LinkCandidate<i64>>>> {
+    let project = project_id_of(db, project)?;
+    let mut found = HashMap::with_capacity(keys.len());
+    for key in keys {
+        found.insert(key.clone(), links::candidates(db, project, key)?);
+    }
+    Ok(found)
+}
