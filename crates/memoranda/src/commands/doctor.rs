@@ -2,9 +2,10 @@
 
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
-use memoranda_engine::{CheckReport, DoctorReport, Memory, Place};
+use memoranda_engine::{CheckReport, DoctorReport, Memory, ModelStatus, Place};
 use serde::Serialize;
 
+use super::status::{ModelJson, meaning};
 use super::sync::{SyncJson, sentence};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -27,7 +28,8 @@ Examples:
 JSON (--json):
   {agrees, repaired, files, commits, damage: [{segment, offset, bytes}], unkept: [{project, path}],
   stale: [{project, path}], differing: [table], unavailable: [{project, reason}],
-  problems: [{project, path, line, message}], sync: as of `memoranda sync`}")]
+  problems: [{project, path, line, message}], model: as of `memoranda status`, sync: as of
+  `memoranda sync`}")]
 pub(crate) struct Args {
     /// Make the index anew if it disagrees.
     #[arg(long)]
@@ -46,6 +48,7 @@ struct DoctorJson {
     differing: Vec<String>,
     unavailable: Vec<UnavailableJson>,
     problems: Vec<ProblemJson>,
+    model: Option<ModelJson>,
     sync: SyncJson,
 }
 
@@ -81,12 +84,36 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         drop(progress);
         report = checked(memory)?;
     }
+    let model = model(memory)?;
     if session.is_json() {
-        session.printer.json(&wire(&report, repaired))?;
+        session.printer.json(&wire(&report, repaired, model.as_ref()))?;
     } else {
         print(session, &report, repaired)?;
+        print_model(&session.printer, model.as_ref())?;
     }
     if report.check.agrees() { Ok(Exit::Done) } else { Ok(Exit::NotFound) }
+}
+
+/// How the model is that was chosen, with a question asked of it to see whether it can answer.
+fn model(memory: &Memory) -> Result<Option<ModelStatus>> {
+    let mut status = memory.model_status()?;
+    if let (Some(status), Some(Err(error))) = (&mut status, memory.try_model()) {
+        status.coverage = Err(error.to_string());
+    }
+    Ok(status)
+}
+
+fn print_model(printer: &Printer, model: Option<&ModelStatus>) -> Result<()> {
+    let text = format!("meanings are compared {}", meaning(model));
+    match model.map(|model| &model.coverage) {
+        Some(Err(_)) => note(printer, &visible(&text)),
+        Some(Ok(coverage)) if coverage.covered < coverage.passages => {
+            note(printer, &visible(&text))?;
+            printer.hint("`memoranda embed` makes the rest; a running server does it by itself");
+            Ok(())
+        }
+        _ => ok(printer, &visible(&text)),
+    }
 }
 
 fn checked(memory: &Memory) -> Result<DoctorReport> {
@@ -170,7 +197,7 @@ fn problems(check: &CheckReport) -> Vec<(Place, usize, String)> {
     check.problems.iter().flat_map(of).collect()
 }
 
-fn wire(report: &DoctorReport, repaired: bool) -> DoctorJson {
+fn wire(report: &DoctorReport, repaired: bool, model: Option<&ModelStatus>) -> DoctorJson {
     let check = &report.check;
     let places = |places: &[(ProjectName, NotePath)]| {
         let place = |(project, path): &(ProjectName, NotePath)| {
@@ -212,6 +239,7 @@ fn wire(report: &DoctorReport, repaired: bool) -> DoctorJson {
                 message,
             })
             .collect(),
+        model: model.map(ModelJson::from),
         sync: SyncJson::from(&report.sync),
     }
 }
