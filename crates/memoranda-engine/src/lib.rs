@@ -63,9 +63,9 @@ pub use write::{AddRequest, WriteMode, WriteOutcome, WriteRequest, Written};
 pub use memoranda_core as core;
 pub use memoranda_store::{
     Browse, CheckReport, Conflict, Correction, Counts, Coverage, Entry, EntryKind, FileKind,
-    FileSummary, Folder, FolderFact, FolderSum, GraphNode, HardLinks, HistoryFilter, ListFilter,
-    ListOrder, Listing, Moment, NameOf, NodeRow, ObservationRow, OpenOptions, Past, PastFile,
-    Problems, Project, ProjectPlace, RelationRow, SearchFilter, StoreError, SyncProgress,
+    FileSummary, Folder, FolderFact, FolderSum, Following, GraphNode, HardLinks, HistoryFilter,
+    ListFilter, ListOrder, Listing, Moment, NameOf, NodeRow, ObservationRow, OpenOptions, Past,
+    PastFile, Problems, Project, ProjectPlace, RelationRow, SearchFilter, StoreError, SyncProgress,
     SyncReport, Vacuum, VacuumReport, VacuumWhat, clock, faults, hash,
 };
 

@@ -2,6 +2,8 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::rc::Rc;
 
 use crate::error::Result;
 use crate::piece::Piece;
@@ -27,7 +29,7 @@ pub struct Progress {
 /// Takes what a reader finds.
 pub struct Intake<'a> {
     keep: &'a mut dyn FnMut(Piece, Progress) -> Result<()>,
-    progress: Cell<Progress>,
+    progress: Rc<Cell<Progress>>,
     /// What could not be taken.
     pub problems: Vec<Problem>,
     /// What was left out on purpose, and how often.
@@ -37,7 +39,7 @@ pub struct Intake<'a> {
 impl<'a> Intake<'a> {
     /// An intake that hands every piece on.
     pub fn new(keep: &'a mut dyn FnMut(Piece, Progress) -> Result<()>) -> Self {
-        Self { keep, progress: Cell::default(), problems: Vec::new(), skipped: BTreeMap::default() }
+        Self { keep, progress: Rc::default(), problems: Vec::new(), skipped: BTreeMap::default() }
     }
 
     /// Takes a piece.
@@ -55,13 +57,35 @@ impl<'a> Intake<'a> {
         *self.skipped.entry(why).or_default() += 1;
     }
 
-    /// Tells how much there is.
+    /// Tells how much there is, of which nothing is done yet.
     pub(crate) fn total(&self, total: u64) {
-        self.progress.set(Progress { total, ..self.progress.get() });
+        self.progress.set(Progress { done: 0, total });
     }
 
     /// Tells how much is done.
     pub(crate) fn done(&self, done: u64) {
         self.progress.set(Progress { done, ..self.progress.get() });
+    }
+
+    /// What is read of something of so many bytes is done. What was not told before comes to
+    /// what there is.
+    pub(crate) fn counted<R: Read>(&self, from: R, size: u64) -> impl Read + use<R> {
+        let Progress { done, total } = self.progress.get();
+        self.progress.set(Progress { done, total: total.max(done + size) });
+        Counted { from, progress: Rc::clone(&self.progress) }
+    }
+}
+
+struct Counted<R> {
+    from: R,
+    progress: Rc<Cell<Progress>>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(into)?;
+        let Progress { done, total } = self.progress.get();
+        self.progress.set(Progress { done: done + read as u64, total });
+        Ok(read)
     }
 }

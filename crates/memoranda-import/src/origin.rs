@@ -117,23 +117,47 @@ impl Origin {
     ) -> Result<R> {
         let doing = || format!("read {name}");
         match self {
-            Self::Bytes(bytes) => read(&mut Cursor::new(bytes), intake),
-            Self::File(path) => {
-                let file = File::open(path).map_err(ImportError::io(doing()))?;
-                intake.total(file.metadata().map_or(0, |file| file.len()));
-                read(&mut BufReader::new(file), intake)
+            Self::Bytes(bytes) => {
+                let from = intake.counted(Cursor::new(bytes), bytes.len() as u64);
+                read(&mut BufReader::new(from), intake)
             }
-            Self::Folder(path) => {
-                let file = File::open(path.join(name)).map_err(ImportError::io(doing()))?;
-                intake.total(file.metadata().map_or(0, |file| file.len()));
-                read(&mut BufReader::new(file), intake)
+            Self::File(path) | Self::Folder(path) => {
+                let path = self.place_of(path, name);
+                let file = File::open(path).map_err(ImportError::io(doing()))?;
+                let size = file.metadata().map_or(0, |file| file.len());
+                read(&mut BufReader::new(intake.counted(file, size)), intake)
             }
             Self::Zip(path) => {
                 let mut zip = opened_zip(path)?;
-                let mut file = zip.by_name(name).map_err(|e| bad_zip(path, &e))?;
-                intake.total(file.size());
-                read(&mut file, intake)
+                let file = zip.by_name(name).map_err(|e| bad_zip(path, &e))?;
+                let size = file.size();
+                read(&mut intake.counted(file, size), intake)
             }
+        }
+    }
+
+    /// Tells how much there is in several files, before the first is opened.
+    pub(crate) fn expect(&self, names: &[String], intake: &Intake<'_>) -> Result<()> {
+        let sizes: u64 = match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::File(path) | Self::Folder(path) => {
+                let places = names.iter().map(|name| self.place_of(path, name));
+                places.map(|place| fs::metadata(place).map_or(0, |file| file.len())).sum()
+            }
+            Self::Zip(path) => {
+                let mut zip = opened_zip(path)?;
+                names.iter().map(|name| zip.by_name(name).map_or(0, |file| file.size())).sum()
+            }
+        };
+        intake.total(sizes);
+        Ok(())
+    }
+
+    /// Where a file of that name lies on the disk.
+    fn place_of(&self, path: &Path, name: &str) -> PathBuf {
+        match self {
+            Self::Folder(_) => path.join(name),
+            _ => path.to_owned(),
         }
     }
 

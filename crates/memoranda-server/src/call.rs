@@ -10,6 +10,8 @@ use memoranda_engine::{Memory, Who};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+use crate::mcp::Notes;
+
 /// The shortest time between two words about progress.
 const PROGRESS_PAUSE: Duration = Duration::from_millis(100);
 
@@ -39,11 +41,16 @@ impl Job {
     pub(crate) async fn run(
         self,
         progress: Option<mpsc::Sender<Progress>>,
+        notes: Option<Notes>,
     ) -> Result<(ToolResult, Said), Broken> {
         let cancelled = CancelOnDrop(Arc::new(AtomicBool::new(false)));
         let flag = Arc::clone(&cancelled.0);
         let tool = self.tool;
-        let task = tokio::task::spawn_blocking(move || self.run_here(progress.as_ref(), &flag));
+        let work = move || self.run_here(progress.as_ref(), &flag);
+        let task = tokio::task::spawn_blocking(move || match notes {
+            Some(notes) => tracing::subscriber::with_default(notes, work),
+            None => work(),
+        });
         task.await.map_err(|error| {
             tracing::error!(tool = tool.name, %error, "the tool broke down");
             Broken

@@ -9,7 +9,7 @@ use memoranda_dialects::{Exchange, PromptDef, ResourceDef, Selection, Settings, 
 use subtle::ConstantTimeEq as _;
 
 use crate::error::ServerError;
-use crate::mcp::Sessions;
+use crate::mcp::{Logging, Sessions};
 
 /// Everything that a server may do and how.
 #[derive(Clone)]
@@ -24,6 +24,8 @@ pub struct ServerConfig {
     pub extra: Extra,
     /// Whether HTTP keeps sessions for clients of the revisions that know them.
     pub sessions: Sessions,
+    /// Where what is noted while a tool runs goes.
+    pub logging: Logging,
     /// Where HTTP listens.
     pub bind: SocketAddr,
     /// What an HTTP client must show. Needed when others than this machine can connect.
@@ -47,6 +49,7 @@ impl ServerConfig {
             server_version: server_version.into(),
             extra: Extra::default(),
             sessions: Sessions::None,
+            logging: Logging::Process,
             bind: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), DEFAULT_PORT),
             token: None,
             allowed_hosts: Vec::new(),

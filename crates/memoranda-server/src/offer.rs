@@ -13,7 +13,7 @@ use memoranda_dialects::{
 use memoranda_engine::Memory;
 
 use crate::config::{Extra, ServerConfig, Speaker};
-use crate::mcp::{Seal, Sessions};
+use crate::mcp::{Feed, Logging, Seal, Sessions};
 
 /// What every way in works with: the vault, the settings, the tools.
 pub(crate) struct Offer {
@@ -23,6 +23,9 @@ pub(crate) struct Offer {
     /// What seals the words that tools keep at the client.
     pub(crate) seal: Seal,
     pub(crate) sessions: Sessions,
+    pub(crate) logging: Logging,
+    /// The one watch on the vault for all who want to hear of changes.
+    pub(crate) feed: Feed,
     offered: Offered,
 }
 
@@ -43,6 +46,8 @@ impl Offer {
             version: config.server_version.clone(),
             seal: Seal::new(),
             sessions: config.sessions,
+            logging: config.logging,
+            feed: Feed::default(),
             offered: Offered { tools: tools.into(), extra: config.extra },
         })
     }

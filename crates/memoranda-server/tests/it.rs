@@ -19,5 +19,7 @@ mod guard;
 mod http;
 #[path = "it/snapshots.rs"]
 mod snapshots;
+#[path = "it/subscriptions.rs"]
+mod subscriptions;
 #[path = "it/tables.rs"]
 mod tables;

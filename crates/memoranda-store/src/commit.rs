@@ -5,16 +5,13 @@
 //! turns out to hold something else than was read (an editor saved in between) makes the whole
 //! change be taken back and decided again.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 
 use memoranda_core::change::{
     Action, Author, Change, Channel, Commit, Expect, FileChange, Operation,
 };
-use memoranda_core::graph::LinkCandidate;
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
-use rusqlite::Connection;
 
 use crate::apply::{Applied, Apply, Placing};
 use crate::clock;
@@ -22,12 +19,10 @@ use crate::error::{Result, StoreError};
 use crate::faults::{self, Step};
 use crate::files::{self, Found, MAX_FILE_BYTES, Root};
 use crate::index::digest::{Digest, digest, is_text};
-use crate::index::{
-    self, Batch, FileSummary, FolderSum, ListFilter, ListOrder, NodeRow, ObservationRow, Put,
-    RelationRow, history,
-};
+use crate::index::{Batch, Put, history};
 use crate::log::{Body, FileNote, Placed, Record};
 use crate::session::Session;
+use crate::view::{Seen, View};
 use crate::{Inner, observe};
 
 /// How often a change is decided anew because an editor saved in between.
@@ -57,110 +52,6 @@ pub struct Conflict {
     pub found: Option<ContentHash>,
 }
 
-/// The files as they are while the lock is held, for a change to be decided on.
-pub struct View<'a> {
-    inner: &'a Inner,
-    db: &'a Connection,
-    /// What was read: the decision holds only as long as that is there.
-    seen: RefCell<Vec<(ProjectName, NotePath, Option<ContentHash>)>>,
-}
-
-impl View<'_> {
-    /// Reads a file; `None` if there is none.
-    pub fn read(&self, project: &ProjectName, path: &NotePath) -> Result<Option<Found>> {
-        let found = self.inner.read(project, path)?;
-        let hash = found.as_ref().map(|found| found.hash);
-        self.seen.borrow_mut().push((project.clone(), path.clone(), hash));
-        Ok(found)
-    }
-
-    /// All files at or below a place, hidden and ignored ones too, and the folders they lie in.
-    pub fn below(&self, project: &ProjectName, folder: &NotePath) -> Result<files::Below> {
-        self.inner.vault.project(project.as_str())?.root()?.below(folder)
-    }
-
-    /// What the index knows of a file, as of the last commit.
-    pub fn file(&self, project: &ProjectName, path: &NotePath) -> Result<Option<FileSummary>> {
-        index::at(self.db, project, path)
-    }
-
-    /// Files that fit a filter, as of the last commit.
-    pub fn list(
-        &self,
-        filter: &ListFilter,
-        order: ListOrder,
-        limit: usize,
-        offset: usize,
-    ) -> Result<Vec<FileSummary>> {
-        index::list(self.db, filter, order, limit, offset)
-    }
-
-    /// The files of a project that have this permalink, as of the last commit.
-    pub fn with_permalink(
-        &self,
-        project: &ProjectName,
-        permalink: &str,
-    ) -> Result<Vec<FileSummary>> {
-        index::with_permalink(self.db, project, permalink)
-    }
-
-    /// The files that a name can mean in a project, as of the last commit.
-    pub fn link_candidates(
-        &self,
-        project: &ProjectName,
-        name: &str,
-    ) -> Result<Vec<LinkCandidate<i64>>> {
-        let project = index::project_id_of(self.db, project)?;
-        index::link_candidates(self.db, project, &index::digest::link_key(name))
-    }
-
-    /// The relations by a name, as of the last commit.
-    pub fn relations_named(&self, project: &ProjectName, name: &str) -> Result<Vec<RelationRow>> {
-        let project = index::project_id_of(self.db, project)?;
-        index::relations_named(self.db, project, &index::digest::link_key(name))
-    }
-
-    /// What the index knows of a file, by its number.
-    pub fn by_id(&self, id: i64) -> Result<Option<FileSummary>> {
-        index::by_id(self.db, id)
-    }
-
-    /// The facts of a file, as of the last commit.
-    pub fn observations(&self, file: i64) -> Result<Vec<ObservationRow>> {
-        index::observations(self.db, file)
-    }
-
-    /// The notes of exactly this title in a folder, the shortest path first.
-    pub fn titled(
-        &self,
-        project: &ProjectName,
-        folder: &str,
-        title: &str,
-    ) -> Result<Vec<LinkCandidate<i64>>> {
-        index::nodes::titled(self.db, project, folder, title)
-    }
-
-    /// Files whose names some systems could not tell from this one.
-    pub fn twins(&self, project: &ProjectName, path: &NotePath) -> Result<Vec<NotePath>> {
-        index::by_key(self.db, project, path)
-    }
-
-    /// Every note of a folder, not of those below it.
-    pub fn nodes(&self, project: &ProjectName, folder: &str) -> Result<Vec<NodeRow>> {
-        index::nodes::nodes(self.db, project, folder)
-    }
-
-    /// The folders of a project that hold notes.
-    pub fn folders(&self, project: &ProjectName) -> Result<Vec<FolderSum>> {
-        index::nodes::folders(self.db, project)
-    }
-
-    /// The relations to a file, as of the last commit.
-    pub fn relations_to(&self, file: i64) -> Result<Vec<RelationRow>> {
-        index::relations_to(self.db, file)
-    }
-}
-
 impl Inner {
     /// Decides on a change with the files as they are, and makes it.
     pub(crate) fn commit<E: From<StoreError>>(
@@ -186,9 +77,9 @@ impl Inner {
     ) -> Result<Outcome, E> {
         self.with_session(|session| {
             for _ in 0..MAX_TRIES {
-                let view = View { inner: self, db: session.db, seen: RefCell::default() };
+                let view = View::new(self, session.db);
                 let change = decide(&view)?;
-                match make(session, author, change, &view.seen.into_inner()) {
+                match make(session, author, change, &view.into_seen()) {
                     Ok(Made::Done(outcome)) => return Ok(outcome),
                     Ok(Made::Raced) => {}
                     Err(e) => {
@@ -227,7 +118,7 @@ fn make(
     session: &mut Session<'_>,
     author: &Author,
     mut change: Change,
-    seen: &[(ProjectName, NotePath, Option<ContentHash>)],
+    seen: &[Seen],
 ) -> Result<Made> {
     let (roots, spelt) = open_roots(session, &mut change)?;
     let is_outdated = |project: &ProjectName, path: &NotePath, found: Option<&Found>| {

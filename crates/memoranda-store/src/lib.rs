@@ -16,6 +16,7 @@ mod commit;
 mod error;
 mod files;
 mod folder;
+mod follow;
 mod index;
 mod lock;
 mod log;
@@ -28,6 +29,7 @@ mod sync;
 mod uses;
 mod vacuum;
 mod vault;
+mod view;
 mod watch;
 
 use std::collections::HashMap;
@@ -46,7 +48,7 @@ use memoranda_core::query::Query;
 
 pub use archive::{ExportReport, ImportReport};
 pub use check::CheckReport;
-pub use commit::{Conflict, Outcome, View};
+pub use commit::{Conflict, Outcome};
 pub use error::{Result, StoreError};
 pub use files::records::Claim;
 pub use files::{
@@ -54,6 +56,7 @@ pub use files::{
     Privacy, hash,
 };
 pub use folder::Folder;
+pub use follow::Following;
 pub use index::{
     Browse, CandidateNote, CandidatePassage, Candidates, Correction, Counts, Coverage, FileKind,
     FileSummary, FolderFact, FolderSum, Gone, GraphNode, HistoryFilter, ListFilter, ListOrder,
@@ -64,6 +67,7 @@ pub use log::{LogDamage, Purged};
 pub use sync::{SyncProgress, SyncReport};
 pub use vacuum::{Vacuum, VacuumReport, VacuumWhat};
 pub use vault::{FORMAT, OpenOptions, Project, ProjectPlace};
+pub use view::View;
 
 use checkpoint::Background;
 use index::{Caches, Index, IndexFile, history};
@@ -134,6 +138,12 @@ impl Store {
     /// them. Once for many changes is enough.
     pub fn tell_changes(&self, listener: Sender<()>) {
         *self.inner.listener() = Some(listener);
+    }
+
+    /// Calls `changed` soon after every change of the vault, whoever made it, until what is
+    /// returned is dropped. A person's edit counts when a process that watches has noticed it.
+    pub fn follow(&self, changed: impl Fn() + Send + 'static) -> Result<Following> {
+        self.inner.follow(changed)
     }
 
     /// Whether some process notices people's edits on this vault as they happen.

@@ -103,7 +103,7 @@ impl Inner {
             .files
             .iter()
             .filter(|file| match rows.remove(file.path.as_str()) {
-                Some(row) => row.kind == FileKind::Known || !is_as_seen(&row, file),
+                Some(row) => row.kind == FileKind::Known || !is_as_seen(&row, file.stat),
                 None => true,
             })
             .map(|file| Walked { path: file.path.clone(), stat: file.stat })
@@ -168,11 +168,10 @@ impl Inner {
                 Err(StoreError::NotAFile { .. }) => None,
                 Err(_) => continue,
             };
+            // Our own writes are events too, and the index has them already.
+            let row = known.iter().find(|(at, _)| at == path).map(|(_, row)| row);
             match stat {
-                // Our own writes are events too, and the index has them already. An edit within
-                // the same tick of the clock is found by the next walk, which trusts no such row.
-                Some(stat)
-                    if known.iter().any(|(at, row)| at == path && is_the_same(row, stat)) => {}
+                Some(stat) if row.is_some_and(|row| is_still(&root, path, row, stat)) => {}
                 Some(stat) if !root.ignores(path) => {
                     look.suspects.push(Walked { path: path.clone(), stat });
                 }
@@ -310,13 +309,50 @@ fn rows(db: &rusqlite::Connection, name: &ProjectName) -> Result<HashMap<String,
     index::all_rows(db, project)
 }
 
-/// Whether a file looks as the index says, be it at a time that proves nothing.
-fn is_the_same(row: &FileRow, stat: FileStat) -> bool {
-    row.kind != FileKind::Known && row.stat == stat
+/// Whether a file is as the index says. At a time that proves nothing it is read, for somebody may
+/// have changed it within the same tick of the clock.
+fn is_still(root: &Root, path: &NotePath, row: &FileRow, stat: FileStat) -> bool {
+    let read = || root.read(path).is_ok_and(|found| found.map(|found| found.hash) == row.hash);
+    row.kind != FileKind::Known && row.stat == stat && (is_as_seen(row, stat) || read())
 }
 
 /// Whether a file looks as it did when it was last read, at a time that proves something.
-fn is_as_seen(row: &FileRow, file: &Walked) -> bool {
-    let newest = file.stat.mtime_ns.max(file.stat.ctime_ns);
-    row.stat == file.stat && newest.saturating_add(CLOCK_TICK_NS) < row.checked_ns
+fn is_as_seen(row: &FileRow, stat: FileStat) -> bool {
+    let newest = stat.mtime_ns.max(stat.ctime_ns);
+    row.stat == stat && newest.saturating_add(CLOCK_TICK_NS) < row.checked_ns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::{FileRules, HardLinks, Privacy, own};
+
+    /// Whether a file that was last looked at so long after its last change counts as unchanged,
+    /// when the index knows it with these bytes.
+    #[track_caller]
+    fn check(indexed: &str, on_disk: &str, looked_after_ns: i64, expected: bool) {
+        let folder = tempfile::TempDir::new().unwrap();
+        own::write_plain(&folder.path().join("a.md"), on_disk.as_bytes()).unwrap();
+        let rules = FileRules { privacy: Privacy::Shared, hard_links: HardLinks::Refuse };
+        let root = Root::open(folder.path(), rules).unwrap();
+        let path = NotePath::parse("a.md").unwrap();
+        let stat = root.stat(&path).unwrap().unwrap();
+        let row = FileRow {
+            id: 1,
+            kind: FileKind::Markdown,
+            stat,
+            checked_ns: stat.mtime_ns.max(stat.ctime_ns) + looked_after_ns,
+            hash: Some(crate::files::hash(indexed.as_bytes())),
+            permalink: String::new(),
+        };
+        assert_eq!(is_still(&root, &path, &row, stat), expected);
+    }
+
+    #[test]
+    fn an_edit_within_one_tick_of_the_clock_is_not_passed_over() {
+        check("ours", "ours", 1, true);
+        check("ours", "hand", 1, false);
+        // A later look would have seen a later time.
+        check("ours", "hand", 2 * CLOCK_TICK_NS, true);
+    }
 }

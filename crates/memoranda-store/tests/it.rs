@@ -30,6 +30,9 @@ mod clients;
 #[path = "it/aside.rs"]
 mod aside;
 
+#[path = "it/follow.rs"]
+mod follow;
+
 #[path = "it/imported.rs"]
 mod imported;
 

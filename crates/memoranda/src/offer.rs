@@ -20,7 +20,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[derive(clap::Args)]
 pub(crate) struct OfferArgs {
     /// The sets of tools to offer; `default` and `all` are sets too.
-    #[arg(long, value_name = "SETS", value_delimiter = ',')]
+    #[arg(long, alias = "toolset", value_name = "SETS", value_delimiter = ',')]
     toolsets: Option<Vec<String>>,
 
     /// Single tools to offer; without --toolsets only these.

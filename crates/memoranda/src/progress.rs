@@ -24,18 +24,24 @@ impl Progress {
 
     /// Tells how far reading notes has come.
     pub(crate) fn update(&mut self, progress: SyncProgress) {
-        self.show("Reading notes", progress.done as u64, progress.total as u64);
+        let counted = "{msg} {bar:30} {pos}/{len}";
+        self.draw("Reading notes", counted, progress.done as u64, progress.total as u64);
     }
 
-    /// Tells how far some work has come; without a total there is nothing to show.
+    /// Tells how far some work has come, in whatever unit; without a total there is nothing to
+    /// show.
     pub(crate) fn show(&mut self, doing: &'static str, done: u64, total: u64) {
+        self.draw(doing, "{msg} {bar:30} {percent:>3}%", done, total);
+    }
+
+    fn draw(&mut self, doing: &'static str, template: &str, done: u64, total: u64) {
         if !self.wanted || total == 0 || self.begun.elapsed() < PATIENCE {
             return;
         }
         let bar = self.bar.get_or_insert_with(|| {
             let target = ProgressDrawTarget::stderr_with_hz(10);
             let bar = ProgressBar::with_draw_target(None, target);
-            let style = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len}");
+            let style = ProgressStyle::with_template(template);
             style.map(|style| bar.set_style(style)).ok();
             bar.set_message(doing);
             bar

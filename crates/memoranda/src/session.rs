@@ -90,13 +90,33 @@ impl Session {
 
     /// The vault, which must be there.
     pub(crate) fn memory(&self) -> Result<&Memory> {
-        let home = self.settings()?.home();
-        if !home.join(".memoranda").is_dir() {
+        if !self.has_vault()? {
+            let home = self.settings()?.home();
             let shown = home.display();
             return Err(CommandError::configuration(format!("there is no vault at {shown}"))
                 .hint("`memoranda init` makes it; `--home DIR` names another"));
         }
         self.made()
+    }
+
+    /// Whether there is a vault.
+    pub(crate) fn has_vault(&self) -> Result<bool> {
+        Ok(self.settings()?.home().join(".memoranda").is_dir())
+    }
+
+    /// An empty vault that vanishes with the folder beside it: where there is none, a dry run has
+    /// something to look at, and makes nothing.
+    pub(crate) fn imagined(&self) -> Result<(Memory, tempfile::TempDir)> {
+        let folder = tempfile::Builder::new().prefix("memoranda-dry-run-").tempdir();
+        let folder = folder.map_err(|e| CommandError::io("make a folder for the dry run", &e))?;
+        let memory = Memory::open(OpenOptions {
+            home: folder.path().join("home"),
+            cache: folder.path().join("cache"),
+            state: folder.path().join("state"),
+            file_sync: Duration::from_secs(60),
+            lock_patience: Duration::from_secs(10),
+        })?;
+        Ok((memory, folder))
     }
 
     /// The vault, with everything that people changed in its files taken in.

@@ -9,8 +9,8 @@ mod table;
 mod vector;
 mod word_piece;
 
-pub use sense::{Meant, MeantByChoice, Sense, UNLIKE, Wide, wide_dot, zero};
-pub use vector::{BYTES, DIMS, Vector, dot};
+pub use sense::{Meant, MeantByChoice, Sense, UNLIKE, Wide, WideProbe, zero};
+pub use vector::{BYTES, DIMS, Probe, Vector};
 
 use table::Table;
 use word_piece::Vocabulary;

@@ -74,14 +74,28 @@ impl Vector {
     }
 }
 
-/// The sum of products, in a form that compilers turn into instructions on many numbers at once.
-pub fn dot(a: &[i8; DIMS], b: &[i8; DIMS]) -> i32 {
-    const LANES: usize = 16;
-    let mut sums = [0i32; LANES];
-    for (a, b) in a.as_chunks::<LANES>().0.iter().zip(b.as_chunks::<LANES>().0) {
-        for ((sum, &a), &b) in sums.iter_mut().zip(a).zip(b) {
-            *sum += i32::from(i16::from(a) * i16::from(b));
-        }
+/// A vector that is compared with very many kept ones, in the form in which that is quickest.
+pub struct Probe {
+    scale: f32,
+    numbers: [i16; DIMS],
+}
+
+impl Probe {
+    /// The probe for a vector.
+    pub fn new(vector: &Vector) -> Self {
+        Self { scale: vector.scale, numbers: vector.numbers.map(i16::from) }
     }
-    sums.iter().sum()
+
+    /// How alike a vector in parts is.
+    pub fn similarity(&self, scale: f32, numbers: &[i8; DIMS]) -> f32 {
+        // Sixteen bits by sixteen, added in pairs: one instruction on every machine.
+        let products = numbers.iter().zip(&self.numbers);
+        let sum: i32 = products.map(|(&a, &b)| i32::from(a) * i32::from(b)).sum();
+        sum as f32 * scale * self.scale
+    }
+}
+
+/// The sum of products, in a form that compilers turn into instructions on many numbers at once.
+fn dot(a: &[i8; DIMS], b: &[i8; DIMS]) -> i32 {
+    a.iter().zip(b).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum()
 }

@@ -165,6 +165,29 @@ fn what_another_process_writes_and_deletes_is_found_and_gone_at_once() {
 }
 
 #[test]
+fn the_first_search_of_a_process_finds_what_later_ones_find() {
+    let (folder, memory) = household();
+    put(&memory, "pets.md", "# Animals\n\nThe parrot lives with the neighbours now.\n");
+    let gone = Place {
+        project: ProjectName::parse("main").unwrap(),
+        path: NotePath::parse("garden.md").unwrap(),
+    };
+    memory.delete(&who(), &DeleteRequest { place: gone, expected: None }).unwrap();
+    let scores = |memory: &Memory, text: &str| {
+        let request = SearchRequest { min_relevance: 0.0, ..asked(text) };
+        let page = memory.search(&request).unwrap();
+        page.results.iter().map(|r| (r.place.path.to_string(), r.score)).collect::<Vec<_>>()
+    };
+    for text in ["which pets live with us", "unpaid bills", "watering vegetables"] {
+        let fresh = open(&folder);
+        let (first, second) = (scores(&fresh, text), scores(&fresh, text));
+        assert_eq!(first, second, "{text}");
+        assert_eq!(first, scores(&memory, text), "{text}");
+        assert!(!first.is_empty() && first.iter().all(|(path, _)| path != "garden.md"), "{text}");
+    }
+}
+
+#[test]
 fn pages_fit_together() {
     let folder = TempDir::new().unwrap();
     let memory = open(&folder);

@@ -19,7 +19,10 @@ pub(super) fn read(origin: &Origin, target: &Target, intake: &mut Intake<'_>) ->
     let project = target.project("main")?;
     let folder = format!("{}/conversations", target.folder("chatgpt"));
     let is_single = matches!(origin, Origin::File(_) | Origin::Bytes(_));
-    for name in origin.names()?.iter().filter(|name| is_single || is_conversations(name)) {
+    let mut names = origin.names()?;
+    names.retain(|name| is_single || is_conversations(name));
+    origin.expect(&names, intake)?;
+    for name in &names {
         let mut each = |n: usize, value: Value, intake: &mut Intake<'_>| {
             conversation(&value, &format!("{name} [{n}]"), &project, &folder, intake)
         };

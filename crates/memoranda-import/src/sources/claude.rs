@@ -18,28 +18,32 @@ use crate::time;
 /// The longest text of an attachment that a conversation takes along, in bytes.
 const ATTACHMENT: usize = 64 << 10;
 
+/// What an export holds beside conversations.
+const BESIDE: [&str; 2] = ["projects.json", "memories.json"];
+
 pub(super) fn read(origin: &Origin, target: &Target, intake: &mut Intake<'_>) -> Result<()> {
     let project = target.project("main")?;
     let folder = target.folder("claude");
-    let names = origin.names()?;
     let is_single = matches!(origin, Origin::File(_) | Origin::Bytes(_));
+    let mut names = origin.names()?;
+    names.retain(|name| is_single || is_conversations(name) || BESIDE.contains(&last_of(name)));
+    origin.expect(&names, intake)?;
     for name in &names {
-        let last = name.rsplit('/').next().unwrap_or(name);
         let mut each = |n: usize, value: Value, intake: &mut Intake<'_>| {
             let at = format!("{name} [{n}]");
-            match last {
+            match last_of(name) {
                 "projects.json" => a_project(&value, &at, &project, &folder, intake),
                 "memories.json" => memories(&value, &at, &project, &folder, intake),
                 _ => conversation(&value, &at, &project, &folder, intake),
             }
         };
-        if is_single || is_conversations(name) || ["projects.json", "memories.json"].contains(&last)
-        {
-            origin
-                .with_file(name, intake, |from, intake| elements(from, name, intake, &mut each))?;
-        }
+        origin.with_file(name, intake, |from, intake| elements(from, name, intake, &mut each))?;
     }
     Ok(())
+}
+
+fn last_of(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
 }
 
 fn conversation(

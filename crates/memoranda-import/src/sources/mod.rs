@@ -77,3 +77,86 @@ fn needs_file(origin: &Origin, what: &str) -> Result<()> {
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests write what others export")]
+mod tests {
+    use std::fmt::Write as _;
+    use std::io::Write as _;
+
+    use serde_json::json;
+
+    use super::*;
+
+    const MANY: usize = 2000;
+
+    fn claude() -> String {
+        let one = |n| {
+            let said = json!([{ "sender": "human", "text": "word ".repeat(20) }]);
+            json!({ "uuid": format!("c{n}"), "name": "Talk", "chat_messages": said })
+        };
+        json!((0..MANY).map(one).collect::<Vec<_>>()).to_string()
+    }
+
+    fn chatgpt() -> String {
+        let one = |n| {
+            let content = json!({ "content_type": "text", "parts": ["word ".repeat(20)] });
+            let message = json!({ "author": { "role": "user" }, "content": content });
+            json!({ "id": format!("c{n}"), "mapping": { "a": { "message": message } } })
+        };
+        json!((0..MANY).map(one).collect::<Vec<_>>()).to_string()
+    }
+
+    fn jsonl() -> String {
+        (0..MANY).fold(String::new(), |mut text, n| {
+            let note = json!({ "project": "main", "path": format!("{n}.md"), "content": "word" });
+            writeln!(text, "{note}").unwrap();
+            text
+        })
+    }
+
+    /// The way that a bar goes is steady, and leads from the beginning to the end.
+    fn check(source: Source, origin: &Origin, pieces: usize) {
+        let mut steps = Vec::new();
+        let mut keep = |_, at| {
+            steps.push(at);
+            Ok(())
+        };
+        let mut intake = Intake::new(&mut keep);
+        read(source, origin, &Target::default(), &mut intake).unwrap();
+        assert!(intake.problems.is_empty(), "{:?}", intake.problems);
+        let name = source.name();
+        assert_eq!(steps.len(), pieces, "{name}");
+        let total = steps[0].total;
+        assert!(steps.iter().all(|at| at.total == total), "{name}: the end stays where it is");
+        assert!(steps.windows(2).all(|two| two[0].done <= two[1].done), "{name}");
+        assert!(steps[0].done * 10 < total, "{name}: {:?}", steps[0]);
+        assert!(steps[pieces / 2].done > total / 3, "{name}: {:?}", steps[pieces / 2]);
+        assert_eq!(steps[pieces - 1].done, total, "{name}");
+    }
+
+    #[test]
+    fn the_bar_moves_by_what_was_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let made: [(Source, fn() -> String); 3] =
+            [(Source::Claude, claude), (Source::ChatGpt, chatgpt), (Source::Jsonl, jsonl)];
+        for (source, make) in made {
+            let text = make();
+            let file = folder.path().join("conversations.json");
+            std::fs::write(&file, &text).unwrap();
+            check(source, &Origin::File(file), MANY);
+            check(source, &Origin::Bytes(text.into_bytes()), MANY);
+        }
+        // Several files have one bar.
+        let zipped = folder.path().join("export.zip");
+        let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+        for n in 0..3 {
+            let name = format!("conversations-00{n}.json");
+            zip.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+            let text = chatgpt().replace("\"id\":\"c", &format!("\"id\":\"c{n}-"));
+            zip.write_all(text.as_bytes()).unwrap();
+        }
+        std::fs::write(&zipped, zip.finish().unwrap().into_inner()).unwrap();
+        check(Source::ChatGpt, &Origin::Zip(zipped), 3 * MANY);
+    }
+}

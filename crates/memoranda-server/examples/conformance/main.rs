@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memoranda_engine::{Memory, OpenOptions};
-use memoranda_server::{Extra, ServerConfig, Sessions, run_http};
+use memoranda_server::{Extra, Logging, ServerConfig, Sessions, run_http};
 
 /// A picture of one red point, and a silent sound.
 const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
@@ -44,6 +44,7 @@ fn main() {
             resources: resources::RESOURCES,
         },
         sessions: Sessions::Kept,
+        logging: Logging::Client,
         ..ServerConfig::standard("0.0.0")
     };
     let listening = |address| println!("http://{address}/mcp");

@@ -61,8 +61,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         }
         said("Counted to 100.")
     }),
-    // Nothing here writes logs to the client, whether it wants them or not.
-    fixture("test_logging_tool", |_, _| said("Done, without a word in the client's log.")),
+    fixture("test_tool_with_logging", |_, _| noting()),
+    fixture("test_logging_tool", |_, _| noting()),
     sampling_tool("test_missing_capability"),
     sampling_tool("test_sampling"),
     sampling_tool("test_input_required_result_sampling"),
@@ -78,6 +78,16 @@ pub(crate) const TOOLS: &[ToolDef] = &[
     fixture("test_input_required_result_capabilities", asking::everything),
     fixture("test_input_required_result_multi_round", asking::in_rounds),
 ];
+
+/// Notes something at the beginning, in the middle and in the end.
+fn noting() -> ToolResult {
+    tracing::info!("Tool execution started");
+    std::thread::sleep(Duration::from_millis(50));
+    tracing::info!("Tool processing data");
+    std::thread::sleep(Duration::from_millis(50));
+    tracing::info!("Tool execution completed");
+    said("Noted three things.")
+}
 
 /// An answer that is its text.
 pub(crate) fn said(text: impl Into<String>) -> ToolResult {

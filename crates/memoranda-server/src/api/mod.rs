@@ -122,7 +122,7 @@ async fn call(
     };
     let (memory, client) = (Arc::clone(&app.offer.memory), Exchange::default());
     let job = Job { memory, settings, tool, who, arguments, client };
-    let answered = job.run(None).await;
+    let answered = job.run(None, None).await;
     // Nobody can be asked here: a tool that asks has said what it lacks in its answer.
     answered
         .map(|(result, _)| result)

@@ -81,8 +81,8 @@ pub(super) async fn ask(
         let state = said.state.map(|state| seal.close(about, &state));
         return Ok(Asked::Later(InputRequiredResult::new(Some(requests), state)));
     }
-    // Without a session nothing leads an answer back to the call that waits for it.
-    if context.extensions.get::<Parts>().is_some() && sessions == Sessions::None {
+    // Nothing leads an answer back to the call that waits for it.
+    if is_one_way(context, sessions) {
         return Ok(Asked::Never);
     }
     let mut answers = BTreeMap::new();
@@ -114,6 +114,12 @@ pub enum Sessions {
     None,
     /// A session for each client that greets.
     Kept,
+}
+
+/// Whether the client hears nothing but answers: over HTTP without a session there is no stream
+/// for what the server says of itself, and every request stands alone.
+pub(super) fn is_one_way(context: &RequestContext<RoleServer>, sessions: Sessions) -> bool {
+    context.extensions.get::<Parts>().is_some() && sessions == Sessions::None
 }
 
 fn can(able: &ClientCapabilities, question: &Question) -> bool {

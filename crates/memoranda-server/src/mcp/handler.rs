@@ -1,7 +1,9 @@
 //! The handler: what each request of the protocol gets as its answer, in either era.
 
-use std::sync::Arc;
+#![allow(deprecated, reason = "the older revisions know what newer ones have given up")]
+
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::http::header::USER_AGENT;
@@ -12,17 +14,21 @@ use memoranda_engine::core::change::Channel;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
     CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
-    GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult,
+    GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult, JsonObject,
     ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, Tool,
+    LoggingLevel, PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SetLevelRequestMethod,
+    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams,
 };
-use rmcp::service::RequestContext;
+use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use super::ask::{Asked, ROUNDS, Resumed, ask};
+use super::ask::{Asked, ROUNDS, Resumed, ask, is_one_way};
+use super::logging::{Logging, Note, Notes};
+use super::subscriptions::Subscriptions;
 use super::{about, blocking, completion, prompts, resources, tools};
 use crate::call::{Job, Progress, client_name};
 use crate::offer::{Offer, Offered};
@@ -35,16 +41,25 @@ const FIRST_ANSWERS: Duration = Duration::from_millis(150);
 
 type Context = RequestContext<RoleServer>;
 
-/// Answers the requests of the protocol. Holds nothing about any connection.
-#[derive(Clone)]
+/// Answers the requests of the protocol. Holds nothing about its connection but what the client
+/// has subscribed to.
 pub(crate) struct Handler {
     offer: Arc<Offer>,
     begun: Arc<AtomicBool>,
+    pub(super) subscriptions: Arc<Subscriptions>,
+    /// How much of what is noted the client wants to be told.
+    wants: Mutex<Option<LoggingLevel>>,
 }
 
 impl Handler {
     pub(crate) fn new(offer: Arc<Offer>) -> Self {
-        Self { offer, begun: Arc::default() }
+        let (subscriptions, wants) = (Arc::default(), Mutex::default());
+        Self { offer, begun: Arc::default(), subscriptions, wants }
+    }
+
+    /// One for another connection, with the same to offer.
+    pub(crate) fn for_another(&self) -> Self {
+        Self { begun: Arc::clone(&self.begun), ..Self::new(Arc::clone(&self.offer)) }
     }
 
     /// Starts the vault's background work, once, when the first answers are out.
@@ -71,18 +86,31 @@ impl Handler {
     }
 
     fn info(&self, offered: &Offered) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder()
+        let mut capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_prompts()
             .enable_resources()
+            .enable_resources_subscribe()
             .enable_completions()
             .build();
+        if self.offer.logging == Logging::Client {
+            capabilities.logging = Some(JsonObject::default());
+        }
         let about = Implementation::new("memoranda", &self.offer.version)
             .with_title("Memoranda")
             .with_description("One memory for all of a person's agents");
         ServerConfig::new(capabilities)
             .with_server_info(about)
             .with_instructions(self.offer.instructions(offered))
+    }
+
+    /// How much of what is noted this request's client wants to be told, if it is told any.
+    fn wanted(&self, context: &Context) -> Option<LoggingLevel> {
+        if self.offer.logging == Logging::Process {
+            return None;
+        }
+        let kept = self.wants.lock().unwrap_or_else(PoisonError::into_inner);
+        context.meta.log_level().or(*kept)
     }
 
     async fn call(
@@ -104,7 +132,7 @@ impl Handler {
                 arguments: arguments.clone(),
                 client: resumed.exchange(),
             };
-            let (result, said) = follow(job, &context).await?;
+            let (result, said) = follow(job, &context, self.wanted(&context)).await?;
             if said.questions.is_empty() {
                 return Ok(tools::answer(result, said.attached).into());
             }
@@ -119,10 +147,16 @@ impl Handler {
 }
 
 /// Makes a call, and tells the client how far it has come.
-async fn follow(job: Job, context: &Context) -> Result<(ToolResult, Said), ErrorData> {
+async fn follow(
+    job: Job,
+    context: &Context,
+    wanted: Option<LoggingLevel>,
+) -> Result<(ToolResult, Said), ErrorData> {
+    let (note, mut noted) = mpsc::channel::<Note>(64);
+    let notes = wanted.map(|level| Notes::new(level, note));
     let token = context.meta.get_progress_token();
     let (tell, mut told) = mpsc::channel::<Progress>(16);
-    let mut running = std::pin::pin!(job.run(token.is_some().then_some(tell)));
+    let mut running = std::pin::pin!(job.run(token.is_some().then_some(tell), notes));
     loop {
         tokio::select! {
             biased;
@@ -139,7 +173,14 @@ async fn follow(job: Job, context: &Context) -> Result<(ToolResult, Said), Error
                 // A client that has gone will be noticed by its closed stream.
                 context.peer.notify_progress(note).await.ok();
             }
+            Some(note) = noted.recv() => {
+                context.peer.notify_logging_message(note).await.ok();
+            }
             result = &mut running => {
+                // What was noted last may have come with the end.
+                while let Ok(note) = noted.try_recv() {
+                    context.peer.notify_logging_message(note).await.ok();
+                }
                 return result
                     .map_err(|_| ErrorData::internal_error("The tool broke down.", None));
             }
@@ -183,6 +224,11 @@ impl ServerHandler for Handler {
         context.peer.set_peer_info(request.clone());
         let mut info = self.negotiate_initialize(&request)?;
         info.instructions = self.info(&self.offered(&context)).instructions;
+        if is_one_way(&context, self.offer.sessions)
+            && let Some(resources) = &mut info.capabilities.resources
+        {
+            resources.subscribe = None;
+        }
         Ok(info)
     }
 
@@ -268,6 +314,56 @@ impl ServerHandler for Handler {
         self.begin();
         let (offer, offered) = (Arc::clone(&self.offer), self.offered(&context));
         Ok(blocking(move || resources::read(&offer, &offered, &request.uri)).await?.into())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        Some(self.subscriptions.accept(&self.offer, requested))
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        self.begin();
+        self.subscriptions.listen(context).await;
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: Context,
+    ) -> Result<(), ErrorData> {
+        self.begin();
+        if is_one_way(&context, self.offer.sessions) {
+            let why = "Without a session there is no stream for what changes; use revision \
+                       2026-07-28 and subscriptions/listen.";
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, why, None));
+        }
+        let (offered, peer) = (self.offered(&context), context.peer);
+        self.subscriptions.add(&self.offer, offered, peer, request.uri).await
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: Context,
+    ) -> Result<(), ErrorData> {
+        self.subscriptions.remove(&request.uri);
+        Ok(())
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        context: Context,
+    ) -> Result<(), ErrorData> {
+        // Without a session there is nobody for whom to keep it.
+        if self.offer.logging == Logging::Process || is_one_way(&context, self.offer.sessions) {
+            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+        }
+        *self.wants.lock().unwrap_or_else(PoisonError::into_inner) = Some(request.level);
+        Ok(())
     }
 
     async fn complete(

@@ -49,7 +49,7 @@ pub(crate) fn service(offer: Arc<Offer>, config: &ServerConfig) -> McpService {
         .with_allowed_origins(origins)
         .with_max_request_body_bytes(config.body_limit);
     let handler = Handler::new(offer);
-    let handler = move || Ok(handler.clone());
+    let handler = move || Ok(handler.for_another());
     match config.sessions {
         Sessions::None => {
             McpService::Stateless(StreamableHttpService::new(handler, Arc::default(), settings))

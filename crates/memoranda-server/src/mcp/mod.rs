@@ -2,22 +2,27 @@
 //!
 //! Revision 2026-07-28 has no handshake: every request says who asks and in which version.
 //! The revisions before begin with `initialize`. `rmcp` tells them apart; nothing here is
-//! remembered from one request to the next.
+//! remembered from one request to the next but what a client of theirs has subscribed to.
 
 mod ask;
 mod completion;
 mod handler;
 mod http;
+mod logging;
 mod prompts;
 mod resources;
 mod stdio;
+mod subscriptions;
 mod tools;
 
 pub(crate) use ask::Seal;
 pub use ask::Sessions;
 pub(crate) use handler::Handler;
 pub(crate) use http::{McpService, service};
+pub use logging::Logging;
+pub(crate) use logging::Notes;
 pub use stdio::serve_stream;
+pub(crate) use subscriptions::Feed;
 
 use rmcp::ErrorData;
 use rmcp::model::{JsonObject, ProtocolVersion};

@@ -103,6 +103,17 @@ pub(super) fn templates(offered: &Offered) -> ListResourceTemplatesResult {
     ListResourceTemplatesResult::with_all_items(std::iter::once(template).chain(others).collect())
 }
 
+/// Whether something could be read at an address, now or later.
+pub(super) fn is_address(offered: &Offered, uri: &str) -> bool {
+    address(uri).is_some() || offered.resources().any(|def| def.matches(uri).is_some())
+}
+
+/// The project and the name in the address of a note.
+fn address(uri: &str) -> Option<(String, String)> {
+    let (project, name) = uri.strip_prefix(SCHEME)?.split_once('/')?;
+    Some((decoded(project)?, decoded(name)?))
+}
+
 /// Reads what an address means: a resource of a dialect, or a note.
 pub(super) fn read(
     offer: &Offer,
@@ -129,9 +140,7 @@ fn read_note(memory: &Memory, uri: &str) -> Result<ReadResourceResult, ErrorData
         let data = serde_json::json!({ "uri": uri });
         ErrorData::resource_not_found(why, Some(data))
     };
-    let address = uri.strip_prefix(SCHEME).and_then(|rest| rest.split_once('/'));
-    let address = address.and_then(|(project, name)| Some((decoded(project)?, decoded(name)?)));
-    let Some((project, name)) = address else {
+    let Some((project, name)) = address(uri) else {
         return Err(missing(format!("Resources are addressed as {TEMPLATE}.")));
     };
     let note = find(memory, &project, &name).map_err(|error| match error {

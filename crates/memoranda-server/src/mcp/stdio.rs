@@ -42,6 +42,7 @@ where
 {
     let handler = Handler::new(Arc::new(Offer::new(memory, config)?));
     let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(LONGEST_LINE);
+    let subscriptions = Arc::clone(&handler.subscriptions);
     let ended = Arc::new(Notify::new());
     let opening = Opening { lines, opened: false, ended: Arc::clone(&ended) };
     match handler.serve(opening).await {
@@ -49,6 +50,7 @@ where
             let stop = running.cancellation_token();
             let late = async {
                 ended.notified().await;
+                subscriptions.close();
                 tokio::time::sleep(LAST_ANSWERS).await;
                 stop.cancel();
                 std::future::pending::<()>().await;

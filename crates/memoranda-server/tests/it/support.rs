@@ -1,8 +1,9 @@
 //! A vault, a client of lines, a client of HTTP, and tools that take their time.
 
 use std::collections::BTreeSet;
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -350,6 +351,38 @@ impl Http {
         }
         headers.extend(more);
         self.send("POST", path, &headers, &body.to_string())
+    }
+}
+
+impl Http {
+    /// Opens a request that listens: the first of what it says, and the way to hear the rest.
+    pub(crate) fn listen(&self, uri: &str) -> (String, Receiver<String>) {
+        let params = json!({ "notifications": { "resourceSubscriptions": [uri] } });
+        let params = Era::Stateless.params(params);
+        let method = "subscriptions/listen";
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let body = body.to_string();
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n\
+             Mcp-Method: {method}\r\nContent-Length: {}\r\n\r\n{body}",
+            self.address,
+            body.len()
+        );
+        let mut stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let (tell, hears) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let lines = std::io::BufReader::new(stream).lines().map_while(Result::ok);
+            // Only what is said counts; the rest is how it is wrapped.
+            for line in lines.filter(|line| line.starts_with("data: {")) {
+                if tell.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        (hears.recv_timeout(PATIENCE).unwrap(), hears)
     }
 }
 

@@ -68,9 +68,11 @@ CREATE VIRTUAL TABLE word_counts USING fts5vocab(words, row);
 CREATE TABLE vectors (
   file INTEGER PRIMARY KEY,
   stamp INTEGER NOT NULL,
+  passages INTEGER NOT NULL,
   data BLOB NOT NULL
 ) STRICT;
-CREATE INDEX vectors_by_stamp ON vectors(stamp);
+-- With their number, so that all passages can be counted from the index alone.
+CREATE INDEX vectors_by_stamp ON vectors(stamp, passages);
 
 CREATE TABLE observations (
   file INTEGER NOT NULL,

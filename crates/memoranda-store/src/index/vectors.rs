@@ -1,12 +1,14 @@
 //! What passages mean, kept beside them, and in memory for as long as the process lives.
 //!
 //! The index is the truth. What is in memory follows it by stamps, so that a search sees what
-//! another process has just written, and reads nothing that it has read before.
+//! another process has just written, and reads nothing that it has read before. The first search of
+//! a process keeps nothing: a command that asks once would pay for memory that nobody uses again.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
-use memoranda_core::embed::{BYTES, DIMS, Vector, dot};
+use memoranda_core::embed::{BYTES, DIMS, Probe, Vector};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::digest::DigestedPassage;
@@ -21,15 +23,17 @@ pub(super) fn put(db: &Connection, file: i64, passages: &[DigestedPassage]) -> R
     let mut data = Vec::with_capacity(most * BYTES);
     passages.iter().take(most).for_each(|p| data.extend_from_slice(&p.vector.bytes()));
     db.prepare_cached(&format!(
-        "INSERT OR REPLACE INTO vectors (file, stamp, data) VALUES (?, {NEXT_STAMP}, ?)"
+        "INSERT OR REPLACE INTO vectors (file, stamp, passages, data) \
+         VALUES (?, {NEXT_STAMP}, ?, ?)"
     ))?
-    .execute(params![file, data])?;
+    .execute(params![file, most as i64, data])?;
     Ok(())
 }
 
 /// Forgets the vectors of a file that is gone.
 pub(super) fn remove(db: &Connection, file: i64) -> Result<()> {
-    let sql = format!("UPDATE vectors SET stamp = {NEXT_STAMP}, data = x'' WHERE file = ?");
+    let sql =
+        format!("UPDATE vectors SET stamp = {NEXT_STAMP}, passages = 0, data = x'' WHERE file = ?");
     db.prepare_cached(&sql)?.execute([file])?;
     Ok(())
 }
@@ -47,9 +51,16 @@ pub(super) fn newest_stamp(db: &Connection) -> Result<i64> {
     Ok(select.query_row([], |row| row.get(0))?)
 }
 
+fn count(db: &Connection) -> Result<u64> {
+    let mut select = db.prepare_cached("SELECT coalesce(sum(passages), 0) FROM vectors")?;
+    Ok(select.query_row([], |row| row.get::<_, i64>(0))? as u64)
+}
+
 /// All vectors, in memory.
 #[derive(Default)]
 pub(crate) struct VectorCache {
+    /// Whether this process has searched before.
+    used: AtomicBool,
     held: RwLock<Held>,
     counted: Mutex<Counted>,
 }
@@ -83,10 +94,7 @@ impl VectorCache {
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let few = (counted.passages / 100).max(20);
         if counted.index != index || newest.abs_diff(counted.stamp) > few {
-            let sum: i64 = db
-                .prepare_cached("SELECT coalesce(sum(length(data)), 0) FROM vectors")?
-                .query_row([], |row| row.get(0))?;
-            *counted = Counted { index, stamp: newest, passages: sum as u64 / BYTES as u64 };
+            *counted = Counted { index, stamp: newest, passages: count(db)? };
         }
         Ok(counted.passages)
     }
@@ -99,22 +107,28 @@ impl VectorCache {
         vector: &Vector,
         count: usize,
     ) -> Result<Vec<(i64, f32)>> {
+        let probe = Probe::new(vector);
+        let mut nearest = Nearest::new(count);
+        if !self.used.swap(true, Ordering::Relaxed) {
+            let mut select = db.prepare_cached("SELECT file, data FROM vectors")?;
+            let mut rows = select.query([])?;
+            while let Some(row) = rows.next()? {
+                let first = first_passage(row.get(0)?);
+                let data = row.get_ref(1)?.as_blob().unwrap_or_default();
+                let vectors = data.chunks_exact(BYTES).filter_map(Vector::read);
+                for (vector, passage) in vectors.zip(first..) {
+                    nearest.offer(passage, probe.similarity(vector.scale, &vector.numbers));
+                }
+            }
+            return Ok(nearest.in_order());
+        }
         self.refresh(db, index)?;
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         let rows = held.numbers.iter().zip(&held.scales).zip(&held.passages);
-        let mut near: Vec<(i64, f32)> = rows
-            .map(|((numbers, scale), &passage)| {
-                (passage, dot(numbers, &vector.numbers) as f32 * scale * vector.scale)
-            })
-            .collect();
-        let best = |a: &(i64, f32), b: &(i64, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
-        if near.len() > count {
-            near.select_nth_unstable_by(count, best);
-            near.truncate(count);
+        for ((numbers, &scale), &passage) in rows {
+            nearest.offer(passage, probe.similarity(scale, numbers));
         }
-        near.retain(|&(_, similarity)| similarity > 0.0);
-        near.sort_unstable_by(best);
-        Ok(near)
+        Ok(nearest.in_order())
     }
 
     /// Takes in what was written since the last look.
@@ -130,10 +144,12 @@ impl VectorCache {
         if held.index != index || held.free > held.passages.len() / 2 {
             *held = Held { index, ..Held::default() };
         }
-        let mut select = db.prepare_cached(
-            "SELECT file, stamp, data FROM vectors WHERE stamp > ? ORDER BY +file",
-        )?;
         let since = held.stamp;
+        // All of them are read as they lie; the few that are new, by their stamps.
+        let (index, most) = if since == 0 { ("NOT INDEXED", count(db)? as usize) } else { ("", 0) };
+        held.reserve(most);
+        let sql = format!("SELECT file, stamp, data FROM vectors {index} WHERE stamp > ?");
+        let mut select = db.prepare_cached(&sql)?;
         let mut rows = select.query([since])?;
         while let Some(row) = rows.next()? {
             let (file, stamp): (i64, i64) = (row.get(0)?, row.get(1)?);
@@ -145,7 +161,55 @@ impl VectorCache {
     }
 }
 
+/// The best of very many, without keeping them all.
+struct Nearest {
+    count: usize,
+    /// What is less near than this is not among the best.
+    floor: f32,
+    found: Vec<(i64, f32)>,
+}
+
+impl Nearest {
+    fn new(count: usize) -> Self {
+        Self { count, floor: 0.0, found: Vec::with_capacity(count * 4) }
+    }
+
+    fn offer(&mut self, passage: i64, similarity: f32) {
+        if similarity > self.floor {
+            self.found.push((passage, similarity));
+            if self.found.len() >= self.count * 4 {
+                self.drop_the_rest();
+            }
+        }
+    }
+
+    fn drop_the_rest(&mut self) {
+        if self.found.len() > self.count && self.count > 0 {
+            let (_, &mut (_, last), _) = self.found.select_nth_unstable_by(self.count - 1, nearer);
+            self.found.truncate(self.count);
+            // One as near as the last may yet come before it by its number.
+            self.floor = last.next_down();
+        }
+    }
+
+    fn in_order(mut self) -> Vec<(i64, f32)> {
+        self.drop_the_rest();
+        self.found.sort_unstable_by(nearer);
+        self.found
+    }
+}
+
+fn nearer(a: &(i64, f32), b: &(i64, f32)) -> std::cmp::Ordering {
+    b.1.total_cmp(&a.1).then(a.0.cmp(&b.0))
+}
+
 impl Held {
+    fn reserve(&mut self, passages: usize) {
+        self.passages.reserve(passages);
+        self.scales.reserve(passages);
+        self.numbers.reserve(passages);
+    }
+
     fn put(&mut self, file: i64, data: &[u8]) {
         if let Some((start, count)) = self.files.remove(&file) {
             let places = start..start + count;

@@ -1,4 +1,4 @@
-//! `memoranda doctor`: prove that files, history and index agree.
+//! `memoranda doctor`: prove that files, history and index agree, and that clients find us.
 
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
@@ -12,9 +12,11 @@ use crate::exit::Exit;
 use crate::output::{BAD, GOOD, HIT, Printer, counted, visible};
 use crate::progress::Progress;
 use crate::session::Session;
+use crate::setup::{self, Bases, Finding, Part, Wired};
 use crate::wire::PlaceJson;
 
-/// Check everything: that the history is whole, and that files, history and index agree.
+/// Check everything: that the history is whole, that files, history and index agree, and that
+/// every client that was connected can start this program.
 ///
 /// Reads every file and the whole history, and makes an index anew beside the present one to
 /// compare. Ends with exit code 1 if something disagrees. Problems in the text of notes are listed,
@@ -28,8 +30,9 @@ Examples:
 JSON (--json):
   {agrees, repaired, files, commits, damage: [{segment, offset, bytes}], unkept: [{project, path}],
   stale: [{project, path}], differing: [table], unavailable: [{project, reason}],
-  problems: [{project, path, line, message}], model: as of `memoranda status`, sync: as of
-  `memoranda sync`}")]
+  problems: [{project, path, line, message}], model: as of `memoranda status`, clients: [{name, file,
+  part, state, program}], sync: as of `memoranda sync`}; `part` is `server` or `hooks`, `state` is
+  `well`, `address`, `other`, `missing` or `unreadable`")]
 pub(crate) struct Args {
     /// Make the index anew if it disagrees.
     #[arg(long)]
@@ -49,6 +52,7 @@ struct DoctorJson {
     unavailable: Vec<UnavailableJson>,
     problems: Vec<ProblemJson>,
     model: Option<ModelJson>,
+    clients: Vec<ClientJson>,
     sync: SyncJson,
 }
 
@@ -73,6 +77,15 @@ struct ProblemJson {
     message: String,
 }
 
+#[derive(Serialize)]
+struct ClientJson {
+    name: &'static str,
+    file: String,
+    part: &'static str,
+    state: &'static str,
+    program: Option<String>,
+}
+
 /// Checks everything.
 pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let memory = session.memory()?;
@@ -85,13 +98,18 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         report = checked(memory)?;
     }
     let model = model(memory)?;
+    let bases = Bases::find(&session.settings()?.directories);
+    let clients = setup::check(&bases);
     if session.is_json() {
-        session.printer.json(&wire(&report, repaired, model.as_ref()))?;
+        let json = wire(&report, repaired, model.as_ref(), (&clients, &bases));
+        session.printer.json(&json)?;
     } else {
         print(session, &report, repaired)?;
         print_model(&session.printer, model.as_ref())?;
+        print_clients(&session.printer, &clients, &bases)?;
     }
-    if report.check.agrees() { Ok(Exit::Done) } else { Ok(Exit::NotFound) }
+    let can_start = !clients.iter().any(|wired| matches!(wired.finding, Finding::Missing(_)));
+    Ok(if report.check.agrees() && can_start { Exit::Done } else { Exit::NotFound })
 }
 
 /// How the model is that was chosen, with a question asked of it to see whether it can answer.
@@ -168,6 +186,40 @@ fn print(session: &Session, report: &DoctorReport, repaired: bool) -> Result<()>
     Ok(())
 }
 
+fn print_clients(printer: &Printer, clients: &[Wired], bases: &Bases) -> Result<()> {
+    let mut missing = Vec::new();
+    for Wired { client, file, part, finding } in clients {
+        let who = match part {
+            Part::Server => client.title.to_owned(),
+            Part::Hooks => format!("{}, for hooks,", client.title),
+        };
+        let file = bases.shown(file);
+        match finding {
+            Finding::This => ok(printer, &format!("{who} starts this program ({file})"))?,
+            Finding::Address(address) => {
+                ok(printer, &format!("{who} connects to {} ({file})", visible(address)))?;
+            }
+            Finding::Other(path) => {
+                let path = visible(path);
+                note(printer, &format!("{who} starts another program: {path} ({file})"))?;
+                printer.hint(format!("`memoranda setup {}` names this one", client.name));
+            }
+            Finding::Missing(program) => {
+                missing.push(format!("{who} starts {program}, which is not there ({file})"));
+                printer.hint(format!("`memoranda setup {}` mends it", client.name));
+            }
+            Finding::Unreadable(why) => {
+                let why = visible(why);
+                note(printer, &format!("{file} of {} cannot be read: {why}", client.title))?;
+            }
+        }
+    }
+    match missing.is_empty() {
+        true => Ok(()),
+        false => line(printer, "", "clients cannot start Memoranda", &missing),
+    }
+}
+
 fn line(printer: &Printer, well: &str, wrong: &str, found: &[String]) -> Result<()> {
     if found.is_empty() {
         return ok(printer, well);
@@ -197,7 +249,12 @@ fn problems(check: &CheckReport) -> Vec<(Place, usize, String)> {
     check.problems.iter().flat_map(of).collect()
 }
 
-fn wire(report: &DoctorReport, repaired: bool, model: Option<&ModelStatus>) -> DoctorJson {
+fn wire(
+    report: &DoctorReport,
+    repaired: bool,
+    model: Option<&ModelStatus>,
+    (clients, bases): (&[Wired], &Bases),
+) -> DoctorJson {
     let check = &report.check;
     let places = |places: &[(ProjectName, NotePath)]| {
         let place = |(project, path): &(ProjectName, NotePath)| {
@@ -240,6 +297,27 @@ fn wire(report: &DoctorReport, repaired: bool, model: Option<&ModelStatus>) -> D
             })
             .collect(),
         model: model.map(ModelJson::from),
+        clients: clients.iter().map(|wired| client_json(wired, bases)).collect(),
         sync: SyncJson::from(&report.sync),
+    }
+}
+
+fn client_json(wired: &Wired, bases: &Bases) -> ClientJson {
+    let (state, program) = match &wired.finding {
+        Finding::This => ("well", None),
+        Finding::Address(address) => ("address", Some(address)),
+        Finding::Other(path) => ("other", Some(path)),
+        Finding::Missing(program) => ("missing", Some(program)),
+        Finding::Unreadable(_) => ("unreadable", None),
+    };
+    ClientJson {
+        name: wired.client.name,
+        file: bases.shown(&wired.file),
+        part: match wired.part {
+            Part::Server => "server",
+            Part::Hooks => "hooks",
+        },
+        state,
+        program: program.cloned(),
     }
 }

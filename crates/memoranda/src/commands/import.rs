@@ -13,6 +13,7 @@ use memoranda_import::{
     Verdict, default_places, project_name, read, recognise,
 };
 use serde::Serialize;
+use tempfile::TempDir;
 
 use super::project::ProjectJson;
 use crate::error::{CommandError, Result};
@@ -261,6 +262,31 @@ fn list(session: &Session) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// The vault that memories would come into.
+enum LookedAt {
+    /// The person's own.
+    Real,
+    /// One that vanishes, because there is none, and a dry run makes none.
+    Imagined(Memory, #[expect(dead_code, reason = "the folder goes when this goes")] TempDir),
+}
+
+impl LookedAt {
+    fn open(session: &Session, args: &Args) -> Result<Self> {
+        if args.dry_run && !session.has_vault()? {
+            let (memory, folder) = session.imagined()?;
+            return Ok(Self::Imagined(memory, folder));
+        }
+        Ok(Self::Real)
+    }
+
+    fn memory<'a>(&'a self, session: &'a Session) -> Result<&'a Memory> {
+        match self {
+            Self::Real => session.made(),
+            Self::Imagined(memory, _) => Ok(memory),
+        }
+    }
+}
+
 /// Makes folders projects, their files as they are.
 fn in_place(
     session: &Session,
@@ -268,7 +294,8 @@ fn in_place(
     source: Source,
     places: &[(Option<String>, PathBuf)],
 ) -> Result<Exit> {
-    let memory = session.made()?;
+    let looked_at = LookedAt::open(session, args)?;
+    let memory = looked_at.memory(session)?;
     let mut added = Vec::new();
     for (name, folder) in places {
         let wanted = session.settings()?.project.clone().filter(|_| places.len() == 1);
@@ -299,7 +326,9 @@ fn in_place(
             }
         }
     }
-    let memory = session.reading()?;
+    if matches!(looked_at, LookedAt::Real) {
+        session.reading()?;
+    }
     let mut projects = Vec::new();
     for (info, what) in added {
         let notes = memory.store().notes_in(&info.project.name)?;
@@ -338,8 +367,11 @@ fn free_project(memory: &Memory, name: &str) -> Result<String> {
 
 /// Brings notes; says whether all of them came.
 fn bring(session: &Session, args: &Args, source: Source, origin: &Origin) -> Result<bool> {
-    session.made()?;
-    let memory = session.reading()?;
+    let looked_at = LookedAt::open(session, args)?;
+    let memory = looked_at.memory(session)?;
+    if matches!(looked_at, LookedAt::Real) {
+        session.reading()?;
+    }
     let project = session.settings()?.project.as_deref();
     let project = project.map(ProjectName::parse).transpose().map_err(EngineError::from)?;
     let target = Target { project, folder: args.to.clone() };

@@ -52,7 +52,7 @@ pub(crate) struct Args {
     scope: Scope,
 
     /// The sets of tools to offer, instead of those that fit the client.
-    #[arg(long, value_name = "SETS")]
+    #[arg(long, alias = "toolset", value_name = "SETS")]
     toolsets: Option<String>,
 
     /// Take everything of ours out again, hooks too.

@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::files;
 use crate::setup::format::{Broken, Format};
 use crate::setup::place::Bases;
-use crate::setup::wiring::{State, Wire, connected, disconnected, state};
+use crate::setup::wiring::{State, Wire, as_found, connected, disconnected, state};
 
 /// What stands behind the name of a backup.
 const BACKUP: &str = ".memoranda-backup";
@@ -30,8 +30,19 @@ pub(crate) struct Change {
     pub(crate) before: Option<String>,
     /// What it would hold; `None` if it would be gone.
     pub(crate) after: Option<String>,
-    /// Whether the backup goes with the change.
-    drops_backup: bool,
+    /// What becomes of the backup.
+    backup: Backup,
+}
+
+/// What becomes of the backup with a change.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Backup {
+    /// The file as it is becomes the backup.
+    Make,
+    /// The backup is the file as it was before anything of ours came into it, and stays so.
+    Keep,
+    /// It goes.
+    Drop,
 }
 
 impl Target {
@@ -77,12 +88,30 @@ impl Target {
         if after == text {
             return Ok(None);
         }
-        Ok(Some(Change {
-            path: self.path.clone(),
-            before,
-            after: Some(after),
-            drops_backup: false,
-        }))
+        let backup = match self.backup() {
+            Some(backup) if self.is_origin(&backup, text) => Backup::Keep,
+            // Nothing is in the file but ours: it was we who made it, and it shall go with ours.
+            None if self.is_only_ours(text) => Backup::Keep,
+            _ => Backup::Make,
+        };
+        Ok(Some(Change { path: self.path.clone(), before, after: Some(after), backup }))
+    }
+
+    fn backup(&self) -> Option<String> {
+        files::read_text(&backup_of(&self.path)).ok().flatten()
+    }
+
+    /// Whether a text has nothing of ours, and what is ours is all that has come to it since.
+    fn is_origin(&self, backup: &str, text: &str) -> bool {
+        let has_none = disconnected(self.format, backup, &self.wires).is_ok_and(|t| t == backup);
+        let again = as_found(self.format, text, &self.wires)
+            .and_then(|found| connected(self.format, backup, &found));
+        has_none && again.is_ok_and(|again| again == text)
+    }
+
+    fn is_only_ours(&self, text: &str) -> bool {
+        let left = disconnected(self.format, text, &self.wires);
+        left.is_ok_and(|left| left.is_empty() && left != text)
     }
 
     /// What taking everything out would do; `None` if nothing is there.
@@ -93,14 +122,9 @@ impl Target {
         if left == before {
             return Ok(None);
         }
-        let backup = files::read_text(&backup_of(&self.path)).ok().flatten();
-        // If nothing else happened since, the file becomes what it was, byte for byte.
-        let unchanged = |backup: &String| {
-            let again = connected(self.format, backup, &self.wires);
-            again.is_ok_and(|again| again == before)
-        };
-        let after = match backup {
-            Some(backup) if unchanged(&backup) => Some(backup),
+        let after = match self.backup() {
+            // If nothing else happened since, the file becomes what it was, byte for byte.
+            Some(backup) if self.is_origin(&backup, &before) => Some(backup),
             Some(_) => Some(if left.is_empty() { empty(self.format) } else { left }),
             // Without a backup it was we who made the file.
             None if left.is_empty() => None,
@@ -110,7 +134,7 @@ impl Target {
             path: self.path.clone(),
             before: Some(before),
             after,
-            drops_backup: true,
+            backup: Backup::Drop,
         }))
     }
 }
@@ -130,7 +154,7 @@ impl Change {
         let backup = backup_of(&self.path);
         let mut made = None;
         if let Some(before) = &self.before
-            && !self.drops_backup
+            && self.backup == Backup::Make
         {
             files::replace_alike(&backup, before.as_bytes(), &self.path)?;
             made = Some(backup.clone());
@@ -142,7 +166,7 @@ impl Change {
                 tidy(&self.path, bases);
             }
         }
-        if self.drops_backup {
+        if self.backup == Backup::Drop {
             files::remove(&backup)?;
         }
         Ok(made)

@@ -34,9 +34,10 @@ pub(crate) struct Client {
     pub(crate) after: &'static str,
 }
 
-/// What serves every day, where all tools are in the way.
-const FEW: &str = "memory,get_context,get_rules,add_memory,search_memories,edit_memory,\
-                   forget_memory,list_memories";
+/// What serves every day, where all tools are in the way: the memory tool; notes, to write, read,
+/// change and find them; records, to know the rules and to keep them right.
+const FEW: &str = "memory,write_note,read_note,edit_note,search_notes,recent_activity,get_context,\
+                   get_rules,add_memory,search_memories,edit_memory,forget_memory";
 
 /// What a server looks like in a client's file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -309,6 +310,7 @@ pub(crate) fn client(name: &str) -> Option<&'static Client> {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "a test looks at the packages")]
 mod tests {
     use memoranda_dialects::Selection;
 
@@ -330,6 +332,18 @@ mod tests {
         for row in &CLIENTS {
             assert_eq!(client(row.name).map(|found| found.title), Some(row.title));
         }
+    }
+
+    #[test]
+    fn the_extension_offers_what_setup_does() {
+        let packages = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packages/");
+        let text = std::fs::read_to_string(format!("{packages}gemini/gemini-extension.json"));
+        let shipped: Value = serde_json::from_str(&text.unwrap()).unwrap();
+        let ours = client("gemini")
+            .unwrap()
+            .shape
+            .entry("memoranda", &["mcp", "--tools", FEW].map(str::to_owned));
+        assert_eq!(shipped["mcpServers"]["memoranda"], ours);
     }
 
     #[test]

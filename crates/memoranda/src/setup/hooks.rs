@@ -170,6 +170,16 @@ pub(crate) fn is_ours(entry: &Value) -> bool {
     inner.is_some_and(|all| !all.is_empty() && all.iter().all(|hook| runs_us(&hook["command"])))
 }
 
+/// The program that an entry of ours runs.
+pub(crate) fn program_of(entry: &Value) -> Option<&str> {
+    let inner = || entry["hooks"].get(0)?["command"].as_str();
+    let command = entry["command"].as_str().or_else(inner)?;
+    match command.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next(),
+        None => command.split(' ').next(),
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "tests look at the packages")]
 mod tests {
@@ -201,6 +211,7 @@ mod tests {
             assert!(all.iter().any(|(_, entry)| entry.to_string().contains("session-start")));
             for (event, entry) in all {
                 assert!(is_ours(&entry), "{event}: {entry}");
+                assert_eq!(program_of(&entry), Some("/opt/my tools/memoranda"), "{entry}");
                 assert!(entry.to_string().contains(r#"\"/opt/my tools/memoranda\" hook "#));
             }
         }

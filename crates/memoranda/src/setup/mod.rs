@@ -2,6 +2,7 @@
 //! every byte alone that is not ours.
 
 mod change;
+mod check;
 mod clients;
 mod format;
 mod hooks;
@@ -16,6 +17,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 pub(crate) use change::{Change, Target};
+pub(crate) use check::{Finding, Part, Wired, check};
 pub(crate) use clients::{CLIENTS, Client, client};
 pub(crate) use place::Bases;
 pub(crate) use wiring::{NAME, State};

@@ -80,6 +80,23 @@ fn listed<'v>(value: &'v Value, event: &str) -> &'v [Value] {
     format::at(value, &["hooks", event]).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
+/// What is ours, as a text has it: of an earlier time perhaps, or with flags that a person chose.
+pub(crate) fn as_found(format: Format, text: &str, wires: &[Wire]) -> Result<Vec<Wire>, Broken> {
+    let value = format.value(text)?;
+    let found = |wire: &Wire| match wire {
+        Wire::Server { container, .. } => {
+            let entry = format::at(&value, &[container, NAME])?.clone();
+            Some(Wire::Server { container, entry })
+        }
+        Wire::Hook { event, .. } => {
+            let entry = listed(&value, event).iter().find(|entry| hooks::is_ours(entry))?.clone();
+            Some(Wire::Hook { event, entry })
+        }
+        Wire::Version => Some(Wire::Version),
+    };
+    Ok(wires.iter().filter_map(found).collect())
+}
+
 /// The text with everything of ours in it.
 pub(crate) fn connected(format: Format, text: &str, wires: &[Wire]) -> Result<String, Broken> {
     let mut new = text.to_owned();

@@ -1,5 +1,6 @@
 //! Clients of the real servers: one that speaks by the line over a pipe, one over raw TCP.
 
+use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio};
@@ -43,6 +44,8 @@ pub(crate) struct Client {
     lines: Receiver<String>,
     era: Era,
     next: u64,
+    /// What the server said unasked, and nobody has heard yet.
+    said: VecDeque<Value>,
 }
 
 impl Client {
@@ -53,7 +56,7 @@ impl Client {
         let mut child = command.spawn().unwrap();
         let lines = lines(child.stdout.take().unwrap());
         let write = child.stdin.take();
-        Self { child, write, lines, era, next: 1 }
+        Self { child, write, lines, era, next: 1, said: VecDeque::new() }
     }
 
     /// A server that was greeted in its era's way.
@@ -98,12 +101,22 @@ impl Client {
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.post(method, params);
         loop {
-            let line = self.lines.recv_timeout(PATIENCE).unwrap();
-            let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"));
+            let message = self.message(PATIENCE).unwrap();
             if message["id"] == json!(id) {
                 return message;
             }
+            self.said.push_back(message);
         }
+    }
+
+    /// The next thing that the server says unasked; `None` if it says nothing for so long.
+    pub(crate) fn hear(&mut self, patience: Duration) -> Option<Value> {
+        self.said.pop_front().or_else(|| self.message(patience))
+    }
+
+    fn message(&mut self, patience: Duration) -> Option<Value> {
+        let line = self.lines.recv_timeout(patience).ok()?;
+        Some(serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}")))
     }
 
     #[track_caller]

@@ -526,3 +526,28 @@ fn what_cannot_be_imported_is_said() {
     let secret = home.json(&["import", "s.json"]);
     assert_eq!(secret["secrets"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn a_dry_run_makes_no_vault() {
+    let home = Home::bare();
+    zip(&home, "export.zip", &[("conversations.json", &claude("Storage", "Postgres."))]);
+    put(&home, "Vault/.obsidian/app.json", "{}");
+    put(&home, "Vault/note.md", "a note\n");
+    put(&home, "texts/one.md", "one\n");
+    put(&home, "all.jsonl", "{\"project\": \"main\", \"path\": \"a.md\", \"content\": \"x\"}\n");
+    for (args, words) in [
+        (&["export.zip"][..], "new     main/claude/conversations/"),
+        (&["obsidian", "Vault"], ""),
+        (&["obsidian", "Vault", "--copy"], "new     vault/note.md"),
+        (&["folder", "texts"], "new     main/texts/one.md"),
+        (&["folder", "texts", "--in-place"], ""),
+        (&["jsonl", "all.jsonl"], "new     main/a.md"),
+    ] {
+        let said = home.run(&[&["import"], args, &["--dry-run"]].concat());
+        assert!(said.out.contains(words), "{args:?}: {said:?}");
+        assert!((said.out + &said.err).contains("Would"), "{args:?}");
+        for made in ["memoranda", ".cache", ".local", ".config"] {
+            assert!(!home.path().join(made).exists(), "{args:?} made {made}");
+        }
+    }
+}

@@ -161,6 +161,7 @@ fn every_answer_has_its_keys() {
         "unavailable",
         "problems",
         "model",
+        "clients",
         "sync",
     ];
     check(&doctor, &keys);

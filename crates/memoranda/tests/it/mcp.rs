@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use memoranda_dialects::{ReadOnly, Selection};
 use serde_json::{Value, json};
 
-use super::client::{Client, ERAS, Era};
+use super::client::{Client, ERAS, Era, PATIENCE};
 use super::support::Home;
 
 const LATEST: Era = Era::Handshake("2025-11-25");
@@ -173,6 +173,52 @@ fn an_edit_by_hand_is_found_while_a_server_runs() {
         "command": "str_replace", "path": "/memories/a.md", "old_str": "walruses", "new_str": "terns",
     }));
     assert_eq!(home.read("memories/a.md"), b"a hand wrote about terns\n");
+}
+
+#[test]
+fn what_is_followed_is_told_whoever_changes_it() {
+    const NOTE: &str = "memoranda://main/plan";
+    let told = |client: &mut Client| loop {
+        let said = client.hear(PATIENCE).unwrap();
+        if said["method"] == "notifications/resources/updated" {
+            return said["params"]["uri"].clone();
+        }
+    };
+    for era in ERAS {
+        let home = Home::new();
+        home.ok(&["add", "--title", "Plan", "the first plan"]);
+        let mut client = Client::open(&home, era, &[]);
+        match era {
+            Era::Stateless => {
+                let wanted = json!({ "notifications": { "resourceSubscriptions": [NOTE] } });
+                client.post("subscriptions/listen", wanted);
+                let said = client.hear(PATIENCE).unwrap();
+                assert_eq!(said["method"], "notifications/subscriptions/acknowledged");
+            }
+            Era::Handshake(_) => {
+                client.result("resources/subscribe", json!({ "uri": NOTE }));
+            }
+        }
+        home.ok(&["edit", "plan", "--append", "a second line"]);
+        assert_eq!(told(&mut client), NOTE, "{era:?}: another process");
+        let mut other = Client::open(&home, LATEST, &[]);
+        let call = json!({ "name": "edit_note", "arguments": {
+            "identifier": "plan", "operation": "append", "content": "a third line",
+        } });
+        other.result("tools/call", call);
+        assert_eq!(told(&mut client), NOTE, "{era:?}: another server");
+        let mut text = home.read("main/Plan.md");
+        text.extend_from_slice(b"by hand\n");
+        home.write("main/Plan.md", &text);
+        assert_eq!(told(&mut client), NOTE, "{era:?}: an editor");
+        home.ok(&["add", "--title", "Something else", "nobody follows this"]);
+        assert_eq!(client.hear(Duration::from_millis(500)), None, "{era:?}: another note");
+        let read = client.result("resources/read", json!({ "uri": NOTE }));
+        assert!(read["contents"][0]["text"].as_str().unwrap().ends_with("by hand\n"), "{read}");
+        let (status, took) = client.close();
+        assert_eq!(status.code(), Some(0), "{era:?}");
+        assert!(took < Duration::from_secs(5), "{era:?}: {took:?}");
+    }
 }
 
 #[test]

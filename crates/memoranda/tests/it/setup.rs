@@ -229,3 +229,82 @@ fn rights_and_links_stay() {
     assert_eq!(mode(&home.path().join(".claude.json.memoranda-backup")), 0o600);
     assert!(std::fs::read_to_string(&real).unwrap().contains("memoranda"));
 }
+
+#[test]
+fn what_was_connected_twice_is_left_without_a_trace_too() {
+    // With a file that was there, and with none.
+    for is_there in [true, false] {
+        let home = Home::bare();
+        for (client, place, name) in CLIENTS {
+            if is_there {
+                put(&home, place, &fixture(name));
+            }
+            let before = tree(home.path());
+            home.ok(&["setup", client, "-y", "--toolsets", "memory"]);
+            home.ok(&["setup", client, "-y", "--toolsets", "notes", "--hooks"]);
+            home.ok(&["setup", client, "-y"]);
+            home.ok(&["setup", client, "-y", "--remove"]);
+            assert_eq!(tree(home.path()), before, "{client}, {is_there}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_doctor_looks_at_what_clients_start() {
+    let home = Home::new();
+    let clients = |said: &str| {
+        let report: serde_json::Value = serde_json::from_str(said).unwrap();
+        let rows = report["clients"].as_array().unwrap().iter().map(|row| {
+            let word = |key: &str| row[key].as_str().unwrap_or("-").to_owned();
+            [word("name"), word("part"), word("state")].join(" ")
+        });
+        rows.collect::<Vec<_>>()
+    };
+    assert_eq!(clients(&home.ok(&["doctor", "--json"])), [""; 0]);
+    home.ok(&["setup", "cursor", "goose", "opencode", "codex", "-y", "--hooks"]);
+    put(
+        &home,
+        ".gemini/settings.json",
+        b"{\"mcpServers\": {\"memoranda\": {\"httpUrl\": \"http://x\"}}}",
+    );
+    put(&home, ".lmstudio/mcp.json", b"{\"mcpServers\": {\"fetch\": {\"command\": \"gone\"}}}");
+    put(&home, ".config/zed/settings.json", b"{ oops }");
+    let well = [
+        "cursor server well",
+        "cursor hooks well",
+        "codex server well",
+        "codex hooks well",
+        "gemini server address",
+        "zed server unreadable",
+        "goose server well",
+        "opencode server well",
+    ];
+    let said = home.run(&["doctor", "--json"]);
+    assert_eq!((said.code, clients(&said.out)), (0, well.map(str::to_owned).to_vec()));
+    let said = home.run(&["doctor"]);
+    assert!(said.out.contains("Cursor starts this program (~/.cursor/mcp.json)"), "{said:?}");
+    assert!(said.out.contains("settings.json of Zed cannot be read: line 1"), "{said:?}");
+
+    let change = |place: &str, to: &str| {
+        let path = home.path().join(place);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(path, text.replace(env!("CARGO_BIN_EXE_memoranda"), to)).unwrap();
+    };
+    change(".cursor/mcp.json", "/bin/sh");
+    change(".cursor/hooks.json", "/old/memoranda");
+    change(".config/goose/config.yaml", "memoranda-that-is-on-no-path");
+    let said = home.run(&["doctor"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    for words in [
+        "Cursor starts another program: /bin/sh (~/.cursor/mcp.json)",
+        "FAIL  clients cannot start Memoranda:",
+        "Cursor, for hooks, starts /old/memoranda, which is not there (~/.cursor/hooks.json)",
+        "Goose starts memoranda-that-is-on-no-path, which is not there",
+    ] {
+        assert!(said.out.contains(words), "{words}: {said:?}");
+    }
+    assert!(said.err.contains("`memoranda setup goose` mends it"), "{said:?}");
+    home.ok(&["setup", "goose", "cursor", "-y", "--hooks"]);
+    home.ok(&["doctor"]);
+}

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
-use memoranda_core::embed::{Wide, wide_dot};
+use memoranda_core::embed::{Wide, WideProbe};
 use rusqlite::{Connection, params};
 
 use super::{Coverage, TextKey, VectorForm};
@@ -158,14 +158,14 @@ impl Held {
     }
 
     pub(super) fn nearest(&self, vector: &Wide, count: usize) -> Vec<(i64, f32)> {
+        let probe = WideProbe::new(vector);
         let mut near = Vec::new();
         for (&file, slots) in &self.files {
             for (slot, passage) in slots.iter().zip(first_passage(file)..) {
                 let Some((scale, numbers)) = slot.row.and_then(|row| self.row(row)) else {
                     continue;
                 };
-                let product = wide_dot(numbers, &vector.numbers) as f32;
-                near.push((passage, product * scale * vector.scale));
+                near.push((passage, probe.similarity(scale, numbers)));
             }
         }
         let best = |a: &(i64, f32), b: &(i64, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));

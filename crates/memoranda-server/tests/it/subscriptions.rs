@@ -1,0 +1,200 @@
+//! Clients hear when what they follow has changed, in either era and whoever changed it.
+
+#![allow(clippy::disallowed_methods, reason = "a test writes as an editor would")]
+
+use std::time::Duration;
+
+use memoranda_server::{Logging, ServerConfig};
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use super::support::{Client, ERAS, EXTRA, Era, Http, PATIENCE, Vault, config, fixture};
+
+const NOTE: &str = "memoranda://memories/plan";
+const SILENCE: Duration = Duration::from_millis(400);
+
+fn create(path: &str, text: &str) -> Value {
+    json!({ "command": "create", "path": path, "file_text": text })
+}
+
+/// Follows addresses in the era's way; the request that stays open, if one does.
+async fn follow(client: &mut Client, era: Era, uris: &[&str]) -> Option<u64> {
+    if era == Era::Stateless {
+        let wanted = json!({ "notifications": { "resourceSubscriptions": uris } });
+        let id = client.begin("subscriptions/listen", wanted).await;
+        let accepted = client.next().await.unwrap();
+        assert_eq!(accepted["method"], "notifications/subscriptions/acknowledged");
+        assert_eq!(accepted["params"]["notifications"]["resourceSubscriptions"], json!(uris));
+        return Some(id);
+    }
+    for uri in uris {
+        assert_eq!(client.result("resources/subscribe", json!({ "uri": uri })).await, json!({}));
+    }
+    None
+}
+
+/// The address that the next word from the server is about.
+async fn told(client: &mut Client) -> String {
+    loop {
+        let said = match client.notifications.is_empty() {
+            true => client.next().await.unwrap(),
+            false => client.notifications.remove(0),
+        };
+        if said["method"] == "notifications/resources/updated" {
+            return said["params"]["uri"].as_str().unwrap().to_owned();
+        }
+    }
+}
+
+async fn is_silent(client: &mut Client) -> bool {
+    client.notifications.is_empty() && timeout(SILENCE, client.next()).await.is_err()
+}
+
+#[tokio::test]
+async fn a_note_is_followed_from_before_its_birth_until_its_end() {
+    for era in ERAS {
+        let vault = Vault::new();
+        let (mut client, about) = Client::open(&vault, config(), era).await;
+        assert_eq!(about["capabilities"]["resources"]["subscribe"], true, "{era:?}");
+        let listening = follow(&mut client, era, &[NOTE]).await;
+
+        let (mut other, _) = Client::open(&vault, config(), ERAS[0]).await;
+        other.call("memory", create("/memories/plan.md", "first")).await;
+        assert_eq!(told(&mut client).await, NOTE, "{era:?}: created by another");
+        client.call("memory", create("/memories/plan.md", "second")).await;
+        assert_eq!(told(&mut client).await, NOTE, "{era:?}: changed by itself");
+        other.call("memory", create("/memories/else.md", "nobody follows this")).await;
+        assert!(is_silent(&mut client).await, "{era:?}: something else changed");
+        other.call("memory", json!({ "command": "delete", "path": "/memories/plan.md" })).await;
+        assert_eq!(told(&mut client).await, NOTE, "{era:?}: deleted");
+
+        match listening {
+            Some(id) => client.tell("notifications/cancelled", json!({ "requestId": id })).await,
+            None => drop(client.result("resources/unsubscribe", json!({ "uri": NOTE })).await),
+        }
+        other.call("memory", create("/memories/plan.md", "third")).await;
+        assert!(is_silent(&mut client).await, "{era:?}: no longer followed");
+        assert!(client.close().await.1.is_ok());
+    }
+}
+
+#[tokio::test]
+async fn an_edit_by_hand_is_heard() {
+    for era in ERAS {
+        let vault = Vault::new();
+        let (mut client, _) = Client::open(&vault, config(), era).await;
+        client.call("memory", create("/memories/plan.md", "first")).await;
+        while !vault.memory.store().is_watched() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        follow(&mut client, era, &[NOTE]).await;
+        let file = vault.memory.store().home().join("memories/plan.md");
+        std::fs::write(file, "by hand").unwrap();
+        assert_eq!(told(&mut client).await, NOTE, "{era:?}");
+    }
+}
+
+#[tokio::test]
+async fn only_what_can_be_read_is_followed() {
+    let vault = Vault::new();
+    let (mut client, _) = Client::open(&vault, config(), ERAS[1]).await;
+    for bad in
+        ["", "memoranda://", "memoranda://memories", "file:///etc/passwd", "memoranda://a/%zz"]
+    {
+        let refused = client.ask("resources/subscribe", json!({ "uri": bad })).await;
+        assert_eq!(refused["error"]["code"], -32002, "{bad:?}: {refused}");
+        assert_eq!(refused["error"]["data"]["uri"], bad, "{refused}");
+    }
+    for n in 0..500 {
+        let uri = format!("memoranda://memories/{n}");
+        client.result("resources/subscribe", json!({ "uri": uri })).await;
+    }
+    let full = client.ask("resources/subscribe", json!({ "uri": "memoranda://memories/x" })).await;
+    assert!(full["error"]["message"].as_str().unwrap().contains("unsubscribe"), "{full}");
+
+    let (mut client, _) = Client::open(&vault, config(), Era::Stateless).await;
+    let wanted = json!({ "notifications": {
+        "toolsListChanged": true, "resourceSubscriptions": ["file:///etc/passwd", NOTE],
+    } });
+    client.begin("subscriptions/listen", wanted).await;
+    let accepted = client.next().await.unwrap();
+    assert_eq!(accepted["params"]["notifications"], json!({ "resourceSubscriptions": [NOTE] }));
+}
+
+#[tokio::test]
+async fn a_request_that_listens_does_not_keep_the_server() {
+    let vault = Vault::new();
+    let (mut client, _) = Client::open(&vault, config(), Era::Stateless).await;
+    follow(&mut client, Era::Stateless, &[NOTE]).await;
+    assert!(timeout(PATIENCE, client.close()).await.unwrap().1.is_ok());
+}
+
+#[test]
+fn http_without_sessions_listens_and_does_not_subscribe() {
+    let vault = Vault::new();
+    let http = Http::start(&vault, config());
+    let hello = json!({
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": { "name": "tester", "version": "1" },
+    });
+    let about = http.mcp(ERAS[1], "/mcp", &[], "initialize", hello).json();
+    assert!(about["result"]["capabilities"]["resources"]["subscribe"].is_null(), "{about}");
+    let refused = http.mcp(ERAS[1], "/mcp", &[], "resources/subscribe", json!({ "uri": NOTE }));
+    assert_eq!(refused.json()["error"]["code"], -32601, "{refused:?}");
+    let about = http.mcp(Era::Stateless, "/mcp", &[], "server/discover", json!({})).json();
+    assert_eq!(about["result"]["capabilities"]["resources"]["subscribe"], true, "{about}");
+
+    let (said, hears) = http.listen(NOTE);
+    assert!(said.contains("subscriptions/acknowledged"), "{said}");
+    let call = json!({ "name": "memory", "arguments": create("/memories/plan.md", "x") });
+    http.mcp(Era::Stateless, "/mcp", &[], "tools/call", call);
+    let said = hears.recv_timeout(PATIENCE).unwrap();
+    assert!(said.contains("notifications/resources/updated") && said.contains(NOTE), "{said}");
+}
+
+/// Says what is noted of a tool to the client, where that was chosen.
+#[tokio::test]
+async fn notes_of_a_tool_reach_a_client_that_asked_and_no_other() {
+    static NOTING: [memoranda_dialects::ToolDef; 1] = [fixture("noting", true, |_, _| {
+        tracing::info!(step = 1, "worth knowing");
+        tracing::error!("worth a look");
+        memoranda_dialects::ToolResult::ok("Done".into(), json!({}))
+    })];
+    let extra = memoranda_server::Extra { tools: &NOTING, ..EXTRA };
+    let told = ServerConfig { extra, logging: Logging::Client, ..config() };
+    let silent = ServerConfig { extra, ..config() };
+    let heard = |client: &Client| -> Vec<(String, String)> {
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let notes = client.notifications.iter().filter(|n| n["method"] == "notifications/message");
+        notes.map(|n| (text(&n["params"]["level"]), text(&n["params"]["data"]))).collect()
+    };
+    let (info, error) = (
+        ("info".to_owned(), "worth knowing step=1".to_owned()),
+        ("error".to_owned(), "worth a look".to_owned()),
+    );
+    for (level, expected) in [
+        ("debug", vec![info.clone(), error.clone()]),
+        ("info", vec![info, error.clone()]),
+        ("warning", vec![error]),
+        ("critical", vec![]),
+    ] {
+        let vault = Vault::new();
+        let (mut client, about) = Client::open(&vault, told.clone(), ERAS[1]).await;
+        assert!(about["capabilities"]["logging"].is_object());
+        client.call("noting", json!({})).await;
+        assert_eq!(heard(&client), [], "before it asked");
+        client.result("logging/setLevel", json!({ "level": level })).await;
+        client.call("noting", json!({})).await;
+        assert_eq!(heard(&client), expected, "{level}");
+
+        let (mut client, _) = Client::open(&vault, told.clone(), Era::Stateless).await;
+        let meta = json!({ "io.modelcontextprotocol/logLevel": level });
+        client.result("tools/call", json!({ "name": "noting", "_meta": meta })).await;
+        assert_eq!(heard(&client), expected, "{level}, stateless");
+
+        let (mut client, about) = Client::open(&vault, silent.clone(), ERAS[1]).await;
+        assert!(about["capabilities"]["logging"].is_null());
+        let refused = client.ask("logging/setLevel", json!({ "level": level })).await;
+        assert_eq!(refused["error"]["code"], -32601, "{refused}");
+    }
+}

@@ -1,0 +1,129 @@
+//! What a change is decided on.
+
+use std::cell::RefCell;
+
+use memoranda_core::graph::LinkCandidate;
+use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::path::NotePath;
+use rusqlite::Connection;
+
+use crate::Inner;
+use crate::error::Result;
+use crate::files::{self, Found};
+use crate::index::{
+    self, FileSummary, FolderSum, ListFilter, ListOrder, NodeRow, ObservationRow, RelationRow,
+};
+
+/// The files as they are while the lock is held, for a change to be decided on.
+pub struct View<'a> {
+    inner: &'a Inner,
+    db: &'a Connection,
+    seen: RefCell<Vec<Seen>>,
+}
+
+/// What was read: a decision holds only as long as that is there.
+pub(crate) type Seen = (ProjectName, NotePath, Option<ContentHash>);
+
+impl<'a> View<'a> {
+    pub(crate) fn new(inner: &'a Inner, db: &'a Connection) -> Self {
+        Self { inner, db, seen: RefCell::default() }
+    }
+
+    pub(crate) fn into_seen(self) -> Vec<Seen> {
+        self.seen.into_inner()
+    }
+
+    /// Reads a file; `None` if there is none.
+    pub fn read(&self, project: &ProjectName, path: &NotePath) -> Result<Option<Found>> {
+        let found = self.inner.read(project, path)?;
+        let hash = found.as_ref().map(|found| found.hash);
+        self.seen.borrow_mut().push((project.clone(), path.clone(), hash));
+        Ok(found)
+    }
+
+    /// All files at or below a place, hidden and ignored ones too, and the folders they lie in.
+    pub fn below(&self, project: &ProjectName, folder: &NotePath) -> Result<files::Below> {
+        self.inner.vault.project(project.as_str())?.root()?.below(folder)
+    }
+
+    /// What the index knows of a file, as of the last commit.
+    pub fn file(&self, project: &ProjectName, path: &NotePath) -> Result<Option<FileSummary>> {
+        index::at(self.db, project, path)
+    }
+
+    /// Files that fit a filter, as of the last commit.
+    pub fn list(
+        &self,
+        filter: &ListFilter,
+        order: ListOrder,
+        limit: usize,
+        offset: usize,
+    ) -> Result<Vec<FileSummary>> {
+        index::list(self.db, filter, order, limit, offset)
+    }
+
+    /// The files of a project that have this permalink, as of the last commit.
+    pub fn with_permalink(
+        &self,
+        project: &ProjectName,
+        permalink: &str,
+    ) -> Result<Vec<FileSummary>> {
+        index::with_permalink(self.db, project, permalink)
+    }
+
+    /// The files that a name can mean in a project, as of the last commit.
+    pub fn link_candidates(
+        &self,
+        project: &ProjectName,
+        name: &str,
+    ) -> Result<Vec<LinkCandidate<i64>>> {
+        let project = index::project_id_of(self.db, project)?;
+        index::link_candidates(self.db, project, &index::digest::link_key(name))
+    }
+
+    /// The relations by a name, as of the last commit.
+    pub fn relations_named(&self, project: &ProjectName, name: &str) -> Result<Vec<RelationRow>> {
+        let project = index::project_id_of(self.db, project)?;
+        index::relations_named(self.db, project, &index::digest::link_key(name))
+    }
+
+    /// What the index knows of a file, by its number.
+    pub fn by_id(&self, id: i64) -> Result<Option<FileSummary>> {
+        index::by_id(self.db, id)
+    }
+
+    /// The facts of a file, as of the last commit.
+    pub fn observations(&self, file: i64) -> Result<Vec<ObservationRow>> {
+        index::observations(self.db, file)
+    }
+
+    /// The notes of exactly this title in a folder, the shortest path first.
+    pub fn titled(
+        &self,
+        project: &ProjectName,
+        folder: &str,
+        title: &str,
+    ) -> Result<Vec<LinkCandidate<i64>>> {
+        index::nodes::titled(self.db, project, folder, title)
+    }
+
+    /// Files whose names some systems could not tell from this one.
+    pub fn twins(&self, project: &ProjectName, path: &NotePath) -> Result<Vec<NotePath>> {
+        index::by_key(self.db, project, path)
+    }
+
+    /// Every note of a folder, not of those below it.
+    pub fn nodes(&self, project: &ProjectName, folder: &str) -> Result<Vec<NodeRow>> {
+        index::nodes::nodes(self.db, project, folder)
+    }
+
+    /// The folders of a project that hold notes.
+    pub fn folders(&self, project: &ProjectName) -> Result<Vec<FolderSum>> {
+        index::nodes::folders(self.db, project)
+    }
+
+    /// The relations to a file, as of the last commit.
+    pub fn relations_to(&self, file: i64) -> Result<Vec<RelationRow>> {
+        index::relations_to(self.db, file)
+    }
+}

@@ -1,0 +1,118 @@
+//! Whether what stands in clients' files still works: what they start is there, and is this
+//! program.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::env;
+use crate::files;
+use crate::setup::clients::{CLIENTS, Client};
+use crate::setup::format::{self, Format};
+use crate::setup::place::Bases;
+use crate::setup::wiring::NAME;
+use crate::setup::{Scope, hooks};
+
+/// Something of ours in a client's file, and whether it works.
+pub(crate) struct Wired {
+    /// The client.
+    pub(crate) client: &'static Client,
+    /// Its file.
+    pub(crate) file: PathBuf,
+    /// What it is.
+    pub(crate) part: Part,
+    /// Whether it works.
+    pub(crate) finding: Finding,
+}
+
+/// What of ours stands in a client's file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Part {
+    /// The server.
+    Server,
+    /// The hooks.
+    Hooks,
+}
+
+/// Whether what stands in a client's file works.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Finding {
+    /// It starts this program.
+    This,
+    /// It connects to an address.
+    Address(String),
+    /// It starts another program.
+    Other(String),
+    /// It starts a program that is not there.
+    Missing(String),
+    /// The file cannot be read, so nobody knows.
+    Unreadable(String),
+}
+
+/// Looks at every client's files, the person's own and those of the folder at hand.
+pub(crate) fn check(bases: &Bases) -> Vec<Wired> {
+    let mut found: Vec<Wired> = Vec::new();
+    for client in &CLIENTS {
+        for scope in [Scope::User, Scope::Project] {
+            let server = client.file(bases, scope).map(|file| (file, Part::Server, client.format));
+            let hooks =
+                client.hooks_file(bases, scope).map(|file| (file, Part::Hooks, Format::Json));
+            for (file, part, format) in server.into_iter().chain(hooks) {
+                let is_known = |wired: &Wired| wired.file == file && wired.part == part;
+                if found.iter().any(is_known) {
+                    continue;
+                }
+                let finding = match read(&file, format) {
+                    Ok(None) => None,
+                    Ok(Some(value)) => started(client, part, &value),
+                    // Once for a file that holds both.
+                    Err(_) if found.iter().any(|wired| wired.file == file) => None,
+                    Err(why) => Some(Finding::Unreadable(why)),
+                };
+                found.extend(finding.map(|finding| Wired { client, file, part, finding }));
+            }
+        }
+    }
+    found
+}
+
+fn read(file: &Path, format: Format) -> Result<Option<Value>, String> {
+    let text = files::read_text(file).map_err(|error| error.message)?;
+    text.map(|text| format.value(&text).map_err(|broken| broken.to_string())).transpose()
+}
+
+/// What becomes of our entry, if there is one.
+fn started(client: &Client, part: Part, value: &Value) -> Option<Finding> {
+    match part {
+        Part::Server => {
+            let entry = format::at(value, &[client.container, NAME])?;
+            let text = |key: &str| entry.get(key).and_then(Value::as_str);
+            let address = ["url", "serverUrl", "httpUrl"].into_iter().find_map(text);
+            let listed = || entry.get("command")?.get(0)?.as_str();
+            match text("command").or_else(|| text("cmd")).or_else(listed) {
+                Some(program) => Some(judged(program)),
+                None => address.map(|address| Finding::Address(address.to_owned())),
+            }
+        }
+        Part::Hooks => {
+            let events = value.get("hooks")?.as_object()?.values().filter_map(Value::as_array);
+            let mut ours = events.flatten().filter(|entry| hooks::is_ours(entry));
+            ours.find_map(hooks::program_of).map(judged)
+        }
+    }
+}
+
+fn judged(program: &str) -> Finding {
+    let is_path = program.contains(['/', '\\']);
+    let path = match is_path {
+        true => Some(PathBuf::from(program)).filter(|path| path.is_file()),
+        false => env::find_program(program),
+    };
+    let Some(path) = path else { return Finding::Missing(program.to_owned()) };
+    let real = |path: &Path| path.canonicalize().ok();
+    let this = env::this_program().and_then(|this| real(&this));
+    match this.is_some() && real(&path) == this {
+        true => Finding::This,
+        false => Finding::Other(path.display().to_string()),
+    }
+}
