@@ -1,7 +1,11 @@
 //! The door to models, against a server on this machine that does whatever it is told, and
 //! against a small network that the tests make.
 
-#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "tests fail by panicking, and make and break files as they need them"
+)]
 
 #[path = "it/stand_in.rs"]
 mod stand_in;

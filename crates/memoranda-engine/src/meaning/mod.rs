@@ -132,7 +132,7 @@ impl ChosenModel {
         let deadline = Instant::now() + self.options.limit;
         let id = match self.id.get() {
             Some(id) => id.clone(),
-            None => self.within(deadline, |model| model.id())?,
+            None => self.within(deadline, Self::id)?,
         };
         let coverage = store.coverage(&id).map_err(|e| e.to_string())?;
         let Coverage { passages, covered, .. } = coverage;

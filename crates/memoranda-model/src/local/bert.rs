@@ -1,7 +1,7 @@
 //! The network itself. One text at a time, so that nothing has to be padded or masked; several
 //! texts go to several threads.
 
-use ndarray::{Array1, Array2, ArrayView1, Axis, Slice};
+use ndarray::{Array1, Array2, Axis, Slice};
 
 use super::folder::{Activation, Pooling, Shape};
 use super::weights::Weights;
@@ -78,7 +78,7 @@ impl Bert {
         }
         self.begin.apply(&mut x);
         for layer in &self.layers {
-            x = layer.apply(x, &self.shape);
+            x = layer.apply(&x, &self.shape);
         }
         match self.shape.pooling {
             Pooling::First => x.row(0).to_vec(),
@@ -104,9 +104,9 @@ impl Layer {
         })
     }
 
-    fn apply(&self, x: Array2<f32>, shape: &Shape) -> Array2<f32> {
-        let mut attended = self.attended.apply(&self.attend(&x, shape));
-        attended += &x;
+    fn apply(&self, x: &Array2<f32>, shape: &Shape) -> Array2<f32> {
+        let mut attended = self.attended.apply(&self.attend(x, shape));
+        attended += x;
         self.attended_norm.apply(&mut attended);
         let mut wide = self.wide.apply(&attended);
         wide.mapv_inplace(|number| activate(shape.activation, number));
@@ -161,23 +161,16 @@ impl Norm {
     }
 
     fn apply(&self, x: &mut Array2<f32>) {
+        let length = self.weight.len() as f32;
         for mut row in x.rows_mut() {
-            let mean = mean(row.view());
+            let mean = row.sum() / length;
             row -= mean;
-            let spread = mean_of_squares(row.view());
+            let spread = row.fold(0.0, |sum, x| sum + x * x) / length;
             row /= (spread + self.epsilon).sqrt();
             row *= &self.weight;
             row += &self.bias;
         }
     }
-}
-
-fn mean(row: ArrayView1<'_, f32>) -> f32 {
-    row.sum() / row.len().max(1) as f32
-}
-
-fn mean_of_squares(row: ArrayView1<'_, f32>) -> f32 {
-    row.fold(0.0, |sum, x| sum + x * x) / row.len().max(1) as f32
 }
 
 fn activate(activation: Activation, x: f32) -> f32 {

@@ -5,14 +5,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use memoranda_engine::core::id::ProjectName;
+use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{
-    AskOptions, ChosenModel, Made, MakeOutcome, MeaningBy, MeaningBy::Chosen, SyncProgress,
+    AskOptions, ChosenModel, DeleteRequest, Made, MakeOutcome, MeaningBy, MeaningBy::Chosen, Place,
+    SyncProgress, Vacuum, VacuumWhat,
 };
 
 use super::stand_in::{Reply, StandIn};
 use super::vault::{
     by, by_stand_in, coverage, endpoint, first, household, knowing, open, own_texts, put, search,
-    texts, vectors,
+    texts, vectors, vectors_file, who,
 };
 
 const LIMIT: Duration = Duration::from_secs(20);
@@ -202,4 +205,26 @@ fn what_a_model_wants_before_texts_is_put_there() {
     // Vectors of texts without it are others.
     let bare = by_stand_in(&folder, &stand_in);
     assert_eq!(coverage(&bare).covered, 0);
+}
+
+#[test]
+fn what_leaves_for_good_leaves_no_vector_behind() {
+    let (folder, stand_in) = (household(), knowing());
+    let memory = by_stand_in(&folder, &stand_in);
+    memory.make_meanings(&mut quiet).unwrap();
+    let size = || std::fs::metadata(vectors_file(&folder)).unwrap().len();
+    let whole = size();
+    let place = Place {
+        project: ProjectName::parse("main").unwrap(),
+        path: NotePath::parse("money.md").unwrap(),
+    };
+    memory.delete(&who(), &DeleteRequest { place, expected: None }).unwrap();
+    assert_eq!(size(), whole, "until then it can come back");
+    let now = memoranda_engine::clock::now();
+    let vacuum = Vacuum { project: None, before: now, what: VacuumWhat::Deleted };
+    assert_eq!(memory.vacuum(&vacuum).unwrap().notes.len(), 1);
+    // A record: the text's name, a scale, five numbers, a checksum.
+    assert_eq!(whole - size(), 16 + 4 + 5 + 4);
+    assert_eq!((coverage(&memory).covered, coverage(&memory).passages), (3, 3));
+    assert_eq!(first(&search(&memory, "zorblat")), "pets.md");
 }

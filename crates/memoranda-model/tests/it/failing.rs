@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::stand_in::{Reply, StandIn};
 use super::vault::{
     by, by_stand_in, coverage, endpoint, first, household, knowing, put, search, texts, vectors,
+    vectors_file,
 };
 
 fn quiet(_: u64, _: u64) {}
@@ -129,13 +130,7 @@ fn damaged_vectors_are_made_again() {
     let (folder, stand_in) = (household(), knowing());
     let memory = by_stand_in(&folder, &stand_in);
     memory.make_meanings(&mut quiet).unwrap();
-    let cache = std::fs::read_dir(folder.path().join("cache")).unwrap().next().unwrap().unwrap();
-    let files = std::fs::read_dir(cache.path()).unwrap().map(|entry| entry.unwrap().path());
-    let is_vectors = |path: &std::path::PathBuf| {
-        let name = path.file_name().unwrap().to_str().unwrap();
-        name.starts_with("meanings-") && !name.ends_with(".claim")
-    };
-    let file = files.into_iter().find(is_vectors).unwrap();
+    let file = vectors_file(&folder);
     let whole = std::fs::read(&file).unwrap();
     let check = |bytes: &[u8], left: u64, word: &str| {
         drop(by_stand_in(&folder, &stand_in));

@@ -1,5 +1,6 @@
 //! A vault, a model that understands a few subjects, and the two together.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -96,8 +97,22 @@ pub(crate) fn by_stand_in(folder: &TempDir, stand_in: &StandIn) -> Memory {
     by(folder, endpoint(stand_in.url(), "small"), Duration::from_secs(20))
 }
 
+pub(crate) fn who() -> Author {
+    Author { client: "test".into(), tool: "test".into(), channel: Channel::Cli }
+}
+
+/// The file that the vectors of the one model lie in.
+pub(crate) fn vectors_file(folder: &TempDir) -> PathBuf {
+    let cache = std::fs::read_dir(folder.path().join("cache")).unwrap().next().unwrap().unwrap();
+    let files = std::fs::read_dir(cache.path()).unwrap().map(|entry| entry.unwrap().path());
+    let is_vectors = |path: &PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        name.starts_with("meanings-") && !name.ends_with(".claim")
+    };
+    files.into_iter().find(is_vectors).unwrap()
+}
+
 pub(crate) fn put(memory: &Memory, path: &str, text: &str) {
-    let who = Author { client: "test".into(), tool: "test".into(), channel: Channel::Cli };
     let request = WriteRequest {
         project: ProjectName::parse("main").unwrap(),
         path: NotePath::parse(path).unwrap(),
@@ -105,7 +120,7 @@ pub(crate) fn put(memory: &Memory, path: &str, text: &str) {
         mode: WriteMode::CreateOrOverwrite,
         message: None,
     };
-    memory.write(&who, &request).unwrap();
+    memory.write(&who(), &request).unwrap();
 }
 
 /// A vault with some notes of an ordinary life.

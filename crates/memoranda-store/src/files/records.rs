@@ -5,7 +5,7 @@
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::own;
 
@@ -81,9 +81,12 @@ pub(crate) fn rewrite(path: &Path, line: &str, records: &[u8]) -> io::Result<()>
 pub(crate) fn remove_older(used: &Path, begin: &str, time_ns: i128) -> io::Result<()> {
     let Some(folder) = used.parent() else { return Ok(()) };
     for name in own::names(folder)?.into_iter().filter(|name| name.starts_with(begin)) {
-        let path: PathBuf = folder.join(name);
+        let path = folder.join(&name);
         let is_old = own::size_and_mtime(&path)?.is_some_and(|(_, mtime)| mtime < time_ns);
-        if is_old && path != used {
+        // What belongs to the one in use is called as it is, with something behind.
+        let is_used =
+            used.file_name().is_some_and(|used| name.starts_with(&*used.to_string_lossy()));
+        if is_old && !is_used {
             own::remove(&path)?;
         }
     }

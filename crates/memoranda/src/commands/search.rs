@@ -376,7 +376,7 @@ fn pretty(session: &Session, args: &Args, page: &SearchPage) -> Result<()> {
         printer.say(format!("No note holds “{typed}”; looked for “{meant}”."));
     }
     if let Some(sentence) = compared(&page.meaning).filter(|_| args.explain) {
-        printer.say(visible(&sentence).into_owned());
+        printer.say(visible(&sentence));
     }
     if page.partial {
         printer.say("A word is so common that only the newest notes with it were compared.");

@@ -20,6 +20,18 @@ const CHECK_BYTES: usize = 4;
 /// The file on disk: what tells it from another of the same name, and how long it is.
 pub(super) type OnDisk = Option<((u64, u64), u64)>;
 
+/// So many vectors of texts that are gone are kept, in case they come back.
+const MANY_UNUSED: usize = 1000;
+
+/// How many records must be of texts that are gone, before they are removed.
+#[derive(Clone, Copy)]
+pub(super) enum Unused {
+    /// Most of all, and many.
+    Most,
+    /// One.
+    Any,
+}
+
 #[derive(Default)]
 pub(super) struct Held {
     /// The index that the passages are of, and how far its changes were followed.
@@ -89,25 +101,27 @@ impl Held {
             (Some((before, _)), Some((now, length))) => before == now && length >= self.read_to,
             _ => false,
         };
-        if !is_same {
+        let line = match on_disk {
+            Some(_) => records::first_line(path)?.unwrap_or_default(),
+            None => String::new(),
+        };
+        let form = VectorForm::read(&line, model);
+        // A file that was made anew may have the number of the one before.
+        if !is_same || form != self.form {
             (self.form, self.read_to) = (None, 0);
             self.rows.clear();
             self.scales.clear();
             self.numbers.clear();
             self.slots().for_each(|slot| slot.row = None);
         }
-        if on_disk.is_some() {
+        if let Some(form) = form {
             if self.form.is_none() {
-                let line = records::first_line(path)?.unwrap_or_default();
-                self.form = VectorForm::read(&line, model);
-                self.read_to = line.len() as u64 + 1;
+                (self.form, self.read_to) = (Some(form), line.len() as u64 + 1);
             }
-            if let Some(form) = self.form {
-                let bytes = records::read_from(path, self.read_to)?;
-                let size = record_size(form.dims);
-                bytes.chunks_exact(size).for_each(|record| self.take(record));
-                self.read_to += (bytes.len() - bytes.len() % size) as u64;
-            }
+            let bytes = records::read_from(path, self.read_to)?;
+            let size = record_size(form.dims);
+            bytes.chunks_exact(size).for_each(|record| self.take(record));
+            self.read_to += (bytes.len() - bytes.len() % size) as u64;
         }
         self.on_disk = on_disk;
         let rows = std::mem::take(&mut self.rows);
@@ -197,12 +211,16 @@ impl Held {
         pending
     }
 
-    /// The records of texts that are there, if most records are of others.
-    pub(super) fn used(&self, min_unused: usize) -> Option<(VectorForm, Vec<u8>)> {
+    /// The records of texts that are there, if many enough are of others.
+    pub(super) fn used(&self, unused: Unused) -> Option<(VectorForm, Vec<u8>)> {
         let form = self.form?;
         let used: HashSet<_> = self.files.values().flatten().map(|slot| slot.key).collect();
         let kept = self.rows.keys().filter(|key| used.contains(key)).count();
-        if self.scales.len() - kept < min_unused.max(kept) {
+        let enough = match unused {
+            Unused::Most => kept.max(MANY_UNUSED),
+            Unused::Any => 1,
+        };
+        if self.scales.len() - kept < enough {
             return None;
         }
         let mut bytes = Vec::with_capacity(kept * record_size(form.dims));

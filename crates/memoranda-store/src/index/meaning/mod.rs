@@ -18,15 +18,14 @@ use super::vectors;
 use crate::Inner;
 use crate::clock;
 use crate::error::{Doing as _, Result, StoreError};
+use crate::files::own;
 use crate::files::records::{self, Claim};
-use held::{Held, passages_of, texts_of};
+use held::{Held, Unused, passages_of, texts_of};
 
 /// How the files are called, before a number that stands for the model.
 const PREFIX: &str = "meanings-";
 /// Files of models that nobody has used for so long are removed.
 const KEPT_NS: i128 = 30 * 24 * 3600 * 1_000_000_000;
-/// So many vectors of texts that are gone are kept whatever else.
-const MIN_UNUSED: usize = 1000;
 
 /// Names a text in the cache.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -73,6 +72,11 @@ impl VectorForm {
     fn line(self, model: &str) -> String {
         let model: String = model.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         format!("memoranda-meanings 1 {} {} {model}", self.dims, self.zero)
+    }
+
+    /// The model that a line names.
+    fn model(line: &str) -> Option<&str> {
+        line.strip_prefix("memoranda-meanings 1 ")?.splitn(3, ' ').nth(2)
     }
 
     fn read(line: &str, model: &str) -> Option<Self> {
@@ -182,6 +186,16 @@ impl ModelCache {
     }
 }
 
+impl ModelCache {
+    /// Removes the vectors of texts that are gone, as of the last look.
+    fn keep_used(&self, unused: Unused) -> Result<()> {
+        let kept = self.read().used(unused);
+        let Some((form, bytes)) = kept else { return Ok(()) };
+        records::rewrite(&self.path, &form.line(&self.model), &bytes)
+            .doing(|| "tidy the vectors".into())
+    }
+}
+
 impl Inner {
     fn model_cache(&self, model: &str) -> Arc<ModelCache> {
         self.index.meanings.of(self.index.path(), model)
@@ -241,21 +255,31 @@ impl Inner {
             .doing(|| "keep vectors".into())
     }
 
+    /// Removes whatever any model made of texts that are gone: it tells something of them.
+    pub(crate) fn purge_meanings(&self) -> Result<()> {
+        let folder = self.index.path().parent().unwrap_or(Path::new(""));
+        let names = own::names(folder).doing(|| "look for vectors".into())?;
+        for name in names.iter().filter(|name| name.starts_with(PREFIX)) {
+            let line = records::first_line(&folder.join(name));
+            let line = line.doing(|| "look at the vectors".into())?.unwrap_or_default();
+            let Some(model) = VectorForm::model(&line) else { continue };
+            self.coverage(model)?;
+            self.model_cache(model).keep_used(Unused::Any)?;
+        }
+        Ok(())
+    }
+
     /// Throws the vectors of a model away.
     pub(crate) fn forget_meanings(&self, model: &str) -> Result<()> {
-        crate::files::own::remove(&self.model_cache(model).path)
-            .doing(|| "remove the vectors".into())
+        own::remove(&self.model_cache(model).path).doing(|| "remove the vectors".into())
     }
 
     /// Lets go of what is no longer needed, once every passage has its vector: vectors of texts
     /// that are gone, if they are many, and models that were given up long ago.
     pub(crate) fn tidy_meanings(&self, model: &str) -> Result<()> {
         let cache = self.model_cache(model);
-        let is_complete = self.ask(super::is_complete)?;
-        let kept = cache.read().used(MIN_UNUSED);
-        if let Some((form, bytes)) = kept.filter(|_| is_complete) {
-            records::rewrite(&cache.path, &form.line(model), &bytes)
-                .doing(|| "tidy the vectors".into())?;
+        if self.ask(super::is_complete)? {
+            cache.keep_used(Unused::Most)?;
         }
         let now = i128::from(clock::now().as_millisecond()) * 1_000_000;
         records::remove_older(&cache.path, PREFIX, now - KEPT_NS)
