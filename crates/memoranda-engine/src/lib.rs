@@ -14,6 +14,7 @@ mod folder;
 mod graph;
 mod history;
 mod list;
+mod meaning;
 mod model;
 mod past;
 mod project;
@@ -42,7 +43,8 @@ pub use folder::{FolderTexts, KeptText};
 pub use graph::{GraphPath, GraphRequest, Link, NeighbourNode, Neighbourhood};
 pub use history::{CommitDiff, FileDiff, Revision};
 pub use list::{ListPage, ListRequest};
-pub use model::{LanguageModel, ModelError, Question};
+pub use meaning::{AskOptions, ChosenModel, Made, MakeError, MakeOutcome, MeaningBy, ModelStatus};
+pub use model::{Embedder, LanguageModel, ModelError, Question};
 pub use project::ProjectInfo;
 pub use read::{ReadNote, TextNote};
 pub use relocate::{MoveOutcome, MoveRequest, Moved};
@@ -60,33 +62,49 @@ pub use write::{AddRequest, WriteMode, WriteOutcome, WriteRequest, Written};
 
 pub use memoranda_core as core;
 pub use memoranda_store::{
-    Browse, CheckReport, Conflict, Correction, Counts, Entry, EntryKind, FileKind, FileOrder,
-    FileSummary, FilesBelow, Folder, FolderFact, FolderFiles, FolderSum, Following, GraphNode,
-    HardLinks, HistoryFilter, ListFilter, ListOrder, Listing, Moment, NameOf, NodeRow,
+    Browse, CheckReport, Conflict, Correction, Counts, Coverage, Entry, EntryKind, FileKind,
+    FileOrder, FileSummary, FilesBelow, Folder, FolderFact, FolderFiles, FolderSum, Following,
+    GraphNode, HardLinks, HistoryFilter, ListFilter, ListOrder, Listing, Moment, NameOf, NodeRow,
     ObservationRow, OpenOptions, Past, Problems, Project, ProjectPlace, RelationRow, SearchFilter,
     StoreError, SyncProgress, SyncReport, Vacuum, VacuumReport, VacuumWhat, clock, faults, hash,
 };
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use memoranda_core::change::Author;
 use memoranda_store::Store;
+
+use meaning::Maker;
 
 /// The project that is meant when none is named.
 pub const DEFAULT_PROJECT: &str = "main";
 
 /// A vault, open, and the one who uses it.
 pub struct Memory {
-    store: Store,
+    store: Arc<Store>,
+    chosen: Option<Arc<ChosenModel>>,
+    maker: Mutex<Option<Maker>>,
 }
 
 impl Memory {
     /// Opens a vault, or makes it.
     pub fn open(options: OpenOptions) -> Result<Self> {
-        Ok(Self { store: Store::open(options)? })
+        let store = Arc::new(Store::open(options)?);
+        Ok(Self { store, chosen: None, maker: Mutex::new(None) })
     }
 
-    /// Starts what a long-lived process needs: noticing people's edits as they happen, and
-    /// forcing files to disk in the background.
+    /// Lets searches go by a model that the person chose, as far as it has come.
+    pub fn with_model(self, chosen: ChosenModel) -> Self {
+        Self { chosen: Some(Arc::new(chosen)), ..self }
+    }
+
+    /// Starts what a long-lived process needs: noticing people's edits as they happen, forcing
+    /// files to disk in the background, and making vectors if a model was chosen.
     pub fn start_background(&self) -> Result<()> {
+        if let Some(chosen) = &self.chosen {
+            let mut maker = self.maker.lock().unwrap_or_else(PoisonError::into_inner);
+            maker.get_or_insert_with(|| Maker::start(&self.store, chosen));
+        }
         Ok(self.store.start_background()?)
     }
 

@@ -1,4 +1,4 @@
-//! A language model, as far as memory needs one. The engine asks; what stands behind it, and
+//! Models, as far as memory needs them: one that answers in words, one that makes vectors. The engine asks; what stands behind it, and
 //! whether there is one at all, is decided where everything is wired together.
 
 use std::fmt;
@@ -11,6 +11,20 @@ pub trait LanguageModel: fmt::Debug + Send + Sync {
 
     /// Answers within its own limits of time and size, or says why it did not.
     fn answer(&self, question: &Question<'_>) -> Result<String, ModelError>;
+}
+
+/// Something that makes a vector of each text, so that texts that say alike lie close together.
+pub trait Embedder: fmt::Debug + Send + Sync {
+    /// What it is called, for people.
+    fn name(&self) -> &str;
+
+    /// Names the model in caches: vectors under different names cannot be compared. A model that
+    /// has to be loaded is loaded here.
+    fn id(&self) -> Result<String, ModelError>;
+
+    /// A vector of each text, in order, all of one length. What can be interrupted ends at the
+    /// limit.
+    fn embed(&self, texts: &[&str], limit: Duration) -> Result<Vec<Vec<f32>>, ModelError>;
 }
 
 /// What a language model is asked.
@@ -32,6 +46,12 @@ pub enum ModelError {
     TimedOut {
         /// The time that it had.
         limit: Duration,
+    },
+    /// It cannot be used at all.
+    #[error("it cannot be used: {reason}")]
+    Unusable {
+        /// What is wrong, and what to do about it.
+        reason: String,
     },
     /// Nobody could be reached.
     #[error("it cannot be reached: {reason}")]

@@ -12,6 +12,7 @@ use memoranda_store::{CandidateNote, Candidates, Correction, Question, SearchFil
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
+use crate::meaning::MeaningBy;
 use crate::resolve::Place;
 
 /// So many notes are compared however few are asked for, so that pages fit together.
@@ -93,6 +94,8 @@ pub struct SearchPage {
     pub when: Option<When>,
     /// How likely the likeliest candidate is to have to do with the question, shown or not.
     pub relevance: f64,
+    /// By which model meanings were compared.
+    pub meaning: MeaningBy,
 }
 
 /// A note or passage that was found.
@@ -152,25 +155,27 @@ impl Memory {
         let vector = (request.options.meaning > 0.0 && query.is_free())
             .then(|| Model::embedded().embed(&query.said))
             .filter(|vector| !vector.is_zero());
+        let asked = vector.map(|table| self.meant(&query.said, table)).unwrap_or_default();
         let candidates = self.store().candidates(&Question {
             text: &request.text,
             query: &query,
             filter: &request.filter,
-            vector: vector.as_ref(),
+            vector: asked.meant.as_ref(),
+            model: asked.model.as_deref(),
             notes: (request.offset + request.limit + 1).max(MIN_CANDIDATES),
         })?;
         let now = request.now.unwrap_or_else(clock::now);
         let when = When::find(&query.said, now);
-        let asked = Asked {
+        let comparison = Asked {
             query: &candidates.query,
             holders: &candidates.holders,
             passages: candidates.passages,
-            vector: vector.as_ref(),
+            vector: asked.meant.as_ref(),
             when,
             now,
         };
         let notes: Vec<_> = candidates.notes.iter().map(candidate).collect();
-        let ranked = rank(&notes, &asked, &request.options);
+        let ranked = rank(&notes, &comparison, &request.options);
         let relevance = ranked.iter().map(|note| note.relevance).fold(0.0, f64::max);
         let found = Found { candidates: &candidates, request };
         let all = found.distinct(found.units(ranked));
@@ -187,7 +192,17 @@ impl Memory {
             results.push(result);
         }
         let Candidates { corrections, partial, .. } = candidates;
-        Ok(SearchPage { results, has_more, left_out, partial, corrections, when, relevance })
+        let meaning = asked.by;
+        Ok(SearchPage {
+            results,
+            has_more,
+            left_out,
+            partial,
+            corrections,
+            when,
+            relevance,
+            meaning,
+        })
     }
 }
 

@@ -6,6 +6,7 @@ use memoranda_store::Counts;
 
 use crate::Memory;
 use crate::error::Result;
+use crate::meaning::ModelStatus;
 use crate::project::ProjectInfo;
 
 /// How the vault is.
@@ -27,6 +28,8 @@ pub struct Status {
     pub watched: bool,
     /// Whether every file has been looked at since the index was made.
     pub indexed: bool,
+    /// How far the model is that was chosen, if one was.
+    pub model: Option<ModelStatus>,
 }
 
 impl Memory {
@@ -41,6 +44,7 @@ impl Memory {
             log_bytes: self.store().log_size()?,
             watched: self.store().is_watched(),
             indexed: self.store().is_indexed()?,
+            model: self.model_status()?,
         })
     }
 }

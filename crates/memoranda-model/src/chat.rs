@@ -3,7 +3,7 @@
 use memoranda_engine::{ModelError, Question};
 use serde_json::{Value, json};
 
-use crate::exchange::Exchange;
+use crate::exchange::{Deadline, Exchange};
 use crate::options::{Options, Protocol};
 
 const ANTHROPIC_VERSION: &str = "2023-06-01";
@@ -38,7 +38,7 @@ fn openai(
     let mut body = bare.clone();
     body["temperature"] = json!(0);
     body["max_tokens"] = json!(question.max_tokens);
-    let deadline = exchange.deadline();
+    let deadline = Deadline::after(options.limit);
     let answer = match exchange.post(&url, &headers, &body, deadline) {
         // Models that think first refuse both, and do without.
         Err(ModelError::Refused { status: 400, message })
@@ -70,7 +70,7 @@ fn anthropic(
         "system": question.instructions,
         "messages": [{ "role": "user", "content": question.text }],
     });
-    let answer = exchange.post(&url, &headers, &body, exchange.deadline())?;
+    let answer = exchange.post(&url, &headers, &body, Deadline::after(options.limit))?;
     let blocks = answer.get("content").and_then(Value::as_array);
     let texts = blocks.into_iter().flatten().filter_map(|block| block.get("text")?.as_str());
     said(texts.collect())

@@ -3,13 +3,14 @@
 use memoranda_engine::ModelError;
 use serde_json::{Value, json};
 
-use crate::exchange::Exchange;
+use crate::exchange::{Deadline, Exchange};
 use crate::options::{Options, Protocol};
 
 pub(crate) fn embed(
     options: &Options,
     exchange: &Exchange,
     texts: &[&str],
+    deadline: Deadline,
 ) -> Result<Vec<Vec<f32>>, ModelError> {
     let malformed = |reason: &str| ModelError::Malformed { reason: reason.to_owned() };
     if options.protocol == Protocol::Anthropic {
@@ -23,7 +24,7 @@ pub(crate) fn embed(
     let headers: Vec<(&str, &str)> =
         bearer.iter().map(|bearer| ("authorization", bearer.as_str())).collect();
     let body = json!({ "model": options.model, "input": texts, "encoding_format": "float" });
-    let answer = exchange.post(&url, &headers, &body, exchange.deadline())?;
+    let answer = exchange.post(&url, &headers, &body, deadline)?;
     let data = answer.get("data").and_then(Value::as_array);
     let data = data.ok_or_else(|| malformed("it has no `data`"))?;
     let mut vectors: Vec<Vec<f32>> = vec![Vec::new(); texts.len()];

@@ -19,8 +19,28 @@ const MESSAGE_CHARS: usize = 200;
 #[derive(Debug)]
 pub(crate) struct Exchange {
     agent: ureq::Agent,
-    limit: Duration,
     max_bytes: u64,
+}
+
+/// When a call must be over, retries included.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline {
+    at: Instant,
+    limit: Duration,
+}
+
+impl Deadline {
+    pub(crate) fn after(limit: Duration) -> Self {
+        Self { at: Instant::now() + limit, limit }
+    }
+
+    fn left(self) -> Duration {
+        self.at.saturating_duration_since(Instant::now())
+    }
+
+    fn passed(self) -> ModelError {
+        ModelError::TimedOut { limit: self.limit }
+    }
 }
 
 /// What one try came to, if it was no answer.
@@ -41,12 +61,7 @@ impl Exchange {
             .proxy(None)
             .user_agent(concat!("memoranda/", env!("CARGO_PKG_VERSION")))
             .build();
-        Self { agent: config.into(), limit: options.limit, max_bytes: options.max_answer_bytes }
-    }
-
-    /// When a call that begins now must be over.
-    pub(crate) fn deadline(&self) -> Instant {
-        Instant::now() + self.limit
+        Self { agent: config.into(), max_bytes: options.max_answer_bytes }
     }
 
     /// Sends a question until there is an answer, or no time or reason for another try.
@@ -55,7 +70,7 @@ impl Exchange {
         url: &str,
         headers: &[(&str, &str)],
         body: &Value,
-        deadline: Instant,
+        deadline: Deadline,
     ) -> Result<Value, ModelError> {
         let body = body.to_string();
         let mut pause = FIRST_PAUSE;
@@ -66,15 +81,14 @@ impl Exchange {
                 Err(Miss::Passing(error, wanted)) => (error, wanted),
             };
             let wait = wanted.unwrap_or(pause).max(pause);
-            let left = deadline.saturating_duration_since(Instant::now());
-            if attempt == TRIES || wait >= left {
+            if attempt == TRIES || wait >= deadline.left() {
                 return Err(error);
             }
             tracing::debug!(%error, attempt, "the language model is asked again");
             std::thread::sleep(wait);
             pause *= 2;
         }
-        Err(self.timed_out())
+        Err(deadline.passed())
     }
 
     fn attempt(
@@ -82,23 +96,23 @@ impl Exchange {
         url: &str,
         headers: &[(&str, &str)],
         body: &str,
-        deadline: Instant,
+        deadline: Deadline,
     ) -> Result<Value, Miss> {
-        let left = deadline.saturating_duration_since(Instant::now());
+        let left = deadline.left();
         if left.is_zero() {
-            return Err(Miss::Final(self.timed_out()));
+            return Err(Miss::Final(deadline.passed()));
         }
         let mut request = self.agent.post(url).config().timeout_global(Some(left)).build();
         request = request.header("content-type", "application/json");
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        let mut response = request.send(body).map_err(|e| self.explain(e))?;
+        let mut response = request.send(body).map_err(|e| explain(e, deadline))?;
         let status = response.status().as_u16();
         let after = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
         let after = after.and_then(|text| text.trim().parse().ok()).map(Duration::from_secs);
         let bytes = response.body_mut().with_config().limit(self.max_bytes).read_to_vec();
-        let bytes = bytes.map_err(|e| self.explain(e))?;
+        let bytes = bytes.map_err(|e| explain(e, deadline))?;
         if !(200..300).contains(&status) {
             let error = ModelError::Refused { status, message: message(&bytes) };
             // Too busy, or broken for a moment; everything else is wrong however often it is sent.
@@ -109,24 +123,20 @@ impl Exchange {
             Miss::Final(ModelError::Malformed { reason: format!("it is no JSON ({e})") })
         })
     }
+}
 
-    fn timed_out(&self) -> ModelError {
-        ModelError::TimedOut { limit: self.limit }
-    }
-
-    fn explain(&self, error: ureq::Error) -> Miss {
-        match error {
-            ureq::Error::Timeout(_) => Miss::Final(self.timed_out()),
-            ureq::Error::BodyExceedsLimit(limit) => Miss::Final(ModelError::TooLarge { limit }),
-            ureq::Error::TooManyRedirects | ureq::Error::RedirectFailed => {
-                let message = "it redirects elsewhere, which is not followed".to_owned();
-                Miss::Final(ModelError::Refused { status: 302, message })
-            }
-            ureq::Error::Io(e) if e.kind() == std::io::ErrorKind::TimedOut => {
-                Miss::Final(self.timed_out())
-            }
-            other => Miss::Passing(ModelError::Unreachable { reason: other.to_string() }, None),
+fn explain(error: ureq::Error, deadline: Deadline) -> Miss {
+    match error {
+        ureq::Error::Timeout(_) => Miss::Final(deadline.passed()),
+        ureq::Error::BodyExceedsLimit(limit) => Miss::Final(ModelError::TooLarge { limit }),
+        ureq::Error::TooManyRedirects | ureq::Error::RedirectFailed => {
+            let message = "it redirects elsewhere, which is not followed".to_owned();
+            Miss::Final(ModelError::Refused { status: 302, message })
         }
+        ureq::Error::Io(e) if e.kind() == std::io::ErrorKind::TimedOut => {
+            Miss::Final(deadline.passed())
+        }
+        other => Miss::Passing(ModelError::Unreachable { reason: other.to_string() }, None),
     }
 }
 

@@ -8,13 +8,19 @@
 mod chat;
 mod embed;
 mod exchange;
+#[cfg(feature = "local")]
+mod local;
 mod options;
 
-use memoranda_engine::{LanguageModel, ModelError, Question};
+use std::time::Duration;
 
+use memoranda_engine::{Embedder, LanguageModel, ModelError, Question};
+
+#[cfg(feature = "local")]
+pub use local::Local;
 pub use options::{BadOptions, Key, Options, Protocol};
 
-use exchange::Exchange;
+use exchange::{Deadline, Exchange};
 
 /// A server that answers questions and makes vectors of texts.
 #[derive(Debug)]
@@ -30,11 +36,6 @@ impl Endpoint {
         let exchange = Exchange::new(&options);
         Ok(Self { options, exchange })
     }
-
-    /// Makes a vector of each text, in order.
-    pub fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, ModelError> {
-        embed::embed(&self.options, &self.exchange, texts)
-    }
 }
 
 impl LanguageModel for Endpoint {
@@ -44,5 +45,19 @@ impl LanguageModel for Endpoint {
 
     fn answer(&self, question: &Question<'_>) -> Result<String, ModelError> {
         chat::answer(&self.options, &self.exchange, question)
+    }
+}
+
+impl Embedder for Endpoint {
+    fn name(&self) -> &str {
+        &self.options.model
+    }
+
+    fn id(&self) -> Result<String, ModelError> {
+        Ok(format!("{} {}", self.options.url.trim_end_matches('/'), self.options.model))
+    }
+
+    fn embed(&self, texts: &[&str], limit: Duration) -> Result<Vec<Vec<f32>>, ModelError> {
+        embed::embed(&self.options, &self.exchange, texts, Deadline::after(limit))
     }
 }

@@ -35,6 +35,14 @@ pub enum StoreError {
         /// The newest that is understood.
         known: u32,
     },
+    /// Vectors are of another kind than those that were kept before.
+    #[error(
+        "{model} makes other vectors than before; `memoranda embed --anew` throws the old ones away"
+    )]
+    OtherVectors {
+        /// The model.
+        model: String,
+    },
     /// No project of that name.
     #[error("there is no project {name:?}; known projects: {}", list(.known))]
     NoProject {

@@ -35,10 +35,12 @@ mod watch;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
 use memoranda_core::change::{Author, Change, Commit};
+use memoranda_core::embed::Wide;
 use memoranda_core::graph::{LinkCandidate, Neighbourhood, Route};
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
@@ -48,6 +50,7 @@ pub use archive::{ExportReport, ImportReport};
 pub use check::CheckReport;
 pub use commit::{Conflict, Outcome};
 pub use error::{Result, StoreError};
+pub use files::records::Claim;
 pub use files::{
     Below, Entry, EntryKind, FileRules, FileStat, Found, HardLinks, Listing, MAX_FILE_BYTES,
     Privacy, hash,
@@ -56,10 +59,11 @@ pub use folder::Folder;
 pub use follow::Following;
 pub use index::digest::{exact_key, keys_of, link_key};
 pub use index::{
-    Browse, CandidateNote, CandidatePassage, Candidates, ChangedFile, Correction, Counts, FileKind,
-    FileOrder, FileSummary, FilesBelow, FolderFact, FolderFiles, FolderSum, Gone, GraphNode,
-    HistoryFilter, ListFilter, ListOrder, Moment, NameOf, NodeRow, ObservationRow, Past, PastFile,
-    Problems, Question, RelationRow, SearchFilter, SearchHit, SearchHits,
+    Browse, CandidateNote, CandidatePassage, Candidates, ChangedFile, Correction, Counts, Coverage,
+    FileKind, FileOrder, FileSummary, FilesBelow, FolderFact, FolderFiles, FolderSum, Gone,
+    GraphNode, HistoryFilter, ListFilter, ListOrder, Moment, NameOf, NodeRow, ObservationRow, Past,
+    PastFile, PendingText, Problems, Question, RelationRow, SearchFilter, SearchHit, SearchHits,
+    TextKey, VectorForm,
 };
 pub use log::{LogDamage, Purged};
 pub use sync::{SyncProgress, SyncReport};
@@ -68,7 +72,7 @@ pub use vault::{FORMAT, OpenOptions, Project, ProjectPlace};
 pub use view::View;
 
 use checkpoint::Background;
-use index::{Index, IndexFile, history};
+use index::{Caches, Index, IndexFile, history};
 use lock::LockFile;
 use log::LogFolder;
 use session::Writer;
@@ -91,6 +95,8 @@ pub(crate) struct Inner {
     /// Something was written that has not been forced to disk in the files.
     pub(crate) unforced: AtomicBool,
     pub(crate) uses: uses::Uses,
+    /// Whoever wants to hear that files or index may have changed.
+    pub(crate) listener: Mutex<Option<Sender<()>>>,
 }
 
 impl Store {
@@ -110,6 +116,7 @@ impl Store {
             watching: Mutex::new(None),
             unforced: AtomicBool::new(false),
             uses: uses::Uses::default(),
+            listener: Mutex::new(None),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -127,6 +134,12 @@ impl Store {
             *watching = Some(Watching::start(&self.inner)?);
         }
         Ok(())
+    }
+
+    /// Tells a listener after each look at the files, if this process is the one that watches
+    /// them. Once for many changes is enough.
+    pub fn tell_changes(&self, listener: Sender<()>) {
+        *self.inner.listener() = Some(listener);
     }
 
     /// Calls `changed` soon after every change of the vault, whoever made it, until what is
@@ -293,7 +306,51 @@ impl Store {
     /// The notes that may answer a question, with all that is needed to compare them.
     pub fn candidates(&self, question: &Question<'_>) -> Result<Candidates> {
         let index = &self.inner.index;
-        self.inner.ask(|db| index::candidates(db, &index.vectors, index.identity(), question))
+        let chosen = question.model.map(|model| index.meanings.of(index.path(), model));
+        self.inner.ask(|db| {
+            let (table, chosen) = (&index.vectors, chosen.clone());
+            index::candidates(db, &Caches { table, chosen, index: index.identity() }, question)
+        })
+    }
+
+    /// How far the vectors of a model have come.
+    pub fn coverage(&self, model: &str) -> Result<Coverage> {
+        self.inner.coverage(model)
+    }
+
+    /// Some texts that a model has made no vector of, those of the newest files first.
+    pub fn pending_texts(
+        &self,
+        model: &str,
+        count: usize,
+        except: &[TextKey],
+    ) -> Result<Vec<PendingText>> {
+        self.inner.pending_texts(model, count, except)
+    }
+
+    /// The right to make vectors of a model, if no other process has it.
+    pub fn claim_meanings(&self, model: &str) -> Result<Option<Claim>> {
+        self.inner.claim_meanings(model)
+    }
+
+    /// Keeps vectors of texts; `None` stands for a text that means nothing to the model.
+    pub fn keep_meanings(
+        &self,
+        model: &str,
+        form: VectorForm,
+        vectors: &[(TextKey, Option<Wide>)],
+    ) -> Result<()> {
+        self.inner.keep_meanings(model, form, vectors)
+    }
+
+    /// Throws the vectors of a model away.
+    pub fn forget_meanings(&self, model: &str) -> Result<()> {
+        self.inner.forget_meanings(model)
+    }
+
+    /// Lets go of vectors that are no longer needed.
+    pub fn tidy_meanings(&self, model: &str) -> Result<()> {
+        self.inner.tidy_meanings(model)
     }
 
     /// The texts of passages that a search found; one that has changed since is empty.
@@ -603,6 +660,17 @@ impl Inner {
             Ok(project) => project.root()?.read(path),
             Err(StoreError::NoProject { .. }) => Ok(None),
             Err(e) => Err(e),
+        }
+    }
+
+    fn listener(&self) -> std::sync::MutexGuard<'_, Option<Sender<()>>> {
+        self.listener.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Says that something may have changed.
+    pub(crate) fn tell_change(&self) {
+        if let Some(listener) = &*self.listener() {
+            listener.send(()).ok();
         }
     }
 

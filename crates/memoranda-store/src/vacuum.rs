@@ -58,7 +58,7 @@ impl Inner {
         // Nothing may have to be replayed from contents that are about to go.
         self.make_checkpoint()?;
         let devices = self.log.devices()?;
-        self.with_session(|session| {
+        let report = self.with_session(|session| {
             let purge = purged_hashes(session.db, vacuum)?;
             let mut total = Purged::default();
             // Every place that the index knows is about to move. Should this process die, whoever
@@ -86,7 +86,9 @@ impl Inner {
                 contents: total.contents,
                 bytes: total.bytes,
             })
-        })
+        })?;
+        self.purge_meanings()?;
+        Ok(report)
     }
 
     fn reread_history(&self, db: &Connection, devices: &[String]) -> Result<()> {

@@ -109,10 +109,12 @@ fn run(
     watch_projects(&inner, &mut watcher, &mut watched);
     // A failed look is repeated with the next event; reads look at the disk themselves.
     inner.sync_all(&mut |_| {}).ok();
+    inner.tell_change();
     drop(inner);
     while let Some(gathered) = gather(receiver) {
         let Some(inner) = weak.upgrade() else { return };
         handle(&inner, &mut watcher, &mut watched, &gathered);
+        inner.tell_change();
     }
 }
 

@@ -84,6 +84,11 @@ pub(crate) const MEMORANDA_MODEL_KEY: Variable = Variable {
     name: "MEMORANDA_MODEL_KEY",
     doc: "The key for the language model of `model.provider`. It comes before `model.key_file`.",
 };
+/// The secret that a server of vectors wants.
+pub(crate) const MEMORANDA_SEARCH_KEY: Variable = Variable {
+    name: "MEMORANDA_SEARCH_KEY",
+    doc: "The key for the server of `search.model`. It comes before `search.key_file`.",
+};
 /// A failure on purpose.
 pub(crate) const MEMORANDA_FAULT: Variable = Variable {
     name: "MEMORANDA_FAULT",
@@ -134,6 +139,7 @@ pub(crate) const TABLE: &[&Variable] = &[
     &CODEX_HOME,
     &PATH,
     &MEMORANDA_MODEL_KEY,
+    &MEMORANDA_SEARCH_KEY,
     &MEMORANDA_FAULT,
     &VISUAL,
     &EDITOR,

@@ -3,7 +3,7 @@
 use std::io;
 
 use memoranda_engine::core::note::edit::EditError;
-use memoranda_engine::{EngineError, Place, StoreError};
+use memoranda_engine::{EngineError, MakeError, Place, StoreError};
 use memoranda_import::ImportError;
 
 use crate::exit::Exit;
@@ -129,6 +129,20 @@ impl From<EngineError> for CommandError {
     }
 }
 
+impl From<MakeError> for CommandError {
+    fn from(error: MakeError) -> Self {
+        let message = error.to_string();
+        match error {
+            MakeError::Store(error) => error.into(),
+            MakeError::NoModel => Self::configuration(message)
+                .hint("`memoranda config set search.model FOLDER-OR-ADDRESS` chooses one"),
+            MakeError::Model { .. } => Self::new(Exit::Internal, message)
+                .hint("searches go by the model that is built in meanwhile")
+                .hint("what was made is kept; the next `memoranda embed` goes on from there"),
+        }
+    }
+}
+
 impl From<ImportError> for CommandError {
     fn from(error: ImportError) -> Self {
         let message = error.to_string();
@@ -165,6 +179,9 @@ impl From<StoreError> for CommandError {
                 of(Exit::Conflict).hint("`memoranda config set lock_wait_seconds 120` waits longer")
             }
             StoreError::NewerFormat { .. } => of(Exit::Configuration),
+            StoreError::OtherVectors { .. } => {
+                of(Exit::Conflict).hint("`memoranda embed --anew` makes all of them anew")
+            }
             StoreError::NoProject { name, .. } => of(Exit::NotFound)
                 .hint(format!("`memoranda project create {}` makes it", quoted(&name))),
             StoreError::ProjectUnavailable { name, .. } => of(Exit::Configuration).hint(format!(

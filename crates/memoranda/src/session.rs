@@ -75,13 +75,17 @@ impl Session {
     /// The vault for one's own, made if there is none.
     pub(crate) fn open(&self) -> Result<Memory> {
         let settings = self.settings()?;
-        Ok(Memory::open(OpenOptions {
+        let memory = Memory::open(OpenOptions {
             home: settings.home(),
             cache: settings.directories.cache.clone(),
             state: settings.directories.state.clone(),
             file_sync: Duration::from_secs(settings.file_sync_seconds()),
             lock_patience: Duration::from_secs(settings.lock_wait_seconds()),
-        })?)
+        })?;
+        Ok(match settings.search_model() {
+            Some(model) => memory.with_model(model),
+            None => memory,
+        })
     }
 
     /// The vault, which must be there.

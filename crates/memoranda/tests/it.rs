@@ -47,6 +47,8 @@ mod output;
 mod records;
 #[path = "it/rules.rs"]
 mod rules;
+#[path = "it/search_model.rs"]
+mod search_model;
 #[path = "it/setup.rs"]
 mod setup;
 #[path = "it/story.rs"]

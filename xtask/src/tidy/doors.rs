@@ -9,6 +9,7 @@ const DOORS: &[&str] = &[
     "crates/memoranda-engine/src/repository.rs",
     "crates/memoranda-import/src/origin.rs",
     "crates/memoranda-import/src/sqlite.rs",
+    "crates/memoranda-model/src/local/folder.rs",
     "crates/memoranda-store/src/archive.rs",
     "crates/memoranda-store/src/clock.rs",
     "crates/memoranda-store/src/files/",

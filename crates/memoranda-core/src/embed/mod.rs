@@ -4,10 +4,12 @@
 //! the mean of its pieces, of length one. That is a look-up and an addition for each word, so
 //! that it needs no download, no runtime and next to no time.
 
+mod sense;
 mod table;
 mod vector;
 mod word_piece;
 
+pub use sense::{Meant, MeantByChoice, Sense, UNLIKE, Wide, WideProbe, zero};
 pub use vector::{BYTES, DIMS, Probe, Vector};
 
 use table::Table;

@@ -18,7 +18,7 @@ pub use count::{Counts, Sought};
 pub use title::TitleMatch;
 pub use weights::RankOptions;
 
-use crate::embed::Vector;
+use crate::embed::{Meant, Sense};
 use crate::path::NotePath;
 use crate::query::{Need, Query, When};
 
@@ -31,7 +31,7 @@ pub struct Asked<'q> {
     /// How many passages there are.
     pub passages: u64,
     /// What it means, if it says anything freely.
-    pub vector: Option<&'q Vector>,
+    pub vector: Option<&'q Meant>,
     /// The time that it speaks of.
     pub when: Option<When>,
     /// The moment of asking.
@@ -69,7 +69,7 @@ pub struct CandidatePassage {
     /// Its text.
     pub text: String,
     /// What it means.
-    pub vector: Option<Vector>,
+    pub vector: Option<Sense>,
 }
 
 /// A note in its place, with the passages that put it there.
@@ -155,7 +155,7 @@ pub fn rank<Id: Copy + Eq + Hash>(
     if let Some(vector) = asked.vector.filter(|_| options.feedback > 0.0) {
         let mut best: Vec<_> = notes.iter().filter_map(|note| note.passages.first()).collect();
         best.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
-        let best: Vec<Vector> =
+        let best: Vec<Sense> =
             best.iter().take(options.feedback_passages).filter_map(|p| p.vector.cloned()).collect();
         let drawn = vector.towards(&best, options.feedback as f32);
         notes = ranking.notes(Some(&drawn));
@@ -198,7 +198,7 @@ struct Scored<'r, Id> {
 struct ScoredPassage<'r> {
     id: u64,
     score: f64,
-    vector: Option<&'r Vector>,
+    vector: Option<&'r Sense>,
     words: f64,
     context: f64,
     meaning: f64,
@@ -243,11 +243,11 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         Self { asked, options, needs, worth, is_personal: sought.is_personal, notes, means }
     }
 
-    fn notes(&self, vector: Option<&Vector>) -> Vec<Scored<'r, Id>> {
+    fn notes(&self, vector: Option<&Meant>) -> Vec<Scored<'r, Id>> {
         self.notes.iter().filter_map(|note| self.note(note, vector)).collect()
     }
 
-    fn note(&self, note: &Counted<'r, Id>, vector: Option<&Vector>) -> Option<Scored<'r, Id>> {
+    fn note(&self, note: &Counted<'r, Id>, vector: Option<&Meant>) -> Option<Scored<'r, Id>> {
         let whole = self.matched(&note.whole, 2);
         let mut passages: Vec<_> = note
             .candidate
@@ -300,7 +300,7 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         own: &Counts,
         around: &Counts,
         whole: f64,
-        vector: Option<&Vector>,
+        vector: Option<&Meant>,
     ) -> ScoredPassage<'r> {
         let options = self.options;
         let words = options.passage * self.matched(own, 0);

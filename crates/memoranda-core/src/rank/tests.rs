@@ -15,7 +15,7 @@ fn note(number: u64, texts: &[&str]) -> Candidate<u64> {
         id,
         heading: String::new(),
         text: (*text).to_owned(),
-        vector: Some(Model::embedded().embed(text)),
+        vector: Some(Sense::Table(Model::embedded().embed(text))),
     });
     Candidate {
         note: number,
@@ -31,12 +31,12 @@ fn note(number: u64, texts: &[&str]) -> Candidate<u64> {
 
 fn ranked(asked: &str, candidates: &[Candidate<u64>]) -> Vec<Ranked<u64>> {
     let query = Query::parse(asked);
-    let vector = Model::embedded().embed(&query.said);
+    let vector = Meant::by_table(Model::embedded().embed(&query.said));
     let asked = Asked {
         query: &query,
         holders: &vec![3; query.terms.len()],
         passages: 1000,
-        vector: Some(&vector).filter(|vector| !vector.is_zero()),
+        vector: Some(&vector).filter(|vector| !vector.table.is_zero()),
         when: When::find(asked, at(NOW)),
         now: at(NOW),
     };

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use memoranda_engine::{LanguageModel as _, ModelError, Question};
+use memoranda_engine::{Embedder as _, LanguageModel as _, ModelError, Question};
 use memoranda_model::{Endpoint, Key, Options, Protocol};
 use serde_json::json;
 
@@ -10,6 +10,8 @@ use super::stand_in::{Reply, StandIn};
 
 const QUESTION: Question<'_> =
     Question { instructions: "Answer briefly.", text: "Why?", max_tokens: 50 };
+
+const LIMIT: Duration = Duration::from_secs(20);
 
 fn endpoint(protocol: Protocol, url: String, limit: Duration) -> Endpoint {
     Endpoint::new(Options {
@@ -59,7 +61,7 @@ fn anthropic_is_asked_in_its_form() {
     for url in [stand_in.url(), format!("http://{}/", stand_in.address)] {
         let model = endpoint(Protocol::Anthropic, url, Duration::from_secs(20));
         assert_eq!(model.answer(&QUESTION).as_deref(), Ok("Because."));
-        assert!(model.embed(&["x"]).is_err());
+        assert!(model.embed(&["x"], LIMIT).is_err());
     }
     for asked in stand_in.asked() {
         assert!(asked.head.starts_with("post /v1/messages http/1.1"), "{}", asked.head);
@@ -129,8 +131,8 @@ fn texts_become_vectors_in_order() {
     ] });
     let stand_in = StandIn::start(vec![Reply::new(200, body.to_string())]);
     let model = openai(&stand_in);
-    assert_eq!(model.embed(&["a", "b"]), Ok(vec![vec![1.0, 0.0], vec![0.0, 1.0]]));
-    assert_eq!(model.embed(&[]), Ok(vec![]));
+    assert_eq!(model.embed(&["a", "b"], LIMIT), Ok(vec![vec![1.0, 0.0], vec![0.0, 1.0]]));
+    assert_eq!(model.embed(&[], LIMIT), Ok(vec![]));
     let [asked] = stand_in.asked().try_into().unwrap();
     assert!(asked.head.starts_with("post /v1/embeddings http/1.1"));
     assert_eq!(asked.body["input"], json!(["a", "b"]));
@@ -143,6 +145,6 @@ fn texts_become_vectors_in_order() {
         json!({ "data": [{ "embedding": [1.0] }, { "index": 7, "embedding": [1.0] }] }),
     ] {
         let stand_in = StandIn::start(vec![Reply::new(200, wrong.to_string())]);
-        assert!(openai(&stand_in).embed(&["a", "b"]).is_err(), "{wrong}");
+        assert!(openai(&stand_in).embed(&["a", "b"], LIMIT).is_err(), "{wrong}");
     }
 }

@@ -1,5 +1,5 @@
-//! A server that stands in for a language model: it answers as it was told, in order, the last
-//! answer for ever, and remembers what it was asked.
+//! A server that stands in for a language model: it answers as it was told, and remembers what
+//! it was asked.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -48,16 +48,23 @@ impl Reply {
 }
 
 impl StandIn {
+    /// Gives these answers in order, the last one for ever.
     pub(crate) fn start(replies: Vec<Reply>) -> Self {
+        Self::answering(move |n, _| replies[n.min(replies.len() - 1)].clone())
+    }
+
+    /// Gives the answer that a function makes of the number of the request and its body.
+    pub(crate) fn answering(
+        reply: impl Fn(usize, &Value) -> Reply + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let seen = Arc::clone(&asked);
+        let (seen, reply) = (Arc::clone(&asked), Arc::new(reply));
         std::thread::spawn(move || {
             for (n, stream) in listener.incoming().map_while(Result::ok).enumerate() {
-                let reply = replies[n.min(replies.len() - 1)].clone();
-                let seen = Arc::clone(&seen);
-                std::thread::spawn(move || answer(stream, &reply, &seen));
+                let (reply, seen) = (Arc::clone(&reply), Arc::clone(&seen));
+                std::thread::spawn(move || answer(stream, |body| reply(n, body), &seen));
             }
         });
         Self { address, asked }
@@ -72,7 +79,7 @@ impl StandIn {
     }
 }
 
-fn answer(stream: TcpStream, reply: &Reply, seen: &Mutex<Vec<Asked>>) {
+fn answer(stream: TcpStream, reply: impl Fn(&Value) -> Reply, seen: &Mutex<Vec<Asked>>) {
     let mut reader = BufReader::new(stream);
     let mut head = String::new();
     loop {
@@ -86,6 +93,7 @@ fn answer(stream: TcpStream, reply: &Reply, seen: &Mutex<Vec<Asked>>) {
     let mut body = vec![0; length.and_then(|length| length.parse().ok()).unwrap_or(0)];
     reader.read_exact(&mut body).ok();
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    let reply = reply(&body);
     seen.lock().unwrap().push(Asked { head, body });
     std::thread::sleep(reply.after);
     let head = format!(

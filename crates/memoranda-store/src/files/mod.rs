@@ -9,6 +9,7 @@
 
 mod folder;
 pub(crate) mod own;
+pub(crate) mod records;
 mod walk;
 
 use std::io;

@@ -325,7 +325,7 @@ fn age(note: &Note, text: &str, passage: &passage::Passage) -> Age {
 }
 
 /// A text without the comments of its facts: they are for programs, and mean nothing.
-fn without_comments(text: &str) -> std::borrow::Cow<'_, str> {
+pub(super) fn without_comments(text: &str) -> std::borrow::Cow<'_, str> {
     let Some((first, mut rest)) = text.split_once("<!--") else { return text.into() };
     let mut kept = first.to_owned();
     loop {

@@ -9,6 +9,7 @@ mod graph;
 pub(crate) mod history;
 mod links;
 mod listing;
+pub(crate) mod meaning;
 mod metadata;
 pub(crate) mod nodes;
 pub(crate) mod past;
@@ -42,13 +43,14 @@ pub(crate) use listing::{
     at, by_id, by_ids, by_key, counts, list, names, note_types, notes_in, observations, problems,
     relations_from, relations_named, relations_to,
 };
+pub use meaning::{Coverage, PendingText, TextKey, VectorForm};
 pub use nodes::{FolderFact, FolderSum, NodeRow};
 pub use past::{ChangedFile, PastFile};
+pub(crate) use search::{Caches, body, candidates, passage_text, search};
 pub use search::{
     CandidateNote, CandidatePassage, Candidates, Correction, Past, Question, SearchFilter,
     SearchHit, SearchHits,
 };
-pub(crate) use search::{body, candidates, passage_text, search};
 pub(crate) use write::{
     Batch, FileRow, Put, all_rows, forget_project, project_id, project_id_of, row, rows_at_or_below,
 };
@@ -61,6 +63,7 @@ pub(crate) struct Index {
     file: IndexFile,
     readers: Mutex<Vec<Reader>>,
     pub(crate) vectors: vectors::VectorCache,
+    pub(crate) meanings: meaning::Meanings,
     /// The file that was found sound, once for this process.
     trusted: Mutex<Option<(u64, u64)>>,
 }
@@ -76,6 +79,7 @@ impl Index {
             file,
             readers: Mutex::new(Vec::new()),
             vectors: vectors::VectorCache::default(),
+            meanings: meaning::Meanings::default(),
             trusted: Mutex::new(None),
         }
     }

@@ -45,7 +45,8 @@ pub(super) fn of_file(db: &Connection, file: i64) -> Result<Vec<Option<Vector>>>
     Ok(data.unwrap_or_default().chunks_exact(BYTES).map(Vector::read).collect())
 }
 
-fn newest_stamp(db: &Connection) -> Result<i64> {
+/// The stamp of the last change.
+pub(super) fn newest_stamp(db: &Connection) -> Result<i64> {
     let mut select = db.prepare_cached("SELECT coalesce(max(stamp), 0) FROM vectors")?;
     Ok(select.query_row([], |row| row.get(0))?)
 }

@@ -2,9 +2,10 @@
 
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
-use memoranda_engine::{CheckReport, DoctorReport, Memory, Place};
+use memoranda_engine::{CheckReport, DoctorReport, Memory, ModelStatus, Place};
 use serde::Serialize;
 
+use super::status::{ModelJson, meaning};
 use super::sync::{SyncJson, sentence};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -29,9 +30,9 @@ Examples:
 JSON (--json):
   {agrees, repaired, files, commits, damage: [{segment, offset, bytes}], unkept: [{project, path}],
   stale: [{project, path}], differing: [table], unavailable: [{project, reason}],
-  problems: [{project, path, line, message}], clients: [{name, file, part, state, program}],
-  sync: as of `memoranda sync`}; `part` is `server` or `hooks`, `state` is `well`, `address`, `other`,
-  `missing` or `unreadable`")]
+  problems: [{project, path, line, message}], model: as of `memoranda status`, clients: [{name, file,
+  part, state, program}], sync: as of `memoranda sync`}; `part` is `server` or `hooks`, `state` is
+  `well`, `address`, `other`, `missing` or `unreadable`")]
 pub(crate) struct Args {
     /// Make the index anew if it disagrees.
     #[arg(long)]
@@ -50,6 +51,7 @@ struct DoctorJson {
     differing: Vec<String>,
     unavailable: Vec<UnavailableJson>,
     problems: Vec<ProblemJson>,
+    model: Option<ModelJson>,
     clients: Vec<ClientJson>,
     sync: SyncJson,
 }
@@ -95,16 +97,41 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         drop(progress);
         report = checked(memory)?;
     }
+    let model = model(memory)?;
     let bases = Bases::find(&session.settings()?.directories);
     let clients = setup::check(&bases);
     if session.is_json() {
-        session.printer.json(&wire(&report, repaired, &clients, &bases))?;
+        let json = wire(&report, repaired, model.as_ref(), (&clients, &bases));
+        session.printer.json(&json)?;
     } else {
         print(session, &report, repaired)?;
+        print_model(&session.printer, model.as_ref())?;
         print_clients(&session.printer, &clients, &bases)?;
     }
     let can_start = !clients.iter().any(|wired| matches!(wired.finding, Finding::Missing(_)));
     Ok(if report.check.agrees() && can_start { Exit::Done } else { Exit::NotFound })
+}
+
+/// How the model is that was chosen, with a question asked of it to see whether it can answer.
+fn model(memory: &Memory) -> Result<Option<ModelStatus>> {
+    let mut status = memory.model_status()?;
+    if let (Some(status), Some(Err(error))) = (&mut status, memory.try_model()) {
+        status.coverage = Err(error.to_string());
+    }
+    Ok(status)
+}
+
+fn print_model(printer: &Printer, model: Option<&ModelStatus>) -> Result<()> {
+    let text = format!("meanings are compared {}", meaning(model));
+    match model.map(|model| &model.coverage) {
+        Some(Err(_)) => note(printer, &visible(&text)),
+        Some(Ok(coverage)) if coverage.covered < coverage.passages => {
+            note(printer, &visible(&text))?;
+            printer.hint("`memoranda embed` makes the rest; a running server does it by itself");
+            Ok(())
+        }
+        _ => ok(printer, &visible(&text)),
+    }
 }
 
 fn checked(memory: &Memory) -> Result<DoctorReport> {
@@ -222,7 +249,12 @@ fn problems(check: &CheckReport) -> Vec<(Place, usize, String)> {
     check.problems.iter().flat_map(of).collect()
 }
 
-fn wire(report: &DoctorReport, repaired: bool, clients: &[Wired], bases: &Bases) -> DoctorJson {
+fn wire(
+    report: &DoctorReport,
+    repaired: bool,
+    model: Option<&ModelStatus>,
+    (clients, bases): (&[Wired], &Bases),
+) -> DoctorJson {
     let check = &report.check;
     let places = |places: &[(ProjectName, NotePath)]| {
         let place = |(project, path): &(ProjectName, NotePath)| {
@@ -264,6 +296,7 @@ fn wire(report: &DoctorReport, repaired: bool, clients: &[Wired], bases: &Bases)
                 message,
             })
             .collect(),
+        model: model.map(ModelJson::from),
         clients: clients.iter().map(|wired| client_json(wired, bases)).collect(),
         sync: SyncJson::from(&report.sync),
     }

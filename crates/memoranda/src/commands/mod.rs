@@ -8,6 +8,7 @@ mod config;
 mod diff;
 mod doctor;
 mod edit;
+mod embed;
 mod expire;
 mod export;
 mod graph;
@@ -71,6 +72,7 @@ pub(crate) enum Command {
     Watch(watch::Args),
     Doctor(doctor::Args),
     Reindex(sync::ReindexArgs),
+    Embed(embed::Args),
     Expire(expire::Args),
     Vacuum(vacuum::Args),
     Export(export::Args),
@@ -113,6 +115,7 @@ pub(crate) fn run(session: &Session, command: Command) -> Result<Exit> {
         Command::Watch(args) => watch::run(session, &args),
         Command::Doctor(args) => doctor::run(session, &args),
         Command::Reindex(args) => sync::reindex(session, &args),
+        Command::Embed(args) => embed::run(session, &args),
         Command::Expire(args) => expire::run(session, &args),
         Command::Vacuum(args) => vacuum::run(session, &args),
         Command::Export(args) => export::run(session, &args),

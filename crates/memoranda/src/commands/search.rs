@@ -5,7 +5,8 @@ use memoranda_engine::core::path::NotePath;
 use memoranda_engine::core::rank::RankOptions;
 use memoranda_engine::core::snippet::Snippet;
 use memoranda_engine::{
-    MIN_RELEVANCE, Memory, Past, SearchFilter, SearchPage, SearchRequest, SearchResult, SearchUnit,
+    MIN_RELEVANCE, MeaningBy, Memory, Past, SearchFilter, SearchPage, SearchRequest, SearchResult,
+    SearchUnit,
 };
 use serde::Serialize;
 
@@ -38,7 +39,8 @@ JSON (--json):
   {query, results: [{project, path, title, permalink, type, updated, score, relevance, why:
   [{signal, amount}], heading, first_line, last_line, snippet, highlights: [[start, end]], also:
   [{project, path}]}], page, has_more, left_out, partial, relevance, corrections: [{typed, meant}],
-  when: {from, to}}; highlights are byte offsets in the snippet")]
+  when: {from, to}, meaning: {by, model, left, reason}}; highlights are byte offsets in the snippet;
+  by is \"nothing\", \"built-in\" or \"chosen\", reason says why the model was not used")]
 pub(crate) struct Args {
     /// What to look for.
     #[arg(value_name = "QUERY", required = true)]
@@ -121,6 +123,18 @@ struct Page<'a> {
     corrections: Vec<Corrected<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     when: Option<WhenJson>,
+    meaning: MeaningJson<'a>,
+}
+
+#[derive(Default, Serialize)]
+struct MeaningJson<'a> {
+    by: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -277,6 +291,36 @@ fn wire<'a>(query: &'a str, page: u32, found: &'a SearchPage) -> Page<'a> {
         relevance: found.relevance,
         corrections: corrections.map(|c| Corrected { typed: &c.typed, meant: &c.meant }).collect(),
         when: found.when.map(|when| WhenJson { from: when.from, to: when.to }),
+        meaning: meaning(&found.meaning),
+    }
+}
+
+fn meaning(by: &MeaningBy) -> MeaningJson<'_> {
+    match by {
+        MeaningBy::Nothing => MeaningJson { by: "nothing", ..MeaningJson::default() },
+        MeaningBy::BuiltIn => MeaningJson { by: "built-in", ..MeaningJson::default() },
+        MeaningBy::Chosen { model, left } => {
+            MeaningJson { by: "chosen", model: Some(model), left: Some(*left), reason: None }
+        }
+        MeaningBy::FellBack { model, reason } => {
+            MeaningJson { by: "built-in", model: Some(model), left: None, reason: Some(reason) }
+        }
+    }
+}
+
+/// By which model meanings were compared, in a sentence.
+fn compared(by: &MeaningBy) -> Option<String> {
+    match by {
+        MeaningBy::Nothing => None,
+        MeaningBy::BuiltIn => Some("Meanings by the model that is built in.".to_owned()),
+        MeaningBy::Chosen { model, left: 0 } => Some(format!("Meanings by {model}.")),
+        MeaningBy::Chosen { model, left } => Some(format!(
+            "Meanings by {model}; {} it has not come to by the one that is built in.",
+            counted(*left as usize, "passage")
+        )),
+        MeaningBy::FellBack { model, reason } => {
+            Some(format!("Meanings by the model that is built in; {model}: {reason}."))
+        }
     }
 }
 
@@ -330,6 +374,9 @@ fn pretty(session: &Session, args: &Args, page: &SearchPage) -> Result<()> {
     for correction in &page.corrections {
         let (typed, meant) = (visible(&correction.typed), visible(&correction.meant));
         printer.say(format!("No note holds “{typed}”; looked for “{meant}”."));
+    }
+    if let Some(sentence) = compared(&page.meaning).filter(|_| args.explain) {
+        printer.say(visible(&sentence));
     }
     if page.partial {
         printer.say("A word is so common that only the newest notes with it were compared.");

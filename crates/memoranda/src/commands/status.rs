@@ -1,5 +1,6 @@
 //! `memoranda status`: how the vault is.
 
+use memoranda_engine::{Coverage, ModelStatus};
 use serde::Serialize;
 
 use super::project::{self, ProjectJson};
@@ -17,7 +18,8 @@ Examples:
 
 JSON (--json):
   {home, index, config, device, notes, passages, observations, relations, unresolved, commits,
-  log_bytes, watched, projects: [{name, path, in_vault, notes}]}")]
+  log_bytes, watched, model: {name, covered, passages, error}, projects: [{name, path, in_vault,
+  notes}]}; model is null if none was chosen")]
 pub(crate) struct Args {}
 
 #[derive(Serialize)]
@@ -34,6 +36,7 @@ struct StatusJson {
     commits: u64,
     log_bytes: u64,
     watched: bool,
+    model: Option<ModelJson>,
     projects: Vec<ProjectJson>,
 }
 
@@ -57,6 +60,7 @@ pub(crate) fn run(session: &Session, _: &Args) -> Result<Exit> {
             commits: counts.commits,
             log_bytes: status.log_bytes,
             watched: status.watched,
+            model: status.model.as_ref().map(ModelJson::from),
             projects: status.projects.iter().map(ProjectJson::from).collect(),
         })?;
         return Ok(Exit::Done);
@@ -71,6 +75,7 @@ pub(crate) fn run(session: &Session, _: &Args) -> Result<Exit> {
         ("links", format!("{} ({} to notes not written yet)", counts.relations, counts.unresolved)),
         ("history", format!("{} commits, {}", counts.commits, size(status.log_bytes))),
         ("edits noticed", watched.to_owned()),
+        ("meaning", meaning(status.model.as_ref())),
     ];
     for (name, value) in rows {
         match printer.format {
@@ -85,6 +90,40 @@ pub(crate) fn run(session: &Session, _: &Args) -> Result<Exit> {
         project::print(session, &status.projects)?;
     }
     Ok(Exit::Done)
+}
+
+/// The model that was chosen, as programs read it.
+#[derive(Serialize)]
+pub(super) struct ModelJson {
+    name: String,
+    covered: u64,
+    passages: u64,
+    error: Option<String>,
+}
+
+impl From<&ModelStatus> for ModelJson {
+    fn from(status: &ModelStatus) -> Self {
+        let coverage = status.coverage.as_ref().copied().unwrap_or_default();
+        Self {
+            name: status.model.clone(),
+            covered: coverage.covered,
+            passages: coverage.passages,
+            error: status.coverage.clone().err(),
+        }
+    }
+}
+
+/// By which model meanings are compared.
+pub(super) fn meaning(status: Option<&ModelStatus>) -> String {
+    let Some(ModelStatus { model, coverage }) = status else {
+        return "by the model that is built in".to_owned();
+    };
+    match coverage {
+        Ok(Coverage { passages, covered, .. }) => {
+            format!("by {model}, which has come to {covered} of {passages} passages")
+        }
+        Err(reason) => format!("by the model that is built in; {model}: {reason}"),
+    }
 }
 
 /// A size in bytes as people say it.

@@ -250,6 +250,52 @@ pub(crate) const KEYS: &[Key] = &[
         doc: "The largest answer that is read from the model.",
     },
     Key {
+        name: "search.model",
+        kind: KeyKind::Text,
+        default: "",
+        variables: &[],
+        doc: "A model by which meanings are compared, instead of the one that is built in: the folder of \
+              a sentence transformer (BERT, such as all-MiniLM-L6-v2; builds with the feature \
+              `local-models`), or the address of a server that makes vectors as OpenAI's does, such as \
+              `http://127.0.0.1:11434/v1`.",
+    },
+    Key {
+        name: "search.model_name",
+        kind: KeyKind::Text,
+        default: "",
+        variables: &[],
+        doc: "The model's name at that server, such as `nomic-embed-text`. Needed with an address.",
+    },
+    Key {
+        name: "search.key_file",
+        kind: KeyKind::Text,
+        default: "",
+        variables: &[],
+        doc: "A file that holds the key for that server, if `MEMORANDA_SEARCH_KEY` is unset.",
+    },
+    Key {
+        name: "search.timeout_seconds",
+        kind: KeyKind::Seconds,
+        default: "2",
+        variables: &[],
+        doc: "How long a search waits for the model of `search.model`. After that it goes by the \
+              one that is built in.",
+    },
+    Key {
+        name: "search.question_prefix",
+        kind: KeyKind::Text,
+        default: "",
+        variables: &[],
+        doc: "What the model of `search.model` wants to have before a question, such as `query: `.",
+    },
+    Key {
+        name: "search.passage_prefix",
+        kind: KeyKind::Text,
+        default: "",
+        variables: &[],
+        doc: "What it wants to have before a passage, such as `passage: `.",
+    },
+    Key {
         name: "mcp.toolsets",
         kind: KeyKind::Text,
         default: "default",

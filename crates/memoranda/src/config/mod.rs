@@ -5,6 +5,7 @@
 
 mod file;
 mod keys;
+mod search_model;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -124,11 +125,7 @@ impl Settings {
 
     /// The vault.
     pub(crate) fn home(&self) -> PathBuf {
-        let value = self.value("home");
-        match value.strip_prefix("~/") {
-            Some(rest) => self.directories.user.join(rest),
-            None => PathBuf::from(value),
-        }
+        self.path(self.value("home"))
     }
 
     /// The project that new notes go to.
@@ -247,7 +244,7 @@ impl Settings {
             protocol,
             url: url.unwrap_or(protocol.standard_url()).to_owned(),
             model: self.value("model.name").trim().to_owned(),
-            key: self.model_key()?,
+            key: self.key(&env::MEMORANDA_MODEL_KEY, "model.key_file")?,
             limit: Duration::from_secs(self.value("model.timeout_seconds").parse().unwrap_or(10)),
             max_answer_bytes: self
                 .value("model.max_answer_bytes")
@@ -262,27 +259,32 @@ impl Settings {
         Ok(Some(Arc::new(endpoint)))
     }
 
-    /// The model's key, from the variable or the file.
-    fn model_key(&self) -> Result<Option<ModelKey>> {
-        let file = Some(self.value("model.key_file")).filter(|file| !file.is_empty());
-        let text = match (env::MEMORANDA_MODEL_KEY.text(), file) {
+    /// A path, of which `~/` is the person's folder.
+    fn path(&self, value: &str) -> PathBuf {
+        match value.strip_prefix("~/") {
+            Some(rest) => self.directories.user.join(rest),
+            None => PathBuf::from(value),
+        }
+    }
+
+    /// A model's key, from a variable or the file that a setting names.
+    fn key(&self, variable: &env::Variable, setting: &str) -> Result<Option<ModelKey>> {
+        let file = Some(self.value(setting)).filter(|file| !file.is_empty());
+        let text = match (variable.text(), file) {
             (Some(text), _) => text,
             (None, None) => return Ok(None),
             (None, Some(file)) => {
-                let path = match file.strip_prefix("~/") {
-                    Some(rest) => self.directories.user.join(rest),
-                    None => PathBuf::from(file),
-                };
+                let path = self.path(file);
                 files::read_text(&path)?.ok_or_else(|| {
                     let message = format!("there is no key file {}", path.display());
                     CommandError::configuration(message)
-                        .hint("`memoranda config set model.key_file FILE` names another")
+                        .hint(format!("`memoranda config set {setting} FILE` names another"))
                 })?
             }
         };
         let key = ModelKey::new(&text).ok_or_else(|| {
             CommandError::configuration("the model's key is empty or holds a space")
-                .hint("MEMORANDA_MODEL_KEY or the file of `model.key_file` holds the key alone")
+                .hint(format!("{} or the file of `{setting}` holds the key alone", variable.name))
         })?;
         Ok(Some(key))
     }

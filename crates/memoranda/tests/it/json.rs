@@ -28,7 +28,8 @@ fn every_answer_has_its_keys() {
 
     let page = home.json(&["search", "fact"]);
     let keys = ["query", "results", "page", "has_more", "left_out", "partial", "relevance"];
-    check(&page, &[&keys[..], &["corrections"]].concat());
+    check(&page, &[&keys[..], &["corrections", "meaning"]].concat());
+    check(&page["meaning"], &["by"]);
     let result = [
         "project",
         "path",
@@ -130,6 +131,7 @@ fn every_answer_has_its_keys() {
         "commits",
         "log_bytes",
         "watched",
+        "model",
         "projects",
     ];
     check(&home.json(&["status"]), &status);
@@ -158,6 +160,7 @@ fn every_answer_has_its_keys() {
         "differing",
         "unavailable",
         "problems",
+        "model",
         "clients",
         "sync",
     ];

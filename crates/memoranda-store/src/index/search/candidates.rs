@@ -4,24 +4,23 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use memoranda_core::embed::Vector;
+use memoranda_core::embed::{Meant, Sense};
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
 use memoranda_core::rank::TitleMatch;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::caches::Caches;
 use super::compare::compare;
 use super::condition::Condition;
 use super::terms::{Correction, look_up};
 use super::{Past, SearchFilter, named, tag_hits};
 use crate::error::Result;
-use crate::index::vectors::{self, VectorCache};
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
 
 /// So many passages that match are looked at for notes.
 const PASSAGES_BY_WORDS: usize = 400;
-const PASSAGES_BY_MEANING: usize = 1000;
 /// The passages of a longer note are read only around those that were found.
 const MAX_WHOLE: i64 = 400;
 
@@ -34,7 +33,9 @@ pub struct Question<'q> {
     /// Where to look.
     pub filter: &'q SearchFilter,
     /// What the question means, if meaning counts.
-    pub vector: Option<&'q Vector>,
+    pub vector: Option<&'q Meant>,
+    /// The model by which it means something beside the table, if that is not the table alone.
+    pub model: Option<&'q str>,
     /// About how many notes are wanted.
     pub notes: usize,
 }
@@ -97,14 +98,13 @@ pub struct CandidatePassage {
     /// Its text.
     pub text: String,
     /// What it means.
-    pub vector: Option<Vector>,
+    pub vector: Option<Sense>,
 }
 
 /// The notes that may answer.
 pub(crate) fn candidates(
     db: &Connection,
-    cache: &VectorCache,
-    index: Option<(u64, u64)>,
+    caches: &Caches<'_>,
     question: &Question<'_>,
 ) -> Result<Candidates> {
     let condition = Condition::new(question.query, question.filter);
@@ -131,16 +131,16 @@ pub(crate) fn candidates(
         }
     }
     if let Some(vector) = question.vector.filter(|_| question.query.is_free()) {
-        let near = cache.nearest(db, index, vector, PASSAGES_BY_MEANING)?;
+        let near = caches.nearest(db, vector)?;
         let most = chosen.files.len() + question.notes.div_ceil(2);
         choose_by_meaning(db, &condition, &near, most, &mut chosen)?;
     }
     let mut notes = Vec::with_capacity(chosen.files.len());
     for &file in &chosen.files {
         let hits = chosen.passages.get(&file).map_or(&[][..], Vec::as_slice);
-        notes.extend(note(db, question, file, hits)?);
+        notes.extend(note(db, caches, question, file, hits)?);
     }
-    let passages = cache.passages(db, index)?;
+    let passages = caches.table.passages(db, caches.index)?;
     Ok(Candidates {
         query: known.query,
         corrections: known.corrections,
@@ -196,6 +196,7 @@ fn choose_by_meaning(
 
 fn note(
     db: &Connection,
+    caches: &Caches<'_>,
     question: &Question<'_>,
     file: i64,
     hits: &[i64],
@@ -235,13 +236,14 @@ fn note(
     let mut tags = db.prepare_cached("SELECT tag FROM tags WHERE file = ?")?;
     note.tags =
         tags.query_map([file], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
-    note.passages = passages(db, question, file, hits)?;
+    note.passages = passages(db, caches, question, file, hits)?;
     Ok(Some(note).filter(|note| !note.passages.is_empty()))
 }
 
 /// The passages of a note, or of a long one those around what was found.
 fn passages(
     db: &Connection,
+    caches: &Caches<'_>,
     question: &Question<'_>,
     file: i64,
     hits: &[i64],
@@ -264,7 +266,7 @@ fn passages(
         });
     }
     let vectors = match question.vector {
-        Some(_) => vectors::of_file(db, file)?,
+        Some(_) => caches.senses(db, file)?,
         None => Vec::new(),
     };
     let mut select = db.prepare_cached(

@@ -1,6 +1,7 @@
 //! Finding: the passages that hold the words of a query, those that mean something similar, and
 //! the notes whose name it is.
 
+mod caches;
 mod candidates;
 mod compare;
 mod condition;
@@ -25,6 +26,7 @@ use condition::FoundPassage;
 
 pub(super) use condition::Condition;
 
+pub(crate) use caches::Caches;
 pub(crate) use candidates::candidates;
 pub use candidates::{CandidateNote, CandidatePassage, Candidates, Question};
 pub use terms::Correction;

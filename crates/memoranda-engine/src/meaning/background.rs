@@ -1,0 +1,103 @@
+//! Making vectors in the background of a process that lives long. Of all processes on a vault the
+//! one that watches the files does it, and hears of every change that way.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use memoranda_store::Store;
+
+use super::make::{MakeOutcome, make};
+use super::{ChosenModel, lock};
+
+/// While another process makes vectors, this one looks again after so long.
+const ELSEWHERE: Duration = Duration::from_secs(5);
+/// After a failure the next try waits so long, then twice as long, up to the second value.
+const FIRST_PAUSE: Duration = Duration::from_secs(5);
+const LONGEST_PAUSE: Duration = Duration::from_secs(600);
+
+/// The thread that makes vectors. It sleeps until something changed.
+#[derive(Debug)]
+pub(crate) struct Maker {
+    stopped: Arc<AtomicBool>,
+    wake: Sender<()>,
+}
+
+impl Maker {
+    /// Starts the thread. It keeps neither the vault open nor the process alive.
+    pub(crate) fn start(store: &Arc<Store>, chosen: &Arc<ChosenModel>) -> Self {
+        let (wake, receiver) = channel();
+        store.tell_changes(wake.clone());
+        let stopped = Arc::new(AtomicBool::new(false));
+        let (weak, chosen, flag) =
+            (Arc::downgrade(store), Arc::clone(chosen), Arc::clone(&stopped));
+        let run = move || run(&weak, &chosen, &flag, &receiver);
+        // Without the thread searches go by the table, as they say.
+        std::thread::Builder::new().name("memoranda-embed".into()).spawn(run).ok();
+        Self { stopped, wake }
+    }
+}
+
+impl Drop for Maker {
+    fn drop(&mut self) {
+        self.stopped.store(true, Ordering::SeqCst);
+        self.wake.send(()).ok();
+    }
+}
+
+/// What the thread waits for.
+#[derive(Clone, Copy)]
+enum Until {
+    /// Something changes.
+    Change,
+    /// Something changes, or this long has passed.
+    ChangeOr(Duration),
+    /// This long has passed, whatever changes: who failed is not asked with every write.
+    Pause(Duration),
+}
+
+fn run(weak: &Weak<Store>, chosen: &ChosenModel, stopped: &AtomicBool, changes: &Receiver<()>) {
+    let store = || weak.upgrade().filter(|_| !stopped.load(Ordering::SeqCst));
+    let mut pause = FIRST_PAUSE;
+    let mut until = Until::Change;
+    while sleep(changes, until, stopped).is_ok() {
+        until = match make(&store, chosen, &mut |_, _| {}) {
+            Ok(MakeOutcome::Closed) => return,
+            Ok(MakeOutcome::Elsewhere) => Until::ChangeOr(ELSEWHERE),
+            Ok(MakeOutcome::Done(made)) => {
+                if made.made > 0 {
+                    // It works, whatever was the matter before.
+                    *lock(&chosen.resting) = None;
+                }
+                pause = FIRST_PAUSE;
+                Until::Change
+            }
+            Err(_) => {
+                let wait = pause;
+                pause = (pause * 2).min(LONGEST_PAUSE);
+                Until::Pause(wait)
+            }
+        };
+    }
+}
+
+/// Sleeps; an error means that it is over.
+fn sleep(changes: &Receiver<()>, until: Until, stopped: &AtomicBool) -> Result<(), ()> {
+    let begun = Instant::now();
+    loop {
+        let heard = match until {
+            Until::Change => changes.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Until::ChangeOr(wait) | Until::Pause(wait) => {
+                changes.recv_timeout(wait.saturating_sub(begun.elapsed()))
+            }
+        };
+        if stopped.load(Ordering::SeqCst) || heard == Err(RecvTimeoutError::Disconnected) {
+            return Err(());
+        }
+        if heard.is_err() || !matches!(until, Until::Pause(_)) {
+            while changes.try_recv().is_ok() {}
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Making the vectors that are missing: a few texts at a time, kept as soon as they are made, so
+//! that whoever is interrupted goes on where it stopped.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use memoranda_core::embed::{UNLIKE, Wide, zero};
+use memoranda_store::{PendingText, Store, StoreError, TextKey, VectorForm};
+
+use super::ChosenModel;
+use crate::model::ModelError;
+
+/// How many texts are looked up at once, so that those of like length come together.
+const AHEAD: usize = 128;
+/// How many texts a model is given at once.
+const BATCH: usize = 32;
+/// How long one such batch may take.
+const BATCH_LIMIT: Duration = Duration::from_secs(60);
+/// A model that refuses so many single texts in a row refuses everything.
+const MAX_REFUSED: usize = 5;
+
+/// What came of making vectors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MakeOutcome {
+    /// Everything was made that could be.
+    Done(Made),
+    /// Another process is at it.
+    Elsewhere,
+    /// The vault was closed meanwhile.
+    Closed,
+}
+
+/// How much was made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Made {
+    /// Texts that have a vector now.
+    pub made: usize,
+    /// Texts that the model would not take; searches compare them by the table.
+    pub refused: usize,
+}
+
+/// Why vectors could not be made. What was made before stays.
+#[derive(Debug, thiserror::Error)]
+pub enum MakeError {
+    /// No model was chosen.
+    #[error("no model is chosen; the one that is built in needs nothing to be made")]
+    NoModel,
+    /// The model failed.
+    #[error("{model}: {error}")]
+    Model {
+        /// Its name.
+        model: String,
+        /// What it said.
+        error: ModelError,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl MakeError {
+    pub(super) fn of(chosen: &ChosenModel, error: ModelError) -> Self {
+        Self::Model { model: chosen.name().to_owned(), error }
+    }
+}
+
+/// Makes what is missing. The store is borrowed for moments only, never while the model works.
+pub(super) fn make(
+    store: &dyn Fn() -> Option<Arc<Store>>,
+    chosen: &ChosenModel,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<MakeOutcome, MakeError> {
+    let id = chosen.id().map_err(|error| MakeError::of(chosen, error))?;
+    let Some(vault) = store() else { return Ok(MakeOutcome::Closed) };
+    if vault.pending_texts(&id, 1, &[])?.is_empty() {
+        return Ok(MakeOutcome::Done(Made::default()));
+    }
+    let Some(_claim) = vault.claim_meanings(&id)? else { return Ok(MakeOutcome::Elsewhere) };
+    let known = vault.coverage(&id)?.form;
+    drop(vault);
+    let form = match known {
+        Some(form) => form,
+        None => form(chosen).map_err(|error| MakeError::of(chosen, error))?,
+    };
+    let mut making = Making { chosen, form, refused: Vec::new(), made: 0 };
+    loop {
+        let Some(vault) = store() else { return Ok(MakeOutcome::Closed) };
+        let mut pending = vault.pending_texts(&id, AHEAD, &making.refused)?;
+        if pending.is_empty() {
+            vault.tidy_meanings(&id)?;
+            let refused = making.refused.len();
+            return Ok(MakeOutcome::Done(Made { made: making.made, refused }));
+        }
+        drop(vault);
+        pending.sort_by_key(|pending| pending.text.len());
+        for batch in pending.chunks(BATCH) {
+            let vectors = making.vectors(batch)?;
+            let Some(vault) = store() else { return Ok(MakeOutcome::Closed) };
+            vault.keep_meanings(&id, form, &vectors)?;
+            let coverage = vault.coverage(&id)?;
+            progress(coverage.covered, coverage.passages);
+        }
+    }
+}
+
+/// What the vectors of a model are like, from sentences that have nothing in common.
+fn form(chosen: &ChosenModel) -> Result<VectorForm, ModelError> {
+    let vectors = chosen.passages(&UNLIKE, BATCH_LIMIT)?;
+    let wide: Vec<Wide> = vectors.iter().filter_map(|vector| Wide::from_floats(vector)).collect();
+    match wide.first() {
+        Some(first) if wide.len() == UNLIKE.len() => {
+            Ok(VectorForm { dims: first.numbers.len(), zero: zero(&wide) })
+        }
+        _ => Err(ModelError::Malformed { reason: "some of its vectors are empty".to_owned() }),
+    }
+}
+
+struct Making<'m> {
+    chosen: &'m ChosenModel,
+    form: VectorForm,
+    refused: Vec<TextKey>,
+    made: usize,
+}
+
+impl Making<'_> {
+    /// The vectors of some texts. If the model does not take them together, they are given to it
+    /// one by one, and those are left out that it does not take alone.
+    fn vectors(
+        &mut self,
+        batch: &[PendingText],
+    ) -> Result<Vec<(TextKey, Option<Wide>)>, MakeError> {
+        let together = match self.ask(batch) {
+            Err(error) if is_about_texts(&error) => None,
+            other => Some(other.map_err(|error| MakeError::of(self.chosen, error))?),
+        };
+        let vectors = match together {
+            Some(vectors) => vectors,
+            None => self.one_by_one(batch)?,
+        };
+        self.made += vectors.len();
+        Ok(vectors)
+    }
+
+    fn one_by_one(
+        &mut self,
+        batch: &[PendingText],
+    ) -> Result<Vec<(TextKey, Option<Wide>)>, MakeError> {
+        let mut vectors = Vec::with_capacity(batch.len());
+        let mut in_a_row = 0;
+        for pending in batch {
+            match self.ask(std::slice::from_ref(pending)) {
+                Ok(made) => {
+                    vectors.extend(made);
+                    in_a_row = 0;
+                }
+                Err(error) if is_about_texts(&error) && in_a_row < MAX_REFUSED => {
+                    self.refused.push(pending.key);
+                    in_a_row += 1;
+                }
+                Err(error) => return Err(MakeError::of(self.chosen, error)),
+            }
+        }
+        Ok(vectors)
+    }
+
+    fn ask(&self, batch: &[PendingText]) -> Result<Vec<(TextKey, Option<Wide>)>, ModelError> {
+        let texts: Vec<&str> = batch.iter().map(|pending| pending.text.as_str()).collect();
+        let vectors = self.chosen.passages(&texts, BATCH_LIMIT)?;
+        let dims = self.form.dims;
+        match vectors.iter().find(|vector| vector.len() != dims) {
+            _ if vectors.len() != texts.len() => Err(ModelError::Malformed {
+                reason: format!("{} vectors for {} texts", vectors.len(), texts.len()),
+            }),
+            Some(other) => Err(ModelError::Unusable {
+                reason: format!(
+                    "its vectors have {} numbers now, and had {dims}; if another model goes by \
+                     the same name, `memoranda embed --anew` makes all of them anew",
+                    other.len()
+                ),
+            }),
+            None => {
+                let wide = vectors.iter().map(|vector| Wide::from_floats(vector));
+                Ok(batch.iter().map(|pending| pending.key).zip(wide).collect())
+            }
+        }
+    }
+}
+
+/// Whether other texts may well be taken.
+fn is_about_texts(error: &ModelError) -> bool {
+    matches!(
+        error,
+        ModelError::Refused { status: 400 | 413 | 422, .. } | ModelError::TooLarge { .. }
+    )
+}

@@ -1,0 +1,295 @@
+//! The vectors of one model in memory: which text stands where, and what each text means.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::Path;
+
+use memoranda_core::embed::{Wide, WideProbe};
+use rusqlite::{Connection, params};
+
+use super::{Coverage, TextKey, VectorForm};
+use crate::error::Result;
+use crate::files::{own, records};
+use crate::index::digest::without_comments;
+use crate::index::write::{PASSAGES_PER_FILE, first_passage};
+
+const KEY_BYTES: usize = 16;
+const SCALE_BYTES: usize = 4;
+const CHECK_BYTES: usize = 4;
+
+/// The file on disk: what tells it from another of the same name, and how long it is.
+pub(super) type OnDisk = Option<((u64, u64), u64)>;
+
+/// So many vectors of texts that are gone are kept, in case they come back.
+const MANY_UNUSED: usize = 1000;
+
+/// How many records must be of texts that are gone, before they are removed.
+#[derive(Clone, Copy)]
+pub(super) enum Unused {
+    /// Most of all, and many.
+    Most,
+    /// One.
+    Any,
+}
+
+#[derive(Default)]
+pub(super) struct Held {
+    /// The index that the passages are of, and how far its changes were followed.
+    index: Option<(u64, u64)>,
+    stamp: i64,
+    files: HashMap<i64, Vec<Slot>>,
+    missing: usize,
+    /// The file that the vectors are of, and how far it was read.
+    on_disk: OnDisk,
+    read_to: u64,
+    form: Option<VectorForm>,
+    rows: HashMap<TextKey, usize>,
+    scales: Vec<f32>,
+    numbers: Vec<i8>,
+}
+
+/// A passage: its text, and where the vector of that is.
+struct Slot {
+    key: TextKey,
+    row: Option<usize>,
+}
+
+impl Held {
+    pub(super) fn is_of(&self, index: Option<(u64, u64)>) -> bool {
+        self.index == index
+    }
+
+    pub(super) fn is_current(
+        &self,
+        index: Option<(u64, u64)>,
+        newest: i64,
+        on_disk: OnDisk,
+    ) -> bool {
+        self.is_of(index) && self.stamp >= newest && self.on_disk == on_disk
+    }
+
+    pub(super) fn stamp(&self) -> i64 {
+        self.stamp
+    }
+
+    pub(super) fn forget_passages(&mut self, index: Option<(u64, u64)>) {
+        (self.index, self.stamp) = (index, 0);
+        self.files.clear();
+    }
+
+    pub(super) fn put(&mut self, file: i64, keys: Vec<TextKey>) {
+        if keys.is_empty() {
+            self.files.remove(&file);
+            return;
+        }
+        let slot = |key| Slot { key, row: self.rows.get(&key).copied() };
+        self.files.insert(file, keys.into_iter().map(slot).collect());
+    }
+
+    pub(super) fn follow(&mut self, stamp: i64) {
+        self.stamp = self.stamp.max(stamp);
+    }
+
+    /// Reads what was added to the file. Another file is read from its beginning.
+    pub(super) fn read_records(
+        &mut self,
+        path: &Path,
+        model: &str,
+        on_disk: OnDisk,
+    ) -> io::Result<()> {
+        let is_same = match (self.on_disk, on_disk) {
+            (Some((before, _)), Some((now, length))) => before == now && length >= self.read_to,
+            _ => false,
+        };
+        let line = match on_disk {
+            Some(_) => records::first_line(path)?.unwrap_or_default(),
+            None => String::new(),
+        };
+        let form = VectorForm::read(&line, model);
+        // A file that was made anew may have the number of the one before.
+        if !is_same || form != self.form {
+            (self.form, self.read_to) = (None, 0);
+            self.rows.clear();
+            self.scales.clear();
+            self.numbers.clear();
+            self.slots().for_each(|slot| slot.row = None);
+        }
+        if let Some(form) = form {
+            if self.form.is_none() {
+                (self.form, self.read_to) = (Some(form), line.len() as u64 + 1);
+            }
+            let bytes = records::read_from(path, self.read_to)?;
+            let size = record_size(form.dims);
+            bytes.chunks_exact(size).for_each(|record| self.take(record));
+            self.read_to += (bytes.len() - bytes.len() % size) as u64;
+        }
+        self.on_disk = on_disk;
+        let rows = std::mem::take(&mut self.rows);
+        let mut missing = 0;
+        for slot in self.slots() {
+            slot.row = rows.get(&slot.key).copied();
+            missing += usize::from(slot.row.is_none());
+        }
+        (self.rows, self.missing) = (rows, missing);
+        Ok(())
+    }
+
+    /// Takes in a record, unless it is damaged.
+    fn take(&mut self, record: &[u8]) {
+        let body = record.len().saturating_sub(CHECK_BYTES);
+        let Some((body, sum)) = record.split_at_checked(body) else { return };
+        let whole = body.split_first_chunk::<KEY_BYTES>();
+        let whole = whole.and_then(|(key, rest)| Some((key, rest.split_first_chunk()?)));
+        let Some((key, (scale, numbers))) = whole.filter(|_| check(body) == sum) else { return };
+        self.rows.insert(TextKey(*key), self.scales.len());
+        self.scales.push(f32::from_le_bytes(*scale));
+        self.numbers.extend(numbers.iter().map(|&byte| byte as i8));
+    }
+
+    fn slots(&mut self) -> impl Iterator<Item = &mut Slot> {
+        self.files.values_mut().flatten()
+    }
+
+    pub(super) fn coverage(&self) -> Coverage {
+        let passages: usize = self.files.values().map(Vec::len).sum();
+        Coverage {
+            passages: passages as u64,
+            covered: passages.saturating_sub(self.missing) as u64,
+            form: self.form,
+        }
+    }
+
+    fn row(&self, row: usize) -> Option<(f32, &[i8])> {
+        let dims = self.form?.dims;
+        Some((*self.scales.get(row)?, self.numbers.get(row * dims..(row + 1) * dims)?))
+    }
+
+    pub(super) fn sense(&self, passage: i64) -> Option<Wide> {
+        let slots = self.files.get(&(passage / PASSAGES_PER_FILE))?;
+        let slot = slots.get(usize::try_from(passage % PASSAGES_PER_FILE).ok()?)?;
+        let (scale, numbers) = self.row(slot.row?)?;
+        Some(Wide { scale, numbers: numbers.into() })
+    }
+
+    pub(super) fn nearest(&self, vector: &Wide, count: usize) -> Vec<(i64, f32)> {
+        let probe = WideProbe::new(vector);
+        let mut near = Vec::new();
+        for (&file, slots) in &self.files {
+            for (slot, passage) in slots.iter().zip(first_passage(file)..) {
+                let Some((scale, numbers)) = slot.row.and_then(|row| self.row(row)) else {
+                    continue;
+                };
+                near.push((passage, probe.similarity(scale, numbers)));
+            }
+        }
+        let best = |a: &(i64, f32), b: &(i64, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
+        if near.len() > count {
+            near.select_nth_unstable_by(count, best);
+            near.truncate(count);
+        }
+        near.sort_unstable_by(best);
+        near
+    }
+
+    /// Some passages whose text has no vector, each text once, those of the newest files first.
+    pub(super) fn pending(&self, count: usize, except: &[TextKey]) -> Vec<(i64, TextKey)> {
+        let mut files: Vec<_> = self.files.keys().copied().collect();
+        files.sort_unstable_by(|a, b| b.cmp(a));
+        let mut seen: HashSet<TextKey> = except.iter().copied().collect();
+        let mut pending = Vec::new();
+        for file in files {
+            let slots = self.files.get(&file).into_iter().flatten();
+            for (slot, passage) in slots.zip(first_passage(file)..) {
+                if pending.len() >= count {
+                    return pending;
+                }
+                if slot.row.is_none() && seen.insert(slot.key) {
+                    pending.push((passage, slot.key));
+                }
+            }
+        }
+        pending
+    }
+
+    /// The records of texts that are there, if many enough are of others.
+    pub(super) fn used(&self, unused: Unused) -> Option<(VectorForm, Vec<u8>)> {
+        let form = self.form?;
+        let used: HashSet<_> = self.files.values().flatten().map(|slot| slot.key).collect();
+        let kept = self.rows.keys().filter(|key| used.contains(key)).count();
+        let enough = match unused {
+            Unused::Most => kept.max(MANY_UNUSED),
+            Unused::Any => 1,
+        };
+        if self.scales.len() - kept < enough {
+            return None;
+        }
+        let mut bytes = Vec::with_capacity(kept * record_size(form.dims));
+        for (key, &row) in self.rows.iter().filter(|(key, _)| used.contains(key)) {
+            let (scale, numbers) = self.row(row)?;
+            write_record(
+                *key,
+                Some(&Wide { scale, numbers: numbers.into() }),
+                form.dims,
+                &mut bytes,
+            );
+        }
+        Some((form, bytes))
+    }
+}
+
+pub(super) fn on_disk(path: &Path) -> io::Result<OnDisk> {
+    let size = own::size_and_mtime(path)?.map(|(size, _)| size);
+    Ok(own::identity(path).zip(size))
+}
+
+pub(super) fn record_size(dims: usize) -> usize {
+    KEY_BYTES + SCALE_BYTES + dims + CHECK_BYTES
+}
+
+pub(super) fn write_record(key: TextKey, vector: Option<&Wide>, dims: usize, to: &mut Vec<u8>) {
+    let start = to.len();
+    to.extend_from_slice(&key.0);
+    match vector {
+        Some(vector) => {
+            to.extend_from_slice(&vector.scale.to_le_bytes());
+            to.extend(vector.numbers.iter().map(|&number| number as u8));
+        }
+        None => to.resize(start + KEY_BYTES + SCALE_BYTES + dims, 0),
+    }
+    let sum = check(to.get(start..).unwrap_or_default());
+    to.extend_from_slice(&sum);
+}
+
+fn check(body: &[u8]) -> [u8; CHECK_BYTES] {
+    let [a, b, c, d, ..] = *blake3::hash(body).as_bytes();
+    [a, b, c, d]
+}
+
+/// What the passages of files say that changed since a stamp; nothing for a file that is gone.
+pub(super) fn passages_of(db: &Connection, stamp: i64) -> Result<Vec<(i64, Vec<TextKey>)>> {
+    let mut changed = db.prepare_cached("SELECT file FROM vectors WHERE stamp > ?")?;
+    let mut files: Vec<i64> =
+        changed.query_map([stamp], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    files.sort_unstable();
+    let mut found = Vec::with_capacity(files.len());
+    for file in files {
+        let first = first_passage(file);
+        let texts = texts_of(db, first, first + PASSAGES_PER_FILE - 1)?;
+        found.push((file, texts.iter().map(|(_, text)| TextKey::of(text)).collect()));
+    }
+    Ok(found)
+}
+
+/// What is embedded of passages: what they say, or the title of a note that says nothing.
+pub(super) fn texts_of(db: &Connection, from: i64, to: i64) -> Result<Vec<(i64, String)>> {
+    let mut select = db.prepare_cached(
+        "SELECT p.id, CASE p.text WHEN '' THEN \
+         (SELECT f.title FROM files f WHERE f.id = p.id / 65536) ELSE p.text END \
+         FROM passages p WHERE p.id BETWEEN ? AND ? ORDER BY p.id",
+    )?;
+    let rows = select.query_map(params![from, to], |row| {
+        let text: Option<String> = row.get(1)?;
+        Ok((row.get(0)?, without_comments(&text.unwrap_or_default()).into_owned()))
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}

@@ -1,0 +1,288 @@
+//! What passages mean to a model that the person chose.
+//!
+//! Such vectors take long to make, or cost money, so they are kept by the text that they are of:
+//! one file for each model beside the index, and never part of it. A text that moves or comes
+//! back, an index that is made anew, cost nothing. They are added in the background; whoever
+//! searches takes what there is.
+
+mod held;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use memoranda_core::embed::{Sense, Wide};
+use rusqlite::Connection;
+
+use super::vectors;
+use crate::Inner;
+use crate::clock;
+use crate::error::{Doing as _, Result, StoreError};
+use crate::files::own;
+use crate::files::records::{self, Claim};
+use held::{Held, Unused, passages_of, texts_of};
+
+/// How the files are called, before a number that stands for the model.
+const PREFIX: &str = "meanings-";
+/// Files of models that nobody has used for so long are removed.
+const KEPT_NS: i128 = 30 * 24 * 3600 * 1_000_000_000;
+
+/// Names a text in the cache.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct TextKey([u8; 16]);
+
+impl TextKey {
+    fn of(text: &str) -> Self {
+        let mut key = [0; 16];
+        key.copy_from_slice(blake3::hash(text.as_bytes()).as_bytes().split_at(16).0);
+        Self(key)
+    }
+}
+
+/// A text that has no vector yet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PendingText {
+    /// Its name in the cache.
+    pub key: TextKey,
+    /// What is to be embedded.
+    pub text: String,
+}
+
+/// How far the vectors of a model have come.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Coverage {
+    /// How many passages there are.
+    pub passages: u64,
+    /// How many of them have a vector.
+    pub covered: u64,
+    /// What is known of the model, once it has made a vector.
+    pub form: Option<VectorForm>,
+}
+
+/// What the vectors of a model are like.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct VectorForm {
+    /// How many numbers they have.
+    pub dims: usize,
+    /// How alike the model finds texts that have nothing in common.
+    pub zero: f32,
+}
+
+impl VectorForm {
+    fn line(self, model: &str) -> String {
+        let model: String = model.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        format!("memoranda-meanings 1 {} {} {model}", self.dims, self.zero)
+    }
+
+    /// The model that a line names.
+    fn model(line: &str) -> Option<&str> {
+        line.strip_prefix("memoranda-meanings 1 ")?.splitn(3, ' ').nth(2)
+    }
+
+    fn read(line: &str, model: &str) -> Option<Self> {
+        let mut words = line.strip_prefix("memoranda-meanings 1 ")?.splitn(3, ' ');
+        let (dims, zero) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        let form = Self { dims, zero };
+        (dims > 0 && form.zero.is_finite() && form.line(model) == line).then_some(form)
+    }
+}
+
+/// The caches of all models that this process was asked about.
+#[derive(Default)]
+pub(crate) struct Meanings(Mutex<BTreeMap<String, Arc<ModelCache>>>);
+
+impl Meanings {
+    /// The cache of a model.
+    pub(crate) fn of(&self, index: &Path, model: &str) -> Arc<ModelCache> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let cache = all.entry(model.to_owned()).or_insert_with(|| {
+            let hash = blake3::hash(model.as_bytes()).to_hex();
+            Arc::new(ModelCache {
+                model: model.to_owned(),
+                path: index.with_file_name(format!("{PREFIX}{}", &hash[..16])),
+                held: RwLock::default(),
+            })
+        });
+        Arc::clone(cache)
+    }
+}
+
+/// The vectors of one model: a file, and in memory what was read of it.
+pub(crate) struct ModelCache {
+    model: String,
+    path: PathBuf,
+    held: RwLock<Held>,
+}
+
+impl ModelCache {
+    /// How far the vectors have come.
+    pub(super) fn coverage(&self, db: &Connection, index: Option<(u64, u64)>) -> Result<Coverage> {
+        self.refresh(db, index)?;
+        Ok(self.read().coverage())
+    }
+
+    /// Whether a passage has a vector, as of the last look.
+    pub(super) fn has(&self, passage: i64) -> bool {
+        self.read().sense(passage).is_some()
+    }
+
+    /// The passages nearest to a vector, nearest first, with their cosines.
+    pub(super) fn nearest(
+        &self,
+        db: &Connection,
+        index: Option<(u64, u64)>,
+        vector: &Wide,
+        count: usize,
+    ) -> Result<Vec<(i64, f32)>> {
+        self.refresh(db, index)?;
+        Ok(self.read().nearest(vector, count))
+    }
+
+    /// What a passage means, if that is known, as of the last look.
+    pub(super) fn sense(&self, passage: i64) -> Option<Sense> {
+        self.read().sense(passage).map(Sense::Chosen)
+    }
+
+    /// Some texts without a vector, those of the newest files first.
+    fn pending(
+        &self,
+        db: &Connection,
+        index: Option<(u64, u64)>,
+        count: usize,
+        except: &[TextKey],
+    ) -> Result<Vec<PendingText>> {
+        self.refresh(db, index)?;
+        let wanted = self.read().pending(count, except);
+        let mut pending = Vec::with_capacity(wanted.len());
+        for (passage, key) in wanted {
+            let text = texts_of(db, passage, passage)?.into_iter().next();
+            // One state of the index for the whole question: the text is the one of the key.
+            pending.extend(text.map(|(_, text)| PendingText { key, text }));
+        }
+        Ok(pending)
+    }
+
+    /// Takes in what changed in the index and in the file since the last look.
+    fn refresh(&self, db: &Connection, index: Option<(u64, u64)>) -> Result<()> {
+        let newest = vectors::newest_stamp(db)?;
+        let on_disk = held::on_disk(&self.path).doing(|| "look at the vectors".into())?;
+        if self.read().is_current(index, newest, on_disk) {
+            return Ok(());
+        }
+        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
+        if !held.is_of(index) {
+            held.forget_passages(index);
+        }
+        for (file, keys) in passages_of(db, held.stamp())? {
+            held.put(file, keys);
+        }
+        held.follow(newest);
+        let read = held.read_records(&self.path, &self.model, on_disk);
+        read.doing(|| "read the vectors".into())
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, Held> {
+        self.held.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ModelCache {
+    /// Removes the vectors of texts that are gone, as of the last look.
+    fn keep_used(&self, unused: Unused) -> Result<()> {
+        let kept = self.read().used(unused);
+        let Some((form, bytes)) = kept else { return Ok(()) };
+        records::rewrite(&self.path, &form.line(&self.model), &bytes)
+            .doing(|| "tidy the vectors".into())
+    }
+}
+
+impl Inner {
+    fn model_cache(&self, model: &str) -> Arc<ModelCache> {
+        self.index.meanings.of(self.index.path(), model)
+    }
+
+    /// How far the vectors of a model have come.
+    pub(crate) fn coverage(&self, model: &str) -> Result<Coverage> {
+        let cache = self.model_cache(model);
+        self.ask(|db| cache.coverage(db, self.index.identity()))
+    }
+
+    /// Some texts that the model has made no vector of.
+    pub(crate) fn pending_texts(
+        &self,
+        model: &str,
+        count: usize,
+        except: &[TextKey],
+    ) -> Result<Vec<PendingText>> {
+        let cache = self.model_cache(model);
+        self.ask(|db| cache.pending(db, self.index.identity(), count, except))
+    }
+
+    /// The right to make vectors of a model, if no other process has it.
+    pub(crate) fn claim_meanings(&self, model: &str) -> Result<Option<Claim>> {
+        let mut path = self.model_cache(model).path.clone().into_os_string();
+        path.push(".claim");
+        records::claim(Path::new(&path)).doing(|| "claim the vectors".into())
+    }
+
+    /// Keeps vectors of texts; `None` stands for a text that means nothing to the model.
+    pub(crate) fn keep_meanings(
+        &self,
+        model: &str,
+        form: VectorForm,
+        vectors: &[(TextKey, Option<Wide>)],
+    ) -> Result<()> {
+        let cache = self.model_cache(model);
+        let line = form.line(model);
+        let mut found = records::first_line(&cache.path).doing(|| "look at the vectors".into())?;
+        if found.as_deref().is_some_and(|found| VectorForm::read(found, model).is_none()) {
+            // Damaged, or made by another version: it is only a cache.
+            self.forget_meanings(model)?;
+            found = None;
+        }
+        let other = found.filter(|found| *found != line);
+        let has_length = |(_, vector): &(TextKey, Option<Wide>)| {
+            vector.as_ref().is_none_or(|vector| vector.numbers.len() == form.dims)
+        };
+        if other.is_some() || !vectors.iter().all(has_length) {
+            return Err(StoreError::OtherVectors { model: model.to_owned() });
+        }
+        let mut bytes = Vec::with_capacity(vectors.len() * held::record_size(form.dims));
+        for (key, vector) in vectors {
+            held::write_record(*key, vector.as_ref(), form.dims, &mut bytes);
+        }
+        records::add(&cache.path, &line, held::record_size(form.dims), &bytes)
+            .doing(|| "keep vectors".into())
+    }
+
+    /// Removes whatever any model made of texts that are gone: it tells something of them.
+    pub(crate) fn purge_meanings(&self) -> Result<()> {
+        let folder = self.index.path().parent().unwrap_or(Path::new(""));
+        let names = own::names(folder).doing(|| "look for vectors".into())?;
+        for name in names.iter().filter(|name| name.starts_with(PREFIX)) {
+            let line = records::first_line(&folder.join(name));
+            let line = line.doing(|| "look at the vectors".into())?.unwrap_or_default();
+            let Some(model) = VectorForm::model(&line) else { continue };
+            self.coverage(model)?;
+            self.model_cache(model).keep_used(Unused::Any)?;
+        }
+        Ok(())
+    }
+
+    /// Throws the vectors of a model away.
+    pub(crate) fn forget_meanings(&self, model: &str) -> Result<()> {
+        own::remove(&self.model_cache(model).path).doing(|| "remove the vectors".into())
+    }
+
+    /// Lets go of what is no longer needed, once every passage has its vector: vectors of texts
+    /// that are gone, if they are many, and models that were given up long ago.
+    pub(crate) fn tidy_meanings(&self, model: &str) -> Result<()> {
+        let cache = self.model_cache(model);
+        if self.ask(super::is_complete)? {
+            cache.keep_used(Unused::Most)?;
+        }
+        let now = i128::from(clock::now().as_millisecond()) * 1_000_000;
+        records::remove_older(&cache.path, PREFIX, now - KEPT_NS)
+            .doing(|| "remove vectors of old models".into())
+    }
+}

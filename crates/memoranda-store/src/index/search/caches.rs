@@ -1,0 +1,49 @@
+//! Meanings in memory: by the table always, by a model that was chosen as far as it has come.
+
+use std::sync::Arc;
+
+use memoranda_core::embed::{Meant, Sense};
+use rusqlite::Connection;
+
+use crate::error::Result;
+use crate::index::meaning::ModelCache;
+use crate::index::vectors::{self, VectorCache};
+use crate::index::write::first_passage;
+
+/// So many passages that are near are looked at for notes.
+const PASSAGES_BY_MEANING: usize = 1000;
+
+/// What is known of meanings, in memory.
+pub(crate) struct Caches<'c> {
+    /// By the table in the program.
+    pub(crate) table: &'c VectorCache,
+    /// By the model that was chosen.
+    pub(crate) chosen: Option<Arc<ModelCache>>,
+    /// The index that they are of.
+    pub(crate) index: Option<(u64, u64)>,
+}
+
+impl Caches<'_> {
+    /// The passages nearest to a question by the model that was chosen, and by the table those
+    /// that it has not come to yet.
+    pub(super) fn nearest(&self, db: &Connection, asked: &Meant) -> Result<Vec<(i64, f32)>> {
+        let by_table = || self.table.nearest(db, self.index, &asked.table, PASSAGES_BY_MEANING);
+        let (Some(cache), Some(chosen)) = (&self.chosen, &asked.chosen) else { return by_table() };
+        let mut near = cache.nearest(db, self.index, &chosen.vector, PASSAGES_BY_MEANING)?;
+        near.iter_mut().for_each(|(_, cosine)| *cosine = chosen.on_scale(*cosine));
+        let coverage = cache.coverage(db, self.index)?;
+        if coverage.covered < coverage.passages {
+            near.extend(by_table()?.into_iter().filter(|&(passage, _)| !cache.has(passage)));
+        }
+        near.retain(|&(_, similarity)| similarity > 0.0);
+        near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        Ok(near)
+    }
+
+    /// What the passages of a file mean.
+    pub(super) fn senses(&self, db: &Connection, file: i64) -> Result<Vec<Option<Sense>>> {
+        let table = vectors::of_file(db, file)?.into_iter().zip(first_passage(file)..);
+        let chosen = |passage| self.chosen.as_ref().and_then(|cache| cache.sense(passage));
+        Ok(table.map(|(vector, passage)| chosen(passage).or(vector.map(Sense::Table))).collect())
+    }
+}

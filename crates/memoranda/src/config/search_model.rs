@@ -1,0 +1,99 @@
+//! The model that searches go by, if the person chose one.
+//!
+//! Whatever is wrong with it is no reason to end: a search then goes by the model that is built
+//! in, and says why.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use memoranda_engine::{AskOptions, ChosenModel, Embedder, ModelError};
+use memoranda_model::{Endpoint, Options, Protocol};
+
+use super::Settings;
+use crate::env;
+
+/// Vectors are long: thirty-two of three thousand numbers in JSON take more than a megabyte.
+const MAX_ANSWER_BYTES: u64 = 64 << 20;
+
+/// A model that cannot be used, and why.
+#[derive(Debug)]
+struct Unusable {
+    name: String,
+    reason: String,
+}
+
+impl Embedder for Unusable {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn id(&self) -> Result<String, ModelError> {
+        Err(ModelError::Unusable { reason: self.reason.clone() })
+    }
+
+    fn embed(&self, _: &[&str], _: Duration) -> Result<Vec<Vec<f32>>, ModelError> {
+        Err(ModelError::Unusable { reason: self.reason.clone() })
+    }
+}
+
+impl Settings {
+    /// The model that searches go by, if it is not the one that is built in.
+    pub(crate) fn search_model(&self) -> Option<ChosenModel> {
+        let value = self.value("search.model").trim();
+        if value.is_empty() {
+            return None;
+        }
+        let limit = self.value("search.timeout_seconds").parse().unwrap_or(2);
+        let options = AskOptions {
+            limit: Duration::from_secs(limit),
+            question_prefix: self.value("search.question_prefix").to_owned(),
+            passage_prefix: self.value("search.passage_prefix").to_owned(),
+        };
+        let embedder = match value.contains("://") {
+            true => self.search_endpoint(value, options.limit),
+            false => self.search_folder(value),
+        };
+        Some(ChosenModel::new(embedder, options))
+    }
+
+    fn search_endpoint(&self, url: &str, limit: Duration) -> Arc<dyn Embedder> {
+        let name = self.value("search.model_name").trim();
+        let unusable = |reason: String| -> Arc<dyn Embedder> {
+            let name = if name.is_empty() { url } else { name };
+            Arc::new(Unusable { name: name.to_owned(), reason })
+        };
+        let key = match self.key(&env::MEMORANDA_SEARCH_KEY, "search.key_file") {
+            Ok(key) => key,
+            Err(error) => return unusable(error.message),
+        };
+        let endpoint = Endpoint::new(Options {
+            protocol: Protocol::OpenAi,
+            url: url.to_owned(),
+            model: name.to_owned(),
+            key,
+            limit,
+            max_answer_bytes: MAX_ANSWER_BYTES,
+        });
+        match endpoint {
+            Ok(endpoint) => Arc::new(endpoint),
+            Err(error) if name.is_empty() => {
+                unusable(format!("{error}; `memoranda config set search.model_name NAME` does"))
+            }
+            Err(error) => unusable(error.to_string()),
+        }
+    }
+
+    #[cfg(feature = "local-models")]
+    fn search_folder(&self, value: &str) -> Arc<dyn Embedder> {
+        Arc::new(memoranda_model::Local::new(&self.path(value)))
+    }
+
+    #[cfg(not(feature = "local-models"))]
+    fn search_folder(&self, value: &str) -> Arc<dyn Embedder> {
+        let path = self.path(value);
+        let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+        let reason = "this program was built without the feature `local-models`; build it with, or \
+                      let `search.model` be the address of a server";
+        Arc::new(Unusable { name, reason: reason.to_owned() })
+    }
+}

@@ -1,0 +1,118 @@
+//! Searching by a model that the person chose: a server of vectors, a folder, and what is said
+//! when either is no use.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::client::{Client, Era, PATIENCE};
+use super::stand_in::{Reply, StandIn};
+use super::support::Home;
+
+/// A vector of each text: one direction for animals and "zorblat", another for all else.
+fn knowing() -> StandIn {
+    StandIn::answering(|_, body| {
+        let texts = body["input"].as_array().unwrap().iter().map(|text| text.as_str().unwrap());
+        let vector = |text: &str| match text.contains("cat") || text.contains("zorblat") {
+            true => json!({ "embedding": [1.0, 0.0, 0.1] }),
+            false => json!({ "embedding": [0.0, 1.0, 0.1] }),
+        };
+        let data: Vec<Value> = texts.map(vector).collect();
+        Reply::new(200, json!({ "data": data }).to_string())
+    })
+}
+
+fn configured(settings: &[(&str, &str)]) -> Home {
+    let home = Home::new();
+    for (key, value) in settings {
+        home.ok(&["config", "set", key, value]);
+    }
+    home.ok(&["add", "--title", "Pets", "Our cat sleeps in the kitchen."]);
+    home.ok(&["add", "--title", "Money", "The electricity bill is due in March."]);
+    home
+}
+
+#[test]
+fn a_server_of_vectors_is_used_as_far_as_it_has_come() {
+    let stand_in = knowing();
+    let url = stand_in.url();
+    let home = configured(&[("search.model", &url), ("search.model_name", "small")]);
+    let before = home.json(&["search", "electricity bill"]);
+    assert_eq!(
+        before["meaning"],
+        json!({ "by": "built-in", "model": "small",
+        "reason": "0 of 2 passages have their vectors so far" })
+    );
+    let made = home.json(&["embed"]);
+    assert_eq!(
+        made,
+        json!({ "model": "small", "made": 2, "refused": 0, "covered": 2,
+        "passages": 2, "elsewhere": false })
+    );
+    let found = home.json(&["search", "zorblat"]);
+    assert_eq!(found["results"][0]["title"], "Pets", "{found}");
+    assert_eq!(found["meaning"], json!({ "by": "chosen", "model": "small", "left": 0 }));
+    let said = home.run(&["search", "zorblat", "--explain"]);
+    assert!(said.err.contains("Meanings by small."), "{said:?}");
+    let model = json!({ "name": "small", "covered": 2, "passages": 2, "error": null });
+    assert_eq!(home.json(&["status"])["model"], model);
+    assert_eq!(home.json(&["doctor"])["model"], model);
+    assert!(home.ok(&["status"]).contains("by small, which has come to 2 of 2 passages"));
+    assert!(home.ok(&["embed"]).contains("0 new texts"));
+    assert_eq!(home.json(&["embed", "--anew"])["made"], 2);
+    // One setting leads back.
+    home.ok(&["config", "unset", "search.model"]);
+    assert_eq!(home.json(&["search", "electricity bill"])["meaning"], json!({ "by": "built-in" }));
+    assert_eq!(home.json(&["status"])["model"], Value::Null);
+    let none = home.run(&["embed"]);
+    assert!(none.code != 0 && none.err.contains("config set search.model"), "{none:?}");
+}
+
+#[test]
+fn what_is_no_use_is_said_and_stops_nothing() {
+    let dead = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let dead = format!("http://{dead}/v1");
+    let check = |settings: &[(&str, &str)], word: &str| {
+        let home = configured(settings);
+        let found = home.json(&["search", "electricity bill"]);
+        assert_eq!(found["results"][0]["title"], "Money");
+        assert_eq!(found["meaning"]["by"], "built-in");
+        let doctor = home.json(&["doctor"]);
+        let error = doctor["model"]["error"].as_str().unwrap();
+        assert!(error.contains(word) && doctor["agrees"] == true, "{doctor}");
+        assert!(home.ok(&["doctor"]).contains("by the model that is built in"));
+        let failed = home.run(&["embed"]);
+        assert!(failed.code != 0 && failed.err.contains(word), "{failed:?}");
+    };
+    check(&[("search.model", &dead), ("search.model_name", "small")], "cannot be reached");
+    check(&[("search.model", &dead)], "search.model_name");
+    check(&[("search.model", "ftp://x"), ("search.model_name", "small")], "no address");
+    check(
+        &[("search.model", &dead), ("search.model_name", "small"), ("search.key_file", "~/none")],
+        "no key file",
+    );
+    let word = if cfg!(feature = "local-models") { "no folder" } else { "`local-models`" };
+    check(&[("search.model", "~/models/none")], word);
+}
+
+#[test]
+fn a_connected_server_makes_the_vectors_by_itself() {
+    let stand_in = knowing();
+    let url = stand_in.url();
+    let home = configured(&[("search.model", &url), ("search.model_name", "small")]);
+    let client = Client::open(&home, Era::Handshake("2025-11-25"), &[]);
+    let wait = |covered: u64| {
+        let begun = Instant::now();
+        while home.json(&["status"])["model"]["covered"] != covered {
+            assert!(begun.elapsed() < PATIENCE, "{}", home.json(&["status"]));
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    wait(2);
+    // What another process writes, and what a person does.
+    home.ok(&["add", "--title", "More", "Another cat came by."]);
+    wait(3);
+    home.write("main/by-hand.md", "A third cat.\n");
+    wait(4);
+    drop(client);
+}
