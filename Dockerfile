@@ -1,12 +1,12 @@
 # Memoranda as one static program in an empty image. Notes live on a volume:
 #
-#   docker run -i --rm -v ~/memoranda:/vault ghcr.io/memoranda/memoranda
+#   docker run -i --rm -v ~/memoranda:/vault --user "$(id -u):$(id -g)" ghcr.io/memoranda/memoranda
 #
 FROM rust:1.95-alpine AS build
 RUN apk add --no-cache musl-dev
 WORKDIR /src
 COPY . .
-RUN cargo build --locked --release --package memoranda && mkdir /vault
+RUN cargo build --locked --release --package memoranda && mkdir /vault /empty && chmod 1777 /empty
 
 FROM scratch
 LABEL io.modelcontextprotocol.server.name="io.github.memoranda/memoranda" \
@@ -16,7 +16,9 @@ LABEL io.modelcontextprotocol.server.name="io.github.memoranda/memoranda" \
       org.opencontainers.image.licenses="MIT OR Apache-2.0"
 COPY --from=build /src/target/release/memoranda /memoranda
 COPY --from=build --chown=1000:1000 /vault /vault
-# The index is made anew with the container; files and history are on the volume.
+# `doctor` compares in a folder that vanishes.
+COPY --from=build /empty /tmp
+# Everything is on the volume, the index too: deleted, it is made anew.
 ENV HOME=/vault/.home MEMORANDA_HOME=/vault XDG_CACHE_HOME=/vault/.memoranda/cache \
     XDG_STATE_HOME=/vault/.memoranda/state
 USER 1000:1000

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use memoranda_engine::Memory;
 use memoranda_engine::core::id::ProjectName;
+use memoranda_engine::{Entry, EntryKind, Memory};
 use memoranda_import::ImportError;
 use memoranda_import::export::{self, Exported};
 use serde::Serialize;
@@ -121,6 +121,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         let to = &mut printer.writer();
         let exported = write(session, memory, form, only.as_ref(), args, to)?;
         printer.say(format!("Exported {}", counted(exported.files, unit(form))));
+        hint_threads(session, memory, form, &exported);
         return Ok(Exit::Done);
     }
     let shown = path.display().to_string();
@@ -161,6 +162,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     };
     let count = counted(exported.files, unit(form));
     printer.done(&json, format!("Exported {count} to {PLACE}{shown}{PLACE:#}"))?;
+    hint_threads(session, memory, form, &exported);
     Ok(Exit::Done)
 }
 
@@ -192,6 +194,24 @@ fn write(
         },
         Form::Markdown => Exported::default(),
     })
+}
+
+/// Whoever gets nothing of one thread is told of the others.
+fn hint_threads(session: &Session, memory: &Memory, form: Form, exported: &Exported) {
+    if form != Form::McpMemory || exported.files > 0 {
+        return;
+    }
+    let graph = memory.store().project("graph").ok();
+    let listing = graph.and_then(|graph| memory.store().entries(&graph.name, None).ok().flatten());
+    let entries = listing.map(|listing| listing.entries).unwrap_or_default();
+    let is_thread =
+        |entry: &&Entry| entry.kind == EntryKind::Folder && !entry.name.starts_with('.');
+    let threads: Vec<_> = entries.iter().filter(is_thread).map(|entry| &*entry.name).collect();
+    if !threads.is_empty() {
+        session
+            .printer
+            .hint(format!("`--thread NAME` takes another; there are: {}", threads.join(", ")));
+    }
 }
 
 fn unit(form: Form) -> &'static str {

@@ -103,32 +103,39 @@ impl Target {
 
     /// Whether a text has nothing of ours, and what is ours is all that has come to it since.
     fn is_origin(&self, backup: &str, text: &str) -> bool {
-        let has_none = disconnected(self.format, backup, &self.wires).is_ok_and(|t| t == backup);
         let again = as_found(self.format, text, &self.wires)
             .and_then(|found| connected(self.format, backup, &found));
-        has_none && again.is_ok_and(|again| again == text)
+        !self.has_ours(backup) && again.is_ok_and(|again| again == text)
+    }
+
+    fn has_ours(&self, text: &str) -> bool {
+        state(self.format, text, &self.wires).is_ok_and(|state| state != State::Absent)
     }
 
     fn is_only_ours(&self, text: &str) -> bool {
         let left = disconnected(self.format, text, &self.wires);
-        left.is_ok_and(|left| left.is_empty() && left != text)
+        self.has_ours(text) && left.is_ok_and(|left| left.is_empty())
     }
 
     /// What taking everything out would do; `None` if nothing is there.
     pub(crate) fn disconnect(&self, bases: &Bases) -> Result<Option<Change>> {
         let Some(before) = self.text()? else { return Ok(None) };
-        let left = disconnected(self.format, &before, &self.wires)
-            .map_err(|broken| self.broken(bases, &broken))?;
-        if left == before {
-            return Ok(None);
-        }
         let after = match self.backup() {
             // If nothing else happened since, the file becomes what it was, byte for byte.
-            Some(backup) if self.is_origin(&backup, &before) => Some(backup),
-            Some(_) => Some(if left.is_empty() { empty(self.format) } else { left }),
-            // Without a backup it was we who made the file.
-            None if left.is_empty() => None,
-            None => Some(left),
+            Some(backup) if self.is_origin(&backup, &before) && backup != before => Some(backup),
+            backup => {
+                let left = disconnected(self.format, &before, &self.wires)
+                    .map_err(|broken| self.broken(bases, &broken))?;
+                if left == before {
+                    return Ok(None);
+                }
+                match (left.is_empty(), backup) {
+                    (false, _) => Some(left),
+                    (true, Some(_)) => Some(empty(self.format)),
+                    // Without a backup it was we who made the file.
+                    (true, None) => None,
+                }
+            }
         };
         Ok(Some(Change {
             path: self.path.clone(),

@@ -84,8 +84,8 @@ fn listed<'v>(value: &'v Value, event: &str) -> &'v [Value] {
 pub(crate) fn as_found(format: Format, text: &str, wires: &[Wire]) -> Result<Vec<Wire>, Broken> {
     let value = format.value(text)?;
     let found = |wire: &Wire| match wire {
-        Wire::Server { container, .. } => {
-            let entry = format::at(&value, &[container, NAME])?.clone();
+        Wire::Server { container, entry } => {
+            let entry = typed(format::at(&value, &[container, NAME])?, entry);
             Some(Wire::Server { container, entry })
         }
         Wire::Hook { event, .. } => {
@@ -95,6 +95,22 @@ pub(crate) fn as_found(format: Format, text: &str, wires: &[Wire]) -> Result<Vec
         Wire::Version => Some(Wire::Version),
     };
     Ok(wires.iter().filter_map(found).collect())
+}
+
+/// A value whose scalars are what they are in another: YAML is read as it is written, in letters.
+fn typed(found: &Value, like: &Value) -> Value {
+    match (found, like) {
+        (Value::String(text), Value::Bool(_) | Value::Number(_)) => {
+            serde_json::from_str(text).unwrap_or_else(|_| found.clone())
+        }
+        (Value::Object(found), Value::Object(like)) => {
+            let pairs = found.iter().map(|(key, value)| {
+                (key.clone(), typed(value, like.get(key).unwrap_or(&Value::Null)))
+            });
+            Value::Object(pairs.collect())
+        }
+        _ => found.clone(),
+    }
 }
 
 /// The text with everything of ours in it.

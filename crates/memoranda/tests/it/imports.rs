@@ -320,6 +320,8 @@ fn the_reference_servers_file_comes_and_goes_back_the_same() {
     counts(&home, &["graph.json"], [0, 0, 2, 0, 0]);
     counts(&home, &["graph.json", "--to", "work"], [2, 0, 0, 0, 0]);
     assert_eq!(home.ok(&["export", "mcp-memory", "--thread", "work"]), GRAPH);
+    let said = home.run(&["export", "mcp-memory", "--thread", "wrok"]);
+    assert!(said.out.is_empty() && said.err.contains("there are: default, work"), "{said:?}");
 
     // What the tools wrote goes out and in and out again as the same bytes, whatever it is called;
     // and a thread's name is read the same by the tools, the import and the export.

@@ -249,6 +249,26 @@ fn what_was_connected_twice_is_left_without_a_trace_too() {
     }
 }
 
+#[test]
+fn files_of_next_to_nothing_come_back_as_they_were() {
+    let texts = ["", "\n", "{}", "{ }\n", "\u{feff}{}\r\n", "{\"mcpServers\": {}}", "// mine\n{}"];
+    let json = texts.map(|text| ("cursor", ".cursor/mcp.json", text));
+    let toml =
+        ["", "# mine\n", "[mcp_servers]\n"].map(|text| ("codex", ".codex/config.toml", text));
+    let yaml = ["", "# mine\n", "extensions: {}\n", "extensions: {a: {enabled: true}}\n"]
+        .map(|text| ("goose", ".config/goose/config.yaml", text));
+    for (client, place, text) in json.into_iter().chain(toml).chain(yaml) {
+        let home = Home::bare();
+        put(&home, place, text.as_bytes());
+        let before = tree(home.path());
+        home.ok(&["setup", client, "-y"]);
+        home.ok(&["setup", client, "-y", "--toolsets", "notes"]);
+        assert!(std::fs::read_to_string(home.path().join(place)).unwrap().contains("memoranda"));
+        home.ok(&["setup", client, "-y", "--remove"]);
+        assert_eq!(tree(home.path()), before, "{client}: {text:?}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn the_doctor_looks_at_what_clients_start() {
