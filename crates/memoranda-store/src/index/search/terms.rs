@@ -100,31 +100,28 @@ enum About {
     Many(u64),
 }
 
-/// Judges from the newest and the oldest passages that hold a word how many there are, since to
-/// count a word that is everywhere is to look at everything. The lower guess counts: a word that is
-/// common only in what was written last is not common.
+/// Judges from the newest and the oldest passages that hold a word how many there are between
+/// them, since to count a word that is everywhere is to look at everything. The lower guess counts.
 fn about(db: &Connection, expression: &str) -> Result<About> {
-    let ends: Option<(i64, i64)> = db
-        .prepare_cached("SELECT (SELECT min(id) FROM passages), (SELECT max(id) FROM passages)")?
-        .query_row([], |row| Ok(row.get::<_, Option<i64>>(0)?.zip(row.get(1)?)))?;
-    let Some((first, last)) = ends else { return Ok(About::Exactly(0)) };
-    let mut least = u64::MAX;
-    for order in ["DESC", "ASC"] {
+    let mut ends = [(0, 0); 2];
+    for (order, end) in ["ASC", "DESC"].into_iter().zip(&mut ends) {
         let mut select = db.prepare_cached(&format!(
             "SELECT count(*), min(rowid), max(rowid) FROM ( \
                SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid {order} LIMIT ?)"
         ))?;
-        let (held, from, to): (i64, Option<i64>, Option<i64>) = select
+        let (held, first, last): (i64, Option<i64>, Option<i64>) = select
             .query_row(params![expression, SAMPLE], |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?))
             })?;
-        let (Some((from, to)), SAMPLE) = (from.zip(to), held) else {
-            return Ok(About::Exactly(held as u64));
-        };
-        let whole = (last - first) as f64 / ((to - from).max(1)) as f64;
-        least = least.min((SAMPLE as f64 * whole) as u64);
+        match first.zip(last) {
+            Some(found) if held == SAMPLE => *end = found,
+            _ => return Ok(About::Exactly(held as u64)),
+        }
     }
-    Ok(About::Many(least))
+    let [oldest, newest] = ends;
+    let range = (newest.1 - oldest.0) as f64;
+    let guess = |(first, last): (i64, i64)| SAMPLE as f64 * range / (last - first).max(1) as f64;
+    Ok(About::Many(guess(oldest).min(guess(newest)) as u64))
 }
 
 fn stem_holders(db: &Connection, stem: &str) -> Result<u64> {
