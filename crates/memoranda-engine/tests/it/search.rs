@@ -233,3 +233,32 @@ fn stems_are_those_of_the_index() {
         assert!(paths(&page).contains(&format!("w{n}.md")), "{word}");
     }
 }
+
+#[test]
+fn words_are_counted_alike_whether_few_or_many_hold_them() {
+    let folder = TempDir::new().unwrap();
+    let memory = open(&folder);
+    put(&memory, "first.md", "seldom\n");
+    for n in 0..250 {
+        let lately = if n >= 130 { "lately" } else { "" };
+        std::fs::write(
+            folder.path().join(format!("home/main/n{n}.md")),
+            format!("common {lately}\n"),
+        )
+        .unwrap();
+    }
+    memory.sync(&mut |_| {}).unwrap();
+    let text = "seldom common lately never";
+    let query = memoranda_core::query::Query::parse(text);
+    let found = memory
+        .store()
+        .candidates(&memoranda_store::Question {
+            text,
+            query: &query,
+            filter: &SearchFilter::default(),
+            vector: None,
+            notes: 10,
+        })
+        .unwrap();
+    assert_eq!(found.holders, [1, 250, 120, 0]);
+}

@@ -302,19 +302,24 @@ pub(crate) fn reworded(
     project: i64,
     path: &NotePath,
 ) -> Result<HashMap<ObservationId, u32>> {
+    // One name after the other: as one recursive question this cost more, the longer the history.
     let mut query = db.prepare_cached(
-        "WITH RECURSIVE names(path) AS (VALUES (?2) UNION \
-           SELECT c.moved_from FROM names n JOIN changes c ON c.project = ?1 AND c.path = n.path \
-           WHERE c.moved_from IS NOT NULL) \
-         SELECT c.facts FROM names n JOIN changes c ON c.project = ?1 AND c.path = n.path \
-         WHERE c.facts IS NOT NULL",
+        "SELECT moved_from, facts FROM changes INDEXED BY changes_by_path \
+         WHERE project = ? AND path = ? AND (moved_from IS NOT NULL OR facts IS NOT NULL)",
     )?;
-    let rows = query.query_map(params![project, path.as_str()], |row| row.get::<_, String>(0))?;
     let mut versions = HashMap::new();
-    for facts in rows {
-        for edit in fact_edits(&facts?) {
-            let version = versions.entry(edit.id).or_insert(0);
-            *version = edit.version.max(*version);
+    let mut names = vec![path.to_string()];
+    let mut next = 0;
+    while let Some(name) = names.get(next).cloned() {
+        next += 1;
+        let mut rows = query.query(params![project, name])?;
+        while let Some(row) = rows.next()? {
+            let (from, facts): (Option<String>, Option<String>) = (row.get(0)?, row.get(1)?);
+            names.extend(from.filter(|from| !names.contains(from)));
+            for edit in fact_edits(facts.as_deref().unwrap_or("[]")) {
+                let version = versions.entry(edit.id).or_insert(0);
+                *version = edit.version.max(*version);
+            }
         }
     }
     Ok(versions)

@@ -15,6 +15,13 @@ pub(super) fn conditions(filter: &SearchFilter, sql: &mut String, values: &mut V
 fn one(filter: &MetaFilter, sql: &mut String, values: &mut Vec<Value>) {
     // A scalar is a list of itself to `json_each`. Names in keys hold nothing to be escaped.
     let path: String = filter.key.iter().map(|name| format!(".\"{name}\"")).collect();
+    // Reading JSON takes its time: a text that does not hold the value at all is not read.
+    if let MetaTest::HasAll(wanted) = &filter.test {
+        for value in wanted.iter().filter(|value| is_written_as_it_is(value)) {
+            sql.push_str(" AND f.metadata LIKE ?");
+            values.push(Value::Text(format!("%{value}%")));
+        }
+    }
     let mut any = |test: &str, with: Vec<Value>| {
         sql.push_str(&format!(
             " AND EXISTS (SELECT 1 FROM json_each(f.metadata, ?) j WHERE {test})"
@@ -42,6 +49,11 @@ fn one(filter: &MetaFilter, sql: &mut String, values: &mut Vec<Value>) {
             any(&test, vec![bind(low), bind(high)]);
         }
     }
+}
+
+/// Whether JSON writes a value as it is, and a pattern means nothing more by it.
+fn is_written_as_it_is(value: &str) -> bool {
+    value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '-' | '.' | ':' | '/'))
 }
 
 /// A comparison: of numbers if the bound is one, and then only with what looks like a number.

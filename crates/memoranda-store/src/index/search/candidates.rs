@@ -144,7 +144,8 @@ pub(crate) fn candidates(
     Ok(Candidates {
         query: known.query,
         corrections: known.corrections,
-        holders: known.holders,
+        // A guess may be too high.
+        holders: known.holders.into_iter().map(|held| held.min(passages)).collect(),
         passages,
         notes,
         partial,

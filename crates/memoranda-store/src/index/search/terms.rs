@@ -14,6 +14,11 @@ const LEAST_BEGINNING: usize = 3;
 /// So many words that begin alike are enough to know how common the beginning is.
 const MANY_ENDINGS: i64 = 100;
 
+/// So many passages at either end tell about how common a word is;
+const SAMPLE: i64 = 100;
+/// and if it is no more common than this, it is counted.
+const COUNTED: i64 = 10_000;
+
 /// A word that was read as another, because no text holds it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Correction {
@@ -70,7 +75,11 @@ pub(super) fn look_up(db: &Connection, query: &Query) -> Result<Known> {
 fn holders(db: &Connection, term: &Term) -> Result<u64> {
     match (term.kind, term.words.as_slice()) {
         (TermKind::Prefix, [word]) => beginning(db, &fold(word)),
-        (TermKind::Word, [word]) => Ok(stem_holders(db, &porter(&fold(word)))?),
+        (TermKind::Word, [word]) => match about(db, &term.expression(Mode::Exact))? {
+            About::Exactly(held) => Ok(held),
+            About::Many(held) if held > COUNTED as u64 => Ok(held),
+            About::Many(_) => Ok(stem_holders(db, &porter(&fold(word)))?),
+        },
         _ => {
             let mut count = db.prepare_cached(
                 "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)",
@@ -81,6 +90,38 @@ fn holders(db: &Connection, term: &Term) -> Result<u64> {
             Ok(held as u64)
         }
     }
+}
+
+/// How many passages hold a word, at a glance.
+enum About {
+    /// So many, and no more.
+    Exactly(u64),
+    /// About so many.
+    Many(u64),
+}
+
+/// Judges from the newest and the oldest passages that hold a word how many there are between
+/// them, since to count a word that is everywhere is to look at everything. The lower guess counts.
+fn about(db: &Connection, expression: &str) -> Result<About> {
+    let mut ends = [(0, 0); 2];
+    for (order, end) in ["ASC", "DESC"].into_iter().zip(&mut ends) {
+        let mut select = db.prepare_cached(&format!(
+            "SELECT count(*), min(rowid), max(rowid) FROM ( \
+               SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid {order} LIMIT ?)"
+        ))?;
+        let (held, first, last): (i64, Option<i64>, Option<i64>) = select
+            .query_row(params![expression, SAMPLE], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })?;
+        match first.zip(last) {
+            Some(found) if held == SAMPLE => *end = found,
+            _ => return Ok(About::Exactly(held as u64)),
+        }
+    }
+    let [oldest, newest] = ends;
+    let range = (newest.1 - oldest.0) as f64;
+    let guess = |(first, last): (i64, i64)| SAMPLE as f64 * range / (last - first).max(1) as f64;
+    Ok(About::Many(guess(oldest).min(guess(newest)) as u64))
 }
 
 fn stem_holders(db: &Connection, stem: &str) -> Result<u64> {
