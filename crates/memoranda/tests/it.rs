@@ -14,6 +14,9 @@ mod client;
 mod stand_in;
 #[path = "it/support.rs"]
 mod support;
+#[cfg(feature = "local-models")]
+#[path = "../../memoranda-model/tests/it/tiny.rs"]
+mod tiny;
 
 #[path = "it/archive.rs"]
 mod archive;

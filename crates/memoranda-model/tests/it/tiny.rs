@@ -14,6 +14,7 @@ const VOCABULARY: &str = "[PAD] [UNK] [CLS] [SEP] the cat sleep ##s on sofa invo
 
 /// How the numbers are kept.
 #[derive(Clone, Copy)]
+#[allow(dead_code, reason = "not every test needs both")]
 pub(crate) enum Kept {
     F32,
     BF16,

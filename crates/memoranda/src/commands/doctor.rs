@@ -30,9 +30,9 @@ Examples:
 JSON (--json):
   {agrees, repaired, files, commits, damage: [{segment, offset, bytes}], unkept: [{project, path}],
   stale: [{project, path}], differing: [table], unavailable: [{project, reason}],
-  problems: [{project, path, line, message}], model: as of `memoranda status`, clients: [{name, file,
-  part, state, program}], sync: as of `memoranda sync`}; `part` is `server` or `hooks`, `state` is
-  `well`, `address`, `other`, `missing` or `unreadable`")]
+  problems: [{project, path, line, message}], model: as of `memoranda status`, clients:
+  [{name, file, part, state, program}], sync: as of `memoranda sync`}; `part` is `server` or
+  `hooks`, `state` is `well`, `address`, `other`, `missing` or `unreadable`")]
 pub(crate) struct Args {
     /// Make the index anew if it disagrees.
     #[arg(long)]

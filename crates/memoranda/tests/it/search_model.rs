@@ -116,3 +116,16 @@ fn a_connected_server_makes_the_vectors_by_itself() {
     wait(4);
     drop(client);
 }
+
+#[cfg(feature = "local-models")]
+#[test]
+fn a_folder_is_run_in_the_program_itself() {
+    use super::tiny::{self, Kept};
+    let home = configured(&[("search.model", "~/models/tiny")]);
+    tiny::write(&home.path().join("models/tiny"), None, Kept::F32);
+    assert_eq!(home.json(&["embed"])["made"], 2);
+    let found = home.json(&["search", "electricity bill"]);
+    assert_eq!(found["meaning"], json!({ "by": "chosen", "model": "tiny", "left": 0 }));
+    assert_eq!(found["results"][0]["title"], "Money");
+    assert_eq!(home.json(&["doctor"])["model"]["error"], Value::Null);
+}
