@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use memoranda_core::embed::Model;
 use memoranda_core::query::{Query, When};
-use memoranda_core::rank::{Asked, Candidate, CandidatePassage, RankOptions, Ranked, Signal, rank};
+use memoranda_core::rank::{
+    Asked, Candidate, CandidatePassage, RankOptions, Ranked, Signal, rank, without_speakers,
+};
 use memoranda_core::snippet::{Snippet, snippet};
 use memoranda_core::tokens::estimate;
 use memoranda_store::{CandidateNote, Candidates, Correction, Question, SearchFilter, clock};
@@ -161,6 +163,13 @@ impl Memory {
         })?;
         let now = request.now.unwrap_or_else(clock::now);
         let when = When::find(&query.said, now);
+        let notes: Vec<_> = candidates.notes.iter().map(candidate).collect();
+        let vector = vector.map(|vector| {
+            let passages = notes.iter().flat_map(|note| &note.passages);
+            let said = without_speakers(&candidates.query, passages);
+            let unnamed = said.map(|said| Model::embedded().embed(&said));
+            unnamed.filter(|vector| !vector.is_zero()).unwrap_or(vector)
+        });
         let asked = Asked {
             query: &candidates.query,
             holders: &candidates.holders,
@@ -169,7 +178,6 @@ impl Memory {
             when,
             now,
         };
-        let notes: Vec<_> = candidates.notes.iter().map(candidate).collect();
         let ranked = rank(&notes, &asked, &request.options);
         let relevance = ranked.iter().map(|note| note.relevance).fold(0.0, f64::max);
         let found = Found { candidates: &candidates, request };
