@@ -118,12 +118,14 @@ fn plain_passages() -> RankOptions {
     RankOptions { passage: 1.0, ..none() }
 }
 
-/// Nothing that counts.
+/// Nothing that counts; words would be compared as full-text indexes do by default.
 fn none() -> RankOptions {
     RankOptions {
         passage: 0.0,
         neighbours: 0.0,
         note: 0.0,
+        saturation: 1.2,
+        length: 0.75,
         word_weight: 0.0,
         meaning: 0.0,
         speaker: 0.0,
@@ -139,7 +141,7 @@ fn none() -> RankOptions {
 
 /// What comparing vectors alone gives.
 fn vectors() -> RankOptions {
-    RankOptions { meaning: 1.0, unsure_words: 0.0, ..none() }
+    RankOptions { meaning: 1.0, words_first: 0.0, unsure_words: 0.0, ..none() }
 }
 
 /// The search without one of its parts.
