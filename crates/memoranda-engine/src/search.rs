@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use memoranda_core::embed::Model;
 use memoranda_core::query::{Query, When};
-use memoranda_core::rank::{Asked, Candidate, CandidatePassage, RankOptions, Ranked, Signal, rank};
+use memoranda_core::rank::{
+    Asked, Candidate, CandidatePassage, RankOptions, Ranked, Signal, rank, without_speakers,
+};
 use memoranda_core::snippet::{Snippet, snippet};
 use memoranda_core::tokens::estimate;
 use memoranda_store::{CandidateNote, Candidates, Correction, Question, SearchFilter, clock};
@@ -155,7 +157,7 @@ impl Memory {
         let vector = (request.options.meaning > 0.0 && query.is_free())
             .then(|| Model::embedded().embed(&query.said))
             .filter(|vector| !vector.is_zero());
-        let asked = vector.map(|table| self.meant(&query.said, table)).unwrap_or_default();
+        let mut asked = vector.map(|table| self.meant(&query.said, table)).unwrap_or_default();
         let candidates = self.store().candidates(&Question {
             text: &request.text,
             query: &query,
@@ -166,6 +168,15 @@ impl Memory {
         })?;
         let now = request.now.unwrap_or_else(clock::now);
         let when = When::find(&query.said, now);
+        let notes: Vec<_> = candidates.notes.iter().map(candidate).collect();
+        if let Some(meant) = &mut asked.meant {
+            let passages = notes.iter().flat_map(|note| &note.passages);
+            let said = without_speakers(&candidates.query, passages);
+            let unnamed = said.map(|said| Model::embedded().embed(&said));
+            if let Some(unnamed) = unnamed.filter(|vector| !vector.is_zero()) {
+                meant.table = unnamed;
+            }
+        }
         let comparison = Asked {
             query: &candidates.query,
             holders: &candidates.holders,
@@ -174,8 +185,11 @@ impl Memory {
             when,
             now,
         };
-        let notes: Vec<_> = candidates.notes.iter().map(candidate).collect();
-        let ranked = rank(&notes, &comparison, &request.options);
+        let options = match request.unit {
+            SearchUnit::Notes => request.options.of_notes(),
+            SearchUnit::Passages => request.options,
+        };
+        let ranked = rank(&notes, &comparison, &options);
         let relevance = ranked.iter().map(|note| note.relevance).fold(0.0, f64::max);
         let found = Found { candidates: &candidates, request };
         let all = found.distinct(found.units(ranked));

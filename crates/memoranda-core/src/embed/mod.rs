@@ -21,6 +21,10 @@ pub const MODEL_ID: &str = "static-minilm-256-i8";
 /// A longer text says nothing more about what it is about.
 const MAX_BYTES: usize = 16 << 10;
 
+/// No word says less or more than this, however odd it is.
+const LEAST_WEIGHT: f32 = 0.3;
+const MOST_WEIGHT: f32 = 2.0;
+
 static TABLE: &[u8] = include_bytes!("../../model/table.bin");
 static VOCABULARY: &str = include_str!("../../model/vocab.txt");
 
@@ -46,16 +50,32 @@ impl Model {
         Vector::from_floats(&self.floats(text))
     }
 
-    fn floats(&self, text: &str) -> [f32; DIMS] {
+    /// How much a word says about what a text is about: about 1 for most, half for filler, half
+    /// as much again for a thing with a name. It is how far the word draws a mean.
+    pub fn weight(&self, word: &str) -> f32 {
+        let length = length(&self.sum(word));
+        if length > 0.0 { length.clamp(LEAST_WEIGHT, MOST_WEIGHT) } else { 1.0 }
+    }
+
+    fn sum(&self, text: &str) -> [f32; DIMS] {
         let text = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or_default();
         let mut sum = [0.0; DIMS];
         self.vocabulary.pieces(text, |piece| self.table.add(piece, &mut sum));
-        let length = sum.iter().map(|x| x * x).sum::<f32>().sqrt();
+        sum
+    }
+
+    fn floats(&self, text: &str) -> [f32; DIMS] {
+        let mut sum = self.sum(text);
+        let length = length(&sum);
         if length > 1e-9 {
             sum.iter_mut().for_each(|x| *x /= length);
         }
         sum
     }
+}
+
+fn length(numbers: &[f32; DIMS]) -> f32 {
+    numbers.iter().map(|x| x * x).sum::<f32>().sqrt()
 }
 
 #[cfg(test)]
@@ -98,6 +118,18 @@ mod tests {
         assert!(near(asked, "deployment of the application") > near(asked, "a recipe for soup"));
         assert!((near(asked, asked) - 1.0).abs() < 0.02);
         assert_eq!(near("", "anything"), 0.0);
+    }
+
+    #[test]
+    fn words_that_name_things_weigh_more_than_filler() {
+        let weight = |word: &str| Model::embedded().weight(word);
+        for (filler, thing) in
+            [("many", "museum"), ("last", "necklace"), ("first", "guitar"), ("the", "Ann")]
+        {
+            assert!(weight(filler) + 0.1 < weight(thing), "{filler} {thing}");
+        }
+        assert_eq!((weight(""), weight("the")), (1.0, LEAST_WEIGHT));
+        assert!((LEAST_WEIGHT..=MOST_WEIGHT).contains(&weight("東京ß\u{301}")));
     }
 
     proptest! {

@@ -75,10 +75,6 @@ impl Wide {
     pub fn similarity(&self, other: &Self) -> f32 {
         WideProbe::new(self).similarity(other.scale, &other.numbers)
     }
-
-    fn floats(&self) -> impl Iterator<Item = f32> + '_ {
-        self.numbers.iter().map(|&number| f32::from(number) * self.scale)
-    }
 }
 
 impl Meant {
@@ -98,38 +94,12 @@ impl Meant {
             (Sense::Chosen(_), None) => 0.0,
         }
     }
-
-    /// The question drawn some way towards passages, for asking again with what was found.
-    pub fn towards(&self, passages: &[Sense], share: f32) -> Self {
-        let mut table = Vec::new();
-        let mut chosen = Vec::new();
-        for passage in passages {
-            match passage {
-                Sense::Table(vector) => table.push(vector.clone()),
-                Sense::Chosen(vector) => chosen.push(vector),
-            }
-        }
-        Self {
-            table: self.table.towards(&table, share),
-            chosen: self.chosen.as_ref().map(|asked| asked.towards(&chosen, share)),
-        }
-    }
 }
 
 impl MeantByChoice {
     /// A cosine on the scale on which unlike texts have 0: models spread theirs differently.
     pub fn on_scale(&self, cosine: f32) -> f32 {
         ((cosine - self.zero) / (1.0 - self.zero)).clamp(-1.0, 1.0)
-    }
-
-    fn towards(&self, passages: &[&Wide], share: f32) -> Self {
-        let share = share / passages.len().max(1) as f32;
-        let mut sum: Vec<f32> = self.vector.floats().collect();
-        for passage in passages {
-            sum.iter_mut().zip(passage.floats()).for_each(|(sum, x)| *sum += share * x);
-        }
-        let vector = Wide::from_floats(&sum).unwrap_or_else(|| self.vector.clone());
-        Self { vector, zero: self.zero }
     }
 }
 
@@ -224,18 +194,6 @@ mod tests {
         let zero = zero(&wide);
         // About 0, so that both models are on one scale.
         assert!(zero < 0.1, "{zero}");
-    }
-
-    #[test]
-    fn a_question_is_drawn_by_its_own_kind() {
-        let (cats, dogs) = (wide(&[1.0, 0.0, 0.0]), wide(&[0.0, 1.0, 0.0]));
-        let meant = Meant {
-            table: Model::embedded().embed("cats"),
-            chosen: Some(MeantByChoice { vector: cats, zero: 0.0 }),
-        };
-        let drawn = meant.towards(&[Sense::Chosen(dogs.clone())], 0.5);
-        assert!(drawn.similarity(&Sense::Chosen(dogs)) > 0.4);
-        assert_eq!(drawn.table.numbers, meant.table.numbers);
     }
 
     proptest! {

@@ -56,22 +56,6 @@ impl Vector {
     pub fn is_zero(&self) -> bool {
         self.scale == 0.0
     }
-
-    /// The vector drawn some way towards others, for asking again with what was found.
-    pub fn towards(&self, others: &[Self], share: f32) -> Self {
-        let mut sum = self.numbers.map(|number| f32::from(number) * self.scale);
-        let share = share / others.len().max(1) as f32;
-        for other in others {
-            for (sum, &number) in sum.iter_mut().zip(&other.numbers) {
-                *sum += share * f32::from(number) * other.scale;
-            }
-        }
-        let length = sum.iter().map(|x| x * x).sum::<f32>().sqrt();
-        if length > 1e-9 {
-            sum.iter_mut().for_each(|x| *x /= length);
-        }
-        Self::from_floats(&sum)
-    }
 }
 
 /// A vector that is compared with very many kept ones, in the form in which that is quickest.

@@ -76,6 +76,11 @@ fn at_words(words: &[&str], today: Date) -> Option<When> {
         {
             dated(month(name)?, rest, today)
         }
+        [day, "of", name, rest @ ..] | [day, name, rest @ ..]
+            if month(name).is_some() && day_of_month(day).is_some() =>
+        {
+            on(month(name)?, day_of_month(day), rest, today)
+        }
         // "May" and "march" alone are more often verbs.
         [name, next, ..]
             if month(name).is_some() && next.starts_with(|c: char| c.is_ascii_digit()) =>
@@ -89,14 +94,20 @@ fn at_words(words: &[&str], today: Date) -> Option<When> {
 
 /// A month, perhaps with a day and a year behind it.
 fn dated(month: i8, rest: &[&str], today: Date) -> Option<When> {
-    let day = |word: &&str| {
-        let digits = word.trim_end_matches(|c: char| c.is_alphabetic());
-        digits.parse::<i8>().ok().filter(|day| (1..=31).contains(day) && digits.len() <= 2)
-    };
-    let (day, rest) = match rest.first().and_then(day) {
-        Some(day) => (Some(day), rest.get(1..).unwrap_or_default()),
-        None => (None, rest),
-    };
+    match rest.first().and_then(|word| day_of_month(word)) {
+        Some(day) => on(month, Some(day), rest.get(1..).unwrap_or_default(), today),
+        None => on(month, None, rest, today),
+    }
+}
+
+/// The number of a day, as in `8` or `8th`.
+fn day_of_month(word: &str) -> Option<i8> {
+    let digits = word.trim_end_matches(|c: char| c.is_alphabetic());
+    digits.parse::<i8>().ok().filter(|day| (1..=31).contains(day) && digits.len() <= 2)
+}
+
+/// A month or a day of it, perhaps with a year behind it.
+fn on(month: i8, day: Option<i8>, rest: &[&str], today: Date) -> Option<When> {
     let year = rest.first().filter(|word| is_year(word)).and_then(|word| word.parse().ok());
     // Without a year the last such month is meant.
     let this = Date::new(today.year(), month, 1).ok()?;
@@ -253,6 +264,8 @@ mod tests {
         check("this year", Some(("2026-01-01", "2026-07-16")));
         check("", None);
         check("how do I march", None);
+        check("what happened on 8 May 2025", Some(("2025-05-07", "2025-05-10")));
+        check("on the 8th of May, 2025", Some(("2025-05-07", "2025-05-10")));
         check("the last supper", None);
         check("two kittens ago", None);
     }

@@ -1,5 +1,7 @@
 //! How often a text holds the words of a query, compared as the full-text index compares them.
 
+use super::cues::{Cues, Fit};
+use crate::embed::Model;
 use crate::porter::porter;
 use crate::query::{Need, Query, Term, TermKind};
 use crate::words::{fold, words};
@@ -9,8 +11,7 @@ pub struct Sought {
     terms: Vec<SoughtTerm>,
     /// How the words begin that are looked for: most words of a text begin otherwise.
     beginnings: Vec<[u8; 2]>,
-    /// Whether the one who asks speaks of themselves.
-    pub(super) is_personal: bool,
+    pub(super) cues: Cues,
 }
 
 struct SoughtTerm {
@@ -18,7 +19,9 @@ struct SoughtTerm {
     stems: Vec<String>,
     /// The last word as typed, for beginnings of words.
     last: String,
-    pub(super) need: Need,
+    need: Need,
+    /// How much the word says by itself, 1 for most.
+    weight: f32,
 }
 
 /// What was counted in one text.
@@ -28,8 +31,8 @@ pub struct Counts {
     pub(super) terms: Vec<f32>,
     /// How many words the text has.
     pub(super) words: f32,
-    /// Whether the one who wrote it speaks of themselves.
-    pub(super) is_personal: bool,
+    /// What it has of what the question tells besides its words.
+    pub(super) fit: Fit,
 }
 
 impl Sought {
@@ -41,13 +44,17 @@ impl Sought {
             terms.iter().flat_map(words_of).map(|word| beginning(&word)).collect();
         beginnings.sort_unstable();
         beginnings.dedup();
-        let is_personal = words(&query.said).any(|word| is_personal(word.text));
-        Self { terms, beginnings, is_personal }
+        Self { terms, beginnings, cues: Cues::new(query) }
     }
 
     /// What each term needs, in their order.
     pub(super) fn needs(&self) -> impl Iterator<Item = Need> {
         self.terms.iter().map(|term| term.need)
+    }
+
+    /// How much each term says by itself, wherever it stands.
+    pub(super) fn weights(&self) -> impl Iterator<Item = f32> {
+        self.terms.iter().map(|term| term.weight)
     }
 
     /// Whether a word that begins so may be looked for; one letter stands for all that follow it.
@@ -64,7 +71,7 @@ impl Sought {
         let longest = self.terms.iter().map(|term| term.stems.len()).max().unwrap_or(1);
         for word in words(text) {
             counts.words += 1.0;
-            counts.is_personal |= is_personal(word.text);
+            self.cues.see(word.text, &mut counts.fit);
             let is_sought = !word.text.is_ascii() || self.may_begin(beginning(word.text));
             if !is_sought {
                 recent.clear();
@@ -93,7 +100,9 @@ impl SoughtTerm {
         let folded: Vec<_> = term.words.iter().map(|word| fold(word).into_owned()).collect();
         let stems = folded.iter().map(|word| porter(word)).collect();
         let last = folded.last().cloned().unwrap_or_default();
-        Self { kind: term.kind, stems, last, need: term.need }
+        let weights = term.words.iter().map(|word| Model::embedded().weight(word));
+        let weight = weights.fold(0.0, f32::max);
+        Self { kind: term.kind, stems, last, need: term.need, weight }
     }
 
     /// Whether the last of these words complete the term.
@@ -116,11 +125,6 @@ fn beginning(word: &str) -> [u8; 2] {
         byte => byte,
     });
     [bytes.next().unwrap_or_default(), bytes.next().unwrap_or_default()]
-}
-
-/// Words by which people speak of themselves.
-fn is_personal(word: &str) -> bool {
-    matches!(word, "I" | "i" | "my" | "My" | "me" | "Me" | "mine" | "Mine" | "myself")
 }
 
 impl Counts {

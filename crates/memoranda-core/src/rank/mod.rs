@@ -2,11 +2,13 @@
 //! them by their words and by their meaning; here they are compared in full.
 //!
 //! Three views of the words count (the passage, its neighbourhood, the whole note), because what
-//! answers a question is often said beside the words of the question. The meaning counts as
-//! much, but less for short passages: few words point in no clear direction. All else only tells
+//! answers a question is often said beside the words of the question. The meaning fills in what
+//! words leave open: it counts the less the better the best passage matches by its words, and less
+//! for short passages, because few words point in no clear direction. All else only tells
 //! near-equals apart. `docs/search.md` has what each part is worth on data.
 
 mod count;
+mod cues;
 mod title;
 mod weights;
 
@@ -15,6 +17,7 @@ use std::hash::Hash;
 use jiff::Timestamp;
 
 pub use count::{Counts, Sought};
+pub use cues::without_speakers;
 pub use title::TitleMatch;
 pub use weights::RankOptions;
 
@@ -100,8 +103,10 @@ pub enum Signal {
     Context(f64),
     /// The passage means something similar.
     Meaning(f64),
-    /// Asker and passage both speak of themselves.
-    Personal(f64),
+    /// It is told by whom the question is about.
+    Speaker(f64),
+    /// It holds the kind of thing that is asked for, a number or a time.
+    Kind(f64),
     /// It is of the time that the question names.
     Time(f64),
     /// Someone said that it matters.
@@ -119,7 +124,8 @@ impl Signal {
             | Self::Words(amount)
             | Self::Context(amount)
             | Self::Meaning(amount)
-            | Self::Personal(amount)
+            | Self::Speaker(amount)
+            | Self::Kind(amount)
             | Self::Time(amount)
             | Self::Importance(amount)
             | Self::Recency(amount) => amount,
@@ -134,7 +140,8 @@ impl Signal {
             Self::Words(_) => "words",
             Self::Context(_) => "context",
             Self::Meaning(_) => "meaning",
-            Self::Personal(_) => "personal",
+            Self::Speaker(_) => "speaker",
+            Self::Kind(_) => "kind",
             Self::Time(_) => "time",
             Self::Importance(_) => "importance",
             Self::Recency(_) => "recency",
@@ -150,16 +157,7 @@ pub fn rank<Id: Copy + Eq + Hash>(
 ) -> Vec<Ranked<Id>> {
     let sought = Sought::new(asked.query);
     let ranking = Ranking::new(candidates, asked, &sought, options);
-    let mut notes: Vec<_> = ranking.notes(asked.vector);
-    // What the best passages mean together says better than the question what it is about.
-    if let Some(vector) = asked.vector.filter(|_| options.feedback > 0.0) {
-        let mut best: Vec<_> = notes.iter().filter_map(|note| note.passages.first()).collect();
-        best.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
-        let best: Vec<Sense> =
-            best.iter().take(options.feedback_passages).filter_map(|p| p.vector.cloned()).collect();
-        let drawn = vector.towards(&best, options.feedback as f32);
-        notes = ranking.notes(Some(&drawn));
-    }
+    let mut notes: Vec<_> = ranking.notes.iter().filter_map(|note| ranking.note(note)).collect();
     notes.sort_by(|a, b| {
         let by_score = b.ranked.score.total_cmp(&a.ranked.score);
         by_score.then(b.updated.cmp(&a.updated)).then_with(|| a.path.cmp(b.path))
@@ -167,17 +165,18 @@ pub fn rank<Id: Copy + Eq + Hash>(
     notes.into_iter().map(|note| note.ranked).collect()
 }
 
-/// Everything about the candidates that does not depend on the vector that is compared.
+/// All that is compared, counted.
 struct Ranking<'r, Id> {
     asked: &'r Asked<'r>,
     options: &'r RankOptions,
     needs: Vec<Need>,
     /// What each term is worth; together 1.
     worth: Vec<f32>,
-    is_personal: bool,
     notes: Vec<Counted<'r, Id>>,
     /// The mean numbers of words of a passage, a neighbourhood and a note.
     means: [f32; 3],
+    /// What the meaning is worth, after what words can tell.
+    meaning: f64,
 }
 
 /// A note, counted.
@@ -190,19 +189,18 @@ struct Counted<'r, Id> {
 /// A note in the making.
 struct Scored<'r, Id> {
     ranked: Ranked<Id>,
-    passages: Vec<ScoredPassage<'r>>,
     updated: Timestamp,
     path: &'r NotePath,
 }
 
-struct ScoredPassage<'r> {
+struct ScoredPassage {
     id: u64,
     score: f64,
-    vector: Option<&'r Sense>,
     words: f64,
     context: f64,
     meaning: f64,
-    personal: f64,
+    speaker: f64,
+    kind: f64,
     similarity: f64,
     /// The worth of the words that it holds at all.
     covered: f64,
@@ -229,25 +227,41 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         let needs: Vec<_> = sought.needs().collect();
         let mut worth: Vec<f32> = needs
             .iter()
+            .zip(sought.weights())
             .enumerate()
-            .map(|(i, need)| match need {
+            .map(|(i, (need, weight))| match need {
                 Need::Excluded => 0.0,
                 Need::Required | Need::Optional => {
                     let holders = asked.holders.get(i).copied().unwrap_or(0);
-                    rarity(holders, asked.passages).powf(options.rarity_power as f32)
+                    rarity(holders, asked.passages) * weight.powf(options.word_weight as f32)
                 }
             })
             .collect();
         let sum: f32 = worth.iter().sum();
         worth.iter_mut().for_each(|worth| *worth /= sum.max(f32::MIN_POSITIVE));
-        Self { asked, options, needs, worth, is_personal: sought.is_personal, notes, means }
+        let mut ranking = Self { asked, options, needs, worth, notes, means, meaning: 0.0 };
+        let left = (1.0 - ranking.best_by_words()).max(0.0);
+        ranking.meaning = options.meaning * left.powf(options.words_first);
+        ranking
     }
 
-    fn notes(&self, vector: Option<&Meant>) -> Vec<Scored<'r, Id>> {
-        self.notes.iter().filter_map(|note| self.note(note, vector)).collect()
+    /// How well words match at best, as a share of what any text could reach.
+    fn best_by_words(&self) -> f64 {
+        let options = self.options;
+        let of_note = |note: &Counted<'r, Id>| {
+            let whole = options.note * self.matched(&note.whole, 2);
+            let of_passages = note.passages.iter().map(|(own, around)| {
+                options.passage * self.matched(own, 0)
+                    + options.neighbours * self.matched(around, 1)
+                    + whole
+            });
+            of_passages.fold(0.0, f64::max)
+        };
+        let most = options.passage + options.neighbours + options.note;
+        self.notes.iter().map(of_note).fold(0.0, f64::max) / most.max(f64::MIN_POSITIVE)
     }
 
-    fn note(&self, note: &Counted<'r, Id>, vector: Option<&Meant>) -> Option<Scored<'r, Id>> {
+    fn note(&self, note: &Counted<'r, Id>) -> Option<Scored<'r, Id>> {
         let whole = self.matched(&note.whole, 2);
         let mut passages: Vec<_> = note
             .candidate
@@ -255,7 +269,7 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
             .iter()
             .zip(&note.passages)
             .filter(|(_, (own, _))| self.is_allowed(own))
-            .map(|(passage, (own, around))| self.passage(passage, own, around, whole, vector))
+            .map(|(passage, (own, around))| self.passage(passage, own, around, whole))
             .collect();
         passages.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
         let best = passages.first()?;
@@ -264,7 +278,8 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
             Signal::Words(best.words),
             Signal::Context(best.context),
             Signal::Meaning(best.meaning),
-            Signal::Personal(best.personal),
+            Signal::Speaker(best.speaker),
+            Signal::Kind(best.kind),
         ];
         match candidate.title_match {
             TitleMatch::Exact => why.insert(0, Signal::ExactTitle(options.most_without_name())),
@@ -291,41 +306,40 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
             passages: passages.iter().map(|passage| (passage.id, passage.score)).collect(),
             why,
         };
-        Some(Scored { ranked, passages, updated: candidate.updated, path: &candidate.path })
+        Some(Scored { ranked, updated: candidate.updated, path: &candidate.path })
     }
 
     fn passage(
         &self,
-        passage: &'r CandidatePassage,
+        passage: &CandidatePassage,
         own: &Counts,
         around: &Counts,
         whole: f64,
-        vector: Option<&Meant>,
-    ) -> ScoredPassage<'r> {
+    ) -> ScoredPassage {
         let options = self.options;
         let words = options.passage * self.matched(own, 0);
         let context = options.neighbours * self.matched(around, 1) + options.note * whole;
-        let similarity = match (vector, &passage.vector) {
+        let similarity = match (self.asked.vector, &passage.vector) {
             (Some(asked), Some(passage)) => f64::from(asked.similarity(passage)),
             _ => 0.0,
         };
         let length = f64::from(own.words);
         let trust = length / (length + options.unsure_words);
-        let meaning = options.meaning * similarity * trust * options.trust_scale();
+        let meaning = self.meaning * similarity * trust * options.trust_scale();
         let held = own.terms.iter().zip(&self.worth);
         let covered: f32 = held.filter(|(count, _)| **count > 0.0).map(|(_, worth)| worth).sum();
-        let personal = match self.is_personal && own.is_personal {
-            true => options.personal,
-            false => 0.0,
-        };
+        let counted = |is_so: bool, amount: f64| if is_so { amount } else { 0.0 };
+        let speaker = counted(own.fit.is_told_by_whom_is_meant(), options.speaker);
+        let kind = counted(own.fit.has_number, options.number)
+            + counted(own.fit.has_time, options.says_when);
         ScoredPassage {
             id: passage.id,
-            score: words + context + meaning + personal,
-            vector: passage.vector.as_ref(),
+            score: words + context + meaning + speaker + kind,
             words,
             context,
             meaning,
-            personal,
+            speaker,
+            kind,
             similarity,
             covered: f64::from(covered),
         }
@@ -361,6 +375,7 @@ impl<'r, Id> Counted<'r, Id> {
             .enumerate()
             .map(|(i, passage)| {
                 let mut counts = sought.count(&passage.text);
+                sought.cues.see_speakers(&passage.text, &mut counts.fit);
                 // The heading belongs to each of its passages; one begins with it anyway.
                 if !passage.text.trim_start().starts_with('#') && !passage.heading.is_empty() {
                     counts.add(&sought.count(&passage.heading), 1.0);

@@ -79,6 +79,21 @@ fn notes_come_in_the_order_of_their_signals() {
     let said =
         [note(1, &["you went to the sea by train"]), note(2, &["I went to the sea by train"])];
     check("when did I go to the sea", &said, &[2, 1]);
+    // Whoever is named means what they said, not what was said to them.
+    let said = [
+        note(1, &["Bob: Ann, the sea was rough and the train was late"]),
+        note(2, &["Ann: Bob, the sea was rough and the train was late"]),
+    ];
+    check("how was the sea for Ann", &said, &[2, 1]);
+    check("how was the sea for Bob", &said, &[1, 2]);
+    // What kind of thing is asked for counts, if all else is alike.
+    let bought = [
+        note(1, &["we bought some eggs from the farm beside the old mill"]),
+        note(2, &["we bought twelve eggs from the farm beside the old mill"]),
+        note(3, &["we bought eggs yesterday from the farm beside the old mill"]),
+    ];
+    check("how many eggs were bought at the farm", &bought[..2], &[2, 1]);
+    check("when were eggs bought at the farm", &[bought[0].clone(), bought[2].clone()], &[3, 1]);
 }
 
 #[test]

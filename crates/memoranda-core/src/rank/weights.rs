@@ -1,7 +1,8 @@
 //! What each signal is worth. The numbers come from development data (`docs/search.md`).
 
 /// What the signals are worth. Words that match as well as can be are worth the sum of
-/// `passage`, `neighbours` and `note`; a meaning that is the same is worth `meaning`.
+/// `passage`, `neighbours` and `note`; a meaning that is the same is worth `meaning` where no word
+/// matches.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RankOptions {
     /// The words of the passage itself.
@@ -14,18 +15,25 @@ pub struct RankOptions {
     pub saturation: f64,
     /// How much a long text is held against it (BM25's b).
     pub length: f64,
-    /// How much more a rare word counts than a common one.
-    pub rarity_power: f64,
-    /// What the passage means.
+    /// How much it counts what a word says by itself, besides its rarity: 0 not, 1 in full.
+    pub word_weight: f64,
+    /// What the passage means, if words say nothing.
     pub meaning: f64,
+    /// So many times more the meaning counts where whole notes are compared: a note is about
+    /// something, while a passage says it in words.
+    pub meaning_of_notes: f64,
+    /// How much less the meaning counts the better words match: to this power of what the best
+    /// passage leaves unsaid.
+    pub words_first: f64,
     /// In a passage of so many words only half of the meaning counts.
     pub unsure_words: f64,
-    /// How far the question is drawn towards the best passages before meanings are compared.
-    pub feedback: f64,
-    /// How many passages draw it.
-    pub feedback_passages: usize,
-    /// Asker and passage both speak of themselves.
-    pub personal: f64,
+    /// Whom the question is about is who tells: asker and passage both say "I", or it names the
+    /// speaker.
+    pub speaker: f64,
+    /// The passage holds a number where one is asked for.
+    pub number: f64,
+    /// The passage names a time where one is asked for.
+    pub says_when: f64,
     /// The note is of the time that the question names.
     pub time: f64,
     /// A title that holds all the words.
@@ -44,17 +52,19 @@ const USUAL_WORDS: f64 = 25.0;
 impl RankOptions {
     /// What searches use unless they say otherwise.
     pub const STANDARD: Self = Self {
-        passage: 0.5,
-        neighbours: 0.4,
-        note: 0.1,
-        saturation: 1.2,
-        length: 0.75,
-        rarity_power: 1.5,
-        meaning: 1.6,
-        unsure_words: 8.0,
-        feedback: 0.15,
-        feedback_passages: 3,
-        personal: 0.05,
+        passage: 0.47,
+        neighbours: 0.47,
+        note: 0.06,
+        saturation: 0.9,
+        length: 0.4,
+        word_weight: 1.0,
+        meaning: 3.5,
+        meaning_of_notes: 1.75,
+        words_first: 2.0,
+        unsure_words: 4.0,
+        speaker: 0.12,
+        number: 0.06,
+        says_when: 0.1,
         time: 0.1,
         title: 0.3,
         importance: 0.05,
@@ -63,11 +73,16 @@ impl RankOptions {
     };
 
     /// Words alone, without what they mean.
-    pub const WORDS: Self = Self { meaning: 0.0, feedback: 0.0, ..Self::STANDARD };
+    pub const WORDS: Self = Self { meaning: 0.0, ..Self::STANDARD };
 
     /// What is meant, however it is worded.
     pub const MEANING: Self =
         Self { passage: 0.0, neighbours: 0.0, note: 0.0, title: 0.0, ..Self::STANDARD };
+
+    /// What the signals are worth where whole notes are compared.
+    pub fn of_notes(&self) -> Self {
+        Self { meaning: self.meaning * self.meaning_of_notes, ..*self }
+    }
 
     /// More than a note can reach whose name is not the query.
     pub(super) fn most_without_name(&self) -> f64 {
@@ -75,7 +90,9 @@ impl RankOptions {
             + self.neighbours
             + self.note
             + self.meaning * self.trust_scale()
-            + self.personal
+            + self.speaker
+            + self.number
+            + self.says_when
             + self.time
             + self.title
             + self.importance
@@ -91,7 +108,7 @@ impl RankOptions {
 /// holds, each by its worth, and by how alike they are in meaning. Fitted to questions asked of
 /// the conversations that answer them and of others (`docs/search.md`).
 pub(super) fn relevance(covered: f64, similarity: f64) -> f64 {
-    1.0 / (1.0 + (3.2 - 4.2 * covered - 3.5 * similarity).exp())
+    1.0 / (1.0 + (3.0 - 4.4 * covered - 2.7 * similarity).exp())
 }
 
 impl Default for RankOptions {

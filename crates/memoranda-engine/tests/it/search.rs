@@ -68,8 +68,9 @@ fn notes_are_found_by_what_they_mean() {
     // Whoever demands a word wants the word.
     assert_eq!(found("+pets +live"), Vec::<String>::new());
     assert_eq!(found("\"which pets\""), Vec::<String>::new());
+    assert_eq!(found("a kitten that naps")[0], "pets.md");
     // Words alone, by choice.
-    let words = SearchRequest { options: RankOptions::WORDS, ..asked("which pets live with us") };
+    let words = SearchRequest { options: RankOptions::WORDS, ..asked("a kitten that naps") };
     assert!(memory.search(&words).unwrap().results.is_empty());
 }
 
@@ -257,8 +258,34 @@ fn words_are_counted_alike_whether_few_or_many_hold_them() {
             query: &query,
             filter: &SearchFilter::default(),
             vector: None,
+            model: None,
             notes: 10,
         })
         .unwrap();
     assert_eq!(found.holders, [1, 250, 120, 0]);
+}
+
+#[test]
+fn who_is_named_says_who_speaks_and_not_what_about() {
+    let folder = TempDir::new().unwrap();
+    let memory = open(&folder);
+    let said = |name: &str, text: &str| format!("{name}: {text}\n\n");
+    let chat: String = (0..6)
+        .map(|day| {
+            said("Maria", &format!("good morning Tobias, day {day} of the long journey begins"))
+                + &said("Tobias", &format!("good morning Maria, hill {day} lies before us today"))
+        })
+        .collect();
+    let chat = chat
+        + &said("Tobias", "Maria, the doctor looked at my knee and sent me home")
+        + &said("Maria", "Tobias, the doctor looked at my knee and sent me home");
+    put(&memory, "chat.md", &chat);
+    let check = |text: &str, expected: &str| {
+        let request = SearchRequest { unit: SearchUnit::Passages, ..asked(text) };
+        let found = memory.search(&request).unwrap();
+        assert!(found.results[0].snippet.text.starts_with(expected), "{:?}", found.results[0]);
+        assert!(found.results[0].why.iter().any(|signal| signal.name() == "speaker"));
+    };
+    check("what did the doctor do for Maria?", "Maria:");
+    check("what did the doctor do for Tobias?", "Tobias:");
 }

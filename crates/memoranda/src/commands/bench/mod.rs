@@ -3,6 +3,7 @@
 mod dataset;
 mod measure;
 mod report;
+mod validate;
 
 use std::path::PathBuf;
 
@@ -50,7 +51,7 @@ FILE has one JSON object a line (.xz is unpacked; `-` is standard input):
 JSON (--json):
   {questions, methods: [{method, levels: [{level, type, questions, any_1, any_5, all_5, any_10,
   all_10, recall_5, recall_10, ndcg_10, mrr}]}], abstention: {answered, silent, accuracy,
-  threshold}}")]
+  threshold}, validation: {settings, rounds, chosen, held_out, search, error}}")]
 struct RetrievalArgs {
     /// The questions.
     #[arg(value_name = "FILE")]
@@ -60,7 +61,8 @@ struct RetrievalArgs {
     #[arg(long, value_name = "FILE")]
     ranked: Option<PathBuf>,
 
-    /// Measure also what search is worth without each of its parts.
+    /// Measure also what search is worth without each of its parts, and how it would fare if the
+    /// best of these settings were chosen on half of the questions.
     #[arg(long)]
     ablation: bool,
 
@@ -116,16 +118,19 @@ fn plain_passages() -> RankOptions {
     RankOptions { passage: 1.0, ..none() }
 }
 
-/// Nothing that counts.
+/// Nothing that counts; words would be compared as full-text indexes do by default.
 fn none() -> RankOptions {
     RankOptions {
         passage: 0.0,
         neighbours: 0.0,
         note: 0.0,
-        rarity_power: 1.0,
+        saturation: 1.2,
+        length: 0.75,
+        word_weight: 0.0,
         meaning: 0.0,
-        feedback: 0.0,
-        personal: 0.0,
+        speaker: 0.0,
+        number: 0.0,
+        says_when: 0.0,
         time: 0.0,
         title: 0.0,
         importance: 0.0,
@@ -136,7 +141,7 @@ fn none() -> RankOptions {
 
 /// What comparing vectors alone gives.
 fn vectors() -> RankOptions {
-    RankOptions { meaning: 1.0, unsure_words: 0.0, ..none() }
+    RankOptions { meaning: 1.0, words_first: 0.0, unsure_words: 0.0, ..none() }
 }
 
 /// The search without one of its parts.
@@ -158,10 +163,15 @@ fn ablations() -> impl Iterator<Item = (&'static str, RankOptions)> {
                 ..ALL
             },
         ),
-        ("without rarity's power", RankOptions { rarity_power: 1.0, ..ALL }),
+        (
+            "meaning the same for all questions",
+            RankOptions { words_first: 0.0, meaning: ALL.meaning / 2.5, ..ALL },
+        ),
+        ("without the weight of words", RankOptions { word_weight: 0.0, ..ALL }),
+        ("without more meaning for notes", RankOptions { meaning_of_notes: 1.0, ..ALL }),
         ("without doubt about short passages", RankOptions { unsure_words: 0.0, ..ALL }),
-        ("without feedback", RankOptions { feedback: 0.0, ..ALL }),
-        ("without speaking of oneself", RankOptions { personal: 0.0, ..ALL }),
+        ("without who speaks", RankOptions { speaker: 0.0, ..ALL }),
+        ("without the kind of answer", RankOptions { number: 0.0, says_when: 0.0, ..ALL }),
         ("without time", RankOptions { time: 0.0, ..ALL }),
         ("without recency", RankOptions { recency: 0.0, ..ALL }),
         ("meaning halved", RankOptions { meaning: ALL.meaning / 2.0, ..ALL }),

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::measure::{Asked, Measured};
+use super::validate::{Validation, validate};
 use crate::error::Result;
 use crate::output::{Printer, STRONG};
 
@@ -43,6 +44,7 @@ pub(super) struct Report {
     questions: usize,
     methods: Vec<OfMethod>,
     abstention: Option<Abstention>,
+    validation: Option<Validation>,
 }
 
 /// The numbers.
@@ -55,6 +57,7 @@ pub(super) fn json(measured: &Measured) -> Report {
         questions: measured.questions.len(),
         methods: methods.collect(),
         abstention: abstention(measured),
+        validation: validate(measured),
     }
 }
 
@@ -105,6 +108,9 @@ pub(super) fn print(printer: &Printer, measured: &Measured) -> Result<()> {
             found.answered, found.silent, found.accuracy, found.threshold
         ))?;
     }
+    if let Some(validation) = &report.validation {
+        printer.line(validation.sentence())?;
+    }
     Ok(())
 }
 
@@ -129,6 +135,16 @@ fn levels(measured: &Measured, method: &'static str) -> Vec<Level> {
         }
     }
     levels
+}
+
+/// How well a method did at a question, in one number: the mean of R@5 and nDCG for sessions, and of
+/// R@10 and nDCG for turns.
+pub(super) fn merit(asked: &Asked, method: &str) -> Option<f64> {
+    let at = |level| ranks(asked, method, level).map(|(ranks, gold)| numbers(&ranks, gold));
+    let session = at("session").filter(|_| !asked.abstention)?;
+    let session = [session.recall_5, session.ndcg_10];
+    let turn = at("turn").map_or(session, |turn| [turn.recall_10, turn.ndcg_10]);
+    Some(session.iter().chain(&turn).sum::<f64>() / 4.0)
 }
 
 /// The places, from 0, at which the evidence was found, and how much evidence there is.

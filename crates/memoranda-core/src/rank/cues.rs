@@ -1,0 +1,261 @@
+//! What a question tells besides its words: who speaks, and what kind of thing would answer.
+//!
+//! People speak of themselves as "I" and are spoken of by name, and a chat says at the beginning
+//! of a line who speaks. Someone who asks "when" is helped by a passage that names a time.
+
+use std::collections::{HashMap, HashSet};
+
+use super::CandidatePassage;
+use crate::query::Query;
+use crate::words::{fold, words};
+
+/// A name that so many passages begin with is a speaker's.
+const LEAST_SAID: usize = 10;
+/// What stands before a colon is a name if it is no longer than this; a date may stand beside it.
+const LONGEST_LABEL: usize = 48;
+const MOST_NAMES: usize = 3;
+
+/// What a question tells besides its words.
+#[derive(Default)]
+pub(super) struct Cues {
+    /// Whether the one who asks speaks of themselves.
+    is_personal: bool,
+    wants_number: bool,
+    wants_time: bool,
+    /// The words by which someone may be named, folded.
+    names: HashSet<String>,
+}
+
+/// What a passage has of that.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Fit {
+    is_personal: bool,
+    is_named: bool,
+    /// A number is asked for, and there is one.
+    pub(super) has_number: bool,
+    /// A time is asked for, and one is named.
+    pub(super) has_time: bool,
+}
+
+impl Cues {
+    pub(super) fn new(query: &Query) -> Self {
+        let said: Vec<String> = words(&query.said).map(|w| fold(w.text).into_owned()).collect();
+        let said: Vec<&str> = said.iter().map(String::as_str).collect();
+        let mut cues = Self {
+            is_personal: words(&query.said).any(|word| is_personal(word.text)),
+            names: names(query),
+            ..Self::default()
+        };
+        for at in 0..said.len() {
+            match said.get(at..).unwrap_or_default() {
+                ["how", "long", ..] => (cues.wants_number, cues.wants_time) = (true, true),
+                ["how", "many" | "much" | "old" | "often" | "far", ..]
+                | ["total" | "number", ..] => {
+                    cues.wants_number = true;
+                }
+                ["what" | "which", "date" | "day" | "month" | "year" | "time", ..]
+                | ["when" | "ago" | "first" | "order", ..] => cues.wants_time = true,
+                _ => {}
+            }
+        }
+        cues
+    }
+
+    /// Looks at one word of a passage.
+    pub(super) fn see(&self, word: &str, fit: &mut Fit) {
+        fit.is_personal |= self.is_personal && is_personal(word);
+        let begins_with_digit = word.starts_with(|c: char| c.is_ascii_digit());
+        if self.wants_number && !fit.has_number {
+            fit.has_number = begins_with_digit || is_among(word, NUMBERS);
+        }
+        if self.wants_time && !fit.has_time {
+            let is_year = word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));
+            fit.has_time = (begins_with_digit && is_year)
+                || matches!(word, "May" | "March")
+                || is_among(word, TIMES);
+        }
+    }
+
+    /// Looks at who speaks in a passage.
+    pub(super) fn see_speakers(&self, text: &str, fit: &mut Fit) {
+        let is_named = |label: &str| words(label).any(|w| self.names.contains(&*fold(w.text)));
+        fit.is_named = !self.names.is_empty() && labels(text).any(is_named);
+    }
+}
+
+impl Fit {
+    /// Whether the passage is told by whom the question is about.
+    pub(super) fn is_told_by_whom_is_meant(self) -> bool {
+        self.is_personal || self.is_named
+    }
+}
+
+/// What is asked without the names of those who speak in the passages: they say who, and would
+/// draw the meaning to whatever that person said. Nothing if no speaker is named, or nothing else.
+pub fn without_speakers<'p>(
+    query: &Query,
+    passages: impl Iterator<Item = &'p CandidatePassage>,
+) -> Option<String> {
+    let names = names(query);
+    let mut said: HashMap<String, usize> = HashMap::new();
+    for label in passages.flat_map(|passage| labels(&passage.text).take(1)) {
+        for word in words(label) {
+            if let Some(name) = names.get(&*fold(word.text)) {
+                *said.entry(name.clone()).or_default() += 1;
+            }
+        }
+    }
+    said.retain(|_, count| *count >= LEAST_SAID);
+    if said.is_empty() {
+        return None;
+    }
+    let is_speaker = |token: &str| {
+        let mut of_token = words(token).map(|word| fold(word.text).into_owned());
+        of_token.next().is_some_and(|word| said.contains_key(&word))
+    };
+    let left: Vec<_> = query.said.split_whitespace().filter(|token| !is_speaker(token)).collect();
+    (!left.is_empty()).then(|| left.join(" "))
+}
+
+fn names(query: &Query) -> HashSet<String> {
+    let named = query.wanted().flat_map(|term| &term.words);
+    named.filter(|word| word.len() > 1).map(|word| fold(word).into_owned()).collect()
+}
+
+/// What stands before a colon at the beginning of lines, such as the name of who speaks.
+fn labels(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let line = line.trim_start_matches(|c: char| !c.is_alphanumeric());
+        let start = line.get(..line.floor_char_boundary(LONGEST_LABEL)).unwrap_or(line);
+        // The colon of a time of day is none.
+        let is_end = |at: usize| {
+            !line.get(at + 1..).is_some_and(|after| after.starts_with(char::is_alphanumeric))
+        };
+        let end = start.match_indices(':').map(|(at, _)| at).find(|&at| is_end(at))?;
+        let label = line.get(..end)?;
+        let is_name = |word: &str| !word.starts_with(|c: char| c.is_ascii_digit());
+        let names = words(label).filter(|word| is_name(word.text)).count();
+        (1..=MOST_NAMES).contains(&names).then_some(label)
+    })
+}
+
+/// Words by which people speak of themselves.
+fn is_personal(word: &str) -> bool {
+    matches!(word, "I" | "i" | "my" | "My" | "me" | "Me" | "mine" | "Mine" | "myself")
+}
+
+/// Whether a word is in a sorted list, in whatever case.
+fn is_among(word: &str, list: &[&str]) -> bool {
+    let mut lower = [0u8; 12];
+    let Some(lower) = lower.get_mut(..word.len()) else { return false };
+    lower.copy_from_slice(word.as_bytes());
+    lower.make_ascii_lowercase();
+    list.binary_search_by(|known| known.as_bytes().cmp(lower)).is_ok()
+}
+
+const NUMBERS: &[&str] = &[
+    "couple", "dozen", "eight", "eighty", "eleven", "fifteen", "fifty", "first", "five", "forty",
+    "four", "hundred", "million", "nine", "ninety", "once", "one", "second", "seven", "seventy",
+    "six", "sixty", "ten", "third", "thirty", "thousand", "three", "twelve", "twenty", "twice",
+    "two",
+];
+
+const TIMES: &[&str] = &[
+    "ago",
+    "april",
+    "august",
+    "day",
+    "days",
+    "december",
+    "february",
+    "friday",
+    "january",
+    "july",
+    "june",
+    "last",
+    "monday",
+    "month",
+    "months",
+    "morning",
+    "november",
+    "october",
+    "recently",
+    "saturday",
+    "september",
+    "since",
+    "sunday",
+    "thursday",
+    "today",
+    "tonight",
+    "tuesday",
+    "wednesday",
+    "week",
+    "weekend",
+    "weeks",
+    "year",
+    "years",
+    "yesterday",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_sorted() {
+        assert!(NUMBERS.is_sorted() && TIMES.is_sorted());
+    }
+
+    #[test]
+    fn a_passage_fits_what_is_asked() {
+        let check = |asked: &str, text: &str, expected: [bool; 3]| {
+            let cues = Cues::new(&Query::parse(asked));
+            let mut fit = Fit::default();
+            words(text).for_each(|word| cues.see(word.text, &mut fit));
+            cues.see_speakers(text, &mut fit);
+            let found = [fit.is_told_by_whom_is_meant(), fit.has_number, fit.has_time];
+            assert_eq!(found, expected, "{asked:?} {text:?}");
+        };
+        check("how many eggs did I buy", "I took two dozen", [true, true, false]);
+        check("how many eggs did I buy", "take some yesterday", [false, false, false]);
+        check("which eggs", "I took two yesterday", [false, false, false]);
+        check("when did Ann sail", "Ann: we sailed last May", [true, false, true]);
+        check("when did Ann sail", "Bob: hello Ann, May I?", [false, false, true]);
+        check("when did Ann sail", "may be that we march", [false, false, false]);
+        check("Ann's boat", "**Ann Lee**: the boat", [true, false, false]);
+        check("Ann's boat", "- ann: the boat\n- Bob: no", [true, false, false]);
+        check("Ann's boat", "[2026-05-08 13:56] Ann: the boat", [true, false, false]);
+        check("Ann's boat", "**Ann** (8 May 2026): the boat", [true, false, false]);
+        check("Ann's boat", "Bob: hm\n\nAnn: the boat", [true, false, false]);
+        check("Ann's boat", "what Ann said of all that was this: a boat", [false, false, false]);
+        check("how long did it take", "3 hours since 2024", [false, true, true]);
+        check("how long did it take", "ÄÖÜ…: 語", [false, false, false]);
+    }
+
+    #[test]
+    fn speakers_are_left_out_of_what_is_meant() {
+        let said = |texts: &[&str], asked: &str| {
+            let passages: Vec<_> = texts
+                .iter()
+                .cycle()
+                .take(2 * LEAST_SAID)
+                .map(|text| CandidatePassage {
+                    id: 0,
+                    heading: String::new(),
+                    text: (*text).to_owned(),
+                    vector: None,
+                })
+                .collect();
+            without_speakers(&Query::parse(asked), passages.iter())
+        };
+        let chat = ["Ann: hello Bob", "Bob Lee: hello Ann"];
+        let check = |asked, expected: Option<&str>| {
+            assert_eq!(said(&chat, asked).as_deref(), expected, "{asked:?}");
+        };
+        check("what did Ann's boat cost?", Some("what did boat cost?"));
+        check("did Ann, and Bob, sail", Some("did and sail"));
+        check("did Cid sail", None);
+        check("Ann", None);
+        assert_eq!(said(&["Ann sails"], "did Ann sail"), None);
+    }
+}
