@@ -5,6 +5,7 @@
 //! a process keeps nothing: a command that asks once would pay for memory that nobody uses again.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock};
 
@@ -14,6 +15,10 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::digest::DigestedPassage;
 use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
+
+/// Fewer passages are not worth a thread of their own.
+const PASSAGES_A_THREAD: usize = 10_000;
+const MAX_THREADS: usize = 4;
 
 const NEXT_STAMP: &str = "(SELECT coalesce(max(stamp), 0) + 1 FROM vectors)";
 
@@ -124,11 +129,9 @@ impl VectorCache {
         }
         self.refresh(db, index)?;
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
-        let rows = held.numbers.iter().zip(&held.scales).zip(&held.passages);
-        for ((numbers, &scale), &passage) in rows {
-            nearest.offer(passage, probe.similarity(scale, numbers));
-        }
-        Ok(nearest.in_order())
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let parts = (held.passages.len() / PASSAGES_A_THREAD).clamp(1, cores.min(MAX_THREADS));
+        Ok(held.nearest_in_parts(parts, &probe, count).in_order())
     }
 
     /// Takes in what was written since the last look.
@@ -204,6 +207,39 @@ fn nearer(a: &(i64, f32), b: &(i64, f32)) -> std::cmp::Ordering {
 }
 
 impl Held {
+    /// The nearest of all, each part sought by a thread of its own.
+    fn nearest_in_parts(&self, parts: usize, probe: &Probe, count: usize) -> Nearest {
+        let size = self.passages.len().div_ceil(parts);
+        let scan = |part: usize| self.nearest(part * size..(part + 1) * size, probe, count);
+        std::thread::scope(|scope| {
+            let start = |part| std::thread::Builder::new().spawn_scoped(scope, move || scan(part));
+            let others: Vec<_> = (1..parts).map(|part| (part, start(part))).collect();
+            let mut nearest = scan(0);
+            for (part, thread) in others {
+                // What no thread could do is done here.
+                let found = thread.ok().and_then(|thread| thread.join().ok());
+                let found = found.unwrap_or_else(|| scan(part)).found;
+                found.into_iter().for_each(|(passage, near)| nearest.offer(passage, near));
+            }
+            nearest
+        })
+    }
+
+    /// The nearest of some of the passages.
+    fn nearest(&self, part: Range<usize>, probe: &Probe, count: usize) -> Nearest {
+        let mut nearest = Nearest::new(count);
+        let part = part.start..part.end.min(self.passages.len());
+        let lists = (
+            self.numbers.get(part.clone()).unwrap_or_default(),
+            self.scales.get(part.clone()).unwrap_or_default(),
+            self.passages.get(part).unwrap_or_default(),
+        );
+        for ((numbers, &scale), &passage) in lists.0.iter().zip(lists.1).zip(lists.2) {
+            nearest.offer(passage, probe.similarity(scale, numbers));
+        }
+        nearest
+    }
+
     fn reserve(&mut self, passages: usize) {
         self.passages.reserve(passages);
         self.scales.reserve(passages);
@@ -227,5 +263,34 @@ impl Held {
         if count > 0 {
             self.files.insert(file, (start, count));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_threads_find_what_one_finds() {
+        let mut held = Held::default();
+        let mut state = 7u32;
+        let mut number = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 24) as u8
+        };
+        for file in 1..=80 {
+            let vector = |_| [&0.01f32.to_le_bytes()[..], &[0; DIMS].map(|_| number())].concat();
+            // Twice the same, so that equals are among them.
+            let data: Vec<u8> = (0..file % 5).flat_map(vector).collect();
+            held.put(file, &[data.clone(), data].concat());
+        }
+        let asked = Vector::read(&[&0.01f32.to_le_bytes()[..], &[3; DIMS]].concat()).unwrap();
+        let probe = Probe::new(&asked);
+        let alone = held.nearest_in_parts(1, &probe, 11).in_order();
+        assert_eq!(alone.len(), 11);
+        for parts in [2, 3, 4, 50, 400] {
+            assert_eq!(held.nearest_in_parts(parts, &probe, 11).in_order(), alone, "{parts}");
+        }
+        assert_eq!(Held::default().nearest_in_parts(3, &probe, 11).in_order(), []);
     }
 }
