@@ -80,10 +80,15 @@ impl BankCache {
             self.forget(bank);
             return Ok(None);
         };
-        let same = texts.reused == texts.files.len() && texts.reused == kept.len();
+        let versions = |files: &[KeptText]| -> Vec<_> {
+            files.iter().map(|file| (file.path.clone(), file.hash)).collect()
+        };
+        let same = versions(&texts.files) == versions(kept);
         let hit = if same && !kept.is_empty() { Hit::Yes } else { Hit::No };
+        // A file that was read once more is the same, at a time that proves more.
+        let as_kept = texts.reused == kept.len() && texts.reused == texts.files.len();
         let loaded = match known.clone() {
-            Some(known) if same && texts.unreadable.is_empty() => known,
+            Some(known) if as_kept && texts.unreadable.is_empty() => known,
             _ => {
                 let name = |(path, why)| (bank.name_of(&path).to_owned(), why);
                 let unreadable = texts.unreadable.into_iter().map(name).collect();

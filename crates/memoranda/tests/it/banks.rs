@@ -471,8 +471,11 @@ fn what_is_in_memory_is_what_is_on_disk() {
     ok(&mut other, "update", keep("from the other"));
     ok(&mut client, "update", keep("from this one"));
     let expected = "# Context\n\nbbb\n\nfrom the other\n\nfrom this one\n";
-    for client in [&mut client, &mut other] {
-        assert_eq!(ok(client, "activate", bank.clone())["content"]["context.md"], expected);
+    // Who made the last update has it in memory, the other has not.
+    for (client, hit) in [(&mut client, true), (&mut other, false)] {
+        let answer = ok(client, "activate", bank.clone());
+        assert_eq!(answer["content"]["context.md"], expected);
+        assert_eq!(answer["bank_info"]["cache_info"]["cache_hit"], hit);
     }
     std::fs::remove_file(home.file("banks/global/default/references.md")).unwrap();
     let answer = ok(&mut client, "activate", bank.clone());
