@@ -132,7 +132,8 @@ fn search(at: &mut AtSize, full_text: &FullText, product: &Product, effort: Effo
             let (expression, typed) = (query.expression(), query.typed());
             let expected = raw.time(|| full_text.query(&expression))?;
             let found = ours.time(|| product.search(&typed))?;
-            if (found == 0) != (expected == 0) || found > HITS {
+            // By meaning, or read as a slip, a word is found that no note holds to the letter.
+            if (found == 0 && expected > 0) || found > HITS {
                 return Err(format!("`{typed}`: {found} hits, raw {expected}").into());
             }
         }
