@@ -132,7 +132,7 @@ struct Compared {
 
 /// Puts together what says the same, the newest first.
 fn group(mut records: Vec<Record>) -> Vec<Group> {
-    records.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)));
+    records.sort_by(Record::newest_first);
     let compared: Vec<Compared> = records.into_iter().map(Compared::new).collect();
     let mut holders: HashMap<&str, Vec<usize>> = HashMap::new();
     for (n, one) in compared.iter().enumerate() {
@@ -217,6 +217,16 @@ impl Compared {
 mod tests {
     use super::*;
     use memoranda_engine::Place;
+
+    #[test]
+    fn of_two_in_one_tick_the_later_one_stays() {
+        let early = record("a", "Rate limit: 100", 9);
+        let mut late = record("b", "Rate limit: 200", 9);
+        late.created += std::time::Duration::from_millis(1);
+        for records in [vec![early.clone(), late.clone()], vec![late, early]] {
+            assert_eq!(group(records)[0].winner.id, "b");
+        }
+    }
 
     fn record(id: &str, content: &str, second: i64) -> Record {
         let time = jiff::Timestamp::from_second(second).unwrap();

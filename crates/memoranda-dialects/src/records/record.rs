@@ -122,6 +122,13 @@ impl NewRecord {
 }
 
 impl Record {
+    /// The order of what changed last. Files that changed within one tick of the file system's
+    /// clock have the same time; when they were made tells them apart.
+    pub(super) fn newest_first(a: &Self, b: &Self) -> std::cmp::Ordering {
+        let times = |record: &Self| (record.updated, record.created);
+        times(b).cmp(&times(a)).then_with(|| a.id.cmp(&b.id))
+    }
+
     /// What the index knows of a file, as a record.
     pub(super) fn from_summary(summary: &FileSummary, at: &At, content: &str) -> Self {
         let front: Value = serde_json::from_str(&summary.metadata).unwrap_or_default();

@@ -61,7 +61,7 @@ pub(super) fn newest(
             }
         }
     }
-    found.sort_by(|a, b| b.updated.cmp(&a.updated).then_with(|| a.id.cmp(&b.id)));
+    found.sort_by(Record::newest_first);
     let more = found.len() > limit;
     found.truncate(limit);
     Ok((found, more))
