@@ -146,7 +146,11 @@ fn a_time_in_the_question_lifts_notes_of_that_time() {
 #[test]
 fn what_another_process_writes_and_deletes_is_found_and_gone_at_once() {
     let (folder, memory) = household();
-    assert_eq!(paths(&memory.search(&asked("which pets live with us")).unwrap())[0], "pets.md");
+    // The second search keeps what it compares.
+    for _ in 0..2 {
+        let page = memory.search(&asked("which pets live with us")).unwrap();
+        assert_eq!(paths(&page)[0], "pets.md");
+    }
     let other = open(&folder);
     put(&other, "boat.md", "The sailing dinghy is moored at the northern pier.\n");
     assert_eq!(paths(&memory.search(&asked("a ship in the harbour")).unwrap())[0], "boat.md");
