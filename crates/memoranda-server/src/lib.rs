@@ -16,5 +16,5 @@ mod run;
 pub use api::{ROUTES, Route};
 pub use config::{Extra, ServerConfig, Speaker, Token};
 pub use error::ServerError;
-pub use mcp::{Logging, Sessions, protocol_revisions, serve_stream};
+pub use mcp::{Logging, Sessions, protocol_revisions, said, serve_stream};
 pub use run::{HttpServer, run_http, run_stdio};

@@ -1,8 +1,5 @@
 //! What the server notes about itself: lines on standard error, never on standard output.
 
-use std::fmt::{self, Write as _};
-
-use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
@@ -47,34 +44,11 @@ impl Subscriber for Lines {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        let mut line = Line::default();
-        event.record(&mut line);
         let level = event.metadata().level().as_str().to_lowercase();
-        output::note(&format!("memoranda: {level}: {}{}", line.message, line.fields));
+        output::note(&format!("memoranda: {level}: {}", memoranda_server::said(event)));
     }
 
     fn enter(&self, _: &Id) {}
 
     fn exit(&self, _: &Id) {}
-}
-
-#[derive(Default)]
-struct Line {
-    message: String,
-    fields: String,
-}
-
-impl Visit for Line {
-    fn record_str(&mut self, field: &Field, value: &str) {
-        self.record_debug(field, &format_args!("{value}"));
-    }
-
-    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        let written = match field.name() {
-            "message" => write!(self.message, "{value:?}"),
-            name => write!(self.fields, " {name}={value:?}"),
-        };
-        // Writing to a text does not fail.
-        written.ok();
-    }
 }

@@ -70,9 +70,7 @@ impl Subscriber for Notes {
             Level::INFO => LoggingLevel::Info,
             _ => LoggingLevel::Debug,
         };
-        let mut line = Line::default();
-        event.record(&mut line);
-        let text = Value::String(line.message + &line.fields);
+        let text = Value::String(said(event));
         let note = Note::new(level, text).with_logger(event.metadata().target());
         // A client that does not keep up hears less.
         self.tell.try_send(note).ok();
@@ -81,6 +79,13 @@ impl Subscriber for Notes {
     fn enter(&self, _: &Id) {}
 
     fn exit(&self, _: &Id) {}
+}
+
+/// What an event says, on one line: its message, then its fields.
+pub fn said(event: &Event<'_>) -> String {
+    let mut line = Line::default();
+    event.record(&mut line);
+    line.message + &line.fields
 }
 
 #[derive(Default)]

@@ -19,8 +19,8 @@ pub(crate) use ask::Seal;
 pub use ask::Sessions;
 pub(crate) use handler::Handler;
 pub(crate) use http::{McpService, service};
-pub use logging::Logging;
 pub(crate) use logging::Notes;
+pub use logging::{Logging, said};
 pub use stdio::serve_stream;
 pub(crate) use subscriptions::Feed;
 
