@@ -4,6 +4,7 @@
 //! Nothing here reads a file, a clock, the environment or a random number; time and ids arrive
 //! as arguments. User text never fails to parse: the result is a value and a list of problems.
 
+pub mod globs;
 pub mod id;
 pub mod path;
 pub mod problem;

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 
 use crate::note::{MetaValue, Note};
 
+/// The type of a link that names none.
+const PLAIN_LINK: &str = "links_to";
 /// How often a field must occur to be called required when a schema is inferred.
 pub const REQUIRED_SHARE: f64 = 0.95;
 /// Below this a field of a schema counts as given up.
@@ -162,7 +164,7 @@ impl Schema {
     }
 
     /// How notes have come apart from the schema.
-    pub fn drift(&self, notes: &[Note], threshold: f64) -> Drift {
+    pub fn drift(&self, notes: &[Outline], threshold: f64) -> Drift {
         let found = infer(notes, 0.0);
         let known = |name: &str| self.fields.iter().any(|f| f.name.eq_ignore_ascii_case(name));
         let share = |name: &str| {
@@ -207,7 +209,7 @@ fn held(note: &Note) -> BTreeMap<(bool, String), Vec<String>> {
         let name = observation.category.as_deref().unwrap_or("note").to_lowercase();
         held.entry((false, name)).or_default().push(without_tags(&observation.text));
     }
-    for relation in note.relations.iter().filter(|r| r.relation_type != "links_to") {
+    for relation in note.relations.iter().filter(|r| r.relation_type != PLAIN_LINK) {
         let name = relation.relation_type.to_lowercase();
         held.entry((true, name)).or_default().push(relation.target.clone());
     }
@@ -218,14 +220,39 @@ fn without_tags(text: &str) -> String {
     text.split_whitespace().filter(|word| !word.starts_with('#')).collect::<Vec<_>>().join(" ")
 }
 
+/// What a note holds, without its words: how often each category of facts and each type of
+/// relation.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Outline(BTreeMap<(bool, String), usize>);
+
+impl Outline {
+    /// The outline of a note.
+    pub fn of(note: &Note) -> Self {
+        Self(held(note).into_iter().map(|(key, values)| (key, values.len())).collect())
+    }
+
+    /// Counts a fact of this category.
+    pub fn add_fact(&mut self, category: Option<&str>) {
+        let name = category.unwrap_or("note").to_lowercase();
+        *self.0.entry((false, name)).or_default() += 1;
+    }
+
+    /// Counts a relation of this type; a plain link says nothing of its note.
+    pub fn add_relation(&mut self, relation_type: &str) {
+        if relation_type != PLAIN_LINK {
+            *self.0.entry((true, relation_type.to_lowercase())).or_default() += 1;
+        }
+    }
+}
+
 /// The fields that at least this share of notes hold, the most frequent first.
-pub fn infer(notes: &[Note], threshold: f64) -> Vec<Occurrence> {
+pub fn infer(notes: &[Outline], threshold: f64) -> Vec<Occurrence> {
     let mut counts: BTreeMap<(bool, String), (usize, usize)> = BTreeMap::new();
-    for note in notes {
-        for (key, values) in held(note) {
-            let count = counts.entry(key).or_default();
+    for Outline(fields) in notes {
+        for (key, values) in fields {
+            let count = counts.entry(key.clone()).or_default();
             count.0 += 1;
-            count.1 = count.1.max(values.len());
+            count.1 = count.1.max(*values);
         }
     }
     let mut found: Vec<Occurrence> = counts
@@ -364,6 +391,7 @@ mod tests {
             "- [name] D\n",
         ];
         let notes: Vec<_> = texts.iter().map(|text| parse(text)).collect();
+        let notes: Vec<Outline> = notes.iter().map(Outline::of).collect();
         let found = infer(&notes, 0.25);
         let shares: Vec<_> = found.iter().map(|f| (render(&f.field).0, f.notes)).collect();
         let expected = [("name", 4), ("skill?(array)", 2), ("city?", 1), ("works_at?", 1)];

@@ -7,8 +7,9 @@ use super::{Cron, Pace};
 pub enum BadCron {
     /// Not five fields.
     #[error(
-        "{text:?} has {found} fields, not 5: minute hour day-of-month month day-of-week, such as \
-         `0 9 * * 1-5` for 9:00 from Monday to Friday{}", seconds(*.found)
+        "{text:?} has {found} field{}, not 5: minute hour day-of-month month day-of-week, such as \
+         `0 9 * * 1-5` for 9:00 from Monday to Friday{}",
+        if *.found == 1 { "" } else { "s" }, seconds(*.found)
     )]
     Fields {
         /// What was given.

@@ -2,26 +2,8 @@
 
 use std::collections::BTreeSet;
 
-const NEGATIONS: &[&str] = &[
-    "not",
-    "no",
-    "never",
-    "none",
-    "cannot",
-    "without",
-    "isn",
-    "doesn",
-    "don",
-    "didn",
-    "won",
-    "aren",
-    "wasn",
-    "hasn",
-    "can't",
-    "stopped",
-    "removed",
-    "deprecated",
-];
+const NEGATIONS: &[&str] =
+    &["not", "no", "never", "none", "cannot", "without", "stopped", "removed", "deprecated"];
 
 /// Two facts that seem to contradict each other, by their places in the list.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -79,7 +61,8 @@ struct Parts {
 impl Parts {
     fn of(fact: &str) -> Self {
         let mut parts = Self { negated: false, words: BTreeSet::new(), values: BTreeSet::new() };
-        let lower = fact.to_lowercase().replace('’', "'");
+        // `can't`, `couldn't`, `weren't`: all of them say `not`.
+        let lower = fact.to_lowercase().replace('’', "'").replace("n't", " not");
         for word in lower.split(|c: char| !(c.is_alphanumeric() || "-_.".contains(c))) {
             let word = word.trim_matches(['.', '-', '_']);
             if NEGATIONS.contains(&word) {
@@ -109,5 +92,8 @@ mod tests {
         check(&["Works at Google", "Uses Windows"], &[]);
         check(&["Has 21 records", "Has 21 records in total"], &[]);
         check(&["Is not red", "Is blue"], &[]);
+        for denial in ["can't", "couldn't", "wouldn't", "weren't", "doesn’t", "won't"] {
+            check(&["Opens large files", &format!("It {denial} open large files")], &[(0, 1)]);
+        }
     }
 }

@@ -28,6 +28,9 @@ pub const COMMON_TYPES: &[&str] = &[
     "Location",
 ];
 
+/// The type of what names none.
+pub const UNTYPED: &str = "Note";
+
 /// A type as it is kept, and what should be said about it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NormalType {

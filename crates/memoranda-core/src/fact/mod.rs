@@ -11,7 +11,7 @@ mod thread;
 
 pub use conflict::{Contradiction, contradictions};
 pub use inverse::inverse_of;
-pub use kind::{COMMON_TYPES, NormalType, normal_type};
+pub use kind::{COMMON_TYPES, NormalType, UNTYPED, normal_type};
 pub use near::near_names;
 pub use sentences::{sentence_count, sentences};
 pub use split::atomic_facts;

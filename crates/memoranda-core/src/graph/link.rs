@@ -108,7 +108,9 @@ pub fn alias_key(name: &str) -> String {
 /// Chooses the note that a link means from those that its keys found.
 ///
 /// In order: the path seen from the linking note's folder; the nearest note of that permalink or
-/// title; the permalink; the title; the path; the one note that is alike but for case, `_`, `-`.
+/// title; the permalink; the title; what the name comes to as a permalink; the path; the one note
+/// that is alike but for case, `_`, `-`. So `C#` means the note of that title, not `C++`, though
+/// both come to `c`.
 pub fn choose<Id: Copy>(
     keys: &LinkKeys,
     candidates: &[LinkCandidate<Id>],
@@ -129,20 +131,26 @@ pub fn choose<Id: Copy>(
         let named: Vec<_> = named.map(|c| (distance(from, &c.path), c)).collect();
         let nearest = named.iter().map(|&(distance, _)| distance).min();
         let nearest = named.iter().filter(|&&(distance, _)| Some(distance) == nearest);
-        let nearest: Vec<_> = nearest.map(|&(_, candidate)| candidate).collect();
+        let mut nearest: Vec<_> = nearest.map(|&(_, candidate)| candidate).collect();
+        let is_said =
+            |c: &&LinkCandidate<Id>| has_title(c) || keys.permalinks.first() == Some(&c.permalink);
+        if nearest.iter().any(is_said) {
+            nearest.retain(is_said);
+        }
         if !nearest.is_empty() {
             return settled(nearest, strictness);
         }
     }
-    for permalink in &keys.permalinks {
-        let found: Vec<_> = candidates.iter().filter(|c| &c.permalink == permalink).collect();
-        if !found.is_empty() {
-            return settled(found, strictness);
-        }
-    }
-    let titled: Vec<_> = candidates.iter().filter(|c| has_title(c)).collect();
-    if !titled.is_empty() {
-        return settled(titled, strictness);
+    let as_written = keys.permalinks.first();
+    let fits = |c: &LinkCandidate<Id>| match () {
+        () if Some(&c.permalink) == as_written => Some(0),
+        () if has_title(c) => Some(1),
+        () if has_permalink(c) => Some(2),
+        () => None,
+    };
+    if let Some(best) = candidates.iter().filter_map(fits).min() {
+        let found = candidates.iter().filter(|c| fits(c) == Some(best));
+        return settled(found.collect(), strictness);
     }
     if let Some(found) = keys.paths.iter().find_map(|path| is_at(path)) {
         return Resolution::Found(found.id);

@@ -111,7 +111,7 @@ impl Frontmatter {
             None => Vec::new(),
             Some(MetaValue::List(items)) => items.iter().map(MetaValue::to_text).collect(),
             Some(MetaValue::Map(_)) => Vec::new(),
-            Some(MetaValue::Text(text)) => match json_array(text) {
+            Some(MetaValue::Text(text) | MetaValue::Plain(text)) => match json_array(text) {
                 Some(items) => items,
                 None => text.split(',').map(str::to_owned).collect(),
             },
@@ -129,7 +129,7 @@ fn json_array(text: &str) -> Option<Vec<String>> {
     let block = yaml::read(&format!("a: {text}")).ok()?;
     match &block.entries.first()?.value {
         MetaValue::List(items) => Some(items.iter().map(MetaValue::to_text).collect()),
-        MetaValue::Text(_) | MetaValue::Map(_) => None,
+        MetaValue::Text(_) | MetaValue::Plain(_) | MetaValue::Map(_) => None,
     }
 }
 
@@ -137,7 +137,7 @@ impl MetaValue {
     /// The value as one text: lists joined by `, `, mappings as `key: value`.
     pub fn to_text(&self) -> String {
         match self {
-            Self::Text(text) => text.clone(),
+            Self::Text(text) | Self::Plain(text) => text.clone(),
             Self::List(items) => items.iter().map(Self::to_text).collect::<Vec<_>>().join(", "),
             Self::Map(entries) => {
                 let pairs =
@@ -213,6 +213,12 @@ impl Note {
     }
 }
 
+/// A heading's text without the marks that may close it, as in `## Plan ##`.
+fn without_closing(title: &str) -> &str {
+    let open = title.trim_end_matches('#');
+    if open.is_empty() || open.ends_with(char::is_whitespace) { open.trim_end() } else { title }
+}
+
 /// The level and the title of a heading as a caller writes it.
 pub(crate) fn split_heading(name: &str) -> (Option<u8>, &str) {
     let name = name.trim();
@@ -220,7 +226,7 @@ pub(crate) fn split_heading(name: &str) -> (Option<u8>, &str) {
     let marks = name.len() - title.len();
     let spaced = title.is_empty() || title.starts_with(char::is_whitespace);
     match u8::try_from(marks) {
-        Ok(level @ 1..=6) if spaced => (Some(level), title.trim()),
+        Ok(level @ 1..=6) if spaced => (Some(level), without_closing(title.trim())),
         _ => (None, name),
     }
 }

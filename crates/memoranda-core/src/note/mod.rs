@@ -15,6 +15,7 @@ pub mod permalink;
 mod rating;
 mod relation;
 mod relink;
+mod wording;
 mod yaml;
 
 use std::ops::Range;
@@ -25,10 +26,11 @@ use crate::id::ObservationId;
 use crate::problem::Problem;
 
 pub use facts::{derived_id, fact_edits};
-pub use observation::{NewObservation, content, render_observation, stated};
+pub use observation::{NewObservation, render_observation};
 pub use parse::parse;
 pub use rating::{NewRelation, render_relation};
 pub use relink::relink;
+pub use wording::{content, plain, stated};
 
 /// What one Markdown text says.
 #[derive(Clone, PartialEq, Debug)]
@@ -61,6 +63,8 @@ pub struct Frontmatter {
 pub enum MetaValue {
     /// A scalar, as text; `null` and an empty value are the empty text.
     Text(String),
+    /// A number or a truth value to be written without quotes. It is read as text.
+    Plain(String),
     /// A list.
     List(Vec<Self>),
     /// A mapping, in order.
@@ -139,6 +143,9 @@ pub struct Relation {
     pub line: usize,
     /// The bytes of the link itself, from `[[` to `]]`.
     pub span: Range<usize>,
+    /// Whether a list item of its own states it: `- type [[Target]]`, or `- [[Target]]`. A link
+    /// in a fact or a sentence only mentions the other note.
+    pub is_stated: bool,
     /// What the comment at the end of its line says; `None` for a link typed by hand. A link
     /// with one means the note of exactly its name in the same folder, and no other.
     pub rating: Option<Rating>,

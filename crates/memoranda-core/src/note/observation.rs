@@ -5,6 +5,7 @@
 
 use super::Fact;
 use super::comment::{self, Comment};
+use super::wording;
 
 /// An observation to be written.
 #[derive(Clone, PartialEq, Debug)]
@@ -51,9 +52,17 @@ pub(crate) fn read(block: &str) -> (Option<Reading>, Option<Comment>) {
         Some(_) => text,
         None => without_empty_brackets(text),
     };
-    let (text, struck_whole) = unstrike(text);
-    let (text, context) = split_context(text);
-    let (text, struck_text) = unstrike(text);
+    let whole = wording::unstruck(text);
+    let mut struck = whole.is_some();
+    let said = whole.as_deref().map_or(text, without_directive);
+    let (mut text, mut context) = split_context(said);
+    if text.is_empty() && known {
+        // What carries a fact's comment says something: then the parentheses are all it says.
+        (text, context) = (said, None);
+    }
+    let inner = if struck { None } else { wording::unstruck(text) };
+    struck |= inner.is_some();
+    let text = inner.as_deref().unwrap_or(text);
     let text: Vec<&str> =
         text.split(['\n', '\r']).map(str::trim).filter(|l| !l.is_empty()).collect();
     let text = text.join("\n");
@@ -65,7 +74,7 @@ pub(crate) fn read(block: &str) -> (Option<Reading>, Option<Comment>) {
         tags: tags_of(&text),
         text,
         context: context.map(str::to_owned),
-        struck: struck_whole || struck_text,
+        struck,
         length,
     };
     (Some(reading), comment)
@@ -84,7 +93,7 @@ fn counts(block: &str, category: Option<&str>) -> bool {
 }
 
 /// The category at the start of a block, and where the text after it begins.
-fn category_of(block: &str) -> Option<(&str, usize)> {
+pub(super) fn category_of(block: &str) -> Option<(&str, usize)> {
     let inner = block.strip_prefix('[')?;
     let end = inner.find(['[', ']', '(', ')'])?;
     let after = inner.get(end..)?.strip_prefix(']')?;
@@ -149,22 +158,14 @@ pub(crate) fn without_directive(text: &str) -> &str {
     }
 }
 
-fn without_empty_brackets(text: &str) -> &str {
+pub(super) fn without_empty_brackets(text: &str) -> &str {
     match text.strip_prefix("[]") {
         Some(rest) if rest.starts_with(char::is_whitespace) => rest.trim_start(),
         _ => text,
     }
 }
 
-fn unstrike(text: &str) -> (&str, bool) {
-    let inner = text.strip_prefix("~~").and_then(|rest| rest.strip_suffix("~~"));
-    match inner.map(str::trim) {
-        Some(inner) if !inner.is_empty() && !inner.contains("~~") => (inner, true),
-        _ => (text, false),
-    }
-}
-
-fn split_context(text: &str) -> (&str, Option<&str>) {
+pub(super) fn split_context(text: &str) -> (&str, Option<&str>) {
     let inner = text.strip_suffix(')').and_then(|rest| rest.rsplit_once('('));
     match inner {
         Some((text, context)) => {
@@ -184,115 +185,9 @@ fn tags_of(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The category of facts that name none.
-const FACT: &str = "fact";
-
-/// A fact as it is written for a caller's words: read back by [`content`] to the letter, but for
-/// blanks at its ends and control characters.
-pub fn stated(words: &str) -> NewObservation {
-    let plain = words.replace("\r\n", "\n").replace('\r', "\n");
-    let plain = plain.replace(|c: char| c.is_control() && c != '\n', " ");
-    let text = escape(plain.trim());
-    let (category, text) = match category_of(&text) {
-        // Words that begin with a category of their own keep it.
-        Some((category, start))
-            if category != FACT && text.get(..start) == Some(&format!("[{category}] ")) =>
-        {
-            (category.to_owned(), text.get(start..).unwrap_or_default().to_owned())
-        }
-        _ => (FACT.to_owned(), text),
-    };
-    NewObservation { category: Some(category), text, context: None, fact: None }
-}
-
-/// What a fact says in full, as a caller said it: category (other than `fact`), text and context.
-pub fn content(text: &str, observation: &super::Observation) -> String {
-    let said = if observation.struck {
-        let category = observation.category.as_deref().map(|word| format!("[{word}] "));
-        let context = observation.context.as_deref().map(|context| format!(" ({context})"));
-        let (category, context) = (category.unwrap_or_default(), context.unwrap_or_default());
-        format!("{category}{}{context}", observation.text)
-    } else {
-        let line = text.get(observation.span.clone()).unwrap_or_default();
-        let (said, _) = comment::split(without_list_mark(line).trim_end());
-        said.trim().to_owned()
-    };
-    let said = said.strip_prefix("[fact] ").unwrap_or(&said);
-    unescape(said)
-}
-
-fn without_list_mark(line: &str) -> &str {
-    let line = line.trim_start();
-    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    let mark = if rest.len() < line.len() { &['.', ')'][..] } else { &['-', '*', '+'][..] };
-    match rest.strip_prefix(mark) {
-        Some(rest) if rest.starts_with([' ', '\t']) => rest.trim_start(),
-        _ => line,
-    }
-}
-
-/// What would begin a line, a comment or a strike-out is marked by a backslash; a line break is
-/// written as Markdown's readers show it.
-fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 8);
-    let mut rest = text;
-    if backslashes_before(rest, "~~").is_some() {
-        out.push('\\');
-    }
-    while let Some(c) = rest.chars().next() {
-        let marked =
-            ["<br>", "<!--"].iter().find_map(|mark| Some((backslashes_before(rest, mark)?, *mark)));
-        if let Some((count, mark)) = marked {
-            out.extend(std::iter::repeat_n('\\', 2 * count + 1));
-            out.push_str(mark);
-            rest = rest.get(count + mark.len()..).unwrap_or_default();
-        } else if let Some(count) = backslashes_before(rest, "\n") {
-            out.extend(std::iter::repeat_n('\\', 2 * count));
-            out.push_str("<br>");
-            rest = rest.get(count + 1..).unwrap_or_default();
-        } else {
-            out.push(c);
-            rest = rest.get(c.len_utf8()..).unwrap_or_default();
-        }
-    }
-    out
-}
-
-fn unescape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = match backslashes_before(text, "~~") {
-        Some(1..) => text.get(1..).unwrap_or_default(),
-        _ => text,
-    };
-    while let Some(c) = rest.chars().next() {
-        let marked =
-            ["<br>", "<!--"].iter().find_map(|mark| Some((backslashes_before(rest, mark)?, *mark)));
-        if let Some((count, mark)) = marked {
-            out.extend(std::iter::repeat_n('\\', count / 2));
-            out.push_str(if mark == "<br>" && count % 2 == 0 { "\n" } else { mark });
-            rest = rest.get(count + mark.len()..).unwrap_or_default();
-        } else {
-            out.push(c);
-            rest = rest.get(c.len_utf8()..).unwrap_or_default();
-        }
-    }
-    out
-}
-
-/// How many backslashes a text begins with, if this follows them.
-fn backslashes_before(text: &str, mark: &str) -> Option<usize> {
-    let rest = text.trim_start_matches('\\');
-    rest.starts_with(mark).then_some(text.len() - rest.len())
-}
-
 /// Writes an observation as one line, without list mark or line ending:
 /// `[category] text (context) <!-- obs_… -->`.
 pub fn render_observation(observation: &NewObservation) -> String {
-    render(observation, &[])
-}
-
-/// Writes an observation with the words of others in its comment.
-pub(crate) fn render(observation: &NewObservation, unknown: &[String]) -> String {
     let text = one_line(&observation.text);
     let category = observation.category.as_deref().map(clean_category);
     let has_tag = text.split_whitespace().any(|word| word.starts_with('#'));
@@ -308,14 +203,8 @@ pub(crate) fn render(observation: &NewObservation, unknown: &[String]) -> String
     let context = observation.context.as_deref().map(one_line).filter(|text| !text.is_empty());
     // The last opening parenthesis begins the context, so it can hold none itself.
     parts.extend(context.map(|text| format!("({})", text.replace('(', "[").replace(')', "]"))));
-    parts.extend(observation.fact.as_ref().map(|fact| comment::write(fact, unknown)));
+    parts.extend(observation.fact.as_ref().map(|fact| comment::write(fact, &[])));
     parts.join(" ")
-}
-
-/// Writes an observation struck out, as the history keeps it.
-pub(crate) fn render_struck(observation: &NewObservation, unknown: &[String]) -> String {
-    let text = one_line(&observation.text.replace("~~", ""));
-    render(&NewObservation { text: format!("~~{text}~~"), ..observation.clone() }, unknown)
 }
 
 fn clean_category(category: &str) -> String {
@@ -399,6 +288,10 @@ mod tests {
         check("[a1] x #t (c) <!-- obs_A v1 -->", Some((Some("a1"), "x #t", &["t"], Some("c"))));
         check("plain <!-- obs_A v1 -->", Some((None, "plain", &[], None)));
         check("[ ] box <!-- obs_A -->", Some((None, "[ ] box", &[], None)));
+        check("[a1] (only) <!-- obs_A -->", Some((Some("a1"), "(only)", &[], None)));
+        check("[a1] () <!-- obs_A -->", Some((Some("a1"), "()", &[], None)));
+        check("[a1] ~~(only)~~ <!-- obs_A -->", Some((Some("a1"), "(only)", &[], None)));
+        check("[a1] ~~a \\~\\~b\\~\\~ c~~", Some((Some("a1"), "a ~~b~~ c", &[], None)));
         check("[a1] x <!-- todo -->", Some((Some("a1"), "x <!-- todo -->", &[], None)));
         check("[a1] x <!-- obs_A --> y", Some((Some("a1"), "x <!-- obs_A --> y", &[], None)));
         check("[a1] ~~old #t~~ (c)", Some((Some("a1"), "old #t", &["t"], Some("c"))));

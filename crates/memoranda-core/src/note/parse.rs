@@ -1,6 +1,6 @@
 //! From text to [`Note`]: the one place where the grammar's parts come together.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ops::Range;
 
 use super::blocks::{Block, Holder, blocks};
@@ -63,12 +63,14 @@ fn observations(
             fact = comment.fact;
         }
         let Some(reading) = reading else { continue };
-        if let Some(fact) = &fact {
-            if let Some(first) = known.get(&fact.id) {
-                let message = format!("the fact {} is already on line {first}", fact.id);
+        if let Some(id) = fact.as_ref().map(|fact| fact.id.clone()) {
+            if let Some(first) = known.get(&id) {
+                let message = format!("the fact {id} is already on line {first}");
                 problems.push(Problem { line, message });
+                // A copied line is a fact of its own, which nobody has given an id yet.
+                fact = None;
             } else {
-                known.insert(fact.id.clone(), line);
+                known.insert(id, line);
             }
         }
         let last = lines.without_ending(comment_line(length));
@@ -100,13 +102,20 @@ pub(crate) fn sites(text: &str, lines: &Lines<'_>, blocks: &[Block]) -> Vec<Site
     let mut found = Vec::new();
     for block in blocks {
         let raw = text.get(block.range.clone()).unwrap_or_default();
-        let (stated, _) = comment::split(raw);
+        let (stated, fact) = comment::split(raw);
         let (stated, rated) = rating::split(stated);
-        for link in relation::links(stated, block.holder) {
+        // What carries a fact's comment is a fact, whatever it looks like: it mentions notes.
+        let is_fact = fact.is_some_and(|comment| comment.fact.is_some());
+        let holder = if is_fact { Holder::Other } else { block.holder };
+        for link in relation::links(stated, holder) {
             let start = block.range.start + link.range.start;
             let end = block.range.start + link.range.end;
             // Only a line that is a relation and nothing else is rated.
             let rating = rated.clone().filter(|_| link.typed);
+            let is_alone = stated.get(link.range.clone()) == Some(stated.trim());
+            let is_item = holder == Holder::Item && (link.typed || is_alone);
+            // `- [category] [[Target]]` is a fact, and a link by the way.
+            let is_observation = observation::category_of(stated).is_some();
             let told = rating.as_ref().and_then(|rating| rating.relation_type.clone());
             let relation = Relation {
                 relation_type: told.unwrap_or_else(|| link.relation_type.to_owned()),
@@ -114,6 +123,7 @@ pub(crate) fn sites(text: &str, lines: &Lines<'_>, blocks: &[Block]) -> Vec<Site
                 context: link.context,
                 line: lines.number_at(start),
                 span: start..end,
+                is_stated: rating.is_some() || (is_item && !is_observation),
                 rating,
             };
             let (block, holder) = (block.range.clone(), block.holder);
@@ -123,10 +133,20 @@ pub(crate) fn sites(text: &str, lines: &Lines<'_>, blocks: &[Block]) -> Vec<Site
     found
 }
 
+/// Each relation once; a line that states it counts for more than a link that mentions it.
 fn unique(sites: Vec<Site>) -> Vec<Relation> {
-    let mut seen = HashSet::new();
-    let relations = sites.into_iter().map(|site| site.relation);
-    relations.filter(|r| seen.insert((r.relation_type.clone(), r.name().to_owned()))).collect()
+    let mut places = HashMap::new();
+    let mut relations: Vec<Relation> = Vec::new();
+    for Site { relation, .. } in sites {
+        let key = (relation.relation_type.clone(), relation.name().to_owned());
+        let place = *places.entry(key).or_insert(relations.len());
+        match relations.get_mut(place) {
+            None => relations.push(relation),
+            Some(known) if relation.is_stated && !known.is_stated => *known = relation,
+            Some(_) => {}
+        }
+    }
+    relations
 }
 
 fn sections(text: &str, lines: &Lines<'_>, blocks: &[Block], body: &Range<usize>) -> Vec<Section> {

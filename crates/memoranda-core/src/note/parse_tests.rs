@@ -145,7 +145,7 @@ fn relations_stand_everywhere_but_in_code() {
         &["3 links_to>A", "3 links_to>B"],
     );
     check_relations("- uses [[A]]\n  tail\n", &["1 links_to>A"]);
-    check_relations("- [tech] [[A]] <!-- obs_A v1 -->", &["1 [tech]>A"]);
+    check_relations("- [tech] [[A]] <!-- obs_A v1 -->", &["1 links_to>A"]);
     check_observations("- [tech] [[A]]", &["1 tech|[[A]]"]);
     check_relations("---\nup: \"[[A]]\"\n---\n", &[]);
 }

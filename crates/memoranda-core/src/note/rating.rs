@@ -68,22 +68,34 @@ pub fn render_relation(new: &NewRelation) -> String {
         read.first().filter(|link| link.typed).map_or((false, false), |link| {
             (link.relation_type == new.relation_type, link.target == new.target)
         });
-    let mut out = format!("{link} <!-- rel");
+    let rating = Rating {
+        time: new.time,
+        confidence: new.confidence,
+        importance: new.importance,
+        target: (!kept_target).then(|| new.target.clone()),
+        relation_type: (!kept_type).then(|| new.relation_type.clone()),
+    };
+    format!("{link} {}", write(&rating))
+}
+
+/// Writes the comment of a relation.
+pub(super) fn write(rating: &Rating) -> String {
+    let mut out = "<!-- rel".to_owned();
     // Writing to a string cannot fail.
-    if let Some(time) = new.time {
+    if let Some(time) = rating.time {
         let _ = write!(out, " {time}");
     }
-    if let Some(confidence) = new.confidence {
+    if let Some(confidence) = rating.confidence {
         let _ = write!(out, " c={confidence:?}");
     }
-    if let Some(importance) = new.importance {
+    if let Some(importance) = rating.importance {
         let _ = write!(out, " i={importance:?}");
     }
-    if !kept_target {
-        let _ = write!(out, " to={}", comment::encode(&new.target));
+    if let Some(target) = &rating.target {
+        let _ = write!(out, " to={}", comment::encode(target));
     }
-    if !kept_type {
-        let _ = write!(out, " as={}", comment::encode(&new.relation_type));
+    if let Some(relation_type) = &rating.relation_type {
+        let _ = write!(out, " as={}", comment::encode(relation_type));
     }
     out.push_str(" -->");
     out

@@ -230,7 +230,7 @@ impl<'t> Builder<'t> {
 
     fn key_text(&self, key: &Node) -> Result<String, Fault> {
         match &key.value {
-            MetaValue::Text(name) => Ok(name.clone()),
+            MetaValue::Text(name) | MetaValue::Plain(name) => Ok(name.clone()),
             MetaValue::List(_) | MetaValue::Map(_) => {
                 let before = self.source.get(..key.start).unwrap_or_default();
                 let line = 1 + before.matches('\n').count();

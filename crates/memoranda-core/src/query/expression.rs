@@ -3,7 +3,7 @@
 //! Every word stands in quotes and holds nothing but letters, digits, marks and `_`, so no text
 //! can be read as syntax. The tree is flat, because FTS5 refuses deep ones.
 
-use super::{Need, Query, Term, TermKind};
+use super::{Need, Query, Term, TermKind, completed};
 
 /// Whether words must be whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,7 +47,15 @@ impl Term {
             (TermKind::Word, Mode::Prefix) if self.is_long() => "*",
             (TermKind::Word | TermKind::Phrase, Mode::Exact | Mode::Prefix) => "",
         };
-        format!("\"{quoted}\"{star}")
+        let asked = format!("\"{quoted}\"{star}");
+        match (self.kind, self.words.as_slice()) {
+            (TermKind::Prefix, [begin]) => {
+                let words = completed(begin).into_iter().map(|word| format!("\"{word}\""));
+                let all: Vec<String> = std::iter::once(asked).chain(words).collect();
+                if all.len() == 1 { all.concat() } else { format!("({})", all.join(" OR ")) }
+            }
+            _ => asked,
+        }
     }
 
     fn is_long(&self) -> bool {
@@ -74,6 +82,11 @@ mod tests {
         check("one of an ox", Mode::Prefix, Some(r#""one"* OR "ox""#));
         check("foo-bar a.b", Mode::Prefix, Some(r#""foo bar" OR "a b""#));
         check("wor*", Mode::Exact, Some(r#""wor"*"#));
+        check(
+            "runn* -happy*",
+            Mode::Exact,
+            Some(r#"(("runn"* OR "runned")) NOT (("happy"* OR "happy"))"#),
+        );
         check("a1 AND b1", Mode::Exact, Some(r#""a1" AND "b1""#));
         check("+a1 b1", Mode::Exact, Some(r#"("a1") AND ("a1" OR "b1")"#));
         check("a1 -b1 -c1", Mode::Exact, Some(r#"("a1") NOT ("b1" OR "c1")"#));

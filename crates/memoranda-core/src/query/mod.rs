@@ -6,6 +6,7 @@
 //! lifts it, none is demanded. A word joined by both `AND` and `OR` counts as an alternative,
 //! because finding too much is mended by ranking and finding too little is not.
 
+mod ending;
 mod expression;
 mod meta;
 mod read;
@@ -13,6 +14,7 @@ mod stop_words;
 mod typo;
 mod when;
 
+pub use ending::completed;
 pub use expression::{Mode, match_expression};
 pub use meta::{BadKey, MetaFilter, MetaTest, meta_key};
 pub use typo::{distance, tolerance};

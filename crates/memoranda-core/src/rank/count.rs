@@ -11,6 +11,8 @@ pub struct Sought {
     terms: Vec<SoughtTerm>,
     /// How the words begin that are looked for: most words of a text begin otherwise.
     beginnings: Vec<[u8; 2]>,
+    /// With which letters they begin.
+    firsts: [bool; 256],
     pub(super) cues: Cues,
 }
 
@@ -44,7 +46,9 @@ impl Sought {
             terms.iter().flat_map(words_of).map(|word| beginning(&word)).collect();
         beginnings.sort_unstable();
         beginnings.dedup();
-        Self { terms, beginnings, cues: Cues::new(query) }
+        let firsts =
+            std::array::from_fn(|byte| beginnings.iter().any(|b| usize::from(b[0]) == byte));
+        Self { terms, beginnings, firsts, cues: Cues::new(query) }
     }
 
     /// What each term needs, in their order.
@@ -59,7 +63,8 @@ impl Sought {
 
     /// Whether a word that begins so may be looked for; one letter stands for all that follow it.
     fn may_begin(&self, found: [u8; 2]) -> bool {
-        self.beginnings.iter().any(|b| b[0] == found[0] && (b[1] == found[1] || b[1] == 0))
+        self.firsts[usize::from(found[0])]
+            && self.beginnings.iter().any(|b| b[0] == found[0] && (b[1] == found[1] || b[1] == 0))
     }
 
     /// Counts the terms in a text.

@@ -32,6 +32,10 @@ pub fn secrets(text: &str) -> Vec<Secret> {
                 Proof::Pattern => true,
                 Proof::Luhn => passes_luhn(matched.as_str()),
                 Proof::Varied => is_varied(matched.as_str()),
+                Proof::Random => {
+                    let is_digit = |c: char| c.is_ascii_digit();
+                    is_varied(matched.as_str()) && matched.as_str().contains(is_digit)
+                }
             };
             if proven {
                 found.push((matched.range(), rule.kind));
@@ -52,11 +56,42 @@ pub fn secrets(text: &str) -> Vec<Secret> {
     secrets
 }
 
+/// The secrets that a change brought into a text: those in what is new, and those that only what
+/// is new made whole. A secret that was there before and has not been touched is not told again.
+pub fn brought(before: &str, after: &str) -> Vec<Secret> {
+    let mut found = secrets(after);
+    if found.is_empty() || before.is_empty() {
+        return found;
+    }
+    let new = changed(before.as_bytes(), after.as_bytes());
+    let known = secrets(before);
+    let known: Vec<&str> = known.iter().filter_map(|s| before.get(s.span.clone())).collect();
+    found.retain(|secret| {
+        let is_touched = secret.span.start < new.end && new.start < secret.span.end;
+        is_touched || after.get(secret.span.clone()).is_none_or(|text| !known.contains(&text))
+    });
+    found
+}
+
+/// The bytes of a text that were not at its beginning or its end before.
+fn changed(before: &[u8], after: &[u8]) -> Range<usize> {
+    let same = |(a, b): &(&u8, &u8)| a == b;
+    let start = before.iter().zip(after).take_while(same).count();
+    let (before, rest) = (&before[start..], &after[start..]);
+    let end = before.iter().rev().zip(rest.iter().rev()).take_while(same).count();
+    start..after.len() - end
+}
+
 /// The text with every secret replaced by what it was.
 pub fn redact(text: &str) -> String {
+    redact_these(text, &secrets(text))
+}
+
+/// The text with these secrets of it replaced by what they were.
+pub fn redact_these(text: &str, secrets: &[Secret]) -> String {
     let mut redacted = String::with_capacity(text.len());
     let mut at = 0;
-    for secret in secrets(text) {
+    for secret in secrets {
         redacted.push_str(text.get(at..secret.span.start).unwrap_or_default());
         redacted.push_str("[redacted: ");
         redacted.push_str(secret.kind);
@@ -144,6 +179,11 @@ mod tests {
         check("postgres://bob:s3cr3t@db/x", &["password in an address"]);
         check("card 4111 1111 1111 1111", &["payment card number"]);
         check("ssn 536-90-4399", &["social security number"]);
+        let aws = format!("wJalrXUtnFEMI/K7MDENG/bPxRfiCY{}", "EXAMPLEKEY");
+        check(&format!("aws_secret_access_key = {aws}"), &["AWS secret key"]);
+        check("DB_PASSWORD=Zx81kQ97plm", &["password or key"]);
+        check("Authorization: Bearer abcdefghijklmnop1234567890", &["bearer token"]);
+        check("use bearer abc.DEF-123_456~789+0/x==", &["bearer token"]);
     }
 
     #[test]
@@ -158,6 +198,8 @@ mod tests {
             "sk-learn is a library, sk-ant too",
             "version 1.2.3-45-6789",
             "commit 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b",
+            "the bearer authentication-scheme-of-this-api is described there",
+            "Bearer <your-token-goes-here-1>",
         ] {
             check(text, &[]);
         }
@@ -171,6 +213,27 @@ mod tests {
             "before\nlogin https://bob:[redacted: password in an address]@host/ after"
         );
         assert_eq!(secrets(text)[0].line, 2);
+    }
+
+    #[test]
+    fn a_change_answers_for_what_it_brings() {
+        for (before, after, expected) in [
+            ("password: none\n", "password: hunter2!x\n", &["hunter2!x"][..]),
+            // Made whole by what stood there before.
+            ("password: abc\n", "password: abc123\n", &["abc123"]),
+            ("hunter2!x\n", "password: hunter2!x\n", &["hunter2!x"]),
+            // Known, and left as it was.
+            ("password: hunter2!x\n", "password: hunter2!x\nmore\n", &[]),
+            ("a\npassword: hunter2!x\n", "b\npassword: hunter2!x\n", &[]),
+            // A second one of the same is a new one.
+            ("password: hunter2!x\n", "password: hunter2!x\npassword: hunter2!x\n", &["hunter2!x"]),
+            ("", "password: hunter2!x", &["hunter2!x"]),
+            ("é", "password: hunter2!é", &["hunter2!é"]),
+        ] {
+            let found: Vec<&str> =
+                brought(before, after).iter().map(|secret| &after[secret.span.clone()]).collect();
+            assert_eq!(found, expected, "{before:?} {after:?}");
+        }
     }
 
     proptest! {

@@ -10,6 +10,8 @@ pub(super) enum Proof {
     Luhn,
     /// The value must not be a plain word or a placeholder.
     Varied,
+    /// The same, and it must hold a digit: words joined by hyphens are no token.
+    Random,
 }
 
 /// One kind of secret.
@@ -30,6 +32,10 @@ pub(super) const RULES: &[Rule] = &[
         r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=\s:,-]*-----END (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----)?",
     ),
     rule("AWS access key", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+    rule(
+        "AWS secret key",
+        r#"(?i)aws_?secret_?(?:access_?)?key["']?\s*[:=]\s*["']?(?P<secret>[a-z0-9/+]{40})"#,
+    ),
     rule("GitHub token", r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,})"),
     rule("GitLab token", r"\bglpat-[A-Za-z0-9_-]{20,}"),
     rule("Slack token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
@@ -55,8 +61,13 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule {
         kind: "password or key",
-        pattern: r#"(?i)\b(?:password|passwd|passphrase|pwd|secret|api[_ -]?key|access[_ -]?key|auth[_ -]?token|access[_ -]?token|client[_ -]?secret|token)["']?\s*(?:[:=]|=>)\s*["']?(?P<secret>[^\s"',;]{6,200})"#,
+        pattern: r#"(?i)(?:\b|_)(?:passwor[dt]|passwd|passphrase|pwd|secret|api[_ -]?key|access[_ -]?key|auth[_ -]?token|access[_ -]?token|client[_ -]?secret|token)["']?\s*(?:[:=]|=>)\s*["']?(?P<secret>[^\s"',;]{6,200})"#,
         proof: Proof::Varied,
+    },
+    Rule {
+        kind: "bearer token",
+        pattern: r"(?i)\bbearer\s+(?P<secret>[a-z0-9._~+/-]{16,}=*)",
+        proof: Proof::Random,
     },
     Rule {
         kind: "payment card number",

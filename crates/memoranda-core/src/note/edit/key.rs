@@ -30,11 +30,13 @@ pub(super) fn set(draft: &Draft<'_>, key: &str, value: &MetaValue) -> Result<Str
         }
         Some(entry) => match value {
             // One plain value for another: a comment on the same line stays.
-            MetaValue::Text(text) if entry.inline => {
-                (base + entry.value_start..base + entry.end, scalar(text, Place::Block))
+            MetaValue::Text(_) | MetaValue::Plain(_) if entry.inline => {
+                (base + entry.value_start..base + entry.end, line(value))
             }
-            MetaValue::Text(text) if let Some(at) = empty_place(draft, base, entry) => {
-                (at..at, format!(" {}", scalar(text, Place::Block)))
+            MetaValue::Text(_) | MetaValue::Plain(_)
+                if let Some(at) = empty_place(draft, base, entry) =>
+            {
+                (at..at, format!(" {}", line(value)))
             }
             _ => {
                 // The key itself stays as it was written.
@@ -86,12 +88,25 @@ fn prove(
     let others = after.frontmatter.entries.iter().filter(|(name, _)| name != key);
     let body = draft.slice(draft.note.body.clone());
     let kept = edited.get(after.body.clone()) == Some(body) && others.eq(before);
-    if kept && after.frontmatter.get(key) == value {
+    if kept && after.frontmatter.get(key) == value.map(as_read).as_ref() {
         return Ok(edited);
     }
     let line = 1 + usize::from(draft.note.frontmatter.span.is_some());
     let message = "the other keys would not be read as before".to_owned();
     Err(EditError::KeyNotEditable { key: key.to_owned(), line, message })
+}
+
+/// A value as it is read once it is written.
+fn as_read(value: &MetaValue) -> MetaValue {
+    match value {
+        MetaValue::Plain(text) if text == "null" => MetaValue::Text(String::new()),
+        MetaValue::Text(text) | MetaValue::Plain(text) => MetaValue::Text(text.clone()),
+        MetaValue::List(items) => MetaValue::List(items.iter().map(as_read).collect()),
+        MetaValue::Map(entries) => {
+            let entries = entries.iter().map(|(key, value)| (key.clone(), as_read(value)));
+            MetaValue::Map(entries.collect())
+        }
+    }
 }
 
 /// How far the keys of a block are indented: usually not at all.
@@ -130,18 +145,12 @@ fn entry_lines(key: &str, value: &MetaValue, indent: &str, ending: &str) -> Stri
 fn write_entry(out: &mut String, key: &str, value: &MetaValue, indent: &str, ending: &str) {
     // Writing to a string cannot fail.
     let _ = match value {
-        MetaValue::Text(text) => {
-            write!(out, "{indent}{key}: {}{ending}", scalar(text, Place::Block))
+        MetaValue::Text(_) | MetaValue::Plain(_) => {
+            write!(out, "{indent}{key}: {}{ending}", line(value))
         }
         MetaValue::List(items) if !items.is_empty() => {
             let _ = write!(out, "{indent}{key}:{ending}");
-            items.iter().try_for_each(|item| {
-                let item = match item {
-                    MetaValue::Text(text) => scalar(text, Place::Block),
-                    MetaValue::List(_) | MetaValue::Map(_) => flow(item),
-                };
-                write!(out, "{indent}  - {item}{ending}")
-            })
+            items.iter().try_for_each(|item| write!(out, "{indent}  - {}{ending}", line(item)))
         }
         MetaValue::Map(entries) if !entries.is_empty() => {
             let _ = write!(out, "{indent}{key}:{ending}");
@@ -157,8 +166,18 @@ fn write_entry(out: &mut String, key: &str, value: &MetaValue, indent: &str, end
     };
 }
 
+/// A value on one line of a block.
+fn line(value: &MetaValue) -> String {
+    match value {
+        MetaValue::Text(text) => scalar(text, Place::Block),
+        MetaValue::Plain(text) => text.clone(),
+        MetaValue::List(_) | MetaValue::Map(_) => flow(value),
+    }
+}
+
 fn flow(value: &MetaValue) -> String {
     match value {
+        MetaValue::Plain(text) => text.clone(),
         MetaValue::Text(text) => scalar(text, Place::Flow),
         MetaValue::List(items) => {
             format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", "))

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::super::blocks::{Block, Holder, blocks};
 use super::super::{
-    Fact, NewObservation, NewRelation, Note, Observation, comment, observation, parse, rating,
-    relation,
+    Fact, NewObservation, NewRelation, Note, Observation, Rating, Relation, comment, observation,
+    parse, rating, relation, wording,
 };
 use super::section::{find, new_section};
 use super::splice::Draft;
@@ -48,13 +48,9 @@ pub(super) fn supersede(
             fact.supersedes.get_or_insert_with(|| gone.id.clone());
         }
     }
-    let struck = NewObservation {
-        category: old.category.clone(),
-        text: old.text.clone(),
-        context: old.context.clone(),
-        fact: gone,
-    };
-    let struck = observation::render_struck(&struck, &site.unknown);
+    // The words go into the history as they were written, whatever the grammar makes of them.
+    let written = draft.slice(site.stated.start..site.comment.start);
+    let struck = wording::struck(written, gone.as_ref(), &site.unknown);
     let history = list_splice(draft, HISTORY, &struck)?;
     let mut splices = vec![(site.stated, observation::render_observation(&new)), history];
     splices.sort_by_key(|(range, _)| range.start);
@@ -128,11 +124,17 @@ fn states(note: &Note, relation_type: &str, name: &str) -> bool {
     note.relations.iter().any(|r| r.relation_type == relation_type && r.name() == name)
 }
 
+/// Whether a line of its own says it, and not only a link somewhere in a text.
+fn declares(note: &Note, new: &NewRelation) -> bool {
+    let same = |r: &Relation| r.relation_type == new.relation_type && r.name() == new.target;
+    note.relations.iter().any(|r| r.is_stated && same(r))
+}
+
 pub(super) fn relate(draft: &Draft<'_>, new: &NewRelation) -> Result<String, EditError> {
     if new.target.trim().is_empty() {
         return Err(EditError::EmptyTarget);
     }
-    if states(&draft.note, &new.relation_type, &new.target) {
+    if declares(&draft.note, new) {
         return Ok(draft.text.to_owned());
     }
     let line = rating::render_relation(new);
@@ -140,10 +142,35 @@ pub(super) fn relate(draft: &Draft<'_>, new: &NewRelation) -> Result<String, Edi
     let at = splice.0.start;
     let edited = draft.splice(vec![splice]);
     let extra = usize::from(observation::read(&line).0.is_some());
-    if !states(&parse(&edited), &new.relation_type, &new.target) {
+    if !declares(&parse(&edited), new) {
         return Err(EditError::NotReadable { line: draft.lines.number_at(at) });
     }
     prove(draft, at, None, draft.note.observations.len() + extra, edited)
+}
+
+/// Writes anew what is known of a relation, in the comment at the end of its line.
+pub(super) fn rate(draft: &Draft<'_>, new: &NewRelation) -> Result<String, EditError> {
+    let blocks = blocks(draft.text, &draft.note.body);
+    let sites = parse::sites(draft.text, &draft.lines, &blocks);
+    let site = sites.into_iter().find(|site| {
+        let relation = &site.relation;
+        let same = relation.relation_type == new.relation_type && relation.name() == new.target;
+        same && relation.rating.is_some()
+    });
+    let Some((site, old)) = site.and_then(|site| Some((site.block, site.relation.rating?))) else {
+        let (relation_type, target) = (new.relation_type.clone(), new.target.clone());
+        return Err(EditError::RelationMissing { relation_type, target });
+    };
+    let line = draft.slice(site.clone());
+    let (stated, _) = rating::split(line);
+    let known = Rating {
+        time: new.time.or(old.time),
+        confidence: new.confidence.or(old.confidence),
+        importance: new.importance.or(old.importance),
+        ..old
+    };
+    let comment = site.start + stated.len()..site.start + line.trim_end().len();
+    Ok(draft.splice(vec![(comment, format!(" {}", rating::write(&known)))]))
 }
 
 pub(super) fn remove_relation(
@@ -157,11 +184,15 @@ pub(super) fn remove_relation(
         let next = observations.partition_point(|o| o.span.end < range.start);
         observations.get(next).is_some_and(|o| o.span.contains(&range.start))
     };
+    let mut sites = parse::sites(draft.text, &draft.lines, &blocks);
+    sites.retain(|site| {
+        site.relation.relation_type == relation_type && site.relation.name() == target
+    });
+    // Where a line of its own states it, that line goes, and what only mentions it stays.
+    let is_stated = sites.iter().any(|site| site.relation.is_stated);
+    sites.retain(|site| !is_stated || site.relation.is_stated);
     let mut splices: Vec<(Range<usize>, String)> = Vec::new();
-    for site in parse::sites(draft.text, &draft.lines, &blocks) {
-        if site.relation.relation_type != relation_type || site.relation.name() != target {
-            continue;
-        }
+    for site in sites {
         let block = draft.slice(site.block.clone()).trim();
         let link = draft.slice(site.relation.span.clone());
         let alone = site.typed || block.strip_prefix('!').unwrap_or(block) == link;
@@ -223,14 +254,11 @@ fn locate<'d>(draft: &'d Draft<'_>, which: &FactRef) -> Result<&'d Observation, 
         FactRef::Id(id) => observation.fact.as_ref().is_some_and(|fact| fact.id == *id),
         FactRef::Line(line) => observation.line == *line,
     };
-    let found: Vec<&Observation> = draft.note.observations.iter().filter(meant).collect();
-    match (found.as_slice(), which) {
-        ([one], _) => Ok(one),
-        ([], _) | (_, FactRef::Line(_)) => Err(EditError::ObservationMissing(which.clone())),
-        (several, FactRef::Id(id)) => Err(EditError::ObservationAmbiguous {
-            id: id.clone(),
-            lines: several.iter().map(|observation| observation.line).collect(),
-        }),
+    // An id stands on one line alone: what repeats it is read as a fact without one.
+    let mut found = draft.note.observations.iter().filter(meant);
+    match (found.next(), found.next()) {
+        (Some(one), None) => Ok(one),
+        _ => Err(EditError::ObservationMissing(which.clone())),
     }
 }
 

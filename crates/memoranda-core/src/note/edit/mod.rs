@@ -110,7 +110,13 @@ pub enum Edit {
         /// The relation.
         relation: NewRelation,
     },
-    /// Removes a relation: its list item, or the brackets of a link in running text.
+    /// Writes anew what is known of a relation that carries a comment; what is not given stays.
+    Rate {
+        /// The relation.
+        relation: NewRelation,
+    },
+    /// Removes a relation: its list item, or, if none states it, the brackets of links in running
+    /// text.
     RemoveRelation {
         /// What the link says; `links_to` for a plain link.
         relation_type: String,
@@ -144,6 +150,10 @@ pub enum FactRef {
     Line(usize),
 }
 
+fn listed(lines: &[usize]) -> String {
+    lines.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
+}
+
 /// Why an edit was not made. The text is as it was.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EditError {
@@ -151,7 +161,7 @@ pub enum EditError {
     #[error("the text to find is empty")]
     EmptyFind,
     /// The text to find occurs more or less often than expected.
-    #[error("expected {expected} occurrences, found {} (lines {lines:?})", lines.len())]
+    #[error("expected {expected} occurrences, found {} (lines {})", lines.len(), listed(lines))]
     WrongCount {
         /// How often it was expected.
         expected: usize,
@@ -167,7 +177,7 @@ pub enum EditError {
         candidates: Vec<String>,
     },
     /// Several sections have this heading.
-    #[error("several sections are called {section:?} (lines {lines:?})")]
+    #[error("several sections are called {section:?} (lines {})", listed(lines))]
     SectionAmbiguous {
         /// The heading as it was asked for.
         section: String,
@@ -177,14 +187,6 @@ pub enum EditError {
     /// No observation is meant by this.
     #[error("there is no observation {0:?}")]
     ObservationMissing(FactRef),
-    /// The same id stands on several lines.
-    #[error("the observation {id} is on several lines ({lines:?})")]
-    ObservationAmbiguous {
-        /// The id.
-        id: ObservationId,
-        /// The line of each.
-        lines: Vec<usize>,
-    },
     /// The observation is already struck out.
     #[error("the observation on line {line} is already superseded")]
     ObservationStruck {
@@ -263,6 +265,7 @@ pub fn apply(text: &str, edit: &Edit) -> Result<String, EditError> {
             list::add_relation(&draft, relation_type, target, context.as_deref())
         }
         Edit::Relate { relation } => list::relate(&draft, relation),
+        Edit::Rate { relation } => list::rate(&draft, relation),
         Edit::RemoveRelation { relation_type, target } => {
             list::remove_relation(&draft, relation_type, target)
         }
@@ -295,10 +298,12 @@ fn find_replace(
     if find.is_empty() {
         return Err(EditError::EmptyFind);
     }
+    // Callers see and send `\n`, whatever the file uses; taken to its letter, one that begins with
+    // it would leave half a line ending behind.
     let mut find = find.to_owned();
-    // Callers see and send `\n`, whatever the file uses.
-    if !draft.text.contains(&find) {
-        find = draft.with_endings(&find);
+    let adapted = draft.with_endings(&find);
+    if draft.text.contains(&adapted) {
+        find = adapted;
     }
     let places: Vec<usize> = draft.text.match_indices(&find).map(|(at, _)| at).collect();
     if places.len() != expected {

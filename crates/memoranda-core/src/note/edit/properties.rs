@@ -304,17 +304,26 @@ proptest! {
     }
 
     #[test]
-    fn what_a_fact_says_is_read_back_to_the_letter(said in "(\\PC|\n|<br>|<!--|~~|\\\\){1,40}") {
-        let said = said.trim();
-        prop_assume!(!said.is_empty());
-        let observation = NewObservation { fact: Some(fact_of("obs_A")), ..super::super::stated(said) };
+    fn what_a_fact_says_is_read_back_to_the_letter(first in said(), second in said()) {
+        use super::super::{content, plain, stated};
+        let observation = NewObservation { fact: Some(fact_of("obs_A")), ..stated(&first) };
         let edited = apply("# T\n", &Edit::AddObservation { section: None, observation });
         prop_assert!(edited.is_ok(), "{:?}", edited);
         let edited = edited.unwrap_or_default();
         let note = parse(&edited);
         prop_assert_eq!(note.observations.len(), 1, "{:?}", edited);
         prop_assert!(!note.observations[0].struck, "{:?}", edited);
-        prop_assert_eq!(super::super::content(&edited, &note.observations[0]), said, "{:?}", edited);
+        prop_assert_eq!(content(&edited, &note.observations[0]), plain(&first), "{:?}", edited);
+        // And once it is superseded, still.
+        let replacement = NewObservation { fact: Some(fact_of("obs_B")), ..stated(&second) };
+        let observation = FactRef::Id(ObservationId::parse("obs_A").unwrap());
+        let edited = apply(&edited, &Edit::SupersedeObservation { observation, replacement });
+        prop_assert!(edited.is_ok(), "{:?}", edited);
+        let edited = edited.unwrap_or_default();
+        let note = parse(&edited);
+        let read: Vec<_> =
+            note.observations.iter().map(|o| (content(&edited, o), o.struck)).collect();
+        prop_assert_eq!(read, [(plain(&second), false), (plain(&first), true)], "{:?}", edited);
     }
 
     #[test]
@@ -328,6 +337,13 @@ proptest! {
         prop_assert_eq!(clean_directory(&folder), folder.clone());
         prop_assert!(folder.is_empty() || crate::path::NotePath::parse(&folder).is_ok());
     }
+}
+
+/// What a caller may say as a fact.
+fn said() -> impl Strategy<Value = String> {
+    let pieces = "(\\PC|[\n\t\r()\\[\\]{}#~*_` ]|<br>|<!--|-->|~~|\\\\|\\[fact\\] |\\[a1\\] |\\[\\[B\\]\\]|#bm:links_to){1,40}";
+    prop_oneof![pieces, "[()]{1,3}[a-z ]{0,8}[()]{1,3}", any::<String>()]
+        .prop_filter("says something", |said| !super::super::plain(said).is_empty())
 }
 
 fn fact_of(id: &str) -> Fact {

@@ -1,5 +1,6 @@
 //! Edits by example: the text before, the edit, the text after.
 
+use super::super::{content, parse};
 use super::*;
 
 fn check(before: &str, edit: &Edit, after: &str) {
@@ -103,6 +104,7 @@ fn text_is_found_and_replaced() {
     check("a b a\n", &find_replace("a", "", 2), " b \n");
     check("aaaa", &find_replace("aa", "b", 2), "bb");
     check("a\nb\nc\n", &find_replace("a\nb", "x\ny", 1), "x\ny\nc\n");
+    check("a\nb\nc\n", &find_replace("\nb", "\nx", 1), "a\nx\nc\n");
     check_error("a", &find_replace("", "x", 1), &EditError::EmptyFind);
     let wrong = |lines: &[usize]| EditError::WrongCount { expected: 1, lines: lines.to_vec() };
     check_error("a\nb\na\n", &find_replace("a", "x", 1), &wrong(&[1, 3]));
@@ -318,7 +320,7 @@ fn facts_are_superseded_and_kept() {
     };
     let note = "## Observations\n- [d1] 1.1.0 #x (c) <!-- obs_A v1 2026-01-15T10:00:00Z k=v -->\n  more\n- [d1] other\n";
     let replacement = NewObservation { fact: Some(fact("obs_B", 2)), ..new("d1", "1.2.0") };
-    let after = "## Observations\n- [d1] 1.2.0 <!-- obs_B v2 supersedes obs_A -->\n  more\n- [d1] other\n\n## History\n- [d1] ~~1.1.0 #x~~ (c) <!-- obs_A v1 2026-01-15T10:00:00Z by obs_B k=v -->\n";
+    let after = "## Observations\n- [d1] 1.2.0 <!-- obs_B v2 supersedes obs_A -->\n  more\n- [d1] other\n\n## History\n- [d1] ~~1.1.0 #x (c)~~ <!-- obs_A v1 2026-01-15T10:00:00Z by obs_B k=v -->\n";
     check(note, &supersede(FactRef::Id(id("obs_A")), replacement.clone()), after);
     let struck = EditError::ObservationStruck { line: 7, by: Some(id("obs_B")) };
     check_error(after, &supersede(FactRef::Id(id("obs_A")), replacement.clone()), &struck);
@@ -342,6 +344,69 @@ fn facts_are_superseded_and_kept() {
     );
     let missing = EditError::ObservationMissing(FactRef::Id(id("obs_Z")));
     check_error(note, &supersede(FactRef::Id(id("obs_Z")), replacement), &missing);
+}
+
+#[test]
+fn superseded_words_stay_as_they_were_written() {
+    let check = |written: &str, struck: &str| {
+        let note = format!("- {written} <!-- obs_A v1 -->\n");
+        let replacement = NewObservation { fact: Some(fact("obs_B", 2)), ..new("d1", "new") };
+        let edit =
+            Edit::SupersedeObservation { observation: FactRef::Id(id("obs_A")), replacement };
+        let edited = apply(&note, &edit).unwrap();
+        let line = edited.lines().last().unwrap();
+        assert_eq!(line, format!("- {struck} <!-- obs_A v1 by obs_B -->"));
+        let (before, after) = (parse(&note), parse(&edited));
+        let (was, now) = (&before.observations[0], &after.observations[1]);
+        assert_eq!((&now.text, &now.context, now.struck), (&was.text, &was.context, true));
+        assert_eq!(content(&edited, now), content(&note, was));
+    };
+    check("[fact] Calls render(x)", "[fact] ~~Calls render(x)~~");
+    check("[fact] a(b(c))", "[fact] ~~a(b(c))~~");
+    check("[fact] [x](y)", "[fact] ~~[x](y)~~");
+    check("[fact] (all of it)", "[fact] ~~(all of it)~~");
+    check("[fact] a ~~b~~ c", "[fact] ~~a \\~\\~b\\~\\~ c~~");
+    check("[fact] \\~~all~~", "[fact] ~~\\\\\\~\\~all\\~\\~~~");
+    check("[fact] C:\\", "[fact] ~~C:\\\\~~");
+    check("[a1] x #t #bm:links_to", "[a1] ~~x #t #bm:links_to~~");
+    check("no category", "~~no category~~");
+}
+
+#[test]
+fn a_copied_line_is_a_fact_of_its_own() {
+    let note = "- [a1] one <!-- obs_A v1 -->\n- [a1] one <!-- obs_A v1 -->\n";
+    let read = parse(note);
+    assert_eq!(read.problems[0].message, "the fact obs_A is already on line 1");
+    assert!(read.observations[0].fact.is_some() && read.observations[1].fact.is_none());
+    let remove = |observation| Edit::RemoveObservation { observation };
+    check(note, &remove(FactRef::Id(id("obs_A"))), "- [a1] one <!-- obs_A v1 -->\n");
+    let set = Edit::SetFact { observation: FactRef::Line(2), fact: fact("obs_B", 1) };
+    check(note, &set, "- [a1] one <!-- obs_A v1 -->\n- [a1] one <!-- obs_B v1 -->\n");
+}
+
+#[test]
+fn a_relation_is_rated_anew_where_it_stands() {
+    let rate = |kind: &str, importance| Edit::Rate {
+        relation: NewRelation {
+            relation_type: kind.into(),
+            target: "A".into(),
+            time: None,
+            confidence: None,
+            importance,
+        },
+    };
+    check(
+        "- uses [[A]] (why) <!-- rel c=0.5 i=0.2 -->  \n- x [[B]]\n",
+        &rate("uses", Some(0.9)),
+        "- uses [[A]] (why) <!-- rel c=0.5 i=0.9 -->  \n- x [[B]]\n",
+    );
+    check(
+        "- \"x y\" [[A]] <!-- rel i=0.2 as=x%20%20y -->\n",
+        &rate("x  y", None),
+        "- \"x y\" [[A]] <!-- rel i=0.2 as=x%20%20y -->\n",
+    );
+    let missing = EditError::RelationMissing { relation_type: "uses".into(), target: "A".into() };
+    check_error("- uses [[A]]\n", &rate("uses", Some(0.9)), &missing);
 }
 
 #[test]
@@ -381,6 +446,7 @@ fn relations_are_added_and_removed() {
     check(note, &remove("links_to", "A"), &note.replace("[[A|it]]", "it"));
     check(note, &remove("links_to", "C"), &note.replace("![[C]]", "C"));
     check("- [[A]]\n- [[B]]\n", &remove("links_to", "A"), "- [[B]]\n");
+    check("See [[A]].\n\n- [[A]]\n- x\n", &remove("links_to", "A"), "See [[A]].\n\n- x\n");
     check("- [t1] [[A]]\n", &remove("[t1]", "A"), "- [t1] A\n");
     check(
         "x\n\n## History\n",

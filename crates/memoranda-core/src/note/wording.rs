@@ -1,0 +1,190 @@
+//! A caller's words as a fact's line, and back to the letter. What would mean something else to
+//! the grammar is marked by a backslash; what is struck out keeps its words as they were written.
+
+use std::borrow::Cow;
+
+use super::observation::{NewObservation, category_of, split_context, without_empty_brackets};
+use super::{Fact, Observation, comment};
+
+/// The category of facts that name none.
+const FACT: &str = "fact";
+
+/// Words as a fact keeps them: with blanks for control characters, none at the ends, and every
+/// line ended alike.
+pub fn plain(words: &str) -> String {
+    let plain = words.replace("\r\n", "\n").replace('\r', "\n");
+    plain.replace(|c: char| c.is_control() && c != '\n', " ").trim().to_owned()
+}
+
+/// A fact as it is written for a caller's words; [`content`] gives back what [`plain`] makes of
+/// them, to the letter.
+pub fn stated(words: &str) -> NewObservation {
+    let text = escape(&plain(words));
+    let (category, text) = match category_of(&text) {
+        // Words that begin with a category of their own keep it.
+        Some((category, start))
+            if category != FACT && text.get(..start) == Some(&format!("[{category}] ")) =>
+        {
+            (category.to_owned(), text.get(start..).unwrap_or_default().to_owned())
+        }
+        _ => (FACT.to_owned(), text),
+    };
+    let text = match backslashes_before(&text, "~~") {
+        Some(_) => format!("\\{text}"),
+        None => text,
+    };
+    NewObservation { category: Some(category), text, context: None, fact: None }
+}
+
+/// What a fact says in full, as a caller said it: category (other than `fact`), text and context.
+pub fn content(text: &str, observation: &Observation) -> String {
+    let line = text.get(observation.span.clone()).unwrap_or_default();
+    let (said, _) = comment::split(without_list_mark(line).trim_end());
+    let (category, head, said) = split_head(said.trim());
+    let said = if observation.struck { before_strike(said) } else { Cow::Borrowed(said) };
+    let said = match backslashes_before(&said, "~~") {
+        Some(1..) => said.get(1..).unwrap_or_default(),
+        _ => &said,
+    };
+    match category {
+        Some(FACT) => unescape(said),
+        _ => unescape(&format!("{head}{said}")),
+    }
+}
+
+/// A fact's line as the history keeps it: its words as they were written, struck out.
+pub(crate) fn struck(written: &str, fact: Option<&Fact>, unknown: &[String]) -> String {
+    let (category, head, text) = split_head(written.trim());
+    let lines: Vec<&str> =
+        text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect();
+    let text = format!("~~{}~~", mark_tildes(&lines.join(" ")));
+    let is_tagged = text.split_whitespace().any(|word| word.starts_with('#'));
+    let head = match category {
+        Some(category) if head.contains(['\n', '\r']) => format!("[{category}] "),
+        Some(_) => head.to_owned(),
+        // Without a category, a tag or a comment it would be no fact any more.
+        None if fact.is_none() && !is_tagged => "[note] ".to_owned(),
+        None => head.to_owned(),
+    };
+    match fact {
+        Some(fact) => format!("{head}{text} {}", comment::write(fact, unknown)),
+        None => format!("{head}{text}"),
+    }
+}
+
+/// What stands between the marks of a text that is struck out as a whole.
+pub(crate) fn unstruck(text: &str) -> Option<String> {
+    let inner = text.strip_prefix("~~")?.strip_suffix("~~")?.trim();
+    (!inner.is_empty() && !inner.contains("~~")).then(|| unmark_tildes(inner))
+}
+
+/// What a struck text said; people may leave the context out of the strike.
+fn before_strike(said: &str) -> Cow<'_, str> {
+    if let Some(inner) = unstruck(said) {
+        return Cow::Owned(inner);
+    }
+    let (text, context) = split_context(said);
+    match (unstruck(text), context) {
+        (Some(inner), Some(context)) => Cow::Owned(format!("{inner} ({context})")),
+        (Some(inner), None) => Cow::Owned(inner),
+        (None, _) => Cow::Borrowed(said),
+    }
+}
+
+/// The category, the brackets around it with the blanks behind them, and the words.
+fn split_head(said: &str) -> (Option<&str>, &str, &str) {
+    let (category, start) = match category_of(said) {
+        Some((category, start)) => (Some(category), start),
+        None => (None, said.len() - without_empty_brackets(said).len()),
+    };
+    let (head, words) = said.split_at_checked(start).unwrap_or(("", said));
+    (category, head, words)
+}
+
+fn without_list_mark(line: &str) -> &str {
+    let line = line.trim_start();
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let mark = if rest.len() < line.len() { &['.', ')'][..] } else { &['-', '*', '+'][..] };
+    match rest.strip_prefix(mark) {
+        Some(rest) if rest.starts_with([' ', '\t']) => rest.trim_start(),
+        _ => line,
+    }
+}
+
+/// What would begin a line or a comment is marked by a backslash; a line break is written as
+/// Markdown's readers show it.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let marked =
+            ["<br>", "<!--"].iter().find_map(|mark| Some((backslashes_before(rest, mark)?, *mark)));
+        if let Some((count, mark)) = marked {
+            out.extend(std::iter::repeat_n('\\', 2 * count + 1));
+            out.push_str(mark);
+            rest = rest.get(count + mark.len()..).unwrap_or_default();
+        } else if let Some(count) = backslashes_before(rest, "\n") {
+            out.extend(std::iter::repeat_n('\\', 2 * count));
+            out.push_str("<br>");
+            rest = rest.get(count + 1..).unwrap_or_default();
+        } else {
+            out.push(c);
+            rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        }
+    }
+    out
+}
+
+fn unescape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let marked =
+            ["<br>", "<!--"].iter().find_map(|mark| Some((backslashes_before(rest, mark)?, *mark)));
+        if let Some((count, mark)) = marked {
+            out.extend(std::iter::repeat_n('\\', count / 2));
+            out.push_str(if mark == "<br>" && count % 2 == 0 { "\n" } else { mark });
+            rest = rest.get(count + mark.len()..).unwrap_or_default();
+        } else {
+            out.push(c);
+            rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        }
+    }
+    out
+}
+
+/// Every tilde gets a backslash, and backslashes before one, or before the closing mark, two.
+fn mark_tildes(text: &str) -> String {
+    tildes(text, |count| 2 * count + 1, |count| 2 * count)
+}
+
+fn unmark_tildes(text: &str) -> String {
+    // An odd backslash before the closing mark was not written here: it stands for itself.
+    tildes(text, |count| count / 2, |count| count.div_ceil(2))
+}
+
+/// The text with other numbers of backslashes before each tilde and at its end.
+fn tildes(text: &str, before: fn(usize) -> usize, at_end: fn(usize) -> usize) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut count = 0;
+    for c in text.chars() {
+        match c {
+            '\\' => {
+                count += 1;
+                continue;
+            }
+            '~' => out.extend(std::iter::repeat_n('\\', before(count))),
+            _ => out.extend(std::iter::repeat_n('\\', count)),
+        }
+        out.push(c);
+        count = 0;
+    }
+    out.extend(std::iter::repeat_n('\\', at_end(count)));
+    out
+}
+
+/// How many backslashes a text begins with, if this follows them.
+fn backslashes_before(text: &str, mark: &str) -> Option<usize> {
+    let rest = text.trim_start_matches('\\');
+    rest.starts_with(mark).then_some(text.len() - rest.len())
+}

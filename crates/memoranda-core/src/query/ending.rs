@@ -1,0 +1,66 @@
+//! Words that begin in a given way but whose stem does not, because it is shorter: `configurati`
+//! begins `configuration`, and that is indexed as `configur`.
+
+use crate::porter::porter;
+use crate::words::fold;
+
+/// Endings that stemming takes off, whole or in part.
+const ENDINGS: &[&str] = &[
+    "ability", "able", "ably", "aliz", "ally", "alism", "ality", "ance", "ancy", "ant", "ate",
+    "ational", "ation", "ations", "ative", "ator", "ed", "ement", "ence", "ency", "ent", "er",
+    "ers", "es", "ful", "fulness", "ibility", "ible", "ically", "icate", "ical", "ier", "ies",
+    "iest", "ily", "iness", "ing", "ings", "ion", "ions", "ism", "ition", "ity", "ive", "iveness",
+    "ization", "izations", "ize", "izer", "ly", "ment", "ments", "ness", "ous", "ously", "ousness",
+    "s", "tional", "y",
+];
+/// A shorter stem says too little: `app` does not ask for `ap`.
+const SHORTEST: usize = 3;
+
+/// Words with this beginning, one for each stem that the beginning is not a beginning of.
+pub fn completed(begin: &str) -> Vec<String> {
+    let begin = fold(begin).into_owned();
+    let mut found: Vec<(String, String)> = Vec::new();
+    let mut add = |tail: &str| {
+        let word = format!("{begin}{tail}");
+        let stem = porter(&word);
+        let is_new = found.iter().all(|(known, _)| *known != stem);
+        if is_new && stem.len() >= SHORTEST && !stem.starts_with(&begin) {
+            found.push((stem, word));
+        }
+    };
+    add("");
+    for ending in ENDINGS {
+        // The beginning may stop within the ending.
+        for (at, _) in ending.char_indices() {
+            let (head, tail) = ending.split_at(at);
+            if begin.ends_with(head) {
+                add(tail);
+            }
+        }
+    }
+    found.into_iter().map(|(_, word)| word).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(begin: &str, expected: &[&str]) {
+        let stems: Vec<String> = completed(begin).iter().map(|word| porter(word)).collect();
+        let is_found = |stem: &&str| stems.iter().any(|found| found == stem);
+        assert!(expected.iter().all(is_found), "{begin}: {stems:?}");
+        assert!(!expected.is_empty() || stems.is_empty(), "{begin}: {stems:?}");
+    }
+
+    #[test]
+    fn beginnings_lead_to_shorter_stems() {
+        check("runn", &["run"]);
+        check("configurati", &["configur"]);
+        check("organizat", &["organ"]);
+        check("Happy", &["happi"]);
+        check("app", &[]);
+        check("post", &[]);
+        check("", &[]);
+        check("東", &[]);
+    }
+}
