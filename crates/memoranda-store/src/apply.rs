@@ -1,5 +1,8 @@
 //! Doing one file's part of a change, so that it can be taken back.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use memoranda_core::id::{CommitId, ContentHash};
 use memoranda_core::path::NotePath;
 
@@ -8,6 +11,63 @@ use crate::files::{FileStat, Folder, Found, HardLinks, Root, Swapped};
 
 /// An editor that saves more often than this while a change is taken back is let win.
 const MAX_EXCHANGES: usize = 100;
+
+/// A change may concern more folders than a process may have files open.
+const MAX_OPEN: usize = 16;
+
+/// The folders of a change: those used last are open, and those that were made for it are known.
+#[derive(Default)]
+pub(crate) struct Folders<'a> {
+    open: RefCell<Vec<(&'a Root, String, Rc<Folder>)>>,
+    made: RefCell<Vec<(&'a Root, String)>>,
+}
+
+impl<'a> Folders<'a> {
+    /// The folder that holds a file; `None` if it does not exist.
+    fn of(&self, root: &'a Root, path: &NotePath) -> Result<Option<Rc<Folder>>> {
+        self.opened(root, path, || root.folder(path))
+    }
+
+    /// The folder that holds a file, made if need be.
+    fn make(&self, root: &'a Root, path: &NotePath) -> Result<()> {
+        let making = || {
+            let mut made = Vec::new();
+            let folder = root.make_folder_noting(path, &mut made);
+            self.made.borrow_mut().extend(made.into_iter().map(|name| (root, name)));
+            folder.map(Some)
+        };
+        self.opened(root, path, making).map(|_| ())
+    }
+
+    fn opened(
+        &self,
+        root: &'a Root,
+        path: &NotePath,
+        open: impl FnOnce() -> Result<Option<Folder>>,
+    ) -> Result<Option<Rc<Folder>>> {
+        let name = path.parent().unwrap_or_default();
+        let mut known = self.open.borrow_mut();
+        let is_it = |(of, at, _): &(&Root, String, _)| std::ptr::eq(*of, root) && at == name;
+        if let Some((_, _, folder)) = known.iter().find(|entry| is_it(entry)) {
+            return Ok(Some(folder.clone()));
+        }
+        let Some(folder) = open()?.map(Rc::new) else { return Ok(None) };
+        if known.len() == MAX_OPEN {
+            known.remove(0);
+        }
+        known.push((root, name.to_owned(), folder.clone()));
+        Ok(Some(folder))
+    }
+
+    /// Removes the folders that were made, if nothing is in them: the change was not made.
+    pub(crate) fn unmake(&self) {
+        for (root, name) in self.made.borrow().iter().rev() {
+            if let Ok(folder) = NotePath::parse(name) {
+                root.prune(&folder);
+            }
+        }
+    }
+}
 
 /// What is to become of a file.
 pub(crate) enum Placing<'a> {
@@ -59,8 +119,6 @@ pub(crate) struct Apply<'a> {
     before: Option<&'a Found>,
     placing: Placing<'a>,
     temporary: String,
-    folder: Option<Folder>,
-    source_folder: Option<Folder>,
     done: Done,
 }
 
@@ -79,16 +137,7 @@ impl<'a> Apply<'a> {
         placing: Placing<'a>,
     ) -> Self {
         let temporary = temporary_name(id, n);
-        Self {
-            root,
-            path,
-            before,
-            placing,
-            temporary,
-            folder: None,
-            source_folder: None,
-            done: Done::Nothing,
-        }
+        Self { root, path, before, placing, temporary, done: Done::Nothing }
     }
 
     pub(crate) fn path(&self) -> &NotePath {
@@ -119,26 +168,19 @@ impl<'a> Apply<'a> {
     }
 
     /// What the system says of the file afterwards.
-    pub(crate) fn stat(&self) -> Result<Option<FileStat>> {
-        match &self.folder {
+    pub(crate) fn stat(&self, folders: &Folders<'a>) -> Result<Option<FileStat>> {
+        match folders.of(self.root, self.path)? {
             Some(folder) => folder.stat(self.path.file_name()).map_err(|e| self.failed(e)),
             None => Ok(None),
         }
     }
 
     /// Writes what is new under the temporary name; makes the folder if need be.
-    pub(crate) fn write_beside(&mut self) -> Result<()> {
-        self.folder = Some(match &self.placing {
-            Placing::Put { .. } | Placing::Move { .. } => self.root.make_folder(self.path)?,
-            Placing::Remove => match self.root.folder(self.path)? {
-                Some(folder) => folder,
-                None => return Ok(()),
-            },
-        });
-        if let Placing::Move { from, .. } = &self.placing {
-            self.source_folder = self.root.folder(from)?;
+    pub(crate) fn write_beside(&self, folders: &Folders<'a>) -> Result<()> {
+        if let Placing::Put { .. } | Placing::Move { .. } = &self.placing {
+            folders.make(self.root, self.path)?;
         }
-        let Some(folder) = &self.folder else { return Ok(()) };
+        let Some(folder) = folders.of(self.root, self.path)? else { return Ok(()) };
         let written = match &self.placing {
             Placing::Put { content, mode, .. } => {
                 folder.write_temporary(&self.temporary, content, *mode)
@@ -152,8 +194,9 @@ impl<'a> Apply<'a> {
     }
 
     /// Lets the change be seen.
-    pub(crate) fn apply(&mut self) -> Result<Applied> {
-        let Some(folder) = &self.folder else { return Ok(Applied::Raced) };
+    pub(crate) fn apply(&mut self, folders: &Folders<'a>) -> Result<Applied> {
+        let Some(folder) = folders.of(self.root, self.path)? else { return Ok(Applied::Raced) };
+        let source_folder = self.source_folder(folders)?;
         let name = self.path.file_name();
         let done = match &self.placing {
             Placing::Put { .. } if self.before.is_none() => {
@@ -165,8 +208,8 @@ impl<'a> Apply<'a> {
                     Swapped::Replaced => Done::Replaced,
                 })
             }
-            Placing::Remove => folder.take(folder, name, &self.temporary).map(|()| Done::SetAside),
-            Placing::Move { from, source, hash, .. } => match &self.source_folder {
+            Placing::Remove => folder.take(&folder, name, &self.temporary).map(|()| Done::SetAside),
+            Placing::Move { from, source, hash, .. } => match &source_folder {
                 None => return Ok(Applied::Raced),
                 Some(source_folder) if source == hash => {
                     folder.take(source_folder, from.file_name(), name).map(|()| Done::Moved)
@@ -185,34 +228,35 @@ impl<'a> Apply<'a> {
             Err(e) if is_race(&e) => return Ok(Applied::Raced),
             Err(e) => return Err(self.failed(e)),
         }
-        Ok(if self.displaced_as_read()? { Applied::Yes } else { Applied::Raced })
+        Ok(if self.displaced_as_read(folders)? { Applied::Yes } else { Applied::Raced })
     }
 
     /// Whether what is no longer under its name is what had been read.
-    fn displaced_as_read(&self) -> Result<bool> {
-        let (folder, name, expected) = match (&self.done, &self.placing) {
+    fn displaced_as_read(&self, folders: &Folders<'a>) -> Result<bool> {
+        let (path, name, expected) = match (&self.done, &self.placing) {
             (Done::Swapped | Done::SetAside, _) => {
-                (&self.folder, self.temporary.as_str(), self.before.map(|found| found.hash))
+                (self.path, self.temporary.as_str(), self.before.map(|found| found.hash))
             }
             (Done::Moved, Placing::Move { source, .. }) => {
-                (&self.folder, self.path.file_name(), Some(*source))
+                (self.path, self.path.file_name(), Some(*source))
             }
-            (Done::MovedAndSetAside, Placing::Move { source, .. }) => {
-                (&self.source_folder, self.temporary.as_str(), Some(*source))
+            (Done::MovedAndSetAside, Placing::Move { from, source, .. }) => {
+                (*from, self.temporary.as_str(), Some(*source))
             }
             _ => return Ok(true),
         };
-        let Some(folder) = folder else { return Ok(false) };
+        let Some(folder) = folders.of(self.root, path)? else { return Ok(false) };
         let found = folder.read(name, HardLinks::Allow).map_err(|e| self.failed(e))?;
         Ok(found.map(|found| found.hash) == expected)
     }
 
     /// Puts everything back as it was.
-    pub(crate) fn undo(&self) -> Result<()> {
-        let Some(folder) = &self.folder else { return Ok(()) };
+    pub(crate) fn undo(&self, folders: &Folders<'a>) -> Result<()> {
+        let Some(folder) = folders.of(self.root, self.path)? else { return Ok(()) };
+        let (folder, source_folder) = (&*folder, self.source_folder(folders)?);
         let name = self.path.file_name();
         let from = self.from().map(NotePath::file_name);
-        let undone = match (self.done, &self.source_folder, from) {
+        let undone = match (self.done, &source_folder, from) {
             (Done::Nothing, _, _) => Ok(()),
             (Done::Placed, _, _) => self.withdraw(folder),
             (Done::Swapped, _, _) => self.swap_back(folder),
@@ -288,24 +332,28 @@ impl<'a> Apply<'a> {
     }
 
     /// Lets go of what was displaced: the log has it.
-    pub(crate) fn finish(&self) {
+    pub(crate) fn finish(&self, folders: &Folders<'a>) {
         let folder = match self.done {
-            Done::Swapped | Done::SetAside => &self.folder,
-            Done::MovedAndSetAside => &self.source_folder,
-            Done::Nothing | Done::Placed | Done::Replaced | Done::Moved => &None,
+            Done::Swapped | Done::SetAside => folders.of(self.root, self.path),
+            Done::MovedAndSetAside => self.source_folder(folders),
+            Done::Nothing | Done::Placed | Done::Replaced | Done::Moved => Ok(None),
         };
-        if let Some(folder) = folder {
+        if let Ok(Some(folder)) = folder {
             folder.remove_quietly(&self.temporary);
         }
     }
 
     /// Removes what was written beside, after nothing was changed or everything was put back.
-    pub(crate) fn discard(&self) {
-        if let (Some(folder), Placing::Put { .. } | Placing::Move { .. }) =
-            (&self.folder, &self.placing)
+    pub(crate) fn discard(&self, folders: &Folders<'a>) {
+        if let (Ok(Some(folder)), Placing::Put { .. } | Placing::Move { .. }) =
+            (folders.of(self.root, self.path), &self.placing)
         {
             folder.remove_quietly(&self.temporary);
         }
+    }
+
+    fn source_folder(&self, folders: &Folders<'a>) -> Result<Option<Rc<Folder>>> {
+        self.from().map_or(Ok(None), |from| folders.of(self.root, from))
     }
 
     fn failed(&self, source: std::io::Error) -> StoreError {

@@ -1,14 +1,45 @@
-//! Files beside the notes that are none: diagnostics, and the rules that keep them out of the
-//! notes. They are in no history and in no search, so losing one loses nothing.
+//! What is no part of the history: the times of files, and files beside the notes that are none,
+//! diagnostics and the rules that keep them out of the notes. Losing one of these loses nothing.
 
-use memoranda_core::id::ProjectName;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 
 use crate::error::{Doing as _, Result, StoreError};
 use crate::files::TEMPORARY_PREFIX;
+use crate::index::Batch;
 use crate::{Inner, clock};
 
 impl Inner {
+    /// Sets the times of files, as far as they hold what the caller wrote.
+    pub(crate) fn set_modified(
+        &self,
+        files: &[(ProjectName, NotePath, ContentHash, Timestamp)],
+    ) -> Result<()> {
+        self.with_session(|session| {
+            let transaction = session.db.unchecked_transaction()?;
+            let mut batch = Batch::new(session.db);
+            for (project, path, hash, time) in files {
+                let root = self.vault.project(project.as_str())?.root()?;
+                let (Some(found), Some(folder)) = (root.read(path)?, root.folder(path)?) else {
+                    continue;
+                };
+                let after = u64::try_from(time.as_millisecond()).ok().map(Duration::from_millis);
+                if let (Some(after), true) = (after, found.hash == *hash) {
+                    folder
+                        .set_modified_at(path.file_name(), after)
+                        .doing(|| format!("set the time of {path}"))?;
+                    self.refresh(&mut batch, project, path)?;
+                }
+            }
+            batch.finish()?;
+            transaction.commit()?;
+            Ok(())
+        })
+    }
+
     /// Writes a file that the rules of its project leave out, into a folder that is there; any other
     /// is refused.
     pub(crate) fn put_aside(

@@ -13,7 +13,7 @@ use memoranda_core::change::{
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 
-use crate::apply::{Applied, Apply, Placing};
+use crate::apply::{Applied, Apply, Folders, Placing};
 use crate::clock;
 use crate::error::{Result, StoreError};
 use crate::faults::{self, Step};
@@ -353,17 +353,22 @@ fn check_new_name(session: &Session<'_>, step: &Step1<'_>, from: Option<&NotePat
 }
 
 /// Writes beside, forces the log, exchanges, and indexes; or takes everything back.
-fn perform(
+fn perform<'a>(
     session: &mut Session<'_>,
     change: &Change,
     roots: &HashMap<ProjectName, Root>,
     observed: Option<(Record, Body)>,
-    plan: Plan<'_>,
+    plan: Plan<'a>,
 ) -> Result<Made> {
     let Plan { record, body, mut applies, digests, project_rows } = plan;
+    let folders = Folders::default();
+    let discard = |applies: &[Apply<'a>]| {
+        applies.iter().for_each(|apply| apply.discard(&folders));
+        folders.unmake();
+    };
     for n in 0..applies.len() {
-        if let Err(e) = applies[n].write_beside() {
-            applies[..=n].iter().for_each(Apply::discard);
+        if let Err(e) = applies[n].write_beside(&folders) {
+            discard(&applies[..=n]);
             return Err(e);
         }
     }
@@ -373,7 +378,7 @@ fn perform(
     let placed = match session.log.append(&records) {
         Ok(placed) => placed,
         Err(e) => {
-            applies.iter().for_each(Apply::discard);
+            discard(&applies);
             if let StoreError::Halted(reason) = &e {
                 *session.halted = Some(reason.clone());
             }
@@ -381,19 +386,19 @@ fn perform(
         }
     };
     for n in 0..applies.len() {
-        let applied = applies[n].apply();
+        let applied = applies[n].apply(&folders);
         if matches!(applied, Ok(Applied::Yes)) {
             continue;
         }
-        let undone = applies[..=n].iter().rev().try_for_each(Apply::undo);
+        let undone = applies[..=n].iter().rev().try_for_each(|apply| apply.undo(&folders));
         if let Err(e) = undone.and_then(|()| session.log.retract(start)) {
             *session.halted = Some(e.to_string());
             return Err(e);
         }
-        applies.iter().for_each(Apply::discard);
+        discard(&applies);
         return applied.map(|_| Made::Raced);
     }
-    applies.iter().for_each(Apply::finish);
+    applies.iter().for_each(|apply| apply.finish(&folders));
     // Folders carry nothing that could be lost; one that cannot be made now is made by the next
     // file in it.
     settle_folders(change, roots).ok();
@@ -401,7 +406,7 @@ fn perform(
     // log is applied again, which changes nothing, and a lagging index catches up before a read.
     faults::at(Step::Applied).ok();
     session.held.set_applied(session.log.end()).ok();
-    let indexed = index(session, &placed, &applies, &digests, &project_rows);
+    let indexed = index(session, &placed, &applies, &folders, &digests, &project_rows);
     session.inner.note_written(records.iter().map(|(_, body)| body.as_bytes().len()).sum());
     if let Err(e) = indexed
         && e.is_index_damage()
@@ -427,10 +432,11 @@ fn settle_folders(change: &Change, roots: &HashMap<ProjectName, Root>) -> Result
     Ok(())
 }
 
-fn index(
+fn index<'a>(
     session: &Session<'_>,
     placed: &[Placed],
-    applies: &[Apply<'_>],
+    applies: &[Apply<'a>],
+    folders: &Folders<'a>,
     digests: &[Option<Digest>],
     project_rows: &[i64],
 ) -> Result<()> {
@@ -446,7 +452,7 @@ fn index(
         if let Some(from) = apply.from() {
             batch.remove(*project, from)?;
         }
-        match (apply.content(), apply.stat()?) {
+        match (apply.content(), apply.stat(folders)?) {
             (Some((bytes, hash)), Some(stat)) if !apply.is_ignored() => {
                 let first_seen_ms =
                     history::head(session.db, *project, apply.path())?.map(|head| head.first_ms);

@@ -1,6 +1,7 @@
 //! What can go wrong beneath the engine, each with the value concerned.
 
 use std::io;
+use std::path::PathBuf;
 
 use memoranda_core::id::{CommitId, ContentHash, ProjectName};
 
@@ -71,6 +72,18 @@ pub enum StoreError {
         /// Why not.
         reason: String,
     },
+    /// A project has files in the vault that another folder of its name would hide.
+    #[error(
+        "project {name} holds files in the vault ({hidden} of {}) that would no longer be seen", .at.display()
+    )]
+    ProjectHidden {
+        /// The project.
+        name: ProjectName,
+        /// Its folder.
+        at: PathBuf,
+        /// How many files.
+        hidden: usize,
+    },
     /// The name on disk is a symbolic link, a hard link or a special file.
     #[error("{path:?} is {what}, and is neither followed nor replaced")]
     NotAFile {
@@ -124,6 +137,9 @@ pub enum StoreError {
     /// A failed write could not be undone; a new start completes it from the log.
     #[error("an earlier write failed half-way ({0}); restart to complete it from the log")]
     Halted(String),
+    /// The store was closed while the files were looked at.
+    #[error("the vault was closed before every file was looked at; the next start goes on")]
+    Closing,
     /// SQLite failed.
     #[error("the index failed: {0}")]
     Index(#[from] rusqlite::Error),

@@ -4,12 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use memoranda_core::graph::{LinkCandidate, Neighbourhood, Route, neighbours};
-use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::id::{ObservationId, ProjectName};
 use memoranda_core::path::NotePath;
 
 use crate::Store;
 use crate::error::Result;
-use crate::index::{self, FolderFact, FolderSum, NodeRow, nodes};
+use crate::index::nodes::{self, FileThen, NamedNote};
+use crate::index::ties::{self, Ties};
+use crate::index::{self, FileSummary, FolderFact, FolderSum, NodeRow};
 
 /// A folder, and the questions that can be asked about the notes directly in it.
 pub struct Folder<'s> {
@@ -56,14 +58,41 @@ impl Folder<'_> {
         self.store.inner.ask(|db| nodes::days(db, &self.project, &self.folder, since))
     }
 
-    /// How many relations lead to each of these notes.
-    pub fn incoming(&self, of: &[NodeRow]) -> Result<HashMap<i64, u64>> {
-        self.store.inner.ask(|db| nodes::incoming(db, of))
+    /// How these notes, which are all of the folder, hang together.
+    pub fn ties(&self, of: &[NodeRow]) -> Result<Ties> {
+        self.store.inner.ask(|db| ties::ties(db, of))
     }
 
-    /// Those of these notes that state a relation to something that is not there.
-    pub fn unbound(&self, of: &[NodeRow]) -> Result<HashSet<i64>> {
-        self.store.inner.ask(|db| nodes::unbound(db, of))
+    /// The names that a note is tied to in the folder, either way, each once.
+    pub fn tied(&self, file: i64, limit: usize) -> Result<Vec<String>> {
+        self.store.inner.ask(|db| ties::tied(db, &self.project, &self.folder, file, limit))
+    }
+
+    /// The notes directly in the folder, by path.
+    pub fn page(&self, limit: usize, offset: usize) -> Result<Vec<FileSummary>> {
+        self.store.inner.ask(|db| nodes::page(db, &self.project, &self.folder, limit, offset))
+    }
+
+    /// The notes by path that somebody wants to keep: at most `limit`, from the one numbered
+    /// `offset` on, and the number of the first that was not looked at.
+    pub fn entries(
+        &self,
+        limit: usize,
+        offset: usize,
+        keep: impl Fn(&NamedNote) -> bool,
+    ) -> Result<(Vec<NamedNote>, Option<usize>)> {
+        let page = (limit, offset);
+        self.store.inner.ask(|db| nodes::entries(db, &self.project, &self.folder, page, &keep))
+    }
+
+    /// The notes that were last changed between two times.
+    pub fn changed_between(
+        &self,
+        start: Option<Timestamp>,
+        end: Option<Timestamp>,
+    ) -> Result<HashSet<i64>> {
+        let ask = |db: &_| nodes::changed_between(db, &self.project, &self.folder, start, end);
+        self.store.inner.ask(ask)
     }
 
     /// When the oldest note was made, and the newest was last changed.
@@ -102,9 +131,30 @@ impl Folder<'_> {
         self.store.inner.ask(|db| nodes::holding(db, &self.project, &self.folder, text, limit))
     }
 
-    /// The files as they were at a time, by path.
-    pub fn as_of(&self, time: Timestamp) -> Result<Vec<(NotePath, ContentHash)>> {
+    /// The files as they were at a time, by path; those of the folders below too.
+    pub fn as_of(&self, time: Timestamp) -> Result<Vec<FileThen>> {
         self.store.inner.ask(|db| nodes::folder_as_of(db, &self.project, &self.folder, time))
+    }
+
+    /// When a file was first known, and last changed before a time.
+    pub fn times_then(
+        &self,
+        path: &NotePath,
+        time: Timestamp,
+    ) -> Result<Option<(Timestamp, Timestamp)>> {
+        self.store.inner.ask(|db| nodes::times_then(db, &self.project, path, time))
+    }
+
+    /// The versions that facts of a file had got by a person's rewording until a time.
+    pub fn reworded(
+        &self,
+        path: &NotePath,
+        until: Timestamp,
+    ) -> Result<HashMap<ObservationId, u32>> {
+        self.store.inner.ask(|db| {
+            let project = index::project_id_of(db, &self.project)?;
+            index::history::reworded(db, project, path, Some(until))
+        })
     }
 
     /// Whether the last thing that the history says of a file is that it was made.

@@ -7,6 +7,7 @@
 pub mod clock;
 pub mod faults;
 
+mod adopt;
 mod apply;
 mod archive;
 mod aside;
@@ -25,6 +26,7 @@ mod observe;
 mod reconcile;
 mod recover;
 mod session;
+mod spelling;
 mod sync;
 mod uses;
 mod vacuum;
@@ -60,10 +62,10 @@ pub use follow::Following;
 pub use index::digest::{exact_key, keys_of, link_key};
 pub use index::{
     Browse, CandidateNote, CandidatePassage, Candidates, ChangedFile, Correction, Counts, Coverage,
-    FileKind, FileOrder, FileSummary, FilesBelow, FolderFact, FolderFiles, FolderSum, Gone,
-    GraphNode, HistoryFilter, ListFilter, ListOrder, Moment, NameOf, NodeRow, ObservationRow, Past,
-    PastFile, PendingText, Problems, Question, RelationRow, SearchFilter, SearchHit, SearchHits,
-    TextKey, VectorForm,
+    FileKind, FileOrder, FileSummary, FileThen, FilesBelow, FolderFact, FolderFiles, FolderSum,
+    Gone, GraphNode, HistoryFilter, ListFilter, ListOrder, Moment, NameOf, NamedNote, NodeRow,
+    ObservationRow, Past, PastFile, PendingText, Problems, Question, RelationRow, SearchFilter,
+    SearchHit, SearchHits, TextKey, Ties, VectorForm,
 };
 pub use log::{LogDamage, Purged};
 pub use sync::{SyncProgress, SyncReport};
@@ -94,9 +96,14 @@ pub(crate) struct Inner {
     pub(crate) watching: Mutex<Option<Watching>>,
     /// Something was written that has not been forced to disk in the files.
     pub(crate) unforced: AtomicBool,
+    /// The store is being closed: nobody waits for a look at the files any more.
+    closing: AtomicBool,
     pub(crate) uses: uses::Uses,
     /// Whoever wants to hear that files or index may have changed.
     pub(crate) listener: Mutex<Option<Sender<()>>>,
+    /// Held while every file is looked at: a second look at the same time would only do the first
+    /// one's work again.
+    pub(crate) looking: Mutex<()>,
 }
 
 impl Store {
@@ -115,8 +122,10 @@ impl Store {
             background: Mutex::new(None),
             watching: Mutex::new(None),
             unforced: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
             uses: uses::Uses::default(),
             listener: Mutex::new(None),
+            looking: Mutex::new(()),
         };
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -193,17 +202,29 @@ impl Store {
         self.inner.vault.ensure_project(name)
     }
 
-    /// Registers a folder as a project. Its files are looked at by the next sync.
+    /// Registers a folder as a project. Its files are looked at by the next sync. Refused if the
+    /// project holds files in the vault that the folder does not.
     pub fn add_project(
         &self,
         name: &ProjectName,
         path: &Path,
         hard_links: HardLinks,
     ) -> Result<Project> {
-        self.inner.with_session(|_| self.inner.vault.add_project(name, path, hard_links))
+        self.inner.add_project(name, path, hard_links)
     }
 
-    /// Forgets a project that was added from elsewhere; its files and its history stay.
+    /// The same, and the files that the project holds in the vault move into the folder.
+    pub fn move_project(
+        &self,
+        name: &ProjectName,
+        path: &Path,
+        hard_links: HardLinks,
+    ) -> Result<Project> {
+        self.inner.move_project(name, path, hard_links)
+    }
+
+    /// Forgets a project that was added from elsewhere, whose files stay; or removes one of the
+    /// vault that holds nothing. The history stays.
     pub fn remove_project(&self, name: &str) -> Result<Project> {
         let project = self.inner.vault.project(name)?;
         // Nothing that was written to it may have to be completed when it is gone.
@@ -225,6 +246,25 @@ impl Store {
         files::check_owner(path)?;
         match self.inner.vault.project(project.as_str()) {
             Ok(project) => project.root()?.stat(path),
+            Err(StoreError::NoProject { .. }) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Gives files that were just written the time at which they were changed where they came from.
+    /// One that is no longer as it was written keeps its own.
+    pub fn set_modified(
+        &self,
+        files: &[(ProjectName, NotePath, ContentHash, Timestamp)],
+    ) -> Result<()> {
+        self.inner.set_modified(files)
+    }
+
+    /// The rule of the project that would keep a file out of the search, if there is one. The file
+    /// need not exist.
+    pub fn ignored_by(&self, project: &ProjectName, path: &NotePath) -> Result<Option<String>> {
+        match self.inner.vault.project(project.as_str()) {
+            Ok(project) => Ok(project.root()?.ignored_by(path)),
             Err(StoreError::NoProject { .. }) => Ok(None),
             Err(e) => Err(e),
         }
@@ -454,6 +494,12 @@ impl Store {
         self.inner.ask(|db| index::by_key(db, project, path))
     }
 
+    /// A path as it is spelled on disk: names that differ only in their Unicode form or in the
+    /// case of their letters mean the same file or folder, whoever asks for whatever.
+    pub fn spelled(&self, project: &ProjectName, path: &NotePath) -> Result<NotePath> {
+        self.inner.spelled(project, path)
+    }
+
     /// The files that a name can mean in a project.
     pub fn link_candidates(
         &self,
@@ -640,6 +686,7 @@ impl Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
+        self.inner.closing.store(true, Ordering::Relaxed);
         if let Some(watching) = self.inner.watching().take() {
             watching.stop();
         }
@@ -665,6 +712,14 @@ impl Inner {
 
     fn listener(&self) -> std::sync::MutexGuard<'_, Option<Sender<()>>> {
         self.listener.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Gives up what can be begun anew, once the store is being closed.
+    pub(crate) fn stop_if_closing(&self) -> Result<()> {
+        match self.closing.load(Ordering::Relaxed) {
+            true => Err(StoreError::Closing),
+            false => Ok(()),
+        }
     }
 
     /// Says that something may have changed.

@@ -134,7 +134,7 @@ fn reworded_facts(
     let mut edits = note::fact_edits(&before, &after);
     // The comment does not tell how often a fact was reworded before; the history does.
     let held_by = seen.moved_from.unwrap_or(seen.path);
-    let so_far = history::reworded(session.db, seen.project_row, held_by)?;
+    let so_far = history::reworded(session.db, seen.project_row, held_by, None)?;
     for edit in &mut edits {
         let last = so_far.get(&edit.id).copied().unwrap_or(0);
         edit.version = edit.version.max(last.saturating_add(1));

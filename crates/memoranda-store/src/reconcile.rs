@@ -1,7 +1,8 @@
 //! Recording what a look at the files found: first in the log what is new, then in the index.
 //!
 //! Files are read and digested on a thread of their own while the lock is free; the lock is held
-//! only to record a batch.
+//! only to record a batch. Whoever closes the store waits for no batch: what the log has by then
+//! is kept, what only the index was to have is rolled back, and the next look does the rest.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::mpsc::sync_channel;
@@ -55,7 +56,12 @@ impl Inner {
             let suspects = look.suspects;
             scope.spawn(move || {
                 for batch in batches(&suspects) {
-                    let read = batch.iter().map(|file| read(root, &file.path)).collect();
+                    let read = |file: &Walked| {
+                        self.stop_if_closing()?;
+                        Ok(read(root, &file.path))
+                    };
+                    let read: Result<Vec<Candidate>> = batch.iter().map(read).collect();
+                    let Ok(read) = read else { return };
                     if sender.send(read).is_err() {
                         return;
                     }
@@ -68,11 +74,13 @@ impl Inner {
                 })?;
                 progress(SyncProgress { done, total });
             }
-            Ok(())
+            // What was not read is not gone.
+            self.stop_if_closing()
         })?;
         let gone: Vec<_> =
             look.gone.into_iter().filter(|(path, _)| !moved.contains(path)).collect();
         for batch in gone.chunks(BATCH_FILES) {
+            self.stop_if_closing()?;
             self.with_session(|session| record_gone(session, project, root, batch, report))?;
         }
         Ok(())
@@ -123,6 +131,7 @@ fn record(
     // What the index will be told, once the log has it.
     let mut puts: Vec<PendingPut> = Vec::new();
     for mut candidate in candidates {
+        session.inner.stop_if_closing()?;
         let path = candidate.path.clone();
         if let (Ok(Some((found, _))), Ok(now)) = (&candidate.read, root.stat(&path))
             && now != Some(found.stat)
@@ -149,7 +158,8 @@ fn record(
         }
         let head = batch.head(project_row, &path)?;
         let known = head.as_ref().and_then(|head| head.after);
-        let pending = |permalink| Pending { path: path.clone(), permalink, checked_ns };
+        let number = row.map(|row| row.id);
+        let pending = |permalink| Pending { path: path.clone(), number, permalink, checked_ns };
         if known == Some(found.hash) || (known.is_none() && digest.is_none()) {
             report.indexed += 1;
             let permalink = Permalink::Given(head.and_then(|head| head.permalink));
@@ -189,7 +199,11 @@ fn record(
             history::add(db, &session.inner.vault.device, placed)?;
         }
     }
+    // In the order of their numbers: the full-text index gathers words only as long as these rise.
+    puts.sort_by_key(|put| put.pending.number.unwrap_or(i64::MAX));
     for pending in &puts {
+        // The log has them: the next look needs no more than that.
+        session.inner.stop_if_closing()?;
         let permalink = match &pending.pending.permalink {
             Permalink::Given(given) => given.as_deref(),
             Permalink::Observed(n) => given.get(*n).and_then(Option::as_deref),
@@ -221,6 +235,8 @@ fn record(
 
 struct Pending {
     path: NotePath,
+    /// Its number in the index, if it has one.
+    number: Option<i64>,
     permalink: Permalink,
     checked_ns: i64,
 }
@@ -252,6 +268,10 @@ fn record_gone(
     gone: &[(NotePath, FileRow)],
     report: &mut SyncReport,
 ) -> Result<()> {
+    if session.inner.vault.project(project.name.as_str()).ok().as_ref() != Some(project) {
+        // It has another folder by now: what is not in the old one is not gone.
+        return Ok(());
+    }
     let db = session.db;
     let transaction = db.unchecked_transaction()?;
     let mut batch = Batch::new(db);

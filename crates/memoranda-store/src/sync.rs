@@ -3,6 +3,7 @@
 //! Sync reads and never writes a person's file. What cannot be looked at stays as it is known.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::PoisonError;
 
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
@@ -55,6 +56,7 @@ pub struct SyncProgress {
 impl Inner {
     /// Looks at every file of every project; once more if the index turns out to be bad.
     pub(crate) fn sync_all(&self, progress: &mut dyn FnMut(SyncProgress)) -> Result<SyncReport> {
+        let _alone = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
         match self.try_sync_all(progress) {
             Err(e) if e.is_index_damage() => {
                 self.index.forget();

@@ -186,14 +186,21 @@ impl Vault {
         project.ok_or_else(|| refuse("its name cannot be used".into()))
     }
 
-    /// Forgets a folder that was added from elsewhere; its files stay.
+    /// Forgets a folder that was added from elsewhere, whose files stay; or removes one of the vault
+    /// that holds nothing.
     pub(crate) fn remove_project(&self, project: &Project) -> Result<()> {
         if project.place == ProjectPlace::Vault {
+            let held = own::names(&project.path).doing(|| format!("list {}", project.name))?;
+            if held.is_empty() {
+                return own::remove_dir(&project.path).doing(|| format!("remove {}", project.name));
+            }
             return Err(StoreError::ProjectRefused {
                 doing: "remove",
                 name: project.name.clone(),
                 reason: format!(
-                    "it is a folder of the vault; move {} elsewhere or delete its notes",
+                    "it is a folder of the vault and holds {}; move {} elsewhere or delete its \
+                     files",
+                    held.join(", "),
                     project.path.display()
                 ),
             });

@@ -73,16 +73,27 @@ impl Watching {
     }
 }
 
-/// Whether some process watches this vault now.
+/// Whether some process watches this vault now, and has looked at all that was done before.
 pub(crate) fn is_watched(inner: &Inner) -> bool {
-    match own::open_private(&lock_path(inner)) {
+    let is_held = match own::open_private(&lock_path(inner)) {
         Ok(lock) => matches!(lock.try_lock(), Err(std::fs::TryLockError::WouldBlock)),
         Err(_) => false,
-    }
+    };
+    is_held && matches!(own::size_and_mtime(&ready_path(inner)), Ok(Some(_)))
 }
 
 fn lock_path(inner: &Inner) -> PathBuf {
     inner.vault.state.join("watcher")
+}
+
+/// What the watching process leaves after its first look. Without its lock it means nothing.
+fn ready_path(inner: &Inner) -> PathBuf {
+    inner.vault.state.join("watching")
+}
+
+/// Looks at every file once. Until that is done, nobody may rely on edits being noticed.
+fn first_look(inner: &Inner) -> bool {
+    inner.sync_all(&mut |_| {}).is_ok() && own::write_plain(&ready_path(inner), b"").is_ok()
 }
 
 fn run(
@@ -100,22 +111,34 @@ fn run(
         return;
     }
     let Some(inner) = weak.upgrade() else { return };
+    own::remove(&ready_path(&inner)).ok();
     let sender = events.clone();
     let made = notify::recommended_watcher(move |event| {
-        sender.send(Message::Event(event)).ok();
+        if matters(&event) {
+            sender.send(Message::Event(event)).ok();
+        }
     });
     let Ok(mut watcher) = made else { return };
     let mut watched: BTreeMap<PathBuf, Project> = BTreeMap::new();
     watch_projects(&inner, &mut watcher, &mut watched);
     // A failed look is repeated with the next event; reads look at the disk themselves.
-    inner.sync_all(&mut |_| {}).ok();
+    let mut is_ready = first_look(&inner);
     inner.tell_change();
     drop(inner);
     while let Some(gathered) = gather(receiver) {
         let Some(inner) = weak.upgrade() else { return };
         handle(&inner, &mut watcher, &mut watched, &gathered);
+        is_ready = is_ready || first_look(&inner);
         inner.tell_change();
     }
+}
+
+/// Reading a file is an event too; taking it for one would never end, and every read would wake the
+/// watcher.
+fn matters(event: &notify::Result<notify::Event>) -> bool {
+    event
+        .as_ref()
+        .map_or(true, |event| event.need_rescan() || !matches!(event.kind, EventKind::Access(_)))
 }
 
 /// Watches the vault's own folder for new projects, and every project with all below it.
@@ -161,10 +184,9 @@ fn gather(receiver: &Receiver<Message>) -> Option<Gathered> {
         match message {
             Message::Stop => return None,
             Message::Event(Ok(event)) => {
-                // Reading a file is an event too; taking it for one would never end.
                 if event.need_rescan() {
                     gathered.everything = true;
-                } else if !matches!(event.kind, EventKind::Access(_)) {
+                } else {
                     gathered.paths.extend(event.paths);
                 }
             }

@@ -30,6 +30,12 @@ mod clients;
 #[path = "it/aside.rs"]
 mod aside;
 
+#[path = "it/adopt.rs"]
+mod adopt;
+
+#[path = "it/closing.rs"]
+mod closing;
+
 #[path = "it/follow.rs"]
 mod follow;
 

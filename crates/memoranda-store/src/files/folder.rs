@@ -87,13 +87,18 @@ impl Folder {
 
     /// Says that a file was changed last so many seconds after 1970; 0 leaves it as it is.
     pub(crate) fn set_modified(&self, name: &str, seconds: u64) -> io::Result<()> {
-        if seconds == 0 {
-            return Ok(());
+        match seconds {
+            0 => Ok(()),
+            seconds => self.set_modified_at(name, std::time::Duration::from_secs(seconds)),
         }
+    }
+
+    /// Says that a file was changed last so long after 1970.
+    pub(crate) fn set_modified_at(&self, name: &str, after: std::time::Duration) -> io::Result<()> {
         let mut options = no_follow();
         options.write(true);
         let file = self.dir.open_with(name, &options)?.into_std();
-        file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds))
+        file.set_modified(std::time::UNIX_EPOCH + after)
     }
 
     /// Gives the temporary file its name, where no file has it; fails with `AlreadyExists`.

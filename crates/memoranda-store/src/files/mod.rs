@@ -183,6 +183,11 @@ impl Root {
         folder.stat(path.file_name()).map_err(|e| self.explain(path, e))
     }
 
+    /// Whether the path names anything at all.
+    pub(crate) fn has(&self, path: &NotePath) -> bool {
+        self.dir.symlink_metadata(path.as_str()).is_ok()
+    }
+
     /// Whether the path names a folder.
     pub(crate) fn is_folder(&self, path: &NotePath) -> bool {
         self.dir.symlink_metadata(path.as_str()).is_ok_and(|m| m.is_dir())
@@ -199,19 +204,30 @@ impl Root {
 
     /// The folder that holds the file, made if need be.
     pub(crate) fn make_folder(&self, path: &NotePath) -> Result<Folder> {
-        self.make(path, path.parent().unwrap_or_default())
+        self.make(path, path.parent().unwrap_or_default(), &mut Vec::new())
+    }
+
+    /// Like [`Root::make_folder`]; the folders that did not exist are added to `made`.
+    pub(crate) fn make_folder_noting(
+        &self,
+        path: &NotePath,
+        made: &mut Vec<String>,
+    ) -> Result<Folder> {
+        self.make(path, path.parent().unwrap_or_default(), made)
     }
 
     /// The folder itself, made if need be.
     pub(crate) fn make_folder_at(&self, folder: &NotePath) -> Result<Folder> {
-        self.make(folder, folder.as_str())
+        self.make(folder, folder.as_str(), &mut Vec::new())
     }
 
-    fn make(&self, path: &NotePath, folder: &str) -> Result<Folder> {
+    fn make(&self, path: &NotePath, folder: &str, made: &mut Vec<String>) -> Result<Folder> {
         let mut dir = self.dir.try_clone().doing(|| format!("open {path:?}"))?;
+        let mut end = 0;
         for name in folder.split('/').filter(|name| !name.is_empty()) {
+            end += name.len() + usize::from(end > 0);
             match dir.create_dir_with(name, &folder::dir_builder(self.rules.privacy)) {
-                Ok(()) => {}
+                Ok(()) => made.push(folder.get(..end).unwrap_or(folder).to_owned()),
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(self.explain(path, e)),
             }

@@ -116,6 +116,11 @@ pub(crate) fn names(path: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
+/// Removes a folder if nothing is in it.
+pub(crate) fn remove_empty_dir(path: &Path) {
+    fs::remove_dir(path).ok();
+}
+
 /// Whether the path is a real folder, not a link to one.
 pub(crate) fn is_dir(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())

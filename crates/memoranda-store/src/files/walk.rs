@@ -1,7 +1,7 @@
 //! Walking a project: which files are notes, which are ignored, which could not be looked at.
 //!
-//! The walk goes by folder handles and never through a link. Hidden names, what `.gitignore`
-//! and `.memorandaignore` name, and what is not portable are left out. A folder that cannot be
+//! The walk goes by folder handles and never through a link. Hidden names, what `.gitignore`,
+//! `.memorandaignore` and `.bmignore` name, and what is not portable are left out. A folder that cannot be
 //! read is reported, so that nothing beneath it is taken for deleted.
 
 use std::io::{self, Read as _};
@@ -15,7 +15,7 @@ use memoranda_core::path::NotePath;
 
 use super::{FileStat, Root, stat_of};
 
-const IGNORE_FILES: [&str; 2] = [".gitignore", ".memorandaignore"];
+const IGNORE_FILES: [&str; 3] = [".gitignore", ".memorandaignore", ".bmignore"];
 /// How temporary files begin; a crash can leave one behind.
 pub(crate) const TEMPORARY_PREFIX: &str = ".memoranda-";
 
@@ -64,7 +64,7 @@ pub(crate) fn walk(root: &Root) -> Walk {
 struct Pending {
     above: Rc<Dir>,
     place: String,
-    rules: Rc<[Rc<Gitignore>]>,
+    rules: Rc<[Rc<Rules>]>,
 }
 
 impl Walk {
@@ -78,30 +78,32 @@ impl Walk {
 impl Root {
     /// Whether the rules of this project leave the path out.
     pub(crate) fn ignores(&self, path: &NotePath) -> bool {
-        if path.is_hidden() {
-            return true;
+        self.ignored_by(path).is_some()
+    }
+
+    /// The rule of this project that leaves the path out, if one does. The file and its folders
+    /// need not exist.
+    pub(crate) fn ignored_by(&self, path: &NotePath) -> Option<String> {
+        if let Some(name) = path.as_str().split('/').find(|name| name.starts_with('.')) {
+            return Some(format!("{name:?} is hidden, as its name begins with a dot"));
         }
-        let mut rules: Vec<Rc<Gitignore>> = Vec::new();
-        let Ok(mut dir) = self.dir.try_clone() else { return false };
+        let mut rules: Vec<Rc<Rules>> = Vec::new();
+        let mut dir = self.dir.try_clone().ok();
         let mut prefix = String::new();
         for name in path.as_str().split('/') {
-            rules.extend(rules_in(&dir, &prefix));
+            rules.extend(dir.iter().flat_map(|dir| rules_in(dir, &prefix)));
             if !prefix.is_empty() {
                 prefix.push('/');
             }
             prefix.push_str(name);
             let is_file = prefix.len() == path.as_str().len();
-            if is_ignored(&rules, &prefix, if is_file { Kind::File } else { Kind::Folder }) {
-                return true;
+            let kind = if is_file { Kind::File } else { Kind::Folder };
+            if let Some(rule) = ignoring(&rules, &prefix, kind) {
+                return Some(rule);
             }
-            if !is_file {
-                match dir.open_dir_nofollow(name) {
-                    Ok(below) => dir = below,
-                    Err(_) => return false,
-                }
-            }
+            dir = dir.and_then(|dir| dir.open_dir_nofollow(name).ok());
         }
-        false
+        None
     }
 }
 
@@ -114,7 +116,7 @@ enum Kind {
 fn look_into(
     dir: &Rc<Dir>,
     prefix: &str,
-    outer_rules: &[Rc<Gitignore>],
+    outer_rules: &[Rc<Rules>],
     found: &mut Walk,
     pending: &mut Vec<Pending>,
 ) {
@@ -160,7 +162,7 @@ fn look_into(
                 continue;
             }
         };
-        if is_ignored(&rules, &place, kind) {
+        if ignoring(&rules, &place, kind).is_some() {
             continue;
         }
         match kind {
@@ -180,11 +182,18 @@ fn join(prefix: &str, name: &str) -> String {
     if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
 }
 
-fn rules_in(dir: &Dir, prefix: &str) -> Vec<Rc<Gitignore>> {
+/// The rules of one file.
+struct Rules {
+    /// The file.
+    place: String,
+    patterns: Gitignore,
+}
+
+fn rules_in(dir: &Dir, prefix: &str) -> Vec<Rc<Rules>> {
     IGNORE_FILES.iter().filter_map(|name| rules_from(dir, prefix, name)).map(Rc::new).collect()
 }
 
-fn rules_from(dir: &Dir, prefix: &str, name: &str) -> Option<Gitignore> {
+fn rules_from(dir: &Dir, prefix: &str, name: &str) -> Option<Rules> {
     let mut text = Vec::new();
     let file = dir.open_with(name, &super::reading()).ok()?;
     if !file.metadata().ok()?.is_file() {
@@ -196,16 +205,18 @@ fn rules_from(dir: &Dir, prefix: &str, name: &str) -> Option<Gitignore> {
         // A bad pattern ignores nothing; the others still count.
         builder.add_line(None, line).ok();
     }
-    builder.build().ok()
+    let patterns = builder.build().ok()?;
+    Some(Rules { place: join(prefix, name), patterns })
 }
 
-/// The innermost rule that says something decides, as in git.
-fn is_ignored(rules: &[Rc<Gitignore>], place: &str, kind: Kind) -> bool {
+/// The rule that leaves a place out. The innermost one that says something decides, as in git.
+fn ignoring(rules: &[Rc<Rules>], place: &str, kind: Kind) -> Option<String> {
     for rule in rules.iter().rev() {
-        let verdict = rule.matched(place, kind == Kind::Folder);
-        if !verdict.is_none() {
-            return verdict.is_ignore();
+        let verdict = rule.patterns.matched(place, kind == Kind::Folder);
+        if let Some(glob) = verdict.inner() {
+            let ignores = verdict.is_ignore();
+            return ignores.then(|| format!("{} says {:?}", rule.place, glob.original()));
         }
     }
-    false
+    None
 }

@@ -293,7 +293,7 @@ fn metadata_json(note: &Note) -> String {
 
 fn meta_json(value: &MetaValue) -> serde_json::Value {
     match value {
-        MetaValue::Text(text) => text.clone().into(),
+        MetaValue::Text(text) | MetaValue::Plain(text) => text.clone().into(),
         MetaValue::List(items) => items.iter().map(meta_json).collect::<Vec<_>>().into(),
         MetaValue::Map(entries) => serde_json::Value::Object(
             entries.iter().map(|(key, value)| (key.clone(), meta_json(value))).collect(),

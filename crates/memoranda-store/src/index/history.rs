@@ -296,23 +296,27 @@ pub(crate) fn gone(db: &Connection, project: i64, limit: usize) -> Result<Vec<Go
     Ok(found)
 }
 
-/// The versions that facts of a file got by a person's rewording, under any name it has had.
+/// The versions that facts of a file got by a person's rewording, under any name it has had; up
+/// to a time, or to this day.
 pub(crate) fn reworded(
     db: &Connection,
     project: i64,
     path: &NotePath,
+    until: Option<Timestamp>,
 ) -> Result<HashMap<ObservationId, u32>> {
+    let until_ms = until.map_or(i64::MAX, Timestamp::as_millisecond);
     // One name after the other: as one recursive question this cost more, the longer the history.
     let mut query = db.prepare_cached(
         "SELECT moved_from, facts FROM changes INDEXED BY changes_by_path \
-         WHERE project = ? AND path = ? AND (moved_from IS NOT NULL OR facts IS NOT NULL)",
+         WHERE project = ? AND path = ? AND logical_ms <= ? \
+         AND (moved_from IS NOT NULL OR facts IS NOT NULL)",
     )?;
     let mut versions = HashMap::new();
     let mut names = vec![path.to_string()];
     let mut next = 0;
     while let Some(name) = names.get(next).cloned() {
         next += 1;
-        let mut rows = query.query(params![project, name])?;
+        let mut rows = query.query(params![project, name, until_ms])?;
         while let Some(row) = rows.next()? {
             let (from, facts): (Option<String>, Option<String>) = (row.get(0)?, row.get(1)?);
             names.extend(from.filter(|from| !names.contains(from)));

@@ -1,9 +1,11 @@
 //! Which file each relation means, bound when either end appears or vanishes.
 
 use memoranda_core::graph::{LinkCandidate, meant, meant_exactly};
+use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::digest::link_key;
 use crate::error::Result;
 
 /// The project that a link's target lies in, and the target's name there: `project::Note` names
@@ -19,6 +21,31 @@ pub(super) fn target_project<'t>(
         .query_row([project.trim()], |row| row.get(0))
         .optional()?;
     Ok(found.map_or((own, target), |id| (id, name.trim())))
+}
+
+/// Lets the links that name a project wait for its notes: until there was one of that name they
+/// were taken for links within their own.
+pub(super) fn await_notes_of(db: &Connection, project: i64, name: &ProjectName) -> Result<()> {
+    let mut query = db.prepare_cached(
+        "SELECT file, n, target FROM relations \
+         WHERE instr(target, '::') > 0 AND project <> ? AND exact_name IS NULL",
+    )?;
+    let relations = query
+        .query_map([project], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?))
+        })?
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut update = db.prepare_cached(
+        "UPDATE relations SET project = ?, target_key = ?, target_file = NULL WHERE file = ? AND n = ?",
+    )?;
+    for (file, n, target) in relations {
+        if let Some((named, note)) = target.split_once("::")
+            && named.trim().eq_ignore_ascii_case(name.as_str())
+        {
+            update.execute(params![project, link_key(note.trim()), file, n])?;
+        }
+    }
+    Ok(())
 }
 
 /// Binds every relation of a project that goes by this key.

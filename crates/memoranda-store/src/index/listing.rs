@@ -367,10 +367,12 @@ pub struct RelationRow {
     pub context: Option<String>,
     /// The line.
     pub line: usize,
+    /// Whether a line of its own states it; other links only mention the note.
+    pub is_stated: bool,
 }
 
 const RELATION: &str = "SELECT r.file, r.relation_type, r.target, r.target_file, r.context, \
-     r.line, r.target_key, r.exact_name FROM relations r";
+     r.line, r.target_key, r.exact_name, r.form > 0 FROM relations r";
 
 /// The relations from a file.
 pub(crate) fn relations_from(db: &Connection, file: i64) -> Result<Vec<RelationRow>> {
@@ -405,6 +407,7 @@ fn relation(row: &Row<'_>) -> rusqlite::Result<RelationRow> {
         line: row.get::<_, i64>(5)? as usize,
         key: row.get(6)?,
         exact_name: row.get(7)?,
+        is_stated: row.get(8)?,
     })
 }
 

@@ -14,6 +14,7 @@ mod metadata;
 pub(crate) mod nodes;
 pub(crate) mod past;
 mod search;
+pub(crate) mod ties;
 mod vectors;
 mod write;
 
@@ -44,13 +45,14 @@ pub(crate) use listing::{
     relations_from, relations_named, relations_to,
 };
 pub use meaning::{Coverage, PendingText, TextKey, VectorForm};
-pub use nodes::{FolderFact, FolderSum, NodeRow};
+pub use nodes::{FileThen, FolderFact, FolderSum, NamedNote, NodeRow};
 pub use past::{ChangedFile, PastFile};
 pub(crate) use search::{Caches, body, candidates, passage_text, search};
 pub use search::{
     CandidateNote, CandidatePassage, Candidates, Correction, Past, Question, SearchFilter,
     SearchHit, SearchHits,
 };
+pub use ties::Ties;
 pub(crate) use write::{
     Batch, FileRow, Put, all_rows, forget_project, project_id, project_id_of, row, rows_at_or_below,
 };

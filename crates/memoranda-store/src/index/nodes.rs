@@ -1,7 +1,7 @@
 //! A folder of notes as a graph: its notes by their titles, the sums over them, the ways between
 //! them, and the folder as it once was. Nothing of another folder is ever told.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use jiff::Timestamp;
 use memoranda_core::graph::{Edge, LinkCandidate, Route, shortest_path};
@@ -11,13 +11,12 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
 use super::digest::exact_key;
+use super::listing::{COLUMNS, FileSummary, summary};
 use super::{links, project_id_of};
 use crate::error::{Result, StoreError};
 
 /// So many notes are asked about in one question.
 const AT_ONCE: usize = 500;
-/// With more notes than this, one look at all relations is quicker than one for each note.
-const FEW: usize = 20_000;
 
 /// What sums need of a note.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,11 +70,11 @@ pub(crate) fn titled(
     Ok(found)
 }
 
-/// Every note of a folder, not of those below it.
+/// Every note of a folder by its number, not of those below it.
 pub(crate) fn nodes(db: &Connection, project: &ProjectName, folder: &str) -> Result<Vec<NodeRow>> {
     let mut query = db.prepare_cached(
         "SELECT file, importance, confidence, facts, relations, placeholder FROM nodes \
-         WHERE project = ? AND folder = ?",
+         WHERE project = ? AND folder = ? ORDER BY file",
     )?;
     let rows = query.query_map(params![project_id_of(db, project)?, folder], |row| {
         Ok(NodeRow {
@@ -135,39 +134,93 @@ pub(crate) fn days(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// How many relations lead to each of these notes.
-pub(crate) fn incoming(db: &Connection, nodes: &[NodeRow]) -> Result<HashMap<i64, u64>> {
-    let mut counts = HashMap::with_capacity(nodes.len());
-    if nodes.len() <= FEW {
-        let mut query =
-            db.prepare_cached("SELECT count(*) FROM relations WHERE target_file = ?")?;
-        for node in nodes {
-            let count: i64 = query.query_row([node.file], |row| row.get(0))?;
-            if count > 0 {
-                counts.insert(node.file, count as u64);
-            }
-        }
-        return Ok(counts);
-    }
-    let mut query = db.prepare_cached(
-        "SELECT target_file, count(*) FROM relations INDEXED BY relations_by_target \
-         WHERE target_file IS NOT NULL GROUP BY target_file",
-    )?;
-    let mut rows = query.query([])?;
-    while let Some(row) = rows.next()? {
-        counts.insert(row.get(0)?, row.get::<_, i64>(1)? as u64);
-    }
-    Ok(counts)
+/// The notes of a folder by path, not of those below it.
+pub(crate) fn page(
+    db: &Connection,
+    project: &ProjectName,
+    folder: &str,
+    limit: usize,
+    offset: usize,
+) -> Result<Vec<FileSummary>> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM files f JOIN projects p ON p.id = f.project \
+         WHERE f.project = ? AND {IN_FOLDER} ORDER BY f.path LIMIT ? OFFSET ?"
+    );
+    let mut query = db.prepare_cached(&sql)?;
+    let number = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+    let project = project_id_of(db, project)?;
+    let values = params![project, folder, folder, folder, number(limit), number(offset)];
+    let rows = query.query_map(values, summary)?;
+    Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-/// Those of these notes that state a relation to something that is not there.
-pub(crate) fn unbound(db: &Connection, nodes: &[NodeRow]) -> Result<HashSet<i64>> {
+/// A condition on `files f` that is answered in the order of paths, for a folder given thrice.
+const IN_FOLDER: &str =
+    "f.path > ? || '/' AND f.path < ? || '0' AND +f.folder = ? || '/' AND f.kind = 1";
+
+/// A note of a folder by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedNote {
+    /// Its title.
+    pub title: String,
+    /// Its frontmatter, as JSON.
+    pub metadata: String,
+}
+
+/// The notes of a folder by path, of which `keep` wants to keep some: as many as asked for, from
+/// a place on, and the place of the first that was not looked at.
+pub(crate) fn entries(
+    db: &Connection,
+    project: &ProjectName,
+    folder: &str,
+    page: (usize, usize),
+    keep: &dyn Fn(&NamedNote) -> bool,
+) -> Result<(Vec<NamedNote>, Option<usize>)> {
+    let (limit, offset) = page;
+    let sql = format!(
+        "SELECT f.title, f.metadata FROM files f WHERE f.project = ? AND {IN_FOLDER} \
+         ORDER BY f.path LIMIT -1 OFFSET ?"
+    );
+    let mut query = db.prepare_cached(&sql)?;
+    let project = project_id_of(db, project)?;
+    let from = i64::try_from(offset).unwrap_or(i64::MAX);
+    let mut rows = query.query(params![project, folder, folder, folder, from])?;
+    let mut found = Vec::new();
+    let mut at = offset;
+    while let Some(row) = rows.next()? {
+        if found.len() == limit {
+            return Ok((found, Some(at)));
+        }
+        let entry = NamedNote { title: row.get(0)?, metadata: row.get(1)? };
+        if keep(&entry) {
+            found.push(entry);
+        }
+        at += 1;
+    }
+    Ok((found, None))
+}
+
+/// The notes of a folder that were last changed between two times.
+pub(crate) fn changed_between(
+    db: &Connection,
+    project: &ProjectName,
+    folder: &str,
+    start: Option<Timestamp>,
+    end: Option<Timestamp>,
+) -> Result<HashSet<i64>> {
     let mut query = db.prepare_cached(
-        "SELECT DISTINCT file FROM relations INDEXED BY relations_unbound \
-         WHERE target_file IS NULL",
+        "SELECT id FROM files INDEXED BY files_of_folder WHERE project = ? AND folder = ? || '/' \
+         AND updated_ms BETWEEN ? AND ? AND kind = 1",
     )?;
-    let all = query.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<HashSet<i64>>>()?;
-    Ok(nodes.iter().map(|node| node.file).filter(|file| all.contains(file)).collect())
+    // The index counts milliseconds: the first that does not lie before the start.
+    let first = start.map_or(i64::MIN, |time| {
+        let is_within = time.subsec_nanosecond().rem_euclid(1_000_000) != 0;
+        time.as_millisecond().saturating_add(i64::from(is_within))
+    });
+    let last = end.map_or(i64::MAX, Timestamp::as_millisecond);
+    let values = params![project_id_of(db, project)?, folder, first, last];
+    let rows = query.query_map(values, |row| row.get(0))?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
 /// The folders of a project that hold notes.
@@ -232,7 +285,7 @@ pub(crate) fn edges_within(
             // A relation with a comment stays in its folder; of others the far end is looked at.
             let sql = format!(
                 "SELECT r.file, r.target_file, r.relation_type FROM relations r \
-                 WHERE r.{column} IN ({marks}) AND r.target_file IS NOT NULL \
+                 WHERE r.{column} IN ({marks}) AND r.target_file IS NOT NULL AND r.form > 0 \
                  AND (r.exact_name IS NOT NULL OR EXISTS (SELECT 1 FROM nodes o \
                  WHERE o.project = ? AND o.folder = ? AND o.file = r.{other})) \
                  ORDER BY r.file, r.n"
@@ -286,38 +339,81 @@ pub(crate) fn holding(
          AND o.superseded_by IS NULL AND (o.text || ifnull(o.context, '')) LIKE ?3 ESCAPE '\\')) \
          ORDER BY f.path LIMIT ?4",
     )?;
-    let values = params![project_id_of(db, project)?, folder, format!("%{escaped}%"), limit as i64];
+    let values = params![
+        project_id_of(db, project)?,
+        folder,
+        format!("%{escaped}%"),
+        i64::try_from(limit).unwrap_or(-1)
+    ];
     let rows = query.query_map(values, |row| row.get(0))?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// The files of a folder as they were at a time, by path.
+/// A file as it was at a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileThen {
+    /// Where it lay.
+    pub path: NotePath,
+    /// What it held.
+    pub hash: ContentHash,
+    /// When it was first known.
+    pub created: Timestamp,
+    /// When it was last changed before that time.
+    pub updated: Timestamp,
+}
+
+/// The files of a folder, and of those below it, as they were at a time, by path.
 pub(crate) fn folder_as_of(
     db: &Connection,
     project: &ProjectName,
     folder: &str,
     time: Timestamp,
-) -> Result<Vec<(NotePath, ContentHash)>> {
+) -> Result<Vec<FileThen>> {
     let mut query = db.prepare_cached(
-        "SELECT path, after FROM changes WHERE project = ?1 AND path > ?2 || '/' \
-         AND path < ?2 || '0' AND logical_ms <= ?3 ORDER BY path, logical_ms, commit_row, n",
+        "SELECT path, after, first_ms, logical_ms FROM changes WHERE project = ?1 \
+         AND path > ?2 || '/' AND path < ?2 || '0' AND logical_ms <= ?3 \
+         ORDER BY path, logical_ms, commit_row, n",
     )?;
     let mut rows =
         query.query(params![project_id_of(db, project)?, folder, time.as_millisecond()])?;
-    let mut found: Vec<(String, Option<[u8; 32]>)> = Vec::new();
+    let mut found: Vec<(String, Option<[u8; 32]>, [i64; 2])> = Vec::new();
     while let Some(row) = rows.next()? {
         let (path, after): (String, Option<[u8; 32]>) = (row.get(0)?, row.get(1)?);
+        let times = [row.get(2)?, row.get(3)?];
         match found.last_mut() {
             // What was said last counts.
-            Some(last) if last.0 == path => last.1 = after,
-            _ => found.push((path, after)),
+            Some(last) if last.0 == path => (last.1, last.2) = (after, times),
+            _ => found.push((path, after, times)),
         }
     }
-    let living = found.into_iter().filter_map(|(path, after)| {
+    let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
+    let living = found.into_iter().filter_map(|(path, after, [first, last])| {
         let path = NotePath::parse(&path).ok()?;
-        Some((path, ContentHash(after?)))
+        let (created, updated) = (time(first), time(last));
+        Some(FileThen { path, hash: ContentHash(after?), created, updated })
     });
     Ok(living.collect())
+}
+
+/// The last two times of a file that the history knows, up to a time: first known, last changed.
+pub(crate) fn times_then(
+    db: &Connection,
+    project: &ProjectName,
+    path: &NotePath,
+    time: Timestamp,
+) -> Result<Option<(Timestamp, Timestamp)>> {
+    let found = db
+        .prepare_cached(
+            "SELECT first_ms, logical_ms FROM changes WHERE project = ? AND path = ? \
+             AND logical_ms <= ? ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1",
+        )?
+        .query_row(
+            params![project_id_of(db, project)?, path.as_str(), time.as_millisecond()],
+            |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)),
+        )
+        .optional()?;
+    let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
+    Ok(found.map(|(first, last)| (time(first), time(last))))
 }
 
 /// Whether the last thing that the history says of a file is that it was made.

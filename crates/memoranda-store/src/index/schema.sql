@@ -66,6 +66,9 @@ CREATE VIRTUAL TABLE words USING fts5(
   tokenize="porter unicode61 remove_diacritics 2"
 );
 
+-- So many bytes of words are gathered before they are written: the more, the less is merged later.
+INSERT INTO words(words, rank) VALUES ('hashsize', 8388608);
+
 -- How many passages hold each stem.
 CREATE VIRTUAL TABLE word_counts USING fts5vocab(words, row);
 
@@ -113,14 +116,18 @@ CREATE TABLE relations (
   -- Set for a relation with a comment of its own: it means the note of exactly this title in the
   -- same folder, and no other.
   exact_name TEXT,
+  -- 0 a link that only mentions the note, 1 a line of its own that states it, 2 one with a comment.
+  form INTEGER NOT NULL,
   time_ms INTEGER,
   confidence REAL,
   importance REAL,
   PRIMARY KEY (file, n)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX relations_unbound ON relations(file) WHERE target_file IS NULL;
+CREATE INDEX relations_unbound ON relations(file, form, target_file) WHERE target_file IS NULL;
 CREATE INDEX relations_by_key ON relations(target_key, project);
-CREATE INDEX relations_by_target ON relations(target_file) WHERE target_file IS NOT NULL;
+CREATE INDEX relations_by_target ON relations(target_file, form) WHERE target_file IS NOT NULL;
+-- What people typed can mean a note anywhere, so sums over a folder look at where each leads.
+CREATE INDEX relations_typed ON relations(file, target_file, form) WHERE form = 1;
 
 -- What sums over a folder need of every note, in few bytes and side by side.
 CREATE TABLE nodes (
@@ -129,7 +136,7 @@ CREATE TABLE nodes (
   file INTEGER NOT NULL,
   importance REAL,
   confidence REAL,
-  -- How many facts are current, and how many relations it states.
+  -- How many facts are current, and how many relations it states in lines of their own.
   facts INTEGER NOT NULL,
   relations INTEGER NOT NULL,
   -- It only holds relations of something that has not been described yet.

@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 
 use memoranda_core::embed::{BYTES, DIMS, Probe, Vector};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -17,8 +17,10 @@ use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
 
 /// Fewer passages are not worth a thread of their own.
-const PASSAGES_A_THREAD: usize = 10_000;
+const PASSAGES_A_THREAD: usize = 4_000;
 const MAX_THREADS: usize = 4;
+/// So many passages a thread takes at a time.
+const BLOCK: usize = 1024;
 
 const NEXT_STAMP: &str = "(SELECT coalesce(max(stamp), 0) + 1 FROM vectors)";
 
@@ -27,11 +29,18 @@ pub(super) fn put(db: &Connection, file: i64, passages: &[DigestedPassage]) -> R
     let most = passages.len().min(PASSAGES_PER_FILE as usize);
     let mut data = Vec::with_capacity(most * BYTES);
     passages.iter().take(most).for_each(|p| data.extend_from_slice(&p.vector.bytes()));
-    db.prepare_cached(&format!(
-        "INSERT OR REPLACE INTO vectors (file, stamp, passages, data) \
-         VALUES (?, {NEXT_STAMP}, ?, ?)"
-    ))?
-    .execute(params![file, most as i64, data])?;
+    let values = params![file, most as i64, data];
+    // To replace a row at once may take two steps, for which SQLite makes a savepoint; at each of
+    // them the full-text index writes out what it had gathered.
+    let update = format!(
+        "UPDATE vectors SET stamp = {NEXT_STAMP}, passages = ?2, data = ?3 WHERE file = ?1"
+    );
+    if db.prepare_cached(&update)?.execute(values)? == 0 {
+        let insert = format!(
+            "INSERT INTO vectors (file, stamp, passages, data) VALUES (?1, {NEXT_STAMP}, ?2, ?3)"
+        );
+        db.prepare_cached(&insert)?.execute(values)?;
+    }
     Ok(())
 }
 
@@ -104,17 +113,19 @@ impl VectorCache {
         Ok(counted.passages)
     }
 
-    /// The passages nearest to a vector, nearest first, with how near they are.
-    pub(super) fn nearest(
+    /// The passages nearest to a vector, nearest first, with how near they are. While other
+    /// threads look for them, this one does the work that it is given first.
+    pub(super) fn nearest_beside<T>(
         &self,
         db: &Connection,
         index: Option<(u64, u64)>,
-        vector: &Vector,
-        count: usize,
-    ) -> Result<Vec<(i64, f32)>> {
+        asked: (&Vector, usize),
+        work: impl FnOnce() -> T,
+    ) -> Result<(Vec<(i64, f32)>, T)> {
+        let (vector, count) = asked;
         let probe = Probe::new(vector);
-        let mut nearest = Nearest::new(count);
         if !self.used.swap(true, Ordering::Relaxed) {
+            let mut nearest = Nearest::new(count);
             let mut select = db.prepare_cached("SELECT file, data FROM vectors")?;
             let mut rows = select.query([])?;
             while let Some(row) = rows.next()? {
@@ -125,13 +136,13 @@ impl VectorCache {
                     nearest.offer(passage, probe.similarity(vector.scale, &vector.numbers));
                 }
             }
-            return Ok(nearest.in_order());
+            return Ok((nearest.in_order(), work()));
         }
         self.refresh(db, index)?;
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let parts = (held.passages.len() / PASSAGES_A_THREAD).clamp(1, cores.min(MAX_THREADS));
-        Ok(held.nearest_in_parts(parts, &probe, count).in_order())
+        let helpers = (held.passages.len() / PASSAGES_A_THREAD).min(threads().saturating_sub(1));
+        let (nearest, done) = held.nearest_beside(helpers, &probe, count, work);
+        Ok((nearest.in_order(), done))
     }
 
     /// Takes in what was written since the last look.
@@ -162,6 +173,13 @@ impl VectorCache {
         }
         Ok(())
     }
+}
+
+/// How many threads look for what is near. To ask the system takes as long as a small search.
+fn threads() -> usize {
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    *THREADS.get_or_init(|| cores().min(MAX_THREADS))
 }
 
 /// The best of very many, without keeping them all.
@@ -207,27 +225,49 @@ fn nearer(a: &(i64, f32), b: &(i64, f32)) -> std::cmp::Ordering {
 }
 
 impl Held {
-    /// The nearest of all, each part sought by a thread of its own.
-    fn nearest_in_parts(&self, parts: usize, probe: &Probe, count: usize) -> Nearest {
-        let size = self.passages.len().div_ceil(parts);
-        let scan = |part: usize| self.nearest(part * size..(part + 1) * size, probe, count);
-        std::thread::scope(|scope| {
-            let start = |part| std::thread::Builder::new().spawn_scoped(scope, move || scan(part));
-            let others: Vec<_> = (1..parts).map(|part| (part, start(part))).collect();
-            let mut nearest = scan(0);
-            for (part, thread) in others {
-                // What no thread could do is done here.
-                let found = thread.ok().and_then(|thread| thread.join().ok());
-                let found = found.unwrap_or_else(|| scan(part)).found;
-                found.into_iter().for_each(|(passage, near)| nearest.offer(passage, near));
+    /// The nearest of all, sought by so many threads and by this one as soon as its work is done.
+    fn nearest_beside<T>(
+        &self,
+        helpers: usize,
+        probe: &Probe,
+        count: usize,
+        work: impl FnOnce() -> T,
+    ) -> (Nearest, T) {
+        let next = AtomicUsize::new(0);
+        let seek = || {
+            let mut nearest = Nearest::new(count);
+            loop {
+                let start = next.fetch_add(BLOCK, Ordering::Relaxed);
+                if start >= self.passages.len() {
+                    return nearest;
+                }
+                self.offer(start..start.saturating_add(BLOCK), probe, &mut nearest);
             }
-            nearest
+        };
+        std::thread::scope(|scope| {
+            let start = |_| std::thread::Builder::new().spawn_scoped(scope, seek).ok();
+            let threads: Vec<_> = (0..helpers).filter_map(start).collect();
+            let done = work();
+            let mut nearest = seek();
+            for thread in threads {
+                match thread.join() {
+                    Ok(found) => {
+                        found.found.into_iter().for_each(|(p, near)| nearest.offer(p, near))
+                    }
+                    // What it had taken nobody has looked at.
+                    Err(_) => {
+                        nearest = Nearest::new(count);
+                        self.offer(0..self.passages.len(), probe, &mut nearest);
+                        break;
+                    }
+                }
+            }
+            (nearest, done)
         })
     }
 
-    /// The nearest of some of the passages.
-    fn nearest(&self, part: Range<usize>, probe: &Probe, count: usize) -> Nearest {
-        let mut nearest = Nearest::new(count);
+    /// Offers some of the passages.
+    fn offer(&self, part: Range<usize>, probe: &Probe, nearest: &mut Nearest) {
         let part = part.start..part.end.min(self.passages.len());
         let lists = (
             self.numbers.get(part.clone()).unwrap_or_default(),
@@ -237,7 +277,6 @@ impl Held {
         for ((numbers, &scale), &passage) in lists.0.iter().zip(lists.1).zip(lists.2) {
             nearest.offer(passage, probe.similarity(scale, numbers));
         }
-        nearest
     }
 
     fn reserve(&mut self, passages: usize) {
@@ -278,7 +317,7 @@ mod tests {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             (state >> 24) as u8
         };
-        for file in 1..=80 {
+        for file in 1..=1200 {
             let vector = |_| [&0.01f32.to_le_bytes()[..], &[0; DIMS].map(|_| number())].concat();
             // Twice the same, so that equals are among them.
             let data: Vec<u8> = (0..file % 5).flat_map(vector).collect();
@@ -286,11 +325,16 @@ mod tests {
         }
         let asked = Vector::read(&[&0.01f32.to_le_bytes()[..], &[3; DIMS]].concat()).unwrap();
         let probe = Probe::new(&asked);
-        let alone = held.nearest_in_parts(1, &probe, 11).in_order();
+        let nearest = |held: &Held, helpers| {
+            let (nearest, done) = held.nearest_beside(helpers, &probe, 11, || helpers);
+            assert_eq!(done, helpers);
+            nearest.in_order()
+        };
+        let alone = nearest(&held, 0);
         assert_eq!(alone.len(), 11);
-        for parts in [2, 3, 4, 50, 400] {
-            assert_eq!(held.nearest_in_parts(parts, &probe, 11).in_order(), alone, "{parts}");
+        for helpers in [1, 2, 3, 50] {
+            assert_eq!(nearest(&held, helpers), alone, "{helpers}");
         }
-        assert_eq!(Held::default().nearest_in_parts(3, &probe, 11).in_order(), []);
+        assert_eq!(nearest(&Held::default(), 3), []);
     }
 }

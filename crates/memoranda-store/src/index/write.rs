@@ -184,7 +184,7 @@ impl<'c> Batch<'c> {
                 digest.importance,
                 digest.confidence,
                 facts as i64,
-                digest.relations.len() as i64,
+                digest.relations.iter().filter(|relation| relation.is_stated).count() as i64,
                 digest.is_placeholder
             ])?;
         Ok(())
@@ -280,7 +280,7 @@ impl<'c> Batch<'c> {
     fn put_observations(&self, put: &Put<'_>, file: i64, digest: &Digest) -> Result<()> {
         // A fact that a person reworded has a higher version than its comment says.
         let reworded = if digest.observations.iter().any(|(_, o)| o.fact.is_some()) {
-            super::history::reworded(self.db, put.project, put.path)?
+            super::history::reworded(self.db, put.project, put.path, None)?
         } else {
             Default::default()
         };
@@ -316,8 +316,8 @@ impl<'c> Batch<'c> {
     fn put_relations(&self, put: &Put<'_>, file: i64, digest: &Digest) -> Result<()> {
         let mut insert = self.db.prepare_cached(
             "INSERT INTO relations (file, n, project, relation_type, target, target_key, \
-             target_file, context, line, exact_name, time_ms, confidence, importance) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             target_file, context, line, exact_name, form, time_ms, confidence, importance) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
         for (n, relation) in digest.relations.iter().enumerate() {
             let rating = relation.rating.as_ref();
@@ -349,6 +349,7 @@ impl<'c> Batch<'c> {
                 relation.context,
                 relation.line as i64,
                 is_exact.then(|| relation.name()),
+                if is_exact { 2 } else { i64::from(relation.is_stated) },
                 rating.and_then(|rating| rating.time).map(jiff::Timestamp::as_millisecond),
                 rating.and_then(|rating| rating.confidence),
                 rating.and_then(|rating| rating.importance)
@@ -391,12 +392,19 @@ impl<'c> Batch<'c> {
 
     fn forget_content(&self, file: i64) -> Result<()> {
         let passages = params![first_passage(file), first_passage(file) + PASSAGES_PER_FILE - 1];
-        for statement in [
-            "DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE id BETWEEN ? AND ?)",
-            "DELETE FROM passages WHERE id BETWEEN ? AND ?",
-        ] {
-            self.db.prepare_cached(statement)?.execute(passages)?;
+        let mut held =
+            self.db.prepare_cached("SELECT id FROM passages WHERE id BETWEEN ? AND ?")?;
+        let held = held.query_map(passages, |row| row.get(0))?;
+        let held = held.collect::<rusqlite::Result<Vec<i64>>>()?;
+        // One at a time: to delete several at once makes a savepoint, at which the full-text index
+        // writes out all that it has gathered.
+        let mut forget = self.db.prepare_cached("DELETE FROM words WHERE rowid = ?")?;
+        for passage in held {
+            forget.execute([passage])?;
         }
+        self.db
+            .prepare_cached("DELETE FROM passages WHERE id BETWEEN ? AND ?")?
+            .execute(passages)?;
         for statement in [
             "DELETE FROM observations WHERE file = ?",
             "DELETE FROM relations WHERE file = ?",
@@ -446,7 +454,9 @@ pub(crate) fn project_id(db: &Connection, name: &ProjectName) -> Result<i64> {
         return Ok(id);
     }
     db.prepare_cached("INSERT INTO projects (name) VALUES (?)")?.execute([name.as_str()])?;
-    Ok(db.last_insert_rowid())
+    let project = db.last_insert_rowid();
+    links::await_notes_of(db, project, name)?;
+    Ok(project)
 }
 
 pub(crate) fn row(db: &Connection, project: i64, path: &NotePath) -> Result<Option<FileRow>> {

@@ -342,7 +342,7 @@ pub(crate) fn write_private(task: &Task) {
 #[test]
 fn memories_are_the_owners_alone() {
     let vault = TestVault::new();
-    Task::new("private", vault.folder(), &[]).run_with_umask_0();
+    Task::new("private", vault.folder(), &[]).run_after("umask 0");
     let memories = vault.home().join("memories");
     for folder in ["", "deep", "deep/er"] {
         assert_eq!(mode(&memories.join(folder)), 0o700, "{folder}");

@@ -62,11 +62,12 @@ impl Task {
         output.status.success()
     }
 
-    /// Runs to the end with no mode bit masked.
-    pub(crate) fn run_with_umask_0(&self) {
+    /// Runs to the end after a shell has done this, such as `umask 0`.
+    pub(crate) fn run_after(&self, first: &str) {
         let direct = self.command();
         let mut command = Command::new("sh");
-        command.args(["-c", "umask 0; exec \"$0\" \"$@\""]).arg(direct.get_program());
+        command.arg("-c").arg(format!("{first}; exec \"$0\" \"$@\""));
+        command.arg(direct.get_program());
         command.args(direct.get_args());
         command.envs(direct.get_envs().filter_map(|(name, value)| Some((name, value?))));
         let output = command.output().unwrap();
@@ -122,6 +123,7 @@ fn run() {
         "locked" => crate::disk::meet_locked_folders(&task),
         "fail-plainly" => crate::disk::fail_plainly(&task),
         "fail" => crate::disk::fail_everywhere(&task),
+        "crowd" => crate::disk::move_a_crowd(&task),
         other => panic!("no such task: {other}"),
     }
 }

@@ -24,7 +24,7 @@ fn three_files(text: &str) -> memoranda_core::change::Change {
     let moved = Action::MoveFrom { from: path("m.md"), content: text.into() };
     change(vec![
         put("a.md"),
-        put("new.md"),
+        put("made/for/new.md"),
         operation("b.md", Expect::Anything, Action::Remove),
         operation("moved.md", Expect::Anything, moved),
     ])
@@ -103,6 +103,7 @@ fn check_fault(folder: &Path, fault: &str, step: Step, first_ever: bool) {
                 false => assert!(sentence.starts_with("cannot "), "{context}: {sentence}"),
             }
             assert_eq!(Files::on_disk(&main), before, "{context}");
+            assert!(!main.join("made").exists(), "{context}: a folder was left");
             assert_eq!(store.counts().unwrap().commits, commits, "{context}");
             let header = if log == 0 { 16 } else { 0 };
             assert!(store.log_size().unwrap() <= log + header, "{context}");
@@ -128,6 +129,35 @@ fn check_fault(folder: &Path, fault: &str, step: Step, first_ever: bool) {
     assert!(report.agrees(), "{context}: {report:?}");
     drop(store);
     std::fs::remove_dir_all(folder.join("cache")).unwrap();
+}
+
+/// Moves, changes and removes more files, in more folders, than may be open at once.
+pub(crate) fn move_a_crowd(task: &Task) {
+    let store = Store::open(options(&task.folder)).unwrap();
+    sync(&store);
+    let names = |top: &str| (0..200).map(|n| format!("{top}/{}/{n}.md", n / 2)).collect::<Vec<_>>();
+    let moves = names("new").into_iter().zip(names("old")).map(|(to, from)| {
+        let content = if from.ends_with("7.md") { b"changed".to_vec() } else { b"kept".to_vec() };
+        let action = Action::MoveFrom { from: path(&from), content };
+        operation(&to, Expect::Anything, action)
+    });
+    let moved = change(moves.collect());
+    let removed = names("new");
+    let removed = removed.iter().map(|at| operation(at, Expect::Anything, Action::Remove));
+    for wanted in [moved, change(removed.collect())] {
+        let outcome = store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone())).unwrap();
+        assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_change_is_not_bounded_by_how_many_files_may_be_open() {
+    let vault = TestVault::new();
+    for n in 0..200 {
+        vault.write_by_hand(&format!("main/old/{}/{n}.md", n / 2), "kept");
+    }
+    Task::new("crowd", vault.folder(), &[]).run_after("ulimit -n 64");
+    assert_eq!(Files::on_disk(&vault.home().join("main")).0.len(), 0);
 }
 
 #[test]

@@ -249,6 +249,25 @@ pub(crate) fn watch(task: &Task) {
 }
 
 #[test]
+fn nobody_counts_as_watching_before_the_first_look_is_over() {
+    let vault = TestVault::new();
+    put(&vault.open(), "begin.md", "begin");
+    let lock = std::fs::File::open(vault.home().join(".memoranda/lock")).unwrap();
+    lock.lock().unwrap();
+    let store = vault.open();
+    store.start_background().unwrap();
+    // The watcher has its own lock long before it gets that of the vault.
+    let watcher = vault.home().join(".memoranda/watcher");
+    eventually("a watcher", || {
+        let lock = std::fs::File::open(&watcher);
+        lock.is_ok_and(|lock| lock.try_lock().is_err())
+    });
+    assert!(!store.is_watched());
+    lock.unlock().unwrap();
+    eventually("the first look", || store.is_watched());
+}
+
+#[test]
 fn edits_are_noticed_and_another_takes_over_when_the_watcher_dies() {
     let vault = TestVault::new();
     let store = vault.open();

@@ -25,19 +25,28 @@ pub(crate) struct Caches<'c> {
 
 impl Caches<'_> {
     /// The passages nearest to a question by the model that was chosen, and by the table those
-    /// that it has not come to yet.
-    pub(super) fn nearest(&self, db: &Connection, asked: &Meant) -> Result<Vec<(i64, f32)>> {
-        let by_table = || self.table.nearest(db, self.index, &asked.table, PASSAGES_BY_MEANING);
-        let (Some(cache), Some(chosen)) = (&self.chosen, &asked.chosen) else { return by_table() };
+    /// that it has not come to yet; beside that, what this thread does while others look.
+    pub(super) fn nearest_beside<T>(
+        &self,
+        db: &Connection,
+        asked: &Meant,
+        work: impl FnOnce() -> T,
+    ) -> Result<(Vec<(i64, f32)>, T)> {
+        let table = (&asked.table, PASSAGES_BY_MEANING);
+        let (Some(cache), Some(chosen)) = (&self.chosen, &asked.chosen) else {
+            return self.table.nearest_beside(db, self.index, table, work);
+        };
+        let done = work();
         let mut near = cache.nearest(db, self.index, &chosen.vector, PASSAGES_BY_MEANING)?;
         near.iter_mut().for_each(|(_, cosine)| *cosine = chosen.on_scale(*cosine));
         let coverage = cache.coverage(db, self.index)?;
         if coverage.covered < coverage.passages {
-            near.extend(by_table()?.into_iter().filter(|&(passage, _)| !cache.has(passage)));
+            let (by_table, ()) = self.table.nearest_beside(db, self.index, table, || ())?;
+            near.extend(by_table.into_iter().filter(|&(passage, _)| !cache.has(passage)));
         }
         near.retain(|&(_, similarity)| similarity > 0.0);
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        Ok(near)
+        Ok((near, done))
     }
 
     /// What the passages of a file mean.

@@ -108,7 +108,16 @@ pub(crate) fn candidates(
     question: &Question<'_>,
 ) -> Result<Candidates> {
     let condition = Condition::new(question.query, question.filter);
-    let known = look_up(db, question.query)?;
+    let by_words = || {
+        let known = look_up(db, question.query)?;
+        let compared = compare(db, &known.query, &known.holders, &condition)?;
+        Ok((known, compared))
+    };
+    let (near, by_words): (_, Result<_>) = match question.vector {
+        Some(vector) if question.query.is_free() => caches.nearest_beside(db, vector, by_words)?,
+        _ => (Vec::new(), by_words()),
+    };
+    let (known, compared) = by_words?;
     let mut chosen = Chosen::default();
     let mut partial = false;
     for file in named(db, question.text, &condition)? {
@@ -121,7 +130,7 @@ pub(crate) fn candidates(
             chosen.add(passage);
         }
     }
-    if let Some(compared) = compare(db, &known.query, &known.holders, &condition)? {
+    if let Some(compared) = compared {
         partial = compared.partial;
         let most = chosen.files.len() + question.notes;
         for &(passage, _) in compared.best.iter().take(PASSAGES_BY_WORDS) {
@@ -130,11 +139,8 @@ pub(crate) fn candidates(
             }
         }
     }
-    if let Some(vector) = question.vector.filter(|_| question.query.is_free()) {
-        let near = caches.nearest(db, vector)?;
-        let most = chosen.files.len() + question.notes.div_ceil(2);
-        choose_by_meaning(db, &condition, &near, most, &mut chosen)?;
-    }
+    let most = chosen.files.len() + question.notes.div_ceil(2);
+    choose_by_meaning(db, &condition, &near, most, &mut chosen)?;
     let mut notes = Vec::with_capacity(chosen.files.len());
     for &file in &chosen.files {
         let hits = chosen.passages.get(&file).map_or(&[][..], Vec::as_slice);

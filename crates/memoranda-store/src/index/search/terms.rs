@@ -2,7 +2,7 @@
 //! of others, or a slip.
 
 use memoranda_core::porter::porter;
-use memoranda_core::query::{Mode, Need, Query, Term, TermKind, distance, tolerance};
+use memoranda_core::query::{Mode, Need, Query, Term, TermKind, completed, distance, tolerance};
 use memoranda_core::words::{fold, is_unspaced};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -51,7 +51,7 @@ pub(super) fn look_up(db: &Connection, query: &Query) -> Result<Known> {
         {
             let folded = fold(&typed).into_owned();
             if !folded.starts_with(is_unspaced) && folded.chars().count() >= LEAST_BEGINNING {
-                let endings = beginning(db, &folded)?;
+                let endings = endings(db, &folded)?;
                 if endings > 0 {
                     term.kind = TermKind::Prefix;
                     held = endings;
@@ -74,7 +74,7 @@ pub(super) fn look_up(db: &Connection, query: &Query) -> Result<Known> {
 /// How many passages hold a term, or about as many.
 fn holders(db: &Connection, term: &Term) -> Result<u64> {
     match (term.kind, term.words.as_slice()) {
-        (TermKind::Prefix, [word]) => beginning(db, &fold(word)),
+        (TermKind::Prefix, [word]) => endings(db, &fold(word)),
         (TermKind::Word, [word]) => match about(db, &term.expression(Mode::Exact))? {
             About::Exactly(held) => Ok(held),
             About::Many(held) if held > COUNTED as u64 => Ok(held),
@@ -130,7 +130,16 @@ fn stem_holders(db: &Connection, stem: &str) -> Result<u64> {
     Ok(held.unwrap_or(0) as u64)
 }
 
-/// How many passages hold a word that begins so.
+/// How many passages hold a word that begins so, also where its stem ends before.
+fn endings(db: &Connection, begin: &str) -> Result<u64> {
+    let mut held = beginning(db, begin)?;
+    for word in completed(begin) {
+        held += stem_holders(db, &porter(&word))?;
+    }
+    Ok(held)
+}
+
+/// How many passages hold a stem that begins so.
 fn beginning(db: &Connection, begin: &str) -> Result<u64> {
     let mut select = db.prepare_cached(
         "SELECT sum(doc) FROM (SELECT doc FROM word_counts WHERE term >= ?1 AND term < ?2 LIMIT ?3)",

@@ -1,0 +1,158 @@
+//! Giving a project another folder: the files that it has in the vault come along, or nothing is
+//! done. No file may vanish from a project without anybody having removed it.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use memoranda_core::id::ProjectName;
+use memoranda_core::path::NotePath;
+
+use crate::error::{Doing as _, Result, StoreError};
+use crate::files::{FileRules, Found, HardLinks, Root, TEMPORARY_PREFIX, own};
+use crate::vault::{Project, ProjectPlace};
+use crate::{Inner, clock};
+
+impl Inner {
+    /// Makes a folder the project of a name, if nothing that the project holds would be hidden.
+    pub(crate) fn add_project(
+        &self,
+        name: &ProjectName,
+        folder: &Path,
+        hard_links: HardLinks,
+    ) -> Result<Project> {
+        self.with_session(|_| {
+            if let Some(held) = self.held_in_vault(name, folder)? {
+                let hidden = held.missing_in(folder, hard_links)?.len();
+                if hidden > 0 {
+                    let at = held.project.path.clone();
+                    return Err(StoreError::ProjectHidden { name: name.clone(), at, hidden });
+                }
+            }
+            self.vault.add_project(name, folder, hard_links)
+        })
+    }
+
+    /// Makes a folder the project of a name, with all that the project holds in the vault. The
+    /// files are in both places until the folder is the project, so that no crash loses one.
+    pub(crate) fn move_project(
+        &self,
+        name: &ProjectName,
+        folder: &Path,
+        hard_links: HardLinks,
+    ) -> Result<Project> {
+        self.with_session(|_| {
+            let Some(held) = self.held_in_vault(name, folder)? else {
+                return self.vault.add_project(name, folder, hard_links);
+            };
+            let refuse = |reason: String| StoreError::ProjectRefused {
+                doing: "move",
+                name: name.clone(),
+                reason,
+            };
+            if held.left_out > 0 {
+                let at = held.project.path.display();
+                let what = "links, special files and names that not every system can use";
+                return Err(refuse(format!("{at} holds {what}; move these by hand first")));
+            }
+            let missing = held.missing_in(folder, hard_links)?;
+            let rules = FileRules { hard_links, ..held.project.rules };
+            let to = Root::open(folder, rules).doing(|| format!("open {}", folder.display()))?;
+            for path in &missing {
+                if to.has(path) {
+                    let at = folder.display();
+                    return Err(refuse(format!("{at} has another {path}; rename one of them")));
+                }
+            }
+            for path in &missing {
+                if let Some(found) = held.root.read(path)? {
+                    copy(&to, path, &found)?;
+                }
+            }
+            let project = self.vault.add_project(name, folder, hard_links)?;
+            for path in &held.files {
+                if let Some(folder) = held.root.folder(path)? {
+                    folder.remove(path.file_name()).doing(|| format!("remove {path}"))?;
+                }
+            }
+            held.prune();
+            Ok(project)
+        })
+    }
+
+    /// What a project holds in the vault, if that is where it is and the folder is another.
+    fn held_in_vault(&self, name: &ProjectName, folder: &Path) -> Result<Option<Held>> {
+        let project = match self.vault.project(name.as_str()) {
+            Ok(project) if project.place == ProjectPlace::Vault && project.name == *name => project,
+            Ok(_) | Err(StoreError::NoProject { .. }) => return Ok(None),
+            Err(e) => return Err(e),
+        };
+        let same = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if same(&project.path) == same(folder) {
+            return Ok(None);
+        }
+        let root = project.root()?;
+        let (files, left_out) = root.everything()?;
+        Ok(Some(Held { project, root, files, left_out }))
+    }
+}
+
+/// A project in the vault and its files.
+struct Held {
+    project: Project,
+    root: Root,
+    files: Vec<NotePath>,
+    /// How many things are no plain files with a portable name.
+    left_out: usize,
+}
+
+impl Held {
+    /// Removes the folders that nothing is left in, the deepest first, and the project's own.
+    fn prune(&self) {
+        let mut folders = BTreeSet::new();
+        for path in &self.files {
+            let mut above = path.parent().and_then(|folder| NotePath::parse(folder).ok());
+            while let Some(folder) = above.filter(|folder| folders.insert(folder.clone())) {
+                above = folder.parent().and_then(|folder| NotePath::parse(folder).ok());
+            }
+        }
+        for folder in folders.iter().rev() {
+            self.root.prune(folder);
+        }
+        own::remove_empty_dir(&self.project.path);
+    }
+
+    /// The files that another folder does not have, byte for byte.
+    fn missing_in(&self, folder: &Path, hard_links: HardLinks) -> Result<Vec<NotePath>> {
+        let rules = FileRules { hard_links, ..self.project.rules };
+        // One that is no folder is refused by the vault, in its own words.
+        let there = Root::open(folder, rules).ok();
+        let mut missing = Vec::new();
+        for path in &self.files {
+            let Some(found) = self.root.read(path)? else { continue };
+            let is_there = match &there {
+                Some(there) => there.read(path)?.is_some_and(|other| other.hash == found.hash),
+                None => true,
+            };
+            if !is_there {
+                missing.push(path.clone());
+            }
+        }
+        Ok(missing)
+    }
+}
+
+/// Puts a file into another folder, under the same name and with the same time.
+fn copy(to: &Root, path: &NotePath, found: &Found) -> Result<()> {
+    let folder = to.make_folder(path)?;
+    let temporary = format!("{TEMPORARY_PREFIX}{:016x}", clock::random_bits());
+    let modified = Duration::from_nanos(u64::try_from(found.stat.mtime_ns).unwrap_or(0));
+    folder
+        .write_temporary(&temporary, &found.bytes, found.mode)
+        .and_then(|()| folder.set_modified_at(&temporary, modified))
+        .and_then(|()| folder.sync_file(&temporary))
+        .and_then(|()| folder.place(&temporary, path.file_name()))
+        .inspect_err(|_| folder.remove_quietly(&temporary))
+        .and_then(|()| folder.sync_names())
+        .doing(|| format!("write {path}"))
+}

@@ -1,0 +1,82 @@
+//! Names that a person, or another system, cannot tell apart: the same letters in another Unicode
+//! form, or in another case. Where one of them is on disk, the others mean it.
+
+use memoranda_core::id::ProjectName;
+use memoranda_core::path::NotePath;
+use rusqlite::params;
+
+use crate::Inner;
+use crate::error::{Result, StoreError};
+use crate::files::Root;
+use crate::index;
+
+/// So many files are looked at below a folder's name for how it is spelled.
+const LOOKED_AT: i64 = 64;
+
+impl Inner {
+    /// The path as it is spelled on disk, as far as it is there: a name that is there to the
+    /// letter is itself, else one that looks the same, else one in another case. What follows a
+    /// name that is not there at all stays as it was given.
+    pub(crate) fn spelled(&self, project: &ProjectName, path: &NotePath) -> Result<NotePath> {
+        let root = match self.vault.project(project.as_str()) {
+            Ok(project) => project.root()?,
+            Err(StoreError::NoProject { .. }) => return Ok(path.clone()),
+            Err(e) => return Err(e),
+        };
+        if root.has(path) {
+            return Ok(path.clone());
+        }
+        let mut names = path.as_str().split('/');
+        let mut spelled: Option<NotePath> = None;
+        while let Some(name) = names.next() {
+            let Some(here) = joined(spelled.as_ref(), name) else { break };
+            let known = if root.has(&here) {
+                Some(here.clone())
+            } else {
+                self.ask(|db| like(db, &root, project, &here))?
+            };
+            let Some(known) = known else {
+                return Ok(names.fold(here, |place, name| {
+                    joined(Some(&place), name).unwrap_or_else(|| path.clone())
+                }));
+            };
+            spelled = Some(known);
+        }
+        Ok(spelled.unwrap_or_else(|| path.clone()))
+    }
+}
+
+fn joined(folder: Option<&NotePath>, name: &str) -> Option<NotePath> {
+    let joined = folder.map_or_else(|| name.to_owned(), |folder| format!("{folder}/{name}"));
+    NotePath::parse(&joined).ok()
+}
+
+/// A file or folder on disk whose name some system could not tell from this one.
+fn like(
+    db: &rusqlite::Connection,
+    root: &Root,
+    project: &ProjectName,
+    path: &NotePath,
+) -> Result<Option<NotePath>> {
+    let project = index::project_id_of(db, project)?;
+    let key = path.key();
+    let mut query = db.prepare_cached(
+        // Two questions: asked as one, SQLite would walk the whole project.
+        "SELECT path FROM files WHERE project = ?1 AND path_key = ?2 \
+         UNION ALL SELECT path FROM files WHERE project = ?1 \
+         AND path_key > ?2 || '/' AND path_key < ?2 || '0' LIMIT ?3",
+    )?;
+    let rows = query
+        .query_map(params![project, key, LOOKED_AT], |row| row.get::<_, String>(0))?
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    let depth = path.as_str().split('/').count();
+    let mut spelled: Vec<NotePath> = rows
+        .iter()
+        .map(|row| row.split('/').take(depth).collect::<Vec<_>>().join("/"))
+        .filter_map(|place| NotePath::parse(&place).ok())
+        .filter(|place| root.has(place))
+        .collect();
+    let composed = path.composed();
+    spelled.sort_by_key(|place| (place.composed() != composed, place.as_str().to_owned()));
+    Ok(spelled.into_iter().next())
+}
