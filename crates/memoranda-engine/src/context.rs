@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::{self, Note};
+use memoranda_core::path::NotePath;
 use memoranda_store::{Browse, FileSummary, ListOrder, Moment, SearchFilter};
 
 use crate::Memory;
 use crate::error::Result;
 use crate::past::Past;
-use crate::resolve::Place;
+use crate::resolve::{Intent, Place};
 
 /// More notes than this are never looked at around one.
 pub(crate) const MOST_AROUND: usize = 20_000;
@@ -43,6 +44,8 @@ pub enum ContextTarget {
     Name(String),
     /// Every note whose permalink or path fits, `*` standing for anything.
     Pattern(String),
+    /// These notes.
+    Notes(Vec<NotePath>),
 }
 
 /// Notes and what is around them.
@@ -108,10 +111,17 @@ impl Memory {
         }
         let (files, has_more) = match &request.target {
             ContextTarget::Name(name) => {
-                let resolved = self.resolve(Some(request.project.as_str()), name)?;
+                let resolved = self.resolve(Some(request.project.as_str()), name, Intent::Read)?;
                 let place = &resolved.place;
                 let file = self.store().file(&place.project, &place.path)?;
                 (vec![file.ok_or_else(|| self.not_indexed(place))?], false)
+            }
+            ContextTarget::Notes(paths) => {
+                let mut files = Vec::new();
+                for path in paths.iter().skip(request.offset).take(request.limit) {
+                    files.extend(self.store().file(&request.project, path)?);
+                }
+                (files, paths.len() > request.offset.saturating_add(request.limit))
             }
             ContextTarget::Pattern(pattern) => {
                 let mut files = self.store().browse(&Browse {

@@ -10,6 +10,7 @@ mod doctor;
 mod edit;
 mod error;
 mod expire;
+mod first_look;
 mod folder;
 mod graph;
 mod history;
@@ -39,6 +40,7 @@ pub use doctor::DoctorReport;
 pub use edit::{EditOutcome, EditRequest, Edited};
 pub use error::{EngineError, Result};
 pub use expire::{ExpireRequest, Expired};
+pub use first_look::Known;
 pub use folder::{FolderTexts, KeptText};
 pub use graph::{GraphPath, GraphRequest, Link, NeighbourNode, Neighbourhood};
 pub use history::{CommitDiff, FileDiff, Revision};
@@ -49,8 +51,8 @@ pub use project::ProjectInfo;
 pub use read::{ReadNote, TextNote};
 pub use relocate::{MoveOutcome, MoveRequest, Moved};
 pub use rename::{Links, RenameOutcome, RenameRequest, Renamed};
-pub use repository::{Repository, normal_remote};
-pub use resolve::{Place, Resolved};
+pub use repository::{Repository, named_from_root, normal_remote};
+pub use resolve::{Intent, Place, Resolved};
 pub use restore::{RestoreOutcome, Restored};
 pub use revise::{Desk, ReviseOutcome, Step};
 pub use search::{
@@ -62,11 +64,12 @@ pub use write::{AddRequest, WriteMode, WriteOutcome, WriteRequest, Written};
 
 pub use memoranda_core as core;
 pub use memoranda_store::{
-    Browse, CheckReport, Conflict, Correction, Counts, Coverage, Entry, EntryKind, FileKind,
-    FileOrder, FileSummary, FilesBelow, Folder, FolderFact, FolderFiles, FolderSum, Following,
-    GraphNode, HardLinks, HistoryFilter, ListFilter, ListOrder, Listing, Moment, NameOf, NodeRow,
-    ObservationRow, OpenOptions, Past, Problems, Project, ProjectPlace, RelationRow, SearchFilter,
-    StoreError, SyncProgress, SyncReport, Vacuum, VacuumReport, VacuumWhat, clock, faults, hash,
+    Browse, ChangedFile, CheckReport, Conflict, Correction, Counts, Coverage, Entry, EntryKind,
+    FileKind, FileOrder, FileSummary, FileThen, FilesBelow, Folder, FolderFact, FolderFiles,
+    FolderSum, Following, GraphNode, HardLinks, HistoryFilter, ListFilter, ListOrder, Listing,
+    Moment, NameOf, NamedNote, NodeRow, ObservationRow, OpenOptions, Past, Problems, Project,
+    ProjectPlace, RelationRow, SearchFilter, StoreError, SyncProgress, SyncReport, Ties, Vacuum,
+    VacuumReport, VacuumWhat, clock, exact_key, faults, hash, link_key,
 };
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -84,13 +87,14 @@ pub struct Memory {
     store: Arc<Store>,
     chosen: Option<Arc<ChosenModel>>,
     maker: Mutex<Option<Maker>>,
+    first_look: Arc<first_look::FirstLook>,
 }
 
 impl Memory {
     /// Opens a vault, or makes it.
     pub fn open(options: OpenOptions) -> Result<Self> {
         let store = Arc::new(Store::open(options)?);
-        Ok(Self { store, chosen: None, maker: Mutex::new(None) })
+        Ok(Self { store, chosen: None, maker: Mutex::new(None), first_look: Arc::default() })
     }
 
     /// Lets searches go by a model that the person chose, as far as it has come.

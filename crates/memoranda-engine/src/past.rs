@@ -249,6 +249,13 @@ impl<'m> Past<'m> {
         }
     }
 
+    /// Where the note of this name was, and which version it had.
+    pub(crate) fn version_of(&self, name: &str) -> Result<Option<(Place, ContentHash)>> {
+        let Some(at) = self.find(name)? else { return Ok(None) };
+        let known = self.known(std::iter::once(at))?.remove(&at);
+        Ok(known.and_then(|known| Some((self.place(known.path), known.hash?))))
+    }
+
     fn place(&self, path: NotePath) -> Place {
         Place { project: self.project.clone(), path }
     }
@@ -269,6 +276,13 @@ impl<'m> Past<'m> {
                     suggestions: Vec::new(),
                 };
                 (vec![meant.ok_or_else(missing)?], false)
+            }
+            ContextTarget::Notes(paths) => {
+                let mut found = Vec::new();
+                for path in paths.iter().skip(request.offset).take(request.limit) {
+                    found.extend(self.find(path.as_str())?);
+                }
+                (found, paths.len() > request.offset.saturating_add(request.limit))
             }
             ContextTarget::Pattern(pattern) => self.fitting(pattern, request)?,
         };

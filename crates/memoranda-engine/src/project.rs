@@ -37,7 +37,18 @@ impl Memory {
         Ok(self.store().add_project(&ProjectName::parse(name)?, folder, hard_links)?)
     }
 
-    /// Forgets a project that was added from elsewhere; its files stay.
+    /// The same, and what the project holds in the vault moves into the folder.
+    pub fn move_project(
+        &self,
+        name: &str,
+        folder: &Path,
+        hard_links: HardLinks,
+    ) -> Result<Project> {
+        Ok(self.store().move_project(&ProjectName::parse(name)?, folder, hard_links)?)
+    }
+
+    /// Forgets a project that was added from elsewhere, whose files stay; or removes one of the
+    /// vault that holds nothing.
     pub fn remove_project(&self, name: &str) -> Result<Project> {
         Ok(self.store().remove_project(name)?)
     }

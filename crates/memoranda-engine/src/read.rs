@@ -9,10 +9,14 @@ use memoranda_store::{FileSummary, Gone, Moment};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::resolve::Place;
+use crate::past::Past;
+use crate::resolve::{Intent, Place};
 
 /// How many removed notes are looked through for a title.
 const LOOKED_THROUGH: usize = 1000;
+
+/// How many changes of a note are gone through for places that it was moved from.
+const MOVES_FOLLOWED: usize = 1000;
 
 /// A note as it was read.
 #[derive(Clone, Debug)]
@@ -59,7 +63,7 @@ impl ReadNote {
 impl Memory {
     /// Reads the note that a name means.
     pub fn read(&self, project: Option<&str>, identifier: &str) -> Result<ReadNote> {
-        let resolved = self.resolve(project, identifier)?;
+        let resolved = self.resolve(project, identifier, Intent::Read)?;
         self.read_at(&resolved.place)
     }
 
@@ -88,32 +92,87 @@ impl Memory {
         identifier: &str,
         moment: Moment,
     ) -> Result<ReadNote> {
-        let place = self.place_in_history(project, identifier)?;
-        let version = self.store().version_as_of(&place.project, &place.path, moment)?;
         let (when, modified) = match moment {
             Moment::Time(time) => (format!("at {time}"), time),
             Moment::Commit(id) => {
                 (format!("at commit {id}"), self.store().find_commit(id.as_str())?.time)
             }
         };
-        let Some(hash) = version.flatten() else {
-            return Err(EngineError::NotThen { place, when });
+        let place = self.place_in_history(project, identifier);
+        let found = match &place {
+            Ok(place) => self.version_then(place, moment)?,
+            Err(_) => None,
+        };
+        let found = match (found, &place) {
+            (None, Ok(place)) => {
+                self.named_then(std::slice::from_ref(&place.project), identifier, moment)?
+            }
+            (None, Err(EngineError::NotFound { .. })) => {
+                self.named_then(&self.projects_of(project)?, identifier, moment)?
+            }
+            (found, _) => found,
+        };
+        let Some((place, hash)) = found else {
+            return Err(EngineError::NotThen { place: place?, when });
         };
         let bytes = self.store().content(hash)?;
         Ok(ReadNote { place, bytes, hash, modified, summary: None })
     }
 
+    /// The version of a file at a moment, and where it was: it may have been moved since.
+    fn version_then(&self, place: &Place, moment: Moment) -> Result<Option<(Place, ContentHash)>> {
+        let project = &place.project;
+        let version = |path: NotePath| -> Result<Option<(Place, ContentHash)>> {
+            let version = self.store().version_as_of(project, &path, moment)?.flatten();
+            Ok(version.map(|hash| (Place { project: project.clone(), path }, hash)))
+        };
+        if let Some(found) = version(place.path.clone())? {
+            return Ok(Some(found));
+        }
+        let revisions = self.revisions(place, MOVES_FOLLOWED)?;
+        for from in revisions.into_iter().filter_map(|revision| revision.change.moved_from) {
+            if let Some(found) = version(from)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The note that went by a name at a moment.
+    fn named_then(
+        &self,
+        projects: &[ProjectName],
+        name: &str,
+        moment: Moment,
+    ) -> Result<Option<(Place, ContentHash)>> {
+        for project in projects {
+            let own = name.strip_prefix(&format!("{project}/"));
+            let past = Past::load(self, project, moment)?;
+            for name in [Some(name), own].into_iter().flatten() {
+                if let Some(found) = past.version_of(name)? {
+                    return Ok(Some(found));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The project that is named, or all of them.
+    fn projects_of(&self, project: Option<&str>) -> Result<Vec<ProjectName>> {
+        Ok(match project {
+            Some(project) => vec![self.store().project(project)?.name],
+            None => self.store().projects()?.into_iter().map(|project| project.name).collect(),
+        })
+    }
+
     /// The place that a name means, also of a note that exists no more.
     pub fn place_in_history(&self, project: Option<&str>, identifier: &str) -> Result<Place> {
-        let missing = match self.resolve(project, identifier) {
+        let missing = match self.resolve(project, identifier, Intent::Read) {
             Ok(resolved) => return Ok(resolved.place),
             Err(e @ EngineError::NotFound { .. }) => e,
             Err(e) => return Err(e),
         };
-        let projects: Vec<ProjectName> = match project {
-            Some(project) => vec![self.store().project(project)?.name],
-            None => self.store().projects()?.into_iter().map(|project| project.name).collect(),
-        };
+        let projects = self.projects_of(project)?;
         let mut places = Vec::new();
         for project in &projects {
             let prefix = format!("{project}/");

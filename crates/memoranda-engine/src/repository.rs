@@ -43,6 +43,94 @@ impl Repository {
     }
 }
 
+/// Files as they are named from the root of the repository that a folder lies in, each in every
+/// way that can be meant: a name can be absolute, an address, or as seen from the root or from the
+/// folder.
+pub fn named_from_root(folder: Option<&Path>, files: &[String]) -> Vec<String> {
+    let folder = folder.and_then(|folder| std::path::absolute(folder).ok());
+    let root = folder.as_deref().map(|folder| match Repository::of(folder) {
+        Some(repository) => repository.root,
+        None => folder.to_owned(),
+    });
+    let own = |path: &Path| slashed(&path.to_string_lossy());
+    // Where the folder lies within the root, for names that are meant from there.
+    let within = root.as_deref().zip(folder.as_deref());
+    let within = within.and_then(|(root, folder)| folder.strip_prefix(root).ok()).map(own);
+    let within = within.filter(|within| !within.is_empty());
+    let roots: Vec<String> = root
+        .iter()
+        .flat_map(|root| [Some(root.clone()), root.canonicalize().ok()])
+        .flatten()
+        .map(|root| own(&root))
+        .collect();
+    let mut named = Vec::new();
+    for file in files {
+        let file = slashed(&from_address(file.trim()));
+        let is_absolute = file.starts_with('/') || file.get(1..3) == Some(":/");
+        let plain = resolved(&file);
+        if is_absolute {
+            let real = real_path(&file).map(|real| resolved(&own(&real)));
+            let below = roots.iter().find_map(|root| {
+                let root = resolved(root);
+                let below = |file: &str| {
+                    Some(file.strip_prefix(root.as_str())?.strip_prefix('/')?.to_owned())
+                };
+                below(&plain).or_else(|| below(real.as_deref()?))
+            });
+            named.push(below.unwrap_or(plain));
+        } else {
+            named.extend(within.as_ref().map(|within| resolved(&format!("{within}/{file}"))));
+            named.push(plain);
+        }
+    }
+    named
+}
+
+fn slashed(path: &str) -> String {
+    path.replace('\\', "/")
+}
+
+/// The path that an address of the scheme `file` names; any other text as it is.
+fn from_address(text: &str) -> String {
+    let Some(path) = text.strip_prefix("file://") else { return text.to_owned() };
+    let path = path.strip_prefix("localhost").unwrap_or(path);
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let hex = after
+            .get(..2)
+            .filter(|_| byte == b'%')
+            .and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
+        bytes.push(hex.unwrap_or(byte));
+        rest = if hex.is_some() { after.get(2..).unwrap_or_default() } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A path without `.`, `..`, doubled and leading slashes.
+fn resolved(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// A path without links, as far as it exists.
+fn real_path(path: &str) -> Option<PathBuf> {
+    let path = Path::new(path);
+    path.ancestors().find_map(|known| {
+        let real = known.canonicalize().ok()?;
+        Some(real.join(path.strip_prefix(known).ok()?))
+    })
+}
+
 /// The folder behind `.git`: itself, or the one that a worktree's or submodule's file names.
 fn git_folder(dot_git: &Path) -> Option<PathBuf> {
     if dot_git.is_dir() {
@@ -132,6 +220,42 @@ mod tests {
         }
         let nested = normal_remote("https://gitlab.com/a/b/c.git");
         assert_eq!(nested.as_deref(), Some("gitlab.com/a/b/c"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_is_one_however_it_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap().join("my shop");
+        std::fs::create_dir_all(root.join("src/api")).unwrap();
+        std::fs::create_dir_all(root.join(".git")).unwrap();
+        let link = folder.path().canonicalize().unwrap().join("link");
+        std::os::unix::fs::symlink(&root, &link).unwrap();
+        let (shown, linked) = (root.display(), link.display());
+        let address =
+            format!("file://{}/src/api/a.ts", root.display().to_string().replace(' ', "%20"));
+        for (from, file) in [
+            ("", "src/api/a.ts"),
+            ("", "./src/api/a.ts"),
+            ("", "src\\api\\a.ts"),
+            ("", "src/../src/api/a.ts"),
+            ("", "src//api//a.ts"),
+            ("", "/src/api/a.ts"),
+            ("src", "api/a.ts"),
+            ("src", "src/api/a.ts"),
+            ("src/api", "../api/a.ts"),
+            ("", &format!("{shown}/src/api/a.ts")),
+            ("src", &format!("{linked}/src/api/a.ts")),
+            ("", &address),
+        ] {
+            for root in [&root, &link] {
+                let named = named_from_root(Some(&root.join(from)), &[file.to_owned()]);
+                assert!(named.contains(&"src/api/a.ts".to_owned()), "{from:?} {file}: {named:?}");
+            }
+        }
+        assert_eq!(named_from_root(None, &["./a//b".into(), "/c".into()]), ["a/b", "c"]);
+        let elsewhere = named_from_root(Some(&root), &[format!("{shown}-old/src/a.ts")]);
+        assert!(elsewhere[0].ends_with("my shop-old/src/a.ts"), "{elsewhere:?}");
     }
 
     #[test]

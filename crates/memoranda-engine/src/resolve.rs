@@ -5,8 +5,9 @@
 
 use std::fmt;
 
-use memoranda_core::graph::{LinkCandidate, Resolution, Strictness, choose, link_keys};
+use memoranda_core::graph::{LinkCandidate, Resolution, Strictness, alias_key, choose, link_keys};
 use memoranda_core::id::ProjectName;
+use memoranda_core::note;
 use memoranda_core::note::permalink::slug;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
@@ -39,10 +40,25 @@ pub struct Resolved {
     pub file: Option<i64>,
 }
 
+/// What a caller does with the note that it names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Intent {
+    /// Shows it: a name that says the same with other signs may mean it, if nothing fits better.
+    Read,
+    /// Changes it: its path, permalink, title or alias as it is, but for case, `_`, `-` and blanks.
+    /// `C#` is not `C++`.
+    Change,
+}
+
 impl Memory {
     /// Finds the note that a name means, in one project or, without one, in `main` first and
     /// then wherever a single note goes by it.
-    pub fn resolve(&self, project: Option<&str>, identifier: &str) -> Result<Resolved> {
+    pub fn resolve(
+        &self,
+        project: Option<&str>,
+        identifier: &str,
+        intent: Intent,
+    ) -> Result<Resolved> {
         let (named, name) = split(identifier);
         if name.is_empty() {
             return Err(EngineError::Invalid("the name of the note is empty".into()));
@@ -50,25 +66,25 @@ impl Memory {
         if let Some(project) = named.or(project) {
             let project = self.store().project(project)?.name;
             return self
-                .resolve_in(&project, name)?
+                .resolve_in(&project, name, intent)?
                 .ok_or_else(|| self.not_found(identifier, Some(&project)));
         }
         let projects = self.store().projects()?;
         if let Some(default) = projects.iter().find(|p| p.name.as_str() == DEFAULT_PROJECT)
-            && let Some(found) = self.resolve_in(&default.name, name)?
+            && let Some(found) = self.resolve_in(&default.name, name, intent)?
         {
             return Ok(found);
         }
         // `work/plans/q3` names the project first.
         if let Some((first, rest)) = name.split_once('/')
             && let Some(project) = projects.iter().find(|p| p.name.as_str() == first)
-            && let Some(found) = self.resolve_in(&project.name, rest)?
+            && let Some(found) = self.resolve_in(&project.name, rest, intent)?
         {
             return Ok(found);
         }
         let mut found = Vec::new();
         for project in projects.iter().filter(|p| p.name.as_str() != DEFAULT_PROJECT) {
-            match self.resolve_in(&project.name, name) {
+            match self.resolve_in(&project.name, name, intent) {
                 Ok(resolved) => found.extend(resolved),
                 Err(EngineError::Store(StoreError::ProjectUnavailable { .. })) => {}
                 Err(e) => return Err(e),
@@ -85,7 +101,12 @@ impl Memory {
     }
 
     /// Finds a note in one project; `None` if no note goes by that name.
-    pub fn resolve_in(&self, project: &ProjectName, name: &str) -> Result<Option<Resolved>> {
+    pub fn resolve_in(
+        &self,
+        project: &ProjectName,
+        name: &str,
+        intent: Intent,
+    ) -> Result<Option<Resolved>> {
         let place = |path| Place { project: project.clone(), path };
         for candidate in [name.to_owned(), format!("{name}.md")] {
             let Ok(path) = NotePath::parse(&candidate) else { continue };
@@ -95,7 +116,12 @@ impl Memory {
             }
         }
         let keys = link_keys(name, None, slug);
-        let candidates = self.store().link_candidates(project, &keys.title)?;
+        let mut candidates = self.store().link_candidates(project, &keys.title)?;
+        if intent == Intent::Change {
+            // Signs do not show in a permalink: one that is not said as it is says nothing.
+            let said = |c: &LinkCandidate<i64>| keys.permalinks.first() == Some(&c.permalink);
+            candidates.iter_mut().filter(|c| !said(c)).for_each(|c| c.permalink.clear());
+        }
         let found = |id: i64| candidates.iter().find(|c: &&LinkCandidate<i64>| c.id == id);
         match choose(&keys, &candidates, None, Strictness::Strict) {
             Resolution::Found(id) => {
@@ -109,14 +135,33 @@ impl Memory {
                     .map(|c| place(c.path.clone()))
                     .collect(),
             }),
-            Resolution::Missing => match candidates.as_slice() {
-                // The name is an alias, or differs in punctuation only.
-                [only] => {
-                    Ok(Some(Resolved { place: place(only.path.clone()), file: Some(only.id) }))
+            Resolution::Missing => {
+                let mut meant = candidates;
+                if intent == Intent::Change {
+                    let mut called = Vec::new();
+                    for candidate in meant {
+                        if self.is_alias(&place(candidate.path.clone()), &keys.alias)? {
+                            called.push(candidate);
+                        }
+                    }
+                    meant = called;
                 }
-                _ => Ok(None),
-            },
+                Ok(match meant.as_slice() {
+                    // The name is an alias, or differs in punctuation only.
+                    [only] => {
+                        Some(Resolved { place: place(only.path.clone()), file: Some(only.id) })
+                    }
+                    _ => None,
+                })
+            }
         }
+    }
+
+    /// Whether a note's frontmatter gives it this name beside its title.
+    fn is_alias(&self, place: &Place, alias: &str) -> Result<bool> {
+        let Some(found) = self.store().read(&place.project, &place.path)? else { return Ok(false) };
+        let note = note::parse(&String::from_utf8_lossy(&found.bytes));
+        Ok(note.aliases().iter().any(|name| alias_key(name) == alias))
     }
 
     /// The file at a path, or the one whose name differs only in case or composition.
@@ -145,9 +190,17 @@ impl Memory {
             SearchFilter { projects: project.into_iter().cloned().collect(), ..Default::default() };
         let words = identifier.replace(['/', '-', '_', '.'], " ");
         let hits = self.store().search(&words, &Query::parse(&words), &filter, 20);
+        let mut near: Vec<Place> = Vec::new();
+        if let Some(project) = project {
+            // Those that a name with other signs would mean.
+            let alike = self.store().link_candidates(project, split(identifier).1);
+            let alike = alike.unwrap_or_default().into_iter();
+            near.extend(alike.map(|c| Place { project: project.clone(), path: c.path }));
+        }
+        let hits = hits.map(|found| found.hits).unwrap_or_default().into_iter();
+        near.extend(hits.map(|hit| Place { project: hit.project, path: hit.path }));
         let mut suggestions: Vec<Place> = Vec::new();
-        for hit in hits.map(|found| found.hits).unwrap_or_default() {
-            let place = Place { project: hit.project, path: hit.path };
+        for place in near {
             if !suggestions.contains(&place) && suggestions.len() < 3 {
                 suggestions.push(place);
             }

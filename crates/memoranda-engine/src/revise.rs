@@ -158,6 +158,11 @@ impl Desk<'_> {
     pub fn relations_to(&self, file: i64) -> Result<Vec<RelationRow>> {
         Ok(self.view.relations_to(file)?)
     }
+
+    /// The relations by a name, bound or not.
+    pub fn relations_named(&self, project: &ProjectName, name: &str) -> Result<Vec<RelationRow>> {
+        Ok(self.view.relations_named(project, name)?)
+    }
 }
 
 impl Memory {

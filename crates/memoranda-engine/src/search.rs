@@ -18,7 +18,7 @@ use crate::meaning::MeaningBy;
 use crate::resolve::Place;
 
 /// So many notes are compared however few are asked for, so that pages fit together.
-const MIN_CANDIDATES: usize = 40;
+const CANDIDATES: usize = 40;
 /// Shorter passages may well be the same by chance.
 const LEAST_DUPLICATE_CHARS: usize = 40;
 /// What is less likely than this to have to do with the question is not shown.
@@ -35,6 +35,8 @@ pub struct SearchRequest {
     pub limit: usize,
     /// How many to pass over first.
     pub offset: usize,
+    /// How many notes are compared at least; whoever wants a hint, and no pages, needs few.
+    pub candidates: usize,
     /// How long each quotation may be, in characters.
     pub snippet_chars: usize,
     /// How many tokens all quotations may have together.
@@ -68,6 +70,7 @@ impl Default for SearchRequest {
             filter: SearchFilter::default(),
             limit: 10,
             offset: 0,
+            candidates: CANDIDATES,
             snippet_chars: 300,
             max_tokens: None,
             unit: SearchUnit::Notes,
@@ -164,7 +167,7 @@ impl Memory {
             filter: &request.filter,
             vector: asked.meant.as_ref(),
             model: asked.model.as_deref(),
-            notes: (request.offset + request.limit + 1).max(MIN_CANDIDATES),
+            notes: (request.offset + request.limit + 1).max(request.candidates),
         })?;
         let now = request.now.unwrap_or_else(clock::now);
         let when = When::find(&query.said, now);

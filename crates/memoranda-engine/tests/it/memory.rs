@@ -8,9 +8,9 @@ use memoranda_core::note::edit::Edit;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
     AddRequest, DeleteOutcome, DeleteRequest, EditOutcome, EditRequest, EngineError, ExpireRequest,
-    GraphRequest, HistoryFilter, Memory, Moment, MoveOutcome, MoveRequest, OpenOptions, Place,
-    RestoreOutcome, ReviseOutcome, SearchFilter, SearchRequest, Step, UndoOutcome, WriteMode,
-    WriteOutcome, WriteRequest,
+    GraphRequest, HistoryFilter, Intent, Memory, Moment, MoveOutcome, MoveRequest, OpenOptions,
+    Place, RestoreOutcome, ReviseOutcome, SearchFilter, SearchRequest, Step, UndoOutcome,
+    WriteMode, WriteOutcome, WriteRequest,
 };
 use tempfile::TempDir;
 
@@ -153,7 +153,9 @@ fn names_mean_one_note_or_are_refused() {
     vault.put("work/Plan.md", "the plan for work");
     vault.put("home/Plan.md", "the plan for home");
     vault.put("Caf\u{e9}.md", "coffee");
-    let found = |name: &str| vault.memory.resolve(None, name).map(|found| found.place.to_string());
+    let found = |name: &str| {
+        vault.memory.resolve(None, name, Intent::Read).map(|found| found.place.to_string())
+    };
     assert_eq!(found("work/plan").unwrap(), "main/work/Plan.md");
     assert_eq!(found("main/home/Plan.md").unwrap(), "main/home/Plan.md");
     assert_eq!(found("memory://home/plan").unwrap(), "main/home/Plan.md");

@@ -1,0 +1,86 @@
+//! The first look: until every file was looked at once, an index that was just made knows only part
+//! of a vault, and whoever asks meanwhile must wait or be told.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use memoranda_store::Store;
+
+use crate::Memory;
+use crate::error::Result;
+
+/// How often one who waits looks whether it is done.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// How much of a vault its index knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Known {
+    /// Every file has been looked at since the index was made.
+    Whole,
+    /// The first look is still under way: so many files of so many are read. The total is 0 until
+    /// it is known.
+    Part {
+        /// Files read so far.
+        done: usize,
+        /// Files to be read in the project that is being looked at.
+        total: usize,
+    },
+}
+
+/// The first look of this process, if it makes one.
+#[derive(Default)]
+pub(crate) struct FirstLook {
+    is_running: AtomicBool,
+    done: AtomicUsize,
+    total: AtomicUsize,
+}
+
+impl FirstLook {
+    fn run(&self, store: &Store) {
+        let looked = store.sync(&mut |step| {
+            self.done.store(step.done, Ordering::Relaxed);
+            self.total.store(step.total, Ordering::Relaxed);
+        });
+        // Who asks next tries again; `memoranda doctor` says what is wrong.
+        looked.ok();
+        self.is_running.store(false, Ordering::SeqCst);
+    }
+
+    fn known(&self) -> Known {
+        Known::Part {
+            done: self.done.load(Ordering::Relaxed),
+            total: self.total.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl Memory {
+    /// Waits until every file has been looked at since the index was made, and looks itself if
+    /// nobody does; not longer than `patience`. `tell` hears how far it has come. Costs nothing
+    /// once the index is whole.
+    pub fn await_index(&self, patience: Duration, tell: &dyn Fn(usize, usize)) -> Result<Known> {
+        if self.store().is_indexed()? {
+            return Ok(Known::Whole);
+        }
+        if !self.first_look.is_running.swap(true, Ordering::SeqCst) {
+            let (look, store) = (Arc::clone(&self.first_look), Arc::clone(&self.store));
+            std::thread::spawn(move || look.run(&store));
+        }
+        let until = Instant::now() + patience;
+        while Instant::now() < until {
+            std::thread::sleep(PAUSE);
+            if self.store().is_indexed()? {
+                return Ok(Known::Whole);
+            }
+            if let Known::Part { done, total } = self.first_look.known() {
+                tell(done, total);
+            }
+            // It failed: waiting longer brings nothing.
+            if !self.first_look.is_running.load(Ordering::SeqCst) {
+                break;
+            }
+        }
+        Ok(self.first_look.known())
+    }
+}
