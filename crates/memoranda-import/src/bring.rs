@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
+use memoranda_engine::core::change::Channel;
 use memoranda_engine::core::id::{CommitId, ContentHash, ProjectName};
 use memoranda_engine::core::note::edit::Edit;
 use memoranda_engine::core::path::NotePath;
-use memoranda_engine::core::{change::Channel, screen};
 use memoranda_engine::{
     EngineError, HistoryFilter, ListFilter, ListOrder, Memory, Place, ReviseOutcome, Step,
     StoreError, Who, hash,
@@ -150,6 +150,8 @@ struct Wanted {
     id: String,
     place: Place,
     new: New,
+    /// When it was changed last, if that shall stay.
+    updated: Option<Timestamp>,
     /// Whether a note of this piece was found, or is only looked for where it would be.
     is_known: bool,
 }
@@ -213,8 +215,12 @@ impl<'m> Importer<'m> {
     fn wanted(&mut self, piece: Piece) -> Result<Option<Wanted>> {
         let Piece { id, project, path, naming, body } = piece;
         let stamped = |text: &str| Stamped::new(text, self.options.source.name(), &id);
+        let mut updated = None;
         let new = match body {
-            Body::Exact(bytes) => New::Exact(bytes, None),
+            Body::Exact(bytes, changed) => {
+                updated = changed;
+                New::Exact(bytes, None)
+            }
             Body::Note(text) => match stamped(&text) {
                 Some(stamped) => New::Note(stamped),
                 None => New::Exact(text.into_bytes(), None),
@@ -231,7 +237,7 @@ impl<'m> Importer<'m> {
         if !matches!(new, New::Exact(..))
             && let Some(place) = self.known.get(&id).cloned()
         {
-            return Ok(Some(Wanted { id, place, new, is_known: true }));
+            return Ok(Some(Wanted { id, place, new, updated, is_known: true }));
         }
         let mut place = Place { project, path };
         let is_used = self.taken(&place.project)?.contains(&place.path.key());
@@ -242,7 +248,8 @@ impl<'m> Importer<'m> {
             }
             let last = self.last_import(&place)?;
             self.reserve(&place);
-            return Ok(Some(Wanted { id, place, new: New::Exact(bytes, last), is_known: is_used }));
+            let new = New::Exact(bytes, last);
+            return Ok(Some(Wanted { id, place, new, updated, is_known: is_used }));
         }
         if self.is_deleted(&place)? {
             self.told(id, place, Verdict::Deleted);
@@ -251,7 +258,7 @@ impl<'m> Importer<'m> {
         if let New::Facts(stamped, _) = &new
             && let Some(there) = self.titled(&place, stamped)?
         {
-            return Ok(Some(Wanted { id, place: there, new, is_known: true }));
+            return Ok(Some(Wanted { id, place: there, new, updated, is_known: true }));
         }
         if is_used {
             match naming {
@@ -271,7 +278,7 @@ impl<'m> Importer<'m> {
             }
         }
         self.reserve(&place);
-        Ok(Some(Wanted { id, place, new, is_known: false }))
+        Ok(Some(Wanted { id, place, new, updated, is_known: false }))
     }
 
     /// A longer name, made from what the source calls the piece, so that it is the same each time.
@@ -408,8 +415,8 @@ impl<'m> Importer<'m> {
 
     fn tell(&mut self, batch: Vec<Wanted>, decisions: Vec<Decision>) {
         for (wanted, (verdict, text)) in batch.into_iter().zip(decisions) {
-            let has_secret = text.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok());
-            if has_secret.is_some_and(|text| !screen::secrets(text).is_empty()) {
+            let text = text.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok());
+            if text.is_some_and(stamp::has_secret) {
                 self.report.secrets.push(wanted.place.clone());
             }
             self.told(wanted.id, wanted.place, verdict);
@@ -433,6 +440,17 @@ impl<'m> Importer<'m> {
         })?;
         if let ReviseOutcome::Committed(commit) = outcome {
             self.report.commits.push(commit.id);
+            let times: Vec<_> = batch
+                .iter()
+                .zip(&decisions)
+                .filter_map(|(wanted, (_, bytes))| {
+                    let Place { project, path } = wanted.place.clone();
+                    Some((project, path, hash(bytes.as_deref()?), wanted.updated?))
+                })
+                .collect();
+            if !times.is_empty() {
+                self.memory.store().set_modified(&times)?;
+            }
         }
         Ok(decisions)
     }

@@ -23,7 +23,8 @@ fn says(text: &str, note: &Note, edit: &Edit) -> bool {
             note.observations.iter().any(|known| Some(content(text, known)) == wanted)
         }
         Edit::Relate { relation } => note.relations.iter().any(|known| {
-            known.relation_type == relation.relation_type && known.name() == relation.target
+            let same = known.relation_type == relation.relation_type;
+            same && known.is_stated && known.name() == relation.target
         }),
         _ => false,
     }

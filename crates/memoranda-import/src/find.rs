@@ -146,13 +146,21 @@ fn of_json(text: &str) -> Option<Source> {
     found.map(|(_, source)| *source)
 }
 
+/// Where systems keep their files on this machine.
+#[derive(Clone, Debug)]
+pub struct Usual<'a> {
+    /// The person's own folder.
+    pub home: &'a Path,
+    /// Where configuration lies.
+    pub config: &'a Path,
+    /// The folder that memories.sh was told to use, if it was.
+    pub memories_sh: Option<&'a Path>,
+}
+
 /// Where a system keeps its memories on this machine, for those that have such a place. A folder
 /// of notes comes with the name that its owner gave it.
-pub fn default_places(
-    source: Source,
-    home: &Path,
-    config: &Path,
-) -> Vec<(Option<String>, PathBuf)> {
+pub fn default_places(source: Source, usual: &Usual<'_>) -> Vec<(Option<String>, PathBuf)> {
+    let Usual { home, config, memories_sh } = usual;
     let existing = |paths: &[PathBuf]| {
         let found = paths.iter().filter(|path| path.exists());
         found.map(|path| (None, path.clone())).take(1).collect()
@@ -169,7 +177,10 @@ pub fn default_places(
             text.map(|text| obsidian_vaults(&text)).unwrap_or_default()
         }
         Source::ClaudeCode => existing(&[home.join(".claude/projects")]),
-        Source::MemoriesSh => existing(&[home.join(".config/memories/local.db")]),
+        Source::MemoriesSh => existing(&[match memories_sh {
+            Some(folder) => folder.join("local.db"),
+            None => home.join(".config/memories/local.db"),
+        }]),
         Source::MemoryService => existing(&[
             home.join(".local/share/mcp-memory/sqlite_vec.db"),
             home.join("Library/Application Support/mcp-memory/sqlite_vec.db"),

@@ -71,7 +71,8 @@ pub(crate) fn lines(
         if text.iter().all(u8::is_ascii_whitespace) {
             continue;
         }
-        match serde_json::from_slice(text) {
+        // Without its ending, a line that was cut off ends where it was cut.
+        match serde_json::from_slice(text.trim_ascii_end()) {
             Ok(value) => each(number, value, intake)?,
             Err(e) => {
                 let text = e.to_string();
@@ -157,10 +158,27 @@ pub(crate) fn tags(value: Option<&Value>) -> Vec<String> {
         },
         _ => Vec::new(),
     };
+    distinct(tags)
+}
+
+/// Globs however they are written: a list, a list in a string, or between commas.
+pub(crate) fn globs(value: Option<&Value>) -> Vec<String> {
+    let clean = |glob: &str| glob.trim().to_owned();
+    distinct(match value {
+        Some(Value::Array(globs)) => globs.iter().filter_map(Value::as_str).map(clean).collect(),
+        Some(Value::String(text)) => match serde_json::from_str::<Vec<String>>(text) {
+            Ok(globs) => globs.iter().map(|glob| clean(glob)).collect(),
+            Err(_) => memoranda_engine::core::globs::split(text),
+        },
+        _ => Vec::new(),
+    })
+}
+
+fn distinct(texts: Vec<String>) -> Vec<String> {
     let mut seen = Vec::new();
-    for tag in tags {
-        if !tag.is_empty() && !seen.contains(&tag) {
-            seen.push(tag);
+    for text in texts {
+        if !text.is_empty() && !seen.contains(&text) {
+            seen.push(text);
         }
     }
     seen
@@ -211,7 +229,7 @@ mod tests {
         let mut found = Vec::new();
         let mut keep = |_, _| Ok(());
         let mut intake = Intake::new(&mut keep);
-        let text = "\u{feff}{\"a\":1}\r\n\n{broken\n[2]\nlast";
+        let text = "\u{feff}{\"a\":1}\r\n\n{\"brok\n[2]\nlast";
         lines(&mut text.as_bytes(), "f", &mut intake, &mut |number, value, _| {
             found.push((number, value));
             Ok(())
@@ -220,6 +238,7 @@ mod tests {
         assert_eq!(found, [(1, json!({"a": 1})), (4, json!([2]))]);
         let at: Vec<_> = intake.problems.iter().map(|problem| problem.at.as_str()).collect();
         assert_eq!(at, ["f line 3", "f line 5"]);
+        assert_eq!(intake.problems[0].message, "not JSON: EOF while parsing a string");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A memory on its way in: where it wants to lie, and what it says.
 
+use jiff::Timestamp;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::note::edit::{Edit, apply};
 use memoranda_engine::core::note::permalink::file_name_of_title;
@@ -40,8 +41,8 @@ pub enum Body {
     /// A note of facts, and the facts one by one: a note that is there already, or was edited,
     /// gets those that it lacks.
     Facts(String, Vec<Edit>),
-    /// Bytes that stay exactly as they are.
-    Exact(Vec<u8>),
+    /// Bytes that stay exactly as they are, and when they were changed last, if that shall stay.
+    Exact(Vec<u8>, Option<Timestamp>),
 }
 
 /// Frontmatter and text, put together without ever quoting by hand.

@@ -84,15 +84,29 @@ fn opened(path: &Path) -> rusqlite::Result<Connection> {
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
         Ok(connection)
     };
-    let usual = Connection::open_with_flags(path, flags).and_then(open);
-    // In a folder that cannot be written, the shared memory of a write-ahead log cannot be made;
-    // what was checkpointed can still be read.
-    usual.or_else(|error| {
+    // Of a database that lies still, nothing but its file is touched: the usual way would leave
+    // the files of a write-ahead log beside it.
+    let still = || {
         let text = path.to_string_lossy();
         let escaped = text.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
         let uri = format!("file:{escaped}?mode=ro&immutable=1");
-        let flags = flags | OpenFlags::SQLITE_OPEN_URI;
-        Connection::open_with_flags(uri, flags).and_then(open).map_err(|_| error)
+        Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI).and_then(open)
+    };
+    if !is_in_use(path) {
+        return still();
+    }
+    // In a folder that cannot be written, the shared memory of a write-ahead log cannot be made;
+    // what was checkpointed can still be read.
+    let usual = Connection::open_with_flags(path, flags).and_then(open);
+    usual.or_else(|error| still().map_err(|_| error))
+}
+
+/// Whether something was written that is not in the file yet.
+fn is_in_use(path: &Path) -> bool {
+    ["-wal", "-journal"].iter().any(|ending| {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(ending);
+        std::fs::metadata(Path::new(&beside)).is_ok_and(|file| file.len() > 0)
     })
 }
 

@@ -6,6 +6,7 @@
 use jiff::Timestamp;
 use memoranda_engine::core::note::edit::{Edit, apply};
 use memoranda_engine::core::note::{MetaValue, parse};
+use memoranda_engine::core::screen;
 use memoranda_engine::hash;
 
 /// The system that a note came from.
@@ -81,6 +82,15 @@ pub(crate) fn found(text: &str) -> Option<Found> {
     Some(Found { recorded, current: digest(&without_stamp(text)?) })
 }
 
+/// Whether a note holds what looks like a secret; the hash that was written here is none.
+pub(crate) fn has_secret(text: &str) -> bool {
+    let is_stamp = |line: usize| {
+        let line = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+        line.strip_prefix(HASH).is_some_and(|rest| rest.starts_with(':'))
+    };
+    screen::secrets(text).iter().any(|secret| !is_stamp(secret.line))
+}
+
 fn without_stamp(text: &str) -> Option<String> {
     remove(&remove(text, AT)?, HASH)
 }
@@ -108,6 +118,13 @@ mod tests {
     use super::*;
 
     const NOON: Timestamp = Timestamp::constant(1_767_225_600, 0);
+
+    #[test]
+    fn a_hash_that_looks_like_a_card_is_no_secret() {
+        let note = |key: &str| format!("---\n{key}: \"4111111111111111\"\n---\n");
+        assert!(!has_secret(&note(HASH)));
+        assert!(has_secret(&note("card")));
+    }
 
     #[test]
     fn a_stamp_is_read_back() {

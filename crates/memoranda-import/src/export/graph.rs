@@ -4,7 +4,7 @@
 use std::io::Write;
 
 use memoranda_engine::Memory;
-use memoranda_engine::core::fact::thread_folder;
+use memoranda_engine::core::fact::{UNTYPED, thread_folder};
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::note::{content, parse};
 use serde::Serialize;
@@ -40,9 +40,9 @@ pub fn graph(
         exported.bytes += line.len() as u64;
         to.write_all(line.as_bytes()).map_err(ImportError::io("write the export"))
     };
-    for place in files(memory, project)? {
+    for place in files(memory, project, &mut exported.left_out)? {
         let is_meant = folder.as_ref().is_none_or(|folder| place.path.is_within(folder));
-        if !is_meant || !place.path.is_markdown() {
+        if !is_meant || place.path.is_hidden() || !place.path.is_markdown() {
             continue;
         }
         let found = memory.store().read(&place.project, &place.path)?;
@@ -62,8 +62,9 @@ pub fn graph(
                 observations.push(said);
             }
         }
-        let kind = note.frontmatter.text("type").unwrap_or_else(|| note.note_type());
-        for relation in &note.relations {
+        let kind = note.frontmatter.text("type").unwrap_or_else(|| UNTYPED.to_owned());
+        // A link within a fact mentions another entity, and states nothing of it.
+        for relation in note.relations.iter().filter(|relation| relation.is_stated) {
             let (from, to) = (name.clone(), relation.name().to_owned());
             relations.push((from, to, relation.relation_type.clone()));
         }

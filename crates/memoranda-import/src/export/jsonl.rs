@@ -1,14 +1,15 @@
 //! Notes as lines of JSON: the file as it is, and what Memoranda reads in it.
 //!
 //! The first line is `{"memoranda": 1, "kind": "notes"}`. Every other line is one file:
-//! `project` and `path`, then `content` if it is text, `base64` if not. That is all that a way back
-//! needs; what else stands there is for programs that want to know what a note says without
-//! knowing its grammar.
+//! `project` and `path`, then `content` if it is text, `base64` if not, and `updated`. That is all
+//! that a way back needs; what else stands there is for programs that want to know what a note
+//! says without knowing its grammar.
 
 use std::io::Write;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::note::{MetaValue, Observation, Relation, parse};
 use memoranda_engine::{Memory, Place};
@@ -37,7 +38,7 @@ pub fn jsonl(
     exported.bytes += put(&json!({"memoranda": JSONL_VERSION, "kind": "notes"}))?;
     for project in projects(memory, only)? {
         exported.projects += 1;
-        let places = files(memory, &project)?;
+        let places = files(memory, &project, &mut exported.left_out)?;
         for (n, place) in places.iter().enumerate() {
             progress(crate::Progress { done: n as u64, total: places.len() as u64 });
             if let Some(line) = line(memory, place)? {
@@ -61,6 +62,8 @@ fn line(memory: &Memory, place: &Place) -> Result<Option<Value>> {
         put("permalink", summary.permalink.into());
         put("created", summary.created.to_string().into());
         put("updated", summary.updated.to_string().into());
+    } else if let Ok(time) = Timestamp::from_nanosecond(i128::from(found.stat.mtime_ns)) {
+        put("updated", time.to_string().into());
     }
     put("hash", found.hash.to_string().into());
     match String::from_utf8(found.bytes) {
@@ -107,7 +110,7 @@ fn relation(relation: &Relation) -> Value {
 
 fn meta(value: &MetaValue) -> Value {
     match value {
-        MetaValue::Text(text) => text.clone().into(),
+        MetaValue::Text(text) | MetaValue::Plain(text) => text.clone().into(),
         MetaValue::List(items) => items.iter().map(meta).collect(),
         MetaValue::Map(entries) => {
             entries.iter().map(|(key, value)| (key.clone(), meta(value))).collect()

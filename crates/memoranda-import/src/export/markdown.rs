@@ -23,7 +23,7 @@ pub fn markdown(
     let mut exported = Exported::default();
     for project in projects(memory, only)? {
         let root = if only.is_some() { folder.to_owned() } else { folder.join(project.as_str()) };
-        let places = files(memory, &project)?;
+        let places = files(memory, &project, &mut exported.left_out)?;
         exported.projects += 1;
         for (n, place) in places.iter().enumerate() {
             progress(crate::Progress { done: n as u64, total: places.len() as u64 });

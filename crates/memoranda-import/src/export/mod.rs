@@ -4,9 +4,10 @@ mod graph;
 mod jsonl;
 mod markdown;
 
+use jiff::Timestamp;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
-use memoranda_engine::{EntryKind, Memory, Place};
+use memoranda_engine::{EntryKind, Memory, Moment, Place};
 
 pub use graph::graph;
 pub use jsonl::{JSONL_VERSION, jsonl};
@@ -23,6 +24,8 @@ pub struct Exported {
     pub files: usize,
     /// How many bytes.
     pub bytes: u64,
+    /// How many hidden files were left out, because nothing here wrote them.
+    pub left_out: usize,
 }
 
 /// The projects that are meant: one, or all.
@@ -31,8 +34,9 @@ fn projects(memory: &Memory, only: Option<&ProjectName>) -> Result<Vec<ProjectNa
     Ok(projects.filter(|name| only.is_none_or(|only| only == name)).collect())
 }
 
-/// Every file of a project that is not hidden, sorted by path, pictures included.
-fn files(memory: &Memory, project: &ProjectName) -> Result<Vec<Place>> {
+/// The files of a project, sorted by path, pictures included. A hidden one counts if it is in the
+/// history; others, as programs keep them for themselves, are counted and left out.
+fn files(memory: &Memory, project: &ProjectName, left_out: &mut usize) -> Result<Vec<Place>> {
     let mut found = Vec::new();
     let mut folders: Vec<Option<NotePath>> = vec![None];
     while let Some(folder) = folders.pop() {
@@ -43,13 +47,24 @@ fn files(memory: &Memory, project: &ProjectName) -> Result<Vec<Place>> {
                 None => entry.name,
             };
             let Ok(path) = NotePath::parse(&path) else { continue };
+            if path.is_of_a_program() {
+                continue;
+            }
             match entry.kind {
-                _ if path.is_hidden() => {}
                 EntryKind::Folder => folders.push(Some(path)),
+                EntryKind::File if path.is_hidden() && !is_kept(memory, project, &path)? => {
+                    *left_out += 1;
+                }
                 EntryKind::File => found.push(Place { project: project.clone(), path }),
             }
         }
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
+}
+
+/// Whether the history knows a file that is there now.
+fn is_kept(memory: &Memory, project: &ProjectName, path: &NotePath) -> Result<bool> {
+    let now = Moment::Time(Timestamp::MAX);
+    Ok(memory.store().version_as_of(project, path, now)?.flatten().is_some())
 }

@@ -71,8 +71,8 @@ pub(super) fn read(
             Ok(text) if path.is_markdown() => {
                 Body::Note(with_key(text, "modified", &time::stated(file.modified)))
             }
-            Ok(text) => Body::Exact(text.into_bytes()),
-            Err(e) => Body::Exact(e.into_bytes()),
+            Ok(text) => Body::Exact(text.into_bytes(), None),
+            Err(e) => Body::Exact(e.into_bytes(), None),
         };
         let id = format!("{name}/{}", file.name);
         intake.piece(Piece { id, project: project.clone(), path, naming: Naming::Fixed, body })?;

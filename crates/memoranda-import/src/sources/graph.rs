@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use memoranda_engine::core::fact::thread_folder;
+use memoranda_engine::core::fact::{UNTYPED, thread_folder};
 use memoranda_engine::core::id::ObservationId;
 use memoranda_engine::core::note::edit::{Edit, apply};
 use memoranda_engine::core::note::{Fact, NewObservation, NewRelation, stated};
@@ -67,7 +67,7 @@ pub(super) fn read(origin: &Origin, target: &Target, intake: &mut Intake<'_>) ->
     intake.total(graph.len() as u64);
     for (n, (name, entity)) in graph.into_iter().enumerate() {
         intake.done(n as u64);
-        let (text, edits) = note(&name, entity);
+        let (text, edits) = note(&name, entity, intake);
         intake.piece(Piece {
             id: format!("{thread}/{name}"),
             project: project.clone(),
@@ -102,9 +102,32 @@ fn take(
             let entity = graph.entry(name.to_owned()).or_default();
             entity.is_declared = true;
             entity.kind = text(object, "entityType").to_owned();
-            for said in list(object, "observations") {
+            let one;
+            let said = match object.get("observations") {
+                // One fact may stand without a list around it.
+                Some(Value::String(text)) => {
+                    one = [Value::String(text.clone())];
+                    &one[..]
+                }
+                Some(Value::Array(list)) => list,
+                None | Some(Value::Null) => &[],
+                Some(other) => {
+                    let found: String = other.to_string().chars().take(60).collect();
+                    intake.problem(at, format!("`observations` is no list of texts: {found}"));
+                    &[]
+                }
+            };
+            for said in said {
+                let superseded = said.as_object().map(|said| text(said, "superseded_by"));
+                if superseded.is_some_and(|by| !by.is_empty()) {
+                    intake.skip("superseded observation");
+                    continue;
+                }
+                let same = |known: &NewObservation, new: &NewObservation| {
+                    known.category == new.category && known.text == new.text
+                };
                 match fact(said, name, thread) {
-                    Some(fact) if entity.facts.iter().any(|known| known.text == fact.text) => {}
+                    Some(fact) if entity.facts.iter().any(|known| same(known, &fact)) => {}
                     Some(fact) => entity.facts.push(fact),
                     None => intake.problem(at, "an observation that says nothing"),
                 }
@@ -132,7 +155,7 @@ fn fact(value: &Value, entity: &str, thread: &str) -> Option<NewObservation> {
     let empty = Object::new();
     let object = value.as_object().unwrap_or(&empty);
     let said = value.as_str().unwrap_or_else(|| text(object, "content")).trim();
-    if said.is_empty() || !text(object, "superseded_by").is_empty() {
+    if said.is_empty() {
         return None;
     }
     let number = |key: &str| object.get(key).and_then(Value::as_f64);
@@ -159,7 +182,7 @@ fn identity(entity: &str, thread: &str, said: &str) -> ObservationId {
 }
 
 /// An entity as a note, and its facts and relations one by one.
-fn note(name: &str, entity: Entity) -> (String, Vec<Edit>) {
+fn note(name: &str, entity: Entity, intake: &mut Intake<'_>) -> (String, Vec<Edit>) {
     let facts = entity
         .facts
         .into_iter()
@@ -173,10 +196,49 @@ fn note(name: &str, entity: Entity) -> (String, Vec<Edit>) {
     let edits: Vec<Edit> = facts.chain(relations).collect();
     // A relation may lead from an entity that nobody described.
     let (kind, placeholder) = match entity.is_declared {
+        true if entity.kind.is_empty() => (UNTYPED, ""),
         true => (entity.kind.as_str(), ""),
         false => ("Unknown", "true"),
     };
     let draft = Draft::new("").key("title", name).key("type", kind).key("placeholder", placeholder);
-    let text = edits.iter().fold(draft.text(), |text, edit| apply(&text, edit).unwrap_or(text));
+    let mut text = draft.text();
+    for edit in &edits {
+        match apply(&text, edit) {
+            Ok(edited) => text = edited,
+            Err(error) => intake.problem(name, format!("something was left out: {error}")),
+        }
+    }
     (text, edits)
+}
+
+#[cfg(test)]
+mod tests {
+    use memoranda_engine::core::note::{content, parse};
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(observations: &Value, facts: &[&str], problems: &[&str]) {
+        let mut keep = |_, _| Ok(());
+        let mut intake = Intake::new(&mut keep);
+        let mut graph = Graph::new();
+        let value = json!({ "name": "A", "entityType": "T", "observations": observations });
+        take(&value, "entity", "here", "default", &mut graph, &mut intake);
+        let (text, _) = note("A", graph.remove("A").unwrap(), &mut intake);
+        let read: Vec<String> =
+            parse(&text).observations.iter().map(|fact| content(&text, fact)).collect();
+        assert_eq!(read, facts, "{text}");
+        let told: Vec<&str> = intake.problems.iter().map(|p| p.message.as_str()).collect();
+        assert_eq!(told, problems);
+    }
+
+    #[test]
+    fn every_fact_comes_in_or_is_told_of() {
+        check(&json!(["(all of it)", "[[B]]", "~~x~~"]), &["(all of it)", "[[B]]", "~~x~~"], &[]);
+        check(&json!(["[a1] x", "[b1] x", "[a1] x"]), &["[a1] x", "[b1] x"], &[]);
+        check(&json!("a text"), &["a text"], &[]);
+        check(&json!({ "a": 1 }), &[], &["`observations` is no list of texts: {\"a\":1}"]);
+        check(&json!(["x", ""]), &["x"], &["an observation that says nothing"]);
+        check(&json!([{ "content": "x", "superseded_by": "obs_B" }]), &[], &[]);
+    }
 }

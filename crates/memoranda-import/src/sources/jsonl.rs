@@ -56,5 +56,6 @@ fn piece(object: &Object, target: &Target) -> Result<Piece, String> {
         _ => return Err("it has neither `content` nor `base64`".to_owned()),
     };
     let id = format!("{project}/{path}");
-    Ok(Piece { id, project, path, naming: Naming::Fixed, body: Body::Exact(bytes) })
+    let body = Body::Exact(bytes, text(object, "updated").parse().ok());
+    Ok(Piece { id, project, path, naming: Naming::Fixed, body })
 }

@@ -97,12 +97,12 @@ fn memory(
         repository: repository.to_owned(),
         text: said.to_owned(),
         tags: tags(object.get("tags")),
-        paths: tags(object.get("paths")),
+        paths: json::globs(object.get("paths")),
         category: text(object, "category").to_owned(),
         created: read_time("created_at"),
         modified: read_time("updated_at"),
         expires: read_time("expires_at"),
-        metadata: json::object(object.get("metadata")),
+        metadata: metadata(object.get("metadata")),
     };
     let piece = record.piece(target)?;
     // The export leaves out paths, category and metadata, which the database has.
@@ -111,6 +111,19 @@ fn memory(
         Body::Note(text) if is_abridged => Piece { body: Body::Abridged(text), ..piece },
         _ => piece,
     })
+}
+
+/// What else is known of a memory. A text that is no JSON is kept as it is.
+fn metadata(value: Option<&Value>) -> Object {
+    match (value, json::object(value)) {
+        (Some(Value::String(text)), known) if known.is_empty() => {
+            let said = text.trim();
+            let is_nothing = said.is_empty() || matches!(said, "{}" | "null");
+            let kept = (!is_nothing).then(|| ("text".to_owned(), Value::String(text.clone())));
+            kept.into_iter().collect()
+        }
+        (_, known) => known,
+    }
 }
 
 /// A reminder, as the records dialect keeps it.
@@ -154,7 +167,7 @@ fn yaml(text: &str) -> Option<Object> {
 
 fn value_of(value: MetaValue) -> Value {
     match value {
-        MetaValue::Text(text) => Value::String(text),
+        MetaValue::Text(text) | MetaValue::Plain(text) => Value::String(text),
         MetaValue::List(items) => items.into_iter().map(value_of).collect(),
         MetaValue::Map(entries) => {
             entries.into_iter().map(|(key, value)| (key, value_of(value))).collect()
@@ -165,6 +178,20 @@ fn value_of(value: MetaValue) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn metadata_is_never_dropped() {
+        for (text, expected) in [
+            ("{\"n\":1}", "{\"n\":1}"),
+            ("by hand", "{\"text\":\"by hand\"}"),
+            ("{}", "{}"),
+            ("", "{}"),
+        ] {
+            let found = metadata(Some(&Value::String(text.to_owned())));
+            assert_eq!(Value::Object(found).to_string(), expected, "{text}");
+        }
+        assert!(metadata(None).is_empty());
+    }
 
     #[test]
     fn yaml_is_read() {

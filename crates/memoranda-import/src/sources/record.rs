@@ -1,7 +1,7 @@
 //! Small memories of one statement each, as the records dialect keeps them.
 
 use jiff::Timestamp;
-use memoranda_dialects::{NewRecord, RecordKind, Scope};
+use memoranda_dialects::{Expiry, NewRecord, RecordKind, Scope};
 use memoranda_engine::core::note::edit::{Edit, apply};
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::hash;
@@ -48,7 +48,7 @@ impl Record {
             category: Some(self.category).filter(|category| !category.is_empty()),
             metadata: Some(self.metadata).filter(|metadata| !metadata.is_empty()),
             created: self.created,
-            expires: self.expires,
+            expires: self.expires.map(Expiry::from),
             ..NewRecord::new(kind, scope, self.text)
         };
         let failed = |e: String| ImportError::NotThat(format!("{}: {e}", self.id));
