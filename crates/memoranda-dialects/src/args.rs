@@ -4,6 +4,7 @@
 //! what they leave out. All of that is understood. What is not is an error that names the
 //! parameter, the value and what would fit.
 
+use memoranda_core::globs;
 use serde_json::{Map, Value};
 
 /// The arguments of one call.
@@ -48,6 +49,20 @@ impl Args {
         }
     }
 
+    /// Takes empty texts for parameters that were left out, but for these: their emptiness says
+    /// something.
+    pub(crate) fn drop_empty(&mut self, telling: &[&str]) {
+        let is_empty = |value: &Value| value.as_str().is_some_and(|text| text.trim().is_empty());
+        self.values.retain(|name, value| telling.contains(&name.as_str()) || !is_empty(value));
+    }
+
+    /// The same without some parameters, if they are there.
+    pub(crate) fn without(&self, names: &[&str]) -> Self {
+        let mut rest = self.clone();
+        rest.values.retain(|name, _| !names.contains(&name.as_str()));
+        rest
+    }
+
     /// Refuses parameters that the tool does not have.
     pub(crate) fn only(&self, known: &[&str]) -> Result<(), BadArgs> {
         let unknown = self.values.keys().filter(|name| !known.contains(&name.as_str()));
@@ -55,7 +70,11 @@ impl Args {
         if names.is_empty() {
             return Ok(());
         }
-        Err(BadArgs::Unknown { tool: self.tool, names, known: known.join(", ") })
+        let known = match known {
+            [] => "no parameters".to_owned(),
+            known => known.join(", "),
+        };
+        Err(BadArgs::Unknown { tool: self.tool, names, known })
     }
 
     /// What a parameter was given; `None` also for `null`.
@@ -139,7 +158,7 @@ impl Args {
             Value::Array(list) => list.clone(),
             Value::String(text) => match serde_json::from_str(text) {
                 Ok(Value::Array(list)) => list,
-                _ => text.split(',').map(|part| Value::String(part.trim().to_owned())).collect(),
+                _ => globs::split(text).into_iter().map(Value::String).collect(),
             },
             other => return Err(self.wrong(name, "a list of texts", other)),
         };
@@ -232,7 +251,7 @@ mod tests {
     #[test]
     fn what_models_send_is_understood() {
         let args = args(json!({
-            "n": "5", "m": 5.0, "b": "True", "null": null, "csv": "a, b,", "json": "[\"x\",\"y\"]",
+            "n": "5", "m": 5.0, "b": "True", "null": null, "csv": "a, b,", "globs": "*.{ts,tsx},*.md", "json": "[\"x\",\"y\"]",
             "list": ["p", 1], "o": "{\"k\":1}", "os": "[{\"k\":1}]"
         }));
         assert_eq!(args.number("n", 1, 9), Ok(Some(5)));
@@ -241,6 +260,7 @@ mod tests {
         assert_eq!(args.optional_text("null"), Ok(None));
         assert!(args.has("null") && !args.has("none"));
         assert_eq!(args.texts("csv").unwrap().unwrap(), ["a", "b"]);
+        assert_eq!(args.texts("globs").unwrap().unwrap(), ["*.{ts,tsx}", "*.md"]);
         assert_eq!(args.texts("json").unwrap().unwrap(), ["x", "y"]);
         assert_eq!(args.texts("list").unwrap().unwrap(), ["p", "1"]);
         assert_eq!(args.object("o").unwrap().unwrap()["k"], 1);

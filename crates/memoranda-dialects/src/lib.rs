@@ -15,6 +15,7 @@ mod records;
 mod resource;
 mod select;
 mod settings;
+mod structure;
 mod tool;
 mod tool_use;
 
@@ -25,9 +26,9 @@ pub use banks::{
 pub use exchange::{Content, Exchange, Question, Said};
 pub use graph::GraphSettings;
 pub use instructions::instructions;
-pub use prompts::{PromptArgument, PromptDef, PromptMessage};
+pub use prompts::{PromptArgument, PromptCall, PromptDef, PromptMessage};
 pub use records::{
-    AddedRecord, BriefRequest, Due, NewRecord, ProjectId, Record, RecordError, RecordKind,
+    AddedRecord, BriefRequest, Due, Expiry, NewRecord, ProjectId, Record, RecordError, RecordKind,
     Reminder, Scope, add_records, all_of, brief, reminders, rules_of, run_due,
 };
 pub use resource::ResourceDef;

@@ -2,8 +2,9 @@
 
 use memoranda_engine::{ListFilter, ListOrder, ListRequest, Memory, Result, SearchRequest};
 
+use crate::instructions::for_these;
 use crate::settings::Settings;
-use crate::tool::Toolset;
+use crate::tool::{ToolDef, Toolset};
 
 /// One prompt.
 pub struct PromptDef {
@@ -17,8 +18,29 @@ pub struct PromptDef {
     pub toolset: Toolset,
     /// What it can be given.
     pub arguments: &'static [PromptArgument],
-    /// What it says, given its arguments in order.
-    pub render: fn(&Memory, &Settings, &[Option<String>]) -> Result<PromptMessage>,
+    /// What it says.
+    pub render: fn(&PromptCall<'_>) -> Result<PromptMessage>,
+}
+
+/// A prompt that is asked for.
+#[derive(Clone, Copy)]
+pub struct PromptCall<'a> {
+    /// The vault.
+    pub memory: &'a Memory,
+    /// What the person configured.
+    pub settings: &'a Settings,
+    /// The tools that the client has: a prompt speaks of no other.
+    pub tools: &'a [&'static ToolDef],
+    /// Its arguments, in the order of the definition.
+    pub arguments: &'a [Option<String>],
+}
+
+impl PromptCall<'_> {
+    /// An argument that says something.
+    pub(crate) fn given(&self, n: usize) -> Option<String> {
+        let text = self.arguments.get(n).cloned().flatten()?;
+        (!text.trim().is_empty()).then_some(text)
+    }
 }
 
 /// One argument of a prompt.
@@ -89,9 +111,19 @@ const GUIDE: &str = include_str!("memory_guide.md");
 /// How many notes a prompt brings along.
 const MANY: usize = 8;
 
-fn guide(_: &Memory, settings: &Settings, _: &[Option<String>]) -> Result<PromptMessage> {
+fn guide(call: &PromptCall<'_>) -> Result<PromptMessage> {
     let mut text = GUIDE.to_owned();
-    if let Some(guidance) = &settings.guidance {
+    let beside: Vec<String> = BESIDE
+        .iter()
+        .map(|line| for_these(call.tools, &[line]))
+        .filter(|line| !line.is_empty())
+        .collect();
+    if !beside.is_empty() {
+        text.push_str("\n## With the other tools\n\nThe memories are the project `memories`:\n\n");
+        text.push_str(&beside.join("\n"));
+        text.push('\n');
+    }
+    if let Some(guidance) = &call.settings.guidance {
         text.push_str("\n## What this person asks for\n\n");
         text.push_str(guidance);
         text.push('\n');
@@ -99,8 +131,15 @@ fn guide(_: &Memory, settings: &Settings, _: &[Option<String>]) -> Result<Prompt
     Ok(PromptMessage { text })
 }
 
-fn remember(_: &Memory, _: &Settings, arguments: &[Option<String>]) -> Result<PromptMessage> {
-    let what = arguments.first().cloned().flatten().unwrap_or_default();
+/// What other tools do with memories, a line each.
+const BESIDE: &[&str] = &[
+    "- `search_notes` finds them by words and by meaning: `{\"query\": \"python preferences\", \"project\": \"memories\"}`",
+    "- `recent_activity` shows what changed lately: `{\"project\": \"memories\", \"timeframe\": \"7d\"}`",
+    "- `build_context` follows relations from one file to the next: `{\"url\": \"memory://user/preferences\", \"project\": \"memories\"}`",
+];
+
+fn remember(call: &PromptCall<'_>) -> Result<PromptMessage> {
+    let what = call.given(0).unwrap_or_default();
     let text = format!(
         "Please remember this for later conversations, with the memory tool: view /memories first, \
          then add it to the file where it belongs (or create one), as an observation if it is a \
@@ -110,15 +149,14 @@ fn remember(_: &Memory, _: &Settings, arguments: &[Option<String>]) -> Result<Pr
     Ok(PromptMessage { text })
 }
 
-fn recall(memory: &Memory, _: &Settings, arguments: &[Option<String>]) -> Result<PromptMessage> {
-    let topic = arguments.first().cloned().flatten().unwrap_or_default();
-    Ok(PromptMessage { text: recalled(memory, &topic)? })
+fn recall(call: &PromptCall<'_>) -> Result<PromptMessage> {
+    let topic = call.given(0).unwrap_or_default();
+    Ok(PromptMessage { text: recalled(call.memory, &topic)? })
 }
 
-fn carry_on(memory: &Memory, _: &Settings, arguments: &[Option<String>]) -> Result<PromptMessage> {
-    if let Some(topic) =
-        arguments.first().cloned().flatten().filter(|topic| !topic.trim().is_empty())
-    {
+fn carry_on(call: &PromptCall<'_>) -> Result<PromptMessage> {
+    let memory = call.memory;
+    if let Some(topic) = call.given(0) {
         let known = recalled(memory, &topic)?;
         return Ok(PromptMessage { text: format!("Let us go on with {topic:?}.\n\n{known}") });
     }

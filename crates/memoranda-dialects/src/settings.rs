@@ -54,6 +54,11 @@ impl RecordSettings {
     pub fn standard() -> Self {
         Self { zone: jiff::tz::TimeZone::UTC }
     }
+
+    /// The present, by the person's clock.
+    pub fn now(&self) -> jiff::Zoned {
+        memoranda_engine::clock::now().to_zoned(self.zone.clone())
+    }
 }
 
 impl Settings {

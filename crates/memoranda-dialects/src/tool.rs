@@ -1,6 +1,7 @@
 //! A tool is a row: name, title, hints, schemas, cap, handler. MCP, the command line, HTTP, the
 //! reference and the tests are all derived from the rows.
 
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use memoranda_engine::{Memory, Who};
@@ -8,6 +9,11 @@ use serde_json::{Value, json};
 
 use crate::exchange::Exchange;
 use crate::settings::Settings;
+use crate::structure;
+
+/// How much larger than the text a structure may be: the same facts take more room with a name
+/// for each.
+const STRUCTURE_PER_TEXT: usize = 3;
 
 /// One tool.
 pub struct ToolDef {
@@ -31,6 +37,19 @@ pub struct ToolDef {
     pub cap: usize,
     /// What it does.
     pub handler: fn(&Call<'_>, Value) -> ToolResult,
+}
+
+impl ToolDef {
+    /// What it does, and the schema of its arguments, with the limits that a person has set.
+    pub fn definition(&self, settings: &Settings) -> (Cow<'static, str>, Value) {
+        let input = (self.input)();
+        if self.toolset != Toolset::Graph {
+            return (Cow::Borrowed(self.description), input);
+        }
+        let fitted = crate::graph::fitted(&input.to_string(), settings);
+        let description = crate::graph::fitted(self.description, settings);
+        (Cow::Owned(description), serde_json::from_str(&fitted).unwrap_or(input))
+    }
 }
 
 impl std::fmt::Debug for ToolDef {
@@ -167,7 +186,7 @@ impl ToolResult {
     }
 }
 
-/// Calls a tool and holds its answer to its cap.
+/// Calls a tool and holds its answer to its cap, the structure as well as the text.
 pub fn call(tool: &ToolDef, call: &Call<'_>, arguments: Value) -> ToolResult {
     let mut result = (tool.handler)(call, arguments);
     if let Some((cut, _)) = result.text.char_indices().nth(tool.cap) {
@@ -177,6 +196,10 @@ pub fn call(tool: &ToolDef, call: &Call<'_>, arguments: Value) -> ToolResult {
             "\n[cut after {} of {total} characters; ask for a smaller part]",
             tool.cap
         ));
+    }
+    let room = tool.cap.saturating_mul(STRUCTURE_PER_TEXT);
+    if structure::hold(&mut result.structured, room) == structure::Held::Cut {
+        result.text.push_str("\n[the structured result is cut as well; ask for a smaller part]");
     }
     result
 }

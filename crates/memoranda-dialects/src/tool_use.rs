@@ -19,6 +19,9 @@ pub enum ToolUseError {
     /// It says that it is one, and asks for nothing.
     #[error("The tool_use block has no input.")]
     NoInput,
+    /// It is meant for another tool.
+    #[error("This is the tool \"memory\", and the tool_use block is for {0:?}.")]
+    OtherTool(String),
     /// It is a block of another type.
     #[error("A tool_use block is needed, not {0:?}.")]
     OtherBlock(String),
@@ -29,6 +32,11 @@ impl ToolUse {
     pub fn parse(mut block: Map<String, Value>) -> Result<Self, ToolUseError> {
         let word = |name: &str| block.get(name).and_then(Value::as_str).map(str::to_owned);
         let (id, kind) = (word("id"), word("type"));
+        if let (Some("tool_use"), Some(name)) = (kind.as_deref(), word("name"))
+            && name != "memory"
+        {
+            return Err(ToolUseError::OtherTool(name));
+        }
         let input = match (kind.as_deref(), block.remove("input")) {
             (Some("tool_use") | None, Some(input)) => input,
             (Some("tool_use"), None) => return Err(ToolUseError::NoInput),
@@ -73,6 +81,10 @@ mod tests {
         );
         check(json!({ "input": input }), Ok((None, input.clone())));
         check(input.clone(), Ok((None, input.clone())));
+        check(
+            json!({ "type": "tool_use", "id": "toolu_1", "name": "bash", "input": input }),
+            Err("This is the tool \"memory\", and the tool_use block is for \"bash\"."),
+        );
         check(json!({ "type": "tool_use", "id": "x" }), Err("The tool_use block has no input."));
         check(
             json!({ "type": "text", "input": input }),

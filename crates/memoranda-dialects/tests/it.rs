@@ -16,8 +16,12 @@ mod support;
 mod graph_model;
 #[path = "it/graph_reference.rs"]
 mod graph_reference;
+#[path = "it/graph_requests.rs"]
+mod graph_requests;
 #[path = "it/graph_save.rs"]
 mod graph_save;
+#[path = "it/graph_traps.rs"]
+mod graph_traps;
 #[path = "it/graph_versions.rs"]
 mod graph_versions;
 #[path = "it/memory_model.rs"]
@@ -32,8 +36,14 @@ mod notes_golden;
 mod notes_grammar;
 #[path = "it/notes_graph.rs"]
 mod notes_graph;
+#[path = "it/notes_results.rs"]
+mod notes_results;
+#[path = "it/notes_strict.rs"]
+mod notes_strict;
 #[path = "it/notes_support.rs"]
 mod notes_support;
+#[path = "it/notes_text.rs"]
+mod notes_text;
 #[path = "it/notes_traps.rs"]
 mod notes_traps;
 #[path = "it/records_brief.rs"]

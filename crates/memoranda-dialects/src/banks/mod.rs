@@ -92,7 +92,11 @@ pub(crate) const PROMPTS: &[PromptDef] = &[];
 pub(crate) const RESOURCES: &[ResourceDef] = &[];
 
 /// What a client's model is told of this set, in at most 200 bytes.
-pub(crate) const BRIEF: &str = "BANKS: `activate` at the start brings the bank and how to keep it current; `update` as things are learned.\n";
+pub(crate) const BRIEF: &[&str] = &[
+    "BANKS:",
+    "`activate` at the start brings the bank and how to keep it current.",
+    "`update` as things are learned.",
+];
 
 /// The type that a call names; nothing, or `auto`, leaves it open.
 fn bank_type(args: &Args) -> Result<Option<BankType>, Failure> {

@@ -4,12 +4,12 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
-use memoranda_core::fact::thread_of_folder;
+use memoranda_core::fact::{UNTYPED, thread_of_folder};
 use memoranda_core::path::NotePath;
 use memoranda_engine::{FileSummary, ListFilter, ListOrder, NodeRow, clock};
 use serde_json::{Value, json};
 
-use super::entity::{CONFIDENCE, IMPORTANCE, Superseded};
+use super::entity::{CONFIDENCE, IMPORTANCE, Superseded, is_placeholder, type_of};
 use super::error::Result;
 use super::load::{Layout, Wish, answer, entity, is_own, time};
 use super::thread::{Shape, Thread};
@@ -18,6 +18,8 @@ use crate::tool::{Call, ToolResult};
 
 /// How many of each kind are told.
 const TOP: usize = 10;
+/// How many names are told that one entity is tied to.
+const MOST_NAMES: usize = 20;
 
 pub(super) fn analytics(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = Args::new("get_analytics", arguments)?;
@@ -25,50 +27,59 @@ pub(super) fn analytics(call: &Call<'_>, arguments: Value) -> Result<ToolResult>
     args.only(&["threadId"])?;
     let folder = thread.within(call.memory);
     let all = folder.nodes()?;
-    let incoming = folder.incoming(&all)?;
-    let unbound = folder.unbound(&all)?;
-    let nodes: Vec<NodeRow> = all.into_iter().filter(|node| !node.is_placeholder).collect();
-    let degree = |node: &NodeRow| node.relations + incoming.get(&node.file).copied().unwrap_or(0);
+    let ties = folder.ties(&all)?;
+    // Every entity with how many relations begin or end at it.
+    let nodes: Vec<(NodeRow, u64)> = all
+        .into_iter()
+        .zip(ties.incoming)
+        .filter(|(node, _)| !node.is_placeholder)
+        .map(|(node, incoming)| (node, node.relations + incoming))
+        .collect();
     let importance = |node: &NodeRow| node.importance.unwrap_or(IMPORTANCE);
 
-    let important = top(&nodes, |node| (importance(node) * 1e9) as u64);
-    let connected = top(&nodes, degree);
-    let mut loose: Vec<&NodeRow> =
-        nodes.iter().filter(|node| degree(node) == 0 || unbound.contains(&node.file)).collect();
-    let orphans = loose.len();
-    loose.truncate(TOP);
+    let important = top(&nodes, |(node, _)| (importance(node) * 1e9) as u64);
+    let connected = top(&nodes, |(_, degree)| *degree);
+    let is_loose =
+        |(node, degree): &&(NodeRow, u64)| *degree == 0 || ties.loose.contains(&node.file);
+    let orphans = nodes.iter().filter(is_loose).count();
+    let loose = nodes.iter().filter(is_loose).take(TOP);
 
     let recent = changed(call, &thread, None, TOP)?;
     let mut recent_changes = Vec::with_capacity(recent.len());
     for file in &recent {
         recent_changes.push(change(call, &thread, file)?);
     }
-    let named = |node: &NodeRow| -> Result<(Option<FileSummary>, Value)> {
+    let named = |node: &NodeRow| -> Result<Value> {
         let file = call.memory.store().file_by_id(node.file)?;
-        let told = file.as_ref().map_or(
-            Value::Null,
-            |file| json!({ "entityName": file.title, "entityType": type_of(file) }),
-        );
-        Ok((file, told))
+        Ok(file.map_or(
+            json!({}),
+            |file| json!({ "entityName": file.title, "entityType": type_of(&file) }),
+        ))
     };
     let mut top_important = Vec::new();
-    for node in important {
-        let (_, mut told) = named(node)?;
+    for (node, _) in important {
+        let mut told = named(node)?;
         told["importance"] = json!(importance(node));
         told["observationCount"] = json!(node.facts);
         top_important.push(told);
     }
     let mut most_connected = Vec::new();
-    for node in connected.into_iter().filter(|node| degree(node) > 0) {
-        let (_, mut told) = named(node)?;
-        told["relationCount"] = json!(degree(node));
-        told["connectedTo"] = json!(connected_to(call, &thread, node.file)?);
+    for (node, degree) in connected.into_iter().filter(|(_, degree)| *degree > 0) {
+        let mut told = named(node)?;
+        told["relationCount"] = json!(degree);
+        let mut names = folder.tied(node.file, MOST_NAMES + 1)?;
+        if names.len() > MOST_NAMES {
+            names.truncate(MOST_NAMES);
+            let more = format!("The first {MOST_NAMES} names; open_nodes gives every relation.");
+            told["truncated"] = json!(more);
+        }
+        told["connectedTo"] = json!(names);
         most_connected.push(told);
     }
     let mut orphaned = Vec::new();
-    for node in loose {
-        let (_, mut told) = named(node)?;
-        let reason = if degree(node) == 0 { "no_relations" } else { "broken_relation" };
+    for (node, degree) in loose {
+        let mut told = named(node)?;
+        let reason = if *degree == 0 { "no_relations" } else { "broken_relation" };
         told["reason"] = json!(reason);
         orphaned.push(told);
     }
@@ -86,10 +97,10 @@ pub(super) fn analytics(call: &Call<'_>, arguments: Value) -> Result<ToolResult>
 }
 
 /// The nodes with the highest values; among equals the oldest.
-fn top(nodes: &[NodeRow], value: impl Fn(&NodeRow) -> u64) -> Vec<&NodeRow> {
-    let mut best: Vec<(Reverse<u64>, i64, &NodeRow)> = Vec::with_capacity(TOP + 1);
+fn top(nodes: &[(NodeRow, u64)], value: impl Fn(&(NodeRow, u64)) -> u64) -> Vec<&(NodeRow, u64)> {
+    let mut best: Vec<(Reverse<u64>, i64, &(NodeRow, u64))> = Vec::with_capacity(TOP + 1);
     for node in nodes {
-        let key = (Reverse(value(node)), node.file);
+        let key = (Reverse(value(node)), node.0.file);
         if best.len() == TOP && best.last().is_some_and(|last| (last.0, last.1) <= key) {
             continue;
         }
@@ -98,38 +109,6 @@ fn top(nodes: &[NodeRow], value: impl Fn(&NodeRow) -> u64) -> Vec<&NodeRow> {
         best.truncate(TOP);
     }
     best.into_iter().map(|(_, _, node)| node).collect()
-}
-
-/// The names that an entity is tied to, either way, each once.
-fn connected_to(call: &Call<'_>, thread: &Thread, file: i64) -> Result<Vec<String>> {
-    const MOST: usize = 20;
-    let store = call.memory.store();
-    let mut names: Vec<String> = Vec::new();
-    let out = store.relations_from(file)?.into_iter().map(|row| (row.target_file, row.target));
-    let back = store.relations_to(file)?.into_iter().map(|row| (Some(row.file), String::new()));
-    for (other, written) in out.chain(back) {
-        if names.len() == MOST {
-            break;
-        }
-        let found = other.map(|id| store.file_by_id(id)).transpose()?.flatten();
-        let name = match found {
-            Some(f) if f.project == thread.project && is_own(thread, &f.path) => f.title,
-            _ => written,
-        };
-        if !name.is_empty() && !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    Ok(names)
-}
-
-fn type_of(file: &FileSummary) -> String {
-    let metadata: Value = serde_json::from_str(&file.metadata).unwrap_or_default();
-    metadata["type"].as_str().unwrap_or("Note").to_owned()
-}
-
-fn is_placeholder(file: &FileSummary) -> bool {
-    file.metadata.contains("\"placeholder\":\"true\"")
 }
 
 /// The entities that changed last.
@@ -151,7 +130,8 @@ fn changed(
         let files = call.memory.store().list(&filter, ListOrder::Newest, limit.max(50), offset)?;
         let read = files.len();
         offset += read;
-        let own = files.into_iter().filter(|f| is_own(thread, &f.path) && !is_placeholder(f));
+        let own =
+            files.into_iter().filter(|f| is_own(thread, &f.path) && !is_placeholder(&f.metadata));
         found.extend(own);
         if read < limit.max(50) || found.len() >= limit {
             found.truncate(limit);
@@ -174,7 +154,7 @@ pub(super) fn recent_changes(call: &Call<'_>, arguments: Value) -> Result<ToolRe
     let mut args = Args::new("get_recent_changes", arguments)?;
     let mut wish = Wish::read(&mut args, call)?;
     wish.thread.shape = Shape::Thread;
-    args.only(&[&Wish::PARAMETERS[..], &["since"]].concat())?;
+    args.only(&[Wish::PRESENT, &["since"]].concat())?;
     let since = time(&args, "since")?
         .ok_or_else(|| args.missing("since", "a time such as 2026-01-20T15:30:00Z"))?;
     let files = changed(call, &wish.thread, Some(since), wish.offset + wish.limit + 1)?;
@@ -209,7 +189,7 @@ pub(super) fn stats(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
     let relations = threads.iter().find(|sum| sum.folder == thread.folder);
     let mut types: BTreeMap<String, u64> = BTreeMap::new();
     for (entity_type, count) in folder.types()? {
-        *types.entry(entity_type.unwrap_or_else(|| "Note".to_owned())).or_default() += count;
+        *types.entry(entity_type.unwrap_or_else(|| UNTYPED.to_owned())).or_default() += count;
     }
     let week = clock::now().checked_sub(SignedDuration::from_hours(7 * 24)).unwrap_or_default();
     let day = |start: Timestamp| start.to_string().chars().take(10).collect::<String>();

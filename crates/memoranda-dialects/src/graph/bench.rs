@@ -1,6 +1,6 @@
 //! Changing entities under the lock: notes are opened, edited and laid back in one commit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
 use memoranda_core::id::ObservationId;
@@ -12,7 +12,7 @@ use memoranda_core::note::{
 use memoranda_core::path::NotePath;
 use memoranda_engine::{Desk, ListFilter, ListOrder, Step, clock};
 
-use super::entity::{CONFIDENCE, Entity, IMPORTANCE};
+use super::entity::{CONFIDENCE, Entity, IMPORTANCE, RELATION_IMPORTANCE};
 use super::error::{GraphError, Result};
 use super::thread::{Shape, Thread};
 
@@ -22,6 +22,8 @@ pub(crate) struct Bench<'a, 'd> {
     thread: &'a Thread,
     pub(crate) now: Timestamp,
     sheets: BTreeMap<String, Sheet>,
+    /// Where new notes will lie, as systems that know no case see it.
+    taken: HashSet<String>,
     is_known: bool,
 }
 
@@ -59,10 +61,31 @@ pub(crate) enum Kind {
     Placeholder,
 }
 
+/// What became of a relation that was to be stated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tie {
+    New,
+    Known,
+    /// It was stated, and matters as much as is said now.
+    Rated,
+}
+
+/// What was removed with a name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Removal {
+    /// Whether there was an entity of the name.
+    pub(crate) is_entity: bool,
+    /// How many relations went.
+    pub(crate) relations: usize,
+}
+
+/// No more entities have nearly the same name.
+const MOST_TWINS: usize = 10_000;
+
 impl<'a, 'd> Bench<'a, 'd> {
     pub(crate) fn new(desk: &'a Desk<'d>, thread: &'a Thread) -> Self {
         let now = clock::now();
-        Self { desk, thread, now, sheets: BTreeMap::new(), is_known: false }
+        Self { desk, thread, now, sheets: BTreeMap::new(), taken: HashSet::new(), is_known: false }
     }
 
     /// Opens the note of an entity; `false` if there is none.
@@ -84,16 +107,40 @@ impl<'a, 'd> Bench<'a, 'd> {
             self.sheets.insert(name.to_owned(), sheet);
             return Ok(true);
         }
+        self.open_unknown(name)
+    }
+
+    /// Opens a note that the index does not know yet, where the note of an entity would be made.
+    fn open_unknown(&mut self, name: &str) -> Result<bool> {
+        for number in 1..MOST_TWINS {
+            let path = self.path(name, number)?;
+            let Some((text, _)) = self.desk.text(&self.thread.place(path.clone()))? else {
+                return Ok(false);
+            };
+            if Entity::read(&path, &text).name == name {
+                let before = Some(text.clone());
+                let sheet = Sheet { path, text, before, file: None, is_removed: false };
+                self.sheets.insert(name.to_owned(), sheet);
+                return Ok(true);
+            }
+        }
         Ok(false)
     }
 
-    /// Where a person reworded a fact, its comment follows now.
+    /// Where a person reworded a fact, its comment follows now: also where it was reworded since
+    /// the index was last told.
     fn with_versions(&self, file: i64, path: &NotePath, mut text: String) -> Result<String> {
         let rows = self.desk.observations(file)?;
         let note = note::parse(&text);
-        for fact in note.observations.iter().filter_map(|o| o.fact.as_ref()) {
+        for observation in &note.observations {
+            let Some(fact) = &observation.fact else { continue };
             let known = rows.iter().find(|row| row.id == fact.id.as_str());
-            let version = known.map_or(0, |row| row.version);
+            let version = known.map_or(0, |row| {
+                let is_same = row.text == observation.text
+                    && row.category == observation.category
+                    && row.context == observation.context;
+                row.version.saturating_add(u32::from(!is_same))
+            });
             if version > fact.version {
                 let observation = FactRef::Id(fact.id.clone());
                 let fact = Comment { version, ..fact.clone() };
@@ -132,6 +179,7 @@ impl<'a, 'd> Bench<'a, 'd> {
     pub(crate) fn create(&mut self, new: &NewEntity<'_>) -> Result<Vec<ObservationId>> {
         self.know_thread()?;
         let path = self.free_path(new.name)?;
+        self.taken.insert(path.key());
         let (text, ids) = self.new_text(new)?;
         let file = None;
         let sheet = Sheet { path, text, before: None, file, is_removed: false };
@@ -250,18 +298,31 @@ impl<'a, 'd> Bench<'a, 'd> {
         Ok(())
     }
 
-    /// Adds a relation to an opened note; `false` if it was stated already.
-    pub(crate) fn relate(&mut self, name: &str, relation: NewRelation) -> Result<bool> {
-        let known = self.entity(name).is_some_and(|entity| {
+    /// Adds a relation to an opened note; one that is stated already gets the importance that is
+    /// given, if any.
+    pub(crate) fn tie(&mut self, name: &str, mut relation: NewRelation) -> Result<Tie> {
+        let entity = self.entity(name);
+        let known = entity.and_then(|entity| {
             let same = |r: &super::entity::Relation| {
                 r.relation_type == relation.relation_type && r.target == relation.target
             };
-            entity.relations.iter().any(same)
+            entity.relations.into_iter().find(same)
         });
-        if !known {
+        let Some(known) = known else {
+            if self.thread.shape == Shape::Thread {
+                relation.importance.get_or_insert(RELATION_IMPORTANCE);
+            }
             self.edit(name, &Edit::Relate { relation })?;
+            return Ok(Tie::New);
+        };
+        let is_other = relation.importance.is_some_and(|given| Some(given) != known.importance);
+        // What a person typed has no place for it.
+        if !is_other || !known.is_exact {
+            return Ok(Tie::Known);
         }
-        Ok(!known)
+        relation.time = None;
+        self.edit(name, &Edit::Rate { relation })?;
+        Ok(Tie::Rated)
     }
 
     /// Removes a relation from an opened note; `false` if it was not stated. A placeholder that
@@ -287,16 +348,17 @@ impl<'a, 'd> Bench<'a, 'd> {
         }
     }
 
-    /// Removes an entity and every relation to it; how many relations went, `None` if it is not
-    /// there.
-    pub(crate) fn remove(&mut self, name: &str) -> Result<Option<usize>> {
-        if !self.open(name)? {
-            return Ok(None);
-        }
+    /// Removes an entity and every relation to its name, which may be all that there is.
+    pub(crate) fn remove(&mut self, name: &str) -> Result<Removal> {
+        let is_there = self.open(name)?;
         let own = self.entity(name).map_or(0, |entity| entity.relations.len());
         let file = self.sheets.get(name).and_then(|sheet| sheet.file);
-        let mut gone = own;
-        let rows = file.map(|file| self.desk.relations_to(file)).transpose()?.unwrap_or_default();
+        let mut relations = own;
+        let mut rows =
+            file.map(|file| self.desk.relations_to(file)).transpose()?.unwrap_or_default();
+        let key = format!("{}/{name}", self.thread.folder);
+        rows.extend(self.desk.relations_named(&self.thread.project, &key)?);
+        rows.retain(|row| row.is_stated);
         let mut holders: Vec<i64> = rows.iter().map(|row| row.file).collect();
         holders.sort_unstable();
         holders.dedup();
@@ -316,12 +378,12 @@ impl<'a, 'd> Bench<'a, 'd> {
                 if is_meant
                     && self.unrelate(&summary.title, &relation.relation_type, &relation.target)?
                 {
-                    gone += 1;
+                    relations += 1;
                 }
             }
         }
         self.discard(name);
-        Ok(Some(gone))
+        Ok(Removal { is_entity: is_there, relations })
     }
 
     /// What is to be done to the files.
@@ -378,25 +440,29 @@ impl<'a, 'd> Bench<'a, 'd> {
 
     /// A name for a new file that no file has, also on systems that know no case.
     fn free_path(&self, name: &str) -> Result<NotePath> {
-        let file = file_name_of_title(name);
-        let stem = file.strip_suffix(".md").unwrap_or(&file);
-        // Room for a number behind the name.
-        let stem = &stem[..stem.floor_char_boundary(200)];
-        for number in 1..10_000 {
-            let file = match number {
-                1 => format!("{}/{stem}.md", self.thread.folder),
-                _ => format!("{}/{stem} {number}.md", self.thread.folder),
-            };
-            let path = NotePath::parse(&file).map_err(memoranda_engine::EngineError::from)?;
+        for number in 1..MOST_TWINS {
+            let path = self.path(name, number)?;
             let place = self.thread.place(path.clone());
-            let key = path.key();
-            let is_laid = self.sheets.values().any(|sheet| sheet.path.key() == key);
-            if !is_laid && self.desk.twins(&place)?.is_empty() && self.desk.text(&place)?.is_none()
+            let is_taken = self.taken.contains(&path.key());
+            if !is_taken && self.desk.twins(&place)?.is_empty() && self.desk.text(&place)?.is_none()
             {
                 return Ok(path);
             }
         }
         Err(GraphError::Refused(format!("too many entities are called nearly '{name}'")))
+    }
+
+    /// Where the note of an entity lies, if so many of nearly its name came before it.
+    fn path(&self, name: &str, number: usize) -> Result<NotePath> {
+        let file = file_name_of_title(name);
+        let stem = file.strip_suffix(".md").unwrap_or(&file);
+        // Room for a number behind the name.
+        let stem = &stem[..stem.floor_char_boundary(200)];
+        let file = match number {
+            1 => format!("{}/{stem}.md", self.thread.folder),
+            _ => format!("{}/{stem} {number}.md", self.thread.folder),
+        };
+        Ok(NotePath::parse(&file).map_err(memoranda_engine::EngineError::from)?)
     }
 }
 

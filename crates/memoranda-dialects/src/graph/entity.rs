@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
+use memoranda_core::fact::UNTYPED;
 use memoranda_core::id::ObservationId;
 use memoranda_core::note::{self, Note, Observation};
 use memoranda_core::path::NotePath;
+use memoranda_engine::FileSummary;
 use serde_json::{Map, Value, json};
 
 use super::thread::{Shape, Thread};
@@ -87,12 +89,13 @@ impl Entity {
         Self {
             path: path.clone(),
             name: note.title().unwrap_or_else(|| path.stem().to_owned()),
-            entity_type: note.frontmatter.text("type").unwrap_or_else(|| "Note".to_owned()),
+            entity_type: note.frontmatter.text("type").unwrap_or_else(|| UNTYPED.to_owned()),
             importance: share("importance").unwrap_or(IMPORTANCE),
             confidence: share("confidence").unwrap_or(CONFIDENCE),
             is_placeholder: note.frontmatter.text("placeholder").is_some_and(|t| t == "true"),
             facts: facts(path, text, &note.observations),
-            relations: note.relations.iter().map(relation).collect(),
+            // A link within a fact or a sentence mentions another, and states nothing of it.
+            relations: note.relations.iter().filter(|r| r.is_stated).map(relation).collect(),
             times: None,
         }
     }
@@ -176,6 +179,22 @@ impl Relation {
         }
         told
     }
+}
+
+/// The type that a note's frontmatter names.
+pub(crate) fn type_of(file: &FileSummary) -> String {
+    type_in(&file.metadata)
+}
+
+/// The type that a frontmatter names, as the index keeps it.
+pub(crate) fn type_in(metadata: &str) -> String {
+    let metadata: Value = serde_json::from_str(metadata).unwrap_or_default();
+    metadata["type"].as_str().unwrap_or(UNTYPED).to_owned()
+}
+
+/// Whether a frontmatter says that the note only stands for something that was not described.
+pub(crate) fn is_placeholder(metadata: &str) -> bool {
+    metadata.contains("\"placeholder\":\"true\"")
 }
 
 fn facts(path: &NotePath, text: &str, observations: &[Observation]) -> Vec<Fact> {

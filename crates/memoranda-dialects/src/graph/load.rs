@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use memoranda_core::path::NotePath;
 use memoranda_core::tokens::estimate;
-use memoranda_engine::{FileSummary, ListFilter, ListOrder};
+use memoranda_engine::FileSummary;
 use serde_json::{Map, Value, json};
 
 use super::entity::{Entity, Superseded};
@@ -31,22 +31,26 @@ pub(super) struct Wish {
 impl Wish {
     /// The parameters that every reading tool takes.
     pub(super) const PARAMETERS: [&'static str; 6] =
-        ["threadId", "as_of", "includeSuperseded", "offset", "limit", "maxTokens"];
+        ["threadId", "includeSuperseded", "offset", "limit", "maxTokens", "as_of"];
+    /// Those of tools that look at the present alone.
+    pub(super) const PRESENT: &'static [&'static str] =
+        &["threadId", "includeSuperseded", "offset", "limit", "maxTokens"];
 
     pub(super) fn read(args: &mut Args, call: &Call<'_>) -> Result<Self> {
         let thread = Thread::optional(args, call.settings)?;
         args.rename(&[("as_of", &["asOf"]), ("includeSuperseded", &["include_superseded"])]);
-        let number =
-            |name, usual, most| args.number(name, 0, most).map(|n| n.unwrap_or(usual) as usize);
+        let number = |name, usual, least, most| {
+            args.number(name, least, most).map(|n| n.unwrap_or(usual) as usize)
+        };
         Ok(Self {
             as_of: time(args, "as_of")?,
             superseded: match args.flag("includeSuperseded")? {
                 Some(true) => Superseded::Show,
                 _ => Superseded::Hide,
             },
-            offset: number("offset", 0, 10_000_000)?,
-            limit: number("limit", 1000, 10_000)?,
-            tokens: number("maxTokens", TOKENS, MOST_TOKENS)?,
+            offset: number("offset", 0, 0, 10_000_000)?,
+            limit: number("limit", 1000, 1, 10_000)?,
+            tokens: number("maxTokens", TOKENS, 0, MOST_TOKENS)?,
             thread,
         })
     }
@@ -55,6 +59,17 @@ impl Wish {
 /// A time: a moment, or a day.
 pub(super) fn time(args: &Args, name: &str) -> Result<Option<Timestamp>, BadArgs> {
     let Some(text) = args.optional_text(name)? else { return Ok(None) };
+    match moment(&text) {
+        Some(time) => Ok(Some(time)),
+        None => {
+            let expected = "a time such as 2026-01-20T15:30:00Z";
+            Err(args.wrong(name, expected, &Value::String(text)))
+        }
+    }
+}
+
+/// The moment that a text names; a day begins at midnight, and without a zone it is UTC.
+pub(super) fn moment(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     let civil = || {
         let civil = text.parse::<jiff::civil::DateTime>().ok();
@@ -62,13 +77,7 @@ pub(super) fn time(args: &Args, name: &str) -> Result<Option<Timestamp>, BadArgs
         let utc = civil.or_else(day)?.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
         Some(utc.timestamp())
     };
-    match text.parse().ok().or_else(civil) {
-        Some(time) => Ok(Some(time)),
-        None => {
-            let expected = "a time such as 2026-01-20T15:30:00Z";
-            Err(args.wrong(name, expected, &Value::String(text.to_owned())))
-        }
-    }
+    text.parse().ok().or_else(civil)
 }
 
 /// Reads the note that a row of the index speaks of.
@@ -132,45 +141,9 @@ pub(super) fn unknown(call: &Call<'_>, thread: &Thread, name: &str) -> Result<Gr
     )))
 }
 
-/// All notes of a thread, by path.
-pub(super) fn listed(
-    call: &Call<'_>,
-    thread: &Thread,
-    limit: usize,
-    offset: usize,
-) -> Result<Vec<FileSummary>> {
-    let filter = ListFilter {
-        project: Some(thread.project.clone()),
-        folder: NotePath::parse(&thread.folder).ok(),
-        ..ListFilter::default()
-    };
-    let mut files = call.memory.store().list(&filter, ListOrder::Path, limit, offset)?;
-    files.retain(|file| is_own(thread, &file.path));
-    Ok(files)
-}
-
 /// Whether a file lies directly in the thread's folder and is a note.
 pub(super) fn is_own(thread: &Thread, path: &NotePath) -> bool {
     path.is_markdown() && path.parent() == Some(thread.folder.as_str())
-}
-
-/// All entities of a thread as they were at a time, by path.
-pub(super) fn as_of(call: &Call<'_>, thread: &Thread, time: Timestamp) -> Result<Vec<Entity>> {
-    let files = thread.within(call.memory).as_of(time)?;
-    let total = files.len() as u64;
-    let mut entities = Vec::with_capacity(files.len());
-    for (n, (path, hash)) in files.into_iter().enumerate() {
-        if call.is_cancelled() {
-            return Err(GraphError::Refused("The call was cancelled.".into()));
-        }
-        (call.progress)(n as u64, total, "reading the history");
-        if !is_own(thread, &path) {
-            continue;
-        }
-        let bytes = call.memory.store().content(hash)?;
-        entities.extend(String::from_utf8(bytes).ok().map(|text| Entity::read(&path, &text)));
-    }
-    Ok(entities)
 }
 
 /// Links that were typed by hand mean what the index says they mean, if it is in the thread.
@@ -203,20 +176,32 @@ pub(super) struct Layout<'w> {
     pub(super) entities: Vec<Value>,
     pub(super) relations: Vec<Value>,
     tokens: usize,
+    /// How many relations there was no room for.
+    omitted: usize,
 }
 
 impl<'w> Layout<'w> {
     pub(super) fn new(wish: &'w Wish) -> Self {
-        Self { wish, entities: Vec::new(), relations: Vec::new(), tokens: 0 }
+        Self { wish, entities: Vec::new(), relations: Vec::new(), tokens: 0, omitted: 0 }
     }
 
     /// Adds an entity with its relations; `false` if it does not fit any more.
-    pub(super) fn add(&mut self, entity: Option<Value>, relations: Vec<Value>) -> bool {
+    pub(super) fn add(&mut self, entity: Option<Value>, mut relations: Vec<Value>) -> bool {
         let mut cost: usize = entity.iter().chain(&relations).map(|v| self.cost(v)).sum();
         cost = cost.max(1);
         let is_empty = self.entities.is_empty() && self.relations.is_empty();
-        if self.tokens + cost > self.wish.tokens && !is_empty {
-            return false;
+        if self.tokens + cost > self.wish.tokens {
+            if !is_empty {
+                return false;
+            }
+            // The first is told whatever it costs, but not with all that it is tied to.
+            cost = entity.iter().map(|v| self.cost(v)).sum();
+            let all = relations.len();
+            relations.retain(|relation| {
+                cost += self.cost(relation);
+                cost <= self.wish.tokens
+            });
+            self.omitted += all - relations.len();
         }
         self.tokens += cost;
         self.entities.extend(entity);
@@ -249,6 +234,14 @@ impl<'w> Layout<'w> {
                 "More was left out to stay within {} tokens; call again with offset {next}.",
                 self.wish.tokens
             ));
+        }
+        if self.omitted > 0 {
+            let omitted = format!(
+                "{} relations were left out to stay within {} tokens; raise maxTokens, or ask \
+                 find_relation_path about a pair.",
+                self.omitted, self.wish.tokens
+            );
+            structured["relationsOmitted"] = json!(omitted);
         }
         if let Some(total) = total.filter(|_| thread.shape == Shape::Thread || next.is_some()) {
             structured["total"] = json!(total);

@@ -9,17 +9,20 @@ mod bench;
 mod entity;
 mod error;
 mod load;
+mod past;
 mod query;
 mod reference;
 mod request;
 mod save;
 mod schema;
+mod search;
 mod settings;
 mod thread;
 mod tools;
 mod transfer;
 mod upkeep;
 mod versions;
+mod wanted;
 
 use memoranda_engine::{Memory, Result};
 
@@ -47,7 +50,15 @@ pub(crate) const RESOURCES: &[ResourceDef] = &[ResourceDef {
 }];
 
 /// What a client's model is told of this set, in at most 200 bytes.
-pub(crate) const BRIEF: &str = "GRAPH: `save_memory` stores entities with short atomic facts and at least one relation each; it says what to mend.\n";
+pub(crate) const BRIEF: &[&str] = &[
+    "GRAPH:",
+    "`save_memory` stores entities with short atomic facts and at least one relation each; it says what to mend.",
+];
+
+/// A tool's description or schema with the limits that a person has set.
+pub(crate) fn fitted(definition: &str, settings: &Settings) -> String {
+    schema::with_limits(definition, settings.graph.limits)
+}
 
 fn knowledge_graph(memory: &Memory, settings: &Settings, _: &[&str]) -> Result<Option<String>> {
     let (entities, relations) = whole_graph(memory, settings)?;

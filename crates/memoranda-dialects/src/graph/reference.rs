@@ -5,13 +5,13 @@ use memoranda_core::note::NewRelation;
 use memoranda_core::note::edit::{Edit, FactRef};
 use serde_json::{Value, json};
 
-use super::bench::{Bench, Kind, NewEntity, Weight};
-use super::entity::{RELATION_IMPORTANCE, Superseded};
+use super::bench::{Bench, Kind, NewEntity, Tie, Weight};
+use super::entity::Superseded;
 use super::error::{GraphError, Result};
 use super::load::{answer, fields, time};
-use super::request::fact_texts;
 use super::save::{commit_id, describe, screened};
 use super::thread::{Shape, Thread};
+use super::wanted::fact_texts;
 use crate::args::Args;
 use crate::tool::{Call, ToolResult};
 
@@ -55,7 +55,7 @@ pub(super) fn create_entities(call: &Call<'_>, arguments: Value) -> Result<ToolR
         args.rename(&[("entityType", &["entity_type"])]);
         let known = ["name", "entityType", "observations", "confidence", "importance", "timestamp"];
         args.only(&[&known[..], &["agentThreadId", "type"]].concat())?;
-        let mut facts = fact_texts(&args, "observations").map_err(GraphError::Refused)?;
+        let mut facts = fact_texts(&args, "observations").all()?;
         facts.retain(|fact| !fact.is_empty());
         let name = name(&args, "name")?;
         warnings.extend(screened(call, &name, &mut facts)?);
@@ -160,16 +160,13 @@ pub(super) fn create_relations(call: &Call<'_>, arguments: Value) -> Result<Tool
             }
         }
     }
-    let mut made = Vec::new();
+    let (mut made, mut rated) = (Vec::new(), 0);
     let outcome = call.memory.revise(&call.who, None, |desk| {
         let mut bench = Bench::new(desk, &thread);
-        made = Vec::new();
+        (made, rated) = (Vec::new(), 0);
         for PlainRelation { from, relation } in &wanted {
             let mut relation = relation.clone();
             relation.time.get_or_insert(bench.now);
-            if thread.shape == Shape::Thread {
-                relation.importance.get_or_insert(RELATION_IMPORTANCE);
-            }
             if !bench.open(from)? {
                 // The reference server lets relations begin at what has no description yet.
                 bench.create(&NewEntity {
@@ -183,7 +180,9 @@ pub(super) fn create_relations(call: &Call<'_>, arguments: Value) -> Result<Tool
                 })?;
             }
             let (to, relation_type) = (relation.target.clone(), relation.relation_type.clone());
-            if bench.relate(from, relation)? {
+            let tie = bench.tie(from, relation)?;
+            rated += usize::from(tie == Tie::Rated);
+            if tie == Tie::New {
                 let entity = bench.entity(from);
                 let told = entity.into_iter().flat_map(|entity| {
                     let same = entity.relations.into_iter();
@@ -194,7 +193,10 @@ pub(super) fn create_relations(call: &Call<'_>, arguments: Value) -> Result<Tool
         }
         Ok::<_, GraphError>(bench.steps())
     })?;
-    let structured = json!({ "relations": made, "notice": DEPRECATED });
+    let mut structured = json!({ "relations": made, "notice": DEPRECATED });
+    if rated > 0 {
+        structured["relationsUpdated"] = json!(rated);
+    }
     Ok(finished(&thread, structured, commit_id(&outcome)))
 }
 
@@ -209,12 +211,11 @@ pub(super) fn delete_entities(call: &Call<'_>, arguments: Value) -> Result<ToolR
         let mut bench = Bench::new(desk, &thread);
         (deleted, missing, cut) = (Vec::new(), Vec::new(), 0);
         for name in &names {
-            match bench.remove(name.trim())? {
-                Some(relations) => {
-                    deleted.push(name.clone());
-                    cut += relations;
-                }
-                None => missing.push(name.clone()),
+            let removal = bench.remove(name.trim())?;
+            cut += removal.relations;
+            match removal.is_entity {
+                true => deleted.push(name.clone()),
+                false => missing.push(name.clone()),
             }
         }
         Ok::<_, GraphError>(bench.steps())
@@ -233,6 +234,8 @@ fn deletion(thread: &Thread, message: &str, about: Value, commit: Option<String>
         Shape::Reference => message.to_owned(),
         Shape::Thread => {
             structured["thread"] = json!(thread.id);
+            let message = if commit.is_some() { message } else { "Nothing was deleted" };
+            structured["message"] = json!(message);
             let undo = commit.map(|id| format!(" `memoranda undo {id}` takes it back."));
             let undo = undo.unwrap_or_else(|| " Nothing had to be changed.".to_owned());
             let text = format!("{message} in thread '{}': {about}.{undo}", thread.id);
@@ -255,7 +258,7 @@ pub(super) fn delete_observations(call: &Call<'_>, arguments: Value) -> Result<T
     for object in objects {
         let args = fields("a deletion of delete_observations", object)?;
         args.only(&["entityName", "observations"])?;
-        let facts = fact_texts(&args, "observations").map_err(GraphError::Refused)?;
+        let facts = fact_texts(&args, "observations").all()?;
         wanted.push((name(&args, "entityName")?, facts));
     }
     let (mut deleted, mut missing) = (0, Vec::new());

@@ -3,47 +3,20 @@
 
 use std::collections::HashSet;
 
-use jiff::Timestamp;
-use memoranda_core::fact::{
-    COMMON_TYPES, FactLimits, atomic_facts, near_names, normal_type, quality_score, sentence_count,
-};
-use serde_json::{Map, Value, json};
+use memoranda_core::fact::{COMMON_TYPES, FactLimits, near_names, normal_type, quality_score};
+use serde_json::{Value, json};
 
-use super::bench::Weight;
 use super::error::GraphError;
+use super::load::time;
+use super::wanted::{
+    FactTexts, MAX_TYPE, Wanted, WantedRelation, check_fact, clipped, fact_texts, items,
+    read_relation,
+};
 use crate::args::Args;
 
 pub(crate) const MAX_NAME: usize = 100;
-pub(crate) const MAX_TYPE: usize = 50;
-const MIN_OBSERVATION: usize = 5;
-/// So many problems are told in words; the rest is counted.
+/// So many problems are told; the rest is counted.
 const MAX_TOLD: usize = 30;
-
-/// One entity of a request.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Wanted {
-    pub(crate) name: String,
-    pub(crate) entity_type: String,
-    pub(crate) observations: Vec<String>,
-    pub(crate) relations: Vec<WantedRelation>,
-    pub(crate) weight: Weight,
-    pub(crate) time: Option<Timestamp>,
-    pub(crate) is_root: bool,
-}
-
-/// One relation of a request.
-#[derive(Clone, Debug)]
-pub(crate) struct WantedRelation {
-    pub(crate) target: String,
-    pub(crate) relation_type: String,
-    pub(crate) importance: Option<f64>,
-}
-
-impl WantedRelation {
-    fn told(&self) -> Value {
-        json!({ "targetEntity": self.target, "relationType": self.relation_type })
-    }
-}
 
 /// Something that is wrong with a request.
 #[derive(Clone, Debug)]
@@ -56,13 +29,15 @@ pub(crate) struct Problem {
     pub(crate) suggestion: String,
     /// The problem in one line that stands alone.
     pub(crate) brief: String,
+    /// The name that nothing has, if that is the problem.
+    pub(crate) unknown: Option<String>,
 }
 
 impl Problem {
     fn told(&self) -> Value {
         let mut told = json!({ "error": "Validation failed", "entity": self.entity });
         if let Some(observation) = &self.observation {
-            told["observation"] = json!(observation);
+            told["observation"] = json!(clipped(observation));
         }
         if let Some(relation) = &self.relation {
             told["relation"] = relation.clone();
@@ -84,13 +59,14 @@ pub(crate) struct Request {
 impl Request {
     /// Reads and checks entities. Whether targets exist in the thread is asked of `exists`.
     pub(crate) fn read<E>(
-        entities: Vec<Map<String, Value>>,
+        entities: Vec<Value>,
         limits: FactLimits,
         mut exists: impl FnMut(&str) -> Result<bool, E>,
     ) -> Result<Self, E> {
         let mut request = Self::default();
         for (index, entity) in entities.into_iter().enumerate() {
-            Reader { index, name: String::new(), request: &mut request }.entity(entity, limits);
+            let reader = Reader { index, name: format!("#{}", index + 1), request: &mut request };
+            reader.item(entity, limits);
         }
         let mut seen = HashSet::new();
         for (index, entity) in request.entities.iter().enumerate() {
@@ -104,6 +80,7 @@ impl Request {
                     brief: problem.clone(),
                     problem,
                     suggestion: "Merge both into one entity.".into(),
+                    unknown: None,
                 });
             }
         }
@@ -116,7 +93,7 @@ impl Request {
             }
         }
         for (index, entity, relation) in unknown {
-            request.problems.push(no_target(index, entity, &relation, &seen));
+            request.problems.push(no_target(index, entity, &relation));
         }
         request.problems.sort_by_key(|problem| problem.index);
         Ok(request)
@@ -130,9 +107,24 @@ impl Request {
         quality_score(self.entities.len(), relations, &lengths, limits.chars)
     }
 
-    /// Adds names of the thread that are near the ones it does not know.
+    /// Adds names that are near the ones that nothing has: first those of the thread, then those
+    /// of the request, and never the one that the relation begins at.
     pub(crate) fn suggest(&mut self, thread_names: &[String]) {
-        self.problems.iter_mut().for_each(|problem| add_near(problem, thread_names));
+        let own: Vec<String> = self.entities.iter().map(|entity| entity.name.clone()).collect();
+        for problem in &mut self.problems {
+            let Some(target) = &problem.unknown else { continue };
+            let others = |names: &'_ [String]| -> Vec<String> {
+                let names = names.iter().map(String::as_str);
+                let near = near_names(target, names.filter(|name| *name != problem.entity), 3);
+                near.into_iter().map(str::to_owned).collect()
+            };
+            let mut near = others(thread_names);
+            near.extend(others(&own).into_iter().filter(|name| !thread_names.contains(name)));
+            near.truncate(3);
+            if !near.is_empty() {
+                problem.suggestion = format!("Did you mean {}? {ANOTHER}", quoted(&near));
+            }
+        }
     }
 
     /// Says all problems.
@@ -148,10 +140,10 @@ impl Request {
         for (n, problem) in problems.iter().take(MAX_TOLD).enumerate() {
             text.push_str(&format!("\n{}. Entity '{}'", n + 1, problem.entity));
             if let Some(observation) = &problem.observation {
-                text.push_str(&format!(", observation \"{observation}\""));
+                text.push_str(&format!(", observation \"{}\"", clipped(observation)));
             }
             if let Some(relation) = &problem.relation {
-                text.push_str(&format!(", relation {relation}"));
+                text.push_str(&format!(", relation {}", clipped(&relation.to_string())));
             }
             text.push_str(&format!(": {}\n   Suggestion: {}", problem.problem, problem.suggestion));
         }
@@ -164,34 +156,33 @@ impl Request {
         structured["created"] = json!({ "entities": 0, "relations": 0 });
         structured["warnings"] = json!(self.warnings());
         structured["quality_score"] = json!(0.0);
+        structured["problem_count"] = json!(count);
+        let told = || problems.iter().take(MAX_TOLD);
         structured["validation_errors"] =
-            json!(problems.iter().map(|problem| problem.brief.clone()).collect::<Vec<_>>());
-        structured["problems"] = json!(problems.iter().map(Problem::told).collect::<Vec<_>>());
+            json!(told().map(|problem| problem.brief.clone()).collect::<Vec<_>>());
+        structured["problems"] = json!(told().map(Problem::told).collect::<Vec<_>>());
+        if count > MAX_TOLD {
+            let more = format!("{} more problems were counted but not listed.", count - MAX_TOLD);
+            structured["truncated"] = json!(more);
+        }
         GraphError::Invalid { text, structured }
     }
 
-    /// The advice, in order.
+    /// The advice, in order, as far as it can be told.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        self.warnings.iter().map(|(_, warning)| warning.clone()).collect()
+        let told = self.warnings.iter().take(MAX_TOLD).map(|(_, warning)| warning.clone());
+        let left = self.warnings.len().saturating_sub(MAX_TOLD);
+        told.chain((left > 0).then(|| format!("… and {left} more of the kind"))).collect()
     }
 }
 
-fn no_target(
-    index: usize,
-    entity: String,
-    relation: &WantedRelation,
-    names: &HashSet<String>,
-) -> Problem {
-    let near = near_names(&relation.target, names.iter().map(String::as_str), 3);
-    let suggestion = match near.as_slice() {
-        [] => {
-            "targetEntity must reference another entity in the same save_memory call, or one that \
-               exists in this thread"
-                .to_owned()
-        }
-        near => format!("Did you mean {}?", quoted(near)),
-    };
-    let problem = format!("Target entity '{}' not found in request or thread", relation.target);
+/// What a relation must lead to.
+const ANOTHER: &str = "targetEntity must reference another entity in the same save_memory call, or \
+                       one that exists in this thread";
+
+fn no_target(index: usize, entity: String, relation: &WantedRelation) -> Problem {
+    let target = clipped(&relation.target);
+    let problem = format!("Target entity '{target}' not found in request or thread");
     Problem {
         index,
         brief: format!("Entity '{entity}': {problem}"),
@@ -199,61 +190,13 @@ fn no_target(
         observation: None,
         relation: Some(relation.told()),
         problem,
-        suggestion,
+        suggestion: ANOTHER.to_owned(),
+        unknown: Some(relation.target.clone()),
     }
 }
 
-/// Names near ones of the thread where a target is unknown.
-fn add_near(problem: &mut Problem, thread_names: &[String]) {
-    let target = problem.relation.as_ref().and_then(|relation| relation["targetEntity"].as_str());
-    let Some(target) = target.filter(|_| problem.suggestion.starts_with("targetEntity must"))
-    else {
-        return;
-    };
-    let near = near_names(target, thread_names.iter().map(String::as_str), 3);
-    if !near.is_empty() {
-        problem.suggestion = format!("Did you mean {}? {}", quoted(&near), problem.suggestion);
-    }
-}
-
-fn quoted(names: &[&str]) -> String {
+fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(" or ")
-}
-
-/// Says what is wrong with a fact; `None` if nothing is: the problem, and a suggestion.
-pub(crate) fn check_fact(text: &str, limits: FactLimits) -> Option<(String, String, String)> {
-    let (chars, count) = (text.chars().count(), sentence_count(text));
-    let most = format!("Max {} chars, {} sentences.", limits.chars, limits.sentences);
-    let counted = format!("{chars} chars, {count} sentence{}", if count == 1 { "" } else { "s" });
-    if chars < MIN_OBSERVATION {
-        let problem = format!("Too short ({chars} chars). Min {MIN_OBSERVATION} chars.");
-        let brief = format!("Observation too short ({chars} chars). Min {MIN_OBSERVATION}.");
-        return Some((problem, "State one whole fact, e.g. 'Uses Rust'".into(), brief));
-    }
-    let (problem, brief) = if chars > limits.chars {
-        let brief = format!(
-            "Observation too long ({chars} chars). Max {}. Split into multiple observations.",
-            limits.chars
-        );
-        (format!("Too long ({counted}). {most}"), brief)
-    } else if count > limits.sentences {
-        let brief = format!(
-            "Too many sentences ({count}). Max {}. One fact per observation.",
-            limits.sentences
-        );
-        (format!("Too many sentences ({counted}). {most}"), brief)
-    } else {
-        return None;
-    };
-    let facts = atomic_facts(text, limits);
-    let suggestion = if facts.is_empty() {
-        "Split into several observations of one fact each".to_owned()
-    } else {
-        let listed: Vec<String> =
-            facts.iter().enumerate().map(|(n, fact)| format!("{}) '{fact}'", n + 1)).collect();
-        format!("Split into {} observations: {}", facts.len(), listed.join(", "))
-    };
-    Some((problem, suggestion, brief))
 }
 
 /// Reads one entity.
@@ -264,14 +207,24 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
-    fn entity(mut self, fields: Map<String, Value>, limits: FactLimits) {
-        let args = Args::new("an entity", Value::Object(fields));
-        let Ok(mut args) = args else { return };
+    fn item(mut self, item: Value, limits: FactLimits) {
+        match Args::new("an entity", item) {
+            Ok(args) => self.entity(args, limits),
+            Err(_) => {
+                let suggestion = "An entity is { name, entityType, observations, relations }";
+                self.problem("Must be an object.", suggestion, None);
+                self.request.entities.push(Wanted::default());
+            }
+        }
+    }
+
+    fn entity(mut self, mut args: Args, limits: FactLimits) {
         args.rename(&[("entityType", &["type", "entity_type"]), ("name", &["entityName"])]);
-        self.name = args.optional_text("name").ok().flatten().unwrap_or_default().trim().to_owned();
-        let mut wanted = Wanted { name: self.name.clone(), ..Wanted::default() };
-        if self.name.is_empty() {
-            self.name = format!("#{}", self.index + 1);
+        let name = args.optional_text("name").ok().flatten().unwrap_or_default().trim().to_owned();
+        let mut wanted = Wanted { name, ..Wanted::default() };
+        if !wanted.name.is_empty() {
+            self.name = clipped(&wanted.name).into_owned();
+        } else {
             self.problem("Missing name.", "Give the entity a name of 1 to 100 characters", None);
         }
         let chars = wanted.name.chars().count();
@@ -285,7 +238,7 @@ impl Reader<'_> {
             Ok(flag) => flag.unwrap_or(false),
             Err(error) => self.wrong(&error.to_string()).unwrap_or(false),
         };
-        wanted.relations = self.relations(&args, wanted.is_root);
+        wanted.relations = self.relations(&args, &wanted);
         for (name, place) in [
             ("confidence", &mut wanted.weight.confidence),
             ("importance", &mut wanted.weight.importance),
@@ -295,10 +248,9 @@ impl Reader<'_> {
                 Err(error) => *place = self.wrong(&error.to_string()),
             }
         }
-        wanted.time = match args.optional_text("timestamp").map(|time| time.map(|t| t.parse())) {
-            Ok(None) => None,
-            Ok(Some(Ok(time))) => Some(time),
-            _ => self.wrong("timestamp must be ISO 8601, such as 2026-01-20T15:30:00Z"),
+        wanted.time = match time(&args, "timestamp") {
+            Ok(time) => time,
+            Err(error) => self.wrong(&error.to_string()),
         };
         let known = [
             "name",
@@ -341,14 +293,11 @@ impl Reader<'_> {
     }
 
     fn observations(&mut self, args: &Args, limits: FactLimits) -> Vec<String> {
-        let texts = match fact_texts(args, "observations") {
-            Ok(texts) => texts,
-            Err(problem) => {
-                self.problem(&problem, "observations is a list of short texts", None);
-                return Vec::new();
-            }
-        };
-        if texts.is_empty() {
+        let FactTexts { texts, problems } = fact_texts(args, "observations");
+        for problem in &problems {
+            self.problem(problem, "observations is a list of short texts", None);
+        }
+        if texts.is_empty() && problems.is_empty() {
             let problem = "Missing observations. Every entity must have at least 1 observation.";
             self.problem(problem, "Add a fact, e.g. observations: ['Uses Rust']", None);
         }
@@ -362,71 +311,61 @@ impl Reader<'_> {
                     problem,
                     suggestion,
                     brief: format!("Entity '{}': {brief}", self.name),
+                    unknown: None,
                 });
             }
         }
         texts
     }
 
-    fn relations(&mut self, args: &Args, is_root: bool) -> Vec<WantedRelation> {
-        let objects = match args.objects("relations") {
-            Ok(objects) => objects.unwrap_or_default(),
-            Err(error) => return self.wrong(&error.to_string()).unwrap_or_default(),
+    fn relations(&mut self, args: &Args, of: &Wanted) -> Vec<WantedRelation> {
+        let Some(items) = items(args, "relations") else {
+            let found = args.value("relations").cloned().unwrap_or_default();
+            let error = args.wrong("relations", "a list of objects", &found);
+            return self.wrong(&error.to_string()).unwrap_or_default();
         };
-        if objects.is_empty() && !is_root {
+        let example = "e.g., { targetEntity: 'Portfolio', relationType: 'updates' }; or root: true \
+                       for the root of a graph";
+        if items.is_empty() && !of.is_root {
             let problem = "Missing relations. Every entity must have at least 1 relation.";
-            let suggestion = "Add relations to show connections: e.g., { targetEntity: 'Portfolio', \
-                              relationType: 'updates' }; or root: true for the root of a graph";
+            let suggestion = format!("Add relations to show connections: {example}");
             let brief = format!("Entity '{}' must have at least 1 relation", self.name);
-            self.problem(problem, suggestion, Some(brief));
+            self.problem(problem, &suggestion, Some(brief));
         }
-        let mut relations: Vec<WantedRelation> = Vec::with_capacity(objects.len());
-        for object in objects {
-            let shown = Value::Object(object.clone());
-            let Ok(mut args) = Args::new("a relation", Value::Object(object)) else { continue };
-            args.rename(&[
-                ("targetEntity", &["target", "to", "target_entity"]),
-                ("relationType", &["type", "relation_type"]),
-            ]);
-            let text = |name| args.optional_text(name).ok().flatten().unwrap_or_default();
-            let relation = WantedRelation {
-                target: text("targetEntity").trim().to_owned(),
-                relation_type: text("relationType").trim().to_owned(),
-                importance: args.float("importance", 0.0, 1.0).ok().flatten(),
-            };
-            let chars = relation.relation_type.chars().count();
-            let problem = if relation.target.is_empty() {
-                Some("Missing targetEntity.".to_owned())
-            } else if relation.relation_type.is_empty() {
-                Some("Missing relationType.".to_owned())
-            } else if chars > MAX_TYPE {
-                Some(format!("relationType too long ({chars} chars). Max {MAX_TYPE} chars."))
-            } else if let Err(error) = args.float("importance", 0.0, 1.0) {
-                Some(error.to_string())
-            } else {
-                let known = ["targetEntity", "relationType", "importance"];
-                args.only(&known).err().map(|error| error.to_string())
-            };
-            if let Some(problem) = problem {
+        let mut relations: Vec<WantedRelation> = Vec::with_capacity(items.len());
+        for item in items {
+            let (relation, problems) = read_relation(item.clone());
+            for problem in problems {
                 self.request.problems.push(Problem {
                     index: self.index,
                     entity: self.name.clone(),
                     observation: None,
-                    relation: Some(shown),
+                    relation: Some(item.clone()),
                     brief: format!("Entity '{}': {problem}", self.name),
                     problem,
                     suggestion:
                         "A relation is { targetEntity: 'Name', relationType: 'uses' }, with \
                                  an importance from 0 to 1 if you like"
                             .into(),
+                    unknown: None,
                 });
             }
+            let Some(relation) = relation else { continue };
             let same = |other: &WantedRelation| {
                 other.target == relation.target && other.relation_type == relation.relation_type
             };
             if !relations.iter().any(same) {
                 relations.push(relation);
             }
+        }
+        let is_own = |relation: &WantedRelation| relation.target == of.name;
+        if !of.is_root && !relations.is_empty() && relations.iter().all(is_own) {
+            let problem = "Related to itself alone. Every entity must have at least 1 relation to \
+                           another entity.";
+            let suggestion = format!("Add a relation to another entity: {example}");
+            let brief =
+                format!("Entity '{}' must have at least 1 relation to another entity", self.name);
+            self.problem(problem, &suggestion, Some(brief));
         }
         relations
     }
@@ -445,33 +384,7 @@ impl Reader<'_> {
             problem: problem.to_owned(),
             suggestion: suggestion.to_owned(),
             brief: brief.unwrap_or_else(|| format!("Entity '{}': {problem}", self.name)),
+            unknown: None,
         });
     }
-}
-
-/// Facts as texts or as objects with a `content`; each once.
-pub(crate) fn fact_texts(args: &Args, name: &str) -> Result<Vec<String>, String> {
-    let list = match args.value(name) {
-        None => return Ok(Vec::new()),
-        Some(Value::Array(list)) => list.clone(),
-        Some(Value::String(text)) => match serde_json::from_str(text) {
-            Ok(Value::Array(list)) => list,
-            _ => vec![Value::String(text.clone())],
-        },
-        Some(_) => return Err(format!("{name} must be a list of texts.")),
-    };
-    let mut texts: Vec<String> = Vec::with_capacity(list.len());
-    for item in list {
-        let text = match &item {
-            Value::String(text) => text.trim().to_owned(),
-            Value::Object(object) if object.get("content").is_some_and(Value::is_string) => {
-                object["content"].as_str().unwrap_or_default().trim().to_owned()
-            }
-            other => return Err(format!("{name} must be a list of texts; {other} is none.")),
-        };
-        if !texts.contains(&text) {
-            texts.push(text);
-        }
-    }
-    Ok(texts)
 }

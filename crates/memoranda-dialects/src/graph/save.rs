@@ -6,17 +6,22 @@ use memoranda_core::screen;
 use memoranda_engine::{ListFilter, ListOrder, ReviseOutcome};
 use serde_json::{Value, json};
 
-use super::bench::{Bench, Kind, NewEntity};
+use super::bench::{Bench, Kind, NewEntity, Tie};
 use super::entity::RELATION_IMPORTANCE;
 use super::error::{GraphError, Result};
-use super::request::{Request, Wanted};
+use super::load::is_own;
+use super::request::Request;
 use super::thread::Thread;
+use super::wanted::{Wanted, WantedRelation, items};
 use crate::args::Args;
 use crate::settings::SecretPolicy;
 use crate::tool::{Call, ToolResult};
 
 /// Names that near ones are looked for among.
 const MOST_NAMES: usize = 5000;
+/// So many entities are told of by a check, each with so many problems.
+const MOST_CHECKED: usize = 100;
+const MOST_ERRORS: usize = 20;
 
 /// What a save came to.
 #[derive(Default)]
@@ -100,7 +105,10 @@ pub(super) fn commit_id(outcome: &ReviseOutcome) -> Option<String> {
 }
 
 fn read(call: &Call<'_>, args: &Args, thread: &Thread) -> Result<Request> {
-    let entities = args.objects("entities")?.unwrap_or_default();
+    let Some(entities) = items(args, "entities") else {
+        let found = args.value("entities").cloned().unwrap_or_default();
+        return Err(args.wrong("entities", "a list of entities", &found).into());
+    };
     if entities.is_empty() {
         return Err(args.missing("entities", "a list of at least one entity").into());
     }
@@ -118,7 +126,8 @@ pub(super) fn names(call: &Call<'_>, thread: &Thread) -> Result<Vec<String>> {
         ..ListFilter::default()
     };
     let found = call.memory.store().list(&filter, ListOrder::Newest, MOST_NAMES, 0)?;
-    Ok(found.into_iter().map(|file| file.title).collect())
+    let own = found.into_iter().filter(|file| is_own(thread, &file.path));
+    Ok(own.map(|file| file.title).collect())
 }
 
 /// Lays a request onto the bench. Asked again if an editor saved in between, so it starts anew.
@@ -138,9 +147,7 @@ fn lay(bench: &mut Bench<'_, '_>, request: &Request) -> Result<Saved> {
         }
     }
     for entity in &request.entities {
-        let described = bench.open(&entity.name)?
-            && bench.entity(&entity.name).is_some_and(|found| !found.is_placeholder);
-        if described || bench.open(&entity.name)? {
+        if bench.open(&entity.name)? {
             merge(bench, entity, &mut saved)?;
         } else {
             create(bench, entity, &mut saved)?;
@@ -152,7 +159,7 @@ fn lay(bench: &mut Bench<'_, '_>, request: &Request) -> Result<Saved> {
 }
 
 fn relations(bench: &Bench<'_, '_>, entity: &Wanted) -> Vec<NewRelation> {
-    let relation = |wanted: &super::request::WantedRelation| NewRelation {
+    let relation = |wanted: &WantedRelation| NewRelation {
         relation_type: wanted.relation_type.clone(),
         target: wanted.target.clone(),
         time: Some(entity.time.unwrap_or(bench.now)),
@@ -202,11 +209,28 @@ fn merge(bench: &mut Bench<'_, '_>, entity: &Wanted, saved: &mut Saved) -> Resul
             added += 1;
         }
     }
-    let mut related = 0;
-    for relation in relations(bench, entity) {
-        related += usize::from(bench.relate(name, relation)?);
+    let (mut related, mut rated) = (0, 0);
+    for (mut relation, wanted) in relations(bench, entity).into_iter().zip(&entity.relations) {
+        // What nobody said does not count against what is known.
+        relation.importance = wanted.importance;
+        match bench.tie(name, relation)? {
+            Tie::New => related += 1,
+            Tie::Rated => rated += 1,
+            Tie::Known => {}
+        }
     }
     bench.raise(name, entity.weight)?;
+    for (what, given, kept) in [
+        ("importance", entity.weight.importance, found.importance),
+        ("confidence", entity.weight.confidence, found.confidence),
+    ] {
+        if let Some(given) = given.filter(|given| *given < kept && !found.is_placeholder) {
+            saved.warnings.push(format!(
+                "Entity '{name}': its {what} stays {kept}, since saving only raises it; \
+                 bulk_update sets it to {given}"
+            ));
+        }
+    }
     saved.observations += added;
     saved.relations += related;
     if !found.is_placeholder {
@@ -216,12 +240,17 @@ fn merge(bench: &mut Bench<'_, '_>, entity: &Wanted, saved: &mut Saved) -> Resul
             plural(added),
             plural(related)
         );
+        if rated > 0 {
+            let s = plural(rated);
+            warning.push_str(&format!("; {rated} known relation{s} got the importance given now"));
+        }
         if !known.is_empty() {
             warning.push_str(&format!("; already known: '{}'", known.join("', '")));
         }
         saved.warnings.push(warning);
         saved.merged.push(json!({
             "name": name, "observations": added, "relations": related, "already_known": known,
+            "relations_updated": rated,
         }));
     }
     Ok(())
@@ -278,9 +307,10 @@ pub(super) fn validate(call: &Call<'_>, arguments: Value) -> Result<ToolResult> 
     }
     let mut results = Vec::with_capacity(request.entities.len());
     let mut text = format!("Checked against thread '{}'; nothing was saved.", thread.id);
-    for (index, entity) in request.entities.iter().enumerate() {
+    for (index, entity) in request.entities.iter().enumerate().take(MOST_CHECKED) {
         let problems = request.problems.iter().filter(|problem| problem.index == index);
         let errors: Vec<String> = problems
+            .take(MOST_ERRORS)
             .map(|p| format!("{}. Suggestion: {}", p.brief.trim_end_matches('.'), p.suggestion))
             .collect();
         let warnings: Vec<&str> = request
@@ -302,11 +332,20 @@ pub(super) fn validate(call: &Call<'_>, arguments: Value) -> Result<ToolResult> 
             "warnings": warnings,
         }));
     }
-    let structured = json!({
+    let mut structured = json!({
         "all_valid": request.problems.is_empty(),
+        "problem_count": request.problems.len(),
         "results": results,
         "quality_score": request.quality(call.settings.graph.limits),
         "thread": thread.id,
     });
+    if request.entities.len() > MOST_CHECKED {
+        let more = format!(
+            "Only the first {MOST_CHECKED} of {} entities are listed; all were checked.",
+            request.entities.len()
+        );
+        text.push_str(&format!("\n{more}"));
+        structured["truncated"] = json!(more);
+    }
     Ok(ToolResult::ok(text, structured))
 }

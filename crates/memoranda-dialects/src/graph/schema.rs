@@ -1,6 +1,9 @@
 //! The schemas of the graph's tools, put together from their few parts.
 
+use memoranda_core::fact::FactLimits;
 use serde_json::{Map, Value, json};
+
+use super::settings::GraphSettings;
 
 pub(super) fn text(description: &str) -> Value {
     json!({ "type": "string", "description": description })
@@ -56,7 +59,10 @@ pub(super) fn reading(own: Value, required: &[&str]) -> Value {
             json!({ "type": "boolean", "description": "Also facts that no longer hold" }),
         ),
         ("offset", number("Entities to pass over", 10_000_000)),
-        ("limit", number("Entities at the most", 10_000)),
+        (
+            "limit",
+            json!({ "type": "integer", "minimum": 1, "maximum": 10_000, "description": "Entities at the most" }),
+        ),
         ("maxTokens", number("Token budget of the answer (10000)", 24_000)),
     ];
     properties.extend(common.map(|(name, schema)| (name.to_owned(), schema)));
@@ -98,7 +104,6 @@ pub(super) fn entities() -> Value {
                 },
                 "relations": {
                     "type": "array",
-                    "minItems": 1,
                     "items": {
                         "type": "object",
                         "properties": {
@@ -117,8 +122,8 @@ pub(super) fn entities() -> Value {
                         "required": ["targetEntity", "relationType"],
                         "additionalProperties": false
                     },
-                    "description": "REQUIRED: every entity must have at least 1 relation (unless \
-                                    root)"
+                    "description": "REQUIRED: every entity must have at least 1 relation to \
+                                    another (unless root)"
                 },
                 "confidence": {
                     "type": "number", "minimum": 0, "maximum": 1, "default": 1.0
@@ -128,13 +133,34 @@ pub(super) fn entities() -> Value {
                 },
                 "root": {
                     "type": "boolean",
-                    "description": "The root of a graph may do without relations"
+                    "description": "The root of a graph may do without relations: []"
                 }
             },
-            "required": ["name", "entityType", "observations"],
+            "required": ["name", "entityType", "observations", "relations"],
+            "anyOf": [
+                { "properties": { "relations": { "minItems": 1 } } },
+                { "properties": { "root": { "enum": [true] } }, "required": ["root"] }
+            ],
             "additionalProperties": false
         }
     })
+}
+
+/// A definition with the limits that a person has set in the place of the usual ones.
+pub(super) fn with_limits(definition: &str, limits: FactLimits) -> String {
+    let usual = GraphSettings::standard().limits;
+    let chars = |limits: FactLimits| {
+        [
+            format!("max {} chars", limits.chars),
+            format!("\"maxLength\":{},\"minLength\":5", limits.chars),
+        ]
+    };
+    let sentences = |limits: FactLimits| format!("chars, {} sentences", limits.sentences);
+    let mut fitted = definition.replace(&sentences(usual), &sentences(limits));
+    for (from, to) in chars(usual).iter().zip(&chars(limits)) {
+        fitted = fitted.replace(from, to);
+    }
+    fitted
 }
 
 /// An output schema: an object with these keys, each of a JSON type.
@@ -157,5 +183,7 @@ pub(super) fn graph() -> Value {
         ("total", "integer"),
         ("nextOffset", "integer"),
         ("truncated", "string"),
+        ("relationsOmitted", "string"),
+        ("partial", "string"),
     ])
 }

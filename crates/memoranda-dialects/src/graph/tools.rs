@@ -6,7 +6,7 @@ use super::schema::{
     entities, graph, input, number, objects, optional_thread, output, reading, reading_now, share,
     text, texts, thread,
 };
-use super::{analytics, query, reference, save, told, upkeep, versions};
+use super::{analytics, query, reference, save, search, told, upkeep, versions};
 use crate::tool::{Hints, Tier, ToolDef, Toolset};
 
 const READ: Hints =
@@ -133,7 +133,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         input: || reading(json!({ "query": text("Words to look for") }), &["query"]),
         output: || graph(),
         cap: CAP,
-        handler: |call, arguments| told(query::search_nodes(call, arguments)),
+        handler: |call, arguments| told(search::search_nodes(call, arguments)),
     },
     ToolDef {
         name: "query_nodes",

@@ -10,9 +10,9 @@ use super::entity::{IMPORTANCE, Superseded};
 use super::error::{GraphError, Result};
 use super::load::{Layout, Wish, answer, entity, fields, needed, time};
 use super::reference::finished;
-use super::request::{check_fact, fact_texts};
 use super::save::{commit_id, screened};
 use super::thread::Thread;
+use super::wanted::{FactTexts, check_fact, fact_texts};
 use crate::args::Args;
 use crate::tool::{Call, ToolResult};
 
@@ -29,6 +29,9 @@ pub(super) fn flag(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
     args.only(&["threadId", "entityName", "reason", "reviewer"])?;
     let name = args.text("entityName")?.trim().to_owned();
     let reason = args.text("reason")?.trim().to_owned();
+    if reason.is_empty() {
+        return Err(args.wrong("reason", "what a person should look at", &json!(reason)).into());
+    }
     let reviewer = args.optional_text("reviewer")?;
     needed(call, &thread, &name)?;
     let reviewer = reviewer.map(|who| format!(" (reviewer: {})", who.trim())).unwrap_or_default();
@@ -50,11 +53,11 @@ pub(super) fn flagged(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = Args::new("get_flagged_entities", arguments)?;
     let mut wish = Wish::read(&mut args, call)?;
     wish.thread.shape = super::thread::Shape::Thread;
-    args.only(&Wish::PARAMETERS)?;
+    args.only(Wish::PRESENT)?;
     let folder = wish.thread.within(call.memory);
     let mut files: Vec<i64> =
         folder.facts(Some(REVIEW))?.into_iter().map(|fact| fact.file).collect();
-    files.extend(folder.holding(FLAGGED, 1000)?);
+    files.extend(folder.holding(FLAGGED, usize::MAX)?);
     files.sort_unstable();
     files.dedup();
     let total = files.len();
@@ -92,7 +95,8 @@ pub(super) fn bulk_update(call: &Call<'_>, arguments: Value) -> Result<ToolResul
         let args = fields("an update of bulk_update", object)?;
         args.only(&["entityName", "confidence", "importance", "addObservations"])?;
         let name = args.text("entityName")?.trim().to_owned();
-        let mut facts = fact_texts(&args, "addObservations").map_err(GraphError::Refused)?;
+        let FactTexts { texts: mut facts, problems: wrong } = fact_texts(&args, "addObservations");
+        problems.extend(wrong.into_iter().map(|wrong| format!("Entity '{name}': {wrong}")));
         for fact in &facts {
             if let Some((problem, suggestion, _)) = check_fact(fact, call.settings.graph.limits) {
                 problems.push(format!("Entity '{name}', \"{fact}\": {problem} {suggestion}"));
@@ -181,8 +185,9 @@ pub(super) fn prune(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
         files.truncate(left.saturating_sub(keep).min(MOST_PRUNED));
         let mut bench = Bench::new(desk, &thread);
         for (_, file) in files {
-            if let Some(gone) = bench.remove(&file.title)? {
-                relations += gone;
+            let removal = bench.remove(&file.title)?;
+            relations += removal.relations;
+            if removal.is_entity {
                 names.push(file.title);
             }
         }

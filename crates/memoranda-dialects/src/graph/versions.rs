@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use memoranda_core::change::Commit;
 use memoranda_core::id::ObservationId;
 use memoranda_core::note::edit::{Edit, FactRef};
-use memoranda_core::note::{NewObservation, stated};
+use memoranda_core::note::{NewObservation, plain, stated};
 use serde_json::{Value, json};
 
 use super::bench::{Bench, Weight};
@@ -14,9 +14,9 @@ use super::entity::{Entity, Fact};
 use super::error::{GraphError, Result};
 use super::load::{answer, fields, needed, time};
 use super::reference::finished;
-use super::request::{check_fact, fact_texts};
 use super::save::{commit_id, screened};
 use super::thread::{Shape, Thread};
+use super::wanted::{FactTexts, check_fact, fact_texts};
 use crate::args::Args;
 use crate::tool::{Call, ToolResult};
 
@@ -39,8 +39,9 @@ fn observation_id(args: &Args, name: &str) -> Result<Option<ObservationId>> {
     }
 }
 
-/// Facts of a thread are held to the limits; the reference server has none.
-fn check(thread: &Thread, call: &Call<'_>, name: &str, contents: &[String]) -> Result<()> {
+/// What is wrong with facts. Those of a thread are held to the limits; the reference server has
+/// none.
+fn check(thread: &Thread, call: &Call<'_>, name: &str, contents: &[String]) -> Vec<String> {
     let mut problems = Vec::new();
     for content in contents {
         if content.is_empty() {
@@ -53,13 +54,21 @@ fn check(thread: &Thread, call: &Call<'_>, name: &str, contents: &[String]) -> R
             ));
         }
     }
-    match problems.is_empty() {
-        true => Ok(()),
-        false => Err(GraphError::Refused(format!(
-            "Validation failed; nothing was saved.\n{}",
-            problems.join("\n")
-        ))),
+    problems
+}
+
+/// Says all problems, if there are any.
+fn refuse(problems: &[String]) -> Result<()> {
+    const MOST: usize = 30;
+    if problems.is_empty() {
+        return Ok(());
     }
+    let mut text = "Validation failed; nothing was saved.".to_owned();
+    problems.iter().take(MOST).for_each(|problem| text.push_str(&format!("\n{problem}")));
+    if problems.len() > MOST {
+        text.push_str(&format!("\n… and {} more of the kind.", problems.len() - MOST));
+    }
+    Err(GraphError::Refused(text))
 }
 
 pub(super) fn add_observations(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
@@ -69,29 +78,17 @@ pub(super) fn add_observations(call: &Call<'_>, arguments: Value) -> Result<Tool
     let objects = args.objects("observations")?;
     let objects = objects.ok_or_else(|| args.missing("observations", "a list of additions"))?;
     let mut additions = Vec::with_capacity(objects.len());
-    let mut warnings = Vec::new();
+    let (mut problems, mut warnings) = (Vec::new(), Vec::new());
     for object in objects {
-        let mut args = fields("an addition of add_observations", object)?;
-        args.rename(&[("contents", &["observations", "content"]), ("entityName", &["name"])]);
-        let known = ["entityName", "contents", "supersedes", "confidence", "importance"];
-        args.only(&[&known[..], &["timestamp", "agentThreadId"]].concat())?;
-        let name = args.text("entityName")?.trim().to_owned();
-        let mut contents = fact_texts(&args, "contents").map_err(GraphError::Refused)?;
-        check(&thread, call, &name, &contents)?;
-        warnings.extend(screened(call, &name, &mut contents)?);
-        let supersedes = observation_id(&args, "supersedes")?;
-        if supersedes.is_some() && contents.len() != 1 {
-            return Err(GraphError::Refused(format!(
-                "supersedes replaces one fact by one: give exactly 1 text in contents, not {}.",
-                contents.len()
-            )));
+        let args = fields("an addition of add_observations", object)?;
+        match addition(call, &thread, args, &mut problems) {
+            Ok(addition) => additions.push(addition),
+            Err(error) => problems.push(error.to_string()),
         }
-        let weight = Weight {
-            confidence: args.float("confidence", 0.0, 1.0)?,
-            importance: args.float("importance", 0.0, 1.0)?,
-        };
-        let time = time(&args, "timestamp")?;
-        additions.push(Addition { name, contents, supersedes, weight, time });
+    }
+    refuse(&problems)?;
+    for addition in &mut additions {
+        warnings.extend(screened(call, &addition.name, &mut addition.contents)?);
     }
     let mut results = Vec::new();
     let outcome = call.memory.revise(&call.who, None, |desk| {
@@ -103,12 +100,20 @@ pub(super) fn add_observations(call: &Call<'_>, arguments: Value) -> Result<Tool
         Ok::<_, GraphError>(bench.steps())
     });
     let outcome = match outcome {
-        // Outside of the lock there is time to look for near names.
+        // Outside of the lock there is time to look for all that are missing, and for near names.
         Err(GraphError::Refused(message)) if message.starts_with("Entity with name") => {
+            let mut missing: Vec<String> = Vec::new();
             for addition in &additions {
-                needed(call, &thread, &addition.name)?;
+                match needed(call, &thread, &addition.name) {
+                    Err(GraphError::Refused(text)) if !missing.contains(&text) => {
+                        missing.push(text);
+                    }
+                    Err(GraphError::Refused(_)) | Ok(_) => {}
+                    Err(other) => return Err(other),
+                }
             }
-            return Err(GraphError::Refused(message));
+            let told = if missing.is_empty() { message } else { missing.join("\n") };
+            return Err(GraphError::Refused(told));
         }
         other => other?,
     };
@@ -117,6 +122,36 @@ pub(super) fn add_observations(call: &Call<'_>, arguments: Value) -> Result<Tool
         structured["warnings"] = json!(warnings);
     }
     Ok(finished(&thread, structured, commit_id(&outcome)))
+}
+
+/// Reads one addition; what is wrong with its facts is added to the problems.
+fn addition(
+    call: &Call<'_>,
+    thread: &Thread,
+    mut args: Args,
+    problems: &mut Vec<String>,
+) -> Result<Addition> {
+    args.rename(&[("contents", &["observations", "content"]), ("entityName", &["name"])]);
+    let known = ["entityName", "contents", "supersedes", "confidence", "importance"];
+    args.only(&[&known[..], &["timestamp", "agentThreadId"]].concat())?;
+    let name = args.text("entityName")?.trim().to_owned();
+    let FactTexts { texts: contents, problems: wrong } = fact_texts(&args, "contents");
+    problems.extend(wrong.into_iter().map(|wrong| format!("Entity '{name}': {wrong}")));
+    problems.extend(check(thread, call, &name, &contents));
+    let supersedes = observation_id(&args, "supersedes")?;
+    if supersedes.is_some() && contents.len() != 1 {
+        return Err(GraphError::Refused(format!(
+            "Entity '{name}': supersedes replaces one fact by one: give exactly 1 text in contents, \
+             not {}.",
+            contents.len()
+        )));
+    }
+    let weight = Weight {
+        confidence: args.float("confidence", 0.0, 1.0)?,
+        importance: args.float("importance", 0.0, 1.0)?,
+    };
+    let time = time(&args, "timestamp")?;
+    Ok(Addition { name, contents, supersedes, weight, time })
 }
 
 fn add(bench: &mut Bench<'_, '_>, thread: &Thread, addition: &Addition) -> Result<Value> {
@@ -158,10 +193,19 @@ fn supersede(
     let entity = bench.need(name)?;
     let fact = find(&entity, old)?;
     if !fact.is_current {
-        let by = fact.superseded_by.as_ref();
-        let by = by.map(|id| format!(" by {id}; update that one")).unwrap_or_default();
+        let by = match current(&entity, fact) {
+            Some(now) => format!("; what holds now is {} \"{}\"", now.id, now.content),
+            None => String::new(),
+        };
         return Err(GraphError::Refused(format!(
             "Observation {old} of '{name}' is already superseded{by}. Nothing was changed."
+        )));
+    }
+    if let Some(same) = entity.current().find(|f| f.content == content && f.id != *old) {
+        return Err(GraphError::Refused(format!(
+            "Entity '{name}' says so already, in {}: \"{content}\". Nothing was changed; \
+             delete_observations removes {old} if it no longer holds.",
+            same.id
         )));
     }
     let weight = Weight {
@@ -179,6 +223,20 @@ fn supersede(
     };
     bench.edit(name, &Edit::SupersedeObservation { observation, replacement })?;
     Ok(id)
+}
+
+/// The fact that holds in the place of one that was superseded, however often.
+fn current<'e>(entity: &'e Entity, fact: &'e Fact) -> Option<&'e Fact> {
+    let mut now = fact;
+    // A chain is no longer than there are facts; one that people tied into a ring ends here too.
+    for _ in 0..=entity.facts.len() {
+        if now.is_current {
+            return Some(now);
+        }
+        let by = now.superseded_by.as_ref()?;
+        now = entity.facts.iter().find(|fact| fact.id == *by)?;
+    }
+    None
 }
 
 fn find<'e>(entity: &'e Entity, id: &ObservationId) -> Result<&'e Fact> {
@@ -204,8 +262,8 @@ pub(super) fn update_observation(call: &Call<'_>, arguments: Value) -> Result<To
     let name = args.text("entityName")?.trim().to_owned();
     let id = observation_id(&args, "observationId")?
         .ok_or_else(|| args.missing("observationId", "the observation's id"))?;
-    let mut content = [args.text("newContent")?.trim().to_owned()];
-    check(&thread, call, &name, &content)?;
+    let mut content = [plain(&args.text("newContent")?)];
+    refuse(&check(&thread, call, &name, &content))?;
     let warnings = screened(call, &name, &mut content)?;
     let weight = Weight {
         confidence: args.float("confidence", 0.0, 1.0)?,

@@ -4,14 +4,14 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::screen;
 use memoranda_engine::{
-    DeleteOutcome, DeleteRequest, EditOutcome, EngineError, EntryKind, MoveOutcome, MoveRequest,
-    Place, WriteMode, WriteOutcome, WriteRequest,
+    DeleteOutcome, DeleteRequest, EditOutcome, EngineError, MoveOutcome, MoveRequest, Place,
+    StoreError, WriteMode, WriteOutcome, WriteRequest,
 };
 
-use super::answer::{Answer, AskedBy, Change, Failure, Intent, Listed};
+use super::answer::{Answer, AskedBy, Change, Failure, Intent};
 use super::command::Command;
 use super::path::{self, Target};
-use super::text;
+use super::{text, view};
 use crate::settings::{CreateMode, SecretPolicy, Wording};
 use crate::tool::Call;
 
@@ -22,7 +22,7 @@ pub(super) fn act(call: &Call<'_>, command: Command) -> Result<Answer, Failure> 
         .create_project(memories.as_str())
         .map_err(|e| Failure::from_engine(&e, "/memories", Intent::Read))?;
     match command {
-        Command::View { path, range } => view(call, path, range),
+        Command::View { path, range } => view::view(call, path, range),
         Command::Create { path, text } => create(call, path, text),
         Command::StrReplace { path, old, new } => str_replace(call, path, &old, &new),
         Command::Insert { path, line, text } => insert(call, path, line, &text),
@@ -31,108 +31,40 @@ pub(super) fn act(call: &Call<'_>, command: Command) -> Result<Answer, Failure> 
     }
 }
 
-fn target(path: &str, intent: Intent) -> Result<Target, Failure> {
+/// The place that a path means: a file that is there under the same name in another Unicode form
+/// or another case is that file, for every command.
+pub(super) fn target(call: &Call<'_>, path: &str, intent: Intent) -> Result<Target, Failure> {
+    match parse(path, intent)? {
+        Target::Root => Ok(Target::Root),
+        Target::At(at) => spelled(call, path, &at, intent).map(Target::At),
+    }
+}
+
+fn parse(path: &str, intent: Intent) -> Result<Target, Failure> {
     path::parse(path).map_err(|stray| Failure::Stray { path: path.to_owned(), stray, intent })
 }
 
-fn view(call: &Call<'_>, path: String, range: Option<(i64, i64)>) -> Result<Answer, Failure> {
-    let memories = &call.settings.memories;
-    let failed = |e: &EngineError| Failure::from_engine(e, &path, Intent::Read);
-    let at = match target(&path, Intent::Read)? {
-        Target::Root => return list(call, path, None),
-        Target::At(at) => at,
-    };
-    let note = match call.memory.read_at(&place(memories, &at)) {
-        Ok(note) => note,
-        Err(e) => match failed(&e) {
-            Failure::NotAFile { .. } => return list(call, path, Some(&at)),
-            other => return Err(other),
-        },
-    };
-    call.memory.store().note_use(memories, &at);
-    let shown = note.lossy_text();
-    let lines = text::lines(&shown);
-    if lines.len() > text::MAX_LINES {
-        return Err(Failure::TooManyLines { path });
-    }
-    let (first, lines) = match range {
-        Some(range) => text::in_range(&lines, range),
-        None => (1, lines.as_slice()),
-    };
-    let numbered = cut(text::numbered(lines, first), first, call.settings.view_chars);
-    Ok(Answer::Content { path, numbered })
-}
-
-/// Holds a view to its cap and says how to go on.
-fn cut(shown: String, first: usize, cap: usize) -> String {
-    let Some((at, _)) = shown.char_indices().nth(cap) else { return shown };
-    let kept = &shown[..at];
-    let next = first + kept.matches('\n').count();
-    let rest = shown[at..].chars().count();
-    // A line that no view can hold whole would be where one goes on for ever.
-    let how = match (next == first, shown[at..].contains('\n')) {
-        (false, _) => format!("continue with view_range [{next}, -1]"),
-        (true, true) => format!(
-            "line {next} is longer than a view, and this is its beginning; continue with \
-             view_range [{}, -1]",
-            next + 1
-        ),
-        (true, false) => format!("line {next} is longer than a view, and this is its beginning"),
-    };
-    format!("{kept}\n\n[...truncated {rest} chars; {how}]")
-}
-
-fn list(call: &Call<'_>, path: String, at: Option<&NotePath>) -> Result<Answer, Failure> {
-    let shown = path.trim_end_matches('/').to_owned();
-    let mut entries = Vec::new();
-    gather(call, at, Listed { size: 0, path: shown.clone() }, &shown, 2, &mut entries)
-        .map_err(|e| Failure::from_engine(&e, &path, Intent::Read))?;
-    Ok(Answer::Listing { path, entries })
-}
-
-/// Lists a folder by its own line, and then what is in it, so many levels deep.
-fn gather(
+fn spelled(
     call: &Call<'_>,
-    at: Option<&NotePath>,
-    own: Listed,
-    shown: &str,
-    levels: usize,
-    entries: &mut Vec<Listed>,
-) -> Result<(), EngineError> {
-    let Some(found) = call.memory.store().entries(&call.settings.memories, at)? else {
-        return Ok(());
-    };
-    entries.push(Listed { size: found.size, ..own });
-    if levels == 0 {
-        return Ok(());
-    }
-    for entry in found.entries {
-        if entry.name.starts_with('.') || entry.name == "node_modules" {
-            continue;
-        }
-        let path = format!("{shown}/{}", entry.name);
-        match entry.kind {
-            EntryKind::File => entries.push(Listed { size: entry.size, path }),
-            EntryKind::Folder => {
-                let inner = match at {
-                    Some(at) => format!("{at}/{}", entry.name),
-                    None => entry.name,
-                };
-                let Ok(inner) = NotePath::parse(&inner) else { continue };
-                let own = Listed { size: 0, path: format!("{path}/") };
-                gather(call, Some(&inner), own, &path, levels - 1, entries)?;
-            }
-        }
-    }
-    Ok(())
+    path: &str,
+    at: &NotePath,
+    intent: Intent,
+) -> Result<NotePath, Failure> {
+    let spelled = call.memory.store().spelled(&call.settings.memories, at);
+    spelled.map_err(|e| Failure::from_engine(&e.into(), path, intent))
 }
 
 fn create(call: &Call<'_>, path: String, text: String) -> Result<Answer, Failure> {
-    let at = match target(&path, Intent::Write)? {
+    let asked = match parse(&path, Intent::Write)? {
         Target::Root => return Err(Failure::Exists { path }),
-        Target::At(at) => at,
+        Target::At(asked) => asked,
     };
-    let (text, warnings) = screened(call, &path, text)?;
+    let at = spelled(call, &path, &asked, Intent::Write)?;
+    if at.composed() != asked.composed() && is_there(call, &at) {
+        // Whoever sees two different names means two files; here they cannot both be.
+        return Err(Failure::Exists { path: path::shown_like(&path, at.as_str()) });
+    }
+    let (text, warnings) = screened(call, &path, "", text)?;
     check_size(call, &path, &text)?;
     let mode = match (call.settings.create, call.settings.wording) {
         (Some(CreateMode::Overwrite), _) | (None, Wording::Seed) => WriteMode::CreateOrOverwrite,
@@ -146,7 +78,7 @@ fn create(call: &Call<'_>, path: String, text: String) -> Result<Answer, Failure
         message: None,
     };
     let outcome = call.memory.write(&call.who, &request).map_err(|e| {
-        match Failure::from_engine(&e, &path, Intent::Write) {
+        match Failure::from_making(&e, &path) {
             // To make a file where a directory is, is to make what exists.
             Failure::NotAFile { path } => Failure::Exists { path },
             other => other,
@@ -163,8 +95,7 @@ fn create(call: &Call<'_>, path: String, text: String) -> Result<Answer, Failure
 }
 
 fn str_replace(call: &Call<'_>, path: String, old: &str, new: &str) -> Result<Answer, Failure> {
-    let (new, warnings) = screened(call, &path, new.to_owned())?;
-    let mut snippet = String::new();
+    let (mut snippet, mut warnings) = (String::new(), Vec::new());
     let commit = edit(call, &path, |current| {
         let lines = text::occurrences(current, old);
         let [line] = lines.as_slice() else {
@@ -173,7 +104,8 @@ fn str_replace(call: &Call<'_>, path: String, old: &str, new: &str) -> Result<An
                 _ => Failure::ManyMatches { old: old.to_owned(), lines },
             });
         };
-        let replaced = current.replacen(old, &new, 1);
+        let replaced;
+        (replaced, warnings) = screened(call, &path, current, current.replacen(old, new, 1))?;
         check_size(call, &path, &replaced)?;
         snippet = text::snippet(&replaced, *line);
         Ok(replaced)
@@ -182,12 +114,14 @@ fn str_replace(call: &Call<'_>, path: String, old: &str, new: &str) -> Result<An
 }
 
 fn insert(call: &Call<'_>, path: String, line: i64, addition: &str) -> Result<Answer, Failure> {
-    let (addition, warnings) = screened(call, &path, addition.to_owned())?;
+    let mut warnings = Vec::new();
     let commit = edit(call, &path, |current| {
-        let changed = text::inserted(current, line, &addition)
+        let changed = text::inserted(current, line, addition)
             .map_err(|lines| Failure::BadLine { line, lines })?;
-        check_size(call, &path, &changed)?;
-        Ok(changed)
+        let screened_text;
+        (screened_text, warnings) = screened(call, &path, current, changed)?;
+        check_size(call, &path, &screened_text)?;
+        Ok(screened_text)
     })?;
     Ok(Answer::Inserted(Change { path, commit, warnings }, line))
 }
@@ -198,7 +132,7 @@ fn edit(
     path: &str,
     mut change: impl FnMut(&str) -> Result<String, Failure>,
 ) -> Result<Option<memoranda_core::id::CommitId>, Failure> {
-    let at = match target(path, Intent::Write)? {
+    let at = match target(call, path, Intent::Write)? {
         Target::Root => return Err(Failure::NotAFile { path: path.to_owned() }),
         Target::At(at) => at,
     };
@@ -219,7 +153,7 @@ fn edit(
 }
 
 fn delete(call: &Call<'_>, path: String) -> Result<Answer, Failure> {
-    let at = match target(&path, Intent::Write)? {
+    let at = match target(call, &path, Intent::Write)? {
         Target::Root => return Err(Failure::RootDelete),
         Target::At(at) => at,
     };
@@ -233,29 +167,55 @@ fn delete(call: &Call<'_>, path: String) -> Result<Answer, Failure> {
 }
 
 fn rename(call: &Call<'_>, from: String, to: String) -> Result<Answer, Failure> {
-    let source = target(&from, Intent::Write)?;
-    let destination = target(&to, Intent::Write)?;
+    let source = target(call, &from, Intent::Write)?;
+    let asked = parse(&to, Intent::Write)?;
     let Target::At(source) = source else { return Err(Failure::RootRename) };
-    let Target::At(destination) = destination else {
+    let Target::At(asked) = asked else {
         return Err(Failure::DestinationExists { path: to });
     };
     let memories = &call.settings.memories;
-    let taken = call.memory.plan_delete(&place(memories, &destination));
-    let is_folder = call.memory.store().entries(memories, Some(&destination));
-    if taken.is_ok_and(|files| !files.is_empty()) || is_folder.is_ok_and(|found| found.is_some()) {
+    let mut destination = spelled(call, &to, &asked, Intent::Write)?;
+    if destination == source && asked.file_name() != source.file_name() {
+        // The same name, spelled anew: what is there is what is to be renamed.
+        let name = asked.file_name();
+        let anew = source.parent().map_or_else(|| name.into(), |folder| format!("{folder}/{name}"));
+        destination = NotePath::parse(&anew).unwrap_or(asked);
+    } else if is_there(call, &destination) {
         return Err(Failure::DestinationExists { path: to });
+    }
+    if destination == source {
+        return Err(Failure::Missing { path: from, asked_by: AskedBy::DeleteOrRename });
     }
     if destination.is_within(source.as_str()) {
         return Err(Failure::IntoItself { from, to });
     }
     let request = MoveRequest { from: place(memories, &source), to: destination };
-    match call.memory.relocate(&call.who, &request).map_err(|e| missing(&e, &from))? {
+    let outcome = call.memory.relocate(&call.who, &request).map_err(|e| match e {
+        EngineError::Store(StoreError::Twin { .. }) => {
+            Failure::DestinationExists { path: to.clone() }
+        }
+        EngineError::Store(StoreError::NotAFile { ref path, .. })
+            if request.to.is_within(path.as_str()) =>
+        {
+            Failure::from_making(&e, &to)
+        }
+        e => missing(&e, &from),
+    });
+    match outcome? {
         MoveOutcome::Moved(moved) => {
             let commit = moved.commit.map(|commit| commit.id);
             Ok(Answer::Renamed(Change { path: from, commit, warnings: Vec::new() }, to))
         }
         MoveOutcome::Exists(_) => Err(Failure::DestinationExists { path: to }),
     }
+}
+
+/// Whether a file or a folder is at a place.
+fn is_there(call: &Call<'_>, at: &NotePath) -> bool {
+    let memories = &call.settings.memories;
+    let files = call.memory.plan_delete(&place(memories, at));
+    let folder = call.memory.store().entries(memories, Some(at));
+    files.is_ok_and(|files| !files.is_empty()) || folder.is_ok_and(|found| found.is_some())
 }
 
 fn missing(error: &EngineError, path: &str) -> Failure {
@@ -267,7 +227,7 @@ fn missing(error: &EngineError, path: &str) -> Failure {
     }
 }
 
-fn place(memories: &ProjectName, at: &NotePath) -> Place {
+pub(super) fn place(memories: &ProjectName, at: &NotePath) -> Place {
     Place { project: memories.clone(), path: at.clone() }
 }
 
@@ -279,9 +239,15 @@ fn check_size(call: &Call<'_>, path: &str, text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Looks for secrets in what is to be written, and does with them what the person wants.
-fn screened(call: &Call<'_>, path: &str, text: String) -> Result<(String, Vec<String>), Failure> {
-    let secrets = screen::secrets(&text);
+/// Looks for secrets that a change brings, and does with them what the person wants.
+fn screened(
+    call: &Call<'_>,
+    path: &str,
+    before: &str,
+    text: String,
+) -> Result<(String, Vec<String>), Failure> {
+    // Half a secret can be in the file already: only the whole text tells.
+    let secrets = screen::brought(before, &text);
     if secrets.is_empty() {
         return Ok((text, Vec::new()));
     }
@@ -292,7 +258,7 @@ fn screened(call: &Call<'_>, path: &str, text: String) -> Result<(String, Vec<St
         SecretPolicy::Refuse => Err(Failure::Secrets { path: path.to_owned(), kinds }),
         SecretPolicy::Redact => {
             let warning = format!("Replaced what looked like a secret: {}.", kinds.join(", "));
-            Ok((screen::redact(&text), vec![warning]))
+            Ok((screen::redact_these(&text, &secrets), vec![warning]))
         }
         SecretPolicy::Warn => {
             let warning = format!(

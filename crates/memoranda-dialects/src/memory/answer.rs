@@ -4,13 +4,14 @@ use memoranda_core::id::CommitId;
 use memoranda_engine::{EngineError, StoreError};
 
 use super::command::BadCommand;
-use super::path::Stray;
+use super::path::{self, Stray};
+use super::view::LeftEntries;
 
 /// Something that was done or seen. Paths are as the caller wrote them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
-    /// A directory, two levels deep.
-    Listing { path: String, entries: Vec<Listed> },
+    /// A directory, two levels deep, and what of it is left to be seen.
+    Listing { path: String, entries: Vec<Listed>, left: Option<LeftEntries> },
     /// A file, or some lines of it.
     Content { path: String, numbered: String },
     /// A file was written.
@@ -54,6 +55,10 @@ pub(crate) enum Failure {
     Missing { path: String, asked_by: AskedBy },
     /// A directory is there, and a file is needed.
     NotAFile { path: String },
+    /// Neither a file nor a directory is there, but a pipe or the like.
+    Unsupported { path: String },
+    /// A file is where a directory would have to be.
+    BelowFile { path: String, file: String },
     /// A file is there, and is not to be replaced.
     Exists { path: String },
     /// The place to which something is to go is taken.
@@ -108,6 +113,20 @@ impl Failure {
         }
     }
 
+    /// The same for one who wanted to make something at `path`.
+    pub(super) fn from_making(error: &EngineError, path: &str) -> Self {
+        match error {
+            EngineError::Store(StoreError::NotAFile {
+                path: file,
+                what: "a file, not a folder",
+            }) => {
+                let file = path::shown_like(path, file);
+                Self::BelowFile { path: path.to_owned(), file }
+            }
+            other => Self::from_engine(other, path, Intent::Write),
+        }
+    }
+
     fn from_store(error: &StoreError, path: String, intent: Intent) -> Self {
         let doing = match intent {
             Intent::Read => "read",
@@ -118,6 +137,7 @@ impl Failure {
             StoreError::NotAFile { what: "a file, not a folder", .. } => {
                 Self::Missing { path, asked_by: AskedBy::ViewOrEdit }
             }
+            StoreError::NotAFile { what: "a special file", .. } => Self::Unsupported { path },
             StoreError::NotAFile { .. } => Self::Link { path, intent },
             StoreError::Twin { .. } => Self::Exists { path },
             StoreError::TooLarge { size, limit, .. } => {

@@ -8,7 +8,7 @@ use crate::args::integer;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Command {
     /// Show a file or a directory.
-    View { path: String, range: Option<(i64, i64)> },
+    View { path: String, range: Option<ViewRange> },
     /// Write a file whole.
     Create { path: String, text: String },
     /// Put one text in the place of another.
@@ -19,6 +19,21 @@ pub(crate) enum Command {
     Delete { path: String },
     /// Give a file or directory another place.
     Rename { from: String, to: String },
+}
+
+/// Which lines of a file are wanted, from 1. An end of -1 is the end of the file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ViewRange {
+    pub(crate) first: i64,
+    pub(crate) last: i64,
+    /// Where the first line begins, from 1: a line can be longer than a view.
+    pub(crate) character: i64,
+}
+
+impl Default for ViewRange {
+    fn default() -> Self {
+        Self { first: 1, last: -1, character: 1 }
+    }
 }
 
 /// Why arguments are no command.
@@ -112,19 +127,25 @@ fn line(arguments: &Map<String, Value>) -> Result<i64, BadCommand> {
     }
 }
 
-/// A range counts only if it has two numbers; anything else shows the whole file.
-fn range(arguments: &Map<String, Value>) -> Result<Option<(i64, i64)>, BadCommand> {
+/// A range counts only if it has two numbers, or three to go on within a line; anything else shows
+/// the whole file.
+fn range(arguments: &Map<String, Value>) -> Result<Option<ViewRange>, BadCommand> {
     let wrong = BadCommand::WrongType {
         command: "view",
         parameter: "view_range",
         expected: "two whole numbers",
     };
+    let number = |value| integer(value).ok_or(wrong.clone());
     match arguments.get("view_range") {
         Some(Value::Array(ends)) => match ends.as_slice() {
-            [first, last] => match (integer(first), integer(last)) {
-                (Some(first), Some(last)) => Ok(Some((first, last))),
-                _ => Err(wrong),
-            },
+            [first, last] => {
+                Ok(Some(ViewRange { first: number(first)?, last: number(last)?, character: 1 }))
+            }
+            [first, last, character] => Ok(Some(ViewRange {
+                first: number(first)?,
+                last: number(last)?,
+                character: number(character)?,
+            })),
             _ => Ok(None),
         },
         None | Some(Value::Null) => Ok(None),

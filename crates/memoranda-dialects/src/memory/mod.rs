@@ -5,6 +5,7 @@ mod answer;
 mod command;
 pub(crate) mod path;
 mod text;
+mod view;
 mod wording;
 
 use serde_json::{Value, json};
@@ -13,6 +14,9 @@ use crate::settings::Wording;
 use crate::tool::{Call, Hints, Tier, ToolDef, ToolResult, Toolset};
 use answer::{Answer, Failure};
 use command::Command;
+
+/// The most characters that an answer may have.
+const CAP: usize = 120_000;
 
 /// The tool's row.
 pub(crate) const TOOLS: &[ToolDef] = &[ToolDef {
@@ -28,7 +32,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[ToolDef {
     hints: Hints { read_only: false, destructive: true, idempotent: false, open_world: false },
     input,
     output,
-    cap: 120_000,
+    cap: CAP,
     handler,
 }];
 

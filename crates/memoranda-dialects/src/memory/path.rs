@@ -17,6 +17,8 @@ pub(crate) enum Target {
 pub(crate) enum Stray {
     /// It does not begin with `/memories`.
     NoPrefix,
+    /// It leads up, and did not begin with `/memories` either.
+    LeadsUp,
     /// It leads out again.
     Escapes,
     /// No file system would take it.
@@ -29,7 +31,7 @@ pub(crate) fn parse(text: &str) -> Result<Target, Stray> {
     let rest = match rest.strip_prefix("memories") {
         Some("") => return Ok(Target::Root),
         Some(rest) if rest.starts_with('/') => rest,
-        _ if leads_up(text) => return Err(Stray::Escapes),
+        _ if leads_up(text) => return Err(Stray::LeadsUp),
         _ => return Err(Stray::NoPrefix),
     };
     let mut names: Vec<&str> = Vec::new();
@@ -46,6 +48,12 @@ pub(crate) fn parse(text: &str) -> Result<Target, Stray> {
         return Ok(Target::Root);
     }
     NotePath::parse(&names.join("/")).map(Target::At).map_err(|_| Stray::Unusable)
+}
+
+/// A place as the one who wrote `like` would write it.
+pub(crate) fn shown_like(like: &str, at: &str) -> String {
+    let slash = if like.starts_with('/') { "/" } else { "" };
+    format!("{slash}memories/{at}")
 }
 
 /// Whether a text holds `..` as a name once its encodings are taken off, or hides a NUL.
@@ -130,7 +138,6 @@ mod tests {
             "/memories/..",
             "/memories/../x",
             "/memories/a/../../x",
-            "../etc/passwd",
             "/memories/..\\x",
             "/memories/a\\..\\..\\x",
             "/memories/%2e%2e%2fx",
@@ -141,11 +148,12 @@ mod tests {
             "/memories/%25252e%25252e/x",
             "/memories/%c0%ae%c0%ae/x",
             "/memories/.. /x",
-            "%2e%2e%2fetc",
             "/memories/a\0b",
         ] {
             check(way_out, Err(Stray::Escapes));
         }
+        check("../etc/passwd", Err(Stray::LeadsUp));
+        check("%2e%2e%2fetc", Err(Stray::LeadsUp));
         check("/memories/a\nb", Err(Stray::Unusable));
         check(&format!("/memories/{}", "x".repeat(300)), Err(Stray::Unusable));
     }

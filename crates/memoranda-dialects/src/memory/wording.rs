@@ -4,12 +4,13 @@
 use super::answer::{Answer, AskedBy, Failure, Intent, Listed};
 use super::path::Stray;
 use super::text::size;
+use super::view::LeftEntries;
 use crate::settings::Wording;
 
 /// Puts an answer into words.
 pub(super) fn say(answer: &Answer, wording: Wording) -> String {
     let (text, warnings) = match answer {
-        Answer::Listing { path, entries } => (listing(path, entries), None),
+        Answer::Listing { path, entries, left } => (listing(path, entries, *left), None),
         Answer::Content { path, numbered } => {
             (format!("Here's the content of {path} with line numbers:\n{numbered}"), None)
         }
@@ -31,12 +32,17 @@ pub(super) fn say(answer: &Answer, wording: Wording) -> String {
     }
 }
 
-fn listing(path: &str, entries: &[Listed]) -> String {
+fn listing(path: &str, entries: &[Listed], left: Option<LeftEntries>) -> String {
     let mut text = format!(
         "Here're the files and directories up to 2 levels deep in {path}, excluding hidden items and node_modules:"
     );
     for entry in entries {
         text.push_str(&format!("\n{}\t{}", size(entry.size), entry.path));
+    }
+    if let Some(LeftEntries { count, next, last }) = left {
+        text.push_str(&format!(
+            "\n\n[...truncated {count} entries; continue with view_range [{next}, {last}]]"
+        ));
     }
     text
 }
@@ -93,9 +99,8 @@ fn explain_seed(failure: &Failure) -> String {
     match failure {
         Failure::Stray { stray: Stray::NoPrefix, intent: Intent::Write, .. }
         | Failure::Link { intent: Intent::Write, .. } => OUTSIDE.into(),
-        Failure::Stray { stray: Stray::NoPrefix | Stray::Escapes, .. } | Failure::Link { .. } => {
-            INVALID.into()
-        }
+        Failure::Stray { stray: Stray::NoPrefix | Stray::LeadsUp | Stray::Escapes, .. }
+        | Failure::Link { .. } => INVALID.into(),
         Failure::Missing { path, .. } => format!("File not found: {path}"),
         Failure::ManyMatches { lines, .. } => format!(
             "Found {} matches for replacement text. Please provide more context to make a unique match.",
@@ -122,7 +127,7 @@ fn explain_seed(failure: &Failure) -> String {
 
 fn explain_claude(failure: &Failure) -> String {
     match failure {
-        Failure::Stray { path, stray: Stray::NoPrefix, .. } => {
+        Failure::Stray { path, stray: Stray::NoPrefix | Stray::LeadsUp, .. } => {
             format!("Path must start with /memories, got: {path}")
         }
         Failure::Stray { path, stray: Stray::Escapes, .. } | Failure::Link { path, .. } => {
@@ -166,6 +171,10 @@ fn explain_either(failure: &Failure) -> String {
         Failure::TooLarge { path, size, limit } => format!(
             "{path} would have {size} bytes; the limit is {limit}. Split it into several files."
         ),
+        Failure::Unsupported { path } => format!("Unsupported file type for {path}"),
+        Failure::BelowFile { path, file } => {
+            format!("{path} cannot be made: {file} is a file, not a directory.")
+        }
         Failure::NotText { path } => format!("{path} is not UTF-8 text and cannot be edited."),
         Failure::Secrets { path, kinds } => format!(
             "{path} was not saved: the text holds {}. Leave the secret out and try again.",

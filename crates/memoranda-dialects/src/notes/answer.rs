@@ -136,6 +136,9 @@ pub(super) enum Form {
 const EVERYWHERE: [&str; 6] =
     ["project", "project_id", "workspace", "output_format", "depth", "min_similarity"];
 
+/// Parameters that may be left out and yet say something when they are empty: no text, the top.
+const TELLING: [&str; 2] = ["content", "destination_folder"];
+
 /// Reads the arguments, does what they ask, and gives the answer in the form that is wanted.
 pub(super) fn run(
     tool: &'static str,
@@ -147,15 +150,25 @@ pub(super) fn run(
     let mut form = form;
     let done = Args::new(tool, arguments).map_err(Failure::from).and_then(|mut args| {
         args.rename(aliases);
+        let schema = crate::tool(tool).map(|def| (def.input)()).unwrap_or_default();
+        let required = schema["required"].as_array().into_iter().flatten();
+        let telling: Vec<&str> = required.filter_map(Value::as_str).chain(TELLING).collect();
+        args.drop_empty(&telling);
         form = match args.choice("output_format", &["text", "json"])?.as_deref() {
             Some("json") => Form::Json,
             Some(_) => Form::Text,
             None => form,
         };
-        let schema = crate::tool(tool).map(|def| (def.input)()).unwrap_or_default();
         let own = schema["properties"].as_object().into_iter().flat_map(Map::keys);
-        let known: Vec<&str> = own.map(String::as_str).chain(EVERYWHERE).collect();
-        args.only(&known)?;
+        let own: Vec<&str> = own.map(String::as_str).collect();
+        let known: Vec<&str> = own.iter().copied().chain(EVERYWHERE).collect();
+        args.only(&known).map_err(|error| match error {
+            // Only what is advertised is worth naming.
+            BadArgs::Unknown { tool, names, .. } => {
+                BadArgs::Unknown { tool, names, known: own.join(", ") }
+            }
+            other => other,
+        })?;
         act(&args)
     });
     let (text, structured, is_error) = match done {

@@ -6,7 +6,7 @@ use memoranda_core::path::NotePath;
 use memoranda_engine::{Place, ReviseOutcome, Step, hash};
 use serde_json::{Map, Value, json};
 
-use super::answer::{Answer, Failure, Form, run};
+use super::answer::{Answer, Expected, Failure, Form, run};
 use super::{scope, write};
 use crate::args::Args;
 use crate::tool::{Call, ToolResult};
@@ -32,12 +32,25 @@ fn draw(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let drawing = json!({ "nodes": nodes, "edges": edges });
     let mut text = serde_json::to_string_pretty(&drawing).unwrap_or_default();
     text.push('\n');
-    let mut existed = false;
+    scope::check_findable(call, &place)?;
+    let expected = Expected::of(args)?;
+    let (mut existed, mut stale) = (false, None);
     let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>, Failure> {
-        existed = desk.text(&place)?.is_some();
+        let found = desk.bytes(&place)?.map(|(_, hash)| hash);
+        (existed, stale) = (found.is_some(), None);
+        if let Some(expected) = &expected
+            && !found.is_some_and(|found| expected.is(found))
+        {
+            stale = found;
+            let text = format!("There is no {place}, and so no version {}.", expected.as_str());
+            return Err(Failure::new("CHECKSUM_MISMATCH", text));
+        }
         Ok(vec![Step::put(place.clone(), text.clone())])
-    })?;
-    let commit = match outcome {
+    });
+    if let (Some(found), Some(expected)) = (stale, &expected) {
+        return Err(scope::conflict(call, &place, expected, found));
+    }
+    let commit = match outcome? {
         ReviseOutcome::Committed(commit) => Some(commit.id.to_string()),
         ReviseOutcome::Unchanged => None,
         ReviseOutcome::Conflict(_) => {

@@ -1,12 +1,19 @@
 //! `build_context`: what notes say and what is around them, from a `memory://` address.
 
+use memoranda_core::id::ProjectName;
 use memoranda_core::note::permalink::slug;
+use memoranda_core::path::NotePath;
 use memoranda_core::tokens::{cut_to_budget, estimate};
-use memoranda_engine::{ContextNote, ContextRequest, ContextTarget, EngineError, Related, clock};
+use memoranda_engine::{
+    Browse, ContextNote, ContextRequest, ContextTarget, EngineError, Intent, ListFilter, ListOrder,
+    Place, Related, SearchFilter, clock,
+};
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Failure, Form, run};
-use super::scope::{self, Intent};
+use super::answer::{Answer, Failure, Form, count, run};
+use super::directory::fits;
+use super::hit::{fact_address, relation_address};
+use super::scope;
 use crate::args::Args;
 use crate::prompts::quoted;
 use crate::tool::{Call, ToolResult};
@@ -15,6 +22,12 @@ use crate::tool::{Call, ToolResult};
 const OWN_TOKENS: usize = 2000;
 const EACH_TOKENS: usize = 200;
 const MAX_TOKENS: u64 = 10_000;
+/// More than this no client could take, whatever it asks for.
+const MOST_TOKENS: u64 = 100_000;
+/// How many notes are looked through for relations that a pattern means.
+const LOOKED_THROUGH: usize = 10_000;
+/// What a note takes beside its text.
+const HEAD_TOKENS: usize = 60;
 const LONGEST_URL: usize = 2028;
 
 pub(super) const ALIASES: &[(&str, &[&str])] = &[
@@ -50,23 +63,25 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         offset: (page - 1) * page_size,
     };
     let found = call.memory.context(&request)?;
-    let budget = args.number("max_tokens", 1, 1_000_000)?.unwrap_or(MAX_TOKENS) as usize;
+    let budget = args.number("max_tokens", 1, 1_000_000)?.unwrap_or(MAX_TOKENS);
+    let budget = budget.min(MOST_TOKENS) as usize;
     let each = if found.notes.len() > 1 { EACH_TOKENS } else { OWN_TOKENS };
-    let mut tokens = 0;
+    let mut room = Room(budget);
     let (mut results, mut blocks, mut left_out) = (Vec::new(), String::new(), 0);
+    let (mut related, mut facts, mut is_cut) = (0, 0, false);
     for note in &found.notes {
-        let shown = shown(note, each.min(budget));
-        tokens += estimate(&shown.1);
-        if tokens > budget && !results.is_empty() {
+        if room.0 == 0 && !results.is_empty() {
             left_out += 1;
             continue;
         }
-        results.push(shown.0);
-        blocks.push_str(&shown.1);
+        let shown = shown(note, each, &mut room);
+        related += shown.related;
+        facts += shown.facts;
+        is_cut |= shown.related < note.related.len();
+        results.push(shown.value);
+        blocks.push_str(&shown.text);
     }
-    let shown = &found.notes[..found.notes.len() - left_out];
-    let related: usize = shown.iter().map(|note| note.related.len()).sum();
-    let facts: usize = shown.iter().map(|note| current(note).count()).sum();
+    let truncated = is_cut || found.notes.iter().any(|note| note.truncated);
     let when = args.optional_text("as_of")?;
     let mut text = format!("# Context of {url} (project {project}, depth {depth}");
     if let Some(when) = &when {
@@ -82,14 +97,15 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     }
     if left_out > 0 {
         text.push_str(&format!(
-            "\n[{left_out} notes left out by max_tokens; ask for fewer a page]\n"
+            "\n[{} left out by max_tokens; ask for fewer a page]\n",
+            count(left_out, "note")
         ));
     }
     if found.has_more {
         text.push_str(&format!("\n[more notes: page={}]\n", page + 1));
     }
-    if shown.iter().any(|note| note.truncated) {
-        text.push_str("\n[more related notes: raise max_related]\n");
+    if truncated {
+        text.push_str("\n[more related notes: raise max_related, or max_tokens]\n");
     }
     let structured = json!({
         "project": project.as_str(),
@@ -111,7 +127,7 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         "page_size": page_size,
         "has_more": found.has_more,
         "left_out": left_out,
-        "related_truncated": shown.iter().any(|note| note.truncated),
+        "related_truncated": truncated,
     });
     Ok(Answer { text, structured })
 }
@@ -151,20 +167,15 @@ fn target(
     url: &str,
     address: &str,
     is_past: bool,
-) -> Result<(memoranda_core::id::ProjectName, ContextTarget), Failure> {
+) -> Result<(ProjectName, ContextTarget), Failure> {
     let project = scope::project(call, args)?;
     if address.contains('*') {
-        // `work/plans/*` names the project first, if there is no such folder here.
-        let named = scope::asked(call, args)?.is_some();
-        if let Some((first, rest)) = address.split_once('/')
-            && !named
-            && !first.contains('*')
-            && first != project.as_str()
-            && let Ok(other) = call.memory.store().project(first)
-        {
-            return Ok((other.name, ContextTarget::Pattern(rest.to_owned())));
-        }
-        return Ok((project, ContextTarget::Pattern(address.to_owned())));
+        let (project, pattern) = scope::addressed(call, args, address)?;
+        let target = match is_past || names_notes(call, &project, &pattern)? {
+            true => ContextTarget::Pattern(pattern),
+            false => ContextTarget::Notes(holders_of_relations(call, &project, &pattern)?),
+        };
+        return Ok((project, target));
     }
     if is_past {
         return Ok((project, ContextTarget::Name(address.to_owned())));
@@ -173,16 +184,78 @@ fn target(
         Ok(place) => Ok((place.project, ContextTarget::Name(format!("/{}", place.path)))),
         // A fact's or a relation's own address leads to its note.
         Err(failure) if failure.code == "NOTE_NOT_FOUND" => {
-            match address.split_once("/observations/") {
-                Some((note, _)) => {
-                    let place = scope::find(call, args, note, Intent::Read)?;
-                    Ok((place.project, ContextTarget::Name(format!("/{}", place.path))))
-                }
-                None => Err(failure),
-            }
+            let place = match address.split_once("/observations/") {
+                Some((note, _)) => Some(scope::find(call, args, note, Intent::Read)?),
+                None => holder_of_relation(call, args, address)?,
+            };
+            let place = place.ok_or(failure)?;
+            Ok((place.project, ContextTarget::Name(format!("/{}", place.path))))
         }
         Err(failure) => Err(failure),
     }
+}
+
+/// The note that holds the relation of this address: `from/type/to`.
+fn holder_of_relation(
+    call: &Call<'_>,
+    args: &Args,
+    address: &str,
+) -> Result<Option<Place>, Failure> {
+    let store = call.memory.store();
+    let (project, address) = scope::addressed(call, args, address)?;
+    for (end, _) in address.match_indices('/') {
+        let from = address.get(..end).unwrap_or_default();
+        let Some(found) = call.memory.resolve_in(&project, from, Intent::Change)? else { continue };
+        let Some(file) = found.file.map(|id| store.node(id)).transpose()?.flatten() else {
+            continue;
+        };
+        for link in store.relations_from(file.id)? {
+            if relation_address(call.memory, &file.permalink, &link)?.0 == address {
+                return Ok(Some(found.place));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Whether there is a note whose address fits.
+fn names_notes(call: &Call<'_>, project: &ProjectName, pattern: &str) -> Result<bool, Failure> {
+    let found = call.memory.store().browse(&Browse {
+        filter: SearchFilter { projects: vec![project.clone()], ..Default::default() },
+        title: Vec::new(),
+        address: Some(pattern.to_owned()),
+        order: ListOrder::Path,
+        limit: 1,
+        offset: 0,
+    })?;
+    Ok(!found.is_empty())
+}
+
+/// The notes that hold relations of which the address fits, as in `*/uses/*`.
+fn holders_of_relations(
+    call: &Call<'_>,
+    project: &ProjectName,
+    pattern: &str,
+) -> Result<Vec<NotePath>, Failure> {
+    let types: Vec<&str> = pattern.split('/').filter(|part| !part.contains('*')).collect();
+    if types.is_empty() {
+        return Ok(Vec::new());
+    }
+    let store = call.memory.store();
+    let filter = ListFilter { project: Some(project.clone()), ..Default::default() };
+    let files = store.list(&filter, ListOrder::Path, LOOKED_THROUGH, 0)?;
+    let mut holders = Vec::new();
+    for file in files {
+        for link in store.relations_from(file.id)? {
+            if types.contains(&slug(&link.relation_type).as_str())
+                && fits(pattern, &relation_address(call.memory, &file.permalink, &link)?.0)
+            {
+                holders.push(file.path);
+                break;
+            }
+        }
+    }
+    Ok(holders)
 }
 
 fn current(note: &ContextNote) -> impl Iterator<Item = &memoranda_core::note::Observation> {
@@ -192,11 +265,47 @@ fn current(note: &ContextNote) -> impl Iterator<Item = &memoranda_core::note::Ob
     })
 }
 
+/// What is left of a budget, in tokens.
+struct Room(usize);
+
+impl Room {
+    /// As many of these as there is room for.
+    fn fit(&mut self, values: impl Iterator<Item = Value>) -> Vec<Value> {
+        let mut kept = Vec::new();
+        for value in values {
+            let cost = estimate(&value.to_string());
+            if cost > self.0 {
+                // What comes next is not to be taken for all there is.
+                self.0 = 0;
+                break;
+            }
+            self.0 -= cost;
+            kept.push(value);
+        }
+        kept
+    }
+}
+
+/// A note as far as there is room for it.
+struct Shown {
+    value: Value,
+    text: String,
+    facts: usize,
+    related: usize,
+}
+
 /// A note and what is around it, to parse and to read.
-fn shown(note: &ContextNote, tokens: usize) -> (Value, String) {
+fn shown(note: &ContextNote, tokens: usize, room: &mut Room) -> Shown {
     let body = note.text.get(note.note.body.clone()).unwrap_or_default().trim_start_matches('\n');
-    let content = cut_to_budget(body, tokens);
+    let content = cut_to_budget(body, tokens.min(room.0));
     let is_cut = content.len() < body.len();
+    room.0 = room.0.saturating_sub(estimate(content) + HEAD_TOKENS);
+    let related_results = room.fit(note.related.iter().map(related));
+    let observations = room.fit(current(note).map(|fact| observation(note, fact)));
+    let unresolved =
+        room.fit(note.unresolved.iter().map(
+            |(relation_type, name)| json!({ "relation_type": relation_type, "to_name": name }),
+        ));
     let mut text = format!(
         "\n## {}\npermalink: {} | file_path: {}",
         note.title, note.permalink, note.place.path
@@ -209,34 +318,24 @@ fn shown(note: &ContextNote, tokens: usize) -> (Value, String) {
     if is_cut {
         text.push_str(&format!("[cut; read_note {:?} shows all of it]\n", note.permalink));
     }
-    if !note.related.is_empty() {
+    if !related_results.is_empty() {
         text.push_str("\n### Related\n");
-        for related in &note.related {
+        for related in note.related.iter().take(related_results.len()) {
             text.push_str(&line(related));
         }
     }
-    if !note.unresolved.is_empty() {
+    if !unresolved.is_empty() {
         text.push_str("\n### Not written yet\n");
-        for (relation_type, name) in &note.unresolved {
+        for (relation_type, name) in note.unresolved.iter().take(unresolved.len()) {
             text.push_str(&format!("- {relation_type} [[{name}]]\n"));
         }
     }
-    let observation = |fact: &memoranda_core::note::Observation| {
-        let category = fact.category.as_deref().unwrap_or("note");
-        json!({
-            "type": "observation",
-            "category": category,
-            "content": fact.text,
-            "tags": fact.tags,
-            "context": fact.context,
-            "permalink": format!(
-                "{}/observations/{}/{}",
-                note.permalink,
-                slug(category),
-                slug(&fact.text).chars().take(200).collect::<String>()
-            ),
-        })
-    };
+    let (facts, related) = (observations.len(), related_results.len());
+    let left_out = json!({
+        "observations": current(note).count() - facts,
+        "related": note.related.len() - related,
+        "unresolved": note.unresolved.len() - unresolved.len(),
+    });
     let value = json!({
         "primary_result": {
             "type": "entity",
@@ -248,15 +347,24 @@ fn shown(note: &ContextNote, tokens: usize) -> (Value, String) {
             "created_at": note.created.map(|time| time.to_string()),
             "updated_at": note.updated.map(|time| time.to_string()),
         },
-        "observations": current(note).map(observation).collect::<Vec<_>>(),
-        "related_results": note.related.iter().map(related).collect::<Vec<_>>(),
-        "unresolved": note
-            .unresolved
-            .iter()
-            .map(|(relation_type, name)| json!({ "relation_type": relation_type, "to_name": name }))
-            .collect::<Vec<_>>(),
+        "observations": observations,
+        "related_results": related_results,
+        "unresolved": unresolved,
+        "left_out": left_out,
     });
-    (value, text)
+    Shown { value, text, facts, related }
+}
+
+fn observation(note: &ContextNote, fact: &memoranda_core::note::Observation) -> Value {
+    let category = fact.category.as_deref().unwrap_or("note");
+    json!({
+        "type": "observation",
+        "category": category,
+        "content": fact.text,
+        "tags": fact.tags,
+        "context": fact.context,
+        "permalink": fact_address(&note.permalink, category, &fact.text),
+    })
 }
 
 fn line(related: &Related) -> String {

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use memoranda_core::path::NotePath;
 use memoranda_core::tokens::cut_to_budget;
-use memoranda_engine::{FileKind, FileOrder, FilesBelow, FolderFiles, Place};
+use memoranda_engine::{FileKind, FileOrder, FilesBelow, FolderFiles, Intent, Place};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Failure, Form, count, run};
-use super::scope::{self, Intent};
+use super::scope;
 use crate::args::Args;
+use crate::exchange::Content;
 use crate::memory::path::leads_up;
 use crate::tool::{Call, ToolResult};
 
@@ -55,7 +56,7 @@ fn list(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         let text = format!("{given:?} leads out of the project; give a folder within it.");
         return Err(Failure::new("SECURITY_VALIDATION_ERROR", text));
     }
-    let name = given.trim().trim_start_matches("./").trim_matches('/');
+    let name = scope::bare(&given).trim_start_matches("./").trim_matches('/');
     let folder = match name {
         "" | "." => None,
         name => Some(NotePath::parse(name)?),
@@ -186,7 +187,7 @@ fn folders(held: &[FolderFiles], prefix: usize, depth: usize) -> (BTreeMap<Strin
 }
 
 /// Whether a name fits a pattern: `*` stands for any letters, `?` for one; case does not count.
-fn fits(glob: &str, name: &str) -> bool {
+pub(super) fn fits(glob: &str, name: &str) -> bool {
     let glob: Vec<char> = glob.trim().to_lowercase().chars().collect();
     let name: Vec<char> = name.to_lowercase().chars().collect();
     let (mut g, mut n) = (0, 0);
@@ -275,6 +276,9 @@ fn read(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         found.bytes.len()
     );
     let data = base64(&found.bytes);
+    if kind == "image" {
+        call.client.attach(Content::Image { data: data.clone(), mime: content_type.to_owned() });
+    }
     let structured = with(json!({ "type": kind, "data": data, "encoding": "base64" }));
     Ok(Answer { text, structured })
 }

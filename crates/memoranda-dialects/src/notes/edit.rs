@@ -3,13 +3,13 @@
 use memoranda_core::change::{Action, Expect};
 use memoranda_core::diff::{Labels, unified};
 use memoranda_core::note::edit::{Edit, Subsections, apply};
-use memoranda_engine::{EngineError, Place, ReviseOutcome, Step, hash};
+use memoranda_engine::{EngineError, Intent, Place, ReviseOutcome, Step, hash};
 use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, Expected, Failure, Form, cut, run};
 use super::receipt::Receipt;
-use super::scope::{self, Intent};
-use super::text::{Wanted, bare, metadata_edits, screened, title_follows};
+use super::scope;
+use super::text::{Wanted, metadata_edits, screened, title_follows};
 use super::write::{note_path, save};
 use crate::args::Args;
 use crate::settings::CreateMode;
@@ -49,7 +49,6 @@ fn edit(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         None if metadata.is_some() => String::new(),
         None => return Err(args.missing("content", "the text to put in").into()),
     };
-    let (content, warning) = screened(call.settings.secrets, content)?;
     let mut edits = Vec::new();
     edits.extend(edit_of(args, &operation, &content)?);
     edits.extend(metadata.as_ref().map(metadata_edits).transpose()?.unwrap_or_default());
@@ -58,19 +57,27 @@ fn edit(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let place = match scope::find(call, args, &identifier, Intent::Change) {
         Ok(place) => place,
         Err(failure) if adds && expected.is_none() && failure.code == "NOTE_NOT_FOUND" => {
+            let (content, warning) = screened(call.settings.secrets, "", content)?;
             let created = create(call, args, &identifier, &content, metadata.as_ref(), warning)?;
             return created.ok_or(failure);
         }
         Err(failure) => return Err(failure),
     };
-    let changed = change(call, &place, &edits, metadata.as_ref(), expected.as_ref())?;
+    if metadata.is_some() && !place.path.is_markdown() {
+        let text = format!(
+            "{place} is no Markdown and has no frontmatter for `metadata`. Nothing was changed; \
+             leave `metadata` out."
+        );
+        return Err(Failure::new("NOT_MARKDOWN", text));
+    }
+    let changed = change(call, &place, &edits, expected.as_ref())?;
     let heading = format!("Edited note ({operation})");
     let receipt = Receipt {
         hash: hash(changed.after.as_bytes()),
         commit: changed.commit,
         text: changed.after,
         place,
-        warning,
+        warning: changed.warning,
     };
     let more = json!({ "operation": operation, "fileCreated": false });
     let mut answer = receipt.answer(call, &heading, more)?;
@@ -119,6 +126,7 @@ fn edit_of(args: &Args, operation: &str, content: &str) -> Result<Option<Edit>, 
 struct Changed {
     before: String,
     after: String,
+    warning: Option<String>,
     commit: Option<memoranda_core::change::Commit>,
 }
 
@@ -126,10 +134,10 @@ fn change(
     call: &Call<'_>,
     place: &Place,
     edits: &[Edit],
-    metadata: Option<&Map<String, Value>>,
     expected: Option<&Expected>,
 ) -> Result<Changed, Failure> {
-    let (mut before, mut after, mut stale) = (String::new(), String::new(), None);
+    let (mut before, mut after, mut stale, mut warning) =
+        (String::new(), String::new(), None, None);
     let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>, Failure> {
         let Some((text, found)) = desk.text(place)? else {
             let text = format!("{place} is gone. Nothing was changed.");
@@ -144,10 +152,11 @@ fn change(
         for edit in edits {
             new = apply(&new, edit).map_err(refused)?;
         }
-        for (key, value) in metadata.into_iter().flatten() {
-            new = bare(new, key, value);
+        if place.path.is_markdown() {
+            new = title_follows(&text, new).map_err(refused)?;
         }
-        new = title_follows(&text, new).map_err(refused)?;
+        // Half a secret can be in the note already: only the whole text tells.
+        (new, warning) = screened(call.settings.secrets, &text, new)?;
         (before, after) = (text, new.clone());
         let action = Action::Put(new.into_bytes());
         Ok(vec![Step { place: place.clone(), expect: Expect::Hash(found), action }])
@@ -163,7 +172,7 @@ fn change(
             return Err(Failure::new("CONFLICT", text));
         }
     };
-    Ok(Changed { before, after, commit })
+    Ok(Changed { before, after, warning, commit })
 }
 
 /// Makes the note that was to be added to: its title is the last part of the name.
@@ -181,7 +190,9 @@ fn create(
         return Ok(None);
     }
     // What lies in another project is not made anew in this one.
-    if scope::asked(call, args)?.is_none() && call.memory.resolve(None, identifier).is_ok() {
+    if scope::asked(call, args)?.is_none()
+        && call.memory.resolve(None, identifier, Intent::Change).is_ok()
+    {
         return Ok(None);
     }
     let (directory, title) = name.rsplit_once('/').unwrap_or(("", name));

@@ -6,6 +6,7 @@ mod chatgpt;
 mod context;
 mod directory;
 mod edit;
+mod hit;
 mod orient;
 mod projects;
 mod read;
@@ -31,7 +32,12 @@ pub(crate) const PROMPTS: &[PromptDef] = orient::PROMPTS;
 pub(crate) const RESOURCES: &[ResourceDef] = orient::RESOURCES;
 
 /// What a client's model is told of this set, in at most 200 bytes.
-pub(crate) const BRIEF: &str = "NOTES: `search_notes` before writing, then `write_note`, or `edit_note` for what exists; `build_context` follows the links of a `memory://` address.\n";
+pub(crate) const BRIEF: &[&str] = &[
+    "NOTES:",
+    "`search_notes` first.",
+    "`write_note` makes a note, `edit_note` changes one.",
+    "`build_context` follows the links of a `memory://` address.",
+];
 
 const READS: Hints =
     Hints { read_only: true, destructive: false, idempotent: true, open_world: false };

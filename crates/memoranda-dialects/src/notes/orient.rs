@@ -4,12 +4,14 @@ use jiff::Timestamp;
 use memoranda_core::timeframe::parse_timeframe;
 use memoranda_engine::{
     EngineError, ListFilter, ListOrder, ListRequest, Memory, Result, SearchFilter, SearchRequest,
-    StoreError, clock,
+    clock,
 };
 use serde_json::json;
 
+use super::answer::count;
 use super::recent::bounded;
-use crate::prompts::{PromptArgument, PromptDef, PromptMessage, quoted};
+use crate::instructions::for_these;
+use crate::prompts::{PromptArgument, PromptCall, PromptDef, PromptMessage, quoted};
 use crate::resource::ResourceDef;
 use crate::settings::Settings;
 use crate::tool::Toolset;
@@ -89,11 +91,6 @@ pub(super) const RESOURCES: &[ResourceDef] = &[
 
 const GUIDE: &str = include_str!("guide.md");
 
-fn given(arguments: &[Option<String>], n: usize) -> Option<String> {
-    let text = arguments.get(n).cloned().flatten()?;
-    (!text.trim().is_empty()).then_some(text)
-}
-
 fn since(settings: &Settings, text: &str) -> Result<Timestamp> {
     let now = clock::now().to_zoned(settings.notes.zone.clone());
     let time = parse_timeframe(text, &now).map_err(|e| EngineError::Invalid(e.to_string()))?;
@@ -172,67 +169,78 @@ fn latest(
     Ok(text)
 }
 
-fn continue_conversation(
-    memory: &Memory,
-    settings: &Settings,
-    arguments: &[Option<String>],
-) -> Result<PromptMessage> {
-    let timeframe = given(arguments, 1);
-    let known = match given(arguments, 0) {
+fn continue_conversation(call: &PromptCall<'_>) -> Result<PromptMessage> {
+    let PromptCall { memory, settings, .. } = *call;
+    let timeframe = call.given(1);
+    let known = match call.given(0) {
         Some(topic) => about(memory, settings, &topic, timeframe.as_deref())?,
         None => latest(memory, settings, timeframe.as_deref().unwrap_or("7d"), None)?,
     };
-    let text = format!(
-        "Let us go on with an earlier conversation.\n\n{known}\nRead what matters with read_note, \
-         follow its links with build_context, say where things stand, and keep the notes current \
-         with edit_note as we go."
+    let how = for_these(
+        call.tools,
+        &[
+            "Read what matters with `read_note`.",
+            "`build_context` follows its links.",
+            "Say where things stand.",
+            "Keep the notes current with `edit_note` as we go.",
+        ],
     );
+    let text = format!("Let us go on with an earlier conversation.\n\n{known}\n{how}");
     Ok(PromptMessage { text })
 }
 
-fn getting_started(
-    memory: &Memory,
-    settings: &Settings,
-    arguments: &[Option<String>],
-) -> Result<PromptMessage> {
-    let project = given(arguments, 0).unwrap_or_else(|| settings.notes.default_project.clone());
+fn getting_started(call: &PromptCall<'_>) -> Result<PromptMessage> {
+    let PromptCall { memory, settings, .. } = *call;
+    let project = call.given(0).unwrap_or_else(|| settings.notes.default_project.clone());
     memory.create_project(&settings.notes.default_project)?;
     let held = memory.store().project(&project)?.name;
     let notes = memory.store().notes_in(&held)?;
     let known = latest(memory, settings, "30d", Some(&project))?;
+    let how = for_these(
+        call.tools,
+        &[
+            "Tell me in a few sentences what is there.",
+            "Then offer a first note about something that we are working on, and write it with \
+             `write_note` only if I agree.",
+        ],
+    );
     let text = format!(
-        "I would like to start using my notes. The project {project} holds {notes} notes.\n\n\
-         {known}\nTell me in a few sentences what is there. Then offer a first note about \
-         something that we are working on, and write it with write_note only if I agree."
+        "I would like to start using my notes. The project {project} holds {}.\n\n\
+         {known}\n{how}",
+        count(usize::try_from(notes).unwrap_or(usize::MAX), "note")
     );
     Ok(PromptMessage { text })
 }
 
-fn recent_activity(
-    memory: &Memory,
-    settings: &Settings,
-    arguments: &[Option<String>],
-) -> Result<PromptMessage> {
-    let timeframe = given(arguments, 0).unwrap_or_else(|| "7d".into());
-    let known = latest(memory, settings, &timeframe, given(arguments, 1).as_deref())?;
-    let text = format!(
-        "{known}\nSum up what I have been working on. read_note and build_context show more of \
-         each."
+fn recent_activity(call: &PromptCall<'_>) -> Result<PromptMessage> {
+    let PromptCall { memory, settings, .. } = *call;
+    let timeframe = call.given(0).unwrap_or_else(|| "7d".into());
+    let known = latest(memory, settings, &timeframe, call.given(1).as_deref())?;
+    let how = for_these(
+        call.tools,
+        &[
+            "Sum up what I have been working on.",
+            "`read_note` shows a note whole.",
+            "`build_context` shows what is linked with it.",
+        ],
     );
+    let text = format!("{known}\n{how}");
     Ok(PromptMessage { text })
 }
 
-fn search_knowledge_base(
-    memory: &Memory,
-    settings: &Settings,
-    arguments: &[Option<String>],
-) -> Result<PromptMessage> {
-    let query = given(arguments, 0).unwrap_or_default();
-    let known = about(memory, settings, &query, given(arguments, 1).as_deref())?;
-    let text = format!(
-        "{known}\nAnswer from these notes and name the ones you used. Say what they leave open; \
-         what we find out goes into the note it belongs to (edit_note), or a new one."
+fn search_knowledge_base(call: &PromptCall<'_>) -> Result<PromptMessage> {
+    let PromptCall { memory, settings, .. } = *call;
+    let query = call.given(0).unwrap_or_default();
+    let known = about(memory, settings, &query, call.given(1).as_deref())?;
+    let how = for_these(
+        call.tools,
+        &[
+            "Answer from these notes and name the ones you used.",
+            "Say what they leave open.",
+            "What we find out goes into the note it belongs to (`edit_note`), or a new one.",
+        ],
     );
+    let text = format!("{known}\n{how}");
     Ok(PromptMessage { text })
 }
 
@@ -242,11 +250,7 @@ fn project_info(memory: &Memory, settings: &Settings, names: &[&str]) -> Result<
     if *workspace != "local" || held {
         return Ok(None);
     }
-    let project = match memory.store().project(name) {
-        Ok(project) => project,
-        Err(StoreError::NoProject { .. }) => return Ok(None),
-        Err(e) => return Err(e.into()),
-    };
+    let project = memory.store().project(name)?;
     let types = memory.store().note_types(&project.name)?;
     let types: serde_json::Map<_, _> =
         types.into_iter().map(|(name, count)| (name, json!(count))).collect();

@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
-    EngineError, EntryKind, HardLinks, Place, ProjectPlace, ReviseOutcome, Step,
+    DeleteRequest, EngineError, Entry, EntryKind, HardLinks, Place, ProjectPlace, ReviseOutcome,
+    Step,
 };
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Failure, Form, run};
+use super::answer::{Answer, Failure, Form, count, run};
 use super::scope::constrained;
 use crate::args::Args;
 use crate::settings::ProjectFolders;
@@ -45,7 +46,8 @@ fn list(call: &Call<'_>) -> Result<Answer, Failure> {
         let is_default = name == default;
         let mark = if is_default { ", default" } else { "" };
         let path = info.project.path.display().to_string();
-        text.push_str(&format!("- {name} ({} notes{mark}): {path}\n", info.notes));
+        let notes = count(usize::try_from(info.notes).unwrap_or(usize::MAX), "note");
+        text.push_str(&format!("- {name} ({notes}{mark}): {path}\n"));
         listed.push(json!({
             "name": name,
             "external_id": name,
@@ -83,12 +85,21 @@ fn create(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         return Err(constrained(only));
     }
     let name = args.text("project_name")?.trim().to_owned();
+    if name.is_empty() {
+        return Err(args.missing("project_name", "what the project is called").into());
+    }
     let given = args.optional_text("project_path")?.unwrap_or_default();
     let existed = call.memory.store().project(&name).is_ok();
     let project = if existed {
         call.memory.store().project(&name)?
     } else if is_in_vault(call.memory.store().home(), &name, &given) {
         call.memory.create_project(&name)?
+    } else if Path::new(given.trim()).is_relative() {
+        let text = format!(
+            "project_path {given:?} is not a whole path: a folder elsewhere is named from the top, \
+             such as \"/mnt/notes\". Without project_path the project is made in the vault."
+        );
+        return Err(Failure::new("INVALID_ARGUMENTS", text));
     } else if call.settings.notes.folders == ProjectFolders::Anywhere {
         let folder = PathBuf::from(given.trim());
         let added = call.memory.add_project(&name, &folder, HardLinks::Refuse)?;
@@ -138,7 +149,9 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     }
     let delete_notes = args.flag("delete_notes")?.unwrap_or(false);
     let is_elsewhere = project.place != ProjectPlace::Vault;
-    if !is_elsewhere && !delete_notes {
+    let tops = call.memory.store().entries(&name, None)?;
+    let tops = tops.map(|found| found.entries).unwrap_or_default();
+    if !is_elsewhere && !delete_notes && !tops.is_empty() {
         let text = format!(
             "{name} is a folder of the vault ({}); as long as it holds notes it is a project. \
              delete_notes=true deletes its notes, and the history keeps them.",
@@ -149,21 +162,20 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let mut deleted = 0;
     let mut commit = None;
     if delete_notes {
-        let mut tops: Vec<Place> = Vec::new();
-        let found = call.memory.store().entries(&name, None)?;
-        for entry in found.map(|found| found.entries).unwrap_or_default() {
-            let hidden = entry.name.starts_with('.') && entry.kind == EntryKind::Folder;
-            if !hidden && let Ok(path) = NotePath::parse(&entry.name) {
-                tops.push(Place { project: name.clone(), path });
-            }
-        }
+        let is_kept =
+            |entry: &Entry| entry.name.starts_with('.') && entry.kind == EntryKind::Folder;
+        let tops = tops.iter().filter(|entry| !is_kept(entry));
+        let tops: Vec<(Place, EntryKind)> = tops
+            .filter_map(|entry| Some((NotePath::parse(&entry.name).ok()?, entry.kind)))
+            .map(|(path, kind)| (Place { project: name.clone(), path }, kind))
+            .collect();
         let message = format!("delete project {name}");
         let outcome = call.memory.revise(
             &call.who,
             Some(&message),
             |desk| -> Result<Vec<Step>, EngineError> {
                 let mut steps = Vec::new();
-                for top in &tops {
+                for (top, _) in &tops {
                     steps.extend(desk.below(top)?.into_iter().map(Step::remove));
                 }
                 deleted = steps.len();
@@ -173,11 +185,16 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         if let ReviseOutcome::Committed(made) = outcome {
             commit = Some(made.id.to_string());
         }
+        for (place, _) in tops.into_iter().filter(|(_, kind)| *kind == EntryKind::Folder) {
+            // Folders that are empty now; one that is gone already is no matter.
+            call.memory.delete(&call.who, &DeleteRequest { place, expected: None }).ok();
+        }
     }
-    if is_elsewhere {
-        call.memory.remove_project(name.as_str())?;
-    }
-    let mut text = format!("# Project removed\nproject: {name}\n");
+    // Whatever was not deleted, such as another program's own folder, keeps a folder of the vault.
+    let removed = call.memory.remove_project(name.as_str());
+    let stays = removed.err().map(|error| error.to_string()).filter(|_| !is_elsewhere);
+    let heading = if stays.is_none() { "Project removed" } else { "Project emptied" };
+    let mut text = format!("# {heading}\nproject: {name}\n");
     match (&commit, is_elsewhere) {
         (Some(commit), _) => text.push_str(&format!(
             "files deleted: {deleted}\ncommit: {commit}\n`memoranda undo {commit}` brings them \
@@ -186,9 +203,12 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         (None, true) => text.push_str(&format!("Its files stay in {}.\n", project.path.display())),
         (None, false) => text.push_str("It held no files.\n"),
     }
+    if let Some(why) = &stays {
+        text.push_str(&format!("It is still a project: {why}.\n"));
+    }
     let structured = json!({
         "project": name.as_str(),
-        "removed": true,
+        "removed": stays.is_none(),
         "deleted_files": deleted,
         "commit": commit,
     });

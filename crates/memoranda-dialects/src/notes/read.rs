@@ -3,11 +3,11 @@
 use memoranda_core::id::ContentHash;
 use memoranda_core::note;
 use memoranda_core::tokens::{cut_to_budget, estimate};
-use memoranda_engine::{Place, SearchFilter, SearchRequest};
+use memoranda_engine::{Intent, Place, SearchFilter, SearchRequest};
 use serde_json::{Map, Value, json};
 
-use super::answer::{Answer, Failure, Form, run};
-use super::scope::{self, Intent};
+use super::answer::{Answer, Failure, Form, count, run};
+use super::scope;
 use super::text::json_of;
 use crate::args::Args;
 use crate::tool::{Call, ToolResult};
@@ -24,7 +24,7 @@ pub(super) fn read_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
             Ok(shown) => shown,
             Err(failure) => return Err(suggested(call, args, failure)?),
         };
-        let text = format!("{}{}{}", shown.source(), shown.content, shown.rest());
+        let text = format!("{}{}{}", ended(&shown.content), shown.rest(), shown.source());
         Ok(Answer { text, structured: shown.structured(args)? })
     })
 }
@@ -40,11 +40,32 @@ pub(super) fn view_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
              ---\n{}{}",
             shown.title,
             shown.place,
-            shown.content,
+            ended(&shown.content),
             shown.rest()
         );
         Ok(Answer { text, structured: shown.structured(args)? })
     })
+}
+
+/// How the line begins that says where a text comes from.
+const SOURCE: &str = "<!-- project: ";
+
+/// A text without the line that says where it comes from, as `read_note` gives it.
+pub(super) fn without_source(text: &str) -> &str {
+    let trimmed = text.trim_end();
+    let start = trimmed.rfind('\n').map_or(0, |at| at + 1);
+    let last = trimmed.get(start..).unwrap_or_default();
+    let is_source = last.starts_with(SOURCE)
+        && last.ends_with(" -->")
+        && last.contains(" | file_path: ")
+        && last.contains(" | checksum: ");
+    if is_source { text.get(..start).unwrap_or_default() } else { text }
+}
+
+/// A text whose last line is ended.
+fn ended(text: &str) -> String {
+    let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    format!("{text}{end}")
 }
 
 /// A note, as far as it is shown.
@@ -56,8 +77,9 @@ struct Shown {
     as_of: Option<String>,
     whole: String,
     content: String,
-    first_line: usize,
-    next_line: Option<usize>,
+    /// Where the shown part begins, and where the rest does: line and column.
+    first: (usize, usize),
+    next: Option<(usize, usize)>,
     lines: usize,
 }
 
@@ -75,6 +97,10 @@ fn read(call: &Call<'_>, args: &Args) -> Result<Shown, Failure> {
         }
     };
     call.memory.store().note_use(&found.place.project, &found.place.path);
+    if !found.place.path.is_markdown() && (found.text().is_err() || found.bytes.contains(&0)) {
+        let text = format!("{} is no text; read_content gives it as it is.", found.place);
+        return Err(Failure::new("NOT_TEXT", text));
+    }
     let whole = found.lossy_text().into_owned();
     let note = note::parse(&whole);
     let summary = found.summary.as_ref();
@@ -83,12 +109,27 @@ fn read(call: &Call<'_>, args: &Args) -> Result<Shown, Failure> {
     let first_line = args.number("start_line", 1, u64::MAX)?.unwrap_or(1) as usize;
     let budget = args.number("max_tokens", 1, 1_000_000)?.unwrap_or(MAX_TOKENS) as usize;
     let lines = whole.lines().count();
+    let first_column = args.number("start_column", 1, u64::MAX)?.unwrap_or(1) as usize;
+    if first_line > lines.max(1) {
+        let text = format!(
+            "{} has {}; start_line={first_line} is past its end.",
+            found.place,
+            count(lines, "line")
+        );
+        return Err(Failure::new("INVALID_ARGUMENTS", text));
+    }
     let skipped: usize = whole.split_inclusive('\n').take(first_line - 1).map(str::len).sum();
     let rest = whole.get(skipped..).unwrap_or_default();
+    let line = rest.split_inclusive('\n').next().unwrap_or_default();
+    let columns = line.char_indices().map(|(at, _)| at).nth(first_column - 1);
+    let rest = rest.get(columns.unwrap_or(line.len())..).unwrap_or_default();
     let content = cut_to_budget(rest, budget).to_owned();
-    let next_line = (content.len() < rest.len()).then(|| {
-        // A line that is longer than the budget is shown in part, and passed over.
-        first_line + content.matches('\n').count().max(1)
+    let next = (content.len() < rest.len()).then(|| match content.rsplit_once('\n') {
+        // A line that is longer than the budget goes on where it was cut.
+        None => (first_line, first_column + content.chars().count()),
+        Some((whole_lines, begun)) => {
+            (first_line + whole_lines.matches('\n').count() + 1, begun.chars().count() + 1)
+        }
     });
     Ok(Shown {
         title: title.unwrap_or_else(|| found.place.path.stem().to_owned()),
@@ -98,8 +139,8 @@ fn read(call: &Call<'_>, args: &Args) -> Result<Shown, Failure> {
         place: found.place,
         whole,
         content,
-        first_line,
-        next_line,
+        first: (first_line, first_column),
+        next,
         lines,
     })
 }
@@ -108,7 +149,7 @@ impl Shown {
     /// Where the text comes from, in a comment that no reader of Markdown shows.
     fn source(&self) -> String {
         let mut line = format!(
-            "<!-- project: {} | file_path: {} | permalink: {} | checksum: {}",
+            "{SOURCE}{} | file_path: {} | permalink: {} | checksum: {}",
             self.place.project,
             self.place.path,
             self.permalink,
@@ -123,16 +164,17 @@ impl Shown {
 
     /// What was left out, and how to get it.
     fn rest(&self) -> String {
-        match self.next_line {
-            None => String::new(),
-            Some(next) => format!(
-                "\n[lines {} to {} of {}; {} tokens in all; continue with start_line={next}]",
-                self.first_line,
-                next - 1,
-                self.lines,
-                estimate(&self.whole)
-            ),
-        }
+        let Some((line, column)) = self.next else { return String::new() };
+        let (last, within) = match column {
+            1 => (line - 1, String::new()),
+            _ => (line, format!(", start_column={column}")),
+        };
+        format!(
+            "[lines {} to {last} of {}; {} tokens in all; continue with start_line={line}{within}]\n",
+            self.first.0,
+            self.lines,
+            estimate(&self.whole)
+        )
     }
 
     fn structured(&self, args: &Args) -> Result<Value, Failure> {
@@ -141,8 +183,8 @@ impl Shown {
         let frontmatter: Map<String, Value> =
             entries.map(|(key, value)| (key.clone(), json_of(value))).collect();
         let with_frontmatter = args.flag("include_frontmatter")?.unwrap_or(false);
-        let content = match (with_frontmatter, self.first_line) {
-            (false, 1) => self.content.get(note.body.start..).unwrap_or_default(),
+        let content = match (with_frontmatter, self.first) {
+            (false, (1, 1)) => self.content.get(note.body.start..).unwrap_or_default(),
             _ => &self.content,
         };
         Ok(json!({
@@ -153,7 +195,8 @@ impl Shown {
             "checksum": self.hash.to_string(),
             "content": content,
             "frontmatter": frontmatter,
-            "next_line": self.next_line,
+            "next_line": self.next.map(|(line, _)| line),
+            "next_column": self.next.map(|(_, column)| column),
         }))
     }
 }

@@ -131,6 +131,7 @@ pub(super) fn add_similar(
         text: title.to_owned(),
         filter: SearchFilter { projects: vec![place.project.clone()], ..Default::default() },
         limit: SIMILAR + 1,
+        candidates: 2 * SIMILAR,
         snippet_chars: 80,
         ..SearchRequest::default()
     };

@@ -7,9 +7,13 @@ use memoranda_engine::{
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Failure, Form, run};
+use super::hit::{fact_address, relation_address};
 use super::scope;
 use crate::args::Args;
 use crate::tool::{Call, ToolResult};
+
+/// How many notes are looked through at once for what they hold.
+const AT_ONCE: usize = 200;
 
 const ALIASES: &[(&str, &[&str])] = &[
     ("type", &["types", "kind"]),
@@ -19,7 +23,14 @@ const ALIASES: &[(&str, &[&str])] = &[
 ];
 
 pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
-    run("recent_activity", arguments, ALIASES, Form::Text, |args| recent(call, args))
+    let wants_json = arguments["output_format"] == "json";
+    let mut result =
+        run("recent_activity", arguments, ALIASES, Form::Text, |args| recent(call, args));
+    if wants_json && !result.is_error {
+        // Those who parse the text know it as a list.
+        result.text = result.structured["results"].to_string();
+    }
+    result
 }
 
 /// When a timeframe began, but at least a day and at most a year ago.
@@ -45,55 +56,24 @@ fn recent(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         Some(project) => Some(scope::named_project(call, &project)?),
         None => None,
     };
-    let request = ListRequest {
-        filter: ListFilter { project: project.clone(), since: Some(since), ..Default::default() },
-        order: ListOrder::Newest,
-        limit: page_size,
-        offset: (page - 1) * page_size,
-    };
-    let found = call.memory.list(&request)?;
     let scope = match &project {
         Some(project) => format!("project {project}"),
         None => "all projects".to_owned(),
     };
     let mut text = format!("# Recent activity in {scope} since {since}\n\n");
-    let mut items = Vec::new();
-    for file in &found.notes {
-        text.push_str(&format!(
-            "- {} ({}/{}) updated {}\n",
-            file.title, file.project, file.permalink, file.updated
-        ));
-        if kinds.is_empty() || kinds.iter().any(|kind| kind == "entity") {
-            items.push(entity(file));
-        }
-        if kinds.iter().any(|kind| kind == "observation") {
-            for fact in facts(call.memory, file)? {
-                let category = fact.category.as_deref().unwrap_or("note");
-                text.push_str(&format!("  - [{category}] {}\n", fact.text));
-                let mut item = entity(file);
-                item["type"] = json!("observation");
-                item["category"] = json!(category);
-                item["content"] = json!(fact.text);
-                items.push(item);
-            }
-        }
-        if kinds.iter().any(|kind| kind == "relation") {
-            for link in call.memory.store().relations_from(file.id)? {
-                text.push_str(&format!("  - {} [[{}]]\n", link.relation_type, link.target));
-                let mut item = entity(file);
-                item["type"] = json!("relation");
-                item["relation_type"] = json!(link.relation_type);
-                item["to_name"] = json!(link.target);
-                items.push(item);
-            }
-        }
-    }
-    if found.notes.is_empty() {
+    let offset = (page - 1) * page_size;
+    let filter = ListFilter { project: project.clone(), since: Some(since), ..Default::default() };
+    let mut changed = Changed { memory: call.memory, filter, kinds, passed: 0, items: Vec::new() };
+    let has_more = changed.gather(offset, page_size)?;
+    let shown = changed.items.into_iter().skip(offset - changed.passed).take(page_size);
+    let (lines, items): (Vec<String>, Vec<Value>) = shown.unzip();
+    lines.iter().for_each(|line| text.push_str(line));
+    if items.is_empty() {
         text.push_str(
             "Nothing was changed. A longer timeframe (`30d`, `1y`) looks further back.\n",
         );
     }
-    if found.has_more {
+    if has_more {
         text.push_str(&format!("\n[more: page={}]\n", page + 1));
     }
     let structured = json!({
@@ -102,9 +82,93 @@ fn recent(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         "results": items,
         "page": page,
         "page_size": page_size,
-        "has_more": found.has_more,
+        "has_more": has_more,
     });
     Ok(Answer { text, structured })
+}
+
+/// What changed, item by item: notes, or what they hold, as far as it is asked for.
+struct Changed<'m> {
+    memory: &'m Memory,
+    filter: ListFilter,
+    kinds: Vec<String>,
+    /// Items that come before those that were gathered.
+    passed: usize,
+    /// Each with how it reads.
+    items: Vec<(String, Value)>,
+}
+
+impl Changed<'_> {
+    fn wants(&self, kind: &str) -> bool {
+        self.kinds.iter().any(|wanted| wanted == kind)
+    }
+
+    /// Gathers the items of a page, and perhaps some before it; says whether there are more.
+    fn gather(&mut self, offset: usize, page_size: usize) -> Result<bool, Failure> {
+        // Every note is one item: then one need not go through those before the page.
+        let by_note = self.kinds.is_empty() || self.kinds.iter().all(|kind| kind == "entity");
+        let mut from = 0;
+        if by_note {
+            (self.passed, from) = (offset, offset);
+        }
+        let end = offset + page_size;
+        loop {
+            let found = self.memory.list(&ListRequest {
+                filter: self.filter.clone(),
+                order: ListOrder::Newest,
+                limit: if by_note { page_size } else { AT_ONCE },
+                offset: from,
+            })?;
+            for file in &found.notes {
+                self.add(file)?;
+                if self.passed + self.items.len() > end {
+                    return Ok(true);
+                }
+            }
+            if by_note || !found.has_more {
+                return Ok(found.has_more);
+            }
+            from += AT_ONCE;
+        }
+    }
+
+    fn add(&mut self, file: &FileSummary) -> Result<(), Failure> {
+        let (project, path) = (&file.project, &file.path);
+        if self.kinds.is_empty() || self.wants("entity") {
+            let line = format!(
+                "- {} ({project}/{}) updated {}\n",
+                file.title, file.permalink, file.updated
+            );
+            self.items.push((line, entity(file)));
+        }
+        if self.wants("observation") {
+            for fact in facts(self.memory, file)? {
+                let category = fact.category.as_deref().unwrap_or("note");
+                let mut item = entity(file);
+                item["type"] = json!("observation");
+                item["permalink"] = json!(fact_address(&file.permalink, category, &fact.text));
+                item["category"] = json!(category);
+                item["content"] = json!(fact.text);
+                self.items
+                    .push((format!("- [{category}] {} ({project}/{path})\n", fact.text), item));
+            }
+        }
+        if self.wants("relation") {
+            for link in self.memory.store().relations_from(file.id)? {
+                let mut item = entity(file);
+                item["type"] = json!("relation");
+                item["permalink"] = json!(relation_address(self.memory, &file.permalink, &link)?.0);
+                item["relation_type"] = json!(link.relation_type);
+                item["to_name"] = json!(link.target);
+                let line = format!(
+                    "- {} {} [[{}]] ({project}/{path})\n",
+                    file.title, link.relation_type, link.target
+                );
+                self.items.push((line, item));
+            }
+        }
+        Ok(())
+    }
 }
 
 fn facts(memory: &Memory, file: &FileSummary) -> Result<Vec<ObservationRow>, Failure> {

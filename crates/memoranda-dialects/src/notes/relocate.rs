@@ -4,12 +4,13 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note::permalink::clean_directory;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
-    DeleteOutcome, DeleteRequest, EngineError, Links, Place, RenameOutcome, RenameRequest, Renamed,
+    DeleteOutcome, DeleteRequest, EngineError, Intent, Links, Place, RenameOutcome, RenameRequest,
+    Renamed,
 };
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Expected, Failure, Form, count, run};
-use super::scope::{self, Intent};
+use super::scope;
 use crate::args::Args;
 use crate::memory::path::leads_up;
 use crate::tool::{Call, ToolResult};
@@ -72,8 +73,16 @@ fn current(
     call: &Call<'_>,
     place: &Place,
     expected: Option<&Expected>,
+    is_directory: bool,
 ) -> Result<Option<ContentHash>, Failure> {
     let Some(expected) = expected else { return Ok(None) };
+    if is_directory {
+        let text = format!(
+            "{place} is a folder, and a folder has no checksum. Nothing was changed; leave \
+             expected_checksum out."
+        );
+        return Err(Failure::new("INVALID_ARGUMENTS", text));
+    }
     let found = call.memory.read_at(place)?.hash;
     if expected.is(found) {
         return Ok(Some(found));
@@ -85,6 +94,8 @@ fn relocate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let is_directory = args.flag("is_directory")?.unwrap_or(false);
     let path = args.optional_text("destination_path")?.filter(|path| !path.trim().is_empty());
     let folder = args.optional_text("destination_folder")?;
+    // Some clients send every parameter: an empty folder beside a path says nothing.
+    let folder = folder.filter(|folder| path.is_none() || !folder.trim().is_empty());
     let wrong = |code, text: &str| Failure::new(code, text);
     match (&path, &folder) {
         (Some(_), Some(_)) => {
@@ -117,7 +128,8 @@ fn relocate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         let text = format!("{from} is already there.");
         return Err(Failure::new("DESTINATION_SAME_AS_SOURCE", text));
     }
-    let expected = current(call, &from, Expected::of(args)?.as_ref())?;
+    let expected = current(call, &from, Expected::of(args)?.as_ref(), is_directory)?;
+    scope::check_findable(call, &Place { project: from.project.clone(), path: to.clone() })?;
     let request = RenameRequest { from: from.clone(), to: to.clone(), links, expected };
     match call.memory.rename(&call.who, &request)? {
         RenameOutcome::Renamed(renamed) => moved(call, &from, &to, &renamed, is_directory),
@@ -173,6 +185,7 @@ fn destination(
     }
     let text = text.strip_prefix("memory://").unwrap_or(&text);
     let to = NotePath::parse(text).map_err(EngineError::from)?;
+    check_portable(&to)?;
     if is_directory {
         return Ok(to);
     }
@@ -186,6 +199,24 @@ fn destination(
         return Err(Failure::new("FILE_EXTENSION_MISMATCH", text));
     }
     Ok(to)
+}
+
+/// Refuses names that some systems cannot have: the notes could not be copied or synced there.
+fn check_portable(path: &NotePath) -> Result<(), Failure> {
+    for name in path.as_str().split('/') {
+        let stem = name.split('.').next().unwrap_or_default().trim_end().to_lowercase();
+        let numbered = stem.strip_prefix("com").or_else(|| stem.strip_prefix("lpt"));
+        let is_device = ["con", "prn", "aux", "nul"].contains(&stem.as_str())
+            || numbered.is_some_and(|n| n.len() == 1 && n.bytes().all(|b| b.is_ascii_digit()));
+        if is_device || name.contains(['<', '>', ':', '"', '|', '?', '*']) {
+            let text = format!(
+                "{name:?} is no name that every system can have: leave out < > : \" | ? *, and \
+                 do not call it con, prn, aux, nul, com1 or the like. Nothing was moved."
+            );
+            return Err(Failure::new("INVALID_PATH", text));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a path begins with the name of another project and with no folder of this one.
@@ -283,8 +314,7 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         Some(file) => call.memory.store().relations_to(file.id)?.len(),
         None => 0,
     };
-    let expected = Expected::of(args)?;
-    let expected = current(call, &place, expected.as_ref().filter(|_| !is_directory))?;
+    let expected = current(call, &place, Expected::of(args)?.as_ref(), is_directory)?;
     let request = DeleteRequest { place: place.clone(), expected };
     let deleted = match call.memory.delete(&call.who, &request)? {
         DeleteOutcome::Deleted(deleted) => deleted,

@@ -2,17 +2,19 @@
 
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::{Note, permalink::slug};
-use memoranda_core::schema::{Schema, Validation, infer, render};
-use memoranda_engine::{Browse, FileSummary, ListOrder, Place, SearchFilter};
+use memoranda_core::schema::{Outline, Schema, Validation, infer, render};
+use memoranda_engine::{Browse, FileSummary, Intent, ListOrder, Place, SearchFilter};
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Failure, Form, run};
-use super::scope::{self, Intent};
+use super::answer::{Answer, Failure, Form, count, run};
+use super::scope;
 use crate::args::Args;
 use crate::tool::{Call, ToolResult};
 
 /// No more notes than this are looked at in one call.
 const MOST_NOTES: usize = 5000;
+/// No more are looked at in the index alone.
+const MOST_OUTLINES: usize = 100_000;
 /// How many notes with faults are listed.
 const LISTED: usize = 50;
 /// From which share on a field is worth naming.
@@ -34,13 +36,14 @@ fn kind_of(text: &str) -> String {
     slug(text).replace(['-', '/'], "_")
 }
 
-/// The notes of a type, read and parsed.
-fn notes_of(
+/// The notes of a type, as the index knows them.
+fn files_of(
     call: &Call<'_>,
     project: &ProjectName,
     kind: &str,
-) -> Result<Vec<(FileSummary, Note)>, Failure> {
-    let files = call.memory.store().browse(&Browse {
+    most: usize,
+) -> Result<Vec<FileSummary>, Failure> {
+    Ok(call.memory.store().browse(&Browse {
         filter: SearchFilter {
             projects: vec![project.clone()],
             note_types: vec![kind_of(kind)],
@@ -49,9 +52,45 @@ fn notes_of(
         title: Vec::new(),
         address: None,
         order: ListOrder::Path,
-        limit: MOST_NOTES,
+        limit: most,
         offset: 0,
-    })?;
+    })?)
+}
+
+/// What the notes of a type hold, without their words.
+fn outlines_of(
+    call: &Call<'_>,
+    project: &ProjectName,
+    kind: &str,
+) -> Result<Vec<Outline>, Failure> {
+    let store = call.memory.store();
+    let files = files_of(call, project, kind, MOST_OUTLINES)?;
+    let total = files.len() as u64;
+    let mut outlines = Vec::with_capacity(files.len());
+    for (n, file) in files.into_iter().enumerate() {
+        if call.is_cancelled() {
+            return Err(Failure::new("CANCELLED", "The call was cancelled."));
+        }
+        (call.progress)(n as u64, total, "looking at notes");
+        let mut outline = Outline::default();
+        for fact in store.observations(file.id)?.iter().filter(|fact| fact.is_current) {
+            outline.add_fact(fact.category.as_deref());
+        }
+        for link in store.relations_from(file.id)? {
+            outline.add_relation(&link.relation_type);
+        }
+        outlines.push(outline);
+    }
+    Ok(outlines)
+}
+
+/// The notes of a type, read and parsed.
+fn notes_of(
+    call: &Call<'_>,
+    project: &ProjectName,
+    kind: &str,
+) -> Result<Vec<(FileSummary, Note)>, Failure> {
+    let files = files_of(call, project, kind, MOST_NOTES)?;
     let total = files.len() as u64;
     let mut notes = Vec::with_capacity(files.len());
     for (n, file) in files.into_iter().enumerate() {
@@ -72,10 +111,36 @@ fn parsed(call: &Call<'_>, file: FileSummary) -> Result<Option<(FileSummary, Not
     Ok(Some((file, note)))
 }
 
-/// Every schema of a project, with the note that states it.
-fn schemas(call: &Call<'_>, project: &ProjectName) -> Result<Vec<(FileSummary, Schema)>, Failure> {
-    let notes = notes_of(call, project, "schema")?.into_iter();
-    Ok(notes.filter_map(|(file, note)| Some((file, Schema::of_note(&note)?))).collect())
+/// The schemas of a project.
+struct Schemas {
+    /// Each with the note that states it.
+    known: Vec<(FileSummary, Schema)>,
+    /// Notes that should state one and do not: permalinks.
+    broken: Vec<String>,
+}
+
+impl Schemas {
+    fn of(call: &Call<'_>, project: &ProjectName) -> Result<Self, Failure> {
+        let (mut known, mut broken) = (Vec::new(), Vec::new());
+        for (file, note) in notes_of(call, project, "schema")? {
+            match Schema::of_note(&note) {
+                Some(schema) => known.push((file, schema)),
+                None => broken.push(file.permalink),
+            }
+        }
+        Ok(Self { known, broken })
+    }
+
+    /// What is wrong with those that state no schema; empty if there are none.
+    fn complaint(&self) -> String {
+        let line = |permalink: &String| {
+            format!(
+                "{permalink} states no schema: `schema` in its frontmatter must hold fields, one a \
+                 line, such as `name: string`.\n"
+            )
+        };
+        self.broken.iter().map(line).collect()
+    }
 }
 
 /// The schema that a note is held to: its own, the one it names, or the one of its type.
@@ -99,7 +164,8 @@ fn schema_for<'s>(
 
 fn validate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let project = scope::project(call, args)?;
-    let known = schemas(call, &project)?;
+    let schemas = Schemas::of(call, &project)?;
+    let known = &schemas.known;
     let notes = match (args.optional_text("identifier")?, args.optional_text("note_type")?) {
         (Some(identifier), _) => {
             let place = scope::find(call, args, &identifier, Intent::Read)?;
@@ -109,7 +175,7 @@ fn validate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         (None, Some(kind)) => notes_of(call, &project, &kind)?,
         (None, None) => {
             let mut notes = Vec::new();
-            for (_, schema) in &known {
+            for (_, schema) in known {
                 notes.extend(notes_of(call, &project, &schema.entity)?);
             }
             notes
@@ -120,7 +186,7 @@ fn validate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let mut text = String::new();
     for (file, note) in &notes {
         let own = Schema::inline(note);
-        let Some(schema) = schema_for(note, &own, &known) else {
+        let Some(schema) = schema_for(note, &own, known) else {
             without += 1;
             continue;
         };
@@ -160,14 +226,20 @@ fn validate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let checked = notes.len() - without;
     let faulty = checked - valid;
     let mut head = format!(
-        "# Schema validation in project {project}\n{checked} notes checked against {} schemas: \
-         {valid} fit, {faulty} do not ({errors} under strict schemas).\n",
-        known.len()
+        "# Schema validation in project {project}\n{} checked against {}: {valid} fit, {faulty} do not \
+         ({errors} under strict schemas).\n",
+        count(checked, "note"),
+        count(known.len(), "schema")
     );
     if without > 0 {
-        head.push_str(&format!("{without} notes have no schema; schema_infer proposes one.\n"));
+        let notes = count(without, "note");
+        head.push_str(&format!("{notes} without a schema; schema_infer proposes one.\n"));
     }
-    if known.is_empty() && checked == 0 {
+    head.push_str(&schemas.complaint());
+    if notes.len() >= MOST_NOTES {
+        head.push_str(&format!("Only {MOST_NOTES} notes of a type are looked at.\n"));
+    }
+    if known.is_empty() && schemas.broken.is_empty() && checked == 0 {
         head.push_str(
             "There is no schema here: a note of type `schema` with `entity` and `schema` in its \
              frontmatter makes one; schema_infer proposes it.\n",
@@ -183,6 +255,7 @@ fn validate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         "invalid_count": faulty,
         "error_count": errors,
         "without_schema": without,
+        "broken_schemas": schemas.broken,
         "results": results,
     });
     Ok(Answer { text: format!("{head}\n{text}"), structured })
@@ -192,17 +265,16 @@ fn inferred(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let project = scope::project(call, args)?;
     let kind = args.text("note_type")?;
     let threshold = args.float("threshold", 0.0, 1.0)?.unwrap_or(THRESHOLD);
-    let notes = notes_of(call, &project, &kind)?;
+    let notes = outlines_of(call, &project, &kind)?;
     if notes.is_empty() {
         let text = format!("There is no note of type {kind:?} in project {project}.");
         return Err(Failure::new("NO_NOTES", text));
     }
-    let parsed: Vec<Note> = notes.into_iter().map(|(_, note)| note).collect();
-    let found = infer(&parsed, threshold);
+    let found = infer(&notes, threshold);
     let mut text = format!(
-        "# Inferred schema for {kind} ({} notes of project {project})\n\n```yaml\ntype: schema\n\
+        "# Inferred schema for {kind} ({} of project {project})\n\n```yaml\ntype: schema\n\
          entity: {kind}\nversion: 1\nschema:\n",
-        parsed.len()
+        count(notes.len(), "note")
     );
     for field in &found {
         let (key, value) = render(&field.field);
@@ -214,7 +286,7 @@ fn inferred(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
             "- {}: {} of {} notes ({:.0} %)\n",
             field.field.name,
             field.notes,
-            parsed.len(),
+            notes.len(),
             field.share * 100.0
         ));
     }
@@ -224,7 +296,7 @@ fn inferred(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let structured = json!({
         "project": project.as_str(),
         "note_type": kind,
-        "notes_analyzed": parsed.len(),
+        "notes_analyzed": notes.len(),
         "threshold": threshold,
         "suggested_schema": schema,
         "fields": found.iter().map(|f| json!({
@@ -241,21 +313,23 @@ fn inferred(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
 fn diff(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let project = scope::project(call, args)?;
     let kind = args.text("note_type")?;
-    let known = schemas(call, &project)?;
-    let schema = known.iter().find(|(_, schema)| kind_of(&schema.entity) == kind_of(&kind));
+    let schemas = Schemas::of(call, &project)?;
+    let schema = schemas.known.iter().find(|(_, schema)| kind_of(&schema.entity) == kind_of(&kind));
     let Some((file, schema)) = schema else {
-        let text =
-            format!("There is no schema for {kind:?} in {project}; schema_infer proposes one.");
+        let text = format!(
+            "There is no schema for {kind:?} in {project}; schema_infer proposes one. {}",
+            schemas.complaint()
+        );
+        let text = text.trim_end();
         return Err(Failure::new("NO_SCHEMA", text));
     };
-    let notes: Vec<Note> =
-        notes_of(call, &project, &kind)?.into_iter().map(|(_, note)| note).collect();
+    let notes = outlines_of(call, &project, &kind)?;
     let drift = schema.drift(&notes, THRESHOLD);
     let mut text = format!(
-        "# Schema {} ({}) and {} notes of project {project}\n",
+        "# Schema {} ({}) and {} of project {project}\n",
         schema.entity,
         file.permalink,
-        notes.len()
+        count(notes.len(), "note")
     );
     for field in &drift.new {
         let (key, value) = render(&field.field);

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use memoranda_core::diff::{Labels, unified};
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::timeframe::parse_timeframe;
-use memoranda_engine::{EngineError, Moment, Place, clock};
+use memoranda_engine::{EngineError, Intent, Moment, Place, clock};
 
 use super::answer::{Expected, Failure, cut};
 use crate::args::Args;
@@ -51,16 +51,8 @@ pub(super) fn named_project(call: &Call<'_>, name: &str) -> Result<ProjectName, 
     Ok(call.memory.store().project(name)?.name)
 }
 
-/// What a caller does with the note that it names.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Intent {
-    /// Shows it: it may lie in any project if it is the only one of that name.
-    Read,
-    /// Changes it: it lies where the call works.
-    Change,
-}
-
-/// The note that a name means.
+/// The note that a name means. One that is only shown may lie in any project, if it is the only
+/// one of that name; one that is changed lies where the call works.
 pub(super) fn find(
     call: &Call<'_>,
     args: &Args,
@@ -72,9 +64,9 @@ pub(super) fn find(
         let project = named_project(call, &asked)?;
         let bare = bare(identifier);
         let own = bare.strip_prefix(&format!("{project}/"));
-        let found = match memory.resolve(Some(project.as_str()), identifier) {
+        let found = match memory.resolve(Some(project.as_str()), identifier, intent) {
             Err(missing @ EngineError::NotFound { .. }) => match own {
-                Some(own) => memory.resolve_in(&project, own)?.ok_or(missing)?,
+                Some(own) => memory.resolve_in(&project, own, intent)?.ok_or(missing)?,
                 None => return Err(missing.into()),
             },
             found => found?,
@@ -87,21 +79,21 @@ pub(super) fn find(
     let default = named_project(call, &call.settings.notes.default_project)?;
     let bare = bare(identifier);
     if bare.is_empty() || bare.contains("::") || identifier.trim().starts_with("memoranda://") {
-        return Ok(memory.resolve(None, identifier)?.place);
+        return Ok(memory.resolve(None, identifier, intent)?.place);
     }
     let mut found: Vec<Place> = Vec::new();
-    found.extend(memory.resolve_in(&default, bare)?.map(|found| found.place));
+    found.extend(memory.resolve_in(&default, bare, intent)?.map(|found| found.place));
     if let Some((first, rest)) = bare.split_once('/')
         && let Ok(project) = memory.store().project(first)
         && !rest.is_empty()
     {
-        found.extend(memory.resolve_in(&project.name, rest)?.map(|found| found.place));
+        found.extend(memory.resolve_in(&project.name, rest, intent)?.map(|found| found.place));
     }
     found.dedup();
     match (found.len(), intent) {
         (1, _) => Ok(found.remove(0)),
-        (0, Intent::Read) => Ok(memory.resolve(None, identifier)?.place),
-        (0, Intent::Change) => Err(match memory.resolve(None, identifier) {
+        (0, Intent::Read) => Ok(memory.resolve(None, identifier, intent)?.place),
+        (0, Intent::Change) => Err(match memory.resolve(None, identifier, intent) {
             Ok(elsewhere) => Failure::new(
                 "NOTE_NOT_FOUND",
                 format!(
@@ -113,13 +105,47 @@ pub(super) fn find(
             )
             .with("candidates", vec![elsewhere.place.to_string()]),
             Err(_) => {
-                let missing = memory.resolve(Some(default.as_str()), identifier).err();
+                let missing = memory.resolve(Some(default.as_str()), identifier, intent).err();
                 missing.map_or_else(|| Failure::new("NOTE_NOT_FOUND", "No such note."), Into::into)
             }
         }),
         _ => {
             Err(EngineError::Ambiguous { identifier: identifier.to_owned(), candidates: found }
                 .into())
+        }
+    }
+}
+
+/// The project and the rest of an address or pattern: `work/plans/*` names the project first,
+/// unless the call does.
+pub(super) fn addressed(
+    call: &Call<'_>,
+    args: &Args,
+    address: &str,
+) -> Result<(ProjectName, String), Failure> {
+    let project = project(call, args)?;
+    let named = asked(call, args)?.is_some();
+    if let Some((first, rest)) = address.trim_start_matches('/').split_once('/')
+        && !named
+        && !first.contains('*')
+        && first != project.as_str()
+        && let Ok(other) = call.memory.store().project(first)
+    {
+        return Ok((other.name, rest.to_owned()));
+    }
+    Ok((project, address.to_owned()))
+}
+
+/// Refuses a place where nothing that is written would be found again.
+pub(super) fn check_findable(call: &Call<'_>, place: &Place) -> Result<(), Failure> {
+    match call.memory.store().ignored_by(&place.project, &place.path)? {
+        None => Ok(()),
+        Some(rule) => {
+            let text = format!(
+                "{place} would be in no search and no list: {rule}. Nothing was written; choose \
+                 another name or folder, or change that rule."
+            );
+            Err(Failure::new("PATH_IGNORED", text))
         }
     }
 }
@@ -162,7 +188,10 @@ pub(super) fn conflict(
     found: ContentHash,
 ) -> Failure {
     let known = known_text(call, place, expected);
-    let now = call.memory.store().content(found).ok();
+    // What a person has just saved is in the file before it is in the history.
+    let on_disk = call.memory.read_at(place).ok().filter(|note| note.hash == found);
+    let now = on_disk.map(|note| note.bytes);
+    let now = now.or_else(|| call.memory.store().content(found).ok());
     let now = now.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     let mut text = format!(
         "{place} is not the version {} that you know; it is {} now. Nothing was changed. Read it \

@@ -1,18 +1,17 @@
 //! `search_notes`: notes, facts and relations by words, names, kinds and frontmatter.
 
-use jiff::Timestamp;
 use memoranda_core::note::permalink::slug;
 use memoranda_core::query::{MetaFilter, MetaTest, Query, meta_key};
 use memoranda_core::rank::RankOptions;
-use memoranda_core::tokens::estimate;
 use memoranda_core::words::words;
 use memoranda_engine::{
-    Browse, FileSummary, ListOrder, MIN_RELEVANCE, ObservationRow, Place, RelationRow,
-    SearchFilter, SearchRequest,
+    Browse, ListOrder, MIN_RELEVANCE, ObservationRow, Place, RelationRow, SearchFilter,
+    SearchRequest,
 };
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Failure, Form, run};
+use super::answer::{Answer, Failure, Form, count, run};
+use super::hit::{Hit, within};
 use super::scope;
 use crate::args::Args;
 use crate::prompts::quoted;
@@ -20,9 +19,10 @@ use crate::tool::{Call, ToolResult};
 
 /// How long a quotation is.
 const SNIPPET_CHARS: usize = 200;
-/// How many notes are looked through for facts and relations that fit: most often few are enough.
+/// How many notes are looked through for facts and relations that fit: first a few, then ever more.
 const LOOKED_THROUGH_FIRST: usize = 50;
-const LOOKED_THROUGH: usize = 500;
+const LOOKED_THROUGH_MORE: usize = 10;
+const LOOKED_THROUGH: usize = 500_000;
 
 pub(super) const TYPES: [&str; 6] = ["text", "title", "permalink", "vector", "semantic", "hybrid"];
 
@@ -42,24 +42,10 @@ pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
     run("search_notes", arguments, ALIASES, Form::Text, |args| search(call, args))
 }
 
-/// One thing that was found.
-struct Hit {
-    kind: &'static str,
-    place: Place,
-    title: String,
-    permalink: String,
-    updated: Timestamp,
-    score: f64,
-    /// What is shown of it.
-    content: String,
-    more: Value,
-}
-
 /// What was found, as far as it goes.
 struct Found {
     hits: Vec<Hit>,
     has_more: bool,
-    left_out: usize,
     partial: bool,
 }
 
@@ -77,6 +63,11 @@ struct Asked {
 }
 
 impl Asked {
+    /// How many come before the page.
+    fn offset(&self) -> usize {
+        (self.page - 1) * self.page_size
+    }
+
     /// Whether notes are found by their words, not by what they are called or are.
     fn is_by_words(&self) -> bool {
         !self.query.is_empty() && self.search_type != "title" && self.search_type != "permalink"
@@ -86,6 +77,11 @@ impl Asked {
 fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let asked = asked(call, args)?;
     let found = find(call, &asked)?;
+    let total = match (found.hits.len(), asked.page) {
+        (0, 2..) => count_before(call, &asked)?,
+        (shown, _) => asked.offset() + shown,
+    };
+    let (hits, left_out) = within(call.memory, found.hits, asked.max_tokens)?;
     let scope = match asked.filter.projects.as_slice() {
         [] => "all projects".to_owned(),
         [one] => format!("project {one}"),
@@ -94,13 +90,15 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let what =
         if asked.query.is_empty() { "filters".to_owned() } else { format!("{:?}", asked.query) };
     let mut text = format!("# Search results for {what} in {scope}, page {}\n", asked.page);
-    if found.hits.is_empty() {
+    if hits.is_empty() && total > 0 {
+        text.push_str(&format!("\nThere are no more than {}.\n", count(total, "result")));
+    } else if hits.is_empty() {
         text.push_str("\nNothing found.\n");
         if let Some(hint) = elsewhere(call, &asked)? {
             text.push_str(&hint);
         }
     }
-    for hit in &found.hits {
+    for (hit, _) in &hits {
         let kind = if hit.kind == "entity" { String::new() } else { format!(" ({})", hit.kind) };
         text.push_str(&format!(
             "\n### {}{kind}\npermalink: {} | project: {} | updated: {} | score: {:.3}\n{}",
@@ -112,10 +110,10 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
             quoted(&hit.content)
         ));
     }
-    if found.left_out > 0 {
+    if left_out > 0 {
         text.push_str(&format!(
-            "\n[{} results of this page left out by max_tokens; ask for a smaller page_size]\n",
-            found.left_out
+            "\n[{} of this page left out by max_tokens; ask for a smaller page_size]\n",
+            count(left_out, "result")
         ));
     }
     if found.has_more {
@@ -124,39 +122,20 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     if found.partial {
         text.push_str("\n[a word is very common: only the newest notes with it were compared]\n");
     }
-    let seen = (asked.page - 1) * asked.page_size + found.hits.len() + found.left_out;
     let structured = json!({
-        "results": found.hits.iter().map(item).collect::<Vec<_>>(),
+        "results": hits.into_iter().map(|(_, item)| item).collect::<Vec<_>>(),
         "project": match asked.filter.projects.as_slice() {
             [one] => Value::String(one.to_string()),
             _ => Value::Null,
         },
         "current_page": asked.page,
         "page_size": asked.page_size,
-        "total": seen,
+        "total": total,
         "total_is_exact": !found.has_more,
         "has_more": found.has_more,
-        "left_out": found.left_out,
+        "left_out": left_out,
     });
     Ok(Answer { text, structured })
-}
-
-fn item(hit: &Hit) -> Value {
-    let mut item = json!({
-        "title": hit.title,
-        "type": hit.kind,
-        "score": (hit.score * 1000.0).round() / 1000.0,
-        "permalink": hit.permalink,
-        "external_id": format!("{}/{}", hit.place.project, hit.permalink),
-        "project": hit.place.project.as_str(),
-        "file_path": hit.place.path.as_str(),
-        "content": hit.content,
-        "updated_at": hit.updated.to_string(),
-    });
-    if let (Value::Object(item), Value::Object(more)) = (&mut item, &hit.more) {
-        item.extend(more.clone());
-    }
-    item
 }
 
 fn asked(call: &Call<'_>, args: &Args) -> Result<Asked, Failure> {
@@ -169,6 +148,11 @@ fn asked(call: &Call<'_>, args: &Args) -> Result<Asked, Failure> {
     let all = args.flag("search_all_projects")?.unwrap_or(false);
     let projects = match (all, &call.settings.notes.only_project) {
         (true, None) => Vec::new(),
+        _ if search_type == "permalink" => {
+            let (project, address) = scope::addressed(call, args, &query)?;
+            query = address;
+            vec![project]
+        }
         _ => vec![scope::project(call, args)?],
     };
     let mut metadata = Vec::new();
@@ -264,38 +248,52 @@ fn meta_filter(args: &Args, key: &str, value: &Value) -> Result<MetaFilter, Fail
     Ok(MetaFilter { key: names, test })
 }
 
+/// What is on the page that is asked for.
 fn find(call: &Call<'_>, asked: &Asked) -> Result<Found, Failure> {
-    let offset = (asked.page - 1) * asked.page_size;
-    if asked.kinds == ["entity"] {
-        let mut found = notes(call, asked, asked.page_size, offset, asked.max_tokens)?;
-        if !asked.is_by_words() {
-            found.hits.iter_mut().for_each(|hit| hit.content = beginning(call, &hit.place));
-            (found.hits, found.left_out) = within(found.hits, asked.max_tokens);
+    let offset = asked.offset();
+    let mut found = match asked.kinds == ["entity"] {
+        true => notes(call, asked, asked.page_size, offset)?,
+        false => {
+            let mut found = parts(call, asked, offset + asked.page_size)?;
+            found.hits.drain(..offset.min(found.hits.len()));
+            found
         }
-        return Ok(found);
+    };
+    for hit in found.hits.iter_mut().filter(|hit| hit.content.is_empty()) {
+        hit.content = beginning(call, &hit.place);
     }
-    // Facts and relations are those of the notes that fit, in the order of the notes.
-    let mut most = LOOKED_THROUGH_FIRST;
+    Ok(found)
+}
+
+/// How much there is in all before the page that is asked for, which is empty.
+fn count_before(call: &Call<'_>, asked: &Asked) -> Result<usize, Failure> {
+    let found = match asked.kinds == ["entity"] {
+        true => notes(call, asked, asked.offset(), 0)?,
+        false => parts(call, asked, asked.offset())?,
+    };
+    Ok(found.hits.len())
+}
+
+/// The first facts and relations of the notes that fit, in the order of the notes.
+fn parts(call: &Call<'_>, asked: &Asked, most: usize) -> Result<Found, Failure> {
+    let mut looked_through = LOOKED_THROUGH_FIRST;
     loop {
-        let mut holders = notes(call, asked, most, 0, None)?;
+        let holders = notes(call, asked, looked_through, 0)?;
         let mut hits = Vec::new();
-        for holder in std::mem::take(&mut holders.hits) {
+        for holder in holders.hits {
             hits.extend(within_note(call, asked, holder)?);
-            if hits.len() > offset + asked.page_size {
+            if hits.len() > most {
                 break;
             }
         }
-        let has_more = hits.len() > offset + asked.page_size;
-        if !has_more && holders.has_more && most < LOOKED_THROUGH {
-            most = LOOKED_THROUGH;
-            continue;
+        let is_enough = hits.len() > most || looked_through >= LOOKED_THROUGH;
+        if is_enough || !holders.has_more {
+            let has_more = hits.len() > most || holders.has_more;
+            hits.truncate(most);
+            return Ok(Found { hits, has_more, partial: holders.partial });
         }
-        let mut shown: Vec<Hit> = hits.into_iter().skip(offset).take(asked.page_size).collect();
-        for hit in shown.iter_mut().filter(|hit| hit.content.is_empty()) {
-            hit.content = beginning(call, &hit.place);
-        }
-        let (hits, left_out) = within(shown, asked.max_tokens);
-        return Ok(Found { hits, has_more, left_out, partial: holders.partial });
+        // Most often few notes are enough; it is not worth it to keep what was found.
+        looked_through *= LOOKED_THROUGH_MORE;
     }
 }
 
@@ -304,14 +302,15 @@ fn within_note(call: &Call<'_>, asked: &Asked, holder: Hit) -> Result<Vec<Hit>, 
     let store = call.memory.store();
     let file = store.file(&holder.place.project, &holder.place.path)?;
     let Some(file) = file else { return Ok(Vec::new()) };
-    let query = Query::parse(&asked.query);
+    // A name says which notes are meant, not what they hold.
+    let query = if asked.is_by_words() { Query::parse(&asked.query) } else { Query::default() };
     let sought: Vec<String> = query.wanted().flat_map(|term| term.words.clone()).collect();
     let wants = |kind: &str| asked.kinds.iter().any(|asked| asked == kind);
     let mut hits = Vec::new();
     if wants("observation") {
         let facts = store.observations(file.id)?.into_iter();
         let facts = facts.filter(|fact| fact.is_current && fits_fact(fact, asked, &sought));
-        hits.extend(facts.map(|fact| observation(&file, fact, holder.score)));
+        hits.extend(facts.map(|fact| Hit::fact(&file, fact, holder.score)));
     }
     if wants("relation") {
         let fits = |relation: &RelationRow| {
@@ -319,7 +318,7 @@ fn within_note(call: &Call<'_>, asked: &Asked, holder: Hit) -> Result<Vec<Hit>, 
             sought.is_empty() || holds_any(&said, &sought) || holds_any(&file.title, &sought)
         };
         for link in store.relations_from(file.id)?.into_iter().filter(fits) {
-            hits.push(relation(call, &file, &link, holder.score)?);
+            hits.push(Hit::relation(call.memory, &file, &link, holder.score)?);
         }
     }
     if wants("entity") {
@@ -328,27 +327,10 @@ fn within_note(call: &Call<'_>, asked: &Asked, holder: Hit) -> Result<Vec<Hit>, 
     Ok(hits)
 }
 
-/// As many as the budget has room for, but at least one.
-fn within(hits: Vec<Hit>, max_tokens: Option<usize>) -> (Vec<Hit>, usize) {
-    let Some(most) = max_tokens else { return (hits, 0) };
-    let total = hits.len();
-    let mut tokens = 0;
-    let mut kept = Vec::new();
-    for hit in hits {
-        tokens += estimate(&hit.content) + estimate(&hit.title) + estimate(&hit.permalink);
-        if tokens > most && !kept.is_empty() {
-            break;
-        }
-        kept.push(hit);
-    }
-    let left_out = total - kept.len();
-    (kept, left_out)
-}
-
 fn fits_fact(fact: &ObservationRow, asked: &Asked, sought: &[String]) -> bool {
     let category = fact.category.as_deref().unwrap_or("note");
     let categories = &asked.filter.categories;
-    (categories.is_empty() || categories.iter().any(|wanted| wanted.eq_ignore_ascii_case(category)))
+    (categories.is_empty() || categories.iter().any(|wanted| wanted == category))
         && (sought.is_empty() || holds_any(&fact.text, sought) || holds_any(category, sought))
 }
 
@@ -359,67 +341,14 @@ fn holds_any(text: &str, sought: &[String]) -> bool {
         .any(|word| sought.iter().any(|wanted| word.text.starts_with(&wanted.to_lowercase())))
 }
 
-fn observation(file: &FileSummary, fact: ObservationRow, score: f64) -> Hit {
-    let category = fact.category.unwrap_or_else(|| "note".into());
-    let name: String = slug(&fact.text).chars().take(200).collect();
-    Hit {
-        kind: "observation",
-        place: Place { project: file.project.clone(), path: file.path.clone() },
-        title: file.title.clone(),
-        permalink: format!("{}/observations/{}/{name}", file.permalink, slug(&category)),
-        updated: file.updated,
-        score,
-        content: format!("[{category}] {}", fact.text),
-        more: json!({
-            "entity": file.permalink,
-            "category": category,
-            "observation_id": fact.id,
-            "line": fact.line,
-        }),
-    }
-}
-
-fn relation(
-    call: &Call<'_>,
-    file: &FileSummary,
-    link: &RelationRow,
-    score: f64,
-) -> Result<Hit, Failure> {
-    let target = link.target_file.map(|id| call.memory.store().node(id)).transpose()?.flatten();
-    let to = target.map(|node| node.permalink);
-    let name = to.clone().unwrap_or_else(|| slug(&link.target));
-    Ok(Hit {
-        kind: "relation",
-        place: Place { project: file.project.clone(), path: file.path.clone() },
-        title: file.title.clone(),
-        permalink: format!("{}/{}/{name}", file.permalink, slug(&link.relation_type)),
-        updated: file.updated,
-        score,
-        content: format!("{} {} [[{}]]", file.title, link.relation_type, link.target),
-        more: json!({
-            "entity": file.permalink,
-            "relation_type": link.relation_type,
-            "from_entity": file.permalink,
-            "to_entity": to,
-        }),
-    })
-}
-
 /// Notes: by their words if words are asked for, else by what they are called and what they are.
-fn notes(
-    call: &Call<'_>,
-    asked: &Asked,
-    limit: usize,
-    offset: usize,
-    max_tokens: Option<usize>,
-) -> Result<Found, Failure> {
+fn notes(call: &Call<'_>, asked: &Asked, limit: usize, offset: usize) -> Result<Found, Failure> {
     if asked.is_by_words() {
         let request = SearchRequest {
             text: asked.query.clone(),
             filter: asked.filter.clone(),
             limit,
             offset,
-            max_tokens,
             snippet_chars: SNIPPET_CHARS,
             min_relevance: asked.min_relevance,
             options: match asked.search_type.as_str() {
@@ -445,12 +374,7 @@ fn notes(
             score: result.score,
             content: result.snippet.text,
         });
-        return Ok(Found {
-            hits: hits.collect(),
-            has_more: page.has_more,
-            left_out: page.left_out,
-            partial: page.partial,
-        });
+        return Ok(Found { hits: hits.collect(), has_more: page.has_more, partial: page.partial });
     }
     let is_title = asked.search_type == "title";
     let title: Vec<String> = match is_title {
@@ -480,7 +404,7 @@ fn notes(
         // Only of those that are shown.
         content: String::new(),
     });
-    Ok(Found { hits: hits.collect(), has_more, left_out: 0, partial: false })
+    Ok(Found { hits: hits.collect(), has_more, partial: false })
 }
 
 /// How a note begins, after its frontmatter and heading.

@@ -85,8 +85,14 @@ pub(super) fn write_note() -> Value {
     )
 }
 
+fn start() -> [(&'static str, Value); 2] {
+    let line = number(1, "First line to show");
+    [("start_line", line), ("start_column", number(1, "First character of that line"))]
+}
+
 pub(super) fn read_note() -> Value {
     let [page, page_size] = paging();
+    let [line, column] = start();
     input(
         1,
         &[
@@ -95,7 +101,8 @@ pub(super) fn read_note() -> Value {
             page,
             page_size,
             ("include_frontmatter", flag("Frontmatter in `content` too")),
-            ("start_line", number(1, "First line to show")),
+            line,
+            column,
             tokens(),
             as_of(),
         ],
@@ -104,8 +111,8 @@ pub(super) fn read_note() -> Value {
 
 pub(super) fn view_note() -> Value {
     let [page, page_size] = paging();
-    let line = ("start_line", number(1, "First line to show"));
-    input(1, &[identifier(), project(), page, page_size, line, tokens(), as_of()])
+    let [line, column] = start();
+    input(1, &[identifier(), project(), page, page_size, line, column, tokens(), as_of()])
 }
 
 pub(super) fn edit_note() -> Value {
@@ -234,6 +241,7 @@ pub(super) fn canvas() -> Value {
             ("title", text("File name")),
             ("directory", text("Folder")),
             project(),
+            checksum(),
         ],
     )
 }

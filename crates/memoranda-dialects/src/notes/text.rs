@@ -18,26 +18,48 @@ pub(super) struct Wanted<'a> {
     pub(super) metadata: Option<&'a Map<String, Value>>,
 }
 
+const FENCE: &str = "---";
 /// Keys that `metadata` cannot set: they have parameters of their own.
 const OWN_KEYS: [&str; 3] = ["title", "type", "permalink"];
 
-/// The text of a new note. Frontmatter within the content is kept; its title gives way.
+/// A caller's text without what no note should hold: a byte-order mark, NUL characters.
+pub(super) fn cleaned(content: &str) -> String {
+    content.trim_start_matches('\u{feff}').replace('\0', "")
+}
+
+/// The text of a new note. Frontmatter within the content is kept below title, type and permalink;
+/// its title gives way. What only looks like frontmatter is text.
 pub(super) fn compose(wanted: &Wanted<'_>, permalink: &str) -> Result<String, EditError> {
-    let mut text = wanted.content.to_owned();
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
+    let mut rest = wanted.content.to_owned();
+    if !rest.is_empty() && !rest.ends_with('\n') {
+        rest.push('\n');
     }
-    let stated = note::parse(&text).frontmatter;
-    let mut keys = vec![("title", MetaValue::Text(wanted.title.to_owned()))];
-    if stated.text("type").is_none() {
-        keys.push(("type", MetaValue::Text(wanted.note_type.unwrap_or("note").to_owned())));
+    let stated = note::parse(&rest).frontmatter;
+    let kind = stated.text("type");
+    let kind = kind.as_deref().or(wanted.note_type).unwrap_or("note");
+    let mut head = String::new();
+    for (key, value) in OWN_KEYS.into_iter().zip([wanted.title, kind, permalink]) {
+        let value = MetaValue::Text(value.to_owned());
+        head = apply(&head, &Edit::SetKey { key: key.to_owned(), value })?;
+        if stated.span.is_some() {
+            rest = apply(&rest, &Edit::RemoveKey { key: key.to_owned() })?;
+        }
     }
-    if stated.text("permalink").as_deref() != Some(permalink) {
-        keys.push(("permalink", MetaValue::Text(permalink.to_owned())));
+    if rest.contains("\r\n") {
+        head = head.replace('\n', "\r\n");
     }
-    for (key, value) in keys {
-        text = apply(&text, &Edit::SetKey { key: key.to_owned(), value })?;
-    }
+    // Where the caller's keys begin, the new block ends.
+    let kept = note::parse(&rest).frontmatter.span.and_then(|span| {
+        let (first, keys) = rest.get(span.start..)?.split_once('\n')?;
+        (first.trim_end() == FENCE).then_some(keys)
+    });
+    let text = match kept {
+        Some(keys) => {
+            let open = head.trim_end().strip_suffix(FENCE).unwrap_or(&head);
+            format!("{open}{keys}")
+        }
+        None => format!("{head}{rest}"),
+    };
     described(&text, wanted)
 }
 
@@ -88,30 +110,12 @@ fn described(text: &str, wanted: &Wanted<'_>) -> Result<String, EditError> {
     }
     for (key, value) in wanted.metadata.into_iter().flatten() {
         let is_tags = key == "tags" && wanted.tags.is_some();
-        if OWN_KEYS.contains(&key.as_str()) || is_tags || value.is_null() {
+        if OWN_KEYS.contains(&key.as_str()) || is_tags {
             continue;
         }
         text = apply(&text, &Edit::SetKey { key: key.clone(), value: meta(value) })?;
-        text = bare(text, key, value);
     }
     Ok(text)
-}
-
-/// A number or a truth value without the quotes that would make a text of it.
-pub(super) fn bare(text: String, key: &str, value: &Value) -> String {
-    if !value.is_number() && !value.is_boolean() {
-        return text;
-    }
-    let quoted = format!("\n{key}: \"{value}\"");
-    let head = note::parse(&text).frontmatter.span.map_or(0, |span| span.end);
-    match text.get(..head).and_then(|head| head.find(&quoted)) {
-        None => text,
-        Some(at) => {
-            let mut bare = text;
-            bare.replace_range(at..at + quoted.len(), &format!("\n{key}: {value}"));
-            bare
-        }
-    }
 }
 
 /// The edits that `metadata` asks for; keys with parameters of their own are passed over.
@@ -119,7 +123,10 @@ pub(super) fn metadata_edits(metadata: &Map<String, Value>) -> Result<Vec<Edit>,
     let mut edits = Vec::new();
     for (key, value) in metadata.iter().filter(|(key, _)| !OWN_KEYS.contains(&key.as_str())) {
         if value.is_null() {
-            let text = format!("`metadata` cannot remove {key:?}: null is no value.");
+            let text = format!(
+                "`metadata` gives no value for {key:?}: null is none, and removes nothing. Leave \
+                 the key out."
+            );
             return Err(Failure::new("INVALID_ARGUMENTS", text));
         }
         edits.push(Edit::SetKey { key: key.clone(), value: meta(value) });
@@ -130,9 +137,9 @@ pub(super) fn metadata_edits(metadata: &Map<String, Value>) -> Result<Vec<Edit>,
 /// A JSON value as frontmatter.
 fn meta(value: &Value) -> MetaValue {
     match value {
-        Value::Null => MetaValue::Text(String::new()),
+        Value::Null => MetaValue::Plain("null".to_owned()),
         Value::String(text) => MetaValue::Text(text.clone()),
-        Value::Bool(_) | Value::Number(_) => MetaValue::Text(value.to_string()),
+        Value::Bool(_) | Value::Number(_) => MetaValue::Plain(value.to_string()),
         Value::Array(items) => MetaValue::List(items.iter().map(meta).collect()),
         Value::Object(entries) => {
             MetaValue::Map(entries.iter().map(|(key, value)| (key.clone(), meta(value))).collect())
@@ -143,7 +150,7 @@ fn meta(value: &Value) -> MetaValue {
 /// Frontmatter as a JSON value.
 pub(super) fn json_of(value: &MetaValue) -> Value {
     match value {
-        MetaValue::Text(text) => Value::String(text.clone()),
+        MetaValue::Text(text) | MetaValue::Plain(text) => Value::String(text.clone()),
         MetaValue::List(items) => items.iter().map(json_of).collect(),
         MetaValue::Map(entries) => {
             Value::Object(entries.iter().map(|(key, v)| (key.clone(), json_of(v))).collect())
@@ -166,13 +173,14 @@ pub(super) fn title_follows(before: &str, after: String) -> Result<String, EditE
     apply(&after, &Edit::SetKey { key: "title".to_owned(), value: MetaValue::Text(is) })
 }
 
-/// Looks for secrets in what is to be written, and does with them what the person wants. Gives
-/// the text, and what the caller should know.
+/// Looks for secrets that a change brings into a text, and does with them what the person wants.
+/// Gives the text, and what the caller should know.
 pub(super) fn screened(
     policy: SecretPolicy,
+    before: &str,
     text: String,
 ) -> Result<(String, Option<String>), Failure> {
-    let secrets = screen::secrets(&text);
+    let secrets = screen::brought(before, &text);
     if secrets.is_empty() {
         return Ok((text, None));
     }
@@ -185,7 +193,7 @@ pub(super) fn screened(
         }
         SecretPolicy::Redact => {
             let warning = format!("Replaced what looked like a secret: {kinds}.");
-            Ok((screen::redact(&text), Some(warning)))
+            Ok((screen::redact_these(&text, &secrets), Some(warning)))
         }
         SecretPolicy::Warn => {
             let warning = format!(

@@ -1,6 +1,7 @@
 //! `write_note`: a note whole, new or over an old one.
 
 use memoranda_core::change::{Action, Expect};
+use memoranda_core::graph::alias_key;
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note;
 use memoranda_core::note::permalink::{clean_directory, file_name_of_title, permalink_of, slug};
@@ -9,9 +10,10 @@ use memoranda_engine::{Desk, EngineError, Place, ReviseOutcome, Step, hash};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Expected, Failure, Form, run};
+use super::read::without_source;
 use super::receipt::{Receipt, add_similar};
 use super::scope;
-use super::text::{Wanted, compose, compose_over, screened};
+use super::text::{Wanted, cleaned, compose, compose_over, screened};
 use crate::args::Args;
 use crate::memory::path::leads_up;
 use crate::settings::CreateMode;
@@ -31,7 +33,8 @@ fn write(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     }
     let directory = args.optional_text("directory")?.unwrap_or_default();
     let project = scope::project(call, args)?;
-    let (content, warning) = screened(call.settings.secrets, args.text("content")?)?;
+    let content = cleaned(without_source(&args.text("content")?));
+    let (content, warning) = screened(call.settings.secrets, "", content)?;
     let path = note_path(&directory, &title)?;
     let tags = args.texts("tags")?;
     let metadata = args.object("metadata")?;
@@ -101,6 +104,7 @@ pub(super) fn save(
     overwrite: CreateMode,
     expected: Option<&Expected>,
 ) -> Result<Saved, Failure> {
+    scope::check_findable(call, place)?;
     let mut text = String::new();
     let mut replaced = None;
     let mut stale = None;
@@ -109,7 +113,7 @@ pub(super) fn save(
         (at, replaced, stale) = (place.clone(), None, None);
         let mut old = desk.text(place)?;
         if old.is_none()
-            && let Some(twin) = twin(desk, place)?
+            && let Some(twin) = twin(desk, place, wanted.title)?
         {
             old = desk.text(&twin)?;
             at = twin;
@@ -156,16 +160,22 @@ fn refused(place: &Place, error: memoranda_core::note::edit::EditError) -> Failu
     EngineError::Edit { place: place.clone(), error }.into()
 }
 
-/// The note in the same folder whose file name says the same in another spelling, such as
-/// `my-note.md` for `My Note`.
-fn twin(desk: &Desk<'_>, place: &Place) -> Result<Option<Place>, Failure> {
-    let named = desk.named(&place.project, place.path.stem())?;
-    let same = |other: &Place| {
-        other.path.parent() == place.path.parent()
-            && other.path.extension() == place.path.extension()
-            && slug(other.path.stem()) == slug(place.path.stem())
-    };
-    Ok(named.into_iter().find(same))
+/// The note in the same folder that is this one in another spelling: `my-note.md` for `My Note`,
+/// or a file that was named after the same title in another way. `C++` is no spelling of `C#`.
+fn twin(desk: &Desk<'_>, place: &Place, title: &str) -> Result<Option<Place>, Failure> {
+    let spelling = alias_key(place.path.stem());
+    for other in desk.named(&place.project, place.path.stem())? {
+        let is_beside = other.path.parent() == place.path.parent()
+            && other.path.extension() == place.path.extension();
+        let is_same = || -> Result<bool, Failure> {
+            let titled = desk.summary(&other)?.is_some_and(|note| note.title == title);
+            Ok(titled && slug(other.path.stem()) == slug(place.path.stem()))
+        };
+        if is_beside && (alias_key(other.path.stem()) == spelling || is_same()?) {
+            return Ok(Some(other));
+        }
+    }
+    Ok(None)
 }
 
 /// A permalink that no other note has: with a number behind it, if need be.

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use memoranda_engine::{EngineError, Memory, Repository, clock};
+use memoranda_engine::{EngineError, Memory, Repository};
 
-use super::context::{Files, MEMORIES, Rules};
+use super::context::MEMORIES;
 use super::record::Record;
 use super::refusal::{RecordError, Result};
 use super::reminder;
+use super::rules::{Files, Rules};
 use super::scope::{Reach, Scope};
 use super::shelf;
 use crate::settings::RecordSettings;
@@ -38,11 +39,11 @@ pub fn brief(
 ) -> Result<Option<String>> {
     let reach = Reach::new(request.folder.and_then(Scope::of_folder));
     let mut parts: Vec<String> = Vec::new();
-    let rules = Rules::read(memory, &reach, &Files::any())?;
-    let (text, next) = rules.said(0, request.max_chars * 3 / 4);
-    if !text.is_empty() {
-        let mut part = format!("Rules that this person has set:\n{text}");
-        if let Some(next) = next {
+    let rules = Rules::read(memory, &reach, &Files::any(), &settings.now())?;
+    let page = rules.page(0, request.max_chars * 3 / 4);
+    if !page.rules.is_empty() {
+        let mut part = format!("Rules that this person has set:\n{}", page.text);
+        if let Some(next) = page.next {
             let more = rules.count() - next;
             part.push_str(&format!("[{more} more rules: get_rules {{\"offset\": {next}}}]\n"));
         }
@@ -53,15 +54,17 @@ pub fn brief(
         let lines: Vec<String> = due.iter().map(|one| format!("- {}\n", one.said_due())).collect();
         parts.push(format!("## Due Reminders\n{}", lines.concat()));
     }
+    let is_active = shelf::is_active_at(settings.now());
     let found = match request.query.filter(|query| !query.trim().is_empty()) {
-        Some(query) => match shelf::search(memory, &reach, &MEMORIES, query, RELEVANT) {
-            Err(RecordError::Engine(EngineError::Invalid(_))) => Vec::new(),
-            other => other?,
-        },
+        Some(query) => {
+            match shelf::search(memory, &reach, &MEMORIES, query, RELEVANT, &is_active) {
+                Err(RecordError::Engine(EngineError::Invalid(_))) => Vec::new(),
+                other => other?.0,
+            }
+        }
         None => Vec::new(),
     };
     parts.extend(told("Relevant Memories", &found));
-    let is_active = shelf::is_active_at(clock::now());
     let (recent, _) = shelf::newest(memory, &reach, &MEMORIES, RECENT, &|record| {
         is_active(record) && !found.iter().any(|known| known.id == record.id)
     })?;

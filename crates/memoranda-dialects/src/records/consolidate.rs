@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use memoranda_core::note::MetaValue;
 use memoranda_core::words::words;
-use memoranda_engine::{ReviseOutcome, Step, clock};
+use memoranda_engine::{ReviseOutcome, Step};
 use serde_json::json;
 
 use super::keep;
@@ -36,14 +36,16 @@ pub(super) fn consolidate(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
         Scope::Global => include_global || global_only,
         Scope::Project(_) => !global_only,
     });
-    let now = clock::now();
-    let (mut input, mut groups) = (0, Vec::new());
+    let now = call.settings.records.now();
+    let (mut input, mut groups, mut disputes) = (0, Vec::new(), Vec::new());
     for scope in &scopes {
         for kind in &kinds {
             let mut records = shelf::all_of(call.memory, scope, *kind)?;
-            records.retain(|record| record.is_active(now));
+            records.retain(|record| record.is_active(&now));
             input += records.len();
-            groups.extend(group(records));
+            let sorted = Sorted::new(records);
+            groups.extend(sorted.groups);
+            disputes.extend(sorted.disputes);
         }
     }
     let superseded: Vec<(&Record, &str)> = groups
@@ -54,7 +56,7 @@ pub(super) fn consolidate(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
         true => None,
         false => Some(supersede(call, &superseded)?),
     };
-    let conflicts = groups.iter().filter(|group| group.conflict).count();
+    let conflicts = groups.iter().filter(|group| group.conflict).count() + disputes.len();
     let ids = |records: &mut dyn Iterator<Item = &str>| records.collect::<Vec<_>>().join(",");
     let winners = ids(&mut groups.iter().map(|group| group.winner.id.as_str()));
     let superseded_ids = ids(&mut superseded.iter().map(|(old, _)| old.id.as_str()));
@@ -75,6 +77,15 @@ pub(super) fn consolidate(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     if groups.len() > SHOWN {
         text.push_str(&format!("\n[{} more groups]", groups.len() - SHOWN));
     }
+    for (new, old) in disputes.iter().take(SHOWN) {
+        text.push_str(&format!("\nCONFLICT, left as it is: {}", new.line(120)));
+        text.push_str(&format!("\n  against {}: {}", old.id, one_line(&old.content, 120)));
+    }
+    if !disputes.is_empty() {
+        text.push_str(
+            "\n[the same words in another order: edit_memory or forget_memory one of each]",
+        );
+    }
     let names: Vec<&str> = scopes.iter().map(Scope::name).collect();
     text.push_str(&format!("\nScope: {}", names.join(" and ")));
     let structured = json!({
@@ -86,6 +97,7 @@ pub(super) fn consolidate(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
         "conflicts": conflicts,
         "winners": groups.iter().map(|group| &group.winner.id).collect::<Vec<_>>(),
         "superseded_ids": superseded.iter().map(|(old, _)| &old.id).collect::<Vec<_>>(),
+        "disputed": disputes.iter().map(|(new, old)| [&new.id, &old.id]).collect::<Vec<_>>(),
     });
     Ok(ToolResult::ok(text, structured))
 }
@@ -122,59 +134,80 @@ struct Group {
     conflict: bool,
 }
 
+/// Records, sorted out: what says the same, and what may say the opposite.
+#[derive(Default)]
+struct Sorted {
+    groups: Vec<Group>,
+    /// The newer first. They stay: only a person knows which one holds.
+    disputes: Vec<(Record, Record)>,
+}
+
+impl Sorted {
+    /// Puts together what says the same, the newest first.
+    fn new(mut records: Vec<Record>) -> Self {
+        records.sort_by(Record::newest_first);
+        let compared: Vec<Compared> = records.into_iter().map(Compared::new).collect();
+        let mut holders: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (n, one) in compared.iter().enumerate() {
+            for word in one.distinct().into_iter().chain(one.subject.as_deref()) {
+                holders.entry(word).or_default().push(n);
+            }
+        }
+        let mut taken = vec![false; compared.len()];
+        let mut sorted = Self::default();
+        for (n, winner) in compared.iter().enumerate() {
+            if taken.get(n).copied().unwrap_or(true) {
+                continue;
+            }
+            let mut near: BTreeSet<usize> = BTreeSet::new();
+            for word in winner.distinct().into_iter().chain(winner.subject.as_deref()) {
+                let rare = holders.get(word).filter(|holders| holders.len() <= COMMON);
+                near.extend(rare.into_iter().flatten().filter(|other| **other > n));
+            }
+            let (mut older, mut conflict) = (Vec::new(), false);
+            for other in near {
+                let (Some(old), Some(is_taken)) = (compared.get(other), taken.get_mut(other))
+                else {
+                    continue;
+                };
+                match winner.compare(old).filter(|_| !*is_taken) {
+                    None => continue,
+                    Some(Difference::Order) => {
+                        sorted.disputes.push((winner.record.clone(), old.record.clone()));
+                        continue;
+                    }
+                    Some(Difference::Wording) => {}
+                    Some(Difference::Changed) => conflict = true,
+                }
+                *is_taken = true;
+                older.push(old.record.clone());
+            }
+            if !older.is_empty() {
+                sorted.groups.push(Group { winner: winner.record.clone(), older, conflict });
+            }
+        }
+        sorted
+    }
+}
+
+/// How a record differs from a newer one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Difference {
+    /// In words only: the newer one takes its place.
+    Wording,
+    /// It says something else about the same subject: the newer one takes its place.
+    Changed,
+    /// Nearly the same words in another order, as "use a, not b" and "use b, not a": both stay.
+    Order,
+}
+
 /// What a record is compared by.
 struct Compared {
     record: Record,
-    words: BTreeSet<String>,
+    /// Its words, in order.
+    words: Vec<String>,
     /// `API rate limit` of `API rate limit: 100 per minute`.
     subject: Option<String>,
-}
-
-/// Puts together what says the same, the newest first.
-fn group(mut records: Vec<Record>) -> Vec<Group> {
-    records.sort_by(Record::newest_first);
-    let compared: Vec<Compared> = records.into_iter().map(Compared::new).collect();
-    let mut holders: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (n, one) in compared.iter().enumerate() {
-        for word in one.words.iter().map(String::as_str).chain(one.subject.as_deref()) {
-            holders.entry(word).or_default().push(n);
-        }
-    }
-    let mut taken = vec![false; compared.len()];
-    let mut groups = Vec::new();
-    for (n, winner) in compared.iter().enumerate() {
-        if taken.get(n).copied().unwrap_or(true) {
-            continue;
-        }
-        let mut near: BTreeSet<usize> = BTreeSet::new();
-        for word in winner.words.iter().map(String::as_str).chain(winner.subject.as_deref()) {
-            let rare = holders.get(word).filter(|holders| holders.len() <= COMMON);
-            near.extend(rare.into_iter().flatten().filter(|other| **other > n));
-        }
-        let (mut older, mut conflict) = (Vec::new(), false);
-        for other in near {
-            let (Some(old), Some(is_taken)) = (compared.get(other), taken.get_mut(other)) else {
-                continue;
-            };
-            let Some(difference) = winner.compare(old).filter(|_| !*is_taken) else { continue };
-            *is_taken = true;
-            conflict |= difference == Difference::Changed;
-            older.push(old.record.clone());
-        }
-        if !older.is_empty() {
-            groups.push(Group { winner: winner.record.clone(), older, conflict });
-        }
-    }
-    groups
-}
-
-/// How a record differs from a newer one that takes its place.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Difference {
-    /// In words only.
-    Wording,
-    /// It says something else about the same subject.
-    Changed,
 }
 
 impl Compared {
@@ -191,7 +224,11 @@ impl Compared {
         }
     }
 
-    /// Whether an older record says the same as this one; `None` if it stands for itself.
+    fn distinct(&self) -> BTreeSet<&str> {
+        self.words.iter().map(String::as_str).collect()
+    }
+
+    /// How an older record differs from this one; `None` if it stands for itself.
     fn compare(&self, old: &Self) -> Option<Difference> {
         if self.record.paths != old.record.paths {
             return None;
@@ -199,18 +236,65 @@ impl Compared {
         if self.words == old.words {
             return Some(Difference::Wording);
         }
-        if self.subject.is_some() && self.subject == old.subject {
-            return Some(Difference::Changed);
-        }
-        let shared = self.words.intersection(&old.words).count() as f64;
-        let all = self.words.union(&old.words).count() as f64;
-        let tells = |word: &String| {
-            word.contains(|c: char| c.is_ascii_digit())
-                || matches!(word.as_str(), "not" | "no" | "never" | "don" | "without" | "instead")
-        };
-        let differ = self.words.symmetric_difference(&old.words).any(tells);
-        (shared >= SAME * all && !differ).then_some(Difference::Wording)
+        self.compare_words(old).or_else(|| {
+            (self.subject.is_some() && self.subject == old.subject).then_some(Difference::Changed)
+        })
     }
+
+    fn compare_words(&self, old: &Self) -> Option<Difference> {
+        let (own, others) = (self.distinct(), old.distinct());
+        let shared = own.intersection(&others).count() as f64;
+        let all = own.union(&others).count() as f64;
+        // One word in the place of another is another statement, and so is a word that turns it.
+        let is_replaced =
+            own.difference(&others).next().is_some() && others.difference(&own).next().is_some();
+        let (counts, old_counts) = (counted(&self.words), counted(&old.words));
+        let is_turned = own.union(&others).any(|word| {
+            let tells = word.contains(|c: char| c.is_ascii_digit())
+                || matches!(*word, "not" | "no" | "never" | "don" | "without" | "instead");
+            tells && counts.get(word) != old_counts.get(word)
+        });
+        if shared < SAME * all || is_replaced || is_turned {
+            return None;
+        }
+        let common: usize =
+            counts.iter().map(|(word, n)| *n.min(old_counts.get(word).unwrap_or(&0))).sum();
+        let in_order = longest_common(&self.words, &old.words);
+        match in_order {
+            Some(in_order) if in_order == common => Some(Difference::Wording),
+            Some(_) => Some(Difference::Order),
+            // Too long to be sure.
+            None => None,
+        }
+    }
+}
+
+fn counted(words: &[String]) -> HashMap<&str, usize> {
+    let mut counts = HashMap::new();
+    for word in words {
+        *counts.entry(word.as_str()).or_insert(0) += 1;
+    }
+    counts
+}
+
+/// How many words two texts share in the same order; `None` if that takes too long to find out.
+fn longest_common(one: &[String], two: &[String]) -> Option<usize> {
+    const MOST: usize = 4_000_000;
+    if one.len().saturating_mul(two.len()) > MOST {
+        return None;
+    }
+    let mut row = vec![0_usize; two.len() + 1];
+    for a in one {
+        let mut diagonal = 0;
+        for (n, b) in two.iter().enumerate() {
+            let left = row.get(n).copied().unwrap_or(0);
+            let Some(cell) = row.get_mut(n + 1) else { continue };
+            let above = *cell;
+            *cell = if a == b { diagonal + 1 } else { above.max(left) };
+            diagonal = above;
+        }
+    }
+    row.last().copied()
 }
 
 #[cfg(test)]
@@ -224,7 +308,7 @@ mod tests {
         let mut late = record("b", "Rate limit: 200", 9);
         late.created += std::time::Duration::from_millis(1);
         for records in [vec![early.clone(), late.clone()], vec![late, early]] {
-            assert_eq!(group(records)[0].winner.id, "b");
+            assert_eq!(Sorted::new(records).groups[0].winner.id, "b");
         }
     }
 
@@ -259,6 +343,18 @@ mod tests {
             ("The API allows 100 requests", "The API allows 200 requests", None),
             ("Use npm in this repository", "Never use npm in this repository", None),
             ("Production runs PostgreSQL", "Staging runs on SQLite", None),
+            ("Use pnpm, not npm", "Use npm, not pnpm", Some(Difference::Order)),
+            ("Tools: use pnpm, not npm", "Tools: use npm, not pnpm", Some(Difference::Order)),
+            (
+                "In every package of this repository, and in the tools, use pnpm and not npm",
+                "In every package of this repository, and in the tools, use npm and not pnpm",
+                Some(Difference::Order),
+            ),
+            (
+                "All the services of the shop are written in Rust by the payments team",
+                "All the services of the shop are written in Python by the payments team",
+                None,
+            ),
             (
                 "The billing service is owned by the payments team in Berlin",
                 "The billing service is owned by the payments team Berlin",
@@ -268,9 +364,12 @@ mod tests {
             let (old_one, new_one) =
                 (Compared::new(record("a", old, 1)), Compared::new(record("b", new, 2)));
             assert_eq!(new_one.compare(&old_one), expected, "{old} / {new}");
-            let groups = group(vec![record("a", old, 1), record("b", new, 2)]);
-            assert_eq!(groups.len(), usize::from(expected.is_some()), "{old} / {new}");
-            assert!(groups.iter().all(|group| group.winner.id == "b"), "the newest stays");
+            let sorted = Sorted::new(vec![record("a", old, 1), record("b", new, 2)]);
+            let is_order = expected == Some(Difference::Order);
+            let is_merged = expected.is_some() && !is_order;
+            assert_eq!(sorted.groups.len(), usize::from(is_merged), "{old} / {new}");
+            assert_eq!(sorted.disputes.len(), usize::from(is_order), "{old} / {new}");
+            assert!(sorted.groups.iter().all(|group| group.winner.id == "b"), "the newest stays");
         }
     }
 }

@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
-    Memory, Place, RestoreOutcome, ReviseOutcome, Step, UndoOutcome, Vacuum, VacuumWhat, clock,
+    Memory, Place, RestoreOutcome, ReviseOutcome, Step, Vacuum, VacuumWhat, clock,
 };
 use serde_json::json;
 
@@ -21,9 +21,17 @@ const SHOWN: usize = 100;
 /// `forget_memory`.
 pub(super) fn forget(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     let id = args.text("id")?;
-    let record = shelf::find(call.memory, &id)?;
+    let id = id.trim();
+    let gone = || {
+        let hint = shelf::missing_hint(call.memory, id);
+        RecordError::new(format!("Memory {id} not found or already forgotten. {hint}"))
+    };
+    if shelf::named(call.memory, id)?.is_empty() {
+        return Err(gone());
+    }
+    let record = shelf::find(call.memory, id)?;
     let Some(commit) = remove(call, std::slice::from_ref(&record))? else {
-        return Err(RecordError::new(format!("Memory {id} not found or already forgotten.")));
+        return Err(gone());
     };
     let text = format!(
         "Forgot memory {} ({}: {})\nrestore_memory brings it back until vacuum_memories. Commit {commit}.",
@@ -97,7 +105,7 @@ impl Filters {
             let wanted = wanted.to_lowercase();
             record.tags.iter().any(|tag| tag.to_lowercase().contains(&wanted))
         };
-        self.older_than.is_none_or(|time| record.updated < time)
+        self.older_than.is_none_or(|time| record.created < time)
             && (self.tags.is_empty() || self.tags.iter().any(has_tag))
             && self.pattern.as_ref().is_none_or(|pattern| matches(pattern, &record.content))
     }
@@ -203,8 +211,8 @@ fn restore_one(call: &Call<'_>, id: &str) -> Result<ToolResult> {
         [(path, _)] => path.clone(),
         // One of several by its path, or the one that was deleted last.
         [(last, _), ..] => {
-            let named =
-                deleted.iter().find(|(path, _)| path.as_str().trim_end_matches(".md") == id);
+            let meant = shelf::path_of(id);
+            let named = deleted.iter().find(|(path, _)| Some(path) == meant.as_ref());
             named.map_or(last, |(path, _)| path).clone()
         }
         [] => {
@@ -223,8 +231,13 @@ fn restore_one(call: &Call<'_>, id: &str) -> Result<ToolResult> {
             "Memory {id} is not deleted: there is nothing to restore."
         ))),
         RestoreOutcome::Restored(restored) => {
-            let record = shelf::find(call.memory, path.stem())?;
             let commit = restored.commit.id.to_string();
+            let place = Place { project: project(), path };
+            let Some(record) = shelf::at(call.memory, &place)? else {
+                let text = format!("Restored {place} · commit {commit}");
+                let structured = json!({ "path": place.to_string(), "commit": commit });
+                return Ok(ToolResult::ok(text, structured));
+            };
             let text = format!(
                 "Restored {} {}: {}\n{} · commit {commit}",
                 record.kind.label(),
@@ -249,25 +262,41 @@ fn restore_commit(call: &Call<'_>, id: &str) -> Result<ToolResult> {
             "Commit {id} did not only forget memories; `memoranda undo {id}` takes any commit back."
         )));
     }
-    match call.memory.undo(&call.who, forgot.id.as_str())? {
-        UndoOutcome::Undone(undone) => {
-            let ids: Vec<&str> = undone.undone.files.iter().map(|file| file.path.stem()).collect();
-            let commit = undone.commit.id.to_string();
-            let text =
-                format!("Restored {} memories: {}\nCommit {commit}.", ids.len(), ids.join(", "));
-            Ok(ToolResult::ok(text, json!({ "count": ids.len(), "ids": ids, "commit": commit })))
-        }
-        UndoOutcome::Unchanged => {
-            Err(RecordError::new(format!("Everything that commit {id} forgot is there already.")))
-        }
-        UndoOutcome::ChangedSince(places) => {
-            let places: Vec<String> = places.iter().map(Place::to_string).collect();
-            Err(RecordError::new(format!(
-                "Nothing was restored: some are there already ({}). Restore the others by id.",
-                places.join(", ")
-            )))
+    let mut contents = Vec::with_capacity(forgot.files.len());
+    for file in &forgot.files {
+        if let Some(hash) = file.before {
+            let place = Place { project: project(), path: file.path.clone() };
+            contents.push((place, call.memory.store().content(hash)?));
         }
     }
+    // What was restored since, by its id, is left as it is now.
+    let mut back: Vec<Place> = Vec::new();
+    let message = format!("undo {}", forgot.id);
+    let outcome = call.memory.revise(&call.who, Some(&message), |desk| -> Result<Vec<Step>> {
+        back.clear();
+        let mut steps = Vec::new();
+        for (place, content) in &contents {
+            if desk.bytes(place)?.is_none() {
+                steps.push(Step::create(place.clone(), content.clone()));
+                back.push(place.clone());
+            }
+        }
+        Ok(steps)
+    })?;
+    let ReviseOutcome::Committed(commit) = outcome else {
+        return Err(RecordError::new(format!(
+            "Everything that commit {id} forgot is there already."
+        )));
+    };
+    let (commit, kept) = (commit.id.to_string(), contents.len() - back.len());
+    let ids: Vec<&str> = back.iter().map(|place| place.path.stem()).collect();
+    let memories = if ids.len() == 1 { "memory" } else { "memories" };
+    let mut text =
+        format!("Restored {} {memories}: {}\nCommit {commit}.", ids.len(), ids.join(", "));
+    if kept > 0 {
+        text.push_str(&format!(" {kept} of that commit were there already."));
+    }
+    Ok(ToolResult::ok(text, json!({ "count": ids.len(), "ids": ids, "commit": commit })))
 }
 
 /// What can be restored, the last deleted first.
@@ -315,7 +344,10 @@ fn restorable(call: &Call<'_>, reach: &Reach) -> Result<ToolResult> {
 }
 
 fn deleted(memory: &Memory, id: Option<&str>) -> Result<Vec<(NotePath, Timestamp)>> {
-    let name = id.map(|id| format!("{}.md", id.trim_end_matches(".md")));
+    let name = id.map(|id| match shelf::path_of(id) {
+        Some(path) => path.as_str().to_owned(),
+        None => format!("{}.md", id.strip_suffix(".md").unwrap_or(id)),
+    });
     let mut deleted = memory.store().deleted(&project(), name.as_deref())?;
     deleted.retain(|(path, _)| At::of(path).is_some());
     Ok(deleted)

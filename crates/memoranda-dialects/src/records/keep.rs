@@ -3,21 +3,21 @@
 use jiff::Timestamp;
 use memoranda_core::change::Commit;
 use memoranda_core::note::{self, MetaValue};
-use memoranda_core::screen;
-use memoranda_core::timeframe::parse_timeframe;
 use memoranda_engine::{Memory, Place, ReviseOutcome, Step, Who, clock};
 use serde_json::{Map, Value, json};
 
+use super::expiry::{BadExpiry, Expiry};
 use super::kind::RecordKind;
+use super::layer::Layer;
 use super::record::{
     NewRecord, Record, metadata_value, one_line, place, project, remove_key, set_key, texts,
     title_of,
 };
 use super::refusal::{RecordError, Result};
 use super::scope::{self, Scope};
+use super::secrets::Screen;
 use super::{glob, shelf};
 use crate::args::Args;
-use crate::settings::SecretPolicy;
 use crate::tool::{Call, ToolResult};
 
 /// The longest text of a record.
@@ -80,19 +80,20 @@ pub fn add_records(
 pub(super) fn add(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     let content =
         content(args, "content")?.ok_or_else(|| args.missing("content", "the text to remember"))?;
-    let mut record = NewRecord::new(
-        kind(args, "type")?.unwrap_or(RecordKind::Note),
-        scope::target(call, args)?,
-        content,
-    );
+    let layer = Layer::read(args)?;
+    let usual = if layer == Some(Layer::Rule) { RecordKind::Rule } else { RecordKind::Note };
+    let mut record =
+        NewRecord::new(kind(args, "type")?.unwrap_or(usual), scope::target(call, args)?, content);
     record.tags = tags(args)?.unwrap_or_default();
     record.paths = paths(args)?.unwrap_or_default();
     record.category = category(args)?;
     record.metadata = args.object("metadata")?;
-    record.expires = expiry(call, args)?;
+    let of_layer = layer.and_then(|layer| layer.expiry(clock::now())).map(Expiry::from);
+    record.expires = expiry(call, args)?.or(of_layer);
     record.supersedes = args.texts("supersedes")?.unwrap_or_default();
-    let warning = screened(call, &mut record.content)?;
-    stored(call, &record, warning.as_deref())
+    let mut screen = Screen::new(call);
+    screen.record(&mut record);
+    stored(call, &record, screen.finish()?.as_deref())
 }
 
 /// Stores one record and says so.
@@ -136,7 +137,7 @@ struct Changes {
     paths: Option<Vec<String>>,
     category: Option<Option<String>>,
     metadata: Option<Option<Map<String, Value>>>,
-    expires: Option<Option<Timestamp>>,
+    expires: Option<Option<Expiry>>,
 }
 
 impl Changes {
@@ -167,16 +168,32 @@ impl Changes {
         Ok(changes)
     }
 
+    fn screen(&mut self, screen: &mut Screen) {
+        self.content.iter_mut().for_each(|content| screen.text(content));
+        self.tags.iter_mut().for_each(|tags| screen.texts(tags));
+        self.category.iter_mut().flatten().for_each(|category| screen.text(category));
+        self.metadata.iter_mut().flatten().for_each(|metadata| screen.object(metadata));
+    }
+
     /// The text of the file with the changes made.
-    fn apply(&self, text: &str) -> Result<String> {
+    fn apply(&self, text: &str, now: Timestamp) -> Result<String> {
         let mut text = text.to_owned();
+        // What says itself when it last changed must go on saying the truth.
+        if note::parse(&text).frontmatter.get("modified").is_some() {
+            text = set_key(&text, "modified", MetaValue::Text(now.to_string()))?;
+        }
         if let Some(content) = &self.content {
             let note = note::parse(&text);
             let old = text.get(note.body.clone()).unwrap_or_default();
             let follows = note.title().is_some_and(|title| title == title_of(old));
             let head = text.get(..note.body.start).unwrap_or_default();
             let gap = if head.is_empty() { "" } else { "\n" };
-            text = format!("{head}{gap}{}\n", content.trim());
+            // The lines of the file end as they did before.
+            let mut body = format!("{gap}{}\n", content.trim());
+            if text.contains("\r\n") {
+                body = body.replace("\r\n", "\n").replace('\n', "\r\n");
+            }
+            text = format!("{head}{body}");
             if follows {
                 text = set_key(&text, "title", MetaValue::Text(title_of(content)))?;
             }
@@ -195,8 +212,8 @@ impl Changes {
             MetaValue::Text(category.clone())
         })?;
         text = change_key(text, "metadata", self.metadata.as_ref(), metadata_value)?;
-        change_key(text, "expires", self.expires.as_ref(), |expires: &Timestamp| {
-            MetaValue::Text(expires.to_string())
+        change_key(text, "expires", self.expires.as_ref(), |expires: &Expiry| {
+            MetaValue::Text(expires.stated())
         })
     }
 }
@@ -218,22 +235,26 @@ fn change_key<T>(
 pub(super) fn edit(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     let id = args.text("id")?;
     let mut changes = Changes::read(call, args)?;
-    let warning = match &mut changes.content {
-        Some(content) => screened(call, content)?,
-        None => None,
-    };
+    let mut screen = Screen::new(call);
+    changes.screen(&mut screen);
+    let warning = screen.finish()?;
     let record = shelf::find(call.memory, &id)?;
     let (from, to) = (record.place.clone(), new_place(&record, changes.kind)?);
     let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>> {
         let Some((text, _)) = desk.text(&from)? else {
             return Err(RecordError::new(format!("Memory {id} not found or already deleted.")));
         };
-        let text = changes.apply(&text)?;
-        Ok(vec![if from == to {
-            Step::put(from.clone(), text)
-        } else {
-            Step::move_from(to.clone(), from.path.clone(), text)
-        }])
+        let text = changes.apply(&text, clock::now())?;
+        if from == to {
+            return Ok(vec![Step::put(from.clone(), text)]);
+        }
+        if desk.bytes(&to)?.is_some() {
+            return Err(RecordError::new(format!(
+                "Memory {id} cannot become {to}: another memory is there. Forget one of them, or \
+                 add this one anew."
+            )));
+        }
+        Ok(vec![Step::move_from(to.clone(), from.path.clone(), text)])
     })?;
     let commit = match outcome {
         ReviseOutcome::Committed(commit) => Some(commit.id.to_string()),
@@ -242,7 +263,7 @@ pub(super) fn edit(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
             return Err(RecordError::new(format!("Memory {id} was changed meanwhile. Try again.")));
         }
     };
-    let now = shelf::find(call.memory, &record.id)?;
+    let now = shelf::at(call.memory, &to)?.unwrap_or(record);
     let done = match &commit {
         Some(commit) => format!("commit {commit}"),
         None => "nothing changed: it was so already".to_owned(),
@@ -335,48 +356,22 @@ fn category(args: &Args) -> Result<Option<String>> {
     Ok(category.filter(|category| !category.is_empty()))
 }
 
-/// When a record stops being true: a date, a time, or a span from now such as `7d`.
-fn expiry(call: &Call<'_>, args: &Args) -> Result<Option<Timestamp>> {
+/// When a record stops being true: a day, a time, or a span from now such as `7d`.
+fn expiry(call: &Call<'_>, args: &Args) -> Result<Option<Expiry>> {
     let Some(text) = args.optional_text("expires")?.filter(|text| !text.trim().is_empty()) else {
         return Ok(None);
     };
-    let now = clock::now();
-    if let Some(moment) = super::record::moment(&text) {
-        return Ok(Some(moment));
-    }
-    // A span is understood as one back from now; here it lies ahead.
-    let zoned = now.to_zoned(call.settings.records.zone.clone());
-    let back = parse_timeframe(&text, &zoned).ok().filter(|back| *back < now);
-    let ahead = back.and_then(|back| now.checked_add(now.duration_since(back)).ok());
-    match ahead {
-        Some(ahead) => Ok(Some(ahead)),
-        None => {
-            let expected = "a date (2026-12-31), a time, or a span from now (7d, 12h)";
+    let now = call.settings.records.now();
+    match Expiry::parse(&text, &now) {
+        Ok(expiry) => Ok(Some(expiry)),
+        Err(BadExpiry::Past) => Err(RecordError::new(format!(
+            "`expires` is {text:?}, which is over: the memory would be hidden at once. Give a time \
+             that lies ahead; forget_memory removes a memory."
+        ))),
+        Err(BadExpiry::NoTime) => {
+            let expected = "a day (2026-12-31, tomorrow), a time, or a span from now (7d, 12h)";
             Err(args.wrong("expires", expected, &Value::String(text)).into())
         }
-    }
-}
-
-/// Looks for secrets in what is to be kept, and does with them what the person wants.
-pub(super) fn screened(call: &Call<'_>, text: &mut String) -> Result<Option<String>> {
-    let secrets = screen::secrets(text);
-    if secrets.is_empty() {
-        return Ok(None);
-    }
-    let mut kinds: Vec<&str> = secrets.iter().map(|secret| secret.kind).collect();
-    kinds.dedup();
-    let kinds = kinds.join(", ");
-    match call.settings.secrets {
-        SecretPolicy::Refuse => Err(RecordError::new(format!(
-            "This holds what looks like a secret ({kinds}); nothing was stored. Leave it out."
-        ))),
-        SecretPolicy::Redact => {
-            *text = screen::redact(text);
-            Ok(Some(format!("Replaced what looked like a secret: {kinds}.")))
-        }
-        SecretPolicy::Warn => Ok(Some(format!(
-            "This looks like a secret: {kinds}. It was stored; forget it if it should not be kept."
-        ))),
     }
 }
 

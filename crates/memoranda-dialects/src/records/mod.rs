@@ -7,16 +7,21 @@
 mod brief;
 mod consolidate;
 mod context;
+mod expiry;
 mod forget;
 mod glob;
 mod keep;
 mod kind;
+mod layer;
+mod listing;
 mod record;
 mod refusal;
 mod reminder;
 mod resources;
+mod rules;
 mod schema;
 mod scope;
+mod secrets;
 mod session;
 mod shelf;
 mod stream;
@@ -28,6 +33,7 @@ use crate::prompts::PromptDef;
 use crate::tool::{Call, Hints, Tier, ToolDef, ToolResult, Toolset};
 
 pub use brief::{BriefRequest, brief};
+pub use expiry::Expiry;
 pub use keep::{AddedRecord, add_records};
 pub use kind::RecordKind;
 pub use record::{NewRecord, Record};
@@ -93,7 +99,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         "Full-text search over memories, global and of the project, best first.",
         READS,
         schema::search_memories,
-        |call, arguments| answer(call, "search_memories", arguments, context::search),
+        |call, arguments| answer(call, "search_memories", arguments, listing::search),
     ),
     row(
         "get_rules",
@@ -101,7 +107,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         "All active rules, of the project and global.",
         READS,
         schema::get_rules,
-        |call, arguments| answer(call, "get_rules", arguments, context::get_rules),
+        |call, arguments| answer(call, "get_rules", arguments, rules::get_rules),
     ),
     row(
         "list_memories",
@@ -109,7 +115,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         "Recent memories, global and of the project.",
         READS,
         schema::list_memories,
-        |call, arguments| answer(call, "list_memories", arguments, context::list),
+        |call, arguments| answer(call, "list_memories", arguments, listing::list),
     ),
     row(
         "edit_memory",
@@ -284,7 +290,11 @@ const fn of_sessions(row: ToolDef) -> ToolDef {
 pub(crate) const PROMPTS: &[PromptDef] = &[];
 
 /// What a client's model is told of this set, in at most 200 bytes.
-pub(crate) const BRIEF: &str = "RECORDS: `get_context` first in every task: the rules, what is relevant, what is due. `add_memory` keeps what lasts.\n";
+pub(crate) const BRIEF: &[&str] = &[
+    "RECORDS:",
+    "`get_context` first in every task: the rules, what is relevant, what is due.",
+    "`add_memory` keeps what lasts.",
+];
 
 /// Other names that models use for parameters.
 const ALIASES: &[(&str, &[&str])] = &[
@@ -299,6 +309,28 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("dry_run", &["dryRun"]),
 ];
 
+/// Parameters of memories.sh that are understood without being listed: clients that know it send
+/// them. The first are honoured, the last have no meaning here.
+const UNLISTED: &[(&str, &[&str], &[&str])] = &[
+    (
+        "get_context",
+        &["mode"],
+        &[
+            "session_id",
+            "turn_count",
+            "turn_budget",
+            "last_activity_at",
+            "inactivity_threshold_minutes",
+            "task_completed",
+            "include_session_summary",
+        ],
+    ),
+    ("add_memory", &["layer"], &[]),
+    ("search_memories", &["types", "layer"], &[]),
+    ("list_memories", &["types", "layer"], &[]),
+    ("consolidate_memories", &[], &["model"]),
+];
+
 /// Reads the arguments of a tool, lets it act, and says what became of it.
 fn answer(
     call: &Call<'_>,
@@ -306,21 +338,34 @@ fn answer(
     arguments: Value,
     act: fn(&Call<'_>, &Args) -> refusal::Result<ToolResult>,
 ) -> ToolResult {
-    let known = crate::tool(name).map(|tool| (tool.input)()).unwrap_or_default();
-    let known: Vec<&str> = known
+    let schema = crate::tool(name).map(|tool| (tool.input)()).unwrap_or_default();
+    let listed: Vec<&str> = schema
         .get("properties")
         .and_then(Value::as_object)
         .map(|properties| properties.keys().map(String::as_str).collect())
         .unwrap_or_default();
+    let unlisted = UNLISTED.iter().find(|(tool, _, _)| *tool == name);
+    let (honoured, ignored) = unlisted.map_or((&[][..], &[][..]), |(_, some, none)| (*some, *none));
     let read = || -> refusal::Result<Args> {
         let mut args = Args::new(name, arguments)?;
         let aliases: Vec<_> =
-            ALIASES.iter().filter(|(own, _)| known.contains(own)).copied().collect();
+            ALIASES.iter().filter(|(own, _)| listed.contains(own)).copied().collect();
         args.rename(&aliases);
-        args.only(&known)?;
+        args.without(&[honoured, ignored].concat()).only(&listed)?;
         Ok(args)
     };
-    match read().and_then(|args| act(call, &args)) {
+    let answered = read().and_then(|args| {
+        let mut result = act(call, &args)?;
+        let given = ignored.iter().filter(|name| args.value(name).is_some());
+        let given: Vec<&str> = given.copied().collect();
+        if !given.is_empty() {
+            result
+                .text
+                .push_str(&format!("\n[ignored, without meaning here: {}]", given.join(", ")));
+        }
+        Ok(result)
+    });
+    match answered {
         Ok(result) => result,
         Err(error) => ToolResult::error(error.to_string()),
     }

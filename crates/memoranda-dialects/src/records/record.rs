@@ -1,6 +1,9 @@
 //! A record: one Markdown file, whose frontmatter says all that is known of it beside its text.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use memoranda_core::globs;
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::MetaValue;
 use memoranda_core::note::edit::{Edit, apply};
@@ -8,6 +11,7 @@ use memoranda_core::path::NotePath;
 use memoranda_engine::{EngineError, FileSummary, Place};
 use serde_json::{Map, Value, json};
 
+use super::expiry::Expiry;
 use super::kind::RecordKind;
 use super::refusal::Result;
 use super::scope::Scope;
@@ -41,7 +45,7 @@ pub struct Record {
     /// When it was last changed.
     pub updated: Timestamp,
     /// When it stops being true.
-    pub expires: Option<Timestamp>,
+    pub expires: Option<Expiry>,
     /// The record that took its place.
     pub superseded_by: Option<String>,
     /// Its file.
@@ -68,7 +72,7 @@ pub struct NewRecord {
     /// When it was made, if that was not now.
     pub created: Option<Timestamp>,
     /// When it stops being true.
-    pub expires: Option<Timestamp>,
+    pub expires: Option<Expiry>,
     /// Records whose place it takes.
     pub supersedes: Vec<String>,
 }
@@ -115,7 +119,7 @@ impl NewRecord {
         }
         set("created", MetaValue::Text(self.created.unwrap_or(now).to_string()))?;
         if let Some(expires) = self.expires {
-            set("expires", MetaValue::Text(expires.to_string()))?;
+            set("expires", MetaValue::Text(expires.stated()))?;
         }
         Ok(text)
     }
@@ -138,33 +142,51 @@ impl Record {
             kind: at.kind,
             scope: Scope::of_record(&at.folder, &front),
             content: content.trim().to_owned(),
-            tags: list(front.get("tags")),
+            tags: tags(front.get("tags")),
             paths: list(front.get("paths")),
             category: text("category"),
             metadata: front.get("metadata").and_then(metadata),
             created: summary.created,
-            updated: summary.updated,
-            expires: text("expires").as_deref().and_then(moment),
+            // What was imported says itself when it last changed; its file is younger.
+            updated: text("modified").as_deref().and_then(moment).unwrap_or(summary.updated),
+            expires: text("expires").as_deref().and_then(Expiry::read),
             superseded_by: text("superseded_by"),
             place: Place { project: summary.project.clone(), path: summary.path.clone() },
         }
     }
 
     /// Whether it still holds.
-    pub(super) fn is_active(&self, now: Timestamp) -> bool {
-        self.superseded_by.is_none() && self.expires.is_none_or(|expires| expires > now)
+    pub(super) fn is_active(&self, now: &Zoned) -> bool {
+        self.superseded_by.is_none() && self.expires.is_none_or(|expires| !expires.is_over(now))
     }
 
     /// The line that shows it in a list: `📋 FACT (P) id: text [tags] (paths: …) {category}`.
     pub(super) fn line(&self, most: usize) -> String {
         let (label, mark) = (self.kind.label(), self.scope.mark());
-        let mut line = format!("{label} ({mark}) {}: {}", self.id, self.shown(most));
+        format!("{label} ({mark}) {}: {}{}", self.id, self.shown(most), self.details())
+    }
+
+    /// The same with its text, or a part of it, line by line as it is kept.
+    pub(super) fn whole(&self, text: &str) -> String {
+        let (label, mark, id) = (self.kind.label(), self.scope.mark(), &self.id);
+        match text.contains('\n') {
+            false => format!("{label} ({mark}) {id}: {text}{}", self.details()),
+            true => format!("{label} ({mark}) {id}{}:\n{text}", self.details()),
+        }
+    }
+
+    /// What is known of it beside its text.
+    fn details(&self) -> String {
+        let mut line = String::new();
         if self.kind == RecordKind::Decision {
             let reason = ["reason", "rationale", "why", "because"];
             let known = self.metadata.as_ref();
             let reason = reason.iter().find_map(|key| as_text(known?.get(*key)?));
             if let Some(reason) = reason {
-                line.push_str(&format!(" — because {}", one_line(&reason, 300)));
+                let reason = one_line(&reason, 300);
+                let said = reason.get(..8).filter(|word| word.eq_ignore_ascii_case("because "));
+                let reason = said.and_then(|_| reason.get(8..)).unwrap_or(&reason);
+                line.push_str(&format!(" — because {reason}"));
             }
             line.push_str(&format!(" (decided {})", self.created.strftime("%Y-%m-%d")));
         }
@@ -187,7 +209,7 @@ impl Record {
             line.push_str(&format!(" (superseded by {by})"));
         }
         if let Some(expires) = self.expires {
-            line.push_str(&format!(" (expires {})", expires.strftime("%Y-%m-%d")));
+            line.push_str(&format!(" (expires {})", expires.day()));
         }
         line
     }
@@ -222,7 +244,7 @@ impl Record {
         add("paths", (!self.paths.is_empty()).then(|| json!(self.paths)));
         add("category", self.category.clone().map(Value::String));
         add("metadata", self.metadata.clone().map(Value::Object));
-        add("expires", self.expires.map(|expires| json!(expires.to_string())));
+        add("expires", self.expires.map(|expires| json!(expires.stated())));
         add("superseded_by", self.superseded_by.clone().map(Value::String));
         wire
     }
@@ -307,24 +329,23 @@ fn as_text(value: &Value) -> Option<String> {
 
 /// A list of texts, also when it was written with commas.
 fn list(value: Option<&Value>) -> Vec<String> {
-    let items: Vec<String> = match value {
+    match value {
         Some(Value::Array(items)) => items.iter().filter_map(as_text).collect(),
-        Some(Value::String(text)) => text.split(',').map(|item| item.trim().to_owned()).collect(),
+        Some(Value::String(text)) => globs::split(text),
         _ => Vec::new(),
-    };
-    let items = items.into_iter().map(|item| item.trim_start_matches('#').to_owned());
-    items.filter(|item| !item.is_empty()).collect()
+    }
 }
 
-/// A time as frontmatter holds it; a date alone means its end.
-pub(super) fn moment(text: &str) -> Option<Timestamp> {
+fn tags(value: Option<&Value>) -> Vec<String> {
+    let plain = list(value).into_iter().map(|tag| tag.trim_start_matches('#').to_owned());
+    plain.filter(|tag| !tag.is_empty()).collect()
+}
+
+/// A time as frontmatter holds it; a date alone means its beginning.
+fn moment(text: &str) -> Option<Timestamp> {
     let text = text.trim();
-    if let Ok(time) = text.parse() {
-        return Some(time);
-    }
-    let date: jiff::civil::Date = text.parse().ok()?;
-    let start = date.at(0, 0, 0, 0).to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
-    start.checked_add(SignedDuration::from_hours(24)).ok()
+    let date = || text.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok();
+    text.parse().ok().or_else(|| Some(date()?.timestamp()))
 }
 
 /// A title for a text: its first line, without marks, cut at a word.
@@ -363,6 +384,21 @@ mod tests {
             ("readme.md", None),
         ] {
             assert_eq!(of(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn lists_are_read_as_people_write_them() {
+        for (value, paths, tagged) in [
+            (json!("src/**/*.{ts,tsx}, #notes/*"), &["src/**/*.{ts,tsx}", "#notes/*"][..], &[][..]),
+            (json!(["#a", "b c"]), &["#a", "b c"], &["a", "b c"]),
+            (json!("#a, b"), &["#a", "b"], &["a", "b"]),
+            (json!(null), &[], &[]),
+        ] {
+            assert_eq!(list(Some(&value)), paths, "{value}");
+            if !tagged.is_empty() {
+                assert_eq!(tags(Some(&value)), tagged, "{value}");
+            }
         }
     }
 

@@ -39,6 +39,15 @@ pub(super) type Result<T, E = RecordError> = std::result::Result<T, E>;
 fn of_engine(error: &EngineError) -> String {
     let EngineError::Store(store) = error else { return error.to_string() };
     let reason = match store {
+        StoreError::NoCommit(id) => {
+            return format!(
+                "There is no commit {id:?}. The answer of a bulk forget names its commit; \
+                 restore_memory without arguments lists what can be restored."
+            );
+        }
+        StoreError::AmbiguousCommit { given, .. } => {
+            return format!("Several commits begin with {given:?}. Give more of it.");
+        }
         StoreError::Busy { .. } => "another process is writing; try again",
         error if error.is_disk_full() => "the disk is full",
         StoreError::Io { source, .. } => match source.kind() {

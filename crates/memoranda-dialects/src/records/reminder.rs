@@ -4,6 +4,7 @@
 //! follows from that, from the expression and from the clock. So a person can change the
 //! expression or move to another time zone, and nothing has to be worked out anew.
 
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use memoranda_core::cron::Cron;
@@ -14,7 +15,8 @@ use serde_json::{Value, json};
 use super::record::{one_line, place, project, set_key, title_of};
 use super::refusal::{RecordError, Result};
 use super::scope::{self, Reach, Scope};
-use super::{keep, shelf};
+use super::secrets::Screen;
+use super::shelf;
 use crate::args::Args;
 use crate::settings::RecordSettings;
 use crate::tool::{Call, ToolResult};
@@ -113,7 +115,7 @@ impl Reminder {
         let written = Written {
             cron: text("cron").unwrap_or_default(),
             enabled: is_on(text("enabled").as_deref()),
-            since: text("since").and_then(|since| since.parse().ok()).unwrap_or(file.created),
+            since: text("since").and_then(|text| since(&text, zone)).unwrap_or(file.created),
             message: body.trim().to_owned(),
         };
         let place = Place { project: file.project.clone(), path: file.path.clone() };
@@ -248,7 +250,9 @@ pub(super) fn add(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
         )));
     }
     let scope = scope::target(call, args)?;
-    let warning = keep::screened(call, &mut message)?;
+    let mut screen = Screen::new(call);
+    screen.text(&mut message);
+    let warning = screen.finish()?;
     let now = clock::now();
     let id = clock::new_name();
     let mut text = format!("\n{message}\n");
@@ -306,10 +310,11 @@ pub(super) fn list(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
         _ => format!("{count} reminders:\n"),
     };
     for reminder in &reminders {
-        let status = match (reminder.enabled, reminder.due) {
-            (false, _) => "disabled",
-            (true, Some(_)) => "due",
-            (true, None) => "enabled",
+        let status = match (reminder.enabled, reminder.due, &reminder.problem) {
+            (false, _, _) => "disabled",
+            (true, _, Some(_)) => "broken",
+            (true, Some(_), None) => "due",
+            (true, None, None) => "enabled",
         };
         text.push_str(&format!(
             "- {} [{status}] {} :: {} (next: {}) ({})\n",
@@ -377,7 +382,7 @@ fn acknowledge(
         for candidate in &candidates {
             let Some((text, _)) = desk.text(&candidate.place)? else { continue };
             let created = desk.summary(&candidate.place)?.map_or(now, |file| file.created);
-            let written = written(&text, created);
+            let written = written(&text, created, &settings.zone);
             let now_is = Reminder::new(
                 &candidate.id,
                 candidate.scope.clone(),
@@ -401,13 +406,20 @@ fn acknowledge(
     Ok((done, commit))
 }
 
-fn written(text: &str, created: Timestamp) -> Written {
+/// A time, or a day by the person's clock, which means its beginning.
+fn since(text: &str, zone: &TimeZone) -> Option<Timestamp> {
+    let text = text.trim();
+    let day = || text.parse::<Date>().ok()?.to_zoned(zone.clone()).ok();
+    text.parse().ok().or_else(|| Some(day()?.timestamp()))
+}
+
+fn written(text: &str, created: Timestamp, zone: &TimeZone) -> Written {
     let note = note::parse(text);
     let front = &note.frontmatter;
     Written {
         cron: front.text("cron").unwrap_or_default(),
         enabled: is_on(front.text("enabled").as_deref()),
-        since: front.text("since").and_then(|since| since.parse().ok()).unwrap_or(created),
+        since: front.text("since").and_then(|text| since(&text, zone)).unwrap_or(created),
         message: text.get(note.body.clone()).unwrap_or_default().trim().to_owned(),
     }
 }
@@ -450,7 +462,7 @@ fn switch(call: &Call<'_>, id: &str, switch: Switch) -> Result<ToolResult> {
             Switch::Gone => Step::remove(place.clone()),
             Switch::Off => Step::put(place.clone(), set(&text, "enabled", "false".into())?),
             Switch::On => {
-                let cron = Cron::parse(&written(&text, now).cron)
+                let cron = Cron::parse(&written(&text, now, &call.settings.records.zone).cron)
                     .map_err(|bad| RecordError::new(format!("Reminder {id}: {bad}.")))?;
                 next = cron.next_after(now, zone);
                 let text = set(&text, "enabled", "true".into())?;

@@ -1,10 +1,11 @@
 //! The addresses by which other clients know records.
 
-use memoranda_engine::{EngineError, Memory, Result, clock};
+use memoranda_engine::{EngineError, Memory, Result};
 
-use super::context::{Files, LINE_CHARS, Rules};
 use super::kind::RecordKind;
+use super::listing::LINE_CHARS;
 use super::refusal::RecordError;
+use super::rules::{Files, Rules};
 use super::scope::{Reach, Scope};
 use super::shelf;
 use crate::resource::ResourceDef;
@@ -50,36 +51,49 @@ fn here(settings: &Settings) -> Reach {
 }
 
 fn rules(memory: &Memory, settings: &Settings, _: &[&str]) -> Result<Option<String>> {
-    said_rules(memory, &here(settings)).map(Some).map_err(plain)
+    said_rules(memory, settings, &here(settings)).map(Some).map_err(plain)
 }
 
 fn recent(memory: &Memory, settings: &Settings, _: &[&str]) -> Result<Option<String>> {
-    said_recent(memory, &here(settings)).map(Some).map_err(plain)
+    said_recent(memory, settings, &here(settings)).map(Some).map_err(plain)
 }
 
-fn of_project(memory: &Memory, _: &Settings, parts: &[&str]) -> Result<Option<String>> {
-    let Some(project) = parts.first().and_then(|name| Scope::project(&name.replace("%2F", "/")))
+fn of_project(memory: &Memory, settings: &Settings, parts: &[&str]) -> Result<Option<String>> {
+    let Some(project) = parts
+        .first()
+        .and_then(|name| Scope::project(&name.replace("%2F", "/").replace("%2f", "/")))
     else {
         return Ok(None);
     };
     let reach = Reach { scopes: vec![project] };
-    let text = said_rules(memory, &reach)
-        .and_then(|rules| Ok(format!("{rules}\n{}", said_recent(memory, &reach)?)));
+    let text = said_rules(memory, settings, &reach)
+        .and_then(|rules| Ok(format!("{rules}\n{}", said_recent(memory, settings, &reach)?)));
     text.map(Some).map_err(plain)
 }
 
-fn said_rules(memory: &Memory, reach: &Reach) -> super::refusal::Result<String> {
-    let rules = Rules::read(memory, reach, &Files::any())?;
-    let (text, next) = rules.said(0, 100_000);
-    Ok(match (text.is_empty(), next) {
+fn said_rules(
+    memory: &Memory,
+    settings: &Settings,
+    reach: &Reach,
+) -> super::refusal::Result<String> {
+    let rules = Rules::read(memory, reach, &Files::any(), &settings.records.now())?;
+    let page = rules.page(0, 100_000);
+    let text = page.text;
+    Ok(match (text.is_empty(), page.next) {
         (true, _) => "No rules.\n".to_owned(),
         (false, None) => text,
-        (false, Some(next)) => format!("{text}[{} more rules]\n", rules.count() - next),
+        (false, Some(next)) => {
+            format!("{text}[{} more rules: get_rules tells them]\n", rules.count() - next)
+        }
     })
 }
 
-fn said_recent(memory: &Memory, reach: &Reach) -> super::refusal::Result<String> {
-    let is_active = shelf::is_active_at(clock::now());
+fn said_recent(
+    memory: &Memory,
+    settings: &Settings,
+    reach: &Reach,
+) -> super::refusal::Result<String> {
+    let is_active = shelf::is_active_at(settings.records.now());
     let (found, _) = shelf::newest(memory, reach, &RecordKind::ALL, RECENT, &is_active)?;
     let lines: Vec<String> = found.iter().map(|record| record.line(LINE_CHARS) + "\n").collect();
     Ok(format!("## Recent Memories\n{}", lines.concat()))

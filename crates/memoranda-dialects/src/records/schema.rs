@@ -96,6 +96,7 @@ pub(super) fn search_memories() -> Value {
             ("project_id", project()),
             ("type", kind("Filter by type")),
             ("limit", number("Max results (default 10)", 1, 100)),
+            ("offset", number("With an id: characters to skip", 0, u64::from(u32::MAX))),
         ],
         &["query"],
     )

@@ -9,8 +9,9 @@ use super::refusal::{RecordError, Result};
 use crate::args::Args;
 use crate::tool::Call;
 
-/// The longest name of a project.
+/// The longest name of a project, and the longest of its folder: file systems count bytes.
 const MAX_ID_CHARS: usize = 200;
+const MAX_FOLDER_BYTES: usize = 200;
 
 /// Whom a record concerns.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -119,7 +120,11 @@ impl Scope {
 fn folder_name(id: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' };
     let name: String = id.to_lowercase().chars().map(plain).collect();
-    name.trim_matches(['.', '-', ' ']).chars().take(MAX_ID_CHARS).collect()
+    let name = name.trim_matches(['.', '-', ' ']);
+    // Names that share a folder stay apart by what their records say.
+    let end = name.char_indices().map(|(at, c)| at + c.len_utf8());
+    let end = end.take_while(|end| *end <= MAX_FOLDER_BYTES).last().unwrap_or(0);
+    name.get(..end).unwrap_or_default().to_owned()
 }
 
 /// What a call can see: everything global, and one project if there is one.
@@ -131,6 +136,7 @@ pub(super) struct Reach {
 
 impl Reach {
     pub(super) fn new(project: Option<Scope>) -> Self {
+        let project = project.filter(|scope| *scope != Scope::Global);
         Self { scopes: project.into_iter().chain([Scope::Global]).collect() }
     }
 
@@ -158,11 +164,11 @@ pub(super) fn reach(call: &Call<'_>, args: &Args) -> Result<Reach> {
 pub(super) fn target(call: &Call<'_>, args: &Args) -> Result<Scope> {
     let named = named(args)?;
     match (args.flag("global")?, named) {
-        (Some(true), Some(_)) => {
+        (Some(true), Some(Scope::Project(_))) => {
             Err(RecordError::new("Cannot set both global=true and project_id. Choose one scope."))
         }
-        (Some(true), None) => Ok(Scope::Global),
-        (_, Some(project)) => Ok(project),
+        (Some(true), _) => Ok(Scope::Global),
+        (_, Some(named)) => Ok(named),
         (_, None) => Ok(here(call).unwrap_or(Scope::Global)),
     }
 }
@@ -172,6 +178,10 @@ pub(super) fn named(args: &Args) -> Result<Option<Scope>> {
     else {
         return Ok(None);
     };
+    // What answers call the scope of everyone is understood as that.
+    if name.trim().eq_ignore_ascii_case(Scope::Global.name()) {
+        return Ok(Some(Scope::Global));
+    }
     let expected = "the name of a project, such as github.com/owner/repo";
     let wrong = || args.wrong("project_id", expected, &Value::String(name.clone()));
     Ok(Some(Scope::project(&name).ok_or_else(wrong)?))
@@ -200,6 +210,8 @@ mod tests {
         }
         assert_eq!(Scope::project("my app").unwrap().folder(), "projects/my-app");
         assert_eq!(Scope::project("../../etc").unwrap().folder(), "projects/etc");
+        let wide = Scope::project(&"記".repeat(150)).unwrap();
+        assert_eq!(wide.folder(), format!("projects/{}", "記".repeat(66)));
         let long = "x".repeat(201);
         for name in ["", "  ", "/", "..", "a\nb", &long] {
             assert_eq!(Scope::project(name), None, "{name:?}");

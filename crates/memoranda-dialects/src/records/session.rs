@@ -9,6 +9,7 @@ use super::keep;
 use super::record::{metadata_value, one_line, place, project, set_key};
 use super::refusal::{RecordError, Result};
 use super::scope::{self, Scope};
+use super::secrets::Screen;
 use super::shelf;
 use crate::args::Args;
 use crate::tool::{Call, ToolResult};
@@ -27,7 +28,20 @@ pub(super) fn start(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     let now = clock::now();
     let id = clock::new_name();
     let title = args.optional_text("title")?.filter(|title| !title.trim().is_empty());
-    let title = title.unwrap_or_else(|| format!("Session of {}", now.strftime("%Y-%m-%d %H:%M")));
+    let mut title =
+        title.unwrap_or_else(|| format!("Session of {}", now.strftime("%Y-%m-%d %H:%M")));
+    let mut metadata = args.object("metadata")?;
+    let mut screen = Screen::new(call);
+    screen.text(&mut title);
+    metadata.iter_mut().for_each(|metadata| screen.object(metadata));
+    let mut about = Vec::new();
+    for key in ["client", "user_id"] {
+        if let Some(mut value) = args.optional_text(key)? {
+            screen.text(&mut value);
+            about.push((key, value));
+        }
+    }
+    let warning = screen.finish()?;
     let mut text = String::from("\n");
     let mut set = |key: &str, value: MetaValue| -> Result<()> {
         text = set_key(&text, key, value)?;
@@ -38,13 +52,11 @@ pub(super) fn start(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     if !keep::is_global(&scope) {
         set("project", MetaValue::Text(scope.name().to_owned()))?;
     }
-    for key in ["client", "user_id"] {
-        if let Some(value) = args.optional_text(key)? {
-            set(key, MetaValue::Text(one_line(&value, 200)))?;
-        }
+    for (key, value) in about {
+        set(key, MetaValue::Text(one_line(&value, 200)))?;
     }
-    if let Some(metadata) = args.object("metadata")? {
-        set("metadata", metadata_value(&metadata))?;
+    if let Some(metadata) = &metadata {
+        set("metadata", metadata_value(metadata))?;
     }
     set("status", MetaValue::Text("open".into()))?;
     set("started", MetaValue::Text(now.to_string()))?;
@@ -54,9 +66,13 @@ pub(super) fn start(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
         Ok(vec![Step::create(at.clone(), text.clone())])
     })?;
     let commit = committed(outcome)?;
-    let text = format!("Started session {id} ({})\n{at} · commit {commit}", scope.said());
+    let mut text = format!("Started session {id} ({})\n{at} · commit {commit}", scope.said());
+    if let Some(warning) = &warning {
+        text.push_str(&format!("\n{warning}"));
+    }
     let structured = json!({
         "session_id": id, "scope": scope.name(), "path": at.to_string(), "commit": commit,
+        "warning": warning,
     });
     Ok(ToolResult::ok(text, structured))
 }
@@ -80,7 +96,10 @@ pub(super) fn checkpoint(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     if !meaningful {
         more.push_str(" · minor");
     }
-    let warning = keep::screened(call, &mut content)?;
+    let mut screen = Screen::new(call);
+    screen.text(&mut content);
+    let warning = screen.finish()?;
+    let content = without_heads(&content);
     let (scope, at) = find(call.memory, &id)?;
     let mut event = String::new();
     let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>> {
@@ -161,8 +180,11 @@ pub(super) fn snapshot(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
             parts.join("\n\n")
         }
     };
-    let warning = keep::screened(call, &mut transcript)?;
-    let slug = args.optional_text("slug")?.unwrap_or_else(|| title.clone());
+    let mut screen = Screen::new(call);
+    screen.text(&mut transcript);
+    let mut slug = args.optional_text("slug")?.unwrap_or_else(|| title.clone());
+    screen.text(&mut slug);
+    let warning = screen.finish()?;
     let slug: String = memoranda_core::note::permalink::slug(&slug).replace('/', "-");
     let slug: String = slug.chars().take(60).collect();
     let number = clock::new_name();
@@ -219,13 +241,21 @@ struct Event<'t> {
     minor: bool,
 }
 
+/// Whether a line begins an event.
+fn is_head(line: &str) -> bool {
+    line.strip_prefix("## e")
+        .and_then(|rest| rest.split_once(" · "))
+        .is_some_and(|(n, _)| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// What an event says, without a line that would be taken for another event.
+fn without_heads(content: &str) -> String {
+    let line = |line| if is_head(line) { format!("\\{line}") } else { line.to_owned() };
+    content.trim().lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
 /// The events of a session, in order.
 fn events(text: &str) -> Vec<Event<'_>> {
-    let is_head = |line: &str| {
-        line.strip_prefix("## e")
-            .and_then(|rest| rest.split_once(" · "))
-            .is_some_and(|(n, _)| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
-    };
     let mut starts = Vec::new();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
@@ -295,6 +325,9 @@ mod tests {
         assert_eq!(found.len(), 2);
         assert_eq!(found[0].text, "## e1 · user · message · t\n\nhi\n## Plan\nx");
         assert_eq!((found[0].minor, found[1].minor), (false, true));
+        let said = without_heads("hi\n## e9 · tool · event · t\n## Plan");
+        assert_eq!(said, "hi\n\\## e9 · tool · event · t\n## Plan");
+        assert!(events(&said).is_empty());
         assert!(events("no events, ## e1 · in a line").is_empty());
     }
 }

@@ -1,14 +1,14 @@
 //! Finding records: by kind and scope, by words, by id. Everything comes from the index, so that a
 //! process that was just started answers at once.
 
-use jiff::Timestamp;
+use jiff::Zoned;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
-    EngineError, FileSummary, ListFilter, ListOrder, Memory, SearchFilter, SearchRequest, clock,
+    EngineError, FileSummary, ListFilter, ListOrder, Memory, Place, SearchFilter, SearchRequest,
 };
 
 use super::kind::RecordKind;
-use super::record::{At, Record, project};
+use super::record::{At, PROJECT, Record, project};
 use super::refusal::{RecordError, Result};
 use super::scope::{Reach, Scope};
 
@@ -17,9 +17,8 @@ const SPARE: usize = 8;
 const PAGE: usize = 256;
 
 /// The rules of one scope that hold now, the oldest first.
-pub fn rules_of(memory: &Memory, scope: &Scope) -> Result<Vec<Record>> {
+pub fn rules_of(memory: &Memory, scope: &Scope, now: &Zoned) -> Result<Vec<Record>> {
     let mut rules = all_of(memory, scope, RecordKind::Rule)?;
-    let now = clock::now();
     rules.retain(|rule| rule.is_active(now));
     rules.sort_by(|a, b| a.created.cmp(&b.created).then_with(|| a.id.cmp(&b.id)));
     Ok(rules)
@@ -67,16 +66,17 @@ pub(super) fn newest(
     Ok((found, more))
 }
 
-/// The records that match a query best, at most so many.
+/// The records that match a query best and fit, at most so many, and whether there are more.
 pub(super) fn search(
     memory: &Memory,
     reach: &Reach,
     kinds: &[RecordKind],
     query: &str,
     limit: usize,
-) -> Result<Vec<Record>> {
+    fits: &dyn Fn(&Record) -> bool,
+) -> Result<(Vec<Record>, bool)> {
     if let Some(record) = exact(memory, reach, kinds, query)? {
-        return Ok(vec![record]);
+        return Ok((vec![record], false));
     }
     let mut folders = Vec::new();
     for scope in &reach.scopes {
@@ -96,7 +96,6 @@ pub(super) fn search(
         snippet_chars: 0,
         ..SearchRequest::default()
     };
-    let now = clock::now();
     let mut found = Vec::new();
     let (mut offset, page) = (0, limit + 10);
     loop {
@@ -106,17 +105,18 @@ pub(super) fn search(
             files.extend(memory.store().file(&hit.place.project, &hit.place.path)?);
         }
         files.retain(|file| reach.scopes.iter().any(|scope| is_in(scope, file)));
-        found.extend(records(memory, files)?.into_iter().filter(|record| record.is_active(now)));
+        found.extend(records(memory, files)?.into_iter().filter(|record| fits(record)));
         offset += page;
-        if found.len() >= limit || !result.has_more {
+        if found.len() > limit || !result.has_more {
+            let more = found.len() > limit;
             found.truncate(limit);
-            return Ok(found);
+            return Ok((found, more));
         }
     }
 }
 
 /// The record whose id the query is, if the caller can see it.
-fn exact(
+pub(super) fn exact(
     memory: &Memory,
     reach: &Reach,
     kinds: &[RecordKind],
@@ -127,14 +127,32 @@ fn exact(
     Ok(if named.len() == 1 { named.pop() } else { None })
 }
 
+/// The record at a place.
+pub(super) fn at(memory: &Memory, place: &Place) -> Result<Option<Record>> {
+    let file = memory.store().file(&place.project, &place.path)?;
+    Ok(records(memory, file.into_iter().collect())?.pop())
+}
+
+/// The path that an id means when it is written as one: as messages and structured results name
+/// it, with or without the project and the ending.
+pub(super) fn path_of(id: &str) -> Option<NotePath> {
+    let within = id.strip_prefix(PROJECT).and_then(|rest| rest.strip_prefix('/')).unwrap_or(id);
+    let path = within.strip_suffix(".md").unwrap_or(within);
+    if !path.contains('/') {
+        return None;
+    }
+    NotePath::parse(&format!("{path}.md")).ok().filter(|path| At::of(path).is_some())
+}
+
 /// The records of this id.
 pub(super) fn named(memory: &Memory, id: &str) -> Result<Vec<Record>> {
+    if let Some(path) = path_of(id) {
+        return Ok(at(memory, &Place { project: project(), path })?.into_iter().collect());
+    }
+    let id = id.strip_suffix(".md").unwrap_or(id);
     let mut files = Vec::new();
     for candidate in memory.store().link_candidates(&project(), id)? {
-        let is_named = candidate.path.stem() == id
-            || candidate.path.as_str() == id
-            || candidate.path.as_str().strip_suffix(".md") == Some(id);
-        if is_named {
+        if candidate.path.stem() == id {
             files.extend(memory.store().file_by_id(candidate.id)?);
         }
     }
@@ -161,16 +179,23 @@ pub(super) fn find(memory: &Memory, id: &str) -> Result<Record> {
     }
 }
 
-fn missing(memory: &Memory, id: &str) -> RecordError {
-    let name = format!("{id}.md");
+/// What to do about a memory that is not there.
+pub(super) fn missing_hint(memory: &Memory, id: &str) -> &'static str {
+    let name = path_of(id).map_or_else(
+        || format!("{}.md", id.strip_suffix(".md").unwrap_or(id)),
+        |path| path.as_str().to_owned(),
+    );
     let is_deleted = memory.store().deleted(&project(), Some(&name)).is_ok_and(|d| !d.is_empty());
-    RecordError::new(if is_deleted {
-        format!("Memory {id} not found or already deleted. restore_memory brings it back.")
+    if is_deleted {
+        "restore_memory brings it back."
     } else {
-        format!(
-            "Memory {id} not found or already deleted. search_memories and list_memories show ids."
-        )
-    })
+        "search_memories and list_memories show ids."
+    }
+}
+
+fn missing(memory: &Memory, id: &str) -> RecordError {
+    let hint = missing_hint(memory, id);
+    RecordError::new(format!("Memory {id} not found or already deleted. {hint}"))
 }
 
 /// Files of the index as records; what is none is left out.
@@ -179,7 +204,22 @@ fn records(memory: &Memory, files: Vec<FileSummary>) -> Result<Vec<Record>> {
         files.into_iter().filter_map(|file| Some((At::of(&file.path)?, file))).unzip();
     let texts = texts(memory, &files)?;
     let found = files.iter().zip(&places).zip(texts);
-    Ok(found.map(|((file, at), text)| Record::from_summary(file, at, &text)).collect())
+    let mut records: Vec<Record> =
+        found.map(|((file, at), text)| Record::from_summary(file, at, &text)).collect();
+    for record in &mut records {
+        // What took its place was forgotten: it holds again.
+        if let Some(by) = &record.superseded_by
+            && !is_there(memory, by)?
+        {
+            record.superseded_by = None;
+        }
+    }
+    Ok(records)
+}
+
+fn is_there(memory: &Memory, id: &str) -> Result<bool> {
+    let candidates = memory.store().link_candidates(&project(), id)?;
+    Ok(candidates.iter().any(|one| one.path.stem() == id && At::of(&one.path).is_some()))
 }
 
 /// What files say, without their frontmatter. The index has it for short ones, and most are.
@@ -239,6 +279,6 @@ fn filter(folder: &NotePath) -> ListFilter {
 }
 
 /// Whether a record still holds now.
-pub(super) fn is_active_at(now: Timestamp) -> impl Fn(&Record) -> bool {
-    move |record| record.is_active(now)
+pub(super) fn is_active_at(now: Zoned) -> impl Fn(&Record) -> bool {
+    move |record| record.is_active(&now)
 }

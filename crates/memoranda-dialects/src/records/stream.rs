@@ -15,6 +15,7 @@ use super::kind::RecordKind;
 use super::record::{NewRecord, place, project, set_key, texts};
 use super::refusal::{RecordError, Result};
 use super::scope::{self, Reach, Scope};
+use super::secrets::Screen;
 use crate::args::Args;
 use crate::tool::{Call, ToolResult};
 
@@ -121,7 +122,7 @@ fn all(memory: &Memory) -> Result<Vec<Open>> {
 /// `start_memory_stream`.
 pub(super) fn start(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     let now = clock::now();
-    let stream = Open {
+    let mut stream = Open {
         id: format!("stream_{}", clock::new_name()),
         kind: keep::kind(args, "type")?.unwrap_or(RecordKind::Note),
         scope: scope::target(call, args)?,
@@ -130,6 +131,9 @@ pub(super) fn start(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
         chars: 0,
         touched: now,
     };
+    let mut screen = Screen::new(call);
+    screen.texts(&mut stream.tags);
+    let warning = screen.finish()?;
     call.memory.create_project(project().as_str())?;
     let (expired, open): (Vec<Open>, Vec<Open>) =
         all(call.memory)?.into_iter().partition(|stream| stream.is_expired(now));
@@ -167,8 +171,11 @@ pub(super) fn start(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     if !others.is_empty() {
         said.push_str(&format!("\nUnfinished streams: {}.", others.join("; ")));
     }
+    if let Some(warning) = &warning {
+        said.push_str(&format!("\n{warning}"));
+    }
     let structured = json!({
-        "stream_id": stream.id, "type": stream.kind.as_str(), "scope": stream.scope.name(),
+        "stream_id": stream.id, "warning": warning, "type": stream.kind.as_str(), "scope": stream.scope.name(),
         "path": head.to_string(), "commit": commit,
     });
     Ok(ToolResult::ok(said, structured))
@@ -177,7 +184,10 @@ pub(super) fn start(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
 /// `append_memory_chunk`.
 pub(super) fn append(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     let id = args.text("stream_id")?;
-    let chunk = args.text("chunk")?;
+    let mut chunk = args.text("chunk")?;
+    let mut screen = Screen::new(call);
+    screen.text(&mut chunk);
+    let warning = screen.finish()?;
     let added = chunk.chars().count();
     if added == 0 {
         return Err(RecordError::new("`chunk` is empty: there is nothing to append."));
@@ -203,8 +213,13 @@ pub(super) fn append(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     })?;
     let commit = commit_of(&outcome)?;
     let (chunks, chars) = after.map_or((0, 0), |stream| (stream.chunks, stream.chars));
-    let text = counted(chunks, chars);
-    let structured = json!({ "stream_id": id, "chunks": chunks, "chars": chars, "commit": commit });
+    let mut text = counted(chunks, chars);
+    if let Some(warning) = &warning {
+        text.push_str(&format!("\n{warning}"));
+    }
+    let structured = json!({
+        "stream_id": id, "chunks": chunks, "chars": chars, "commit": commit, "warning": warning,
+    });
     Ok(ToolResult::ok(text, structured))
 }
 
@@ -223,7 +238,10 @@ pub(super) fn finalize(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
         }
         let mut record = NewRecord::new(stream.kind, stream.scope.clone(), content);
         record.tags = stream.tags.clone();
-        let warning = keep::screened(call, &mut record.content)?;
+        // Once more: a secret can come in two pieces.
+        let mut screen = Screen::new(call);
+        screen.record(&mut record);
+        let warning = screen.finish()?;
         let memory = if record.content.trim().is_empty() {
             None
         } else {

@@ -72,13 +72,10 @@ impl Step {
                 Some(facts) if facts.contains(&fact) => {}
                 Some(facts) => facts.push(fact),
             },
+            // Relations go with their ends, also where nobody described one.
             Self::Delete(name) => {
-                let known = model.entities.remove(&name).is_some();
-                let holds = model.relations.iter().any(|(f, ..)| *f == name);
-                // What is only named by its relations goes with them; what is nowhere stays silent.
-                if known || holds {
-                    model.relations.retain(|(f, t, _)| *f != name && *t != name);
-                }
+                model.entities.remove(&name);
+                model.relations.retain(|(f, t, _)| *f != name && *t != name);
             }
             Self::DeleteFact(name, fact) => {
                 if let Some(facts) = model.entities.get_mut(&name) {

@@ -321,7 +321,7 @@ fn no_name_or_thread_is_a_path_and_all_come_back() {
     assert_eq!(inside.iter().filter(|name| *name != ".memoranda").count(), 1, "{inside:?}");
     let (text, _) = vault.refused(
         "save_memory",
-        json!({ "entities": [entity("A", "A fact", "A")], "threadId": "con: x" }),
+        json!({ "entities": [entity("A", "A fact", "B"), entity("B", "A fact", "A")], "threadId": "con: x" }),
     );
     assert!(text.contains("'CON: x'"), "{text}");
     vault.refused("get_analytics", json!({ "threadId": "  " }));
@@ -441,8 +441,9 @@ fn author() -> memoranda_core::change::Author {
 #[test]
 fn large_answers_are_cut_and_go_on() {
     let vault = vault();
+    let next = |n: usize| if n == 0 { "E01" } else { "E00" };
     let entities: Vec<Value> = (0..60)
-        .map(|n| entity(&format!("E{n:02}"), &format!("Fact {n} {}", "word ".repeat(20)), "E00"))
+        .map(|n| entity(&format!("E{n:02}"), &format!("Fact {n} {}", "word ".repeat(20)), next(n)))
         .collect();
     vault.done("save_memory", json!({ "entities": entities, "threadId": "big" }));
     let (mut seen, mut offset) = (0, 0);

@@ -57,7 +57,7 @@ fn a_newer_fact_supersedes_an_older_one() {
             "newContent": "Uses python-docx 9.9.9"
         }),
     );
-    assert!(text.contains(second["id"].as_str().unwrap()), "{text}");
+    assert!(text.contains(third["id"].as_str().unwrap()), "{text}");
     for id in [&first["id"], &second["id"], &third["id"]] {
         let told = vault.done(
             "get_observation_history",

@@ -65,6 +65,52 @@ fn secrets_are_warned_about_replaced_or_refused() {
     assert!(!vault.path("memories/refuse.md").exists());
 }
 
+/// A secret can come in two halves, the first of them harmless.
+#[test]
+fn secrets_are_seen_however_they_come_in() {
+    for (policy, replaced, inserted) in [
+        (SecretPolicy::Warn, "password: hunter2!x\n", "key:\nsecret:\nhunter2!x\n"),
+        (
+            SecretPolicy::Redact,
+            "password: [redacted: password or key]\n",
+            "key:\nsecret:\n[redacted: password or key]\n",
+        ),
+        (SecretPolicy::Refuse, "password: TBD\n", "key:\nhunter2!x\n"),
+    ] {
+        let mut vault = TestVault::new(Wording::Claude);
+        for (path, text) in [("a.md", "password: TBD\n"), ("b.md", "key:\nhunter2!x\n")] {
+            let path = format!("/memories/{path}");
+            let made = vault.memory(&json!({"command": "create", "path": path, "file_text": text}));
+            assert!(!made.text.contains("secret"), "{}", made.text);
+        }
+        vault.settings.secrets = policy;
+        let refused = policy == SecretPolicy::Refuse;
+        for (arguments, line, place, expected) in [
+            (
+                json!({"command": "str_replace", "path": "/memories/a.md", "old_str": "TBD", "new_str": "hunter2!x"}),
+                "line 1",
+                "memories/a.md",
+                replaced,
+            ),
+            (
+                json!({"command": "insert", "path": "/memories/b.md", "insert_line": 1, "insert_text": "secret:"}),
+                "line 3",
+                "memories/b.md",
+                inserted,
+            ),
+        ] {
+            let result = vault.memory(&arguments);
+            assert_eq!(result.is_error, refused, "{arguments}");
+            assert!(
+                result.text.contains(&format!("password or key ({line})")),
+                "{arguments}: {}",
+                result.text
+            );
+            assert_eq!(std::fs::read_to_string(vault.path(place)).unwrap(), expected);
+        }
+    }
+}
+
 #[test]
 fn sizes_are_limited() {
     let mut vault = TestVault::new(Wording::Claude);
@@ -81,22 +127,63 @@ fn sizes_are_limited() {
     );
     let view = vault.memory(&json!({"command": "view", "path": "/memories/a.md"})).text;
     assert!(
-        view.ends_with("[...truncated 1277 chars; continue with view_range [3, -1]]"),
+        view.ends_with("[...truncated 1283 chars; continue with view_range [3, -1]]"),
         "{view}"
     );
-    for (text, ends) in [
-        ("x".repeat(300), "257 chars; line 1 is longer than a view, and this is its beginning]"),
-        (
-            format!("{}\nshort\n", "x".repeat(300)),
-            "278 chars; line 1 is longer than a view, and this is its beginning; continue with \
-             view_range [2, -1]]",
-        ),
-    ] {
-        vault.memory(&json!({"command": "create", "path": "/memories/long.md", "file_text": text}));
-        let view = vault.memory(&json!({"command": "view", "path": "/memories/long.md"})).text;
-        assert!(view.ends_with(&format!("[...truncated {ends}")), "{view}");
-        vault.memory(&json!({"command": "delete", "path": "/memories/long.md"}));
+    let view = vault
+        .memory(&json!({"command": "view", "path": "/memories/a.md", "view_range": [5, 20]}))
+        .text;
+    assert!(view.ends_with("continue with view_range [7, 20]]"), "{view}");
+}
+
+/// Follows what a view says until nothing is left; the parts, in order.
+fn parts(vault: &TestVault, path: &str) -> Vec<String> {
+    let mut parts = Vec::new();
+    let mut range = json!(null);
+    loop {
+        let asked = json!({"command": "view", "path": path, "view_range": range});
+        let text = vault.memory(&asked).text;
+        let (_, shown) = text.split_once('\n').unwrap();
+        let Some((shown, how)) = shown.split_once("\n\n[...truncated ") else {
+            parts.push(shown.to_owned());
+            return parts;
+        };
+        parts.push(shown.to_owned());
+        let (from, to) = (how.find("view_range [").unwrap() + 11, how.find(']').unwrap() + 1);
+        range = serde_json::from_str(&how[from..to]).unwrap();
+        assert!(parts.len() < 1000, "{how}");
     }
+}
+
+#[test]
+fn what_one_view_cannot_hold_is_seen_by_going_on() {
+    let mut vault = TestVault::new(Wording::Claude);
+    vault.settings.view_chars = 50;
+    let long: String = (0..300).map(|n| char::from(b'a' + (n % 26) as u8)).collect();
+    let text = format!("{long}\nshort\n\u{e9}{long}");
+    for (path, text) in [("/memories/one.md", &long), ("/memories/three.md", &text)] {
+        vault.memory(&json!({"command": "create", "path": path, "file_text": text}));
+        let mut seen = String::new();
+        for part in parts(&vault, path) {
+            for line in part.split('\n') {
+                let (number, line) = line.split_once('\t').unwrap();
+                let number: usize = number.trim().parse().unwrap();
+                if number > seen.matches('\n').count() + 1 {
+                    seen.push('\n');
+                }
+                seen.push_str(line);
+            }
+        }
+        assert_eq!(seen, *text, "{path}");
+    }
+    for n in 0..20 {
+        let path = format!("/memories/many/note {n:02}.md");
+        vault.memory(&json!({"command": "create", "path": path, "file_text": ""}));
+    }
+    let parts = parts(&vault, "/memories/many");
+    let all: Vec<&str> = parts.iter().flat_map(|part| part.lines()).collect();
+    assert_eq!(all.len(), 21);
+    assert!(parts.len() > 5 && all[20].ends_with("/memories/many/note 19.md"), "{parts:?}");
 }
 
 #[test]

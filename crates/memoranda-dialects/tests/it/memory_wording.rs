@@ -235,6 +235,29 @@ fn the_official_words_are_the_official_ones() {
         &json!({"command": "view", "path": "/memories/../x"}),
         "Path /memories/../x would escape /memories directory",
     );
+    check_error(
+        &vault,
+        &json!({"command": "view", "path": "../x"}),
+        "Path must start with /memories, got: ../x",
+    );
+    for arguments in [
+        json!({"command": "create", "path": "/memories/a.txt/b/c.md", "file_text": "x"}),
+        json!({"command": "rename", "old_path": "/memories/b.txt", "new_path": "/memories/a.txt/b/c.md"}),
+    ] {
+        vault.memory(&json!({"command": "create", "path": "/memories/b.txt", "file_text": ""}));
+        check_error(
+            &vault,
+            &arguments,
+            "/memories/a.txt/b/c.md cannot be made: /memories/a.txt is a file, not a directory.",
+        );
+    }
+    let made = std::process::Command::new("mkfifo").arg(vault.path("memories/pipe")).status();
+    assert!(made.unwrap().success());
+    check_error(
+        &vault,
+        &json!({"command": "view", "path": "/memories/pipe"}),
+        "Unsupported file type for /memories/pipe",
+    );
     check(
         &vault,
         &json!({"command": "create", "path": "/memories/sub/deep/b.md", "file_text": "b"}),
@@ -340,5 +363,150 @@ fn arguments_that_are_no_command_say_what_is_missing() {
         ),
     ] {
         check_error(&vault, &arguments, expected);
+    }
+}
+
+/// Steps with what each answers; a vault of its own for each wording.
+fn check_steps(wording: Wording, steps: &[(Value, &str)]) {
+    let vault = TestVault::new(wording);
+    for (arguments, expected) in steps {
+        let result = vault.memory(arguments);
+        let said = match result.structured.get("error") {
+            Some(error) => error.as_str().unwrap().to_owned(),
+            None => result.text,
+        };
+        assert_eq!(said, *expected, "{arguments}");
+    }
+}
+
+fn create(path: &str, text: &str) -> Value {
+    json!({"command": "create", "path": path, "file_text": text})
+}
+
+fn view(path: &str) -> Value {
+    json!({"command": "view", "path": path})
+}
+
+fn rename(from: &str, to: &str) -> Value {
+    json!({"command": "rename", "old_path": from, "new_path": to})
+}
+
+#[test]
+fn names_that_look_the_same_mean_the_same_file() {
+    let (apart, composed) = ("/memories/cafe\u{301}.md", "/memories/caf\u{e9}.md");
+    check_steps(
+        Wording::Seed,
+        &[
+            (create(apart, "one"), "Created /memories/cafe\u{301}.md"),
+            (create(composed, "two"), "Created /memories/caf\u{e9}.md"),
+            (
+                view(composed),
+                "Here's the content of /memories/caf\u{e9}.md with line numbers:\n     1\ttwo",
+            ),
+            (
+                view(apart),
+                "Here's the content of /memories/cafe\u{301}.md with line numbers:\n     1\ttwo",
+            ),
+            (
+                json!({"command": "str_replace", "path": composed, "old_str": "two", "new_str": "3"}),
+                "Replaced text in /memories/caf\u{e9}.md",
+            ),
+            (
+                json!({"command": "insert", "path": composed, "insert_line": 0, "insert_text": "4"}),
+                "Inserted text at line 0",
+            ),
+            (rename(composed, apart), "Destination already exists: /memories/cafe\u{301}.md"),
+            (json!({"command": "delete", "path": composed}), "Deleted /memories/caf\u{e9}.md"),
+            (view(apart), "File not found: /memories/cafe\u{301}.md"),
+        ],
+    );
+}
+
+#[test]
+fn names_that_differ_in_case_are_one_name() {
+    for wording in [Wording::Seed, Wording::Claude] {
+        let say = |seed: &'static str, claude: &'static str| match wording {
+            Wording::Seed => seed,
+            Wording::Claude => claude,
+        };
+        check_steps(
+            wording,
+            &[
+                (
+                    create("/memories/a.md", "one"),
+                    say("Created /memories/a.md", "File created successfully at: /memories/a.md"),
+                ),
+                // Never over a file that was not named to the letter.
+                (
+                    create("memories/A.md", "two"),
+                    say("File already exists: memories/a.md", "File memories/a.md already exists"),
+                ),
+                (
+                    view("/memories/A.md"),
+                    "Here's the content of /memories/A.md with line numbers:\n     1\tone",
+                ),
+                (
+                    create("/memories/u.md", ""),
+                    say("Created /memories/u.md", "File created successfully at: /memories/u.md"),
+                ),
+                (
+                    rename("/memories/u.md", "/memories/A.md"),
+                    say(
+                        "Destination already exists: /memories/A.md",
+                        "The destination /memories/A.md already exists",
+                    ),
+                ),
+                (
+                    rename("/memories/a.md", "/memories/A.md"),
+                    say(
+                        "Renamed /memories/a.md to /memories/A.md",
+                        "Successfully renamed /memories/a.md to /memories/A.md",
+                    ),
+                ),
+                (
+                    create("/memories/dir/x.md", "x"),
+                    say(
+                        "Created /memories/dir/x.md",
+                        "File created successfully at: /memories/dir/x.md",
+                    ),
+                ),
+                (
+                    create("/memories/Dir/y.md", "y"),
+                    say(
+                        "Created /memories/Dir/y.md",
+                        "File created successfully at: /memories/Dir/y.md",
+                    ),
+                ),
+                (
+                    json!({"command": "delete", "path": "/memories/dir/y.md"}),
+                    say("Deleted /memories/dir/y.md", "Successfully deleted /memories/dir/y.md"),
+                ),
+                (
+                    rename("/memories/dir", "/memories/DIR"),
+                    say(
+                        "Renamed /memories/dir to /memories/DIR",
+                        "Successfully renamed /memories/dir to /memories/DIR",
+                    ),
+                ),
+                (
+                    view("/memories/DIR/x.md"),
+                    "Here's the content of /memories/DIR/x.md with line numbers:\n     1\tx",
+                ),
+                (
+                    rename("/memories/no.md", "/memories/no.md"),
+                    say(
+                        "File not found: /memories/no.md",
+                        "The path /memories/no.md does not exist",
+                    ),
+                ),
+                (
+                    rename("/memories/A.md", "/memories/A.md"),
+                    say(
+                        "Destination already exists: /memories/A.md",
+                        "The destination /memories/A.md already exists",
+                    ),
+                ),
+            ],
+        );
     }
 }

@@ -2,7 +2,8 @@
 
 use memoranda_core::change::{Author, Channel};
 use memoranda_dialects::{
-    BriefRequest, NewRecord, RecordKind, Scope, Wording, add_records, brief, rules_of,
+    BriefRequest, NewRecord, RecordKind, RecordSettings, Scope, Wording, add_records, brief,
+    rules_of,
 };
 
 use crate::support::TestVault;
@@ -39,7 +40,7 @@ fn a_session_starts_with_rules_what_is_due_and_what_is_known() {
     assert_eq!(added.len(), records.len());
     assert_eq!(commit.unwrap().files.len(), records.len(), "one commit");
     let names = |scope| -> Vec<String> {
-        let rules = rules_of(&vault.memory, scope).unwrap();
+        let rules = rules_of(&vault.memory, scope, &RecordSettings::standard().now()).unwrap();
         rules.into_iter().map(|rule| rule.content).collect()
     };
     assert_eq!(names(&shop), ["Use pnpm"]);

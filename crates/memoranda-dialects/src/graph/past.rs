@@ -1,0 +1,150 @@
+//! A thread as it was: what has not changed since is as the index knows it, and only the rest is
+//! read from the history.
+
+use std::collections::{BTreeMap, HashSet};
+
+use jiff::Timestamp;
+use memoranda_core::fact::inverse_of;
+use memoranda_core::id::ContentHash;
+use memoranda_core::path::NotePath;
+use memoranda_engine::{FileThen, Moment, exact_key, link_key};
+use serde_json::{Value, json};
+
+use super::entity::Entity;
+use super::error::{GraphError, Result};
+use super::load::{entity, is_own};
+use super::thread::{Shape, Thread};
+use crate::tool::Call;
+
+/// The notes of a thread as they were at a time, by path.
+pub(super) fn files(call: &Call<'_>, thread: &Thread, time: Timestamp) -> Result<Vec<FileThen>> {
+    let mut files = thread.within(call.memory).as_of(time)?;
+    files.retain(|file| is_own(thread, &file.path));
+    Ok(files)
+}
+
+/// One of them as an entity; `None` if it was no text.
+pub(super) fn read(
+    call: &Call<'_>,
+    thread: &Thread,
+    file: &FileThen,
+    time: Timestamp,
+) -> Result<Option<Entity>> {
+    let then = at(call, thread, &file.path, file.hash, time)?;
+    Ok(then.map(|entity| Entity { times: Some((file.created, file.updated)), ..entity }))
+}
+
+fn at(
+    call: &Call<'_>,
+    thread: &Thread,
+    path: &NotePath,
+    hash: ContentHash,
+    time: Timestamp,
+) -> Result<Option<Entity>> {
+    let Ok(text) = String::from_utf8(call.memory.store().content(hash)?) else { return Ok(None) };
+    let mut entity = Entity::read(path, &text);
+    // Facts that a person had reworded by then have higher versions than their comments say.
+    let reworded = thread.within(call.memory).reworded(path, time)?;
+    for fact in entity.facts.iter_mut().filter(|fact| fact.has_comment) {
+        fact.version = fact.version.max(reworded.get(&fact.id).copied().unwrap_or(0));
+    }
+    Ok(Some(entity))
+}
+
+/// What differs between a thread as it was and as it is.
+pub(super) struct Then<'t> {
+    thread: &'t Thread,
+    /// What each file that differs was; `None` if it was not there.
+    changed: BTreeMap<NotePath, Option<Entity>>,
+}
+
+impl<'t> Then<'t> {
+    pub(super) fn new(call: &Call<'_>, thread: &'t Thread, time: Timestamp) -> Result<Self> {
+        let mut changed = BTreeMap::new();
+        let since = call.memory.store().changed_since(&thread.project, Moment::Time(time))?;
+        let total = since.len() as u64;
+        let own = since.into_iter().filter(|file| is_own(thread, &file.path));
+        for (n, file) in own.enumerate() {
+            (call.progress)(n as u64, total, "reading the history");
+            if call.is_cancelled() {
+                return Err(GraphError::Refused("The call was cancelled.".into()));
+            }
+            let mut was = None;
+            if let Some(then) = &file.then {
+                was = at(call, thread, &file.path, then.hash, time)?;
+            }
+            if let Some(was) = &mut was {
+                was.times = thread.within(call.memory).times_then(&file.path, time)?;
+            }
+            changed.insert(file.path, was);
+        }
+        Ok(Self { thread, changed })
+    }
+
+    /// Whether a file was another then, or none.
+    pub(super) fn is_changed(&self, path: &NotePath) -> bool {
+        self.changed.contains_key(path)
+    }
+
+    /// The entities that were others then, as they were.
+    pub(super) fn changed(&self) -> impl Iterator<Item = &Entity> {
+        self.changed.values().flatten()
+    }
+
+    /// The entity that had a name.
+    pub(super) fn named(&self, call: &Call<'_>, name: &str) -> Result<Option<Entity>> {
+        for found in self.thread.within(call.memory).titled(name)? {
+            if self.is_changed(&found.path) {
+                continue;
+            }
+            let Some(file) = call.memory.store().file_by_id(found.id)? else { continue };
+            if let Some(entity) = entity(call, &file)?.filter(|entity| entity.name == name) {
+                return Ok(Some(entity));
+            }
+        }
+        Ok(self.changed().find(|entity| entity.name == name).cloned())
+    }
+
+    /// The relations that led to an entity from others than these.
+    pub(super) fn incoming(
+        &self,
+        call: &Call<'_>,
+        entity: &Entity,
+        without: &HashSet<String>,
+    ) -> Result<Vec<Value>> {
+        let (store, thread) = (call.memory.store(), self.thread);
+        let mut keys = [exact_key(&thread.folder, &entity.name), link_key(&entity.name)];
+        keys.sort_unstable();
+        let target = store.file(&thread.project, &entity.path)?.map(|file| file.id);
+        let mut found = Vec::new();
+        for row in store.relations_concerning(&thread.project, &[], &keys)? {
+            let is_meant = match &row.exact_name {
+                Some(name) => *name == entity.name,
+                None => row.target_file.is_some() && row.target_file == target,
+            };
+            if !is_meant || !row.is_stated {
+                continue;
+            }
+            let Some(from) = store.file_by_id(row.file)? else { continue };
+            let here = from.project == thread.project && is_own(thread, &from.path);
+            if here && !self.is_changed(&from.path) && !without.contains(&from.title) {
+                found.push(led(thread, &from.title, &entity.name, &row.relation_type));
+            }
+        }
+        for from in self.changed().filter(|from| !without.contains(&from.name)) {
+            let to = from.relations.iter().filter(|relation| relation.target == entity.name);
+            found.extend(to.map(|r| led(thread, &from.name, &entity.name, &r.relation_type)));
+        }
+        Ok(found)
+    }
+}
+
+/// A relation as it is told from its far end.
+pub(super) fn led(thread: &Thread, from: &str, to: &str, relation_type: &str) -> Value {
+    let mut told = json!({ "from": from, "to": to, "relationType": relation_type });
+    if thread.shape == Shape::Thread {
+        // Read from this end; only the other end's note states it.
+        told["inverse"] = json!(inverse_of(relation_type));
+    }
+    told
+}

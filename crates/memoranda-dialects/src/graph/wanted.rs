@@ -1,0 +1,186 @@
+//! The parts of a request: an entity, its facts and relations, and what is wrong with each.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use memoranda_core::fact::{FactLimits, atomic_facts, sentence_count};
+use memoranda_core::note::plain;
+use serde_json::{Value, json};
+
+use super::bench::Weight;
+use super::error::GraphError;
+use crate::args::Args;
+
+pub(crate) const MAX_TYPE: usize = 50;
+const MIN_OBSERVATION: usize = 5;
+/// So much of what was sent is quoted back.
+const MAX_QUOTED: usize = 500;
+
+/// One entity of a request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wanted {
+    pub(crate) name: String,
+    pub(crate) entity_type: String,
+    pub(crate) observations: Vec<String>,
+    pub(crate) relations: Vec<WantedRelation>,
+    pub(crate) weight: Weight,
+    pub(crate) time: Option<Timestamp>,
+    pub(crate) is_root: bool,
+}
+
+/// One relation of a request.
+#[derive(Clone, Debug)]
+pub(crate) struct WantedRelation {
+    pub(crate) target: String,
+    pub(crate) relation_type: String,
+    pub(crate) importance: Option<f64>,
+}
+
+impl WantedRelation {
+    pub(super) fn told(&self) -> Value {
+        json!({ "targetEntity": self.target, "relationType": self.relation_type })
+    }
+}
+
+/// Says what is wrong with a fact; `None` if nothing is: the problem, and a suggestion.
+pub(crate) fn check_fact(text: &str, limits: FactLimits) -> Option<(String, String, String)> {
+    let (chars, count) = (text.chars().count(), sentence_count(text));
+    let most = format!("Max {} chars, {} sentences.", limits.chars, limits.sentences);
+    let counted = format!("{chars} chars, {count} sentence{}", if count == 1 { "" } else { "s" });
+    if chars < MIN_OBSERVATION {
+        let problem = format!("Too short ({chars} chars). Min {MIN_OBSERVATION} chars.");
+        let brief = format!("Observation too short ({chars} chars). Min {MIN_OBSERVATION}.");
+        return Some((problem, "State one whole fact, e.g. 'Uses Rust'".into(), brief));
+    }
+    let (problem, brief) = if chars > limits.chars {
+        let brief = format!(
+            "Observation too long ({chars} chars). Max {}. Split into multiple observations.",
+            limits.chars
+        );
+        (format!("Too long ({counted}). {most}"), brief)
+    } else if count > limits.sentences {
+        let brief = format!(
+            "Too many sentences ({count}). Max {}. One fact per observation.",
+            limits.sentences
+        );
+        (format!("Too many sentences ({counted}). {most}"), brief)
+    } else {
+        return None;
+    };
+    let facts = atomic_facts(text, limits);
+    let suggestion = if facts.is_empty() {
+        "Split into several observations of one fact each".to_owned()
+    } else {
+        let listed: Vec<String> =
+            facts.iter().enumerate().map(|(n, fact)| format!("{}) '{fact}'", n + 1)).collect();
+        format!("Split into {} observations: {}", facts.len(), listed.join(", "))
+    };
+    Some((problem, suggestion, brief))
+}
+
+/// Reads a relation, and everything that is wrong with it; `None` if it names nothing at all.
+pub(super) fn read_relation(item: Value) -> (Option<WantedRelation>, Vec<String>) {
+    let Ok(mut args) = Args::new("a relation", item) else {
+        return (None, vec!["A relation must be an object.".to_owned()]);
+    };
+    args.rename(&[
+        ("targetEntity", &["target", "to", "target_entity"]),
+        ("relationType", &["type", "relation_type"]),
+    ]);
+    let mut problems = Vec::new();
+    let mut text = |name: &str| match args.optional_text(name) {
+        Ok(text) => {
+            let text = text.unwrap_or_default().trim().to_owned();
+            if text.is_empty() {
+                problems.push(format!("Missing {name}."));
+            }
+            text
+        }
+        Err(error) => {
+            problems.push(error.to_string());
+            String::new()
+        }
+    };
+    let (target, relation_type) = (text("targetEntity"), text("relationType"));
+    let chars = relation_type.chars().count();
+    if chars > MAX_TYPE {
+        problems.push(format!("relationType too long ({chars} chars). Max {MAX_TYPE} chars."));
+    }
+    let importance = args.float("importance", 0.0, 1.0);
+    let unknown = args.only(&["targetEntity", "relationType", "importance"]);
+    problems.extend(importance.as_ref().err().map(ToString::to_string));
+    problems.extend(unknown.err().map(|error| error.to_string()));
+    let importance = importance.ok().flatten();
+    (Some(WantedRelation { target, relation_type, importance }), problems)
+}
+
+/// The items of a list, also of one that was sent as a text; `None` if it is no list.
+pub(crate) fn items(args: &Args, name: &str) -> Option<Vec<Value>> {
+    match args.value(name) {
+        None => Some(Vec::new()),
+        Some(Value::Array(list)) => Some(list.clone()),
+        Some(Value::String(text)) => serde_json::from_str(text).ok(),
+        Some(_) => None,
+    }
+}
+
+/// Facts of a request, each once, and what is wrong with the rest.
+pub(crate) struct FactTexts {
+    pub(crate) texts: Vec<String>,
+    pub(crate) problems: Vec<String>,
+}
+
+impl FactTexts {
+    /// The facts, if nothing is wrong.
+    pub(crate) fn all(self) -> Result<Vec<String>, GraphError> {
+        match self.problems.is_empty() {
+            true => Ok(self.texts),
+            false => Err(GraphError::Refused(self.problems.join(" "))),
+        }
+    }
+}
+
+/// Facts as texts or as objects with a `content`, as they are kept; each once.
+pub(crate) fn fact_texts(args: &Args, name: &str) -> FactTexts {
+    let mut facts = FactTexts { texts: Vec::new(), problems: Vec::new() };
+    let list = match args.value(name) {
+        None => return facts,
+        Some(Value::Array(list)) => list.clone(),
+        Some(Value::String(text)) => match serde_json::from_str(text) {
+            Ok(Value::Array(list)) => list,
+            _ => vec![Value::String(text.clone())],
+        },
+        Some(_) => {
+            facts.problems.push(format!("{name} must be a list of texts."));
+            return facts;
+        }
+    };
+    for item in list {
+        let text = match &item {
+            Value::String(text) => Some(text),
+            Value::Object(object) => match object.get("content") {
+                Some(Value::String(text)) => Some(text),
+                _ => None,
+            },
+            _ => None,
+        };
+        match text.map(|text| plain(text)) {
+            Some(text) if facts.texts.contains(&text) => {}
+            Some(text) => facts.texts.push(text),
+            None => {
+                let item = item.to_string();
+                let item = clipped(&item);
+                facts.problems.push(format!("{name} must be a list of texts; {item} is none."));
+            }
+        }
+    }
+    facts
+}
+
+/// As much of a text as is quoted back.
+pub(super) fn clipped(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MAX_QUOTED) {
+        Some((cut, _)) => Cow::Owned(format!("{}…", text.get(..cut).unwrap_or_default())),
+        None => Cow::Borrowed(text),
+    }
+}

@@ -1,0 +1,212 @@
+//! Showing files and directories, as much at once as a view may hold, and how to go on.
+
+use memoranda_core::path::NotePath;
+use memoranda_engine::{EngineError, EntryKind};
+
+use super::act::{place, target};
+use super::answer::{Answer, Failure, Intent, Listed};
+use super::command::ViewRange;
+use super::path::Target;
+use super::{CAP, text};
+use crate::tool::Call;
+
+/// What else than lines is in an answer: its first words with the path, and how to go on.
+const BESIDE: usize = 4_500;
+/// Less than a line's number and a little of the line would never come to its end.
+const LEAST: usize = 16;
+
+/// Shows a file or a directory.
+pub(super) fn view(
+    call: &Call<'_>,
+    path: String,
+    range: Option<ViewRange>,
+) -> Result<Answer, Failure> {
+    let memories = &call.settings.memories;
+    let failed = |e: &EngineError| Failure::from_engine(e, &path, Intent::Read);
+    let at = match target(call, &path, Intent::Read)? {
+        Target::Root => return list(call, path, None, range),
+        Target::At(at) => at,
+    };
+    let note = match call.memory.read_at(&place(memories, &at)) {
+        Ok(note) => note,
+        Err(e) => match failed(&e) {
+            Failure::NotAFile { .. } => return list(call, path, Some(&at), range),
+            other => return Err(other),
+        },
+    };
+    call.memory.store().note_use(memories, &at);
+    let shown = note.lossy_text();
+    let lines = text::lines(&shown);
+    if lines.len() > text::MAX_LINES {
+        return Err(Failure::TooManyLines { path });
+    }
+    let range = range.unwrap_or_default();
+    let (first, lines) = text::in_range(&lines, (range.first, range.last));
+    let part = match lines {
+        [line, rest @ ..] if range.character > 1 => {
+            let skipped = usize::try_from(range.character - 1).unwrap_or(usize::MAX);
+            let from = line.char_indices().nth(skipped).map_or(line.len(), |(at, _)| at);
+            [&[&line[from..]], rest].concat()
+        }
+        lines => lines.to_vec(),
+    };
+    let from = ViewRange { first: i64::try_from(first).unwrap_or(i64::MAX), ..range };
+    let numbered = cut(text::numbered(&part, first), from, most(call));
+    Ok(Answer::Content { path, numbered })
+}
+
+/// The most characters of lines in one answer.
+fn most(call: &Call<'_>) -> usize {
+    call.settings.view_chars.clamp(LEAST, CAP - BESIDE)
+}
+
+/// Holds a view to its cap and says how to go on.
+fn cut(shown: String, range: ViewRange, cap: usize) -> String {
+    let Some((at, _)) = shown.char_indices().nth(cap) else { return shown };
+    let last = range.last;
+    let (kept, rest, how) = match shown[..at].rfind('\n') {
+        // The line at which there is no more room comes whole with the next view.
+        Some(end) => {
+            let kept = &shown[..end];
+            let next = range.first + kept.matches('\n').count() as i64 + 1;
+            (kept, &shown[end + 1..], format!("continue with view_range [{next}, {last}]"))
+        }
+        // A line that no view can hold goes on by its characters.
+        None => {
+            let (kept, first) = (&shown[..at], range.first);
+            let line = kept.split_once('\t').map_or("", |(_, line)| line);
+            let next = range.character.max(1).saturating_add(line.chars().count() as i64);
+            let how = format!(
+                "line {first} is longer than a view; continue with view_range \
+                 [{first}, {last}, {next}], where the third number is its next character"
+            );
+            (kept, &shown[at..], how)
+        }
+    };
+    format!("{kept}\n\n[...truncated {} chars; {how}]", rest.chars().count())
+}
+
+fn list(
+    call: &Call<'_>,
+    path: String,
+    at: Option<&NotePath>,
+    range: Option<ViewRange>,
+) -> Result<Answer, Failure> {
+    let shown = path.trim_end_matches('/').to_owned();
+    let mut entries = Vec::new();
+    gather(call, at, Listed { size: 0, path: shown.clone() }, &shown, 2, &mut entries)
+        .map_err(|e| Failure::from_engine(&e, &path, Intent::Read))?;
+    let (entries, left) = part(entries, range.unwrap_or_default(), most(call));
+    Ok(Answer::Listing { path, entries, left })
+}
+
+/// As many entries as fit, and which comes next if some are left. The range counts entries, and
+/// only where they do not all fit: otherwise the official tool pays no heed to it, and nor do we.
+fn part(
+    mut entries: Vec<Listed>,
+    range: ViewRange,
+    cap: usize,
+) -> (Vec<Listed>, Option<LeftEntries>) {
+    let weight = |entry: &Listed| entry.path.chars().count() + 10;
+    if entries.iter().map(weight).sum::<usize>() <= cap {
+        return (entries, None);
+    }
+    let total = entries.len();
+    let first = usize::try_from(range.first.max(1) - 1).unwrap_or(usize::MAX).min(total);
+    let last = match usize::try_from(range.last) {
+        Ok(last) => last.clamp(first, total),
+        Err(_) => total,
+    };
+    let mut room = cap;
+    let fits = |entry: &&Listed| match room.checked_sub(weight(entry)) {
+        Some(left) => {
+            room = left;
+            true
+        }
+        None => false,
+    };
+    // One at least, so that going on comes to an end.
+    let count = entries[first..last].iter().take_while(fits).count().max(1).min(last - first);
+    entries.truncate(first + count);
+    entries.drain(..first);
+    let next = first + count;
+    let left =
+        (next < last).then(|| LeftEntries { count: last - next, next: next + 1, last: range.last });
+    (entries, left)
+}
+
+/// The entries of a directory that an answer had no room for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LeftEntries {
+    /// How many.
+    pub(crate) count: usize,
+    /// The first of them.
+    pub(crate) next: usize,
+    /// The last that was asked for; -1 for all.
+    pub(crate) last: i64,
+}
+
+/// Lists a folder by its own line, and then what is in it, so many levels deep.
+fn gather(
+    call: &Call<'_>,
+    at: Option<&NotePath>,
+    own: Listed,
+    shown: &str,
+    levels: usize,
+    entries: &mut Vec<Listed>,
+) -> Result<(), EngineError> {
+    let Some(found) = call.memory.store().entries(&call.settings.memories, at)? else {
+        return Ok(());
+    };
+    entries.push(Listed { size: found.size, ..own });
+    if levels == 0 {
+        return Ok(());
+    }
+    for entry in found.entries {
+        if entry.name.starts_with('.') || entry.name == "node_modules" {
+            continue;
+        }
+        let path = format!("{shown}/{}", entry.name);
+        match entry.kind {
+            EntryKind::File => entries.push(Listed { size: entry.size, path }),
+            EntryKind::Folder => {
+                let inner = match at {
+                    Some(at) => format!("{at}/{}", entry.name),
+                    None => entry.name,
+                };
+                let Ok(inner) = NotePath::parse(&inner) else { continue };
+                let own = Listed { size: 0, path: format!("{path}/") };
+                gather(call, Some(&inner), own, &path, levels - 1, entries)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_goes_on_where_it_was_cut() {
+        let entries = |from: usize, to: usize| -> Vec<Listed> {
+            (from..=to).map(|n| Listed { size: 0, path: format!("{n:05}") }).collect()
+        };
+        // Each weighs 15.
+        for (first, last, cap, shown, left) in [
+            (1, -1, 150, (1, 10), None),
+            (4, 5, 150, (1, 10), None),
+            (1, -1, 100, (1, 6), Some((4, 7, -1))),
+            (7, -1, 100, (7, 10), None),
+            (2, 9, 50, (2, 4), Some((5, 5, 9))),
+            (9, 9, 100, (9, 9), None),
+            (3, -1, 1, (3, 3), Some((7, 4, -1))),
+            (99, -1, 100, (1, 0), None),
+        ] {
+            let range = ViewRange { first, last, character: 1 };
+            let left = left.map(|(count, next, last)| LeftEntries { count, next, last });
+            let expected = (entries(shown.0, shown.1), left);
+            assert_eq!(part(entries(1, 10), range, cap), expected, "{first} {last} {cap}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! What `search_notes` finds: notes, facts and relations, each with an address of its own.
+
+use jiff::Timestamp;
+use memoranda_core::note::permalink::slug;
+use memoranda_core::tokens::estimate;
+use memoranda_engine::{FileSummary, Memory, ObservationRow, Place, RelationRow, hash};
+use serde_json::{Value, json};
+
+use super::answer::Failure;
+
+/// How much of a fact stands in its address; what is longer is told apart by its hash.
+const ADDRESS_CHARS: usize = 200;
+const HASH_CHARS: usize = 12;
+
+/// One thing that was found.
+pub(super) struct Hit {
+    pub(super) kind: &'static str,
+    pub(super) place: Place,
+    pub(super) title: String,
+    pub(super) permalink: String,
+    pub(super) updated: Timestamp,
+    pub(super) score: f64,
+    /// What is shown of it.
+    pub(super) content: String,
+    pub(super) more: Value,
+}
+
+/// The address of a fact: its note's, its category's, and its own words.
+pub(super) fn fact_address(note: &str, category: &str, text: &str) -> String {
+    let mut name = slug(text);
+    if let Some((cut, _)) = name.char_indices().nth(ADDRESS_CHARS) {
+        name.truncate(cut);
+        let hash = hash(text.as_bytes()).to_string();
+        name.push('-');
+        name.push_str(hash.get(..HASH_CHARS).unwrap_or(&hash));
+    }
+    format!("{note}/observations/{}/{name}", slug(category))
+}
+
+/// The address of a relation: from where, of which type, to where.
+pub(super) fn relation_address(
+    memory: &Memory,
+    note: &str,
+    link: &RelationRow,
+) -> Result<(String, Option<String>), Failure> {
+    let target = link.target_file.map(|id| memory.store().node(id)).transpose()?.flatten();
+    let to = target.map(|node| node.permalink);
+    let name = to.clone().unwrap_or_else(|| slug(&link.target));
+    Ok((format!("{note}/{}/{name}", slug(&link.relation_type)), to))
+}
+
+/// A number for what has an address: the same for as long as the address is.
+fn number(project: &str, address: &str) -> u64 {
+    let hash = hash(format!("{project}/{address}").as_bytes());
+    // Every program can hold a whole number of 48 bits.
+    hash.0.iter().take(6).fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+impl Hit {
+    /// A fact of a note.
+    pub(super) fn fact(file: &FileSummary, fact: ObservationRow, score: f64) -> Self {
+        let category = fact.category.unwrap_or_else(|| "note".into());
+        Self {
+            kind: "observation",
+            place: Place { project: file.project.clone(), path: file.path.clone() },
+            title: file.title.clone(),
+            permalink: fact_address(&file.permalink, &category, &fact.text),
+            updated: file.updated,
+            score,
+            content: format!("[{category}] {}", fact.text),
+            more: json!({
+                "entity": file.permalink,
+                "category": category,
+                "observation_id": fact.id,
+                "line": fact.line,
+            }),
+        }
+    }
+
+    /// A relation of a note.
+    pub(super) fn relation(
+        memory: &Memory,
+        file: &FileSummary,
+        link: &RelationRow,
+        score: f64,
+    ) -> Result<Self, Failure> {
+        let (permalink, to) = relation_address(memory, &file.permalink, link)?;
+        Ok(Self {
+            kind: "relation",
+            place: Place { project: file.project.clone(), path: file.path.clone() },
+            title: file.title.clone(),
+            updated: file.updated,
+            score,
+            content: format!("{} {} [[{}]]", file.title, link.relation_type, link.target),
+            more: json!({
+                "entity": file.permalink,
+                "relation_id": number(file.project.as_str(), &permalink),
+                "relation_type": link.relation_type,
+                "from_entity": file.permalink,
+                "to_entity": to,
+            }),
+            permalink,
+        })
+    }
+
+    /// The hit for programs. `metadata` is the frontmatter of its note.
+    pub(super) fn item(&self, metadata: &Value) -> Value {
+        let project = self.place.project.as_str();
+        let entity = self.more["entity"].as_str().unwrap_or(&self.permalink);
+        let mut item = json!({
+            "title": self.title,
+            "type": self.kind,
+            "score": (self.score * 1000.0).round() / 1000.0,
+            "permalink": self.permalink,
+            "external_id": format!("{project}/{}", self.permalink),
+            "entity_id": number(project, entity),
+            "project": project,
+            "file_path": self.place.path.as_str(),
+            "content": self.content,
+            "metadata": metadata,
+            "updated_at": self.updated.to_string(),
+        });
+        if let (Value::Object(item), Value::Object(more)) = (&mut item, &self.more) {
+            item.extend(more.clone());
+        }
+        item
+    }
+}
+
+/// As many as the budget has room for, but at least one; each with how it is for programs. Also
+/// how many are left out.
+pub(super) fn within(
+    memory: &Memory,
+    hits: Vec<Hit>,
+    max_tokens: Option<usize>,
+) -> Result<(Vec<(Hit, Value)>, usize), Failure> {
+    let total = hits.len();
+    let mut tokens = 0;
+    let mut kept = Vec::new();
+    for hit in hits {
+        let file = memory.store().file(&hit.place.project, &hit.place.path)?;
+        let metadata = file.and_then(|file| serde_json::from_str(&file.metadata).ok());
+        let item = hit.item(&metadata.unwrap_or(Value::Null));
+        tokens += estimate(&item.to_string());
+        if max_tokens.is_some_and(|most| tokens > most) && !kept.is_empty() {
+            break;
+        }
+        kept.push((hit, item));
+    }
+    let left_out = total - kept.len();
+    Ok((kept, left_out))
+}

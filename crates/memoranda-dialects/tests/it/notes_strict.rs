@@ -1,0 +1,254 @@
+//! Only the note that is named is changed, and only as it was asked.
+
+use memoranda_dialects::SecretPolicy;
+use serde_json::json;
+
+use crate::notes_support::Notes;
+
+#[test]
+fn a_name_with_other_signs_is_another_note() {
+    let notes = Notes::new();
+    for (folder, title) in [("lang", "C++"), ("", "F"), ("", "Plan (2024)"), ("", "My_Old Note")] {
+        notes.write(folder, title, "mine");
+    }
+    notes.person("main/alias.md", "---\naliases: [Other Name!]\n---\nmine\n");
+    let check = |identifier: &str, file: Option<&str>| {
+        let replace = json!({ "identifier": identifier, "operation": "find_replace",
+                              "find_text": "mine", "content": "mine" });
+        let result = notes.0.call("edit_note", &replace);
+        let found = result.structured["file_path"].as_str();
+        assert_eq!(found, file, "{identifier}: {}", result.text);
+        if file.is_none() {
+            let arguments = json!({ "identifier": identifier });
+            let refused = notes.refused("delete_note", arguments.clone(), "NOTE_NOT_FOUND");
+            let near = refused.structured["suggestions"].as_array().unwrap();
+            assert!(!near.is_empty(), "{identifier}: {}", refused.text);
+            let mut arguments = arguments;
+            arguments["destination_folder"] = json!("away");
+            notes.refused("move_note", arguments, "NOTE_NOT_FOUND");
+        }
+    };
+    check("lang/C#", None);
+    check("C#", None);
+    check("F#", None);
+    check("Plan 2024", None);
+    check("Other Name?", None);
+    check("C++", Some("lang/C++.md"));
+    check("lang/c", Some("lang/C++.md"));
+    check("Lang/C++", Some("lang/C++.md"));
+    check("plan (2024)", Some("Plan (2024).md"));
+    check("plan-2024", Some("Plan (2024).md"));
+    check("my-old_note", Some("My_Old Note.md"));
+    check("other name!", Some("alias.md"));
+}
+
+#[test]
+fn titles_that_differ_in_signs_are_notes_side_by_side() {
+    let notes = Notes::new();
+    notes.write("lang", "C++", "plus plus");
+    let sharp =
+        json!({ "title": "C#", "directory": "lang", "content": "sharp", "overwrite": true });
+    let made = notes.ok("write_note", sharp).structured;
+    assert_eq!((&made["action"], &made["permalink"]), (&json!("created"), &json!("lang/c-1")));
+    assert!(notes.file("main/lang/C++.md").ends_with("plus plus\n"));
+    // A note that is added to is made, if only one of another name is there.
+    let add = json!({ "identifier": "lang/C", "operation": "append", "content": "plain" });
+    assert_eq!(notes.ok("edit_note", add).structured["fileCreated"], json!(true));
+    for (name, said) in [("C#", "sharp"), ("C++", "plus plus"), ("C", "plain")] {
+        let read = notes.ok("read_note", json!({ "identifier": name }));
+        assert!(read.text.contains(&format!("---\n{said}\n")), "{name}: {}", read.text);
+    }
+    // The kebab form of one title is that note.
+    notes.person("main/kebab/whats-new.md", "---\ntitle: What's (new)?\n---\nx\n");
+    let again = json!({ "title": "What's (new)?", "directory": "kebab", "content": "y" });
+    notes.refused("write_note", again, "NOTE_ALREADY_EXISTS");
+}
+
+#[test]
+fn what_is_read_can_be_written_back() {
+    let notes = Notes::new();
+    notes.write("a", "Plan", "- [x1] one #t\n\nText.");
+    let file = notes.file("main/a/Plan.md");
+    let read = notes.ok("read_note", json!({ "identifier": "Plan" }));
+    assert!(read.text.starts_with(&file), "{}", read.text);
+    let back =
+        json!({ "title": "Plan", "directory": "a", "content": read.text, "overwrite": true });
+    notes.ok("write_note", back);
+    assert_eq!(notes.file("main/a/Plan.md"), file);
+    notes.ok("write_note", json!({ "title": "Copy", "directory": "b", "content": read.text }));
+    let copy = notes.file("main/b/Copy.md");
+    assert_eq!(copy.matches("---\n").count(), 2, "{copy}");
+    assert!(!copy.contains("<!--"), "{copy}");
+    // A comment of the writer's own stays.
+    notes.write("", "Own", "text\n<!-- project: mine -->");
+    assert!(notes.file("main/Own.md").ends_with("text\n<!-- project: mine -->\n"));
+}
+
+#[test]
+fn a_checksum_is_heeded_or_refused() {
+    let notes = Notes::new();
+    notes.write("a", "Plan", "one");
+    let stale = "0123456789abcdef";
+    let folder = json!({ "identifier": "a", "is_directory": true, "expected_checksum": stale });
+    let refused = notes.refused("delete_note", folder.clone(), "INVALID_ARGUMENTS");
+    assert!(refused.text.contains("a folder has no checksum"), "{}", refused.text);
+    let mut moved = folder;
+    moved["destination_path"] = json!("b");
+    notes.refused("move_note", moved, "INVALID_ARGUMENTS");
+    assert!(notes.0.path("main/a/Plan.md").exists());
+    let node =
+        json!({ "id": "n", "type": "text", "text": "x", "x": 0, "y": 0, "width": 1, "height": 1 });
+    let mut canvas = json!({ "title": "Map", "directory": "", "nodes": [node], "edges": [] });
+    let made = notes.ok("canvas", canvas.clone()).structured;
+    canvas["nodes"][0]["text"] = json!("y");
+    canvas["expected_checksum"] = json!(stale);
+    notes.refused("canvas", canvas.clone(), "CHECKSUM_MISMATCH");
+    assert!(notes.file("main/Map.canvas").contains("\"x\""));
+    canvas["expected_checksum"] = made["checksum"].clone();
+    notes.ok("canvas", canvas);
+}
+
+#[test]
+fn a_conflict_with_an_edit_by_hand_shows_it() {
+    let notes = Notes::new();
+    let made = notes.write("", "Plan", "one line").structured;
+    // Not noticed by anybody yet.
+    let path = notes.0.path("main/Plan.md");
+    let by_hand = notes.file("main/Plan.md").replace("one line", "another line");
+    std::fs::write(path, by_hand).unwrap();
+    let edit = json!({ "identifier": "Plan", "operation": "append", "content": "more",
+                       "expected_checksum": made["checksum"] });
+    let refused = notes.refused("edit_note", edit, "CHECKSUM_MISMATCH");
+    assert!(refused.text.contains("+another line"), "{}", refused.text);
+}
+
+#[test]
+fn nothing_is_written_where_it_cannot_be_found() {
+    let notes = Notes::new();
+    notes.person("main/.gitignore", "build/\n*.tmp.md\n");
+    notes.person("main/sub/.bmignore", "drafts\n");
+    notes.person("main/sub/drafts/x.md", "hidden by the rule\n");
+    notes.write("", "Plan", "one");
+    let check = |directory: &str, title: &str, rule: &str| {
+        let write = json!({ "title": title, "directory": directory, "content": "x" });
+        let refused = notes.refused("write_note", write, "PATH_IGNORED");
+        assert!(refused.text.contains(rule), "{}", refused.text);
+        let to = format!("{directory}/{title}.md");
+        let moved = json!({ "identifier": "Plan", "destination_path": to });
+        notes.refused("move_note", moved, "PATH_IGNORED");
+        let canvas = json!({ "title": title, "directory": directory, "nodes": [], "edges": [] });
+        if !title.contains("tmp") {
+            notes.refused("canvas", canvas, "PATH_IGNORED");
+        }
+        assert!(!notes.0.path("main").join(to.trim_start_matches('/')).exists());
+    };
+    check("build", "A", ".gitignore says \"build/\"");
+    check("new/deep", "A.tmp", ".gitignore says \"*.tmp.md\"");
+    check("sub/drafts", "A", "sub/.bmignore says \"drafts\"");
+    check(".hidden", "A", "\".hidden\" is hidden");
+    let found = notes.ok("search_notes", json!({ "query": "hidden by the rule" }));
+    assert_eq!(found.structured["results"], json!([]));
+}
+
+#[test]
+fn frontmatter_is_only_put_into_markdown() {
+    let notes = Notes::new();
+    for (place, text) in [("data.json", "{\"a\": 1}\n"), ("x.canvas", "{}\n"), ("t.txt", "# A\n")] {
+        notes.person(&format!("main/{place}"), text);
+        let edit = json!({ "identifier": place, "operation": "append", "content": "",
+                           "metadata": { "status": "open" } });
+        notes.refused("edit_note", edit, "NOT_MARKDOWN");
+        assert_eq!(notes.file(&format!("main/{place}")), text);
+    }
+}
+
+#[test]
+fn a_very_long_line_is_read_to_its_end() {
+    let notes = Notes::new();
+    let line: String = (0..5000).map(|n| format!("wört{n} ")).collect();
+    let whole = format!("first\n{line}\nlast\n");
+    notes.person("main/Long.md", &whole);
+    let (mut text, mut calls, mut from) = (String::new(), 0, (json!(1), json!(1)));
+    while !from.0.is_null() {
+        let ask = json!({ "identifier": "Long", "max_tokens": 2000, "start_line": from.0,
+                          "start_column": from.1 });
+        let page = notes.ok("read_note", ask).structured;
+        text.push_str(page["content"].as_str().unwrap());
+        from = (page["next_line"].clone(), page["next_column"].clone());
+        calls += 1;
+    }
+    assert!(calls > 3 && text == whole, "{calls} calls");
+    let page = notes.ok("read_note", json!({ "identifier": "Long", "max_tokens": 2000 }));
+    assert!(page.text.contains("start_line=2, start_column="), "{}", &page.text[7000..]);
+    let past = json!({ "identifier": "Long", "start_line": 9 });
+    let refused = notes.refused("read_note", past, "INVALID_ARGUMENTS");
+    assert!(refused.text.contains("3 lines"), "{}", refused.text);
+}
+
+#[test]
+fn an_empty_text_is_a_parameter_left_out() {
+    let notes = Notes::new();
+    notes.write("a", "Plan", "one #t");
+    for (tool, arguments) in [
+        ("read_note", json!({ "identifier": "Plan", "as_of": "", "project": "" })),
+        (
+            "search_notes",
+            json!({ "query": "one", "after_date": "", "status": "", "search_type": "" }),
+        ),
+        ("recent_activity", json!({ "timeframe": "", "type": "", "output_format": "" })),
+        ("build_context", json!({ "url": "a/plan", "as_of": "", "timeframe": "" })),
+        ("list_directory", json!({ "dir_name": "", "sort": "", "file_name_glob": "" })),
+        ("schema_validate", json!({ "note_type": "", "identifier": "" })),
+        (
+            "edit_note",
+            json!({ "identifier": "Plan", "operation": "append", "content": "x",
+                              "section": "", "find_text": "", "expected_checksum": "",
+                              "metadata": "", "expected_replacements": "" }),
+        ),
+        (
+            "edit_note",
+            json!({ "identifier": "Plan", "operation": "find_replace",
+                              "find_text": "one", "content": "" }),
+        ),
+        (
+            "move_note",
+            json!({ "identifier": "Plan", "destination_path": "b/Plan.md",
+                              "destination_folder": "" }),
+        ),
+        (
+            "write_note",
+            json!({ "title": "Other", "directory": "", "content": "", "tags": "",
+                               "note_type": "", "metadata": "", "expected_checksum": "" }),
+        ),
+    ] {
+        notes.ok(tool, arguments);
+    }
+    assert!(notes.file("main/b/Plan.md").contains("\n #t\nx"));
+    let unknown = notes.refused(
+        "read_note",
+        json!({ "identifier": "Plan", "colour": 1 }),
+        "INVALID_ARGUMENTS",
+    );
+    assert_eq!(unknown.text.matches("project").count(), 1, "{}", unknown.text);
+    assert!(!unknown.text.contains("depth"), "{}", unknown.text);
+}
+
+/// A secret can come in two halves, the first of them harmless.
+#[test]
+fn an_edit_is_screened_by_the_text_that_it_makes() {
+    for (policy, expected) in [
+        (SecretPolicy::Warn, "password: hunter2!x\n"),
+        (SecretPolicy::Redact, "password: [redacted: password or key]\n"),
+        (SecretPolicy::Refuse, "password: TBD\n"),
+    ] {
+        let mut notes = Notes::new();
+        notes.person("main/a.md", "password: TBD\n");
+        notes.0.settings.secrets = policy;
+        let edit = json!({ "identifier": "a.md", "operation": "find_replace", "find_text": "TBD",
+                           "content": "hunter2!x" });
+        let result = notes.0.call("edit_note", &edit);
+        assert_eq!(result.is_error, policy == SecretPolicy::Refuse, "{}", result.text);
+        assert!(result.text.contains("password or key (line 1)"), "{}", result.text);
+        assert_eq!(notes.file("main/a.md"), expected);
+    }
+}

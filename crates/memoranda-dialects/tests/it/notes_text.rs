@@ -1,0 +1,119 @@
+//! What a caller's text and frontmatter become in the file, to the letter.
+
+use serde_json::{Value, json};
+
+use crate::notes_support::Notes;
+
+#[test]
+fn what_is_written_becomes_this_file() {
+    let notes = Notes::new();
+    let check = |content: &str, more: Value, expected: &str| {
+        let mut arguments = json!({ "title": "T", "directory": "", "content": content });
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        notes.ok("write_note", arguments);
+        assert_eq!(notes.file("main/T.md"), expected, "{content:?}");
+        notes.ok("delete_note", json!({ "identifier": "T.md" }));
+    };
+    let none = || json!({});
+    check("body", none(), "---\ntitle: T\ntype: note\npermalink: t\n---\nbody\n");
+    // Title, type and permalink come first; the rest stays as it was written.
+    check(
+        "---\nzeta: 1 # why\ntitle: other\ntags: [x]\ntype: spec\n---\nbody",
+        none(),
+        "---\ntitle: T\ntype: spec\npermalink: t\nzeta: 1 # why\ntags: [x]\n---\nbody\n",
+    );
+    check("---\ntitle: a\n---\nx", none(), "---\ntitle: T\ntype: note\npermalink: t\n---\nx\n");
+    check(
+        "---\na: 1\r\n---\r\nx\r\n",
+        none(),
+        "---\r\ntitle: T\r\ntype: note\r\npermalink: t\r\na: 1\r\n---\r\nx\r\n",
+    );
+    // What only looks like frontmatter is text.
+    check(
+        "---\nfoo: [bar\n---\nbody",
+        none(),
+        "---\ntitle: T\ntype: note\npermalink: t\n---\n---\nfoo: [bar\n---\nbody\n",
+    );
+    check("--- \nopen", none(), "---\ntitle: T\ntype: note\npermalink: t\n---\n--- \nopen\n");
+    // No byte-order mark and no NUL comes into a note.
+    check(
+        "\u{feff}---\nk: a\0b\n---\nbo\0dy",
+        none(),
+        "---\ntitle: T\ntype: note\npermalink: t\nk: ab\n---\nbody\n",
+    );
+    // Numbers and truth values keep their type, also within others.
+    check(
+        "x",
+        json!({ "metadata": { "n": { "a": 1, "b": true, "l": [1, "1", 2.5, null, [3]] }, "v": "2" } }),
+        "---\ntitle: T\ntype: note\npermalink: t\n\"n\":\n  a: 1\n  b: true\n  l:\n    - 1\n    - \
+         \"1\"\n    - 2.5\n    - null\n    - [3]\nv: \"2\"\n---\nx\n",
+    );
+    check(
+        "x",
+        json!({ "metadata": { "a": null } }),
+        "---\ntitle: T\ntype: note\npermalink: t\na: null\n---\nx\n",
+    );
+}
+
+#[test]
+fn numbers_of_an_edit_keep_their_type_too() {
+    let notes = Notes::new();
+    notes.person("main/T.md", "---\na: 1 # one\nb:\n---\nx\n");
+    let edit = json!({ "identifier": "T", "operation": "append", "content": "",
+                       "metadata": { "a": 2, "b": false, "c": [1, { "d": 2 }] } });
+    notes.ok("edit_note", edit);
+    let expected = "---\na: 2 # one\nb: false\nc:\n  - 1\n  - {\"d\": 2}\n---\nx\n";
+    assert_eq!(notes.file("main/T.md"), expected);
+}
+
+#[test]
+fn headings_may_be_closed() {
+    let notes = Notes::new();
+    let text = "# T\n\n## Sec ##\nold\n\n## C#\nx\n";
+    for (section, expected) in [
+        ("## Sec ##", "# T\n\n## Sec ##\nnew\n\n## C#\nx\n"),
+        ("## Sec", "# T\n\n## Sec ##\nnew\n\n## C#\nx\n"),
+        ("## C#", "# T\n\n## Sec ##\nold\n\n## C#\nnew\n"),
+    ] {
+        notes.person("main/T.md", text);
+        let edit = json!({ "identifier": "T", "operation": "replace_section",
+                           "section": section, "content": "new" });
+        notes.ok("edit_note", edit);
+        assert_eq!(notes.file("main/T.md"), expected, "{section}");
+    }
+    notes.person("main/Two.md", "## A\nx\n\n## A\ny\n");
+    let edit = json!({ "identifier": "Two", "operation": "insert_after_section", "section": "A",
+                       "content": "z" });
+    let refused = notes.refused("edit_note", edit, "EDIT_FAILED");
+    assert!(refused.text.contains("(lines 1, 4)"), "{}", refused.text);
+}
+
+#[test]
+fn names_that_not_every_system_can_have_are_refused() {
+    let notes = Notes::new();
+    notes.write("", "Plan", "x");
+    for to in ["con:/a*b?.md", "a/con.md", "Aux/x.md", "com1.md", "a|b.md"] {
+        let moved = json!({ "identifier": "Plan", "destination_path": to });
+        notes.refused("move_note", moved, "INVALID_PATH");
+    }
+    let moved = json!({ "identifier": "Plan", "destination_path": "console/comet.md" });
+    notes.ok("move_note", moved);
+    let listed = notes.ok("list_directory", json!({ "dir_name": "memory://console" }));
+    assert_eq!(listed.structured["total"], json!(1));
+    std::fs::write(notes.0.path("main/p.png"), b"\x89PNG\0\xff").unwrap();
+    let refused = notes.refused("read_note", json!({ "identifier": "p.png" }), "NOT_TEXT");
+    assert!(refused.text.contains("read_content"), "{}", refused.text);
+}
+
+#[test]
+fn a_schema_that_states_none_is_named() {
+    let notes = Notes::new();
+    let bad = "---\ntype: schema\nentity: person\nschema: name string\n---\n";
+    notes.person("main/schemas/Person.md", bad);
+    notes.person("main/Ann.md", "---\ntype: person\n---\n- [name] Ann\n");
+    let checked = notes.ok("schema_validate", json!({ "note_type": "person" }));
+    assert!(checked.text.contains("schemas/person states no schema"), "{}", checked.text);
+    assert_eq!(checked.structured["broken_schemas"], json!(["schemas/person"]));
+    let refused = notes.refused("schema_diff", json!({ "note_type": "person" }), "NO_SCHEMA");
+    assert!(refused.text.contains("schemas/person states no schema"), "{}", refused.text);
+}
