@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use memoranda_dialects::{Call, Exchange, Said, Settings, ToolDef, ToolResult};
-use memoranda_engine::{Memory, Who};
+use memoranda_engine::{Known, Memory, Who};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
@@ -14,6 +14,9 @@ use crate::mcp::Notes;
 
 /// The shortest time between two words about progress.
 const PROGRESS_PAUSE: Duration = Duration::from_millis(100);
+
+/// How long a call waits for the first look at the files, when the index was just made.
+const FIRST_LOOK: Duration = Duration::from_secs(10);
 
 /// How far a call has come.
 pub(crate) struct Progress {
@@ -79,9 +82,34 @@ impl Job {
             cancelled,
             client: &self.client,
         };
-        let result = memoranda_dialects::call(self.tool, &call, self.arguments);
+        let known = first_look(&self.memory, &|done, total| {
+            tell(done as u64, total as u64, "reading the files into the index");
+        });
+        let mut result = memoranda_dialects::call(self.tool, &call, self.arguments);
+        if let Some(warning) = warning(known) {
+            result.text.push_str(&warning);
+        }
         (result, self.client.into_said())
     }
+}
+
+/// Waits for the first look at the files, so that an index that was just made answers like any
+/// other; `None` if that cannot be known.
+pub(crate) fn first_look(memory: &Memory, tell: &dyn Fn(usize, usize)) -> Option<Known> {
+    memory.await_index(FIRST_LOOK, tell).ok()
+}
+
+/// What is said below an answer that may lack something.
+fn warning(known: Option<Known>) -> Option<String> {
+    let Some(Known::Part { done, total }) = known else { return None };
+    let far = match total {
+        0 => String::new(),
+        _ => format!(" ({done} of {total} files so far)"),
+    };
+    Some(format!(
+        "\n[The index is still being built{far}: what is not read yet is missing here, and counts \
+         are too low. Ask again in a moment.]"
+    ))
 }
 
 struct CancelOnDrop(Arc<AtomicBool>);
@@ -128,6 +156,20 @@ mod tests {
         assert_eq!(client_name([" a\nb\u{1b}[0m ", ""]).as_deref(), Some("ab[0m"));
         assert_eq!(client_name(["", " "]), None);
         assert_eq!(client_name(["x".repeat(500).as_str()]).unwrap().len(), 100);
+    }
+
+    #[test]
+    fn an_answer_from_part_of_the_files_says_so() {
+        for (known, expected) in [
+            (None, None),
+            (Some(Known::Whole), None),
+            (Some(Known::Part { done: 0, total: 0 }), Some("still being built: what")),
+            (Some(Known::Part { done: 3, total: 9 }), Some("built (3 of 9 files so far): what")),
+        ] {
+            let said = warning(known);
+            assert_eq!(said.is_some(), expected.is_some(), "{known:?}");
+            assert!(said.unwrap_or_default().contains(expected.unwrap_or_default()), "{known:?}");
+        }
     }
 
     #[test]

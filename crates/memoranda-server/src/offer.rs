@@ -1,7 +1,8 @@
 //! What is offered: the tools that the person chose, and what one request leaves of them.
 //!
-//! A request narrows by headers (`X-MCP-Toolsets`, `X-MCP-Tools`, `X-MCP-Exclude-Tools`,
-//! `X-MCP-Readonly`) and by its path (`/mcp/x/<toolset>`, `/mcp/readonly`). It never widens.
+//! A request chooses by headers (`X-MCP-Toolsets`, `X-MCP-Tools`, `X-MCP-Exclude-Tools`,
+//! `X-MCP-Readonly`) and by its path (`/mcp/x/<toolset>`, `/mcp/readonly`): among all tools if the
+//! person chose none, and never beyond what the person chose.
 
 use std::sync::Arc;
 
@@ -27,6 +28,8 @@ pub(crate) struct Offer {
     /// The one watch on the vault for all who want to hear of changes.
     pub(crate) feed: Feed,
     offered: Offered,
+    /// What a request may choose from.
+    widest: Arc<[&'static ToolDef]>,
 }
 
 /// What one request may use. Cheap to clone.
@@ -38,8 +41,15 @@ pub(crate) struct Offered {
 
 impl Offer {
     pub(crate) fn new(memory: Arc<Memory>, config: &ServerConfig) -> Result<Self, SelectionError> {
-        let mut tools = config.selection.resolve()?;
+        let selection = &config.selection;
+        let mut tools = selection.resolve()?;
         tools.extend(config.extra.tools);
+        let mut widest = match selection.toolsets.is_empty() && selection.tools.is_empty() {
+            true => Selection { toolsets: Selection::all().toolsets, ..selection.clone() },
+            false => selection.clone(),
+        }
+        .resolve()?;
+        widest.extend(config.extra.tools);
         Ok(Self {
             memory,
             settings: Arc::new(config.settings.clone()),
@@ -49,6 +59,7 @@ impl Offer {
             logging: config.logging,
             feed: Feed::default(),
             offered: Offered { tools: tools.into(), extra: config.extra },
+            widest: widest.into(),
         })
     }
 
@@ -57,17 +68,22 @@ impl Offer {
         self.offered.clone()
     }
 
-    /// What is left of it for a request that asks for less.
-    pub(crate) fn narrowed(&self, asked: &Selection) -> Result<Offered, SelectionError> {
-        if *asked == Selection::all() {
+    /// What a request asks for, as far as the person lets it.
+    pub(crate) fn asked(&self, asked: &Selection) -> Result<Offered, SelectionError> {
+        if *asked == Selection::default() {
             return Ok(self.all());
         }
+        let all = Selection::all().toolsets;
+        let (from, asked) = match asked.toolsets.is_empty() && asked.tools.is_empty() {
+            true => (&self.offered.tools, Selection { toolsets: all.clone(), ..asked.clone() }),
+            false => (&self.widest, asked.clone()),
+        };
         let mut names: Vec<&str> = asked.resolve()?.iter().map(|tool| tool.name).collect();
-        if asked.toolsets == Selection::all().toolsets {
+        if asked.toolsets == all {
             let kept = |tool: &&ToolDef| asked.read_only == ReadOnly::No || tool.hints.read_only;
             names.extend(self.offered.extra.tools.iter().filter(kept).map(|tool| tool.name));
         }
-        let kept = self.offered.tools.iter().copied().filter(|tool| names.contains(&tool.name));
+        let kept = from.iter().copied().filter(|tool| names.contains(&tool.name));
         Ok(Offered { tools: kept.collect(), extra: self.offered.extra })
     }
 
@@ -80,6 +96,11 @@ impl Offer {
 impl Offered {
     pub(crate) fn tools(&self) -> &[&'static ToolDef] {
         &self.tools
+    }
+
+    /// The same tools, for a thread of their own.
+    pub(crate) fn shared_tools(&self) -> Arc<[&'static ToolDef]> {
+        Arc::clone(&self.tools)
     }
 
     pub(crate) fn tool(&self, name: &str) -> Option<&'static ToolDef> {
@@ -107,7 +128,7 @@ impl Offered {
     }
 }
 
-/// What a request's headers ask for; everything, if they ask for nothing.
+/// What a request's headers ask for.
 pub(crate) fn asked_by(headers: &HeaderMap) -> Selection {
     let list = |name: &str| -> Vec<String> {
         let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
@@ -120,9 +141,6 @@ pub(crate) fn asked_by(headers: &HeaderMap) -> Selection {
         exclude: list("x-mcp-exclude-tools"),
         read_only: ReadOnly::No,
     };
-    if asked.toolsets.is_empty() && asked.tools.is_empty() {
-        asked.toolsets = Selection::all().toolsets;
-    }
     // Whatever is not clearly a no is a yes: the header can only take away.
     let refused =
         |value: &str| matches!(value.to_ascii_lowercase().as_str(), "" | "false" | "0" | "no");
@@ -142,7 +160,7 @@ mod tests {
 
     #[test]
     fn headers_are_read_as_lists() {
-        assert_eq!(asked_by(&HeaderMap::new()), Selection::all());
+        assert_eq!(asked_by(&HeaderMap::new()), Selection::default());
         let asked = asked_by(&headers(&[
             ("x-mcp-toolsets", "memory, notes"),
             ("x-mcp-exclude-tools", "a,,b"),

@@ -15,8 +15,8 @@ const fn prompt(name: &'static str, arguments: &'static [PromptArgument]) -> Pro
         description: "A fixture.",
         toolset: Toolset::Memory,
         arguments,
-        render: |_, _, arguments| {
-            let text = match arguments {
+        render: |call| {
+            let text = match call.arguments {
                 [Some(first), Some(second)] => {
                     format!("Prompt with arguments: arg1='{first}', arg2='{second}'")
                 }

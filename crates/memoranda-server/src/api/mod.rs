@@ -69,8 +69,8 @@ async fn memory_tool(State(app): State<Arc<App>>, headers: HeaderMap, body: Byte
 async fn mcp(State(app): State<Arc<App>>, mut request: Request) -> Result<Response, Refusal> {
     let mut asked = asked_by(request.headers());
     narrow_by_path(&mut asked, request.uri().path());
-    if asked != Selection::all() {
-        let offered = narrowed(&app, &asked)?;
+    if asked != Selection::default() {
+        let offered = offered(&app, &asked)?;
         request.extensions_mut().insert(offered);
     }
     Ok(app.mcp.handle(request).await)
@@ -90,8 +90,8 @@ fn narrow_by_path(asked: &mut Selection, path: &str) {
     }
 }
 
-fn narrowed(app: &App, asked: &Selection) -> Result<Offered, Refusal> {
-    app.offer.narrowed(asked).map_err(|error| {
+fn offered(app: &App, asked: &Selection) -> Result<Offered, Refusal> {
+    app.offer.asked(asked).map_err(|error| {
         bad_request(match error {
             SelectionError::NoTool(name) => format!("There is no tool {name:?}."),
             error => error.to_string(),
@@ -100,8 +100,7 @@ fn narrowed(app: &App, asked: &Selection) -> Result<Offered, Refusal> {
 }
 
 fn offered_tool(app: &App, headers: &HeaderMap, name: &str) -> Result<&'static ToolDef, Refusal> {
-    let offered = narrowed(app, &asked_by(headers))?;
-    offered.tool(name).ok_or_else(|| {
+    offered(app, &asked_by(headers))?.tool(name).ok_or_else(|| {
         Refusal::new(StatusCode::NOT_FOUND, format!("There is no tool {name:?} here."))
     })
 }
@@ -147,7 +146,7 @@ mod tests {
     use super::*;
 
     fn asked(path: &str) -> Selection {
-        let mut asked = Selection { tools: vec!["memory".into()], ..Selection::all() };
+        let mut asked = Selection { tools: vec!["memory".into()], ..Selection::default() };
         narrow_by_path(&mut asked, path);
         asked
     }
@@ -156,7 +155,7 @@ mod tests {
     fn paths_narrow() {
         assert_eq!(asked("/mcp").read_only, ReadOnly::No);
         assert_eq!(asked("/mcp/readonly").read_only, ReadOnly::Yes);
-        assert_eq!(asked("/mcp/readonly").toolsets, ["all"]);
+        assert_eq!(asked("/mcp/readonly").toolsets, [""; 0]);
         let set = asked("/mcp/x/memory/readonly");
         assert_eq!((set.toolsets, set.read_only), (vec!["memory".to_owned()], ReadOnly::Yes));
         assert!(asked("/mcp/x/memory").tools.is_empty());

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::routing::{MethodRouter, any, get, post};
 use axum::{Router, middleware};
@@ -82,6 +83,8 @@ pub(crate) fn router(app: App, guards: Guard) -> Router {
         .method_not_allowed_fallback(|| async {
             Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "This route takes another method.")
         })
+        // The guard has read the body and knows its limit; a second one would be another.
+        .layer(DefaultBodyLimit::disable())
         .layer(middleware::from_fn_with_state(Arc::new(guards), guard))
         .with_state(Arc::new(app))
 }

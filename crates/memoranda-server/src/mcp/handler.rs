@@ -30,7 +30,7 @@ use super::ask::{Asked, ROUNDS, Resumed, ask, is_one_way};
 use super::logging::{Logging, Note, Notes};
 use super::subscriptions::Subscriptions;
 use super::{about, blocking, completion, prompts, resources, tools};
-use crate::call::{Job, Progress, client_name};
+use crate::call::{Job, Progress, client_name, first_look};
 use crate::offer::{Offer, Offered};
 
 /// How long clients may keep what changes only with the configuration: an hour.
@@ -212,7 +212,7 @@ impl ServerHandler for Handler {
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        self.offer.all().tool(name).map(tools::listed)
+        self.offer.all().tool(name).map(|def| tools::listed(def, &self.offer.settings))
     }
 
     async fn initialize(
@@ -247,7 +247,7 @@ impl ServerHandler for Handler {
         context: Context,
     ) -> Result<ListToolsResult, ErrorData> {
         self.begin();
-        let mut list = tools::list(&self.offered(&context));
+        let mut list = tools::list(&self.offered(&context), &self.offer.settings);
         (list.ttl_ms, list.cache_scope) = freshness(&context);
         Ok(list)
     }
@@ -293,7 +293,11 @@ impl ServerHandler for Handler {
         self.begin();
         let (offer, offered) = (Arc::clone(&self.offer), self.offered(&context));
         let cursor = request.and_then(|request| request.cursor);
-        blocking(move || resources::list(&offer.memory, &offered, cursor.as_deref())).await
+        blocking(move || {
+            first_look(&offer.memory, &|_, _| ());
+            resources::list(&offer.memory, &offered, cursor.as_deref())
+        })
+        .await
     }
 
     async fn list_resource_templates(
@@ -313,7 +317,11 @@ impl ServerHandler for Handler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         self.begin();
         let (offer, offered) = (Arc::clone(&self.offer), self.offered(&context));
-        Ok(blocking(move || resources::read(&offer, &offered, &request.uri)).await?.into())
+        let read = move || {
+            first_look(&offer.memory, &|_, _| ());
+            resources::read(&offer, &offered, &request.uri)
+        };
+        Ok(blocking(read).await?.into())
     }
 
     fn accepted_subscription_filter(

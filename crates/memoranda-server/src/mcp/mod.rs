@@ -10,6 +10,7 @@ mod handler;
 mod http;
 mod logging;
 mod prompts;
+mod readable;
 mod resources;
 mod stdio;
 mod subscriptions;
@@ -36,6 +37,15 @@ pub fn protocol_revisions() -> Vec<&'static str> {
 fn failed_beneath(doing: &'static str, error: &dyn std::fmt::Display) -> ErrorData {
     tracing::warn!(%error, "could not {doing}");
     ErrorData::internal_error(format!("Could not {doing}; the server's log tells more."), None)
+}
+
+/// What was wrong, as a sentence for the one who asked.
+fn sentence(error: &dyn std::fmt::Display) -> String {
+    let text = error.to_string();
+    let mut chars = text.chars();
+    let first = chars.next().map(|c| c.to_uppercase().to_string()).unwrap_or_default();
+    let end = if text.ends_with(['.', '?', '!']) { "" } else { "." };
+    format!("{first}{}{end}", chars.as_str())
 }
 
 /// What a request is about: a word that was kept for one serves no other.

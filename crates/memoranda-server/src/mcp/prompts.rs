@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use memoranda_dialects::PromptDef;
+use memoranda_dialects::{PromptCall, PromptDef};
+use memoranda_engine::{EngineError, StoreError};
 use rmcp::model::{
     ContentBlock, GetPromptRequestParams, GetPromptResponse, GetPromptResult, JsonObject,
     ListPromptsResult, Prompt, PromptArgument, PromptMessage, Role,
@@ -13,7 +14,8 @@ use serde_json::Value;
 
 use super::ask::{Asked, ROUNDS, Resumed, ask};
 use super::tools::block;
-use super::{about, blocking, failed_beneath};
+use super::{about, blocking, failed_beneath, sentence};
+use crate::call::first_look;
 use crate::config::Speaker;
 use crate::offer::{Offer, Offered};
 
@@ -50,9 +52,19 @@ pub(super) async fn get(
         let resumed = Resumed::open(&offer.seal, &about, request.input_responses, state)?;
         return speak(&offer, def, speaker, &arguments, resumed, &about, context).await;
     }
+    let tools = offered.shared_tools();
     let said = blocking(move || {
-        let said = (def.render)(&offer.memory, &offer.settings, &arguments)
-            .map_err(|error| failed_beneath("make the prompt", &error))?;
+        first_look(&offer.memory, &|_, _| ());
+        let (memory, settings) = (&*offer.memory, &*offer.settings);
+        let call = PromptCall { memory, settings, tools: &tools, arguments: &arguments };
+        let said = (def.render)(&call).map_err(|error| match error {
+            EngineError::Invalid(_)
+            | EngineError::Project(_)
+            | EngineError::Store(StoreError::NoProject { .. }) => {
+                ErrorData::invalid_params(sentence(&error), None)
+            }
+            error => failed_beneath("make the prompt", &error),
+        })?;
         let message = PromptMessage::new_text(Role::User, said.text);
         Ok(GetPromptResult::new(vec![message]).with_description(def.description))
     });

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use memoranda_dialects::ResourceDef;
 use memoranda_engine::{
-    EngineError, FileKind, FileSummary, ListFilter, ListOrder, ListRequest, Memory, Place,
+    EngineError, FileKind, FileSummary, Intent, ListFilter, ListOrder, ListRequest, Memory, Place,
     ReadNote, StoreError,
 };
 use rmcp::ErrorData;
@@ -15,7 +15,7 @@ use rmcp::model::{
     ResourceContents, ResourceTemplate,
 };
 
-use super::failed_beneath;
+use super::{failed_beneath, sentence};
 use crate::offer::{Offer, Offered};
 
 /// How notes are addressed, for clients that fill it in.
@@ -122,8 +122,14 @@ pub(super) fn read(
 ) -> Result<ReadResourceResult, ErrorData> {
     for def in offered.resources() {
         let Some(values) = def.matches(uri) else { continue };
-        let text = (def.read)(&offer.memory, &offer.settings, &values)
-            .map_err(|error| failed_beneath("read the resource", &error))?;
+        let text =
+            (def.read)(&offer.memory, &offer.settings, &values).map_err(|error| match error {
+                EngineError::Store(StoreError::NoProject { .. }) => {
+                    let data = serde_json::json!({ "uri": uri });
+                    ErrorData::resource_not_found(sentence(&error), Some(data))
+                }
+                error => failed_beneath("read the resource", &error),
+            })?;
         if let Some(text) = text {
             let contents = match is_text(def.mime) {
                 true => ResourceContents::text(text, uri),
@@ -163,7 +169,7 @@ fn read_note(memory: &Memory, uri: &str) -> Result<ReadResourceResult, ErrorData
 
 fn find(memory: &Memory, project: &str, name: &str) -> Result<ReadNote, EngineError> {
     let project = memory.store().project(project)?.name;
-    let place = match memory.resolve_in(&project, name) {
+    let place = match memory.resolve_in(&project, name, Intent::Read) {
         Ok(Some(resolved)) => resolved.place,
         Ok(None) => {
             return Err(EngineError::NotFound {

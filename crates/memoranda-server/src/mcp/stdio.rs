@@ -14,11 +14,13 @@ use rmcp::model::{
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::{RoleServer, ServiceExt as _};
+use rmcp::{ErrorData, RoleServer, ServiceExt as _};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Notify;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::Handler;
+use super::readable::{Readable, Unreadable};
 use crate::config::ServerConfig;
 use crate::error::ServerError;
 use crate::offer::Offer;
@@ -41,10 +43,12 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     let handler = Handler::new(Arc::new(Offer::new(memory, config)?));
+    let (tell, unreadable) = unbounded_channel();
+    let read = Readable::new(read, LONGEST_LINE, tell);
     let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(LONGEST_LINE);
     let subscriptions = Arc::clone(&handler.subscriptions);
     let ended = Arc::new(Notify::new());
-    let opening = Opening { lines, opened: false, ended: Arc::clone(&ended) };
+    let opening = Opening { lines, unreadable, opened: false, ended: Arc::clone(&ended) };
     match handler.serve(opening).await {
         Ok(running) => {
             let stop = running.cancellation_token();
@@ -79,6 +83,8 @@ where
 /// between with a notification, which must not end the server.
 struct Opening<T> {
     lines: T,
+    /// Lines that are no messages.
+    unreadable: UnboundedReceiver<Unreadable>,
     opened: bool,
     /// Told when the stream has ended.
     ended: Arc<Notify>,
@@ -96,7 +102,19 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Opening<T> {
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            let Some(message) = self.lines.receive().await else {
+            let message = tokio::select! {
+                biased;
+                Some(Unreadable { id, reason }) = self.unreadable.recv() => {
+                    tracing::debug!(%reason, "a line is no message");
+                    let error = ErrorData::parse_error(format!("Parse error: {reason}"), None);
+                    let answered = self.lines.send(ServerJsonRpcMessage::error(error, id));
+                    // Whoever does not listen learns nothing from the rest either.
+                    answered.await.ok();
+                    continue;
+                }
+                message = self.lines.receive() => message,
+            };
+            let Some(message) = message else {
                 self.ended.notify_one();
                 return None;
             };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memoranda_dialects::{Content, ToolDef, ToolResult};
+use memoranda_dialects::{Content, Settings, ToolDef, ToolResult};
 use rmcp::model::{
     CallToolResult, ContentBlock, JsonObject, ListToolsResult, Resource, ResourceContents, Tool,
     ToolAnnotations,
@@ -12,21 +12,22 @@ use serde_json::Value;
 use crate::offer::Offered;
 
 /// A row of the table as it is listed.
-pub(crate) fn listed(def: &'static ToolDef) -> Tool {
+pub(crate) fn listed(def: &'static ToolDef, settings: &Settings) -> Tool {
+    let (description, input) = def.definition(settings);
     let hints = ToolAnnotations::new()
         .read_only(def.hints.read_only)
         .destructive(def.hints.destructive)
         .idempotent(def.hints.idempotent)
         .open_world(def.hints.open_world);
-    Tool::new(def.name, def.description, schema((def.input)()))
+    Tool::new(def.name, description, schema(input))
         .with_title(def.title)
         .with_raw_output_schema(schema((def.output)()))
         .with_annotations(hints)
 }
 
 /// All tools that are offered, in the order of the table.
-pub(crate) fn list(offered: &Offered) -> ListToolsResult {
-    let tools = offered.tools().iter().map(|def| listed(def)).collect();
+pub(crate) fn list(offered: &Offered, settings: &Settings) -> ListToolsResult {
+    let tools = offered.tools().iter().map(|def| listed(def, settings)).collect();
     ListToolsResult::with_all_items(tools)
 }
 

@@ -162,3 +162,53 @@ async fn a_person_adds_to_the_instructions() {
     let instructions = about["instructions"].as_str().unwrap();
     assert!(instructions.contains("Mind the tulips") && instructions.len() <= 2048);
 }
+
+#[tokio::test]
+async fn the_guide_speaks_of_the_tools_that_are_there() {
+    let all = Selection::default();
+    let few = Selection { tools: vec!["memory".into(), "recent_activity".into()], ..all.clone() };
+    for (selection, named) in [
+        (all, &["search_notes", "recent_activity", "build_context"][..]),
+        (few, &["recent_activity"]),
+        (config().selection, &[]),
+    ] {
+        let vault = Vault::new();
+        let chosen = ServerConfig { selection, ..config() };
+        let (mut client, _) = Client::open(&vault, chosen, Era::Stateless).await;
+        let guide = client.result("prompts/get", json!({ "name": "memory_guide" })).await;
+        let guide = guide["messages"][0]["content"]["text"].as_str().unwrap().to_owned();
+        for tool in ["search_notes", "recent_activity", "build_context"] {
+            assert_eq!(guide.contains(tool), named.contains(&tool), "{tool}: {guide}");
+        }
+        assert_eq!(guide.contains("## With the other tools"), !named.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn no_line_is_left_without_an_answer() {
+    let vault = Vault::new();
+    let (mut client, _) = Client::open(&vault, config(), Era::Handshake("2025-11-25")).await;
+    let call = |id: u64, arguments: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"memory","arguments":{arguments}}}}}"#
+        )
+    };
+    let cut = r#"{"command":"create","path":"/memories/s.md","file_text":"cut \ud83d"}"#;
+    client.line(&call(900, cut)).await;
+    assert_eq!(client.answer(900).await["result"]["isError"], false);
+    let view = json!({ "command": "view", "path": "/memories/s.md" });
+    let view = client.call("memory", view).await["content"][0]["text"].clone();
+    assert!(view.as_str().unwrap().ends_with("\tcut \u{fffd}"), "{view}");
+    for (line, id) in [
+        ("not json".to_owned(), json!(null)),
+        ("{\"jsonrpc\":\"2.0\",\"id\":901,\"method\":\"ping\"".to_owned(), json!(901)),
+        (call(902, &format!("{}{}", "[".repeat(5000), "]".repeat(5000))), json!(902)),
+        (call(903, "{\"command\": 1e999}"), json!(903)),
+    ] {
+        client.line(&line).await;
+        let answer = client.next().await.unwrap();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(-32700)), "{answer}");
+    }
+    assert!(client.result("tools/list", json!({})).await["tools"].is_array());
+    assert!(client.close().await.1.is_ok());
+}

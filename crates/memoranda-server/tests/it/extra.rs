@@ -23,7 +23,7 @@ static PROMPTS: [PromptDef; 1] = [PromptDef {
         PromptArgument { name: "who", description: "Whom", required: true },
         PromptArgument { name: "how", description: "In which words", required: false },
     ],
-    render: |_, _, arguments| match arguments {
+    render: |call| match call.arguments {
         [Some(who), how] => {
             let how = how.as_deref().unwrap_or("Hello");
             Ok(PromptMessage { text: format!("{how}, {who}!") })

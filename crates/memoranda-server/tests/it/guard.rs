@@ -175,6 +175,25 @@ fn bodies_are_bounded() {
     }
 }
 
+/// The guard's limit is the only one: what it lets in is taken, and what is too much is refused
+/// in its words.
+#[test]
+fn a_large_file_fits_where_a_body_may() {
+    let vault = Vault::new();
+    let http = Http::start(&vault, config());
+    for (n, path) in ["/api/tools/memory", "/api/memory-tool"].into_iter().enumerate() {
+        let text = "a line of a long file\n".repeat(150_000);
+        let place = format!("/memories/{n}.md");
+        let body = json!({ "command": "create", "path": place, "file_text": text }).to_string();
+        let reply = http.send("POST", path, &[], &body);
+        assert_eq!((reply.status, &reply.json()["is_error"]), (200, &json!(false)), "{path}");
+        let head = format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
+        let reply = http.raw(format!("{head}Content-Length: 33554433\r\n\r\n").as_bytes());
+        let said = "The body may have 33554432 bytes at the most.";
+        assert_eq!((reply.status, &reply.json()["error"]), (413, &json!(said)), "{path}");
+    }
+}
+
 #[test]
 fn requests_take_only_so_long() {
     let vault = Vault::new();

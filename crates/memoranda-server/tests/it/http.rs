@@ -102,6 +102,26 @@ fn headers_and_paths_narrow_and_never_widen() {
     assert_eq!(vault.commits(), 0);
     drop(http);
 
+    // Where the person chose nothing, a request may choose among all.
+    let selection = Selection { exclude: vec!["delete_note".into()], ..Selection::default() };
+    let http = Http::start(&vault, ServerConfig { selection, ..config() });
+    let list = |path: &str, headers: &[(&str, &str)]| {
+        let list = http.mcp(era, path, headers, "tools/list", json!({})).json();
+        names(&list).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let default = list("/mcp", &[]);
+    for (path, headers) in [
+        ("/mcp", &[("X-MCP-Toolsets", "chatgpt")][..]),
+        ("/mcp/x/chatgpt", &[]),
+        ("/mcp", &[("X-MCP-Tools", "search,fetch")]),
+    ] {
+        assert_eq!(list(path, headers), ["search", "fetch"], "{path} {headers:?}");
+    }
+    assert!(!default.contains(&"fetch".to_owned()));
+    let all = list("/mcp", &[("X-MCP-Toolsets", "all")]);
+    assert!(all.len() > default.len() && !all.contains(&"delete_note".to_owned()));
+    drop(http);
+
     let selection = Selection { exclude: vec!["memory".into()], ..Selection::all() };
     let http = Http::start(&vault, ServerConfig { selection, ..config() });
     for headers in [[("X-MCP-Tools", "memory")], [("X-MCP-Toolsets", "all")]] {

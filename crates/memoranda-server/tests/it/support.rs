@@ -129,7 +129,12 @@ impl Client {
     }
 
     pub(crate) async fn send(&mut self, message: &Value) {
-        let line = format!("{message}\n");
+        self.line(&message.to_string()).await;
+    }
+
+    /// Sends a line as it is.
+    pub(crate) async fn line(&mut self, line: &str) {
+        let line = format!("{line}\n");
         self.write.as_mut().unwrap().write_all(line.as_bytes()).await.unwrap();
     }
 

@@ -1,0 +1,233 @@
+//! Lines before they are messages: what is no JSON is answered, so that no client waits for ever.
+//!
+//! The transport beneath passes over what it cannot parse. Half a surrogate pair, which programs
+//! make when they cut a text, is mended; of the rest the id is looked for and an error goes back.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use rmcp::model::RequestId;
+use serde_json::Value;
+use tokio::io::{AsyncBufRead as _, AsyncRead, BufReader, ReadBuf};
+use tokio::sync::mpsc::UnboundedSender;
+
+/// So much of a line that is too long is kept to find its id in.
+const HEAD: usize = 64 << 10;
+
+/// A line that is no message.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Unreadable {
+    /// The id of the request that it was to be, if that can be seen.
+    pub(super) id: Option<RequestId>,
+    /// What is wrong with it.
+    pub(super) reason: String,
+}
+
+/// A stream of lines, all of them JSON.
+pub(super) struct Readable<R> {
+    read: BufReader<R>,
+    /// The line that is being read.
+    line: Vec<u8>,
+    /// Bytes of the line beyond the longest that is kept.
+    beyond: usize,
+    longest: usize,
+    /// What is passed on next, and how much of it was.
+    passed: (Vec<u8>, usize),
+    tell: UnboundedSender<Unreadable>,
+}
+
+impl<R: AsyncRead> Readable<R> {
+    pub(super) fn new(read: R, longest: usize, tell: UnboundedSender<Unreadable>) -> Self {
+        let passed = (Vec::new(), 0);
+        Self { read: BufReader::new(read), line: Vec::new(), beyond: 0, longest, passed, tell }
+    }
+
+    /// Takes the next bytes of a line.
+    fn take(&mut self, bytes: &[u8]) {
+        if self.beyond == 0 && self.line.len() + bytes.len() <= self.longest {
+            self.line.extend_from_slice(bytes);
+        } else {
+            self.line.truncate(HEAD);
+            self.beyond += bytes.len();
+        }
+    }
+
+    /// Passes a whole line on, mended if need be, or tells that it is none.
+    fn end_line(&mut self) {
+        let line = std::mem::take(&mut self.line);
+        let checked = match std::mem::take(&mut self.beyond) {
+            0 => check(line),
+            _ => {
+                let reason = format!("a message may have {} bytes at the most", self.longest);
+                Err(Unreadable { id: id_in(&line), reason })
+            }
+        };
+        match checked {
+            Ok(line) => self.passed = (line, 0),
+            // Nobody listens any more when the server ends.
+            Err(unreadable) => drop(self.tell.send(unreadable)),
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for Readable<R> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        let this = self.get_mut();
+        loop {
+            let (bytes, done) = &mut this.passed;
+            if *done < bytes.len() {
+                let part = &bytes[*done..];
+                let part = &part[..part.len().min(buffer.remaining())];
+                buffer.put_slice(part);
+                *done += part.len();
+                return Poll::Ready(Ok(()));
+            }
+            let available = ready!(Pin::new(&mut this.read).poll_fill_buf(context))?;
+            if available.is_empty() {
+                // What has no end is no line; it is left to the one beneath.
+                return Poll::Ready(Ok(()));
+            }
+            let end = available.iter().position(|byte| *byte == b'\n');
+            let part = available[..end.map_or(available.len(), |end| end + 1)].to_vec();
+            Pin::new(&mut this.read).consume(part.len());
+            this.take(&part);
+            if end.is_some() {
+                this.end_line();
+            }
+        }
+    }
+}
+
+/// The line, mended if it was broken in a way that leaves no doubt.
+fn check(mut line: Vec<u8>) -> Result<Vec<u8>, Unreadable> {
+    let text = line.trim_ascii();
+    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
+    if text.is_empty() {
+        return Ok(line);
+    }
+    let Err(error) = serde_json::from_slice::<Value>(text) else { return Ok(line) };
+    if mend_surrogates(&mut line) && serde_json::from_slice::<Value>(line.trim_ascii()).is_ok() {
+        return Ok(line);
+    }
+    Err(Unreadable { id: id_in(&line), reason: error.to_string() })
+}
+
+/// Puts U+FFFD in the place of escaped halves of surrogate pairs; whether there were any.
+fn mend_surrogates(line: &mut [u8]) -> bool {
+    let escaped = |line: &[u8], at: usize| -> Option<u16> {
+        let digits = line.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let (mut at, mut mended) = (0, false);
+    while at < line.len() {
+        if line[at] != b'\\' {
+            at += 1;
+            continue;
+        }
+        let second = || escaped(line, at + 6).is_some_and(|code| (0xdc00..0xe000).contains(&code));
+        at += match escaped(line, at) {
+            Some(0xd800..0xdc00) if second() => 12,
+            Some(0xd800..0xe000) => {
+                line[at..at + 6].copy_from_slice(b"\\ufffd");
+                mended = true;
+                6
+            }
+            _ => 2,
+        };
+    }
+    mended
+}
+
+/// The id of a request whose line is no JSON, or not all of it.
+fn id_in(line: &[u8]) -> Option<RequestId> {
+    let (mut at, mut depth) = (0, 0_usize);
+    while at < line.len() {
+        match line[at] {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let end = string_end(line, at)?;
+                let rest = line.get(end..)?.trim_ascii_start();
+                if depth == 1
+                    && &line[at..end] == b"\"id\""
+                    && let Some(value) = rest.strip_prefix(b":")
+                {
+                    return id_of(value.trim_ascii_start());
+                }
+                at = end;
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+fn id_of(value: &[u8]) -> Option<RequestId> {
+    let end = match value.first()? {
+        b'"' => string_end(value, 0)?,
+        _ => value.iter().position(|b| !matches!(b, b'-' | b'0'..=b'9')).unwrap_or(value.len()),
+    };
+    match serde_json::from_slice(&value[..end]).ok()? {
+        Value::String(text) => Some(RequestId::String(text.into())),
+        Value::Number(number) => number.as_i64().map(RequestId::Number),
+        _ => None,
+    }
+}
+
+/// The place after a string that begins here.
+fn string_end(line: &[u8], start: usize) -> Option<usize> {
+    let mut at = start + 1;
+    loop {
+        match line.get(at)? {
+            b'"' => return Some(at + 1),
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_of_pairs_are_mended_and_nothing_else() {
+        for (line, expected) in [
+            (r#"{"a":"cut \ud83d"}"#, r#"{"a":"cut \ufffd"}"#),
+            (r#"{"a":"\ude00\uD83D x"}"#, r#"{"a":"\ufffd\ufffd x"}"#),
+            (r#"{"a":"\ud83d\ud83d\ude00"}"#, r#"{"a":"\ufffd\ud83d\ude00"}"#),
+            (r#"{"a":"\ud83d\n"}"#, r#"{"a":"\ufffd\n"}"#),
+            (r#"{"a":"\\ud83d \ud83d"}"#, r#"{"a":"\\ud83d \ufffd"}"#),
+            (r#"{"a":"\ud83d\ude00 \\ud83d"}"#, r#"{"a":"\ud83d\ude00 \\ud83d"}"#),
+        ] {
+            let checked = check(line.as_bytes().to_vec()).unwrap();
+            assert_eq!(String::from_utf8(checked).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn the_id_is_found_wherever_it_can_be_seen() {
+        let number = |n| Some(RequestId::Number(n));
+        let deep = format!(r#"{{"params":{}{},"id":7}}"#, "[".repeat(5000), "]".repeat(5000));
+        for (line, expected) in [
+            ("not json", None),
+            ("", None),
+            (r#"{"id":901,"method":"ping""#, number(901)),
+            (r#"{"method":"x","params":{"id":1},"id" : -5, oops}"#, number(-5)),
+            (r#"{"id":"a\"b",oops}"#, Some(RequestId::String("a\"b".into()))),
+            (r#"{"x":"\"id\":3","id":4,}"#, number(4)),
+            (r#"{"id":null,}"#, None),
+            (r#"{"id":1"#, number(1)),
+            (r#"{"id"#, None),
+            (deep.as_str(), number(7)),
+        ] {
+            assert_eq!(id_in(line.as_bytes()), expected, "{line:.60}");
+        }
+    }
+}
