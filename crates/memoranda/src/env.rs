@@ -64,7 +64,7 @@ pub(crate) const MEMORANDA_TOKEN_FILE: Variable = Variable {
 pub(crate) const CLAUDE_PROJECT_DIR: Variable = Variable {
     name: "CLAUDE_PROJECT_DIR",
     doc: "The folder that the client works in: it says which repository memories belong to. Claude \
-          Code sets it. Without it, the working directory counts.",
+          Code and Gemini CLI set it. Without it, the working directory counts.",
 };
 /// Claude Code's folder.
 pub(crate) const CLAUDE_CONFIG_DIR: Variable = Variable {
@@ -75,6 +75,12 @@ pub(crate) const CLAUDE_CONFIG_DIR: Variable = Variable {
 pub(crate) const CODEX_HOME: Variable = Variable {
     name: "CODEX_HOME",
     doc: "Where Codex keeps its files, for `memoranda setup` (default `~/.codex`).",
+};
+/// The folder of memories.sh.
+pub(crate) const MEMORIES_DATA_DIR: Variable = Variable {
+    name: "MEMORIES_DATA_DIR",
+    doc: "Where memories.sh keeps its database, for `memoranda import memories-sh` (default \
+          `~/.config/memories`).",
 };
 /// Where programs are looked for.
 pub(crate) const PATH: Variable =
@@ -104,6 +110,9 @@ pub(crate) const EDITOR: Variable = Variable {
     name: "EDITOR",
     doc: "The editor that `memoranda edit` opens if `VISUAL` is unset.",
 };
+/// The time zone.
+pub(crate) const TZ: Variable =
+    Variable { name: "TZ", doc: "The time zone, if it is not the system's." };
 /// No colours.
 pub(crate) const NO_COLOR: Variable = Variable {
     name: "NO_COLOR",
@@ -137,12 +146,14 @@ pub(crate) const TABLE: &[&Variable] = &[
     &CLAUDE_PROJECT_DIR,
     &CLAUDE_CONFIG_DIR,
     &CODEX_HOME,
+    &MEMORIES_DATA_DIR,
     &PATH,
     &MEMORANDA_MODEL_KEY,
     &MEMORANDA_SEARCH_KEY,
     &MEMORANDA_FAULT,
     &VISUAL,
     &EDITOR,
+    &TZ,
     &NO_COLOR,
     &TERM,
     &LC_ALL,
@@ -175,6 +186,11 @@ impl Variable {
     pub(crate) fn text(&self) -> Option<String> {
         self.get().map(|value| value.to_string_lossy().into_owned())
     }
+}
+
+/// What was typed after the program's name, and that name.
+pub(crate) fn arguments() -> std::env::ArgsOs {
+    std::env::args_os()
 }
 
 /// Whether servers are to change nothing. What is not clearly a no is a yes.

@@ -188,6 +188,10 @@ impl From<StoreError> for CommandError {
                 "mount the folder, or `memoranda project remove {}`",
                 quoted(name.as_str())
             )),
+            StoreError::ProjectHidden { name, .. } => of(Exit::Conflict).hint(format!(
+                "`memoranda project add {} DIR --move` moves them into the folder",
+                quoted(name.as_str())
+            )),
             StoreError::ProjectRefused { .. } => {
                 of(Exit::Usage).hint("`memoranda project list` shows every project's folder")
             }
@@ -205,7 +209,7 @@ impl From<StoreError> for CommandError {
             StoreError::AmbiguousCommit { .. } => {
                 of(Exit::Usage).hint("`memoranda log --json` has the whole ids")
             }
-            StoreError::Damaged { .. } | StoreError::Halted(_) => {
+            StoreError::Damaged { .. } | StoreError::Halted(_) | StoreError::Closing => {
                 of(Exit::Internal).hint("`memoranda doctor` looks at everything")
             }
             StoreError::Index(_) => {

@@ -9,7 +9,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{CommandError, Result};
 
@@ -41,6 +41,11 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(|e| failed("read", path, &e))
 }
 
+/// What a symbolic link says; `None` if there is none.
+pub(crate) fn link_target(path: &Path) -> Option<PathBuf> {
+    fs::read_link(path).ok()
+}
+
 /// Opens a file for reading.
 pub(crate) fn open(path: &Path) -> Result<File> {
     File::open(path).map_err(|e| failed("read", path, &e))
@@ -60,6 +65,34 @@ pub(crate) fn names_in(folder: &Path) -> Vec<String> {
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
+}
+
+/// The first part of a path below a folder that is a file, where a folder would have to be.
+pub(crate) fn file_on_the_way(root: &Path, below: &str) -> Option<String> {
+    let ends = below.char_indices().filter(|(_, c)| *c == '/').map(|(end, _)| end);
+    let mut parts = ends.chain([below.len()]).filter_map(|end| below.get(..end));
+    parts.find(|part| !part.is_empty() && root.join(part).is_file()).map(str::to_owned)
+}
+
+/// Every file below a folder, sorted, at most so many folders deep. No link is followed, and only
+/// folders that `enter` lets through are looked into.
+pub(crate) fn files_below(
+    folder: &Path,
+    depth: usize,
+    enter: &dyn Fn(&Path) -> bool,
+) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for name in names_in(folder) {
+        let path = folder.join(name);
+        match fs::symlink_metadata(&path) {
+            Ok(about) if about.is_file() => found.push(path),
+            Ok(about) if about.is_dir() && depth > 0 && enter(&path) => {
+                found.extend(files_below(&path, depth - 1, enter));
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// Replaces a file whole, with the rights of another: who could not read the one shall not read

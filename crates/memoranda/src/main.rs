@@ -36,10 +36,7 @@ use crate::output::{ColorWhen, Printer};
 use crate::session::Session;
 
 fn main() -> ExitCode {
-    let parsed = Cli::command()
-        .try_get_matches()
-        .and_then(|matches| Ok((Cli::from_arg_matches(&matches)?, matches)));
-    match parsed {
+    match parse(Cli::command()).or_else(|_| parse(whole())) {
         Ok((cli, matches)) => run(cli, matches.subcommand_name().unwrap_or_default()).into(),
         Err(error) => {
             // If nobody reads the help any more, that is fine.
@@ -47,6 +44,19 @@ fn main() -> ExitCode {
             if error.use_stderr() { Exit::Usage } else { Exit::Done }.into()
         }
     }
+}
+
+fn parse(mut command: clap::Command) -> Result<(Cli, clap::ArgMatches), clap::Error> {
+    let matches = command.try_get_matches_from_mut(env::arguments())?;
+    Ok((Cli::from_arg_matches(&matches)?, matches))
+}
+
+/// Every command with all that can be said of it. What is typed right needs its own command only,
+/// and most of the time from start to answer went into describing the others.
+fn whole() -> clap::Command {
+    let mut command = Cli::command();
+    command.build();
+    command
 }
 
 fn run(cli: Cli, name: &str) -> Exit {

@@ -98,7 +98,8 @@ impl OfferArgs {
             None if self.tools.is_some() => Vec::new(),
             None => words(session.settings()?.toolsets()),
         };
-        if tools.is_some() && self.toolsets.is_none() && toolsets == ["default"] {
+        if self.toolsets.is_none() && toolsets == ["default"] {
+            // Nobody chose a set: what stands for it is left to those who ask.
             toolsets.clear();
         }
         let mut exclude = self.exclude_tools.clone();

@@ -6,7 +6,9 @@ use std::time::Duration;
 use memoranda_engine::core::change::{Author, Channel};
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
-use memoranda_engine::{DEFAULT_PROJECT, EngineError, Memory, OpenOptions, Place, Resolved};
+use memoranda_engine::{
+    DEFAULT_PROJECT, EngineError, Intent, Memory, OpenOptions, Place, Resolved,
+};
 
 use crate::cli::GlobalArgs;
 use crate::config::Settings;
@@ -121,7 +123,15 @@ impl Session {
 
     /// The vault, with everything that people changed in its files taken in.
     pub(crate) fn reading(&self) -> Result<&Memory> {
-        let memory = self.memory()?;
+        self.taken_in(self.memory()?)
+    }
+
+    /// The same, made if there is none.
+    pub(crate) fn current(&self) -> Result<&Memory> {
+        self.taken_in(self.made()?)
+    }
+
+    fn taken_in<'a>(&self, memory: &'a Memory) -> Result<&'a Memory> {
         if self.args.no_sync {
             return Ok(memory);
         }
@@ -159,15 +169,15 @@ impl Session {
     }
 
     /// The note that a name means: in the project asked for, else in the default one first.
-    pub(crate) fn resolve(&self, memory: &Memory, name: &str) -> Result<Resolved> {
+    pub(crate) fn resolve(&self, memory: &Memory, name: &str, intent: Intent) -> Result<Resolved> {
         let settings = self.settings()?;
         if let Some(project) = &settings.project {
-            return match memory.resolve(Some(project), name) {
+            return match memory.resolve(Some(project), name, intent) {
                 // `work/plan.md` is how output names it, and may be typed with `-p work` too.
                 Err(EngineError::NotFound { identifier, scope, suggestions }) => {
                     let within =
                         name.strip_prefix(project.as_str()).and_then(|n| n.strip_prefix('/'));
-                    let found = within.map(|within| memory.resolve(Some(project), within));
+                    let found = within.map(|within| memory.resolve(Some(project), within, intent));
                     found.and_then(Result::ok).ok_or_else(|| {
                         EngineError::NotFound { identifier, scope, suggestions }.into()
                     })
@@ -177,11 +187,11 @@ impl Session {
         }
         let default = settings.default_project();
         if default != DEFAULT_PROJECT
-            && let Ok(found) = memory.resolve(Some(default), name)
+            && let Ok(found) = memory.resolve(Some(default), name, intent)
         {
             return Ok(found);
         }
-        Ok(memory.resolve(None, name)?)
+        Ok(memory.resolve(None, name, intent)?)
     }
 
     /// The project to pass for a name in the history.
@@ -193,9 +203,9 @@ impl Session {
     }
 
     /// The note or the folder that a name means. A slash at the end asks for a folder.
-    pub(crate) fn target(&self, memory: &Memory, name: &str) -> Result<Target> {
+    pub(crate) fn target(&self, memory: &Memory, name: &str, intent: Intent) -> Result<Target> {
         let missing = match name.strip_suffix('/') {
-            None => match self.resolve(memory, name) {
+            None => match self.resolve(memory, name, intent) {
                 Ok(found) => return Ok(Target::Note(found.place)),
                 Err(e) => e,
             },

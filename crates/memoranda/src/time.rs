@@ -1,15 +1,37 @@
 //! Times as people read and write them: the local zone, spans back from now, points in the history.
 
+use std::path::Path;
+use std::sync::OnceLock;
+
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Unit, Zoned};
 use memoranda_engine::core::timeframe::parse_timeframe;
 use memoranda_engine::{Memory, Moment, clock};
 
 use crate::error::{CommandError, Result};
+use crate::{env, files};
+
+/// The person's time zone.
+pub(crate) fn zone() -> TimeZone {
+    static ZONE: OnceLock<TimeZone> = OnceLock::new();
+    ZONE.get_or_init(|| linked().unwrap_or_else(TimeZone::system)).clone()
+}
+
+/// The zone that the system's link leads to, read from its file alone: to look it up by its name,
+/// all folders of the time zone database are walked first.
+fn linked() -> Option<TimeZone> {
+    const LINK: &str = "/etc/localtime";
+    if env::TZ.text().is_some() {
+        return None;
+    }
+    let target = files::link_target(Path::new(LINK))?;
+    let (_, name) = target.to_str()?.rsplit_once("/zoneinfo/")?;
+    TimeZone::tzif(name, &files::read(Path::new(LINK)).ok()?).ok()
+}
 
 /// Now, in the person's time zone.
 pub(crate) fn now() -> Zoned {
-    clock::now().to_zoned(TimeZone::system())
+    clock::now().to_zoned(zone())
 }
 
 /// Reads `7d`, `yesterday`, `2026-01-31` and the like.
@@ -61,7 +83,7 @@ pub(crate) fn ago(time: Timestamp, now: &Zoned) -> String {
 
 /// A time in the person's zone, to the minute.
 pub(crate) fn local(time: Timestamp) -> String {
-    let zoned = time.to_zoned(TimeZone::system());
+    let zoned = time.to_zoned(zone());
     let zoned = zoned.round(Unit::Second).unwrap_or(zoned);
     zoned.strftime("%Y-%m-%d %H:%M").to_string()
 }
@@ -82,6 +104,16 @@ mod tests {
             ("2026-01-01T12:00:00Z", "2026-01-01"),
         ] {
             assert_eq!(ago(then.parse().unwrap(), &now), expected);
+        }
+    }
+
+    #[test]
+    fn the_zone_is_the_one_that_the_system_names() {
+        let time: Timestamp = "2026-07-10T12:00:00Z".parse().unwrap();
+        let system = TimeZone::system();
+        assert_eq!(zone().to_offset(time), system.to_offset(time));
+        if let Some(zone) = linked() {
+            assert_eq!(zone.iana_name(), system.iana_name());
         }
     }
 

@@ -28,6 +28,8 @@ mod banks_model;
 mod config;
 #[path = "it/failures.rs"]
 mod failures;
+#[path = "it/first_look.rs"]
+mod first_look;
 #[path = "it/graph_tools.rs"]
 mod graph_tools;
 #[path = "it/help.rs"]
@@ -48,6 +50,8 @@ mod notes_tools;
 mod output;
 #[path = "it/records.rs"]
 mod records;
+#[path = "it/records_edges.rs"]
+mod records_edges;
 #[path = "it/rules.rs"]
 mod rules;
 #[path = "it/search_model.rs"]

@@ -20,7 +20,8 @@ use crate::wire::PlaceJson;
 ///
 /// Reads every file and the whole history, and makes an index anew beside the present one to
 /// compare. Ends with exit code 1 if something disagrees. Problems in the text of notes are listed,
-/// and are no failure. --repair makes the index anew; it never touches your files.
+/// and are no failure. --repair makes the index anew; it never touches your files. Where there is no
+/// vault yet, only the clients are looked at.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -28,11 +29,13 @@ Examples:
   memoranda doctor --repair
 
 JSON (--json):
-  {agrees, repaired, files, commits, damage: [{segment, offset, bytes}], unkept: [{project, path}],
-  stale: [{project, path}], differing: [table], unavailable: [{project, reason}],
-  problems: [{project, path, line, message}], model: as of `memoranda status`, clients:
-  [{name, file, part, state, program}], sync: as of `memoranda sync`}; `part` is `server` or
-  `hooks`, `state` is `well`, `address`, `other`, `missing` or `unreadable`")]
+  {vault, agrees, repaired, files, commits, damage: [{segment, offset, bytes}],
+  unkept: [{project, path}], stale: [{project, path}], differing: [table],
+  unavailable: [{project, reason}], problems: [{project, path, line, message}],
+  model: as of `memoranda status`, sync: as of `memoranda sync`,
+  clients: [{name, file, part, state, program}]}; `part` is `server` or `hooks`, `state` is
+  `well`, `address`, `other`, `missing`, `untrusted` or `unreadable`; if `vault` is false, there
+  are only `vault` and `clients`")]
 pub(crate) struct Args {
     /// Make the index anew if it disagrees.
     #[arg(long)]
@@ -41,6 +44,14 @@ pub(crate) struct Args {
 
 #[derive(Serialize)]
 struct DoctorJson {
+    vault: bool,
+    #[serde(flatten)]
+    check: Option<CheckJson>,
+    clients: Vec<ClientJson>,
+}
+
+#[derive(Serialize)]
+struct CheckJson {
     agrees: bool,
     repaired: bool,
     files: usize,
@@ -52,7 +63,6 @@ struct DoctorJson {
     unavailable: Vec<UnavailableJson>,
     problems: Vec<ProblemJson>,
     model: Option<ModelJson>,
-    clients: Vec<ClientJson>,
     sync: SyncJson,
 }
 
@@ -86,8 +96,40 @@ struct ClientJson {
     program: Option<String>,
 }
 
+/// What was found of the vault.
+struct Found {
+    report: DoctorReport,
+    repaired: bool,
+    model: Option<ModelStatus>,
+}
+
 /// Checks everything.
 pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+    let found = if session.has_vault()? { Some(find(session, args)?) } else { None };
+    let bases = Bases::find(&session.settings()?.directories);
+    let clients = setup::check(&bases);
+    if session.is_json() {
+        session.printer.json(&DoctorJson {
+            vault: found.is_some(),
+            check: found.as_ref().map(wire),
+            clients: clients.iter().map(|wired| client_json(wired, &bases)).collect(),
+        })?;
+    } else {
+        match &found {
+            Some(found) => {
+                print(session, &found.report, found.repaired)?;
+                print_model(&session.printer, found.model.as_ref())?;
+            }
+            None => print_no_vault(session, &bases)?,
+        }
+        print_clients(&session.printer, &clients, &bases)?;
+    }
+    let agrees = found.is_none_or(|found| found.report.check.agrees());
+    let can_start = !clients.iter().any(|wired| matches!(wired.finding, Finding::Missing(_)));
+    Ok(if agrees && can_start { Exit::Done } else { Exit::NotFound })
+}
+
+fn find(session: &Session, args: &Args) -> Result<Found> {
     let memory = session.memory()?;
     let mut report = checked(memory)?;
     let repaired = args.repair && !report.check.agrees();
@@ -97,19 +139,17 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         drop(progress);
         report = checked(memory)?;
     }
-    let model = model(memory)?;
-    let bases = Bases::find(&session.settings()?.directories);
-    let clients = setup::check(&bases);
-    if session.is_json() {
-        let json = wire(&report, repaired, model.as_ref(), (&clients, &bases));
-        session.printer.json(&json)?;
-    } else {
-        print(session, &report, repaired)?;
-        print_model(&session.printer, model.as_ref())?;
-        print_clients(&session.printer, &clients, &bases)?;
-    }
-    let can_start = !clients.iter().any(|wired| matches!(wired.finding, Finding::Missing(_)));
-    Ok(if report.check.agrees() && can_start { Exit::Done } else { Exit::NotFound })
+    Ok(Found { report, repaired, model: model(memory)? })
+}
+
+fn print_no_vault(session: &Session, bases: &Bases) -> Result<()> {
+    let home = bases.shown(&session.settings()?.home());
+    note(&session.printer, &format!("there is no vault at {home} yet"))?;
+    session.printer.hint(
+        "`memoranda init` makes it, and so does the first client that starts Memoranda; `--home DIR` \
+         names another",
+    );
+    Ok(())
 }
 
 /// How the model is that was chosen, with a question asked of it to see whether it can answer.
@@ -208,6 +248,18 @@ fn print_clients(printer: &Printer, clients: &[Wired], bases: &Bases) -> Result<
                 missing.push(format!("{who} starts {program}, which is not there ({file})"));
                 printer.hint(format!("`memoranda setup {}` mends it", client.name));
             }
+            Finding::Untrusted => {
+                let title = client.title;
+                note(
+                    printer,
+                    &format!(
+                        "{title} has the hooks, but has not noted that you trust them ({file})"
+                    ),
+                )?;
+                if let Some(after) = client.after_hooks() {
+                    printer.hint(format!("{title}: {after}"));
+                }
+            }
             Finding::Unreadable(why) => {
                 let why = visible(why);
                 note(printer, &format!("{file} of {} cannot be read: {why}", client.title))?;
@@ -249,12 +301,7 @@ fn problems(check: &CheckReport) -> Vec<(Place, usize, String)> {
     check.problems.iter().flat_map(of).collect()
 }
 
-fn wire(
-    report: &DoctorReport,
-    repaired: bool,
-    model: Option<&ModelStatus>,
-    (clients, bases): (&[Wired], &Bases),
-) -> DoctorJson {
+fn wire(Found { report, repaired, model }: &Found) -> CheckJson {
     let check = &report.check;
     let places = |places: &[(ProjectName, NotePath)]| {
         let place = |(project, path): &(ProjectName, NotePath)| {
@@ -262,9 +309,9 @@ fn wire(
         };
         places.iter().map(place).collect()
     };
-    DoctorJson {
+    CheckJson {
         agrees: check.agrees(),
-        repaired,
+        repaired: *repaired,
         files: check.files,
         commits: check.commits,
         damage: check
@@ -296,8 +343,7 @@ fn wire(
                 message,
             })
             .collect(),
-        model: model.map(ModelJson::from),
-        clients: clients.iter().map(|wired| client_json(wired, bases)).collect(),
+        model: model.as_ref().map(ModelJson::from),
         sync: SyncJson::from(&report.sync),
     }
 }
@@ -308,6 +354,7 @@ fn client_json(wired: &Wired, bases: &Bases) -> ClientJson {
         Finding::Address(address) => ("address", Some(address)),
         Finding::Other(path) => ("other", Some(path)),
         Finding::Missing(program) => ("missing", Some(program)),
+        Finding::Untrusted => ("untrusted", None),
         Finding::Unreadable(_) => ("unreadable", None),
     };
     ClientJson {

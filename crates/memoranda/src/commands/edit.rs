@@ -6,7 +6,7 @@ use memoranda_engine::core::diff::{Labels, unified};
 use memoranda_engine::core::note::MetaValue;
 use memoranda_engine::core::note::edit::Edit;
 use memoranda_engine::{
-    EditOutcome, EditRequest, Edited, Memory, Place, ReadNote, WriteMode, WriteOutcome,
+    EditOutcome, EditRequest, Edited, Intent, Memory, Place, ReadNote, WriteMode, WriteOutcome,
     WriteRequest,
 };
 use serde::Serialize;
@@ -66,7 +66,7 @@ struct EditedJson {
 pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let edits = meant(args)?;
     let memory = session.reading()?;
-    let place = session.resolve(memory, &args.note)?.place;
+    let place = session.resolve(memory, &args.note, Intent::Change)?.place;
     if edits.is_empty() {
         return in_editor(session, memory, &place);
     }

@@ -121,6 +121,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         let to = &mut printer.writer();
         let exported = write(session, memory, form, only.as_ref(), args, to)?;
         printer.say(format!("Exported {}", counted(exported.files, unit(form))));
+        tell_left_out(session, form, &exported);
         hint_threads(session, memory, form, &exported);
         return Ok(Exit::Done);
     }
@@ -162,6 +163,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     };
     let count = counted(exported.files, unit(form));
     printer.done(&json, format!("Exported {count} to {PLACE}{shown}{PLACE:#}"))?;
+    tell_left_out(session, form, &exported);
     hint_threads(session, memory, form, &exported);
     Ok(Exit::Done)
 }
@@ -179,7 +181,8 @@ fn write(
     Ok(match form {
         Form::Archive => {
             let report = memory.export(to)?;
-            Exported { projects: report.projects, files: report.files, bytes: report.bytes }
+            let (projects, files, bytes) = (report.projects, report.files, report.bytes);
+            Exported { projects, files, bytes, left_out: 0 }
         }
         Form::Jsonl => export::jsonl(memory, only, to, show)?,
         Form::McpMemory => match only {
@@ -194,6 +197,16 @@ fn write(
         },
         Form::Markdown => Exported::default(),
     })
+}
+
+/// What programs keep for themselves is not taken along in silence.
+fn tell_left_out(session: &Session, form: Form, exported: &Exported) {
+    if exported.left_out > 0 && form != Form::McpMemory {
+        session.printer.say(format!(
+            "{} that Memoranda did not write stayed behind; an archive has them too",
+            counted(exported.left_out, "hidden file")
+        ));
+    }
 }
 
 /// Whoever gets nothing of one thread is told of the others.

@@ -10,12 +10,13 @@ use memoranda_engine::{
 };
 use memoranda_import::{
     Deleted, Importer, Intake, Mode, Options, Origin, Problem, Report, SOURCES, Source, Target,
-    Verdict, default_places, project_name, read, recognise,
+    Usual, Verdict, default_places, project_name, read, recognise,
 };
 use serde::Serialize;
 use tempfile::TempDir;
 
 use super::project::ProjectJson;
+use crate::env;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::files;
@@ -161,6 +162,9 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         if stays {
             return in_place(session, args, source, &places);
         }
+        if session.settings()?.project.is_none() && args.to.is_none() {
+            check_not_in_place(session, args, &places)?;
+        }
     }
     for (_, path) in &places {
         let origin = match path.as_os_str() == "-" {
@@ -193,7 +197,10 @@ fn asked(session: &Session, args: &Args) -> Result<(Option<Source>, Vec<NamedPat
             let settings = session.settings()?;
             let config = settings.directories.config.parent().and_then(Path::parent);
             let home = &settings.directories.user;
-            let places = default_places(source, home, config.unwrap_or(home));
+            let memories_sh = env::MEMORIES_DATA_DIR.get().map(PathBuf::from);
+            let config = config.unwrap_or(home);
+            let usual = Usual { home, config, memories_sh: memories_sh.as_deref() };
+            let places = default_places(source, &usual);
             if places.is_empty() {
                 let name = source.name();
                 let message = format!("nothing of {name} was found at its usual place");
@@ -287,6 +294,23 @@ impl LookedAt {
     }
 }
 
+/// Refuses to copy a folder into the project that it is: every note would be in its own way.
+fn check_not_in_place(session: &Session, args: &Args, places: &[NamedPath]) -> Result<()> {
+    let looked_at = LookedAt::open(session, args)?;
+    let projects = looked_at.memory(session)?.projects()?;
+    for (_, folder) in places {
+        let Some(info) = projects.iter().find(|info| same(&info.project.path, folder)) else {
+            continue;
+        };
+        let (shown, name) = (folder.display().to_string(), &info.project.name);
+        let message =
+            format!("{} is the project {name} already; its notes are there", visible(&shown));
+        return Err(CommandError::usage(message)
+            .hint(format!("`-p NAME` copies them into another project; `memoranda project remove {name}` forgets this one first")));
+    }
+    Ok(())
+}
+
 /// Makes folders projects, their files as they are.
 fn in_place(
     session: &Session,
@@ -316,6 +340,7 @@ fn in_place(
         match known {
             Some(info) => added.push((info, "is there already")),
             None if args.dry_run => {
+                let name = free_project(memory, &name)?;
                 session.printer.say(format!("Would make {shown} the project {name}"));
             }
             None => {

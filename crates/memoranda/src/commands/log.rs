@@ -2,7 +2,7 @@
 
 use memoranda_engine::core::change::Commit;
 use memoranda_engine::core::path::NotePath;
-use memoranda_engine::{EngineError, HistoryFilter, Memory, Place};
+use memoranda_engine::{EngineError, HistoryFilter, Intent, Memory, Place};
 use serde::Serialize;
 
 use super::undo::described;
@@ -102,7 +102,7 @@ fn revisions(memory: &Memory, place: &Place, filter: &HistoryFilter) -> Result<V
 
 /// The note or folder of a name, also one that exists no more.
 pub(crate) fn target(session: &Session, memory: &Memory, name: &str) -> Result<Target> {
-    let missing = match session.target(memory, name) {
+    let missing = match session.target(memory, name, Intent::Read) {
         Err(e) if e.kind == Kind::Exit(Exit::NotFound) => e,
         other => return other,
     };

@@ -45,6 +45,7 @@ use crate::session::Session;
 
 /// Every command, in the order of the help.
 #[derive(Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
     Init(init::Args),
     Add(add::Args),

@@ -1,7 +1,7 @@
 //! `memoranda mv`: move a note or a folder.
 
 use memoranda_engine::core::path::NotePath;
-use memoranda_engine::{EngineError, MoveOutcome, MoveRequest};
+use memoranda_engine::{EngineError, Intent, MoveOutcome, MoveRequest};
 use serde::Serialize;
 
 use crate::error::{CommandError, Result};
@@ -47,7 +47,7 @@ struct PairJson {
 /// Moves it.
 pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let memory = session.reading()?;
-    let target = session.target(memory, &args.note)?;
+    let target = session.target(memory, &args.note, Intent::Change)?;
     let (from, is_note) = match target {
         Target::Note(place) => (place, true),
         Target::Folder(place) => (place, false),

@@ -42,6 +42,7 @@ JSON (--json):
     #[command(after_long_help = "\
 Examples:
   memoranda project add work ~/Obsidian/Work
+  memoranda project add memories ~/Sync/memories --move
 
 JSON (--json):
   {name, path, in_vault, notes}")]
@@ -54,6 +55,9 @@ JSON (--json):
         /// Read files that have a second name elsewhere too.
         #[arg(long)]
         allow_hard_links: bool,
+        /// Move the files that the project holds in the vault into the folder.
+        #[arg(long = "move")]
+        move_files: bool,
     },
 
     /// Make a new project in the vault.
@@ -119,10 +123,13 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
                 print(session, &projects)?;
             }
         }
-        Action::Add { name, folder, allow_hard_links } => {
+        Action::Add { name, folder, allow_hard_links, move_files } => {
             let hard_links = if *allow_hard_links { HardLinks::Allow } else { HardLinks::Refuse };
             let memory = session.made()?;
-            let project = memory.add_project(name, folder, hard_links)?;
+            let project = match move_files {
+                true => memory.move_project(name, folder, hard_links)?,
+                false => memory.add_project(name, folder, hard_links)?,
+            };
             session.reading()?;
             told(session, memory, project.name.as_str(), "Added")?;
         }

@@ -1,6 +1,6 @@
 //! `memoranda rm`: delete notes and folders; the history keeps them.
 
-use memoranda_engine::{DeleteOutcome, DeleteRequest, Place};
+use memoranda_engine::{DeleteOutcome, DeleteRequest, Intent, Place};
 use serde::Serialize;
 
 use crate::error::{CommandError, Result, quoted};
@@ -45,7 +45,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let mut folders = 0;
     let mut places: Vec<Place> = Vec::new();
     for name in &args.notes {
-        let place = match session.target(memory, name)? {
+        let place = match session.target(memory, name, Intent::Change)? {
             Target::Note(place) => place,
             Target::Folder(place) => {
                 folders += 1;

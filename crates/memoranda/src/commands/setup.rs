@@ -95,6 +95,7 @@ struct Plan {
     file: Option<std::path::PathBuf>,
     server: Option<State>,
     hooks: Option<State>,
+    with: Hooks,
     changes: Vec<Change>,
     backups: Vec<String>,
     problem: Option<CommandError>,
@@ -215,6 +216,7 @@ fn plan(client: &'static Client, args: &Args, bases: &Bases, program: &Program) 
         file,
         server: None,
         hooks: None,
+        with: Hooks::Without,
         changes: Vec::new(),
         backups: Vec::new(),
         problem: None,
@@ -244,11 +246,10 @@ fn look(plan: &mut Plan, args: &Args, bases: &Bases, program: &Program) -> Resul
         }
     }
     // Whoever has our hooks keeps them current, and loses them with the rest.
-    let with = match args.hooks || args.remove || plan.hooks.is_some_and(|s| s != State::Absent) {
-        true => Hooks::With,
-        false => Hooks::Without,
-    };
-    for target in client.targets(bases, args.scope, with, program) {
+    if args.hooks || args.remove || plan.hooks.is_some_and(|s| s != State::Absent) {
+        plan.with = Hooks::With;
+    }
+    for target in client.targets(bases, args.scope, plan.with, program) {
         let change = if args.remove { target.disconnect(bases)? } else { target.connect(bases)? };
         plan.changes.extend(change);
     }
@@ -345,7 +346,13 @@ fn overview(session: &Session, args: &Args, bases: &Bases, plans: &[Plan]) -> Re
             session.printer.say("Nothing of Memoranda is in any of these files.")
         }
         None if plans.iter().any(|plan| plan.found) => {
-            session.printer.say("Every client that is here is connected.");
+            let here = plans.iter().filter(|plan| plan.found);
+            let unread = here.clone().filter(|plan| plan.problem.is_some()).count();
+            match (unread, here.count() - unread) {
+                (0, _) => session.printer.say("Every client that is here is connected."),
+                (_, 0) => {}
+                _ => session.printer.say("Every other client that is here is connected."),
+            }
         }
         None => session.printer.hint("no client was found; any client starts `memoranda mcp`"),
     }
@@ -403,6 +410,10 @@ fn carry_out(session: &Session, args: &Args, bases: &Bases, plan: &mut Plan) -> 
     }
     if !args.dry_run && !args.remove {
         printer.hint(format!("{title}: {}", client.after));
+        let brings_hooks = plan.with == Hooks::With && plan.hooks != Some(State::Current);
+        if let Some(after) = client.after_hooks().filter(|_| brings_hooks) {
+            printer.hint(format!("{title}: {after}"));
+        }
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use memoranda_engine::core::note::Note;
-use memoranda_engine::{GraphRequest, Memory, ReadNote};
+use memoranda_engine::{GraphRequest, Intent, Memory, ReadNote};
 use serde::Serialize;
 
 use super::graph;
@@ -105,7 +105,7 @@ struct ProblemJson {
 pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let memory = session.reading()?;
     if args.graph {
-        let place = session.resolve(memory, &args.note)?.place;
+        let place = session.resolve(memory, &args.note, Intent::Read)?.place;
         let depth = usize::from(args.depth);
         let around = memory.neighbours(&GraphRequest { place, depth, max: 200 })?;
         graph::print(&session.printer, &around)?;
@@ -117,7 +117,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
             let (project, name) = session.project_of_name(&args.note)?;
             memory.read_as_of(project, &name, moment)?
         }
-        None => memory.read_at(&session.resolve(memory, &args.note)?.place)?,
+        None => memory.read_at(&session.resolve(memory, &args.note, Intent::Read)?.place)?,
     };
     let printer = &session.printer;
     match printer.format {

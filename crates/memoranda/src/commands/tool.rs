@@ -17,7 +17,8 @@ use crate::table::{self, Column};
 ///
 /// With --wording claude, `memory` is the memory tool of the Claude API: the JSON is the input of
 /// a tool_use block, or the whole block, and --json prints the tool_result block that goes back.
-/// A tool that could not do it ends with exit code 1.
+/// A tool that could not do it ends with exit code 1. Files that people changed are taken in
+/// first, unless --no-sync is given.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -48,12 +49,14 @@ pub(crate) struct Args {
 
 /// Calls the tool.
 pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let Some(name) = args.name.as_deref().filter(|_| !args.list) else { return list(session) };
+    let settings = args.wording.tool_settings(session)?;
+    let Some(name) = args.name.as_deref().filter(|_| !args.list) else {
+        return list(session, &settings);
+    };
     let tool = memoranda_dialects::tool(name).ok_or_else(|| {
         CommandError::new(Exit::NotFound, format!("there is no tool {name:?}"))
             .hint("`memoranda tool --list` lists them")
     })?;
-    let settings = args.wording.tool_settings(session)?;
     let arguments = arguments(args.arguments.as_deref())?;
     let is_native = settings.wording == Wording::Claude && tool.name == "memory";
     let (result, json) = if is_native {
@@ -87,7 +90,7 @@ fn call(
     arguments: Value,
 ) -> Result<ToolResult> {
     let call = Call {
-        memory: session.made()?,
+        memory: session.current()?,
         who: Author { tool: tool.name.to_owned(), ..session.who() },
         settings,
         progress: &|_, _, _| (),
@@ -109,9 +112,10 @@ fn arguments(text: Option<&str>) -> Result<Map<String, Value>> {
     })
 }
 
-fn list(session: &Session) -> Result<Exit> {
+fn list(session: &Session, settings: &Settings) -> Result<Exit> {
     if session.is_json() {
-        let tools: Vec<Value> = memoranda_dialects::tools().map(wire).collect();
+        let tools: Vec<Value> =
+            memoranda_dialects::tools().map(|tool| wire(tool, settings)).collect();
         session.printer.json(&json!({ "tools": tools }))?;
         return Ok(Exit::Done);
     }
@@ -138,11 +142,12 @@ fn list(session: &Session) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn wire(tool: &ToolDef) -> Value {
+fn wire(tool: &ToolDef, settings: &Settings) -> Value {
+    let (description, input) = tool.definition(settings);
     json!({
         "name": tool.name,
         "title": tool.title,
-        "description": tool.description,
+        "description": description,
         "toolset": tool.toolset.as_str(),
         "hints": {
             "read_only": tool.hints.read_only,
@@ -150,7 +155,7 @@ fn wire(tool: &ToolDef) -> Value {
             "idempotent": tool.hints.idempotent,
             "open_world": tool.hints.open_world,
         },
-        "input_schema": (tool.input)(),
+        "input_schema": input,
         "output_schema": (tool.output)(),
     })
 }

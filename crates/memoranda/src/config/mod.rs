@@ -26,7 +26,7 @@ use memoranda_model::{Endpoint, Key as ModelKey, Options, Protocol};
 use crate::cli::GlobalArgs;
 use crate::error::{CommandError, Result};
 use crate::output::ColorWhen;
-use crate::{env, files};
+use crate::{env, files, time};
 
 pub(crate) use file::File;
 pub(crate) use keys::{KEYS, Key, address, key};
@@ -167,7 +167,7 @@ impl Settings {
     fn zone(&self) -> TimeZone {
         let named = Some(self.value("records.time_zone")).filter(|name| !name.is_empty());
         let named = named.and_then(|name| TimeZone::get(name).ok());
-        named.unwrap_or_else(TimeZone::system)
+        named.unwrap_or_else(time::zone)
     }
 
     /// How the notes tools behave.
@@ -183,7 +183,7 @@ impl Settings {
                 "anywhere" => ProjectFolders::Anywhere,
                 _ => ProjectFolders::Vault,
             },
-            zone: jiff::tz::TimeZone::system(),
+            zone: time::zone(),
         }
     }
 

@@ -1,6 +1,9 @@
 //! The brief: what a model is given at the start of a conversation, or with a question. Facts with
 //! their sources, in quotation marks; never an order.
 
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+
 use memoranda_dialects::BriefRequest;
 use memoranda_engine::core::note;
 use memoranda_engine::core::path::NotePath;
@@ -15,6 +18,12 @@ use crate::error::Result;
 /// What stands around everything that we put into a conversation, so that we know it again.
 const OPEN: &str = "<memoranda-brief>";
 const CLOSE: &str = "</memoranda-brief>";
+/// The same as Gemini CLI writes it down: whatever a hook says, it escapes and puts in tags of its
+/// own.
+const ESCAPED: (&str, &str) = ("&lt;memoranda-brief&gt;", "&lt;/memoranda-brief&gt;");
+const OF_A_HOOK: (&str, &str) = ("<hook_context>", "</hook_context>");
+/// What a brief with a question begins with; it says nothing of what a conversation begins with.
+const ABOUT_THIS: &str = "What memory holds about this";
 /// Clients take ten thousand characters; the tags and a margin are among them.
 const MOST: usize = 9_000;
 /// How many of them rules, reminders and records may have.
@@ -23,23 +32,39 @@ const RECORDS: usize = 5_000;
 const FRESH: i64 = 14 * 24 * 3600;
 
 /// What the model gets when a conversation begins; nothing if nothing is known.
-pub(super) fn at_start(run: &Run, memory: &Memory) -> Result<Option<String>> {
-    memory.catch_up(&mut |_| {})?;
+pub(super) fn at_start(run: &Run, memory: &Arc<Memory>) -> Result<Option<String>> {
     let mut brief = Brief::default();
+    if catch_up(run, memory) == Caught::PartOfTheFiles {
+        brief.lead(
+            "The index of these notes is being built: what follows may lack rules and memories. \
+             `get_context` tells all of them in a moment.",
+        );
+    }
     brief.lead(&records(run, memory));
-    if run.input.goes_on() {
+    if run.goes_on() {
         brief.section("Where this conversation stood", &last_checkpoint(run, memory)?, 3500);
     }
     brief.section("About the person", &about_the_person(run, memory)?, 2500);
-    if !run.input.goes_on() {
+    if !run.goes_on() {
         brief.section("The last conversation here", &last_checkpoint(run, memory)?, 1800);
     }
     brief.section("Changed last", &changed_last(run, memory)?, 1200);
     Ok(brief.finished())
 }
 
+/// What the model gets when the time is over before anything is known: silence would look like an
+/// empty memory.
+pub(super) fn out_of_time() -> Option<String> {
+    let mut brief = Brief::default();
+    brief.lead(
+        "Nothing could be read in time: the index of these notes is being built, or another \
+         process is busy with it. `get_context` tells the rules and memories that hold here.",
+    );
+    brief.finished()
+}
+
 /// What memory holds about a question; nothing if it holds nothing.
-pub(super) fn at_prompt(run: &Run, memory: &Memory) -> Result<Option<String>> {
+pub(super) fn at_prompt(run: &Run, memory: &Arc<Memory>) -> Result<Option<String>> {
     let Some(prompt) = run.input.prompt.as_deref().map(without_briefs) else { return Ok(None) };
     // Only words: what a person types to a model is no query.
     let words: Vec<&str> = prompt
@@ -50,7 +75,7 @@ pub(super) fn at_prompt(run: &Run, memory: &Memory) -> Result<Option<String>> {
     if words.len() < 2 || prompt.trim_start().starts_with('/') {
         return Ok(None);
     }
-    memory.catch_up(&mut |_| {})?;
+    catch_up(run, memory);
     let request = SearchRequest {
         text: words.join(" ").to_lowercase(),
         limit: 3,
@@ -75,8 +100,34 @@ pub(super) fn at_prompt(run: &Run, memory: &Memory) -> Result<Option<String>> {
         }
     }
     let mut brief = Brief::default();
-    brief.section("What memory holds about this", &found, 2000);
+    brief.section(ABOUT_THIS, &found, 2000);
     Ok(brief.finished())
+}
+
+/// What an answer is made from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Caught {
+    /// The files, or what was known of all of them at the last look.
+    AllFiles,
+    /// The index was made anew and has not seen every file yet.
+    PartOfTheFiles,
+}
+
+/// Takes in what people changed, as far as a third of the time allows: a look at very many files
+/// must not cost the brief. It goes on meanwhile, and what it has read is kept.
+fn catch_up(run: &Run, memory: &Arc<Memory>) -> Caught {
+    let (sender, done) = channel();
+    let looking = Arc::clone(memory);
+    std::thread::spawn(move || {
+        // A look that fails costs no brief, and whoever no longer waits does not need it.
+        looking.catch_up(&mut |_| {}).ok();
+        sender.send(()).ok();
+    });
+    done.recv_timeout(run.moment.patience() / 3).ok();
+    match memory.store().is_indexed() {
+        Ok(true) => Caught::AllFiles,
+        Ok(false) | Err(_) => Caught::PartOfTheFiles,
+    }
 }
 
 /// A text that grows by sections and never beyond what clients take.
@@ -148,7 +199,7 @@ fn about_the_person(run: &Run, memory: &Memory) -> Result<String> {
 /// The checkpoint of this conversation, or of the last one in this repository.
 fn last_checkpoint(run: &Run, memory: &Memory) -> Result<String> {
     let own = checkpoint::place(run).and_then(|place| memory.read_at(&place).ok());
-    if run.input.goes_on() {
+    if run.goes_on() {
         let told =
             own.map(|note| format!("{}:\n{}", note.place, quoted(&body_of(&note.lossy_text()))));
         return Ok(told.unwrap_or_default());
@@ -220,16 +271,36 @@ pub(super) fn quoted(text: &str) -> String {
     text.trim().lines().map(|line| format!("> {line}").trim_end().to_owned() + "\n").collect()
 }
 
-/// A text without what we put in ourselves, so that no brief is ever remembered.
+/// A text without what we put in ourselves, so that no brief is ever remembered, and without what
+/// other hooks put in.
 pub(super) fn without_briefs(text: &str) -> String {
+    // The client's tags first: what stands in them is escaped, and closes no tag but its own.
+    let (text, _) = parted(text, OF_A_HOOK);
+    let (text, _) = parted(&text, ESCAPED);
+    parted(&text, (OPEN, CLOSE)).0
+}
+
+/// Whether a brief as it is given at the start stands in a text.
+pub(super) fn has_brief(text: &str) -> bool {
+    [ESCAPED, (OPEN, CLOSE)].into_iter().any(|tags| {
+        let (_, briefs) = parted(text, tags);
+        briefs.iter().any(|brief| !brief.contains(&format!("## {ABOUT_THIS}")))
+    })
+}
+
+/// What stands outside of tags, and what in them. What is opened and never closed is in them.
+fn parted<'a>(text: &'a str, (open, close): (&str, &str)) -> (String, Vec<&'a str>) {
     let mut rest = text;
-    let mut kept = String::new();
-    while let Some((before, after)) = rest.split_once(OPEN) {
-        kept.push_str(before);
-        rest = after.split_once(CLOSE).map_or("", |(_, after)| after);
+    let mut outside = String::new();
+    let mut inside = Vec::new();
+    while let Some((before, after)) = rest.split_once(open) {
+        outside.push_str(before);
+        let (within, after) = after.split_once(close).unwrap_or((after, ""));
+        inside.push(within);
+        rest = after;
     }
-    kept.push_str(rest);
-    kept
+    outside.push_str(rest);
+    (outside, inside)
 }
 
 #[cfg(test)]
@@ -242,6 +313,33 @@ mod tests {
         check("a", "a");
         check(&format!("a{OPEN}b{CLOSE}c{OPEN}d{CLOSE}e"), "ace");
         check(&format!("a{OPEN}b"), "a");
+        check(
+            "<hook_context>&lt;memoranda-brief&gt;b&lt;/memoranda-brief&gt;</hook_context>\n\nc",
+            "\n\nc",
+        );
+        check("a <hook_context>of another</hook_context>", "a ");
+        check("a &lt;memoranda-brief&gt;b&lt;/memoranda-brief&gt; c", "a  c");
+    }
+
+    #[test]
+    fn a_brief_of_the_start_is_told_from_one_with_a_question() {
+        let mut brief = Brief::default();
+        brief.section(ABOUT_THIS, "x", 100);
+        let with_a_question = brief.finished().unwrap();
+        let mut brief = Brief::default();
+        brief.section("Changed last", "x", 100);
+        let of_the_start = brief.finished().unwrap();
+        let escaped = |text: &str| text.replace('<', "&lt;").replace('>', "&gt;");
+        for (text, has) in [
+            (with_a_question.clone(), false),
+            (of_the_start.clone(), true),
+            (escaped(&with_a_question), false),
+            (escaped(&of_the_start), true),
+            (format!("{with_a_question} and {of_the_start}"), true),
+            ("memoranda-brief".to_owned(), false),
+        ] {
+            assert_eq!(has_brief(&text), has, "{text}");
+        }
     }
 
     #[test]

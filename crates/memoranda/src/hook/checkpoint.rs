@@ -7,7 +7,7 @@ use memoranda_engine::core::screen;
 use memoranda_engine::{EngineError, Memory, Place, Repository, WriteMode, WriteRequest, clock};
 
 use super::transcript::{self, Ending};
-use super::{Moment, Run};
+use super::{Harness, Moment, Run};
 use crate::error::Result;
 use crate::hook::brief::{quoted, without_briefs};
 
@@ -22,7 +22,7 @@ const SUMMARY: &str = "## Summary by the client";
 pub(super) fn keep(run: &Run, memory: &Memory) -> Result<()> {
     let Some(place) = place(run) else { return Ok(()) };
     let old = memory.read_at(&place).ok();
-    if let (Moment::Stop, Some(old)) = (run.moment, &old)
+    if let (true, Some(old)) = (is_in_passing(run), &old)
         && clock::now().as_second() - old.modified.as_second() < PAUSE
     {
         return Ok(());
@@ -32,7 +32,7 @@ pub(super) fn keep(run: &Run, memory: &Memory) -> Result<()> {
         ending.answered = Some(without_briefs(answer));
     }
     let old = old.as_ref().map(|note| note.lossy_text().into_owned()).unwrap_or_default();
-    let summary = match &run.input.summary {
+    let summary = match run.input.summary.as_ref().or(ending.summary.as_ref()) {
         Some(summary) => Some(quoted(&cut(&without_briefs(summary), 6000))),
         None => old.split_once(SUMMARY).map(|(_, rest)| format!("{}\n", rest.trim())),
     };
@@ -40,6 +40,10 @@ pub(super) fn keep(run: &Run, memory: &Memory) -> Result<()> {
         return Ok(());
     }
     let text = screen::redact(&written(run, &ending, summary.as_deref()));
+    // Gemini CLI ends a conversation three times.
+    if says_the_same(&text, &old) {
+        return Ok(());
+    }
     let request = WriteRequest {
         project: place.project,
         path: place.path,
@@ -49,6 +53,17 @@ pub(super) fn keep(run: &Run, memory: &Memory) -> Result<()> {
     };
     memory.write(&run.who(), &request)?;
     Ok(())
+}
+
+/// Whether nothing happens to the conversation now. Gemini CLI says with every question that it is
+/// about to compress of itself, whether it does or not.
+fn is_in_passing(run: &Run) -> bool {
+    let is_of_itself = run.input.reason.as_deref() == Some("auto");
+    match run.moment {
+        Moment::Stop => true,
+        Moment::PreCompact => run.harness == Harness::Gemini && is_of_itself,
+        _ => false,
+    }
 }
 
 /// Where the checkpoint of a conversation lies; `None` if the conversation has no name.
@@ -94,6 +109,7 @@ fn written(run: &Run, ending: &Ending, summary: Option<&str>) -> String {
     key("branch", repository.as_ref().and_then(|found| found.branch.as_deref()));
     text.push_str(&format!("---\n# {title}\n\n"));
     let when = match run.moment {
+        _ if is_in_passing(run) => "while the conversation went on",
         Moment::PreCompact => "before the conversation was compacted",
         Moment::PostCompact => "after the conversation was compacted",
         Moment::SessionEnd => "when the conversation ended",
@@ -115,6 +131,12 @@ fn written(run: &Run, ending: &Ending, summary: Option<&str>) -> String {
         text.push_str(&format!("\n{SUMMARY}\n\n{summary}"));
     }
     text
+}
+
+/// Whether two checkpoints differ in their time at most.
+fn says_the_same(new: &str, old: &str) -> bool {
+    let is_title = |line: &&str| line.starts_with("title: ") || line.starts_with("# Checkpoint ");
+    new.lines().filter(|line| !is_title(line)).eq(old.lines().filter(|line| !is_title(line)))
 }
 
 /// The beginning of a text, with a sign that it goes on.

@@ -45,8 +45,9 @@ impl Input {
         })
     }
 
-    /// Whether the conversation goes on after something was cut out of it, or after a pause.
+    /// Whether the conversation goes on: after something was cut out of it, after a pause, or
+    /// under another name.
     pub(super) fn goes_on(&self) -> bool {
-        matches!(self.reason.as_deref(), Some("compact" | "resume"))
+        matches!(self.reason.as_deref(), Some("compact" | "resume" | "fork"))
     }
 }

@@ -6,6 +6,7 @@ mod checkpoint;
 mod input;
 mod transcript;
 
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -66,7 +67,8 @@ impl Harness {
     fn answer(self, moment: Moment, text: Option<&str>) -> String {
         let event = match (self, moment) {
             (_, Moment::SessionStart) => "SessionStart",
-            (Self::Gemini, Moment::Prompt) => "BeforeAgent",
+            // Gemini CLI has no event after compression; the next question is the first chance.
+            (Self::Gemini, Moment::Prompt | Moment::PostCompact) => "BeforeAgent",
             (_, Moment::Prompt) => "UserPromptSubmit",
             // At other moments no harness takes text.
             _ => "",
@@ -97,7 +99,8 @@ pub(crate) enum Moment {
     Prompt,
     /// It is about to be compacted: a checkpoint is kept.
     PreCompact,
-    /// It was compacted: the client's summary is kept.
+    /// It was compacted: the client's summary is kept. Gemini CLI asks with every question; the
+    /// model gets its brief again if it was lost.
     PostCompact,
     /// The model has answered: a checkpoint is kept, at most every ten minutes.
     Stop,
@@ -146,10 +149,29 @@ impl Run {
         }
     }
 
-    fn act(&self, memory: &Memory) -> Result<Option<String>> {
+    /// Whether the conversation is no new one.
+    fn goes_on(&self) -> bool {
+        self.moment == Moment::PostCompact || self.input.goes_on()
+    }
+
+    /// Whether it can be seen without a look into the vault that there is nothing to do.
+    fn is_idle(&self) -> bool {
+        let lost_its_brief = || {
+            let is_in_prompt = self.input.prompt.as_deref().is_some_and(brief::has_brief);
+            !is_in_prompt
+                && self.input.transcript.as_deref().is_some_and(transcript::lost_its_brief)
+        };
+        self.moment == Moment::PostCompact && self.harness == Harness::Gemini && !lost_its_brief()
+    }
+
+    fn act(&self, memory: &Arc<Memory>) -> Result<Option<String>> {
         match self.moment {
             Moment::SessionStart => brief::at_start(self, memory),
             Moment::Prompt => brief::at_prompt(self, memory),
+            Moment::PostCompact if self.harness == Harness::Gemini => {
+                checkpoint::keep(self, memory)?;
+                brief::at_start(self, memory)
+            }
             Moment::PreCompact | Moment::PostCompact | Moment::Stop | Moment::SessionEnd => {
                 checkpoint::keep(self, memory)?;
                 Ok(None)
@@ -199,11 +221,14 @@ fn within_patience(
     let mut tools = settings.tools();
     tools.workspace = input.folder.clone().or(tools.workspace);
     let run = Run { harness, moment, input, settings: tools };
+    if run.is_idle() {
+        return Ok(None);
+    }
     let (sender, answer) = channel();
     // What is left behind here ends with the program; a write that was begun is whole or absent.
     std::thread::spawn(move || {
         let done = Memory::open(options).map_err(Into::into).and_then(|memory| {
-            let done = run.act(&memory);
+            let done = run.act(&Arc::new(memory));
             // Whoever no longer waits does not need it.
             sender.send(done.clone()).ok();
             done
@@ -212,5 +237,9 @@ fn within_patience(
             sender.send(Err(error)).ok();
         }
     });
-    answer.recv_timeout(moment.patience()).unwrap_or(Ok(None))
+    match answer.recv_timeout(moment.patience()) {
+        Ok(answered) => answered,
+        Err(_) if moment == Moment::SessionStart => Ok(brief::out_of_time()),
+        Err(_) => Ok(None),
+    }
 }

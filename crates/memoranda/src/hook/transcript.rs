@@ -6,12 +6,17 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::files;
-use crate::hook::brief::without_briefs;
+use crate::hook::brief::{has_brief, without_briefs};
 
 /// So much of the end is read.
 const TAIL: u64 = 512 * 1024;
+/// So much is looked through for a brief: what Gemini CLI keeps of a conversation that it
+/// compressed is written on one line.
+const LONG_TAIL: u64 = 4 * 1024 * 1024;
 /// So many questions are kept.
 const QUESTIONS: usize = 6;
+/// How the summary begins that Gemini CLI makes of a conversation.
+const SNAPSHOT: &str = "<state_snapshot>";
 
 /// The end of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,6 +25,8 @@ pub(super) struct Ending {
     pub(super) asked: Vec<String>,
     /// What the model said last.
     pub(super) answered: Option<String>,
+    /// What the client made of the conversation when it compacted it last.
+    pub(super) summary: Option<String>,
 }
 
 /// Reads the end of a transcript; nothing if there is none.
@@ -30,60 +37,130 @@ pub(super) fn ending(path: &Path) -> Ending {
     }
 }
 
+/// Whether Gemini CLI compressed the conversation, and no brief is in what it kept or came after.
+pub(super) fn lost_its_brief(path: &Path) -> bool {
+    let Ok(bytes) = files::tail(path, LONG_TAIL) else { return false };
+    let text = String::from_utf8_lossy(&bytes);
+    // From here on is all that the model is given.
+    let Some(start) = text.rfind("\n{\"$set\":{\"messages\":") else { return false };
+    let given = text.get(start..).unwrap_or_default().trim_start();
+    given.lines().next().is_some_and(|kept| kept.contains(SNAPSHOT)) && !has_brief(given)
+}
+
 fn of_text(text: &str) -> Ending {
-    let mut ending = Ending::default();
-    // One client writes a single value, the others a line a message.
+    let mut reading = Reading::default();
+    // One client wrote a single value, the others write a line a message.
     let whole = serde_json::from_str::<Value>(text).ok();
     let messages = whole.as_ref().and_then(|value| value.get("messages")?.as_array());
     match messages {
-        Some(messages) => messages.iter().for_each(|message| ending.take(message)),
+        Some(messages) => messages.iter().for_each(|message| reading.take(message)),
         None => {
             let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-            lines.for_each(|message| ending.take(&message));
+            lines.for_each(|line| reading.take(&line));
         }
     }
+    let mut ending = reading.ending;
     let surplus = ending.asked.len().saturating_sub(QUESTIONS);
     ending.asked.drain(..surplus);
     ending
 }
 
-impl Ending {
-    fn take(&mut self, message: &Value) {
-        if message["isMeta"] == true || message["isSidechain"] == true {
+/// A transcript as it is read.
+#[derive(Default)]
+struct Reading {
+    ending: Ending,
+    /// What the model said before what it said last.
+    before: Option<String>,
+}
+
+impl Reading {
+    fn take(&mut self, line: &Value) {
+        let is_set = |key: &str| line[key] == true;
+        if is_set("isMeta") || is_set("isSidechain") || is_set("isCompactSummary") {
             return;
         }
-        let inner = ["message", "payload"].iter().find_map(|key| message.get(key));
-        let inner = inner.filter(|inner| inner.is_object()).unwrap_or(message);
-        let role = [&inner["role"], &message["role"], &message["type"]];
-        let Some(role) = role.iter().find_map(|role| role.as_str()) else { return };
-        let Some(text) = said(inner) else { return };
-        match role {
-            "user" if self.asked.last() != Some(&text) => self.asked.push(text),
-            "assistant" | "gemini" | "model" => self.answered = Some(text),
+        if let Some(summary) = summary(line) {
+            self.compacted(summary);
+            return;
+        }
+        let inner = ["message", "payload"].iter().find_map(|key| line.get(key));
+        let inner = inner.filter(|inner| inner.is_object()).unwrap_or(line);
+        let role = [&inner["role"], &line["role"], &line["type"]];
+        match role.iter().find_map(|role| role.as_str()) {
+            Some("user") => {
+                let asked = said(inner, |text, at| is_typed(inner, text, at));
+                self.ending
+                    .asked
+                    .extend(asked.filter(|text| self.ending.asked.last() != Some(text)));
+            }
+            // What Claude Code answers in the model's place is no answer.
+            Some("assistant" | "gemini" | "model") if inner["model"] != "<synthetic>" => {
+                if let Some(text) = said(inner, |_, _| true) {
+                    self.before = self.ending.answered.replace(text);
+                }
+            }
             _ => {}
         }
     }
+
+    /// Codex has the model answer with a summary, and then repeats it after words of its own.
+    fn compacted(&mut self, summary: &str) {
+        let answered =
+            self.ending.answered.take_if(|answered| summary.ends_with(answered.as_str()));
+        if answered.is_some() {
+            self.ending.answered = self.before.take();
+        }
+        self.ending.summary = Some(answered.unwrap_or_else(|| summary.to_owned()));
+    }
 }
 
-/// The words of a message: no results of tools, nothing that a program put in.
-fn said(message: &Value) -> Option<String> {
+/// What a client made of the conversation, if a line says it.
+fn summary(line: &Value) -> Option<&str> {
+    let text = match line["type"].as_str() {
+        Some("compacted") => line["payload"]["message"].as_str(),
+        // Gemini CLI exchanges the messages for others, of which one is the summary.
+        _ => {
+            let mut kept = line["$set"]["messages"].as_array()?.iter();
+            kept.find_map(|message| {
+                message["content"][0]["text"].as_str().filter(|text| text.starts_with(SNAPSHOT))
+            })
+        }
+    };
+    text.map(str::trim).filter(|text| !text.is_empty())
+}
+
+/// The words of a message: no results of tools, no briefs, and of its parts only what is meant.
+fn said(message: &Value, is_meant: impl Fn(&str, usize) -> bool) -> Option<String> {
     let content = ["content", "text"].iter().find_map(|key| message.get(key))?;
-    let text = match content {
-        Value::String(text) => text.clone(),
+    let words = |text: &str, at: usize| {
+        let text = without_briefs(text);
+        let text = text.trim();
+        (!text.is_empty() && is_meant(text, at)).then(|| text.to_owned())
+    };
+    match content {
+        Value::String(text) => words(text, 0),
         Value::Array(parts) => {
-            let part = |part: &Value| match part["type"].as_str() {
+            let part = |(at, part): (usize, &Value)| match part["type"].as_str() {
                 Some("text" | "input_text" | "output_text") | None => {
-                    part["text"].as_str().filter(|text| !is_put_in(text)).map(str::to_owned)
+                    words(part["text"].as_str()?, at)
                 }
                 Some(_) => None,
             };
-            parts.iter().filter_map(part).collect::<Vec<_>>().join("\n")
+            let parts: Vec<String> = parts.iter().enumerate().filter_map(part).collect();
+            (!parts.is_empty()).then(|| parts.join("\n"))
         }
-        _ => return None,
-    };
-    let text = without_briefs(&text);
-    let text = text.trim();
-    (!text.is_empty() && !is_put_in(text)).then(|| text.to_owned())
+        _ => None,
+    }
+}
+
+/// Whether a person typed a part of a message. Codex says where each is from; `AGENTS.md` comes in
+/// the person's name too.
+fn is_typed(message: &Value, text: &str, at: usize) -> bool {
+    let from = &message["internal_chat_message_metadata_passthrough"]["content_item_metadata"][at];
+    match from["provenance"]["type"].as_str() {
+        Some(source) => source == "user",
+        None => !is_put_in(text),
+    }
 }
 
 /// What a client adds by itself stands in tags, such as `<system-reminder>`.
@@ -128,7 +205,7 @@ mod tests {
             &["Why?"],
             Some("Because."),
         );
-        // Gemini CLI.
+        // Gemini CLI before version 0.60; what later ones write is recorded for the hooks' tests.
         check(
             r#"{"sessionId":"x","messages":[{"type":"user","content":"Hello"},{"type":"gemini","content":"Hi"},{"type":"info","content":"note"}]}"#,
             &["Hello"],
@@ -148,5 +225,32 @@ mod tests {
     fn our_own_words_are_not_taken() {
         let text = r#"{"type":"user","message":{"role":"user","content":"<memoranda-brief>\nold\n</memoranda-brief>\nGo on"}}"#;
         check(text, &["Go on"], None);
+    }
+
+    #[test]
+    fn an_answer_may_begin_with_a_tag() {
+        let text = r#"{"role":"user","content":"<details> for a README"}
+{"role":"user","content":"Fold it"}
+{"role":"assistant","content":[{"type":"text","text":"<details>folded</details>"}]}"#;
+        check(text, &["Fold it"], Some("<details>folded</details>"));
+    }
+
+    #[test]
+    fn a_summary_is_no_answer() {
+        let line = |message: &str| {
+            format!(r#"{{"type":"compacted","payload":{{"message":"{message}"}}}}"#)
+        };
+        let said = r#"{"role":"assistant","content":"Done."}
+{"role":"assistant","content":"All is done."}
+"#;
+        for (message, answered, summary) in [
+            ("Use this: All is done.", "Done.", Some("All is done.")),
+            ("Of another model", "All is done.", Some("Of another model")),
+            ("", "All is done.", None),
+        ] {
+            let ending = of_text(&format!("{said}{}", line(message)));
+            assert_eq!(ending.answered.as_deref(), Some(answered), "{message}");
+            assert_eq!(ending.summary.as_deref(), summary, "{message}");
+        }
     }
 }

@@ -1,8 +1,11 @@
-//! Reading rule files back: every item of a list is a rule, and its heading says what kind.
+//! Reading rule files back: every item of a list is a rule, and its heading says what kind. What
+//! Memoranda wrote there is read too: a colleague's rules come to us by the repository.
 
-use memoranda_engine::core::note::{MetaValue, parse};
+use memoranda_engine::core::globs;
+use memoranda_engine::core::note::{Frontmatter, MetaValue, parse};
 
-use super::{MARK, Rule, without_block};
+use super::render::{for_files, unescaped};
+use super::{MARK, Rule, block};
 
 /// What a file was found to hold.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -13,26 +16,25 @@ pub(crate) struct Found {
     pub(crate) prose: usize,
 }
 
-/// The rules in a file. What Memoranda wrote there itself is none.
+/// The rules in a file.
 pub(crate) fn rules_in(text: &str) -> Found {
-    if text.contains(MARK) {
-        return Found::default();
-    }
-    // Marks that are damaged are read like any other text.
-    let own = without_block(text).unwrap_or_else(|_| text.to_owned());
-    let note = parse(&own);
-    let paths = ["paths", "globs", "applyTo"]
-        .iter()
-        .filter_map(|key| note.frontmatter.get(key))
-        .flat_map(globs)
-        .filter(|glob| glob != "**" && glob != "**/*")
-        .collect();
-    let body = own.get(note.body.clone()).unwrap_or_default();
-    let first = own.get(..note.body.start).unwrap_or_default().matches('\n').count() + 1;
-    let mut reader = Reader { found: Found::default(), paths, category: String::new(), item: None };
+    let note = parse(text);
+    let start = if note.body.start > 0 { note.body.start } else { fenced(text) };
+    let (head, body) = text.split_at_checked(start).unwrap_or(("", text));
+    let mut paths = scope(head, &note.frontmatter);
+    paths.retain(|glob| glob != "**" && glob != "**/*");
+    let first = head.matches('\n').count() + 1;
+    let author = if text.contains(MARK) { Author::Memoranda } else { Author::Person };
+    let mut reader =
+        Reader { found: Found::default(), paths, category: String::new(), author, item: None };
     let mut fence: Option<String> = None;
+    let mut is_comment = false;
     for (n, line) in body.lines().enumerate() {
         let trimmed = line.trim();
+        if is_comment {
+            is_comment = !trimmed.contains("-->");
+            continue;
+        }
         match &fence {
             Some(end) => {
                 if trimmed.starts_with(end.as_str()) {
@@ -51,6 +53,10 @@ pub(crate) fn rules_in(text: &str) -> Found {
                 reader.more(line);
                 continue;
             }
+            None if line.starts_with("<!--") => {
+                is_comment = !trimmed.contains("-->");
+                reader.comment(trimmed);
+            }
             None => reader.line(line, first + n),
         }
     }
@@ -58,15 +64,74 @@ pub(crate) fn rules_in(text: &str) -> Found {
     reader.found
 }
 
+/// Where the text begins after a head between dashes, also one that is no YAML.
+fn fenced(text: &str) -> usize {
+    const LONGEST: usize = 100;
+    let mut end = 0;
+    for (n, line) in text.split_inclusive('\n').take(LONGEST).enumerate() {
+        end += line.len();
+        match (n, line.trim_end()) {
+            (0, "---") => {}
+            (0, _) => return 0,
+            (_, "---") => return end,
+            _ => {}
+        }
+    }
+    0
+}
+
+/// The globs that a file's head names. Cursor and Windsurf write them without quotes, which is no
+/// YAML where they begin with a star; then the lines themselves are read.
+fn scope(head: &str, frontmatter: &Frontmatter) -> Vec<String> {
+    const KEYS: [&str; 3] = ["paths", "globs", "applyTo"];
+    let named: Vec<String> =
+        KEYS.iter().filter_map(|key| frontmatter.get(key)).flat_map(globs_of).collect();
+    if !named.is_empty() {
+        return named;
+    }
+    let plain = |text: &str| text.trim().trim_matches(['"', '\'']).to_owned();
+    let mut found = Vec::new();
+    let mut is_list = false;
+    for line in head.lines() {
+        if let Some(item) = line.trim().strip_prefix("- ").filter(|_| is_list) {
+            found.push(plain(item));
+            continue;
+        }
+        let value = KEYS.iter().find_map(|key| line.strip_prefix(key)?.strip_prefix(':'));
+        is_list = value.is_some_and(|value| value.trim().is_empty());
+        found.extend(value.into_iter().flat_map(|value| globs::split(&plain(value))));
+    }
+    found
+}
+
+/// Who wrote what is being read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Author {
+    Person,
+    /// Then a rule can begin with the files that it is for.
+    Memoranda,
+}
+
 struct Reader {
     found: Found,
     paths: Vec<String>,
     category: String,
+    author: Author,
     /// The rule that is being read, and its line.
     item: Option<(usize, Vec<String>)>,
 }
 
 impl Reader {
+    fn comment(&mut self, text: &str) {
+        self.close();
+        if text.starts_with(block::BEGIN_SIGN) {
+            self.author = Author::Memoranda;
+        } else if text.starts_with(block::END) {
+            self.author = Author::Person;
+            self.category.clear();
+        }
+    }
+
     fn line(&mut self, line: &str, number: usize) {
         let trimmed = line.trim();
         if let Some(heading) = heading(line) {
@@ -87,7 +152,7 @@ impl Reader {
             self.more(line);
         } else {
             self.close();
-            if !trimmed.starts_with("<!--") && !trimmed.starts_with('@') {
+            if !trimmed.starts_with('@') {
                 self.found.prose += 1;
             }
         }
@@ -102,11 +167,18 @@ impl Reader {
 
     fn close(&mut self) {
         let Some((number, lines)) = self.item.take() else { return };
-        let text = lines.join("\n").trim().to_owned();
+        let mut text = lines.join("\n").trim().to_owned();
+        let mut paths = self.paths.clone();
+        if self.author == Author::Memoranda {
+            if let Some((globs, rest)) = for_files(&text) {
+                (paths, text) = (globs, rest.to_owned());
+            }
+            text = unescaped(&text);
+        }
         if !text.contains(char::is_alphanumeric) {
             return;
         }
-        let rule = Rule { text, paths: self.paths.clone(), category: self.category.clone() };
+        let rule = Rule { text, paths, category: self.category.clone() };
         self.found.rules.push((number, rule));
     }
 }
@@ -128,37 +200,17 @@ fn item(line: &str) -> Option<&str> {
     Some(text.trim())
 }
 
-fn globs(value: &MetaValue) -> Vec<String> {
+fn globs_of(value: &MetaValue) -> Vec<String> {
     match value {
-        MetaValue::List(items) => items.iter().flat_map(globs).collect(),
-        MetaValue::Text(text) => {
-            // A comma within braces is part of a glob.
-            let mut parts = vec![String::new()];
-            let mut depth = 0;
-            for c in text.chars() {
-                match c {
-                    '{' => depth += 1,
-                    '}' => depth -= 1,
-                    ',' if depth == 0 => {
-                        parts.push(String::new());
-                        continue;
-                    }
-                    _ => {}
-                }
-                if let Some(part) = parts.last_mut() {
-                    part.push(c);
-                }
-            }
-            let parts = parts.into_iter().map(|part| part.trim().to_owned());
-            parts.filter(|part| !part.is_empty()).collect()
-        }
+        MetaValue::List(items) => items.iter().flat_map(globs_of).collect(),
+        MetaValue::Text(text) | MetaValue::Plain(text) => globs::split(text),
         MetaValue::Map(_) => Vec::new(),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{pages, target, with_block};
+    use super::super::{Form, TARGETS, pages, with_block};
     use super::*;
 
     fn check(text: &str, expected: &[(usize, &str, &str)], prose: usize) {
@@ -192,6 +244,11 @@ mod tests {
         );
         check("```\n- not a rule\n```\n- one\n", &[(4, "one", "")], 0);
         check("@AGENTS.md\n<!-- note -->\n", &[], 0);
+        check(
+            "- One\n<!-- not yet:\n- Two\n\n- Three -->\n- Four\n",
+            &[(1, "One", ""), (6, "Four", "")],
+            0,
+        );
         check("", &[], 0);
     }
 
@@ -199,6 +256,10 @@ mod tests {
     fn files_and_globs_are_read_from_the_frontmatter() {
         let cursor = "---\nglobs: src/**/*.{ts,tsx}, *.md\nalwaysApply: false\n---\n- Strict\n";
         assert_eq!(rules_in(cursor).rules[0].1.paths, ["src/**/*.{ts,tsx}", "*.md"]);
+        for bare in ["globs: *.py, src/*.{ts,tsx}", "globs:\n  - *.py\n  - src/*.{ts,tsx}"] {
+            let text = format!("---\ndescription: x\n{bare}\nalwaysApply: false\n---\n- Typed\n");
+            assert_eq!(rules_in(&text).rules[0].1.paths, ["*.py", "src/*.{ts,tsx}"], "{bare}");
+        }
         let claude = "---\npaths:\n  - \"src/*.rs\"\n---\n- Safe\n";
         assert_eq!(rules_in(claude).rules[0].1.paths, ["src/*.rs"]);
         let copilot = "---\napplyTo: \"**\"\n---\n- All\n";
@@ -209,14 +270,43 @@ mod tests {
     }
 
     #[test]
-    fn what_was_generated_is_not_read_back() {
-        let rules = [Rule { text: "One".into(), paths: vec![], category: String::new() }];
-        for name in ["claude", "cursor", "copilot", "cline"] {
-            let page = pages(target(name).unwrap(), &rules).remove(0);
-            assert_eq!(rules_in(&page.text), Found::default(), "{name}");
+    fn what_was_generated_is_read_as_it_was() {
+        let rule = |text: &str, paths: &[&str], category: &str| Rule {
+            text: text.to_owned(),
+            paths: paths.iter().map(|&path| path.to_owned()).collect(),
+            category: category.to_owned(),
+        };
+        let rules = [
+            rule("One", &[], ""),
+            rule("Two\n\n- of\n- several lines", &["*.py"], ""),
+            rule("Three", &["src/**/*.{ts,tsx}", "a b/*"], ""),
+            rule("Keep <!-- memoranda:rules:end --> as it is", &[], "Marks"),
+        ];
+        for target in TARGETS {
+            let mut found = Vec::new();
+            for page in pages(target, &rules) {
+                let text = match target.form {
+                    Form::Block => with_block("Words.\n\n- Mine\n", &page.text).unwrap(),
+                    _ => page.text,
+                };
+                found.extend(rules_in(&text).rules.into_iter().map(|(_, rule)| rule));
+            }
+            found.retain(|rule| rule.text != "Mine");
+            let place = |rule: &Rule| rules.iter().position(|known| known.text == rule.text);
+            found.sort_by_key(|rule| place(rule));
+            let sorted = |rules: &[Rule]| {
+                let mut rules = rules.to_vec();
+                rules.iter_mut().for_each(|rule| rule.paths.sort());
+                rules
+            };
+            assert_eq!(sorted(&found), sorted(&rules), "{}", target.name);
         }
-        let block = pages(target("agents").unwrap(), &rules).remove(0).text;
-        let text = with_block("- Mine\n", &block).unwrap();
-        check(&text, &[(1, "Mine", "")], 0);
+    }
+
+    #[test]
+    fn a_persons_words_are_taken_as_they_are() {
+        let text = "- For `x`: do y\n- Use `&lt;!-- memoranda:rules:end -->`\n";
+        let found: Vec<_> = rules_in(text).rules.into_iter().map(|(_, rule)| rule.text).collect();
+        assert_eq!(found, ["For `x`: do y", "Use `&lt;!-- memoranda:rules:end -->`"]);
     }
 }

@@ -13,6 +13,14 @@ use super::target::{Form, Target};
 pub(crate) const MARK: &str =
     "<!-- Made by `memoranda rules generate`; edit the rules, not this. -->";
 
+/// How a listed rule says for which files it is: For `a`, `b`: …
+const FOR: &str = "For `";
+const BETWEEN: &str = "`, `";
+const SAYS: &str = "`: ";
+/// What our marks in a file begin with, and how a rule's own words say the same.
+const SIGN: &str = "<!-- memoranda:rules:";
+const ESCAPED: &str = "&lt;!-- memoranda:rules:";
+
 /// One file of a target.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Page {
@@ -78,12 +86,12 @@ fn listed(rules: &[&Rule], scoped: Scoped) -> String {
         for rule in rules {
             let scope = match scoped {
                 Scoped::Said if !rule.paths.is_empty() => {
-                    let globs: Vec<_> = rule.paths.iter().map(|p| format!("`{p}`")).collect();
-                    format!("For {}: ", globs.join(", "))
+                    format!("{FOR}{}{SAYS}", rule.paths.join(BETWEEN))
                 }
                 _ => String::new(),
             };
-            let mut lines = rule.text.trim().lines();
+            let rule_text = escaped(&rule.text);
+            let mut lines = rule_text.trim().lines();
             let first = lines.next().unwrap_or_default();
             let _ = writeln!(text, "- {scope}{}", first.trim_end());
             for line in lines {
@@ -97,6 +105,22 @@ fn listed(rules: &[&Rule], scoped: Scoped) -> String {
         }
     }
     text
+}
+
+/// The files that a listed rule says it is for, and what it says then.
+pub(super) fn for_files(text: &str) -> Option<(Vec<String>, &str)> {
+    let (named, rest) = text.strip_prefix(FOR)?.split_once(SAYS)?;
+    Some((named.split(BETWEEN).map(str::to_owned).collect(), rest))
+}
+
+/// A rule that speaks of our marks must not be taken for one.
+fn escaped(text: &str) -> String {
+    text.replace(SIGN, ESCAPED)
+}
+
+/// What `escaped` was made from.
+pub(super) fn unescaped(text: &str) -> String {
+    text.replace(ESCAPED, SIGN)
 }
 
 fn one_line(text: &str) -> String {

@@ -6,6 +6,7 @@ use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::files;
 use crate::setup::format::{Broken, Format};
+use crate::setup::made;
 use crate::setup::place::Bases;
 use crate::setup::wiring::{State, Wire, as_found, connected, disconnected, state};
 
@@ -49,7 +50,8 @@ impl Target {
     fn text(&self) -> Result<Option<String>> {
         match files::read_text(&self.path) {
             Err(error) if self.path.is_dir() => Err(error),
-            Err(error) => Err(CommandError { kind: configuration(), ..error }),
+            Err(error) => Err(CommandError { kind: configuration(), ..error }
+                .hint("mend that file, or paste what `memoranda setup --print CLIENT` prints")),
             other => other,
         }
     }
@@ -117,6 +119,24 @@ impl Target {
         self.has_ours(text) && left.is_ok_and(|left| left.is_empty())
     }
 
+    /// The text with the empty objects that the person had before ours came into them.
+    fn refilled(&self, left: String, backup: &str) -> String {
+        let wires = self.wires.iter().map(|wire| match wire {
+            Wire::Server { container, .. } => *container,
+            Wire::Hook { .. } | Wire::Version => "hooks",
+        });
+        let none = serde_json::Value::Object(serde_json::Map::new());
+        let value = |text: &str| self.format.value(text).unwrap_or_default();
+        let had = value(backup);
+        wires.fold(left, |left, key| {
+            let is_gone = had.get(key) == Some(&none) && value(&left).get(key).is_none();
+            match (self.format, is_gone) {
+                (Format::Json, true) => self.format.set(&left, &[key], &none).unwrap_or(left),
+                _ => left,
+            }
+        })
+    }
+
     /// What taking everything out would do; `None` if nothing is there.
     pub(crate) fn disconnect(&self, bases: &Bases) -> Result<Option<Change>> {
         let Some(before) = self.text()? else { return Ok(None) };
@@ -129,6 +149,10 @@ impl Target {
                 if left == before {
                     return Ok(None);
                 }
+                let left = match &backup {
+                    Some(backup) => self.refilled(left, backup),
+                    None => left,
+                };
                 match (left.is_empty(), backup) {
                     (false, _) => Some(left),
                     (true, Some(_)) => Some(empty(self.format)),
@@ -166,26 +190,21 @@ impl Change {
             files::replace_alike(&backup, before.as_bytes(), &self.path)?;
             made = Some(backup.clone());
         }
+        if self.after.is_some() {
+            // Written down before they are made: a folder that is forgotten would never go.
+            made::note(bases, &self.path)?;
+        }
         match &self.after {
             Some(after) => files::replace_alike(&self.path, after.as_bytes(), &self.path)?,
             None => {
                 files::remove(&self.path)?;
-                tidy(&self.path, bases);
+                made::tidy(bases, &self.path)?;
             }
         }
         if self.backup == Backup::Drop {
             files::remove(&backup)?;
         }
         Ok(made)
-    }
-}
-
-/// Folders that were made for the file go with it, if nothing else is in them.
-fn tidy(path: &Path, bases: &Bases) {
-    for folder in path.ancestors().skip(1).take(2) {
-        if bases.holds(folder) || !files::remove_empty_folder(folder) {
-            return;
-        }
     }
 }
 

@@ -7,9 +7,10 @@ use serde_json::Value;
 
 use crate::env;
 use crate::files;
+use crate::hook::Harness;
 use crate::setup::clients::{CLIENTS, Client};
 use crate::setup::format::{self, Format};
-use crate::setup::place::Bases;
+use crate::setup::place::{Base, Bases};
 use crate::setup::wiring::NAME;
 use crate::setup::{Scope, hooks};
 
@@ -45,6 +46,8 @@ pub(crate) enum Finding {
     Other(String),
     /// It starts a program that is not there.
     Missing(String),
+    /// It would start this program, but waits for the person to trust it.
+    Untrusted,
     /// The file cannot be read, so nobody knows.
     Unreadable(String),
 }
@@ -64,7 +67,14 @@ pub(crate) fn check(bases: &Bases) -> Vec<Wired> {
                 }
                 let finding = match read(&file, format) {
                     Ok(None) => None,
-                    Ok(Some(value)) => started(client, part, &value),
+                    Ok(Some(value)) => match started(client, part, &value) {
+                        Some(Finding::This)
+                            if part == Part::Hooks && !is_trusted(client, bases, &file, &value) =>
+                        {
+                            Some(Finding::Untrusted)
+                        }
+                        other => other,
+                    },
                     // Once for a file that holds both.
                     Err(_) if found.iter().any(|wired| wired.file == file) => None,
                     Err(why) => Some(Finding::Unreadable(why)),
@@ -100,6 +110,38 @@ fn started(client: &Client, part: Part, value: &Value) -> Option<Finding> {
             ours.find_map(hooks::program_of).map(judged)
         }
     }
+}
+
+/// Whether a client runs our hooks. Codex runs none that the person has not trusted, and says in its
+/// settings which those are; the others ask nobody, or at once.
+fn is_trusted(client: &Client, bases: &Bases, file: &Path, value: &Value) -> bool {
+    if client.hooks != Some(Harness::Codex) {
+        return true;
+    }
+    let settings = read(&bases.path((Base::Codex, "config.toml")), Format::Toml);
+    let settings = settings.ok().flatten().unwrap_or_default();
+    let state = format::at(&settings, &["hooks", "state"]).and_then(Value::as_object);
+    let names = [Some(file.to_owned()), file.canonicalize().ok()];
+    let is_known = |event: &str| {
+        let mut starts = names.iter().flatten().map(|name| format!("{}:{event}:", name.display()));
+        starts.any(|start| {
+            let mut known = state.into_iter().flatten();
+            known.any(|(key, hook)| key.starts_with(&start) && hook.get("trusted_hash").is_some())
+        })
+    };
+    let events = value.get("hooks").and_then(Value::as_object).into_iter().flatten();
+    let has_ours = |list: &Value| list.as_array().is_some_and(|all| all.iter().any(hooks::is_ours));
+    let mut ours = events.filter(|(_, list)| has_ours(list));
+    ours.all(|(event, _)| is_known(&snake_case(event)))
+}
+
+/// `PreCompact` as `pre_compact`.
+fn snake_case(event: &str) -> String {
+    let letter = |(at, c): (usize, char)| match c.is_uppercase() && at > 0 {
+        true => format!("_{}", c.to_lowercase()),
+        false => c.to_lowercase().to_string(),
+    };
+    event.char_indices().map(letter).collect()
 }
 
 fn judged(program: &str) -> Finding {

@@ -190,7 +190,8 @@ pub(crate) const CLIENTS: [Client; 12] = [
         program: Some("gemini"),
         tools: Tools::Few,
         hooks: Some(Harness::Gemini),
-        after: "start a new session",
+        after: "start a new session; with `gemini -p` add `--allowed-mcp-server-names memoranda`, \
+                or its tools are left out",
     },
     Client {
         name: "zed",

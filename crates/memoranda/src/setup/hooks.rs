@@ -15,6 +15,8 @@ pub(crate) struct Wires {
     style: Style,
     /// Which moment of a conversation has which name.
     events: &'static [(Moment, &'static str)],
+    /// What the person has to do before they run, if anything.
+    pub(crate) after: Option<&'static str>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,6 +50,7 @@ pub(crate) fn wires(harness: Harness) -> Wires {
                 (Moment::PostCompact, "PostCompact"),
                 (Moment::SessionEnd, "SessionEnd"),
             ],
+            after: None,
         },
         Harness::Codex => Wires {
             user: (Base::Codex, "hooks.json"),
@@ -57,8 +60,13 @@ pub(crate) fn wires(harness: Harness) -> Wires {
                 (Moment::SessionStart, "SessionStart"),
                 (Moment::PreCompact, "PreCompact"),
                 (Moment::PostCompact, "PostCompact"),
+                // The end comes a minute late, when its window is long closed.
+                (Moment::Stop, "Stop"),
                 (Moment::SessionEnd, "SessionEnd"),
             ],
+            after: Some(
+                "start `codex` and trust the hooks when it asks (`/hooks`); until then they do not run",
+            ),
         },
         Harness::VsCode => Wires {
             user: (Base::Home, ".copilot/hooks/memoranda.json"),
@@ -69,6 +77,7 @@ pub(crate) fn wires(harness: Harness) -> Wires {
                 (Moment::PreCompact, "PreCompact"),
                 (Moment::Stop, "Stop"),
             ],
+            after: None,
         },
         Harness::Gemini => Wires {
             user: (Base::Home, ".gemini/settings.json"),
@@ -76,9 +85,11 @@ pub(crate) fn wires(harness: Harness) -> Wires {
             style: Style::GroupedNamed,
             events: &[
                 (Moment::SessionStart, "SessionStart"),
+                (Moment::PostCompact, "BeforeAgent"),
                 (Moment::PreCompact, "PreCompress"),
                 (Moment::SessionEnd, "SessionEnd"),
             ],
+            after: None,
         },
         Harness::Cursor => Wires {
             user: (Base::Home, ".cursor/hooks.json"),
@@ -89,6 +100,7 @@ pub(crate) fn wires(harness: Harness) -> Wires {
                 (Moment::PreCompact, "preCompact"),
                 (Moment::Stop, "stop"),
             ],
+            after: None,
         },
     }
 }
@@ -116,7 +128,7 @@ impl Wires {
                 match moment {
                     // A conversation that was compacted begins again, and needs its brief again.
                     Moment::SessionStart => {
-                        json!({ "matcher": "startup|resume|clear|compact", "hooks": [run] })
+                        json!({ "matcher": "startup|resume|clear|compact|fork", "hooks": [run] })
                     }
                     _ => json!({ "hooks": [run] }),
                 }
@@ -154,13 +166,15 @@ fn quoted(word: &str) -> String {
     if word.chars().all(plain) { word.to_owned() } else { format!("\"{word}\"") }
 }
 
-/// Whether an entry is ours, of whatever version and from wherever.
+/// Whether an entry is ours, of whatever version and from wherever. What looks into memory with
+/// every question is not: setup does not install it, so it is the person's own.
 pub(crate) fn is_ours(entry: &Value) -> bool {
     let runs_us = |command: &Value| {
         command.as_str().is_some_and(|command| {
             command.contains("memoranda")
                 && command.contains(" hook ")
                 && command.contains(" --client ")
+                && !command.contains(" hook prompt ")
         })
     };
     if runs_us(&entry["command"]) {
@@ -217,6 +231,7 @@ mod tests {
         }
         for other in [
             json!({ "command": "memoranda log" }),
+            json!({ "command": "memoranda hook prompt --client gemini" }),
             json!({ "hooks": [{ "command": "notify" }] }),
             json!({ "hooks": [] }),
             json!({ "hooks": [{ "command": "memoranda hook stop --client x" }, { "command": "y" }] }),

@@ -7,6 +7,7 @@ mod clients;
 mod format;
 mod hooks;
 mod json;
+mod made;
 mod place;
 mod toml;
 mod wiring;
@@ -92,6 +93,11 @@ impl Client {
             Scope::User => wires.user,
             Scope::Project => wires.project,
         }))
+    }
+
+    /// What the person has to do before its hooks run, if anything.
+    pub(crate) fn after_hooks(&self) -> Option<&'static str> {
+        hooks::wires(self.hooks?).after
     }
 
     /// Every file to be changed, and what is ours in each.

@@ -39,6 +39,8 @@ pub(crate) struct Bases {
     codex: Option<PathBuf>,
     /// The folder that one works in.
     pub(crate) project: PathBuf,
+    /// The list of folders that were made for clients' files.
+    pub(crate) made: PathBuf,
 }
 
 impl Bases {
@@ -53,7 +55,8 @@ impl Bases {
         let claude = env::CLAUDE_CONFIG_DIR.get().map(PathBuf::from);
         let codex = env::CODEX_HOME.get().map(PathBuf::from);
         let project = env::working_directory().unwrap_or_else(|| PathBuf::from("."));
-        Self { home, config, support, claude, codex, project }
+        let made = directories.state.join("setup-folders");
+        Self { home, config, support, claude, codex, project, made }
     }
 
     /// The path of a place.
@@ -76,10 +79,5 @@ impl Bases {
             Ok(rest) => format!("~/{}", rest.display()),
             Err(_) => path.display().to_string(),
         }
-    }
-
-    /// Whether a folder is one of these, and not the client's own.
-    pub(crate) fn holds(&self, folder: &Path) -> bool {
-        [&self.home, &self.config, &self.support, &self.project].iter().any(|base| *base == folder)
     }
 }

@@ -1,5 +1,7 @@
 //! YAML: our key among its siblings, found by the places of the parser's events.
 
+use std::ops::Range;
+
 use granit_parser::{Event, Parser, ScalarStyle, StructureStyle};
 use serde_json::{Map, Value};
 
@@ -54,8 +56,8 @@ pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Br
         let entries = match &node.kind {
             Kind::Mapping { entries, flow: false } => entries,
             Kind::Mapping { flow: true, .. } => return Ok(in_flow(text, node, rest, value)),
-            // `extensions:` with nothing behind it.
-            Kind::Scalar { bare: true, text: written } if written.is_empty() || written == "~" => {
+            // `extensions:` with nothing behind it, in any of the ways of writing that.
+            Kind::Scalar { bare: true, text: written } if is_nothing(written) => {
                 return Ok(first_child(text, parent, node, rest, value));
             }
             _ => {
@@ -99,11 +101,26 @@ pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, Broken> {
             let (start, end) = lines_of(text, entry);
             Ok(spliced(text, vec![(start..end, String::new())]))
         }
-        Some((entry, true)) => {
-            Err(Broken::at(text, entry.start, "it is written on one line; take it out by hand"))
-        }
+        Some((entry, true)) => Ok(spliced(text, vec![(item_of(text, entry), String::new())])),
         None => Ok(text.to_owned()),
     }
+}
+
+/// Whether a bare word stands for no value.
+fn is_nothing(word: &str) -> bool {
+    matches!(word, "" | "~" | "null" | "Null" | "NULL")
+}
+
+/// An entry in braces, with the comma that goes with it.
+fn item_of(text: &str, entry: &Entry) -> Range<usize> {
+    let (start, end) = (entry.start, entry.value.end);
+    let behind = text[end..].trim_start();
+    if let Some(rest) = behind.strip_prefix(',') {
+        let rest = rest.trim_start_matches(' ');
+        return start..text.len() - rest.len();
+    }
+    let before = text[..start].trim_end();
+    before.strip_suffix(',').map_or(start, str::len)..end
 }
 
 /// From the line of a key to the last line of its value.
@@ -212,6 +229,7 @@ fn scalar(text: &str) -> String {
 impl Node {
     fn value(&self) -> Value {
         match &self.kind {
+            Kind::Scalar { text, bare: true } if is_nothing(text) => Value::Null,
             Kind::Scalar { text, .. } => Value::from(text.as_str()),
             Kind::Sequence(items) => Value::Array(items.iter().map(Self::value).collect()),
             Kind::Mapping { entries, .. } => {
@@ -370,7 +388,28 @@ mod tests {
         assert!(added.ends_with("}\nA: b\n"), "{added}");
         let added = set("extensions: {dev: {type: x}}\n", &PATH, &entry()).unwrap();
         assert_eq!(value(&added).unwrap()["extensions"]["dev"]["type"], "x");
-        assert!(remove(&added, &PATH).unwrap_err().what.contains("on one line"));
+        assert_eq!(remove(&added, &PATH).unwrap(), "extensions: {dev: {type: x}}\n");
+        for (text, expected) in [
+            ("extensions: {a: 1, memoranda: {cmd: x}}\n", "extensions: {a: 1}\n"),
+            ("extensions: {a: 1, memoranda: {cmd: x} , b: 2}\n", "extensions: {a: 1, b: 2}\n"),
+            ("extensions: {\n  a: 1,\n  memoranda: x\n}\n", "extensions: {\n  a: 1\n}\n"),
+            ("{extensions: {memoranda: {}}}\n", "{}\n"),
+            ("A: b\nextensions: {memoranda: {cmd: x}}\n", "A: b\n"),
+        ] {
+            assert_eq!(remove(text, &PATH).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn nothing_is_filled() {
+        for nothing in ["", " ~", " null", " Null # none yet", " NULL"] {
+            let text = format!("extensions:{nothing}\nA: b\n");
+            let added = set(&text, &PATH, &entry()).unwrap();
+            let read = value(&added).unwrap();
+            assert_eq!(read["extensions"]["memoranda"]["cmd"], "/opt/memoranda", "{added}");
+            assert_eq!(read["A"], "b", "{added}");
+            assert_eq!(value(&text).unwrap()["extensions"], Value::Null, "{text}");
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ fn failures_have_their_codes_and_hints() {
         (&["project", "add", "x", "missing"], 2, &["is not a folder"]),
         (&["edit", "bytes.md", "--append", "x"], 2, &["not UTF-8", "show --raw"]),
         (&["edit", "Plan", "--replace", "absent", "x"], 1, &["expected 1 occurrences, found 0"]),
-        (&["edit", "Plan", "--replace", "text", "x"], 1, &["found 2 (lines [1, 1])"]),
+        (&["edit", "Plan", "--replace", "text", "x"], 1, &["found 2 (lines 1, 1)"]),
         (&["edit", "Plan", "--set", "novalue"], 2, &["\"novalue\" is not KEY=VALUE"]),
         (&["edit", "Plan", "--no-input"], 2, &["an editor needs a person"]),
         (&["log", "--since", "whenever"], 2, &["\"whenever\" is not a time"]),

@@ -1,20 +1,48 @@
-//! Hooks, fed with what each client really sends.
+//! Hooks, fed with what each client really sends: recorded from Codex 0.166.0, Gemini CLI 0.61.0 and
+//! Claude Code 2.1.197, with other names and ids, and with long texts cut. What stands for VS Code
+//! and Cursor is written after their documentation.
 
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::support::{Home, Said};
+use super::support::{Home, Said, said};
+
+fn fixture(home: &Home, name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hooks");
+    let text = std::fs::read_to_string(folder.join(name)).unwrap();
+    text.replace("@HOME@", &home.path().display().to_string().replace('\\', "/"))
+}
 
 fn recorded(home: &Home, name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hooks");
-    let text = std::fs::read_to_string(folder.join(format!("{name}.json"))).unwrap();
-    text.replace("@HOME@", &home.path().display().to_string().replace('\\', "/"))
+    fixture(home, &format!("{name}.json"))
+}
+
+/// Puts a transcript where an input says that it is.
+fn lay(told: &str, transcript: &str) {
+    let told: Value = serde_json::from_str(told).unwrap();
+    let path = Path::new(told["transcript_path"].as_str().unwrap());
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, transcript).unwrap();
 }
 
 fn hook(home: &Home, client: &str, moment: &str) -> Said {
     let told = recorded(home, &format!("{client}-{moment}"));
     home.run_fed(told.as_bytes(), &["hook", moment, "--client", client])
+}
+
+/// A recorded input at a recorded state of the conversation.
+fn hook_at(home: &Home, (client, moment): (&str, &str), input: &str, transcript: &str) -> Said {
+    let told = recorded(home, input);
+    lay(&told, &fixture(home, &format!("transcripts/{transcript}.jsonl")));
+    home.run_fed(told.as_bytes(), &["hook", moment, "--client", client])
+}
+
+/// The checkpoint of a conversation, without what says when and where.
+fn kept(home: &Home, file: &str) -> String {
+    let text = String::from_utf8(home.read(&format!("memories/sessions/{file}.md"))).unwrap();
+    let (_, text) = text.split_once("Kept by a hook ").unwrap();
+    text.replace(" Quoted from the conversation: a trace, not a memory.", "")
 }
 
 /// A home with a repository, memories, and a conversation.
@@ -31,8 +59,7 @@ fn lived_in() -> Home {
 {"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"The discount is in cart.rs."}]}}
 "#;
     std::fs::write(home.path().join("transcript.jsonl"), said).unwrap();
-    let chat = r#"{"sessionId":"x","messages":[{"type":"user","content":"Hello there"}]}"#;
-    std::fs::write(home.path().join("chat.json"), chat).unwrap();
+    lay(&recorded(&home, "claude-code-pre-compact"), said);
     home
 }
 
@@ -49,8 +76,18 @@ fn every_client_gets_its_brief() {
     let home = lived_in();
     let rule = r#"{"content": "Ask before a push", "type": "rule", "global": true}"#;
     home.ok(&["tool", "add_memory", rule]);
-    for client in ["claude-code", "codex", "vscode", "gemini", "cursor"] {
-        let text = given(&hook(&home, client, "session-start"));
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hooks");
+    let inputs = std::fs::read_dir(folder).unwrap().filter_map(|entry| {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        name.strip_suffix(".json").filter(|name| name.contains("-session-start")).map(str::to_owned)
+    });
+    let inputs: Vec<String> = inputs.collect();
+    assert_eq!(inputs.len(), 14, "{inputs:?}");
+    for input in inputs {
+        let (client, _) = input.split_once("-session-start").unwrap();
+        let told = recorded(&home, &input);
+        let said = home.run_fed(told.as_bytes(), &["hook", "session-start", "--client", client]);
+        let text = given(&said);
         assert!(
             text.starts_with("<memoranda-brief>\nFrom the person's own notes"),
             "{client}: {text}"
@@ -71,7 +108,7 @@ fn a_checkpoint_is_kept_and_comes_back() {
     let said = hook(&home, "claude-code", "pre-compact");
     assert_eq!((said.code, said.out.as_str()), (0, ""));
     let note =
-        || String::from_utf8(home.read("memories/sessions/claude-code-0a1b2c3d4e5f.md")).unwrap();
+        || String::from_utf8(home.read("memories/sessions/claude-code-a0b1000b000b.md")).unwrap();
     let text = note();
     for words in [
         "type: \"checkpoint\"",
@@ -84,19 +121,32 @@ fn a_checkpoint_is_kept_and_comes_back() {
     }
     assert!(!text.contains("old news"), "our own words are not kept: {text}");
     hook(&home, "claude-code", "post-compact");
-    assert!(note().contains("> The cart has a discount.\n> Tests are missing."), "{}", note());
+    assert!(
+        note().contains("## Summary by the client\n\n> Hello from the stand-in."),
+        "{}",
+        note()
+    );
     hook(&home, "claude-code", "session-end");
     let text = note();
-    assert!(text.contains("when the conversation ended") && text.contains("> Tests are missing."));
+    assert!(
+        text.contains("when the conversation ended") && text.contains("> Hello from the stand-in.")
+    );
 
     // The same conversation goes on after compaction; another one begins in the same repository.
-    let told = recorded(&home, "claude-code-session-start").replace("startup", "compact");
-    let start = ["hook", "session-start", "--client", "claude-code"];
-    let text = given(&home.run_fed(told.as_bytes(), &start));
-    assert!(
-        text.contains("## Where this conversation stood") && text.contains("> > Tests are"),
-        "{text}"
-    );
+    for (client, source, is_told) in [
+        ("claude-code", "compact", true),
+        ("claude-code", "resume", true),
+        // What was said is still there, under a new name.
+        ("codex", "fork", false),
+    ] {
+        let told = recorded(&home, &format!("{client}-session-start-{source}"));
+        let start = ["hook", "session-start", "--client", client];
+        let text = given(&home.run_fed(told.as_bytes(), &start));
+        let is_there = text.contains("## Where this conversation stood")
+            && text.contains("> > Hello from the stand-in.");
+        assert_eq!(is_there, is_told, "{source}: {text}");
+        assert!(!text.contains("## The last conversation here"), "{source}: {text}");
+    }
     let text = given(&hook(&home, "codex", "session-start"));
     assert!(
         text.contains("## The last conversation here\n\nmemories/sessions/claude-code-"),
@@ -113,36 +163,247 @@ fn a_checkpoint_is_kept_and_comes_back() {
 #[test]
 fn other_clients_keep_checkpoints_too() {
     let home = lived_in();
-    for (client, moment, out, file) in [
-        ("codex", "pre-compact", "", "codex-019acodex7f3"),
-        ("vscode", "stop", "", "vscode-vs77aa"),
-        ("gemini", "pre-compact", "{}\n", "gemini-gem1234"),
-        ("cursor", "stop", "{}\n", "cursor-cur55ee"),
-    ] {
-        let said = hook(&home, client, moment);
+    for (client, file) in [("vscode", "vscode-vs77aa"), ("cursor", "cursor-cur55ee")] {
+        let said = hook(&home, client, "stop");
+        let out = if client == "cursor" { "{}\n" } else { "" };
         assert_eq!((said.code, said.out.as_str()), (0, out), "{client}: {said:?}");
-        let text = home.read(&format!("memories/sessions/{file}.md"));
-        assert!(!text.is_empty(), "{client}");
+        assert!(kept(&home, file).contains("> The discount is in cart.rs."), "{client}");
     }
-    // While a conversation goes on, once in ten minutes is enough.
+}
+
+#[test]
+fn what_clients_write_down_is_understood() {
+    let check = |run: (&str, &str), input: &str, transcript: &str, file: &str, wanted: &str| {
+        let home = lived_in();
+        let said = hook_at(&home, run, input, transcript);
+        let out = if run.0 == "gemini" { "{}\n" } else { "" };
+        assert_eq!((said.code, said.out.as_str()), (0, out), "{input}: {said:?}");
+        assert_eq!(kept(&home, file), wanted, "{input}, {transcript}");
+    };
+    // No summary by the client, nor what it says in the model's place, is asked or answered.
+    check(
+        ("claude-code", "session-end"),
+        "claude-code-session-end",
+        "claude-code-compacted",
+        "claude-code-a0b1000b000b",
+        "when the conversation ended.
+
+## Asked last
+
+> Say hello to Ada
+
+> And again
+
+> Third
+
+> After
+
+## Answered last
+
+> Hello from the stand-in.
+",
+    );
+    // Codex does not say what it made of the conversation, but writes it down.
+    check(
+        ("codex", "post-compact"),
+        "codex-post-compact",
+        "codex-tui-compacted",
+        "codex-019b00010001",
+        "after the conversation was compacted.
+
+## Asked last
+
+> Hello interactive
+
+> After compact
+
+## Answered last
+
+> Hello from the stand-in.
+
+## Summary by the client
+
+> Summary: the person asked for a greeting.
+",
+    );
+    check(
+        ("codex", "pre-compact"),
+        "codex-pre-compact-auto",
+        "codex-exec-resumed-compacted",
+        "codex-019b00050005",
+        "before the conversation was compacted.
+
+## Asked last
+
+> Say hello to Ada
+
+> Second question about the shop
+
+> Third question about the shop
+
+## Answered last
+
+> Hello from the stand-in.
+
+## Summary by the client
+
+> Summary: the person asked for a greeting.
+",
+    );
+    // What stands in AGENTS.md comes in the person's name.
+    check(
+        ("codex", "stop"),
+        "codex-stop",
+        "codex-exec-agents-md",
+        "codex-019b00010001",
+        "while the conversation went on.
+
+## Asked last
+
+> Say hello to Ada
+
+## Answered last
+
+> Hello from the stand-in.
+",
+    );
+    // The brief stands before the question, in one text.
+    check(
+        ("gemini", "session-end"),
+        "gemini-session-end",
+        "gemini-headless-with-brief",
+        "gemini-a0b100090009",
+        "when the conversation ended.
+
+## Asked last
+
+> Say hello to Ada
+
+## Answered last
+
+> Hello from the stand-in.
+",
+    );
+    check(
+        ("gemini", "pre-compact"),
+        "gemini-pre-compact-manual",
+        "gemini-interactive-compressed",
+        "gemini-a0b100080008",
+        "before the conversation was compacted.
+
+## Asked last
+
+> Hello one please
+
+> Hello two please
+
+> Hello three please
+
+> Hello four please
+
+## Answered last
+
+> <state_snapshot><overall_goal>greet</overall_goal></state_snapshot>
+
+## Summary by the client
+
+> <state_snapshot><overall_goal>greet</overall_goal></state_snapshot>
+",
+    );
+}
+
+#[test]
+fn while_a_conversation_goes_on_ten_minutes_are_waited() {
+    let home = lived_in();
     let commits = || home.ok(&["log", "--plain"]).lines().count();
-    let before = commits();
-    hook(&home, "vscode", "stop");
-    assert_eq!(commits(), before);
+    for (run, input, transcript, is_kept) in [
+        (("codex", "stop"), "codex-stop", "codex-tui-compacted", true),
+        (("codex", "stop"), "codex-stop", "codex-exec-agents-md", false),
+        (("codex", "pre-compact"), "codex-pre-compact", "codex-tui-compacted", true),
+        // Gemini CLI says `auto` with every question, whether it compresses or not.
+        (("gemini", "pre-compact"), "gemini-pre-compact", "gemini-briefed-again", true),
+        (("gemini", "pre-compact"), "gemini-pre-compact", "gemini-interactive-compressed", false),
+        (("gemini", "pre-compact"), "gemini-pre-compact-manual", "gemini-briefed-again", true),
+        (("gemini", "session-end"), "gemini-session-end-clear", "gemini-briefed-again", true),
+        // It ends more than once.
+        (("gemini", "session-end"), "gemini-session-end-clear", "gemini-briefed-again", false),
+        (("claude-code", "stop"), "claude-code-stop", "claude-code-compacted", true),
+    ] {
+        let before = commits();
+        hook_at(&home, run, input, transcript);
+        assert_eq!(commits() > before, is_kept, "{input}, {transcript}");
+    }
+    assert!(kept(&home, "gemini-a0b100080008").starts_with("when the conversation ended."));
+}
+
+#[test]
+fn gemini_gets_its_brief_again_when_it_was_lost() {
+    let home = lived_in();
+    let run = ("gemini", "post-compact");
+    for (input, transcript, is_briefed) in [
+        ("gemini-prompt", "gemini-interactive-compressed", true),
+        ("gemini-prompt", "gemini-briefed-again", false),
+        ("gemini-prompt", "gemini-headless-with-brief", false),
+        ("gemini-prompt-with-brief", "gemini-interactive-compressed", false),
+    ] {
+        let said = hook_at(&home, run, input, transcript);
+        let text = given(&said);
+        assert_eq!(text.contains("> - [style] Short answers"), is_briefed, "{transcript}: {text}");
+        assert_eq!(said.out.contains("\"hookEventName\":\"BeforeAgent\""), is_briefed, "{said:?}");
+    }
+    let text = kept(&home, "gemini-a0b100080008");
+    assert!(text.contains("## Summary by the client\n\n> <state_snapshot>"), "{text}");
+}
+
+#[test]
+fn a_variable_of_claude_code_says_nothing_of_the_client() {
+    // Gemini CLI sets it too.
+    let home = lived_in();
+    let told = recorded(&home, "gemini-session-end");
+    lay(&told, &fixture(&home, "transcripts/gemini-briefed-again.jsonl"));
+    let input = home.path().join("told.json");
+    std::fs::write(&input, told).unwrap();
+    let mut command = home.command(&["hook", "session-end", "--client", "gemini"]);
+    command.env("CLAUDE_PROJECT_DIR", home.path().join("bank"));
+    command.stdin(std::fs::File::open(&input).unwrap());
+    assert_eq!(said(command.output().unwrap()).out, "{}\n");
+    let text = String::from_utf8(home.read("memories/sessions/gemini-a0b100090009.md")).unwrap();
+    assert!(text.contains("client: \"gemini\"") && text.contains("/shop\"\n"), "{text}");
 }
 
 #[test]
 fn a_question_gets_what_memory_holds() {
     let home = lived_in();
-    let text = given(&hook(&home, "claude-code", "prompt"));
-    assert!(
-        text.contains("Kitchen (main/Kitchen.md):\n> The kitchen tap takes cartridge"),
-        "{text}"
-    );
-    let told = recorded(&home, "claude-code-prompt").replace("Which cartridge", "Hello world");
-    let told = told.replace("does the kitchen tap take", "and good morning");
-    let said = home.run_fed(told.as_bytes(), &["hook", "prompt", "--client", "claude-code"]);
-    assert_eq!((said.code, said.out.as_str()), (0, ""), "nothing fits, nothing is said");
+    home.write("main/Shop.md", "What the shop does: sell tea.\n");
+    home.write("main/Language.md", "Greet in Esperanto, in short answers, with no emoji.\n");
+    let tap = "Which cartridge does the kitchen tap take?";
+    let kitchen = "\n\nKitchen (main/Kitchen.md):\n> The kitchen tap takes cartridge 46374.\n<";
+    let shop = "\n\nShop (main/Shop.md):\n> What the shop does: sell tea.\n<";
+    for (client, input, asked, wanted) in [
+        ("claude-code", "claude-code-prompt", Some(tap), Some(kitchen)),
+        ("codex", "codex-prompt", Some(tap), Some(kitchen)),
+        ("gemini", "gemini-prompt", Some(tap), Some(kitchen)),
+        ("claude-code", "claude-code-prompt", None, None),
+        ("codex", "codex-prompt", None, None),
+        ("gemini", "gemini-prompt", None, None),
+        // What is asked is what stands behind our own words.
+        ("gemini", "gemini-prompt-with-brief", None, Some(shop)),
+    ] {
+        let mut told: Value = serde_json::from_str(&recorded(&home, input)).unwrap();
+        if let Some(asked) = asked {
+            told["prompt"] = asked.into();
+        }
+        let told = told.to_string();
+        let said = home.run_fed(told.as_bytes(), &["hook", "prompt", "--client", client]);
+        match wanted {
+            Some(words) => {
+                let text = given(&said);
+                assert!(text.contains(&format!("this{words}/memoranda-brief>")), "{input}: {text}");
+            }
+            None if client == "gemini" => assert_eq!(said.out, "{}\n", "{input}"),
+            None => assert_eq!(said.out, "", "{input}"),
+        }
+    }
 }
 
 #[test]

@@ -261,6 +261,9 @@ fn vaults_stay_where_they_are_or_are_copied() {
     let again = home.ok(&["import", "obsidian", "Vault"]);
     assert!(again.contains("is there already: vault (2 notes)"), "{again}");
 
+    let already = ["is the project vault already", "`-p NAME`"];
+    home.fails(&["import", "obsidian", "Vault", "--copy"], 2, &already);
+
     let report = counts(&home, &["Vault", "--copy", "-p", "copied"], [3, 0, 0, 0, 0]);
     assert_eq!(report["source"], "obsidian");
     assert_eq!(home.read("copied/img/p.png"), [137u8, 80, 78, 71, 0]);
@@ -278,6 +281,8 @@ fn vaults_stay_where_they_are_or_are_copied() {
     let config = json!({ "projects": { "main": home.path().join("bm"), "gone": "/nowhere/x" } });
     put(&home, ".basic-memory/config.json", config.to_string());
     home.ok(&["add", "so that main exists"]);
+    let dry = home.run(&["import", "basic-memory", "-n"]);
+    assert!(dry.err.contains("the project main-2"), "{dry:?}");
     let json = home.json(&["import", "basic-memory"]);
     assert_eq!(json["projects"].as_array().unwrap().len(), 1);
     assert_eq!(json["projects"][0]["name"], "main-2");
@@ -376,7 +381,7 @@ fn memories_sh_comes_from_its_database_or_its_export() {
          CREATE TABLE reminders (id TEXT, message TEXT, cron_expression TEXT, scope TEXT, \
          project_id TEXT, enabled INTEGER, last_triggered_at TEXT, created_at TEXT);
          INSERT INTO memories VALUES ('A-KClGh_J2Gj', 'Use pnpm', 'a,b', 'project', \
-         'github.com/acme/shop', 'rule', 'src/**,*.ts', 'tools', '{\"n\":1}', \
+         'github.com/acme/shop', 'rule', 'src/**,*.{ts,tsx}', 'tools', '{\"n\":1}', \
          '2026-01-02 03:04:05', '2026-01-03 00:00:00', NULL, x'00');
          INSERT INTO memories VALUES ('gone', 'Old', NULL, 'global', NULL, 'note', NULL, NULL, \
          NULL, '2026-01-02 03:04:05', '2026-01-02 03:04:05', '2026-01-04 00:00:00', NULL);
@@ -393,7 +398,7 @@ fn memories_sh_comes_from_its_database_or_its_export() {
     assert_eq!(
         note(&home, "records/projects/github.com-acme-shop/rule/A-KClGh_J2Gj.md"),
         "---\ntitle: Use pnpm\ntype: rule\nproject: github.com/acme/shop\ntags:\n  - a\n  - b\n\
-         paths:\n  - src/**\n  - \"*.ts\"\ncategory: tools\nmetadata: \"{\\\"n\\\":1}\"\n\
+         paths:\n  - src/**\n  - \"*.{ts,tsx}\"\ncategory: tools\nmetadata: \"{\\\"n\\\":1}\"\n\
          created: \"2026-01-02T03:04:05Z\"\nmodified: \"2026-01-03T00:00:00Z\"\n\
          imported_from: memories-sh\nimported_id: A-KClGh_J2Gj\n---\n\nUse pnpm\n"
     );
@@ -416,6 +421,27 @@ fn memories_sh_comes_from_its_database_or_its_export() {
     put(&home, "memories.json", json.to_string());
     let report = counts(&home, &["memories.json"], [0, 1, 0, 0, 0]);
     assert_eq!(report["problems"][0]["at"], "memories.json [1]");
+}
+
+#[test]
+fn a_database_that_lies_still_is_left_as_it_was_found() {
+    let home = Home::new();
+    let folder = home.path().join("elsewhere");
+    std::fs::create_dir_all(&folder).unwrap();
+    database(
+        &folder.join("local.db"),
+        "PRAGMA journal_mode = WAL;
+         CREATE TABLE memories (id TEXT, content TEXT, type TEXT, scope TEXT, metadata TEXT, \
+         updated_at TEXT);
+         INSERT INTO memories VALUES ('m1', 'Kept', 'note', 'global', 'by hand', '2026-01-02');",
+    );
+    let said = home
+        .run_with(&[("MEMORIES_DATA_DIR", folder.to_str().unwrap())], &["import", "memories-sh"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(note(&home, "records/global/note/m1.md").contains("by hand"));
+    let names: Vec<_> =
+        std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["local.db"]);
 }
 
 #[test]
@@ -468,8 +494,19 @@ fn lines_of_json_and_folders_hold_everything() {
     home.write("main/Plan.md", "---\ntags: [a]\n---\r\n- [idea] one (why)\r\n- needs [[X]]\r\n");
     home.write("main/deep/data.bin", [0u8, 159, 146, 150]);
     home.write("work/b.txt", "no newline");
+    // Hidden, by the memory tool and by another program.
+    let hidden = json!({ "command": "create", "path": "/memories/.keep/c.md", "file_text": "c" });
+    home.ok(&["tool", "memory", &hidden.to_string()]);
+    home.write("main/.obsidian/app.json", "{}");
+    let old = std::time::UNIX_EPOCH + std::time::Duration::from_millis(1_600_000_000_123);
+    for place in ["main/Plan.md", "memories/.keep/c.md"] {
+        let file = std::fs::File::options().write(true).open(home.file(place)).unwrap();
+        file.set_modified(old).unwrap();
+    }
     home.ok(&["sync"]);
-    assert_eq!(home.json(&["export", "jsonl", "notes.jsonl"])["files"], 3);
+    assert_eq!(home.json(&["export", "jsonl", "notes.jsonl"])["files"], 4);
+    let said = home.run(&["export", "jsonl", "notes.jsonl", "--yes"]);
+    assert!(said.err.contains("1 hidden file that Memoranda did not write stayed"), "{said:?}");
     home.fails(&["export", "jsonl", "notes.jsonl"], 4, &["exists", "export --yes jsonl"]);
     let text = std::fs::read_to_string(home.path().join("notes.jsonl")).unwrap();
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -477,14 +514,26 @@ fn lines_of_json_and_folders_hold_everything() {
     assert_eq!(lines[1]["observations"][0]["context"], "why");
     let two = ["--home", "two"];
     let report = home.json(&[&["import", "notes.jsonl"][..], &two].concat());
-    assert_eq!((&report["source"], &report["created"]), (&json!("jsonl"), &json!(3)));
-    for place in ["main/Plan.md", "main/deep/data.bin", "work/b.txt"] {
-        let copy = std::fs::read(home.path().join("two").join(place)).unwrap();
-        assert_eq!(copy, home.read(place), "{place}");
+    assert_eq!((&report["source"], &report["created"]), (&json!("jsonl"), &json!(4)));
+    for place in ["main/Plan.md", "main/deep/data.bin", "work/b.txt", "memories/.keep/c.md"] {
+        let copy = home.path().join("two").join(place);
+        assert_eq!(std::fs::read(&copy).unwrap(), home.read(place), "{place}");
+        let changed = |path: &Path| {
+            let time = std::fs::metadata(path).unwrap().modified().unwrap();
+            time.duration_since(std::time::UNIX_EPOCH).unwrap().as_millis()
+        };
+        assert_eq!(changed(&copy), changed(&home.file(place)), "{place}");
     }
+    let times = |flags: &[&str]| {
+        let text = home.ok(&[&["export", "jsonl"], flags].concat());
+        let line: Value = serde_json::from_str(text.lines().nth(1).unwrap()).unwrap();
+        (line["path"].clone(), line["updated"].clone(), line["created"].clone())
+    };
+    assert_eq!(times(&two), times(&[]));
+    assert_eq!(times(&two).1, "2020-09-13T12:26:40.123Z");
     let again = home.json(&[&["import", "notes.jsonl"][..], &two].concat());
-    assert_eq!(again["unchanged"], 3);
-    assert_eq!(home.ok(&[&["export", "jsonl"][..], &two].concat()).lines().count(), 4);
+    assert_eq!(again["unchanged"], 4);
+    assert_eq!(home.ok(&[&["export", "jsonl"][..], &two].concat()).lines().count(), 5);
 
     home.ok(&["export", "markdown", "copy"]);
     assert_eq!(

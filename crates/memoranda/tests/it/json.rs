@@ -150,6 +150,7 @@ fn every_answer_has_its_keys() {
     check(&home.json(&["reindex"]), &sync);
     let doctor = home.json(&["doctor"]);
     let keys = [
+        "vault",
         "agrees",
         "repaired",
         "files",
@@ -161,10 +162,11 @@ fn every_answer_has_its_keys() {
         "unavailable",
         "problems",
         "model",
-        "clients",
         "sync",
+        "clients",
     ];
     check(&doctor, &keys);
+    check(&home.json(&["doctor", "--home", "nowhere"]), &["vault", "clients"]);
     assert_eq!(doctor["agrees"], true);
     check(&home.json(&["vacuum", "-n"]), &["notes", "contents", "bytes", "dry_run"]);
     check(&home.json(&["export", "x.tar"]), &["file", "format", "projects", "files", "bytes"]);

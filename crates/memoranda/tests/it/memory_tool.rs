@@ -386,3 +386,26 @@ fn a_token_comes_from_a_file_or_a_variable() {
     home.fails(&["serve", "--bind", "nonsense"], 2, &["127.0.0.1:7337"]);
     home.fails(&["config", "set", "serve.bind", "nonsense"], 2, &["an address with a port"]);
 }
+
+#[test]
+fn memories_that_are_there_come_along_to_another_folder() {
+    let home = Home::bare();
+    let mut client = Client::open(&home, ERA, &[]);
+    client.done(json!({ "command": "create", "path": "/memories/a/b.md", "file_text": "one\n" }));
+    client.close();
+    let own = home.path().join("own");
+    std::fs::create_dir_all(&own).unwrap();
+    let own = own.to_str().unwrap();
+    home.fails(
+        &["project", "add", "memories", own],
+        4,
+        &["1 of", "would no longer be seen", "memoranda project add memories DIR --move"],
+    );
+    assert!(home.ok(&["project", "add", "memories", own, "--move"]).contains("(1 note)"));
+    let mut client = Client::open(&home, ERA, &[]);
+    let seen = client.done(json!({ "command": "view", "path": "/memories/a/b.md" }));
+    assert!(seen.ends_with("     1\tone\n     2\t"), "{seen}");
+    client.close();
+    let log = home.json(&["log"]);
+    assert_eq!(log["commits"].as_array().unwrap().len(), 1, "{log}");
+}

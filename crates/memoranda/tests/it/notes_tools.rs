@@ -65,7 +65,7 @@ fn prompts_and_resources_bring_what_is_known() {
     for (name, arguments, part) in [
         ("continue_conversation", json!({ "topic": "heron" }), "> The heron waits."),
         ("continue_conversation", json!({}), "memory://birds/heron"),
-        ("getting_started", json!({}), "holds 1 notes"),
+        ("getting_started", json!({}), "holds 1 note"),
         ("recent_activity", json!({ "timeframe": "2 weeks", "project": "main" }), "Heron"),
         ("search_knowledge_base", json!({ "query": "heron" }), "memory://birds/heron"),
     ] {
@@ -78,6 +78,36 @@ fn prompts_and_resources_bring_what_is_known() {
     let info = client.result("resources/read", json!({ "uri": "memory://local/main/info" }));
     let info: Value = serde_json::from_str(info["contents"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!(info["statistics"]["total_notes"], json!(1));
+    // What is wrong with a question is said to the one who asks.
+    for (name, arguments, part) in [
+        ("recent_activity", json!({ "timeframe": "soonish" }), "\"soonish\" is not a time"),
+        ("recent_activity", json!({ "project": "nope" }), "There is no project \"nope\""),
+        ("getting_started", json!({ "project": "nope" }), "There is no project \"nope\""),
+        ("search_knowledge_base", json!({ "query": "x", "timeframe": "soonish" }), "not a time"),
+    ] {
+        let ask = json!({ "name": name, "arguments": arguments });
+        let error = client.ask("prompts/get", ask)["error"].clone();
+        assert_eq!(error["code"], json!(-32602), "{name}: {error}");
+        assert!(error["message"].as_str().unwrap().contains(part), "{name}: {error}");
+    }
+    let missing = client.ask("resources/read", json!({ "uri": "memory://local/nope/info" }));
+    let message = missing["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("There is no project \"nope\""), "{missing}");
+}
+
+#[test]
+fn an_image_is_shown_as_one() {
+    let home = Home::new();
+    home.run(&["init"]);
+    let picture = home.file("main/p.png");
+    std::fs::create_dir_all(picture.parent().unwrap()).unwrap();
+    std::fs::write(&picture, [137u8, 80, 78, 71, 0]).unwrap();
+    let mut client = Client::open(&home, Era::Stateless, &["--toolsets", "notes"]);
+    let read = call(&mut client, "read_content", json!({ "path": "p.png" }));
+    let image = &read["content"][1];
+    assert_eq!((&image["type"], &image["mimeType"]), (&json!("image"), &json!("image/png")));
+    assert_eq!(image["data"], json!("iVBORwA="));
+    assert_eq!(read["structuredContent"]["data"], image["data"]);
 }
 
 #[test]

@@ -9,29 +9,29 @@ use super::client::{Client, Era, Http};
 use super::support::Home;
 
 const ERA: Era = Era::Handshake("2025-06-18");
-const SHOP: &str = "github.com/acme/shop";
+pub(super) const SHOP: &str = "github.com/acme/shop";
 
 /// A home that is a repository with a remote.
-fn home() -> Home {
+pub(super) fn home() -> Home {
     let home = Home::new();
     remote(&home, "git@github.com:acme/shop.git");
     home
 }
 
-fn remote(home: &Home, url: &str) {
+pub(super) fn remote(home: &Home, url: &str) {
     let git = home.path().join(".git");
     std::fs::create_dir_all(&git).unwrap();
     std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
     std::fs::write(git.join("config"), format!("[remote \"origin\"]\n\turl = {url}\n")).unwrap();
 }
 
-fn records(home: &Home) -> Client {
+pub(super) fn records(home: &Home) -> Client {
     Client::open(home, ERA, &["--toolsets", "records,sessions"])
 }
 
 /// A tool's text, its structure, and whether it is an error.
 #[track_caller]
-fn call(client: &mut Client, name: &str, arguments: Value) -> (String, Value, bool) {
+pub(super) fn call(client: &mut Client, name: &str, arguments: Value) -> (String, Value, bool) {
     let mut call = json!({ "name": name });
     call["arguments"] = arguments;
     let result = client.result("tools/call", call);
@@ -40,7 +40,7 @@ fn call(client: &mut Client, name: &str, arguments: Value) -> (String, Value, bo
 }
 
 #[track_caller]
-fn done(client: &mut Client, name: &str, arguments: Value) -> (String, Value) {
+pub(super) fn done(client: &mut Client, name: &str, arguments: Value) -> (String, Value) {
     let asked = arguments.to_string();
     let (text, structured, is_error) = call(client, name, arguments);
     assert!(!is_error, "{name} {asked}: {text}");
@@ -48,12 +48,12 @@ fn done(client: &mut Client, name: &str, arguments: Value) -> (String, Value) {
 }
 
 #[track_caller]
-fn add(client: &mut Client, arguments: Value) -> String {
+pub(super) fn add(client: &mut Client, arguments: Value) -> String {
     done(client, "add_memory", arguments).1["id"].as_str().unwrap().to_owned()
 }
 
 #[track_caller]
-fn refused(client: &mut Client, name: &str, arguments: Value, words: &str) {
+pub(super) fn refused(client: &mut Client, name: &str, arguments: Value, words: &str) {
     let asked = arguments.to_string();
     let (text, structured, is_error) = call(client, name, arguments);
     assert!(is_error && text.contains(words), "{name} {asked}: {text}");
@@ -454,10 +454,14 @@ fn records_are_edited_superseded_and_expire() {
         &mut client,
         json!({ "content": "Walrus limit is 9", "type": "fact", "supersedes": [old] }),
     );
-    add(
-        &mut client,
-        json!({ "content": "Walrus is out", "type": "fact", "expires": "2026-01-01" }),
-    );
+    // It was true until its day came.
+    let out = add(&mut client, json!({ "content": "Walrus is out", "type": "fact" }));
+    drop(client);
+    let out = format!("records/projects/github.com-acme-shop/fact/{out}.md");
+    let text = String::from_utf8(home.read(&out)).unwrap();
+    home.write(&out, text.replacen("---\n", "---\nexpires: 2026-01-01\n", 1));
+    home.ok(&["sync"]);
+    let mut client = records(&home);
     for (name, arguments) in [
         ("search_memories", json!({ "query": "walrus" })),
         ("get_context", json!({ "query": "walrus" })),
@@ -580,7 +584,7 @@ fn reminders_are_due_once_however_many_runs_were_missed() {
     let (text, _) = done(&mut client, "list_reminders", json!({}));
     assert!(text.starts_with("3 reminders:\n- rent [due] 0 8 1 * * :: Pay the rent (next: "));
     assert!(text.contains(&format!("- {id} [enabled] 0 9 * * MON-FRI :: Stand-up")), "{text}");
-    assert!(text.contains("- bad [enabled] every day :: No (next: \"every day\" has 2 fields"));
+    assert!(text.contains("- bad [broken] every day :: No (next: \"every day\" has 2 fields"));
     let shown = home.json(&["reminders", "--due"]);
     assert_eq!(shown["reminders"][0]["id"], "rent");
 

@@ -116,3 +116,112 @@ fn what_people_wrote_is_left_alone() {
     home.fails(&["rules", "generate"], 1, &["no repository", "--global"]);
     home.fails(&["rules", "import", "AGENTS.md"], 1, &["no repository"]);
 }
+
+#[test]
+fn a_colleague_s_rules_come_by_the_repository() {
+    let home = Home::new();
+    repository(&home);
+    home.ok(&[
+        "tool",
+        "add_memory",
+        "{\"content\":\"Be strict\",\"type\":\"rule\",\"paths\":[\"*.py\"]}",
+    ]);
+    home.ok(&[
+        "tool",
+        "add_memory",
+        "{\"content\":\"Use pnpm\",\"type\":\"rule\",\"category\":\"Tools\"}",
+    ]);
+    home.ok(&["rules", "generate", "agents", "cursor"]);
+    let (agents, cursor) =
+        (read(&home, "AGENTS.md"), read(&home, ".cursor/rules/memoranda-py.mdc"));
+
+    // Another vault, the same repository.
+    std::fs::rename(home.file(""), home.path().join("theirs")).unwrap();
+    home.ok(&["init"]);
+    home.fails(
+        &["rules", "generate"],
+        4,
+        &["no rules of github.com/acme/shop", "AGENTS.md", "rules import", "--remove"],
+    );
+    home.fails(&["rules", "generate", "all"], 4, &["nothing was changed"]);
+    assert_eq!(
+        (read(&home, "AGENTS.md"), read(&home, ".cursor/rules/memoranda-py.mdc")),
+        (agents.clone(), cursor)
+    );
+    let made = home.json(&["rules", "import"]);
+    let rules = made["rules"].as_array().unwrap();
+    assert_eq!(rules.len(), 2, "{made}");
+    assert_eq!((&rules[0]["text"], &rules[0]["paths"][0]), (&"Be strict".into(), &"*.py".into()));
+    assert_eq!((&rules[1]["category"], &rules[1]["file"]), (&"Tools".into(), &"AGENTS.md".into()));
+    home.ok(&["rules", "generate", "--check"]);
+    assert_eq!(read(&home, "AGENTS.md"), agents);
+
+    for rule in rules {
+        let id = rule["id"].as_str().unwrap();
+        home.ok(&["rm", &format!("records/projects/github.com-acme-shop/rule/{id}.md")]);
+    }
+    home.ok(&["rules", "generate", "--remove"]);
+    assert!(!home.path().join("AGENTS.md").exists());
+    assert!(!home.path().join(".cursor/rules/memoranda-py.mdc").exists());
+}
+
+#[test]
+fn rules_of_folders_are_for_the_files_there() {
+    let home = Home::new();
+    repository(&home);
+    put(&home, "AGENTS.md", "- Everywhere\n");
+    put(&home, "web/AGENTS.md", "- Everywhere\n- In web\n");
+    put(&home, "web/deep/CLAUDE.md", "- Deep\n");
+    put(&home, "api/AGENTS.md", "- In web\n");
+    put(&home, "node_modules/x/AGENTS.md", "- Not ours\n");
+    put(&home, ".claude/rules/team/style.md", "- Styled\n");
+    let made = home.json(&["rules", "import"]);
+    let found: Vec<String> = made["rules"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|rule| format!("{} {} {}", rule["file"], rule["text"], rule["paths"]).replace('"', ""))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "AGENTS.md Everywhere []",
+            ".claude/rules/team/style.md Styled []",
+            "api/AGENTS.md In web [api/**]",
+            "web/AGENTS.md In web [web/**]",
+            "web/deep/CLAUDE.md Deep [web/deep/**]",
+        ]
+    );
+}
+
+#[test]
+fn trouble_with_one_target_stops_no_other() {
+    let home = Home::new();
+    repository(&home);
+    home.ok(&[
+        "tool",
+        "add_memory",
+        "{\"content\":\"Tabs <!-- memoranda:rules:end -->\",\"type\":\"rule\"}",
+    ]);
+    put(&home, ".clinerules", "- Mine\n");
+    put(&home, "GEMINI.md", "<!-- memoranda:rules:end -->\nmine\n");
+    let said = home.run(&["rules", "generate", "all"]);
+    assert_eq!(said.code, 4, "{said:?}");
+    for words in
+        [".clinerules is a file", ".clinerules/rules.md", "the marks in GEMINI.md are damaged"]
+    {
+        assert!(said.err.contains(words), "{said:?}");
+    }
+    assert!(
+        said.out.contains("created   AGENTS.md") && said.out.contains(".roo/rules"),
+        "{said:?}"
+    );
+    // A rule that speaks of the marks is none.
+    home.ok(&["rules", "generate", "agents"]);
+    home.ok(&["rules", "generate", "agents", "--check"]);
+    home.ok(&["tool", "add_memory", "{\"content\":\"More\",\"type\":\"rule\"}"]);
+    home.ok(&["rules", "generate", "agents"]);
+    let agents = read(&home, "AGENTS.md");
+    assert_eq!(agents.lines().filter(|line| line.starts_with("- ")).count(), 2, "{agents}");
+    assert_eq!(read(&home, ".clinerules"), "- Mine\n");
+}

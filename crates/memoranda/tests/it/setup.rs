@@ -179,6 +179,57 @@ fn what_cannot_be_done_is_explained() {
 }
 
 #[test]
+fn what_cannot_be_read_is_not_connected() {
+    let home = Home::bare();
+    put(&home, ".codex/config.toml", b"model = \"\xff\"\n");
+    let only = home.run(&["setup"]);
+    assert!(!only.err.contains("connected."), "{only:?}");
+    home.ok(&["setup", "lm-studio", "-y"]);
+    let said = home.run(&["setup"]);
+    assert!(said.err.contains("Every other client that is here is connected."), "{said:?}");
+    assert!(said.err.contains("config.toml"), "{said:?}");
+    home.fails(&["setup", "codex", "-y"], 3, &["config.toml", "memoranda setup --print CLIENT"]);
+    std::fs::remove_file(home.path().join(".codex/config.toml")).unwrap();
+    home.ok(&["setup", "codex", "-y"]);
+    assert!(home.run(&["setup"]).err.contains("Every client that is here is connected."));
+}
+
+/// Every folder below another.
+fn folders(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut pending = vec![folder.to_owned()];
+    while let Some(folder) = pending.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                found.push(path.clone());
+                pending.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn only_folders_that_were_made_go_again() {
+    let home = Home::bare();
+    // Signs of clients that were started once, and have no file yet.
+    for place in [".codex", ".gemini", ".cursor", ".lmstudio", ".config/goose", ".local/state"] {
+        std::fs::create_dir_all(home.path().join(place)).unwrap();
+    }
+    let before = (folders(home.path()), tree(home.path()));
+    let names: Vec<&str> = CLIENTS.iter().map(|(name, ..)| *name).collect();
+    for flags in [&["-y"][..], &["-y", "--hooks"]] {
+        for _ in 0..2 {
+            home.ok(&[&["setup"], &names[..], flags].concat());
+        }
+        home.ok(&["setup", "--remove", "--yes"]);
+        assert_eq!((folders(home.path()), tree(home.path())), before, "{flags:?}");
+    }
+}
+
+#[test]
 fn a_project_names_no_machine() {
     let home = Home::bare();
     home.ok(&["setup", "claude-code", "vscode", "--scope", "project", "--hooks", "-y"]);
@@ -255,7 +306,10 @@ fn files_of_next_to_nothing_come_back_as_they_were() {
     let json = texts.map(|text| ("cursor", ".cursor/mcp.json", text));
     let toml =
         ["", "# mine\n", "[mcp_servers]\n"].map(|text| ("codex", ".codex/config.toml", text));
+    let nothing = ["extensions:\n", "extensions: ~\n", "extensions: null # none\nA: b\n"];
     let yaml = ["", "# mine\n", "extensions: {}\n", "extensions: {a: {enabled: true}}\n"]
+        .into_iter()
+        .chain(nothing)
         .map(|text| ("goose", ".config/goose/config.yaml", text));
     for (client, place, text) in json.into_iter().chain(toml).chain(yaml) {
         let home = Home::bare();
@@ -266,6 +320,75 @@ fn files_of_next_to_nothing_come_back_as_they_were() {
         assert!(std::fs::read_to_string(home.path().join(place)).unwrap().contains("memoranda"));
         home.ok(&["setup", client, "-y", "--remove"]);
         assert_eq!(tree(home.path()), before, "{client}: {text:?}");
+    }
+}
+
+#[test]
+fn the_doctor_looks_at_clients_before_there_is_a_vault() {
+    let home = Home::bare();
+    home.ok(&["setup", "codex", "-y"]);
+    let said = home.run(&["doctor"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert_eq!(
+        said.out,
+        "note  there is no vault at ~/memoranda yet\n\
+         ok    Codex starts this program (~/.codex/config.toml)\n"
+    );
+    assert!(said.err.contains("`memoranda init` makes it"), "{said:?}");
+    assert!(!home.path().join("memoranda").exists(), "looking makes no vault");
+    put(&home, ".cursor/mcp.json", b"{\"mcpServers\": {\"memoranda\": {\"command\": \"/gone\"}}}");
+    let said = home.run(&["doctor"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    assert!(said.out.contains("Cursor starts /gone, which is not there"), "{said:?}");
+}
+
+#[test]
+fn what_is_left_to_the_person_is_said() {
+    let trust = "Codex: start `codex` and trust the hooks when it asks (`/hooks`); until then they do \
+                 not run";
+    let home = Home::bare();
+    put(&home, ".codex/hooks.json", b"{}");
+    for (args, is_said) in [
+        (&["setup", "codex", "-y"][..], false),
+        (&["setup", "codex", "-y", "--hooks", "-n"], false),
+        (&["setup", "codex", "-y", "--hooks"], true),
+        // They are there already, and trusted or not.
+        (&["setup", "codex", "-y", "--hooks", "--toolsets", "memory"], false),
+        (&["setup", "codex", "-y", "--remove"], false),
+        (&["setup", "claude-code", "-y", "--hooks"], false),
+    ] {
+        let said = home.run(args);
+        assert_eq!((said.code, said.err.contains(trust)), (0, is_said), "{args:?}: {said:?}");
+    }
+    // Hooks of an earlier version are brought up to date, and must be trusted again.
+    home.ok(&["setup", "codex", "-y", "--hooks"]);
+    let path = home.path().join(".codex/hooks.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("|fork", "")).unwrap();
+    let said = home.run(&["setup", "codex", "-y"]);
+    assert!(said.err.contains(trust), "{said:?}");
+    assert!(std::fs::read_to_string(&path).unwrap().contains("compact|fork"));
+    let said = home.run(&["setup", "gemini", "-y"]);
+    assert!(said.err.contains("`--allowed-mcp-server-names memoranda`"), "{said:?}");
+}
+
+#[test]
+fn empty_objects_of_ones_own_stay_after_another_edit() {
+    for (before, edited, after) in [
+        (
+            "{\n  \"a\": 1,\n  \"mcpServers\": {}\n}\n",
+            ("\"a\": 1", "\"a\": 2"),
+            "{\n  \"a\": 2,\n  \"mcpServers\": {}\n}\n",
+        ),
+        ("{\n  \"a\": 1\n}\n", ("\"a\": 1", "\"a\": 2"), "{\n  \"a\": 2\n}\n"),
+    ] {
+        let home = Home::bare();
+        let path = put(&home, ".cursor/mcp.json", before.as_bytes());
+        home.ok(&["setup", "cursor", "-y"]);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, text.replace(edited.0, edited.1)).unwrap();
+        home.ok(&["setup", "cursor", "-y", "--remove"]);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), after);
     }
 }
 
@@ -294,7 +417,7 @@ fn the_doctor_looks_at_what_clients_start() {
         "cursor server well",
         "cursor hooks well",
         "codex server well",
-        "codex hooks well",
+        "codex hooks untrusted",
         "gemini server address",
         "zed server unreadable",
         "goose server well",
@@ -305,6 +428,22 @@ fn the_doctor_looks_at_what_clients_start() {
     let said = home.run(&["doctor"]);
     assert!(said.out.contains("Cursor starts this program (~/.cursor/mcp.json)"), "{said:?}");
     assert!(said.out.contains("settings.json of Zed cannot be read: line 1"), "{said:?}");
+    assert!(said.out.contains("note  Codex has the hooks, but has not noted that you"), "{said:?}");
+    assert!(said.err.contains("hint: Codex: start `codex` and trust the hooks"), "{said:?}");
+
+    // As Codex writes it down; every hook must be there.
+    let settings = home.path().join(".codex/config.toml");
+    let mut text = std::fs::read_to_string(&settings).unwrap();
+    let events = ["pre_compact", "post_compact", "session_start", "session_end", "stop"];
+    for event in events {
+        assert!(home.run(&["doctor"]).out.contains("has not noted that you trust"), "{event}");
+        let hooks = home.path().join(".codex/hooks.json");
+        let key = format!("{}:{event}:0:0", hooks.display());
+        text.push_str(&format!("\n[hooks.state.\"{key}\"]\ntrusted_hash = \"sha256:0\"\n"));
+        std::fs::write(&settings, &text).unwrap();
+    }
+    let said = home.run(&["doctor"]);
+    assert!(said.out.contains("Codex, for hooks, starts this program"), "{said:?}");
 
     let change = |place: &str, to: &str| {
         let path = home.path().join(place);

@@ -1,0 +1,158 @@
+//! `memoranda rules`: the rule files of a repository, from the rules that are remembered, and back.
+
+mod generate;
+mod import;
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use memoranda_dialects::{RecordError, Scope};
+use memoranda_engine::Repository;
+
+use crate::env;
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::session::Session;
+use generate::{Generate, Mode, WithoutRules};
+
+/// Write rules into the files that agents read, or read such files as rules.
+///
+/// The rules are those of the repository that you are in (type `rule`, in the project `records`).
+#[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  memoranda rules import           make rules of AGENTS.md, CLAUDE.md, .cursor/rules …
+  memoranda rules generate all     write the rules for every agent
+  memoranda rules generate --check whether the files are as the rules are")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Write the rules of this repository into the files that agents read.
+    ///
+    /// Where a program reads several files, one of our own is written; elsewhere a block between
+    /// marks. What people wrote is never touched: a file without our mark is left alone. Trouble
+    /// with one target stops no other. Without a target, those that are in use here are written,
+    /// or AGENTS.md. Targets: agents (Codex,
+    /// OpenCode, Zed, VS Code), claude, claude-md, cursor, copilot, windsurf, cline, roo, gemini,
+    /// goose, all.
+    #[command(after_long_help = "\
+Examples:
+  memoranda rules generate
+  memoranda rules generate claude cursor --dry-run
+  memoranda rules generate all --check
+
+JSON (--json):
+  {root, scope, rules, dry_run, files: [{target, path, change}], troubles: [{target, message}]};
+  change is created, updated, removed or unchanged. Exit code 1 if --check finds a difference.")]
+    Generate {
+        /// For whom.
+        #[arg(value_name = "TARGET")]
+        targets: Vec<String>,
+        /// Write nothing; exit with 1 if a file is not as the rules are.
+        #[arg(long)]
+        check: bool,
+        /// Only show what would change.
+        #[arg(short = 'n', long, conflicts_with = "check")]
+        dry_run: bool,
+        /// Write your global rules too.
+        #[arg(long)]
+        global: bool,
+        /// Where there are no rules, remove what was generated before.
+        #[arg(long)]
+        remove: bool,
+    },
+
+    /// Read rule files as rules: every item of a list is one.
+    ///
+    /// Without files, all that agents usually read are looked for; AGENTS.md, CLAUDE.md and
+    /// GEMINI.md in folders below become rules for the files there. What was generated is read
+    /// like the rest. A rule that is known already is passed over.
+    #[command(after_long_help = "\
+Examples:
+  memoranda rules import --dry-run
+  memoranda rules import AGENTS.md
+  memoranda rules import ~/.claude/CLAUDE.md --global
+
+JSON (--json):
+  {scope, dry_run, known, prose, commit, rules: [{text, paths, category, file, line, id}]}")]
+    Import {
+        /// The files.
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Only show what would come.
+        #[arg(short = 'n', long)]
+        dry_run: bool,
+        /// Make them global rules, for every repository.
+        #[arg(long)]
+        global: bool,
+    },
+}
+
+/// Does what was asked.
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
+    let memory = match &args.action {
+        Action::Import { .. } => {
+            session.made()?;
+            session.reading()?
+        }
+        Action::Generate { .. } => session.reading()?,
+    };
+    let workspace = env::workspace().unwrap_or_default();
+    let repository = Repository::of(&workspace);
+    let root = repository.map_or_else(|| workspace.clone(), |repository| repository.root);
+    let project = Scope::of_folder(&root);
+    match &args.action {
+        Action::Generate { targets, check, dry_run, global, remove } => {
+            let mode = match (check, dry_run) {
+                (true, _) => Mode::Check,
+                (false, true) => Mode::DryRun,
+                (false, false) => Mode::Write,
+            };
+            let asked = Generate {
+                scopes: scopes(project, *global)?,
+                targets: generate::chosen(&root, targets)?,
+                root,
+                mode,
+                without_rules: match remove {
+                    true => WithoutRules::Remove,
+                    false => WithoutRules::Keep,
+                },
+            };
+            generate::run(session, memory, &asked)
+        }
+        Action::Import { files, dry_run, global } => {
+            let scope = match (global, project) {
+                (true, _) => Scope::Global,
+                (false, Some(project)) => project,
+                (false, None) => return Err(no_project()),
+            };
+            let files = import::rule_files(&root, &workspace, files)?;
+            import::run(session, memory, &files, &scope, *dry_run)
+        }
+    }
+}
+
+fn no_project() -> CommandError {
+    CommandError::new(Exit::NotFound, "no repository with a remote was found here")
+        .hint("`--global` means the rules for every repository")
+}
+
+fn scopes(project: Option<Scope>, with_global: bool) -> Result<Vec<Scope>> {
+    match (project, with_global) {
+        (Some(project), false) => Ok(vec![project]),
+        (Some(project), true) => Ok(vec![project, Scope::Global]),
+        (None, true) => Ok(vec![Scope::Global]),
+        (None, false) => Err(no_project()),
+    }
+}
+
+fn failed(error: RecordError) -> CommandError {
+    match error {
+        RecordError::Engine(error) => error.into(),
+        RecordError::Refused(message) => CommandError::usage(message),
+    }
+}

@@ -1,0 +1,78 @@
+//! An index that was just made: the next question is answered as before, or says what it lacks.
+
+use serde_json::json;
+
+use super::client::{Client, Era};
+use super::support::Home;
+
+const RULE: &str = "Use pnpm, never npm";
+
+/// A vault with a rule, and one that a person put there, and no index.
+fn without_index() -> Home {
+    let home = Home::new();
+    let rule = json!({ "content": RULE, "type": "rule", "global": true }).to_string();
+    home.ok(&["tool", "add_memory", &rule]);
+    home.write("records/global/rule/by-hand.md", "Tabs, not spaces\n");
+    std::fs::remove_dir_all(home.path().join(".cache/memoranda")).unwrap();
+    home
+}
+
+#[track_caller]
+fn has_both(text: &str) {
+    assert!(text.contains(RULE) && text.contains("Tabs, not spaces"), "{text}");
+}
+
+#[test]
+fn one_call_sees_the_files_as_they_are() {
+    let home = without_index();
+    let left = home.ok(&["tool", "get_rules", "{}", "--no-sync"]);
+    assert!(left.starts_with("No rules."), "{left}");
+    has_both(&home.ok(&["tool", "get_rules", "{}"]));
+    home.write("records/global/rule/later.md", "Sign every commit\n");
+    assert!(home.ok(&["tool", "get_rules"]).contains("Sign every commit"));
+}
+
+#[test]
+fn the_first_call_over_mcp_waits_for_the_first_look() {
+    let home = without_index();
+    let mut client = Client::open(&home, Era::Handshake("2025-06-18"), &["--toolsets", "records"]);
+    let result = client.result("tools/call", json!({ "name": "get_context", "arguments": {} }));
+    has_both(result["content"][0]["text"].as_str().unwrap());
+    drop(client);
+    let home = without_index();
+    let mut client = Client::open(&home, Era::Stateless, &["--toolsets", "records"]);
+    let result = client.result("resources/read", json!({ "uri": "memories://rules" }));
+    has_both(result["contents"][0]["text"].as_str().unwrap());
+    drop(client);
+    let home = without_index();
+    home.write("memories/walrus.md", "The walrus sleeps\n");
+    let mut client = Client::open(&home, Era::Stateless, &["--toolsets", "memory"]);
+    let recall = json!({ "name": "recall", "arguments": { "topic": "walrus" } });
+    let result = client.result("prompts/get", recall);
+    assert!(result.to_string().contains("The walrus sleeps"), "{result}");
+}
+
+/// What the hook at the start of a conversation tells while another process writes for long.
+fn brief_while_locked(home: &Home) -> String {
+    let place = home.file(".memoranda/lock");
+    let lock = std::fs::File::options().read(true).write(true).open(place).unwrap();
+    lock.lock().unwrap();
+    let told = json!({ "session_id": "s", "cwd": home.path(), "source": "startup",
+        "hook_event_name": "SessionStart" });
+    let said = home.run_fed(
+        told.to_string().as_bytes(),
+        &["hook", "session-start", "--client", "claude-code"],
+    );
+    assert_eq!(said.code, 0, "{said:?}");
+    said.out
+}
+
+#[test]
+fn a_look_that_takes_too_long_costs_no_brief() {
+    let home = without_index();
+    home.ok(&["tool", "get_rules"]);
+    let told = brief_while_locked(&home);
+    assert!(told.contains(RULE) && !told.contains("is being built"), "{told}");
+    let told = brief_while_locked(&without_index());
+    assert!(told.contains("index of these notes is being built"), "{told}");
+}
