@@ -19,6 +19,11 @@ import time
 FEW = 100
 
 
+# A note of ordinary length, about a kilobyte, is made of these.
+PROSE = """the plan of a garden by river and stone needs water light winter market report budget
+travel doctor music design window summer paper letter answer morning engine winter bridge""".split()
+
+
 class Server:
     """The server, as a client that speaks to it over stdio sees it."""
 
@@ -51,8 +56,11 @@ class Server:
         tasks = f"/proc/{self.process.pid}/task"
         spent = 0
         for task in os.listdir(tasks):
-            with open(f"{tasks}/{task}/schedstat") as file:
-                spent += int(file.read().split()[0])
+            try:
+                with open(f"{tasks}/{task}/schedstat") as file:
+                    spent += int(file.read().split()[0])
+            except OSError:
+                pass  # It has ended meanwhile.
         return spent / 1e6
 
     def call(self, tool, **arguments):
@@ -117,7 +125,8 @@ def measure(server, entities, thread):
                           {"targetEntity": some(), "relationType": "uses"}],
         } for n in range(3)]
         saved.append(call("save_memory", entities=request)[0])
-        text = "# Note\n\n- [fact] A short fact\n- uses [[Other]]\n"
+        prose = " ".join(random.choice(PROSE) for _ in range(150))
+        text = f"# Note\n\n{prose}\n\n- [fact] A short fact\n- uses [[Other]]\n"
         path = f"/memories/{thread}-{turn}.md"
         noted.append(server.call("memory", command="create", path=path, file_text=text)[0])
     save = show("save_memory of 3 entities", saved)
@@ -139,8 +148,10 @@ def main():
             run("import", "mcp-memory", f"{home}/graph.jsonl", "--to", f"bench{count}")
             print(f"import of {count} entities: {time.time() - start:.1f} s", flush=True)
             server = Server(binary, env)
-            measure(server, count, f"bench{count}")
-            server.close()
+            try:
+                measure(server, count, f"bench{count}")
+            finally:
+                server.close()
     finally:
         shutil.rmtree(home)
 

@@ -1,12 +1,14 @@
 //! The server as a client meets it: started, greeted, asked for its tools, and written through.
 
 use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
 use super::options::Effort;
 use super::samples::Samples;
+use super::size::{Raw, RawWrite};
 use crate::Result;
 
 /// From starting the process until its tools are listed.
@@ -19,9 +21,11 @@ pub(super) fn starts(effort: Effort, command: impl Fn() -> Command) -> Result<Sa
     Ok(samples)
 }
 
-/// Durable writes of new notes, each acknowledged over the pipe.
-pub(super) fn writes(effort: Effort, command: Command) -> Result<Samples> {
-    let mut samples = Samples::default();
+/// Durable writes of new notes, each acknowledged over the pipe, in turns with the raw steps: how
+/// long a disk takes changes from minute to minute.
+pub(super) fn writes(effort: Effort, command: Command, scratch: &Path) -> Result<(Raw, Samples)> {
+    let (mut raw, mut samples) = (Raw::default(), Samples::default());
+    let mut steps = RawWrite::create(scratch)?;
     let mut server = Server::greeted(command)?;
     for number in 0..effort.repetitions() {
         let note = xtask::vault::note(500_000 + number);
@@ -31,13 +35,14 @@ pub(super) fn writes(effort: Effort, command: Command) -> Result<Samples> {
             "file_text": note.text,
         });
         let call = json!({ "name": "memory", "arguments": arguments });
+        steps.write(&note, &mut raw)?;
         let answer = samples.time(|| server.ask("tools/call", &call))?;
         if answer["result"]["isError"] == json!(true) {
             return Err(format!("the write failed: {answer}").into());
         }
     }
     server.end()?;
-    Ok(samples)
+    Ok((raw, samples))
 }
 
 struct Server {

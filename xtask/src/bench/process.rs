@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use super::mcp;
 use super::options::Effort;
 use super::samples::Samples;
+use super::size::Raw;
 use super::this_program;
 use crate::{Result, workspace};
 
@@ -22,8 +23,8 @@ pub(super) struct Processes {
     pub(super) status: Option<Samples>,
     /// Starting `memoranda mcp` until its tools are listed.
     pub(super) mcp_start: Option<Samples>,
-    /// Durable writes through `memoranda mcp` in a small vault.
-    pub(super) mcp_write: Option<Samples>,
+    /// Durable writes through `memoranda mcp` in a small vault, with the raw steps beside them.
+    pub(super) mcp_write: Option<(Raw, Samples)>,
     /// The size of the release binary.
     pub(super) binary: u64,
 }
@@ -61,7 +62,7 @@ pub(super) fn measure(binary: &Path, scratch: &Path, effort: Effort) -> Result<P
         version: answered(effort, || ours("--version"))?,
         status: answered(effort, || ours("status"))?,
         mcp_start: Some(mcp::starts(effort, program)?),
-        mcp_write: Some(mcp::writes(effort, program())?),
+        mcp_write: Some(mcp::writes(effort, program(), scratch)?),
         binary: std::fs::metadata(binary)?.len(),
     })
 }

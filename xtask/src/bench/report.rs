@@ -151,13 +151,13 @@ fn budgets(report: &Report) -> Vec<Row> {
     let notes = number(at.notes);
     let raw = &at.raw;
     let ours = &at.ours;
+    let beside = processes.mcp_write.as_ref();
     rows.push(row(
         "durable write over MCP stdio, small vault, p50".into(),
         1.5,
         "its raw steps",
-        report.sizes.first().map_or(raw.write_p50(), |at| at.raw.write_p50())
-            + processes.round_trip.p50(),
-        start(&processes.mcp_write),
+        beside.map_or(raw.write_p50(), |(raw, _)| raw.write_p50()) + processes.round_trip.p50(),
+        beside.map(|(_, ours)| ours.p50()),
     ));
     rows.push(row(
         format!("durable write, {notes} notes, p50"),

@@ -48,6 +48,33 @@ impl Raw {
     }
 }
 
+/// The steps of a durable write, done raw.
+pub(super) struct RawWrite {
+    log: Log,
+    replaced: Replaced,
+    full_text: FullText,
+}
+
+impl RawWrite {
+    /// In a small vault.
+    pub(super) fn create(folder: &Path) -> Result<Self> {
+        let mut full_text = FullText::create(&folder.join("raw-steps.db"))?;
+        full_text.build(&(0..100).map(vault::note).collect::<Vec<_>>())?;
+        Self::beside(folder, full_text)
+    }
+
+    fn beside(folder: &Path, full_text: FullText) -> Result<Self> {
+        Ok(Self { log: Log::create(folder)?, replaced: Replaced::create(folder)?, full_text })
+    }
+
+    /// Writes a note, and notes how long each step took.
+    pub(super) fn write(&mut self, note: &Note, raw: &mut Raw) -> Result<()> {
+        raw.append.time(|| self.log.append())?;
+        raw.rename.time(|| self.replaced.write(&note.text))?;
+        raw.insert.time(|| self.full_text.insert(note))
+    }
+}
+
 /// What the engine takes for it.
 #[derive(Default)]
 pub(super) struct Ours {
@@ -90,7 +117,7 @@ pub(super) fn measure(folder: &Path, notes: usize, effort: Effort) -> Result<AtS
     }
     search(&mut at, &full_text, &product, effort)?;
     at.ours.resident = resident(&place, notes);
-    write(&mut at, &full_text, &product, &place, effort)?;
+    write(&mut at, full_text, &product, &place, effort)?;
     Ok(at)
 }
 
@@ -143,18 +170,15 @@ fn search(at: &mut AtSize, full_text: &FullText, product: &Product, effort: Effo
 
 fn write(
     at: &mut AtSize,
-    full_text: &FullText,
+    full_text: FullText,
     product: &Product,
     place: &Place,
     effort: Effort,
 ) -> Result<()> {
-    let mut log = Log::create(&place.folder)?;
-    let mut replaced = Replaced::create(&place.folder)?;
+    let mut steps = RawWrite::beside(&place.folder, full_text)?;
     for number in at.notes..at.notes + effort.repetitions() {
         let note = vault::note(number);
-        at.raw.append.time(|| log.append())?;
-        at.raw.rename.time(|| replaced.write(&note.text))?;
-        at.raw.insert.time(|| full_text.insert(&note))?;
+        steps.write(&note, &mut at.raw)?;
         at.ours.write.time(|| product.write(&note.path, &note.text))?;
     }
     Ok(())
