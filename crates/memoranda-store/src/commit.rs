@@ -1,7 +1,8 @@
 //! Making a change: decide under the lock, write beside, force the log, exchange, index.
 //!
 //! New bytes are on disk under temporary names before the log grows, so a full disk is noticed
-//! while nothing has changed. After the log is forced, only renames are left to do. A file that
+//! while nothing has changed. While the log is forced, the index learns what will be, in a
+//! transaction that nobody sees yet. After that, only renames are left to do. A file that
 //! turns out to hold something else than was read (an editor saved in between) makes the whole
 //! change be taken back and decided again.
 
@@ -12,6 +13,7 @@ use memoranda_core::change::{
 };
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
+use rusqlite::{Connection, Transaction};
 
 use crate::apply::{Applied, Apply, Folders, Placing};
 use crate::clock;
@@ -375,8 +377,12 @@ fn perform<'a>(
     let start = session.log.end();
     let mut records: Vec<(Record, Body)> = observed.into_iter().collect();
     records.push((record, body));
-    let placed = match session.log.append(&records) {
-        Ok(placed) => placed,
+    let (db, device) = (session.db, &session.inner.vault.device);
+    let beside = |placed: &[Placed]| {
+        prepare_index(db, device, placed, &applies, &folders, &digests, &project_rows)
+    };
+    let indexing = match session.log.append_beside(&records, beside) {
+        Ok((_, indexing)) => indexing,
         Err(e) => {
             discard(&applies);
             if let StoreError::Halted(reason) = &e {
@@ -390,6 +396,7 @@ fn perform<'a>(
         if matches!(applied, Ok(Applied::Yes)) {
             continue;
         }
+        drop(indexing);
         let undone = applies[..=n].iter().rev().try_for_each(|apply| apply.undo(&folders));
         if let Err(e) = undone.and_then(|()| session.log.retract(start)) {
             *session.halted = Some(e.to_string());
@@ -406,7 +413,9 @@ fn perform<'a>(
     // log is applied again, which changes nothing, and a lagging index catches up before a read.
     faults::at(Step::Applied).ok();
     session.held.set_applied(session.log.end()).ok();
-    let indexed = index(session, &placed, &applies, &folders, &digests, &project_rows);
+    let indexed = indexing.and_then(|transaction| {
+        settle_index(session, transaction, &applies, &folders, &project_rows)
+    });
     session.inner.note_written(records.iter().map(|(_, body)| body.as_bytes().len()).sum());
     if let Err(e) = indexed
         && e.is_index_damage()
@@ -432,30 +441,32 @@ fn settle_folders(change: &Change, roots: &HashMap<ProjectName, Root>) -> Result
     Ok(())
 }
 
-fn index<'a>(
-    session: &Session<'_>,
+/// Tells the index what the change makes of the files, to be taken back if it is not made. Until
+/// then each is what lies beside it.
+fn prepare_index<'a, 'c>(
+    db: &'c Connection,
+    device: &str,
     placed: &[Placed],
     applies: &[Apply<'a>],
     folders: &Folders<'a>,
     digests: &[Option<Digest>],
     project_rows: &[i64],
-) -> Result<()> {
-    faults::at(Step::Index).map_err(|source| StoreError::Io { doing: "index".into(), source })?;
-    let transaction = session.db.unchecked_transaction()?;
+) -> Result<Transaction<'c>> {
+    let transaction = db.unchecked_transaction()?;
     for record in placed {
-        history::add(session.db, &session.inner.vault.device, record)?;
+        history::add(db, device, record)?;
     }
-    let mut batch = Batch::new(session.db);
+    let mut batch = Batch::new(db);
     let commit = placed.last().map(|placed| &placed.record);
     for (n, ((apply, digest), project)) in applies.iter().zip(digests).zip(project_rows).enumerate()
     {
         if let Some(from) = apply.from() {
             batch.remove(*project, from)?;
         }
-        match (apply.content(), apply.stat(folders)?) {
+        match (apply.content(), apply.stat_beside(folders)?) {
             (Some((bytes, hash)), Some(stat)) if !apply.is_ignored() => {
                 let first_seen_ms =
-                    history::head(session.db, *project, apply.path())?.map(|head| head.first_ms);
+                    history::head(db, *project, apply.path())?.map(|head| head.first_ms);
                 let permalink = commit
                     .and_then(|record| record.notes.get(n))
                     .and_then(|note| note.permalink.as_deref());
@@ -478,6 +489,24 @@ fn index<'a>(
         }
     }
     batch.finish()?;
+    Ok(transaction)
+}
+
+/// Lets the index be seen, with what the system says of the files now that they have their names.
+fn settle_index<'a>(
+    session: &Session<'_>,
+    transaction: Transaction<'_>,
+    applies: &[Apply<'a>],
+    folders: &Folders<'a>,
+    project_rows: &[i64],
+) -> Result<()> {
+    faults::at(Step::Index).map_err(|source| StoreError::Io { doing: "index".into(), source })?;
+    let batch = Batch::new(session.db);
+    for (apply, project) in applies.iter().zip(project_rows) {
+        if let Some(stat) = apply.stat(folders)? {
+            batch.renamed(*project, apply.path(), stat, clock::now_ns())?;
+        }
+    }
     transaction.commit()?;
     faults::at(Step::Indexed).map_err(|source| StoreError::Io { doing: "index".into(), source })?;
     if session.inner.index.wants_write_back() {

@@ -107,6 +107,7 @@ fn read(root: &Root, path: &NotePath) -> Candidate {
     let read = root.read(path).map(|found| {
         found.map(|found| {
             let digest = is_text(path, &found.bytes).then(|| digest(path, &found.bytes));
+            digest.iter().for_each(Digest::embed);
             (found, digest)
         })
     });

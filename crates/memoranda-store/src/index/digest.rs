@@ -1,6 +1,8 @@
 //! What the index keeps of one file, worked out from its bytes alone: pure, so that many files
 //! can be digested at once.
 
+use std::sync::OnceLock;
+
 use memoranda_core::embed::{Model, Vector};
 use memoranda_core::id::ObservationId;
 use memoranda_core::note::permalink::{permalink_of, slug};
@@ -84,7 +86,7 @@ pub(crate) struct DigestedPassage {
     pub(crate) last_line: usize,
     pub(crate) age: Age,
     pub(crate) text: String,
-    pub(crate) vector: Vector,
+    vector: OnceLock<Vector>,
 }
 
 /// Whether a passage tells what holds.
@@ -302,6 +304,13 @@ fn meta_json(value: &MetaValue) -> serde_json::Value {
 }
 
 impl Digest {
+    /// Works out what the passages mean.
+    pub(crate) fn embed(&self) {
+        self.passages.iter().for_each(|passage| {
+            passage.vector();
+        });
+    }
+
     /// The names by which a link can mean this file.
     pub(crate) fn keys(&self, path: &NotePath, permalink: &str) -> Vec<String> {
         link_keys(path, &self.title, permalink, &self.metadata)
@@ -350,7 +359,7 @@ impl DigestedPassage {
             first_line: *passage.lines.start(),
             last_line: *passage.lines.end(),
             age,
-            vector: Model::embedded().embed(&without_comments(own)),
+            vector: OnceLock::new(),
             text: own.to_owned(),
         }
     }
@@ -363,8 +372,13 @@ impl DigestedPassage {
             last_line: 1,
             age: Age::Current,
             text: String::new(),
-            vector: Model::embedded().embed(title),
+            vector: OnceLock::from(Model::embedded().embed(title)),
         }
+    }
+
+    /// What it means: worked out when it is first asked for, by whoever has the time.
+    pub(crate) fn vector(&self) -> &Vector {
+        self.vector.get_or_init(|| Model::embedded().embed(&without_comments(&self.text)))
     }
 
     /// The heading and body as the word index takes them.

@@ -28,7 +28,7 @@ const NEXT_STAMP: &str = "(SELECT coalesce(max(stamp), 0) + 1 FROM vectors)";
 pub(super) fn put(db: &Connection, file: i64, passages: &[DigestedPassage]) -> Result<()> {
     let most = passages.len().min(PASSAGES_PER_FILE as usize);
     let mut data = Vec::with_capacity(most * BYTES);
-    passages.iter().take(most).for_each(|p| data.extend_from_slice(&p.vector.bytes()));
+    passages.iter().take(most).for_each(|p| data.extend_from_slice(&p.vector().bytes()));
     let values = params![file, most as i64, data];
     // To replace a row at once may take two steps, for which SQLite makes a savepoint; at each of
     // them the full-text index writes out what it had gathered.

@@ -9,7 +9,9 @@ use memoranda_core::path::NotePath;
 use memoranda_core::words::index_text;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::digest::{Digest, FileKind, PermalinkSource, digest, exact_key, link_key, link_keys};
+use super::digest::{
+    Age, Digest, DigestedPassage, FileKind, PermalinkSource, digest, exact_key, link_key, link_keys,
+};
 use super::links;
 use crate::error::Result;
 use crate::files::FileStat;
@@ -244,10 +246,13 @@ impl<'c> Batch<'c> {
         let mut words = self.db.prepare_cached(
             "INSERT INTO words (rowid, title, heading, tags, body) VALUES (?, ?, ?, ?, ?)",
         )?;
-        let empty = [super::digest::DigestedPassage::empty(&digest.title)];
+        let untold;
         // A note without text is still found by its title.
         let passages = match digest.passages.as_slice() {
-            [] if digest.kind != FileKind::Other => &empty,
+            [] if digest.kind != FileKind::Other => {
+                untold = [DigestedPassage::empty(&digest.title)];
+                &untold
+            }
             passages => passages,
         };
         let first = first_passage(file);
@@ -257,7 +262,7 @@ impl<'c> Batch<'c> {
                 passage.heading,
                 passage.first_line as i64,
                 passage.last_line as i64,
-                i64::from(passage.age == super::digest::Age::Past),
+                i64::from(passage.age == Age::Past),
                 passage.text
             ])?;
             let (heading, body) = passage.words();
@@ -373,6 +378,32 @@ impl<'c> Batch<'c> {
                 stat.inode as i64,
                 checked_ns,
                 stat.mtime_ns.div_euclid(1_000_000)
+            ])?;
+        Ok(())
+    }
+
+    /// Notes that a file that was put under another name has got its own. Nothing is noted of one
+    /// that somebody has saved over since: the next look finds it.
+    pub(crate) fn renamed(
+        &self,
+        project: i64,
+        path: &NotePath,
+        stat: FileStat,
+        checked_ns: i64,
+    ) -> Result<()> {
+        self.db
+            .prepare_cached(
+                "UPDATE files SET ctime_ns = ?6, checked_ns = ?7 WHERE project = ?1 AND path = ?2 \
+                 AND size = ?3 AND mtime_ns = ?4 AND inode = ?5",
+            )?
+            .execute(params![
+                project,
+                path.as_str(),
+                stat.size as i64,
+                stat.mtime_ns,
+                stat.inode as i64,
+                stat.ctime_ns,
+                checked_ns
             ])?;
         Ok(())
     }
@@ -538,4 +569,43 @@ pub(crate) fn forget_project(db: &Connection, name: &ProjectName) -> Result<()> 
     batch.finish()?;
     transaction.commit()?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether a file that was put beside its name and then got it is known by its new stamp, if
+    /// what has the name then has this inode.
+    #[track_caller]
+    fn check(inode: u64, expected: bool) {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch(include_str!("schema.sql")).unwrap();
+        let mut batch = Batch::new(&db);
+        let project = batch.project(&ProjectName::parse("main").unwrap()).unwrap();
+        let path = NotePath::parse("a.md").unwrap();
+        let beside = FileStat { size: 3, mtime_ns: 10, ctime_ns: 10, inode: 7 };
+        let hash = crate::files::hash(b"# A");
+        let put = Put {
+            project,
+            path: &path,
+            bytes: b"# A",
+            hash,
+            stat: beside,
+            checked_ns: 11,
+            permalink: None,
+            first_seen_ms: None,
+        };
+        batch.put(&put).unwrap();
+        let named = FileStat { ctime_ns: 20, inode, ..beside };
+        batch.renamed(project, &path, named, 21).unwrap();
+        let row = batch.row(project, &path).unwrap().unwrap();
+        assert_eq!((row.stat, row.checked_ns) == (named, 21), expected);
+    }
+
+    #[test]
+    fn who_saves_over_a_file_before_it_is_known_is_noticed() {
+        check(7, true);
+        check(8, false);
+    }
 }
