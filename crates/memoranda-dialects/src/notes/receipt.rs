@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use memoranda_core::change::Commit;
 use memoranda_core::id::ContentHash;
 use memoranda_core::note::{self, Note};
-use memoranda_engine::{Place, SearchFilter, SearchRequest};
+use memoranda_core::rank::RankOptions;
+use memoranda_engine::{Memory, Place, SearchFilter, SearchRequest, SearchResult};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Failure};
@@ -120,27 +121,29 @@ fn understood(note: &Note, unresolved: &[String]) -> String {
     text
 }
 
-/// Adds the notes that are most like a new one: perhaps one of them is the place for it.
-pub(super) fn add_similar(
-    call: &Call<'_>,
-    place: &Place,
-    title: &str,
-    answer: &mut Answer,
-) -> Result<(), Failure> {
+/// The notes that are most like one that is about to be made: perhaps one of them is the place for
+/// it. By their words alone, of which only the newest holders are compared: a write costs the same
+/// in a large vault as in a small one.
+pub(super) fn similar(memory: &Memory, place: &Place, title: &str) -> Vec<SearchResult> {
     let request = SearchRequest {
         text: title.to_owned(),
         filter: SearchFilter { projects: vec![place.project.clone()], ..Default::default() },
         limit: SIMILAR + 1,
         candidates: 2 * SIMILAR,
         snippet_chars: 80,
+        options: RankOptions::WORDS,
         ..SearchRequest::default()
     };
     // A title without a word to search for has nothing like it.
-    let Ok(page) = call.memory.search(&request) else { return Ok(()) };
-    let others = page.results.iter().filter(|found| found.place != *place).take(SIMILAR);
+    memory.search(&request).map(|page| page.results).unwrap_or_default()
+}
+
+/// Names the notes that are most like a new one.
+pub(super) fn add_similar(answer: &mut Answer, place: &Place, found: &[SearchResult]) {
+    let others = found.iter().filter(|found| found.place != *place).take(SIMILAR);
     let others: Vec<_> = others.collect();
     if others.is_empty() {
-        return Ok(());
+        return;
     }
     answer.text.push_str("\n## Similar notes\n");
     for found in &others {
@@ -157,5 +160,4 @@ pub(super) fn add_similar(
             })
         })
         .collect();
-    Ok(())
 }

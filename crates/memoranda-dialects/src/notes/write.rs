@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Expected, Failure, Form, run};
 use super::read::without_source;
-use super::receipt::{Receipt, add_similar};
+use super::receipt::{Receipt, add_similar, similar};
 use super::scope;
 use super::text::{Wanted, cleaned, compose, compose_over, screened};
 use crate::args::Args;
@@ -55,7 +55,14 @@ fn write(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         metadata: metadata.as_ref(),
     };
     let place = Place { project, path };
-    let saved = save(call, &place, &wanted, overwrite, expected.as_ref())?;
+    // What is like it is looked for while the disk is busy.
+    let (saved, alike) = std::thread::scope(|scope| {
+        let seek = || similar(call.memory, &place, &title);
+        let seeking = std::thread::Builder::new().spawn_scoped(scope, seek);
+        let saved = save(call, &place, &wanted, overwrite, expected.as_ref());
+        (saved, seeking.ok().and_then(|thread| thread.join().ok()).unwrap_or_default())
+    });
+    let saved = saved?;
     let (heading, action) = match saved.replaced {
         Some(_) => ("Updated note", "updated"),
         None => ("Created note", "created"),
@@ -69,7 +76,7 @@ fn write(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     };
     let mut answer = receipt.answer(call, heading, json!({ "action": action }))?;
     if saved.replaced.is_none() {
-        add_similar(call, &receipt.place, &title, &mut answer)?;
+        add_similar(&mut answer, &receipt.place, &alike);
     }
     Ok(answer)
 }

@@ -106,7 +106,7 @@ impl VectorCache {
     pub(super) fn passages(&self, db: &Connection, index: Option<(u64, u64)>) -> Result<u64> {
         let newest = newest_stamp(db)?;
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        let few = (counted.passages / 100).max(20);
+        let few = counted.passages / 100;
         if counted.index != index || newest.abs_diff(counted.stamp) > few {
             *counted = Counted { index, stamp: newest, passages: count(db)? };
         }

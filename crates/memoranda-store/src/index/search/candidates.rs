@@ -12,7 +12,7 @@ use memoranda_core::rank::TitleMatch;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::caches::Caches;
-use super::compare::compare;
+use super::compare::{MAX_COMPARED, compare};
 use super::condition::Condition;
 use super::terms::{Correction, look_up};
 use super::{Past, SearchFilter, named, tag_hits};
@@ -21,6 +21,8 @@ use crate::index::write::{PASSAGES_PER_FILE, first_passage};
 
 /// So many passages that match are looked at for notes.
 const PASSAGES_BY_WORDS: usize = 400;
+/// So many passages are compared for each note that is wanted.
+const PASSAGES_A_NOTE: i64 = 50;
 /// The passages of a longer note are read only around those that were found.
 const MAX_WHOLE: i64 = 400;
 
@@ -108,9 +110,10 @@ pub(crate) fn candidates(
     question: &Question<'_>,
 ) -> Result<Candidates> {
     let condition = Condition::new(question.query, question.filter);
+    let most_compared = MAX_COMPARED.min(PASSAGES_A_NOTE * question.notes as i64);
     let by_words = || {
         let known = look_up(db, question.query)?;
-        let compared = compare(db, &known.query, &known.holders, &condition)?;
+        let compared = compare(db, &known.query, &known.holders, &condition, most_compared)?;
         Ok((known, compared))
     };
     let (near, by_words): (_, Result<_>) = match question.vector {

@@ -27,13 +27,14 @@ pub(super) struct Compared {
     pub(super) partial: bool,
 }
 
-/// Compares the passages that match a query and fit, but never too many of them. `holders` says how
-/// many passages hold each term.
+/// Compares the passages that match a query and fit, but never more than `most` of them. `holders`
+/// says how many passages hold each term.
 pub(super) fn compare(
     db: &Connection,
     query: &Query,
     holders: &[u64],
     condition: &Condition,
+    most: i64,
 ) -> Result<Option<Compared>> {
     let mut optional: Vec<(u64, usize)> = holders
         .iter()
@@ -43,7 +44,7 @@ pub(super) fn compare(
         .collect();
     optional.sort_unstable();
     let is_demanding = query.terms.iter().any(|term| term.need == Need::Required);
-    let mut room = MAX_COMPARED as u64;
+    let mut room = most as u64;
     let mut chosen = Vec::new();
     for &(held, at) in optional.iter().filter(|(held, _)| *held > 0) {
         if !is_demanding && !chosen.is_empty() && held > room {
@@ -66,24 +67,29 @@ pub(super) fn compare(
         match_expression(&asked, Mode::Exact)
     };
     let rarest: Vec<usize> = optional.iter().map(|&(_, at)| at).take(2).collect();
-    let are_common = optional.first().is_some_and(|&(held, _)| held > MAX_COMPARED as u64);
+    let are_common = optional.first().is_some_and(|&(held, _)| held > most as u64);
     if are_common && rarest.len() == 2 && !is_demanding {
         // Everything asked for is common: what holds two of the words comes before the newest.
         if let Some(both) = with(&rarest, Need::Required) {
-            let compared = newest_matching(db, both, condition)?;
+            let compared = newest_matching(db, both, condition, most)?;
             if compared.best.len() >= ENOUGH_WITH_BOTH {
                 return Ok(Some(Compared { partial: true, ..compared }));
             }
         }
     }
     match with(&chosen, Need::Optional) {
-        Some(expression) => newest_matching(db, expression, condition).map(Some),
+        Some(expression) => newest_matching(db, expression, condition, most).map(Some),
         None => Ok(None),
     }
 }
 
 /// Compares the newest passages that match and fit, as many as are worth it.
-fn newest_matching(db: &Connection, expression: String, condition: &Condition) -> Result<Compared> {
+fn newest_matching(
+    db: &Connection,
+    expression: String,
+    condition: &Condition,
+    most: i64,
+) -> Result<Compared> {
     // Only what fits is weighed, and that only until there is enough of it.
     let fitting = match condition.is_open() {
         true => String::from("WHERE words MATCH ?"),
@@ -99,12 +105,12 @@ fn newest_matching(db: &Connection, expression: String, condition: &Condition) -
     ))?;
     let mut values = vec![Value::Text(expression)];
     values.extend(condition.values.iter().cloned());
-    values.push(Value::Integer(MAX_COMPARED + 1));
+    values.push(Value::Integer(most + 1));
     let rows = query
         .query_map(params_from_iter(values), |row| Ok((row.get(0)?, -row.get::<_, f64>(1)?)))?;
     let mut best = rows.collect::<rusqlite::Result<Vec<(i64, f64)>>>()?;
-    let partial = best.len() as i64 > MAX_COMPARED;
-    best.truncate(MAX_COMPARED as usize);
+    let partial = best.len() as i64 > most;
+    best.truncate(most as usize);
     best.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     Ok(Compared { best, partial })
 }

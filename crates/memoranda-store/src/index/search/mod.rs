@@ -21,7 +21,7 @@ use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 use super::digest::link_key;
 use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
-use compare::compare;
+use compare::{MAX_COMPARED, compare};
 use condition::FoundPassage;
 
 pub(super) use condition::Condition;
@@ -122,7 +122,7 @@ pub(crate) fn search(
         return hits(db, query, text, found, partial);
     }
     let known = terms::look_up(db, query)?;
-    if let Some(compared) = compare(db, &known.query, &known.holders, &condition)? {
+    if let Some(compared) = compare(db, &known.query, &known.holders, &condition, MAX_COMPARED)? {
         partial = compared.partial;
         let best = compared.best.into_iter().take(limit);
         found =
