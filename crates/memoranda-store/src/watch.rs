@@ -22,6 +22,10 @@ use crate::vault::Project;
 /// Events are gathered until this long nothing happens, but not longer than the second value.
 const QUIET: Duration = Duration::from_millis(80);
 const AT_MOST: Duration = Duration::from_millis(400);
+/// The system is asked for events this seldom while they come one after the other, and so often in
+/// between: a single write makes a dozen, and to wake for each would take time from the writer.
+const PAUSE: Duration = Duration::from_millis(20);
+const BURST: Duration = Duration::from_millis(2);
 /// More single files than this are looked at by a walk of their project.
 const MANY_PATHS: usize = 500;
 
@@ -113,9 +117,14 @@ fn run(
     let Some(inner) = weak.upgrade() else { return };
     own::remove(&ready_path(&inner)).ok();
     let sender = events.clone();
+    let mut rested: Option<Instant> = None;
     let made = notify::recommended_watcher(move |event| {
         if matters(&event) {
             sender.send(Message::Event(event)).ok();
+        }
+        if rested.is_none_or(|at| at.elapsed() > BURST) {
+            std::thread::sleep(PAUSE);
+            rested = Some(Instant::now());
         }
     });
     let Ok(mut watcher) = made else { return };
