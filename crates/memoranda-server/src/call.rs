@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use memoranda_dialects::{Call, Exchange, Said, Settings, ToolDef, ToolResult};
 use memoranda_engine::{Known, Memory, Who};
 use serde_json::Value;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, mpsc};
 
 use crate::mcp::Notes;
 
@@ -39,17 +39,48 @@ pub(crate) struct Job {
 #[derive(Debug)]
 pub(crate) struct Broken;
 
+/// The calls of one client, in the order in which they came. A model may ask for several things at
+/// once of which one needs another: what writes waits for all that came before it, and what reads
+/// for the writes.
+#[derive(Clone, Default)]
+pub(crate) struct Turns(Arc<RwLock<()>>);
+
+/// A call's turn, which lasts until it is dropped.
+pub(crate) enum Turn {
+    /// Nobody said what came before.
+    Free,
+    Reading(#[expect(dead_code, reason = "held")] OwnedRwLockReadGuard<()>),
+    Writing(#[expect(dead_code, reason = "held")] OwnedRwLockWriteGuard<()>),
+}
+
+impl Turns {
+    /// Waits until it is this tool's turn.
+    pub(crate) async fn take(&self, tool: &ToolDef) -> Turn {
+        let turns = Arc::clone(&self.0);
+        match tool.hints.read_only {
+            true => Turn::Reading(turns.read_owned().await),
+            false => Turn::Writing(turns.write_owned().await),
+        }
+    }
+}
+
 impl Job {
-    /// Makes the call. Dropping the future tells the tool that the answer is no longer wanted.
+    /// Makes the call. Dropping the future tells the tool that the answer is no longer wanted; its
+    /// turn ends when it has stopped.
     pub(crate) async fn run(
         self,
+        turn: Turn,
         progress: Option<mpsc::Sender<Progress>>,
         notes: Option<Notes>,
     ) -> Result<(ToolResult, Said), Broken> {
         let cancelled = CancelOnDrop(Arc::new(AtomicBool::new(false)));
         let flag = Arc::clone(&cancelled.0);
         let tool = self.tool;
-        let work = move || self.run_here(progress.as_ref(), &flag);
+        let work = move || {
+            let done = self.run_here(progress.as_ref(), &flag);
+            drop(turn);
+            done
+        };
         let task = tokio::task::spawn_blocking(move || match notes {
             Some(notes) => tracing::subscriber::with_default(notes, work),
             None => work(),

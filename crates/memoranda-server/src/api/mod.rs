@@ -20,7 +20,7 @@ use memoranda_engine::Who;
 use memoranda_engine::core::change::Channel;
 use serde_json::{Map, Value, json};
 
-use crate::call::{Job, client_name};
+use crate::call::{Job, Turn, client_name};
 use crate::guard::Refusal;
 use crate::mcp::McpService;
 use crate::offer::{Offer, Offered, asked_by};
@@ -121,7 +121,7 @@ async fn call(
     };
     let (memory, client) = (Arc::clone(&app.offer.memory), Exchange::default());
     let job = Job { memory, settings, tool, who, arguments, client };
-    let answered = job.run(None, None).await;
+    let answered = job.run(Turn::Free, None, None).await;
     // Nobody can be asked here: a tool that asks has said what it lacks in its answer.
     answered
         .map(|(result, _)| result)

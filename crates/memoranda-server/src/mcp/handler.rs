@@ -30,7 +30,7 @@ use super::ask::{Asked, ROUNDS, Resumed, ask, is_one_way};
 use super::logging::{Logging, Note, Notes};
 use super::subscriptions::Subscriptions;
 use super::{about, blocking, completion, prompts, resources, tools};
-use crate::call::{Job, Progress, client_name, first_look};
+use crate::call::{Job, Progress, Turns, client_name, first_look};
 use crate::offer::{Offer, Offered};
 
 /// How long clients may keep what changes only with the configuration: an hour.
@@ -42,11 +42,12 @@ const FIRST_ANSWERS: Duration = Duration::from_millis(150);
 type Context = RequestContext<RoleServer>;
 
 /// Answers the requests of the protocol. Holds nothing about its connection but what the client
-/// has subscribed to.
+/// has subscribed to, and whose turn it is.
 pub(crate) struct Handler {
     offer: Arc<Offer>,
     begun: Arc<AtomicBool>,
     pub(super) subscriptions: Arc<Subscriptions>,
+    turns: Turns,
     /// How much of what is noted the client wants to be told.
     wants: Mutex<Option<LoggingLevel>>,
 }
@@ -54,7 +55,7 @@ pub(crate) struct Handler {
 impl Handler {
     pub(crate) fn new(offer: Arc<Offer>) -> Self {
         let (subscriptions, wants) = (Arc::default(), Mutex::default());
-        Self { offer, begun: Arc::default(), subscriptions, wants }
+        Self { offer, begun: Arc::default(), subscriptions, turns: Turns::default(), wants }
     }
 
     /// One for another connection, with the same to offer.
@@ -132,7 +133,7 @@ impl Handler {
                 arguments: arguments.clone(),
                 client: resumed.exchange(),
             };
-            let (result, said) = follow(job, &context, self.wanted(&context)).await?;
+            let (result, said) = follow(job, &self.turns, &context, self.wanted(&context)).await?;
             if said.questions.is_empty() {
                 return Ok(tools::answer(result, said.attached).into());
             }
@@ -149,6 +150,7 @@ impl Handler {
 /// Makes a call, and tells the client how far it has come.
 async fn follow(
     job: Job,
+    turns: &Turns,
     context: &Context,
     wanted: Option<LoggingLevel>,
 ) -> Result<(ToolResult, Said), ErrorData> {
@@ -156,12 +158,24 @@ async fn follow(
     let notes = wanted.map(|level| Notes::new(level, note));
     let token = context.meta.get_progress_token();
     let (tell, mut told) = mpsc::channel::<Progress>(16);
-    let mut running = std::pin::pin!(job.run(token.is_some().then_some(tell), notes));
+    let begun = AtomicBool::new(false);
+    let mut running = std::pin::pin!(async {
+        let turn = turns.take(job.tool).await;
+        begun.store(true, Ordering::Relaxed);
+        job.run(turn, token.is_some().then_some(tell), notes).await
+    });
     loop {
         tokio::select! {
             biased;
             () = context.ct.cancelled() => {
-                return Err(ErrorData::internal_error("The call was cancelled.", None));
+                let how = match begun.load(Ordering::Relaxed) {
+                    false => "The call was cancelled before it began: nothing was done.",
+                    true => {
+                        "The call was cancelled while it was made: look at what is there before \
+                         you repeat it."
+                    }
+                };
+                return Err(ErrorData::internal_error(how, None));
             }
             Some(progress) = told.recv(), if token.is_some() => {
                 let Some(token) = token.clone() else { continue };

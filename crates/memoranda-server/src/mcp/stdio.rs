@@ -28,8 +28,10 @@ use crate::offer::Offer;
 /// The longest line that is read. The largest file that may be written fits in, escapes and all.
 const LONGEST_LINE: usize = 64 << 20;
 
-/// How long calls may still take to answer when the stream has ended.
-const LAST_ANSWERS: Duration = Duration::from_secs(1);
+/// When the stream has ended, calls may still be answered as long as the next answer is not longer
+/// in coming than this, but no longer than the second value.
+const NEXT_ANSWER: Duration = Duration::from_secs(1);
+const LAST_ANSWER: Duration = Duration::from_secs(20);
 
 /// Serves one client over a stream of lines until it ends. Must be called within a runtime.
 pub async fn serve_stream<R, W>(
@@ -47,15 +49,24 @@ where
     let read = Readable::new(read, LONGEST_LINE, tell);
     let lines = AsyncRwTransport::new_server(read, write).with_max_line_length(LONGEST_LINE);
     let subscriptions = Arc::clone(&handler.subscriptions);
-    let ended = Arc::new(Notify::new());
-    let opening = Opening { lines, unreadable, opened: false, ended: Arc::clone(&ended) };
+    let (ended, answered) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let opening = Opening {
+        lines,
+        unreadable,
+        opened: false,
+        ended: Arc::clone(&ended),
+        answered: Arc::clone(&answered),
+    };
     match handler.serve(opening).await {
         Ok(running) => {
             let stop = running.cancellation_token();
             let late = async {
                 ended.notified().await;
                 subscriptions.close();
-                tokio::time::sleep(LAST_ANSWERS).await;
+                let last = async {
+                    while tokio::time::timeout(NEXT_ANSWER, answered.notified()).await.is_ok() {}
+                };
+                tokio::time::timeout(LAST_ANSWER, last).await.ok();
                 stop.cancel();
                 std::future::pending::<()>().await;
             };
@@ -88,6 +99,8 @@ struct Opening<T> {
     opened: bool,
     /// Told when the stream has ended.
     ended: Arc<Notify>,
+    /// Told of every message that goes out.
+    answered: Arc<Notify>,
 }
 
 impl<T: Transport<RoleServer>> Transport<RoleServer> for Opening<T> {
@@ -97,6 +110,7 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Opening<T> {
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.answered.notify_one();
         self.lines.send(message)
     }
 

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use memoranda_dialects::{Selection, Settings};
 use memoranda_server::ServerConfig;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Client, ERAS, EXTRA, Era, Vault, config, noticed};
 
@@ -40,10 +40,10 @@ async fn a_cancelled_call_ends_and_is_not_answered() {
         let vault = Vault::new();
         let (mut client, _) = Client::open(&vault, with_fixtures(), era).await;
         let name = format!("cancelled in {era:?}");
-        let slow = json!({ "name": "slow", "arguments": { "steps": 3_000, "name": name } });
+        let slow = json!({ "name": "slow", "arguments": { "steps": 3_000, "name": name }, "_meta": { "progressToken": 1 } });
         let id = client.begin("tools/call", slow).await;
         // The call is under way when it is cancelled.
-        client.call("peek", json!({})).await;
+        assert_eq!(client.next().await.unwrap()["params"]["progressToken"], json!(1));
         client
             .tell("notifications/cancelled", json!({ "requestId": id, "reason": "enough" }))
             .await;
@@ -211,4 +211,56 @@ async fn no_line_is_left_without_an_answer() {
     }
     assert!(client.result("tools/list", json!({})).await["tools"].is_array());
     assert!(client.close().await.1.is_ok());
+}
+
+#[tokio::test]
+async fn what_comes_at_once_is_done_in_its_order() {
+    for era in ERAS {
+        let vault = Vault::new();
+        let (mut client, _) = Client::open(&vault, config(), era).await;
+        for round in 0..20 {
+            let path = |name: &str| format!("/memories/{round}/{name}.md");
+            let memory = |arguments: Value| json!({ "name": "memory", "arguments": arguments });
+            let create = |name: &str, text: &str| {
+                memory(json!({ "command": "create", "path": path(name), "file_text": text }))
+            };
+            let view = memory(json!({ "command": "view", "path": path("new") }));
+            let rename = memory(json!({
+                "command": "rename", "old_path": path("new"), "new_path": path("old")
+            }));
+            let mut begun = Vec::new();
+            for call in [create("new", "first"), rename, create("new", "second"), view] {
+                begun.push(client.begin("tools/call", call).await);
+            }
+            let mut answers = Vec::new();
+            for id in begun {
+                answers.push(client.answer(id).await["result"]["content"][0]["text"].to_string());
+            }
+            assert!(answers[3].contains("second"), "{era:?} {round}: {answers:?}");
+            let old = json!({ "command": "view", "path": path("old") });
+            let old = client.call("memory", old).await["content"][0]["text"].to_string();
+            assert!(old.contains("first"), "{era:?} {round}: {old} {answers:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn all_that_was_asked_before_the_end_is_answered() {
+    const CALLS: usize = 300;
+    let vault = Vault::new();
+    let (mut client, _) = Client::open(&vault, config(), ERAS[0]).await;
+    for n in 0..CALLS {
+        let create =
+            json!({ "command": "create", "path": format!("/memories/{n}.md"), "file_text": "x" });
+        client.begin("tools/call", json!({ "name": "memory", "arguments": create })).await;
+    }
+    let (answers, ended) = client.close().await;
+    assert!(ended.is_ok());
+    let done = answers.iter().filter(|answer| answer["result"]["isError"] == json!(false));
+    assert_eq!(
+        done.count(),
+        CALLS,
+        "{:?}",
+        answers.iter().find(|answer| answer["error"].is_object())
+    );
 }

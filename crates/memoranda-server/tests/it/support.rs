@@ -159,8 +159,11 @@ impl Client {
         (!line.is_empty()).then(|| serde_json::from_str(&line).unwrap())
     }
 
-    /// The answer to a request, whole.
+    /// The answer to a request, whole. It may have come before that of another.
     pub(crate) async fn answer(&mut self, id: u64) -> Value {
+        if let Some(at) = self.notifications.iter().position(|held| held["id"] == json!(id)) {
+            return self.notifications.remove(at);
+        }
         loop {
             let message = self.next().await.unwrap();
             if message["id"] == json!(id) {
