@@ -277,7 +277,10 @@ fn plan<'a>(
                 check_size(path, content)?;
                 note.blob = Some(body.add(content));
                 let digest = is_text(path, content).then(|| digest(path, content));
-                let mode = found.map_or(step.root.new_file_mode(), |found| found.mode);
+                let mode = match found {
+                    Some(found) => step.root.kept_mode(found.mode),
+                    None => step.root.new_file_mode(),
+                };
                 (Placing::Put { content, hash, mode }, digest, None, before, Some(hash))
             }
             Action::MoveFrom { from, content } => {
@@ -290,8 +293,8 @@ fn plan<'a>(
                     note.blob = Some(body.add(content));
                 }
                 let digest = is_text(path, content).then(|| digest(path, content));
-                let placing =
-                    Placing::Move { from, source: source.hash, content, hash, mode: source.mode };
+                let mode = step.root.kept_mode(source.mode);
+                let placing = Placing::Move { from, source: source.hash, content, hash, mode };
                 (placing, digest, Some(from.clone()), Some(source.hash), Some(hash))
             }
         };

@@ -25,6 +25,7 @@ mod notices;
 mod observe;
 mod reconcile;
 mod recover;
+mod remembered;
 mod session;
 mod spelling;
 mod sync;

@@ -122,6 +122,7 @@ impl Inner {
             report.skipped.push((project.name.clone(), place.clone(), reason));
         }
         self.reconcile(project, &root, Look { suspects, gone }, report, progress)?;
+        self.remember_unreached(&project.name)?;
         let identity = root.identity().doing(|| format!("look at project {}", project.name))?;
         self.with_session(|session| {
             if leftovers {

@@ -343,6 +343,14 @@ impl Root {
         }
     }
 
+    /// The mode of a file that is written anew: its own, or less where files are the owner's alone.
+    pub(crate) fn kept_mode(&self, mode: u32) -> u32 {
+        match self.rules.privacy {
+            Privacy::Shared => mode,
+            Privacy::Private => mode & 0o700,
+        }
+    }
+
     /// The handle of a folder, reached name by name without following a link.
     fn descend(&self, folder: &str) -> io::Result<Dir> {
         let mut dir = self.dir.try_clone()?;

@@ -191,20 +191,23 @@ pub(crate) struct Head {
     pub(crate) permalink: Option<String>,
     /// When the history first spoke of it, under any of the names that it has had.
     pub(crate) first_ms: i64,
+    /// When it last did.
+    pub(crate) last_ms: i64,
 }
 
 /// What the history last said of a file; `None` if it never did.
 pub(crate) fn head(db: &Connection, project: i64, path: &NotePath) -> Result<Option<Head>> {
     let found = db
         .prepare_cached(
-            "SELECT after, permalink, first_ms FROM changes WHERE project = ? AND path = ? \
-             ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1",
+            "SELECT after, permalink, first_ms, logical_ms FROM changes \
+             WHERE project = ? AND path = ? ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1",
         )?
         .query_row(params![project, path.as_str()], |row| {
             Ok(Head {
                 after: row.get::<_, Option<[u8; 32]>>(0)?.map(ContentHash),
                 permalink: row.get(1)?,
                 first_ms: row.get(2)?,
+                last_ms: row.get(3)?,
             })
         })
         .optional()?;

@@ -54,7 +54,8 @@ pub use search::{
 };
 pub use ties::Ties;
 pub(crate) use write::{
-    Batch, FileRow, Put, all_rows, forget_project, project_id, project_id_of, row, rows_at_or_below,
+    Batch, FileRow, Put, all_rows, forget_project, project_id, project_id_of, row,
+    rows_at_or_below, unreached,
 };
 
 /// How often a question is put again because the index turned out to be bad or forgotten.

@@ -534,6 +534,14 @@ pub(crate) fn all_rows(db: &Connection, project: i64) -> Result<HashMap<String, 
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// The files of a project that are known from the log alone.
+pub(crate) fn unreached(db: &Connection, name: &ProjectName) -> Result<Vec<NotePath>> {
+    let mut query = db.prepare_cached("SELECT path FROM files WHERE project = ? AND kind = 0")?;
+    let paths = query.query_map([project_id_of(db, name)?], |row| row.get::<_, String>(0))?;
+    let paths = paths.collect::<rusqlite::Result<Vec<_>>>()?;
+    Ok(paths.iter().filter_map(|path| NotePath::parse(path).ok()).collect())
+}
+
 /// What the index knows of a file, or of all files below a folder.
 pub(crate) fn rows_at_or_below(
     db: &Connection,

@@ -350,6 +350,17 @@ fn memories_are_the_owners_alone() {
     for file in ["a.md", "deep/er/b.md"] {
         assert_eq!(mode(&memories.join(file)), 0o600, "{file}");
     }
+    // What was made by hand is theirs alone as soon as it is written to.
+    std::fs::set_permissions(memories.join("a.md"), std::fs::Permissions::from_mode(0o644))
+        .unwrap();
+    let rewrite = change(vec![Operation {
+        project: ProjectName::parse("memories").unwrap(),
+        path: path("a.md"),
+        expect: Expect::Anything,
+        action: Action::Put(b"private too".to_vec()),
+    }]);
+    try_commit(&vault.open(), rewrite).unwrap();
+    assert_eq!(mode(&memories.join("a.md")), 0o600);
     assert_eq!(mode(&vault.home().join(".memoranda")), 0o700);
     assert_eq!(mode(&vault.segment()), 0o600);
     assert_eq!(mode(vault.index_files()[0].parent().unwrap()), 0o700);

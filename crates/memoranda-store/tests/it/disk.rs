@@ -295,6 +295,10 @@ pub(crate) fn meet_locked_folders(task: &Task) {
         assert_eq!(report.unreadable.len(), 1, "{place}: {report:?}");
         assert_eq!(found(&store, "kestrel"), ["main/folder/deep/note.md"], "{place}");
         assert_eq!(found(&store, "osprey"), ["main/file.md"], "{place}");
+        // An index that is made meanwhile knows as much.
+        store.reindex(&mut |_| {}).unwrap();
+        assert_eq!(found(&store, "kestrel"), ["main/folder/deep/note.md"], "{place}");
+        assert_eq!(found(&store, "osprey"), ["main/file.md"], "{place}");
         mode(place, 0o755);
         assert_eq!(sync(&store).unreadable, [], "{place}");
     }
