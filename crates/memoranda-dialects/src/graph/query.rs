@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use memoranda_core::fact::inverse_of;
+use memoranda_core::path::NotePath;
 use memoranda_engine::{FileSummary, NamedNote};
 use serde_json::{Value, json};
 
@@ -120,6 +121,13 @@ impl Found {
         match self {
             Self::Read(entity) => &entity.name,
             Self::Listed(file) => &file.title,
+        }
+    }
+
+    pub(super) fn path(&self) -> &NotePath {
+        match self {
+            Self::Read(entity) => &entity.path,
+            Self::Listed(file) => &file.path,
         }
     }
 
