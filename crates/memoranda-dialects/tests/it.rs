@@ -12,6 +12,8 @@
 #[path = "it/support.rs"]
 mod support;
 
+#[path = "it/graph_around.rs"]
+mod graph_around;
 #[path = "it/graph_model.rs"]
 mod graph_model;
 #[path = "it/graph_reference.rs"]

@@ -48,6 +48,17 @@ impl Folder<'_> {
         self.store.inner.ask(|db| nodes::count(db, &self.project, &self.folder))
     }
 
+    /// Whether there are more notes than so many, placeholders too.
+    pub fn has_more_than(&self, count: u64) -> Result<bool> {
+        self.store.inner.ask(|db| nodes::has_more_than(db, &self.project, &self.folder, count))
+    }
+
+    /// The notes whose type is a text, or whose titles hold words that begin like all of its
+    /// words: the newest, at most `limit` of either.
+    pub fn called(&self, text: &str, limit: usize) -> Result<Vec<i64>> {
+        self.store.inner.ask(|db| nodes::called(db, &self.project, &self.folder, text, limit))
+    }
+
     /// How many notes have each type, as their frontmatter writes it.
     pub fn types(&self) -> Result<Vec<(Option<String>, u64)>> {
         self.store.inner.ask(|db| nodes::types(db, &self.project, &self.folder))

@@ -1,6 +1,8 @@
 //! What a change is decided on.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 use memoranda_core::graph::LinkCandidate;
 use memoranda_core::id::{ContentHash, ProjectName};
@@ -8,8 +10,8 @@ use memoranda_core::path::NotePath;
 use rusqlite::Connection;
 
 use crate::Inner;
-use crate::error::Result;
-use crate::files::{self, Found};
+use crate::error::{Result, StoreError};
+use crate::files::{self, Found, Root};
 use crate::index::{
     self, FileSummary, FolderSum, ListFilter, ListOrder, NodeRow, ObservationRow, RelationRow,
 };
@@ -19,6 +21,8 @@ pub struct View<'a> {
     inner: &'a Inner,
     db: &'a Connection,
     seen: RefCell<Vec<Seen>>,
+    /// The folders of the projects that were read from; none for a project that does not exist.
+    roots: RefCell<HashMap<ProjectName, Option<Rc<Root>>>>,
 }
 
 /// What was read: a decision holds only as long as that is there.
@@ -26,7 +30,7 @@ pub(crate) type Seen = (ProjectName, NotePath, Option<ContentHash>);
 
 impl<'a> View<'a> {
     pub(crate) fn new(inner: &'a Inner, db: &'a Connection) -> Self {
-        Self { inner, db, seen: RefCell::default() }
+        Self { inner, db, seen: RefCell::default(), roots: RefCell::default() }
     }
 
     pub(crate) fn into_seen(self) -> Vec<Seen> {
@@ -35,10 +39,24 @@ impl<'a> View<'a> {
 
     /// Reads a file; `None` if there is none.
     pub fn read(&self, project: &ProjectName, path: &NotePath) -> Result<Option<Found>> {
-        let found = self.inner.read(project, path)?;
+        files::check_owner(path)?;
+        let found = self.root(project)?.map(|root| root.read(path)).transpose()?.flatten();
         let hash = found.as_ref().map(|found| found.hash);
         self.seen.borrow_mut().push((project.clone(), path.clone(), hash));
         Ok(found)
+    }
+
+    fn root(&self, project: &ProjectName) -> Result<Option<Rc<Root>>> {
+        if let Some(root) = self.roots.borrow().get(project) {
+            return Ok(root.clone());
+        }
+        let root = match self.inner.vault.project(project.as_str()) {
+            Ok(project) => Some(Rc::new(project.root()?)),
+            Err(StoreError::NoProject { .. }) => None,
+            Err(e) => return Err(e),
+        };
+        self.roots.borrow_mut().insert(project.clone(), root.clone());
+        Ok(root)
     }
 
     /// All files at or below a place, hidden and ignored ones too, and the folders they lie in.

@@ -59,9 +59,9 @@ pub fn normal_type(given: &str) -> NormalType {
             pascal_case(&name)
         ));
     }
+    let alike = COMMON_TYPES.iter().copied().filter(|t| t.len().abs_diff(name.len()) <= 2);
     if !COMMON_TYPES.contains(&name.as_str())
-        && let Some(near) = near_names(&name, COMMON_TYPES.iter().copied(), 1).pop()
-        && near.len().abs_diff(name.len()) <= 2
+        && let Some(near) = near_names(&name, alike, 1).pop()
     {
         warnings.push(format!("entityType '{name}' is close to the common type '{near}'"));
     }

@@ -25,7 +25,11 @@ fn likeness(a: &str, b: &str) -> f64 {
     if a.chars().count() > 3 && b.chars().count() > 3 && (a.contains(b) || b.contains(a)) {
         return 0.95;
     }
-    strsim::jaro_winkler(a, b).min(strsim::normalized_damerau_levenshtein(a, b) + 0.16)
+    let likeness = strsim::jaro_winkler(a, b);
+    if likeness < NEAR {
+        return likeness;
+    }
+    likeness.min(strsim::normalized_damerau_levenshtein(a, b) + 0.16)
 }
 
 #[cfg(test)]

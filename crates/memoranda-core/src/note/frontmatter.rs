@@ -148,6 +148,11 @@ impl MetaValue {
     }
 }
 
+/// A type as notes are looked up by it: its words in snake case.
+pub fn type_key(text: &str) -> String {
+    split_words(text).join("_")
+}
+
 impl Note {
     /// The title that the frontmatter gives, a list joined by `, `; `None` when it gives none.
     pub fn title(&self) -> Option<String> {
@@ -156,7 +161,7 @@ impl Note {
 
     /// The kind of note in snake case; `note` when the frontmatter gives none.
     pub fn note_type(&self) -> String {
-        let words = self.frontmatter.text("type").map(|text| split_words(&text).join("_"));
+        let words = self.frontmatter.text("type").map(|text| type_key(&text));
         words.filter(|words| !words.is_empty()).unwrap_or_else(|| "note".to_owned())
     }
 

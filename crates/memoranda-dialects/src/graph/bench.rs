@@ -1,10 +1,10 @@
 //! Changing entities under the lock: notes are opened, edited and laid back in one commit.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 use memoranda_core::id::ObservationId;
-use memoranda_core::note::edit::{Edit, EditError, FactRef, apply};
+use memoranda_core::note::edit::{Edit, EditError, FactRef, apply, head};
 use memoranda_core::note::permalink::{file_name_of_title, permalink_of};
 use memoranda_core::note::{
     self, Fact as Comment, MetaValue, NewRelation, render_observation, render_relation, stated,
@@ -22,6 +22,8 @@ pub(crate) struct Bench<'a, 'd> {
     thread: &'a Thread,
     pub(crate) now: Timestamp,
     sheets: BTreeMap<String, Sheet>,
+    /// Where the notes of entities that are not there would lie, by name.
+    vacant: HashMap<String, NotePath>,
     /// Where new notes will lie, as systems that know no case see it.
     taken: HashSet<String>,
     is_known: bool,
@@ -85,7 +87,8 @@ const MOST_TWINS: usize = 10_000;
 impl<'a, 'd> Bench<'a, 'd> {
     pub(crate) fn new(desk: &'a Desk<'d>, thread: &'a Thread) -> Self {
         let now = clock::now();
-        Self { desk, thread, now, sheets: BTreeMap::new(), taken: HashSet::new(), is_known: false }
+        let (sheets, vacant, taken) = Default::default();
+        Self { desk, thread, now, sheets, vacant, taken, is_known: false }
     }
 
     /// Opens the note of an entity; `false` if there is none.
@@ -110,11 +113,22 @@ impl<'a, 'd> Bench<'a, 'd> {
         self.open_unknown(name)
     }
 
+    /// Whether there is an entity of a name. Its note is read only if the index does not know it.
+    pub(crate) fn has(&mut self, name: &str) -> Result<bool> {
+        if let Some(sheet) = self.sheets.get(name) {
+            return Ok(!sheet.is_removed);
+        }
+        let found = self.desk.titled(&self.thread.project, &self.thread.folder, name)?;
+        self.is_known |= !found.is_empty();
+        Ok(!found.is_empty() || self.open_unknown(name)?)
+    }
+
     /// Opens a note that the index does not know yet, where the note of an entity would be made.
     fn open_unknown(&mut self, name: &str) -> Result<bool> {
         for number in 1..MOST_TWINS {
             let path = self.path(name, number)?;
             let Some((text, _)) = self.desk.text(&self.thread.place(path.clone()))? else {
+                self.vacant.insert(name.to_owned(), path);
                 return Ok(false);
             };
             if Entity::read(&path, &text).name == name {
@@ -179,7 +193,6 @@ impl<'a, 'd> Bench<'a, 'd> {
     pub(crate) fn create(&mut self, new: &NewEntity<'_>) -> Result<Vec<ObservationId>> {
         self.know_thread()?;
         let path = self.free_path(new.name)?;
-        self.taken.insert(path.key());
         let (text, ids) = self.new_text(new)?;
         let file = None;
         let sheet = Sheet { path, text, before: None, file, is_removed: false };
@@ -196,11 +209,9 @@ impl<'a, 'd> Bench<'a, 'd> {
         if new.kind == Kind::Placeholder {
             keys.push(("placeholder", "true".to_owned()));
         }
-        let mut text = String::new();
-        for (key, value) in keys {
-            text = with_key(&text, key, &value).map_err(failed)?;
-        }
-        let head = text.clone();
+        let keys: Vec<_> =
+            keys.into_iter().map(|(key, text)| (key, value_of(key, &text))).collect();
+        let mut text = head(&keys);
         let mut ids = Vec::with_capacity(new.facts.len());
         let mut facts = Vec::with_capacity(new.facts.len());
         for fact in new.facts {
@@ -226,11 +237,16 @@ impl<'a, 'd> Bench<'a, 'd> {
                 relation.relation_type == wanted.relation_type && relation.name() == wanted.target
             })
         });
-        if wanted && read.observations.len() == facts.len() {
+        let named = read.title().as_deref() == Some(new.name);
+        if named && wanted && read.observations.len() == facts.len() {
             return Ok((text, ids));
         }
         // A text that reads as something else in company is added with more care.
-        text = head;
+        text = String::new();
+        for (key, value) in keys {
+            let edit = Edit::SetKey { key: key.to_owned(), value };
+            text = apply(&text, &edit).map_err(failed)?;
+        }
         for observation in facts {
             let edit = Edit::AddObservation { section: None, observation };
             text = apply(&text, &edit).map_err(failed)?;
@@ -439,14 +455,22 @@ impl<'a, 'd> Bench<'a, 'd> {
     }
 
     /// A name for a new file that no file has, also on systems that know no case.
-    fn free_path(&self, name: &str) -> Result<NotePath> {
+    fn free_path(&mut self, name: &str) -> Result<NotePath> {
+        let mut vacant = self.vacant.remove(name);
         for number in 1..MOST_TWINS {
-            let path = self.path(name, number)?;
-            let place = self.thread.place(path.clone());
-            let is_taken = self.taken.contains(&path.key());
-            if !is_taken && self.desk.twins(&place)?.is_empty() && self.desk.text(&place)?.is_none()
+            // Where the note was looked for, no file is.
+            let (path, is_vacant) = match vacant.take() {
+                Some(path) => (path, true),
+                None => (self.path(name, number)?, false),
+            };
+            let key = path.key();
+            let place = self.thread.place(path);
+            if !self.taken.contains(&key)
+                && self.desk.twins(&place)?.is_empty()
+                && (is_vacant || self.desk.text(&place)?.is_none())
             {
-                return Ok(path);
+                self.taken.insert(key);
+                return Ok(place.path);
             }
         }
         Err(GraphError::Refused(format!("too many entities are called nearly '{name}'")))
@@ -466,13 +490,17 @@ impl<'a, 'd> Bench<'a, 'd> {
     }
 }
 
-/// A note with a key. Numbers and flags stand bare, as people write them.
+/// A note with a key.
 fn with_key(text: &str, key: &str, value: &str) -> Result<String, EditError> {
-    let edit = Edit::SetKey { key: key.to_owned(), value: MetaValue::Text(value.to_owned()) };
-    let text = apply(text, &edit)?;
-    let is_bare = matches!(key, "importance" | "confidence" | "placeholder");
-    let quoted = format!("\n{key}: \"{value}\"");
-    Ok(if is_bare { text.replacen(&quoted, &format!("\n{key}: {value}"), 1) } else { text })
+    apply(text, &Edit::SetKey { key: key.to_owned(), value: value_of(key, value) })
+}
+
+/// What a key says. Numbers and flags stand bare, as people write them.
+fn value_of(key: &str, value: &str) -> MetaValue {
+    match key {
+        "importance" | "confidence" | "placeholder" => MetaValue::Plain(value.to_owned()),
+        _ => MetaValue::Text(value.to_owned()),
+    }
 }
 
 /// A number as it is written into a note.

@@ -135,6 +135,11 @@ pub(super) fn unknown(call: &Call<'_>, thread: &Thread, name: &str) -> Result<Gr
         [] => "list_entities and search_nodes show what there is.".to_owned(),
         near => format!("Did you mean '{}'?", near.join("' or '")),
     };
+    let hint = match thread.shape {
+        // Whoever saved with a thread is likely to have forgotten it here.
+        Shape::Reference => format!("No threadId was given. {hint}"),
+        Shape::Thread => hint,
+    };
     let thread = &thread.id;
     Ok(GraphError::Refused(format!(
         "Entity with name {name} not found in thread '{thread}'. {hint}"

@@ -26,6 +26,7 @@ mod wanted;
 
 use memoranda_engine::{Memory, Result};
 
+use crate::args::Args;
 use crate::prompts::PromptDef;
 use crate::resource::ResourceDef;
 use crate::settings::Settings;
@@ -83,14 +84,8 @@ fn knowledge_graph(memory: &Memory, settings: &Settings, _: &[&str]) -> Result<O
 
 /// The entities around some, at most `depth` relations away, with the relations among them; in the
 /// thread `default` if none is named. This is what `get_context` answers for `entityNames`.
-#[allow(dead_code, reason = "called by the tool that other sets share")]
-pub(crate) fn neighbourhood(
-    call: &Call<'_>,
-    names: &[String],
-    thread: Option<&str>,
-    depth: usize,
-) -> ToolResult {
-    told(query::neighbourhood(call, names, thread, depth))
+pub(crate) fn neighbourhood(call: &Call<'_>, args: &Args) -> ToolResult {
+    told(query::neighbourhood(call, args))
 }
 
 /// A handler's result as a tool's.

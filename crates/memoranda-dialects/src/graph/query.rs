@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use memoranda_core::fact::inverse_of;
+use memoranda_core::path::NotePath;
 use memoranda_engine::{FileSummary, NamedNote};
 use serde_json::{Value, json};
 
@@ -120,6 +121,13 @@ impl Found {
         match self {
             Self::Read(entity) => &entity.name,
             Self::Listed(file) => &file.title,
+        }
+    }
+
+    pub(super) fn path(&self) -> &NotePath {
+        match self {
+            Self::Read(entity) => &entity.path,
+            Self::Listed(file) => &file.path,
         }
     }
 
@@ -307,34 +315,36 @@ pub(super) fn find_path(call: &Call<'_>, arguments: Value) -> Result<ToolResult>
     Ok(answer(&thread_shape, structured))
 }
 
-/// The entities around some, with the relations among all of them: what `get_context` gives for
-/// `entityNames`.
-pub(super) fn neighbourhood(
-    call: &Call<'_>,
-    names: &[String],
-    thread: Option<&str>,
-    depth: usize,
-) -> Result<ToolResult> {
-    let mut arguments = json!({});
-    if let Some(thread) = thread {
-        arguments["threadId"] = json!(thread);
-    }
-    let mut args = Args::new("get_context", arguments)?;
-    let mut wish = Wish::read(&mut args, call)?;
-    wish.thread.shape = Shape::Thread;
+/// The entities around some, the nearest first, with the relations among all of them: what
+/// `get_context` gives for `entityNames`.
+pub(super) fn neighbourhood(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+    let names = args.texts("entityNames")?.unwrap_or_default();
+    let depth = args.number("depth", 1, 5)?.unwrap_or(1) as usize;
+    let budget = args.number("budget_tokens", 1, 1_000_000)?.map(|tokens| tokens as usize);
+    let own = ["threadId", "offset"].into_iter();
+    let own = own.filter_map(|name| Some((name.to_owned(), args.value(name)?.clone())));
+    let mut wish = Wish::read(&mut Args::new("get_context", own.collect())?, call)?;
+    wish.tokens = budget.unwrap_or(usize::MAX).min(wish.tokens);
     let folder = wish.thread.within(call.memory);
     let mut start = Vec::with_capacity(names.len());
-    for name in names {
+    for name in &names {
         needed(call, &wish.thread, name.trim())?;
-        start.extend(folder.titled(name.trim())?.first().map(|found| found.id));
+        let id = folder.titled(name.trim())?.first().map(|found| found.id);
+        start.extend(id.filter(|id| !start.contains(id)));
     }
+    wish.thread.shape = Shape::Thread;
     let near = folder.around(&start, depth, MOST_FOUND)?;
-    let ids = start.iter().copied().chain(near.found.iter().map(|neighbour| neighbour.id));
-    let mut entities = Vec::new();
-    for id in ids {
-        let Some(file) = call.memory.store().file_by_id(id)? else { continue };
-        let found = entity(call, &file)?.filter(|entity| !entity.is_placeholder);
-        entities.extend(found.map(|entity| Found::Read(Box::new(entity))));
+    let ids = start.into_iter().chain(near.found.iter().map(|neighbour| neighbour.id));
+    let files = call.memory.store().files_by_id(&ids.collect::<Vec<_>>())?;
+    let files = files.into_iter().filter(|file| !is_placeholder(&file.metadata));
+    let entities: Vec<Found> = files.map(|file| Found::Listed(Box::new(file))).collect();
+    let mut result = told(call, &wish, &entities, None)?;
+    if near.truncated {
+        result.structured["partial"] = json!(format!(
+            "Only the {MOST_FOUND} nearest entities are told of; a smaller depth, or one of them \
+             in entityNames, shows others."
+        ));
+        result = answer(&wish.thread, result.structured);
     }
-    told(call, &wish, &entities, None)
+    Ok(result)
 }

@@ -1,7 +1,7 @@
 //! Entities as `save_memory` takes them: read whatever the caller sent, and every problem told at
 //! once, each with what would be right.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use memoranda_core::fact::{COMMON_TYPES, FactLimits, near_names, normal_type, quality_score};
 use serde_json::{Value, json};
@@ -85,9 +85,18 @@ impl Request {
             }
         }
         let mut unknown = Vec::new();
+        let mut asked = HashMap::new();
         for (index, entity) in request.entities.iter().enumerate() {
             for relation in entity.relations.iter().filter(|relation| !relation.target.is_empty()) {
-                if !seen.contains(&relation.target) && !exists(&relation.target)? {
+                let target = relation.target.as_str();
+                if seen.contains(target) {
+                    continue;
+                }
+                let is_there = match asked.get(target) {
+                    Some(is_there) => *is_there,
+                    None => *asked.entry(target).or_insert(exists(target)?),
+                };
+                if !is_there {
                     unknown.push((index, entity.name.clone(), relation.clone()));
                 }
             }

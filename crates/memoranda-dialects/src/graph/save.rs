@@ -1,5 +1,7 @@
 //! `save_memory` and `validate_memory`: everything is right, or nothing is saved.
 
+use std::collections::HashSet;
+
 use memoranda_core::note::NewRelation;
 use memoranda_core::path::NotePath;
 use memoranda_core::screen;
@@ -134,10 +136,10 @@ pub(super) fn names(call: &Call<'_>, thread: &Thread) -> Result<Vec<String>> {
 fn lay(bench: &mut Bench<'_, '_>, request: &Request) -> Result<Saved> {
     let mut saved = Saved::default();
     // Targets are looked for once more: another process may have removed one.
+    let mut there: HashSet<&str> = request.entities.iter().map(|e| e.name.as_str()).collect();
     for entity in &request.entities {
         for relation in &entity.relations {
-            let here = request.entities.iter().any(|other| other.name == relation.target);
-            if !here && !bench.open(&relation.target)? {
+            if there.insert(&relation.target) && !bench.has(&relation.target)? {
                 return Err(GraphError::Refused(format!(
                     "Target entity '{}' of '{}' was removed just now. Nothing was saved; send the \
                      request again without it or with its description.",

@@ -6,22 +6,25 @@ use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
 use memoranda_core::rank::RankOptions;
 use memoranda_core::words::{fold, words};
-use memoranda_engine::{
-    Browse, EngineError, FileSummary, ListOrder, Past, SearchFilter, SearchRequest,
-};
+use memoranda_engine::{EngineError, Folder, Past, SearchFilter, SearchRequest};
 use serde_json::{Value, json};
 
-use super::entity::{Entity, Superseded, type_of};
+use super::entity::{Entity, Superseded, is_placeholder};
 use super::error::Result;
 use super::load::{Wish, answer, entity, is_own};
 use super::past::Then;
 use super::query::{Found, everything, told};
-use super::thread::Thread;
 use crate::args::Args;
 use crate::tool::{Call, ToolResult};
 
-/// In large threads so many entities are found by the words of their names.
-const MOST_NAMED: usize = 50;
+/// In large threads so many entities are found by their type, and by the words of their names.
+const MOST_CALLED: usize = 50;
+/// So many are found by the words of their facts: more than an answer has room for.
+const MOST_BY_WORDS: usize = 50;
+/// So many are found by pieces of words.
+const MOST_BY_PIECES: usize = 1000;
+/// What is said when a limit was met.
+const MORE: &str = "More than these may fit; further words in the query find them.";
 
 pub(super) fn search_nodes(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = Args::new("search_nodes", arguments)?;
@@ -33,11 +36,9 @@ pub(super) fn search_nodes(call: &Call<'_>, arguments: Value) -> Result<ToolResu
         return everything(call, &wish, 0.0);
     }
     let then = wish.as_of.map(|time| Then::new(call, &wish.thread, time)).transpose()?;
-    let (files, left) = by_text(call, &wish, &text)?;
-    let is_same = |file: &FileSummary| then.as_ref().is_none_or(|t| !t.is_changed(&file.path));
-    let files = files.into_iter().filter(is_same);
-    let mut found: Vec<Found> = files.map(|file| Found::Listed(Box::new(file))).collect();
+    let (mut found, left) = by_text(call, &wish, &text)?;
     if let Some(then) = &then {
+        found.retain(|one| !then.is_changed(one.path()));
         let was = then.changed();
         let said = was.filter(|e| !e.is_placeholder && says(e, &text, wish.superseded));
         found.extend(said.map(|entity| Found::Read(Box::new(entity.clone()))));
@@ -51,23 +52,28 @@ pub(super) fn search_nodes(call: &Call<'_>, arguments: Value) -> Result<ToolResu
     Ok(answer(&wish.thread, result.structured))
 }
 
-/// The notes that say a text now, and what may have been left out.
-fn by_text(call: &Call<'_>, wish: &Wish, text: &str) -> Result<(Vec<FileSummary>, Vec<String>)> {
+/// The entities that say a text now, and what may have been left out.
+fn by_text(call: &Call<'_>, wish: &Wish, text: &str) -> Result<(Vec<Found>, Vec<String>)> {
     let folder = wish.thread.within(call.memory);
-    let is_small = folder.count()? <= call.settings.graph.pieces_up_to;
-    let files = match is_small {
-        true => folder.holding(text, usize::MAX)?,
-        false => titled(call, &wish.thread, text)?,
-    };
-    let mut files = call.memory.store().files_by_id(&files)?;
-    rank(&mut files, text, |file| (&file.title, type_of(file)));
-    let is_all = by_words(call, wish, text, &mut files)?;
-    if files.is_empty() && !is_small {
-        // It takes its time, but what is there is found.
-        files = call.memory.store().files_by_id(&folder.holding(text, usize::MAX)?)?;
-        return Ok((files, Vec::new()));
-    }
+    let is_small = !folder.has_more_than(call.settings.graph.pieces_up_to)?;
+    let mut found = listed(
+        call,
+        &match is_small {
+            true => folder.holding(text, usize::MAX)?,
+            false => called(&folder, text)?,
+        },
+    )?;
+    rank(&mut found, text, |one| (one.name(), one.entity_type()));
+    let is_all = by_words(call, wish, text, &mut found)?;
     let mut left = Vec::new();
+    if found.is_empty() && !is_small {
+        // It takes its time, but what is there is found.
+        found = listed(call, &folder.holding(text, MOST_BY_PIECES)?)?;
+        if found.len() >= MOST_BY_PIECES {
+            left.push(MORE.to_owned());
+        }
+        return Ok((found, left));
+    }
     if !is_small {
         left.push(format!(
             "The thread has more than {} entities, so words and beginnings of words were looked \
@@ -75,20 +81,22 @@ fn by_text(call: &Call<'_>, wish: &Wish, text: &str) -> Result<(Vec<FileSummary>
             call.settings.graph.pieces_up_to
         ));
     }
-    if !is_all || (!is_small && files.len() >= MOST_NAMED) {
-        left.push("More than these may fit; further words in the query find them.".to_owned());
+    if !is_all || (!is_small && found.len() >= MOST_CALLED) {
+        left.push(MORE.to_owned());
     }
-    Ok((files, left))
+    Ok((found, left))
+}
+
+/// Entities by the numbers of their notes.
+fn listed(call: &Call<'_>, files: &[i64]) -> Result<Vec<Found>> {
+    let files = call.memory.store().files_by_id(files)?.into_iter();
+    let described = files.filter(|file| !is_placeholder(&file.metadata));
+    Ok(described.map(|file| Found::Listed(Box::new(file))).collect())
 }
 
 /// Adds the notes that the words of a text find; `false` if there may be more of them.
-fn by_words(
-    call: &Call<'_>,
-    wish: &Wish,
-    text: &str,
-    files: &mut Vec<FileSummary>,
-) -> Result<bool> {
-    let mut seen: HashSet<NotePath> = files.iter().map(|file| file.path.clone()).collect();
+fn by_words(call: &Call<'_>, wish: &Wish, text: &str, found: &mut Vec<Found>) -> Result<bool> {
+    let mut seen: HashSet<NotePath> = found.iter().map(|one| one.path().clone()).collect();
     let request = SearchRequest {
         text: text.to_owned(),
         filter: SearchFilter {
@@ -100,7 +108,7 @@ fn by_words(
             },
             ..SearchFilter::default()
         },
-        limit: 100,
+        limit: MOST_BY_WORDS,
         offset: 0,
         snippet_chars: 1,
         // What only means something like it is no match for a name.
@@ -126,31 +134,20 @@ fn by_words(
         };
         // The word may stand in a fact that no longer holds, or in the note's workings.
         if says(&entity, text, wish.superseded) {
-            files.push(file);
+            found.push(Found::Read(Box::new(entity)));
             is_all = !page.has_more && !page.partial;
         }
     }
     Ok(is_all)
 }
 
-/// The notes of a thread whose name is a text, or holds words that begin like its words.
-fn titled(call: &Call<'_>, thread: &Thread, text: &str) -> Result<Vec<i64>> {
-    let exact = thread.within(call.memory).titled(text)?;
+/// The notes of a thread whose name or type is a text, or whose names hold words that begin like
+/// its words.
+fn called(folder: &Folder<'_>, text: &str) -> Result<Vec<i64>> {
+    let exact = folder.titled(text)?;
     let mut files: Vec<i64> = exact.into_iter().map(|found| found.id).collect();
-    let named = call.memory.store().browse(&Browse {
-        filter: SearchFilter {
-            projects: vec![thread.project.clone()],
-            folder: NotePath::parse(&thread.folder).ok(),
-            ..SearchFilter::default()
-        },
-        title: vec![text.to_owned()],
-        address: None,
-        order: ListOrder::Newest,
-        limit: MOST_NAMED,
-        offset: 0,
-    })?;
-    let named = named.into_iter().filter(|file| is_own(thread, &file.path)).map(|file| file.id);
-    let further: Vec<i64> = named.filter(|id| !files.contains(id)).collect();
+    let further = folder.called(text, MOST_CALLED)?.into_iter();
+    let further: Vec<i64> = further.filter(|id| !files.contains(id)).collect();
     files.extend(further);
     Ok(files)
 }

@@ -372,11 +372,11 @@ pub(super) fn history(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = Args::new("get_observation_history", arguments)?;
     let thread = Thread::optional(&mut args, call.settings)?;
     args.only(&["threadId", "entityName", "observationId"])?;
-    let thread = Thread { shape: Shape::Thread, ..thread };
     let name = args.text("entityName")?.trim().to_owned();
     let id = observation_id(&args, "observationId")?
         .ok_or_else(|| args.missing("observationId", "the observation's id"))?;
     let entity = needed(call, &thread, &name)?;
+    let thread = Thread { shape: Shape::Thread, ..thread };
     let place = thread.place(entity.path.clone());
     let mut revisions = call.memory.revisions(&place, MOST_REVISIONS)?;
     revisions.reverse();

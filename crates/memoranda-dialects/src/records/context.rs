@@ -22,8 +22,9 @@ pub(super) const MEMORIES: [RecordKind; 4] =
 
 /// `get_context`.
 pub(super) fn get_context(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+    // The one place where the graph comes in.
     if args.value("entityNames").is_some() {
-        return neighbourhood(call, args);
+        return Ok(crate::graph::neighbourhood(call, args));
     }
     let limit = args.number("limit", 0, 50)?.unwrap_or(5) as usize;
     let budget = args.number("budget_tokens", 1, 1_000_000)?;
@@ -91,14 +92,6 @@ pub(super) fn get_context(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
         "left_out": cut + rules.left_out,
     });
     Ok(ToolResult::ok(text, structured))
-}
-
-/// The neighbourhood of entities in the graph: the one place where the graph comes in.
-fn neighbourhood(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
-    let names = args.texts("entityNames")?.unwrap_or_default();
-    let thread = args.optional_text("threadId")?;
-    let depth = args.number("depth", 1, 5)?.unwrap_or(1) as usize;
-    Ok(crate::graph::neighbourhood(call, &names, thread.as_deref(), depth))
 }
 
 /// What matches a query; nothing for a query that holds no word.

@@ -60,6 +60,7 @@ pub(super) fn get_context() -> Value {
             ("entityNames", texts("Graph entities: their neighbourhood instead")),
             ("threadId", text("Thread of the entities")),
             ("depth", number("Hops around the entities (default 1)", 1, 5)),
+            ("offset", number("Entities to pass over, as a cut answer says", 0, 10_000_000)),
         ],
         &[],
     )

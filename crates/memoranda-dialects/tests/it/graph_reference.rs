@@ -166,6 +166,11 @@ fn a_large_thread_is_searched_by_words_and_says_so() {
     let entities =
         [entity("Postgres", "A database"), entity("Postman", "Sends"), entity("Outpost", "Is far")];
     vault.done("create_entities", json!({ "entities": entities }));
+    let service = json!({ "name": "Queue", "entityType": "WebService", "observations": ["Waits"] });
+    vault.done("create_entities", json!({ "entities": [service] }));
+    // What was only named is no entity yet, however it is called.
+    let relation = json!({ "from": "Postbox", "to": "Postman", "relationType": "feeds" });
+    vault.done("create_relations", json!({ "relations": [relation] }));
     let check = |query: &str, expected: &[&str], partial: bool| {
         let found = vault.done("search_nodes", json!({ "query": query }));
         let names: Vec<_> =
@@ -177,7 +182,9 @@ fn a_large_thread_is_searched_by_words_and_says_so() {
     check("post", &["Postgres", "Postman"], true);
     check("database", &["Postgres"], true);
     // Where no word begins so, pieces of words are looked for all the same.
-    check("utpos", &["Outpost"], true);
+    check("utpos", &["Outpost"], false);
     check("atabas", &["Postgres"], false);
+    check("WebService", &["Queue"], true);
+    check("web service", &["Queue"], true);
     check("nothing at all", &[], false);
 }

@@ -176,3 +176,15 @@ fn the_graph_is_read_as_of_then() {
     let never = vault.done("read_graph", json!({ "threadId": THREAD, "as_of": "2020-01-01" }));
     assert_eq!(never["entities"], json!([]));
 }
+
+#[test]
+fn who_forgets_the_thread_is_told() {
+    let vault = saved();
+    let id = scripts(&vault, json!({}))[0]["id"].clone();
+    let asked = json!({ "entityName": "Python Scripts", "observationId": id });
+    let around = json!({ "entityNames": ["Python Scripts"] });
+    for (tool, asked) in [("get_observation_history", asked), ("get_context", around)] {
+        let (text, _) = vault.refused(tool, asked);
+        assert!(text.contains("No threadId was given"), "{tool}: {text}");
+    }
+}

@@ -77,7 +77,7 @@ pub(crate) fn browse(db: &Connection, browse: &Browse) -> Result<Vec<FileSummary
 }
 
 /// The words of a title, each of which may be a beginning, as the word index is asked for them.
-fn title_expression(title: &[String]) -> Option<String> {
+pub(super) fn title_expression(title: &[String]) -> Option<String> {
     let mut parts = Vec::new();
     for part in title {
         let folded = index_text(part);

@@ -6,17 +6,22 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use memoranda_core::graph::{Edge, LinkCandidate, Route, shortest_path};
 use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::note::type_key;
 use memoranda_core::path::NotePath;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
+use super::browse::title_expression;
 use super::digest::exact_key;
 use super::listing::{COLUMNS, FileSummary, summary};
+use super::write::PASSAGES_PER_FILE;
 use super::{links, project_id_of};
 use crate::error::{Result, StoreError};
 
 /// So many notes are asked about in one question.
 const AT_ONCE: usize = 500;
+/// So many passages that hold the words of a title are looked at.
+const MOST_HELD: usize = 2000;
 
 /// What sums need of a note.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,6 +75,42 @@ pub(crate) fn titled(
     Ok(found)
 }
 
+/// The notes of a folder whose type is a text, or whose titles hold words that begin like all of
+/// its words: the newest, at most `limit` of either.
+pub(crate) fn called(
+    db: &Connection,
+    project: &ProjectName,
+    folder: &str,
+    text: &str,
+    limit: usize,
+) -> Result<Vec<i64>> {
+    let project = project_id_of(db, project)?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut by_type = db.prepare_cached(
+        "SELECT id FROM files INDEXED BY files_of_type WHERE project = ?1 AND note_type = ?2 \
+         AND folder = ?3 || '/' AND kind = 1 ORDER BY updated_ms DESC LIMIT ?4",
+    )?;
+    let kind = type_key(text);
+    let rows = by_type.query_map(params![project, kind, folder, limit], |row| row.get(0))?;
+    let mut found = rows.collect::<rusqlite::Result<Vec<i64>>>()?;
+    let Some(expression) = title_expression(&[text.to_owned()]) else { return Ok(found) };
+    // A word may stand in every title there is.
+    let mut by_title = db.prepare_cached(&format!(
+        "SELECT DISTINCT f.id FROM (SELECT rowid / {PASSAGES_PER_FILE} AS file FROM words \
+         WHERE words MATCH ?1 ORDER BY rowid DESC LIMIT {MOST_HELD}) w \
+         CROSS JOIN files f ON f.id = w.file \
+         WHERE f.project = ?2 AND f.folder = ?3 || '/' AND f.kind = 1 LIMIT ?4"
+    ))?;
+    let values = params![expression, project, folder, limit];
+    for row in by_title.query_map(values, |row| row.get(0))? {
+        let file = row?;
+        if !found.contains(&file) {
+            found.push(file);
+        }
+    }
+    Ok(found)
+}
+
 /// Every note of a folder by its number, not of those below it.
 pub(crate) fn nodes(db: &Connection, project: &ProjectName, folder: &str) -> Result<Vec<NodeRow>> {
     let mut query = db.prepare_cached(
@@ -95,6 +136,19 @@ pub(crate) fn count(db: &Connection, project: &ProjectName, folder: &str) -> Res
         .prepare_cached("SELECT count(*) FROM nodes WHERE project = ? AND folder = ?")?
         .query_row(params![project_id_of(db, project)?, folder], |row| row.get(0))?;
     Ok(count as u64)
+}
+
+/// Whether a folder holds more notes than so many, placeholders too.
+pub(crate) fn has_more_than(
+    db: &Connection,
+    project: &ProjectName,
+    folder: &str,
+    count: u64,
+) -> Result<bool> {
+    let skipped = i64::try_from(count).unwrap_or(i64::MAX);
+    let mut query =
+        db.prepare_cached("SELECT 1 FROM nodes WHERE project = ? AND folder = ? LIMIT 1 OFFSET ?")?;
+    Ok(query.exists(params![project_id_of(db, project)?, folder, skipped])?)
 }
 
 /// How many notes of a folder have each type, as their frontmatter writes it.

@@ -10,6 +10,14 @@ use super::super::{MetaValue, parse};
 use super::EditError;
 use super::splice::Draft;
 
+/// The frontmatter of a note that is new: what setting its keys one after the other would make,
+/// without reading the note anew for each.
+pub fn head(keys: &[(&str, MetaValue)]) -> String {
+    let entry =
+        |(key, value): &(&str, MetaValue)| entry_lines(&scalar(key, Place::Key), value, "", "\n");
+    format!("---\n{}---\n", keys.iter().map(entry).collect::<String>())
+}
+
 pub(super) fn set(draft: &Draft<'_>, key: &str, value: &MetaValue) -> Result<String, EditError> {
     let (fences, block) = match read(draft, key)? {
         Some(found) => found,

@@ -8,6 +8,8 @@ mod list;
 mod section;
 mod splice;
 
+pub use self::key::head;
+
 use self::splice::Draft;
 use super::{Fact, MetaValue, NewObservation, NewRelation};
 use crate::id::ObservationId;

@@ -254,6 +254,18 @@ proptest! {
     }
 
     #[test]
+    fn a_head_is_what_its_keys_make_one_by_one(
+        keys in prop::collection::btree_map("[a-z]{1,8}", values(), 1..5),
+    ) {
+        let keys: Vec<_> = keys.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
+        let mut text = String::new();
+        for (key, value) in keys.clone() {
+            text = apply(&text, &Edit::SetKey { key: key.to_owned(), value }).unwrap();
+        }
+        prop_assert_eq!(head(&keys), text);
+    }
+
+    #[test]
     fn written_observations_are_read_back(
         category in "[a-w][a-z ]{0,6}[a-z]",
         text in "[a-z][a-z0-9 #.,:é-]{0,20}[a-z]",
