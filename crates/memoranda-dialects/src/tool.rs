@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use memoranda_engine::{Memory, Who};
+use memoranda_engine::{Concern, Memory, Who};
 use serde_json::{Value, json};
 
 use crate::exchange::Exchange;
@@ -49,6 +49,16 @@ impl ToolDef {
         let fitted = crate::graph::fitted(&input.to_string(), settings);
         let description = crate::graph::fitted(self.description, settings);
         (Cow::Owned(description), serde_json::from_str(&fitted).unwrap_or(input))
+    }
+
+    /// The files that its answer can depend on.
+    pub fn concern(&self, settings: &Settings, arguments: &Value) -> Concern {
+        match self.toolset {
+            Toolset::Records | Toolset::Sessions => {
+                crate::records::concern(self.name, settings, arguments)
+            }
+            _ => Concern::Everything,
+        }
     }
 }
 

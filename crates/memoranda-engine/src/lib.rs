@@ -59,6 +59,7 @@ pub use search::{
     FurtherPassage, MIN_RELEVANCE, SearchPage, SearchRequest, SearchResult, SearchUnit,
 };
 pub use status::Status;
+pub use sync::Concern;
 pub use undo::{UndoOutcome, Undone};
 pub use write::{AddRequest, WriteMode, WriteOutcome, WriteRequest, Written};
 

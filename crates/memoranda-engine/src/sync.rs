@@ -1,9 +1,20 @@
 //! Looking at the disk: people's edits become part of memory.
 
+use memoranda_core::id::ProjectName;
+use memoranda_core::path::NotePath;
 use memoranda_store::{SyncProgress, SyncReport};
 
 use crate::Memory;
 use crate::error::Result;
+
+/// The files that an answer can depend on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Concern {
+    /// Any file.
+    Everything,
+    /// Those at or below some folders of one project.
+    Folders(ProjectName, Vec<NotePath>),
+}
 
 impl Memory {
     /// Looks at every file.
@@ -11,13 +22,29 @@ impl Memory {
         Ok(self.store().sync(progress)?)
     }
 
-    /// Looks at every file unless another process notices edits as they happen, so that a
-    /// question asked now is answered from the files as they are.
-    pub fn catch_up(&self, progress: &mut dyn FnMut(SyncProgress)) -> Result<Option<SyncReport>> {
-        if self.store().is_watched() && self.store().is_indexed()? {
+    /// Looks at what an answer can depend on, unless another process notices edits as they happen,
+    /// so that a question asked now is answered from the files as they are. Once something has
+    /// changed there, the whole project is looked at: what appears in a folder may have left another.
+    pub fn catch_up(
+        &self,
+        concern: &Concern,
+        progress: &mut dyn FnMut(SyncProgress),
+    ) -> Result<Option<SyncReport>> {
+        if !self.store().is_indexed()? {
+            return self.sync(progress).map(Some);
+        }
+        if self.store().is_watched() {
             return Ok(None);
         }
-        self.sync(progress).map(Some)
+        match concern {
+            Concern::Everything => self.sync(progress).map(Some),
+            Concern::Folders(project, folders) => {
+                match self.store().is_as_known(project, folders)? {
+                    true => Ok(None),
+                    false => Ok(Some(self.store().sync_project(project, progress)?)),
+                }
+            }
+        }
     }
 
     /// Throws the index away and makes it anew.

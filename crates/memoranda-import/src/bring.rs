@@ -222,7 +222,11 @@ impl<'m> Importer<'m> {
                 New::Exact(bytes, None)
             }
             Body::Note(text) => match stamped(&text) {
-                Some(stamped) => New::Note(stamped),
+                Some(stamped) => {
+                    // What is listed by its last change goes by the file's time.
+                    updated = stamped.modified();
+                    New::Note(stamped)
+                }
                 None => New::Exact(text.into_bytes(), None),
             },
             Body::Abridged(text) => match stamped(&text) {

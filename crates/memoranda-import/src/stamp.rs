@@ -58,6 +58,11 @@ impl Stamped {
         parse(&self.text).title()
     }
 
+    /// When it was changed last where it came from, if it states that.
+    pub(crate) fn modified(&self) -> Option<Timestamp> {
+        parse(&self.text).frontmatter.text("modified")?.parse().ok()
+    }
+
     /// Whether a note says the same below its frontmatter.
     pub(crate) fn has_body_of(&self, here: &[u8]) -> bool {
         let body = |text: &str| text.get(parse(text).body).unwrap_or_default().trim().to_owned();

@@ -18,6 +18,7 @@ mod error;
 mod files;
 mod folder;
 mod follow;
+mod glance;
 mod index;
 mod lock;
 mod log;
@@ -325,6 +326,21 @@ impl Store {
     /// Looks at every file of every project, and records what people did.
     pub fn sync(&self, progress: &mut dyn FnMut(SyncProgress)) -> Result<SyncReport> {
         self.inner.sync_all(progress)
+    }
+
+    /// Looks at every file of one project, and records what people did.
+    pub fn sync_project(
+        &self,
+        project: &ProjectName,
+        progress: &mut dyn FnMut(SyncProgress),
+    ) -> Result<SyncReport> {
+        self.inner.sync_one(project, progress)
+    }
+
+    /// Whether everything at or below some folders of a project is as the index knows it: a look at
+    /// those files alone.
+    pub fn is_as_known(&self, project: &ProjectName, folders: &[NotePath]) -> Result<bool> {
+        self.inner.is_as_known(project, folders)
     }
 
     /// Throws the index away and makes it anew from the files and the log.

@@ -66,17 +66,48 @@ impl Inner {
         }
     }
 
-    fn try_sync_all(&self, progress: &mut dyn FnMut(SyncProgress)) -> Result<SyncReport> {
+    /// Looks at every file of one project, for whoever needs no other; at all of them if the index
+    /// turns out to be bad.
+    pub(crate) fn sync_one(
+        &self,
+        name: &ProjectName,
+        progress: &mut dyn FnMut(SyncProgress),
+    ) -> Result<SyncReport> {
+        let look = |progress: &mut dyn FnMut(SyncProgress)| {
+            let _alone = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
+            self.read_other_devices()?;
+            self.sync_projects(&[self.vault.project(name.as_str())?], progress)
+        };
+        match look(progress) {
+            Err(StoreError::NoProject { .. }) => self.sync_all(progress),
+            Err(e) if e.is_index_damage() => {
+                self.index.forget();
+                self.sync_all(progress)
+            }
+            other => other,
+        }
+    }
+
+    fn sync_projects(
+        &self,
+        projects: &[Project],
+        progress: &mut dyn FnMut(SyncProgress),
+    ) -> Result<SyncReport> {
         let mut report = SyncReport::default();
-        self.read_other_devices()?;
-        for project in self.vault.projects()? {
-            match self.sync_project(&project, &mut report, progress) {
+        for project in projects {
+            match self.sync_project(project, &mut report, progress) {
                 Err(StoreError::ProjectUnavailable { name, reason }) => {
                     report.unavailable.push((name, reason));
                 }
                 other => other?,
             }
         }
+        Ok(report)
+    }
+
+    fn try_sync_all(&self, progress: &mut dyn FnMut(SyncProgress)) -> Result<SyncReport> {
+        self.read_other_devices()?;
+        let report = self.sync_projects(&self.vault.projects()?, progress)?;
         self.with_session(|session| {
             index::set_complete(session.db)?;
             if self.index.wants_write_back() {
@@ -96,8 +127,12 @@ impl Inner {
     ) -> Result<()> {
         let root = project.root()?;
         self.seed_from_history(&project.name)?;
-        let walk = walk(&root);
-        let mut rows = self.ask(|db| rows(db, &project.name))?;
+        // The index says what is known while the system is asked about the files.
+        let (walk, rows) = std::thread::scope(|scope| {
+            let rows = scope.spawn(|| self.ask(|db| rows(db, &project.name)));
+            (walk(&root), rows.join())
+        });
+        let mut rows = rows.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         self.check_identity(project, &root, &walk, &rows)?;
         report.seen += walk.files.len();
         let leftovers = !walk.leftovers.is_empty();
@@ -314,13 +349,13 @@ fn rows(db: &rusqlite::Connection, name: &ProjectName) -> Result<HashMap<String,
 
 /// Whether a file is as the index says. At a time that proves nothing it is read, for somebody may
 /// have changed it within the same tick of the clock.
-fn is_still(root: &Root, path: &NotePath, row: &FileRow, stat: FileStat) -> bool {
+pub(crate) fn is_still(root: &Root, path: &NotePath, row: &FileRow, stat: FileStat) -> bool {
     let read = || root.read(path).is_ok_and(|found| found.map(|found| found.hash) == row.hash);
     row.kind != FileKind::Known && row.stat == stat && (is_as_seen(row, stat) || read())
 }
 
 /// Whether a file looks as it did when it was last read, at a time that proves something.
-fn is_as_seen(row: &FileRow, stat: FileStat) -> bool {
+pub(crate) fn is_as_seen(row: &FileRow, stat: FileStat) -> bool {
     let newest = stat.mtime_ns.max(stat.ctime_ns);
     row.stat == stat && newest.saturating_add(CLOCK_TICK_NS) < row.checked_ns
 }

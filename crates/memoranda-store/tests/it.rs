@@ -39,6 +39,9 @@ mod closing;
 #[path = "it/follow.rs"]
 mod follow;
 
+#[path = "it/glance.rs"]
+mod glance;
+
 #[path = "it/imported.rs"]
 mod imported;
 

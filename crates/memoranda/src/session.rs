@@ -7,7 +7,7 @@ use memoranda_engine::core::change::{Author, Channel};
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{
-    DEFAULT_PROJECT, EngineError, Intent, Memory, OpenOptions, Place, Resolved,
+    Concern, DEFAULT_PROJECT, EngineError, Intent, Memory, OpenOptions, Place, Resolved,
 };
 
 use crate::cli::GlobalArgs;
@@ -123,20 +123,21 @@ impl Session {
 
     /// The vault, with everything that people changed in its files taken in.
     pub(crate) fn reading(&self) -> Result<&Memory> {
-        self.taken_in(self.memory()?)
+        self.taken_in(self.memory()?, &Concern::Everything)
     }
 
-    /// The same, made if there is none.
-    pub(crate) fn current(&self) -> Result<&Memory> {
-        self.taken_in(self.made()?)
+    /// The vault, made if there is none, with everything taken in that people changed in what
+    /// matters.
+    pub(crate) fn current(&self, concern: &Concern) -> Result<&Memory> {
+        self.taken_in(self.made()?, concern)
     }
 
-    fn taken_in<'a>(&self, memory: &'a Memory) -> Result<&'a Memory> {
+    fn taken_in<'a>(&self, memory: &'a Memory, concern: &Concern) -> Result<&'a Memory> {
         if self.args.no_sync {
             return Ok(memory);
         }
         let mut progress = Progress::new(&self.printer);
-        let report = memory.catch_up(&mut |step| progress.update(step))?;
+        let report = memory.catch_up(concern, &mut |step| progress.update(step))?;
         drop(progress);
         for (project, reason) in report.iter().flat_map(|report| &report.unavailable) {
             self.printer.warn(format!(

@@ -46,6 +46,8 @@ mod mcp;
 mod memory_tool;
 #[path = "it/notes_tools.rs"]
 mod notes_tools;
+#[path = "it/one_shot.rs"]
+mod one_shot;
 #[path = "it/output.rs"]
 mod output;
 #[path = "it/records.rs"]

@@ -31,7 +31,7 @@ pub(super) fn consolidate(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     let include_global = args.flag("include_global")?.unwrap_or(true);
     let kinds = keep::kinds(args, "types")?.filter(|kinds| !kinds.is_empty());
     let kinds = kinds.unwrap_or_else(|| RecordKind::ALL.to_vec());
-    let mut scopes = scope::reach(call, args)?.scopes;
+    let mut scopes = scope::reach(call.settings, args)?.scopes;
     scopes.retain(|scope| match scope {
         Scope::Global => include_global || global_only,
         Scope::Project(_) => !global_only,

@@ -20,6 +20,17 @@ use crate::tool::{Call, ToolResult};
 pub(super) const MEMORIES: [RecordKind; 4] =
     [RecordKind::Decision, RecordKind::Fact, RecordKind::Note, RecordKind::Skill];
 
+/// What a caller wants to know of beside the rules, if anything.
+pub(super) fn query(args: &Args) -> Result<Option<String>> {
+    let query = args.optional_text("query")?.filter(|query| !query.trim().is_empty());
+    let rules_only = mode(args)?.as_deref() == Some("rules_only");
+    Ok(query.filter(|_| !rules_only))
+}
+
+fn mode(args: &Args) -> Result<Option<String>> {
+    Ok(args.choice("mode", &["all", "working", "long_term", "rules_only"])?)
+}
+
 /// `get_context`.
 pub(super) fn get_context(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     // The one place where the graph comes in.
@@ -28,11 +39,9 @@ pub(super) fn get_context(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     }
     let limit = args.number("limit", 0, 50)?.unwrap_or(5) as usize;
     let budget = args.number("budget_tokens", 1, 1_000_000)?;
-    let mode = args.choice("mode", &["all", "working", "long_term", "rules_only"])?;
-    let query = args.optional_text("query")?.filter(|query| !query.trim().is_empty());
-    let query = query.filter(|_| mode.as_deref() != Some("rules_only"));
-    let layer = mode.as_deref().and_then(Layer::parse);
-    let reach = scope::reach(call, args)?;
+    let layer = mode(args)?.as_deref().and_then(Layer::parse);
+    let query = query(args)?;
+    let reach = scope::reach(call.settings, args)?;
     let now = call.settings.records.now();
     let rules = Rules::read(call.memory, &reach, &Files::read(call, args)?, &now)?;
     let due = reminder::due(call.memory, &reach, &call.settings.records)?;

@@ -144,7 +144,7 @@ pub(super) fn bulk_forget(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     // A project that is named is meant alone; without one, all that the caller can see.
     let reach = match scope::named(args)? {
         Some(project) => Reach { scopes: vec![project] },
-        None => scope::reach(call, args)?,
+        None => scope::reach(call.settings, args)?,
     };
     let kinds = filters.kinds.clone().unwrap_or_else(|| RecordKind::ALL.to_vec());
     let mut found = Vec::new();
@@ -200,7 +200,7 @@ pub(super) fn restore(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     match (args.optional_text("id")?, args.optional_text("commit")?) {
         (Some(id), None) => restore_one(call, id.trim()),
         (None, Some(commit)) => restore_commit(call, commit.trim()),
-        (None, None) => restorable(call, &scope::reach(call, args)?),
+        (None, None) => restorable(call, &scope::reach(call.settings, args)?),
         (Some(_), Some(_)) => Err(RecordError::new("Give `id` or `commit`, not both.")),
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn search(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     let query = args.text("query")?;
     let limit = args.number("limit", 1, 100)?.unwrap_or(10) as usize;
     let (kinds, layer) = (kinds(args)?, Layer::read(args)?);
-    let reach = scope::reach(call, args)?;
+    let reach = scope::reach(call.settings, args)?;
     if let Some(record) = shelf::exact(call.memory, &reach, &kinds, &query)? {
         let from = args.number("offset", 0, u64::from(u32::MAX))?.unwrap_or(0) as usize;
         return Ok(whole(&record, from, &reach));
@@ -99,7 +99,7 @@ pub(super) fn list(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     let tags: Vec<String> =
         keep::tags(args)?.unwrap_or_default().iter().map(|tag| tag.to_lowercase()).collect();
     let all = args.flag("include_inactive")?.unwrap_or(false);
-    let reach = scope::reach(call, args)?;
+    let reach = scope::reach(call.settings, args)?;
     let is_active = shelf::is_active_at(call.settings.records.now());
     let (found, more) = shelf::newest(call.memory, &reach, &kinds, limit, &|record| {
         let own: Vec<String> = record.tags.iter().map(|tag| tag.to_lowercase()).collect();

@@ -5,6 +5,7 @@
 //! person puts there is a record like any other.
 
 mod brief;
+mod concern;
 mod consolidate;
 mod context;
 mod expiry;
@@ -33,6 +34,8 @@ use crate::prompts::PromptDef;
 use crate::tool::{Call, Hints, Tier, ToolDef, ToolResult, Toolset};
 
 pub use brief::{BriefRequest, brief};
+pub(crate) use concern::concern;
+pub use concern::concern_of_rules;
 pub use expiry::Expiry;
 pub use keep::{AddedRecord, add_records};
 pub use kind::RecordKind;
@@ -331,6 +334,29 @@ const UNLISTED: &[(&str, &[&str], &[&str])] = &[
     ("consolidate_memories", &[], &["model"]),
 ];
 
+/// The parameters that a tool understands without listing them: those that it honours, and those
+/// that have no meaning here.
+fn unlisted(name: &str) -> (&'static [&'static str], &'static [&'static str]) {
+    let found = UNLISTED.iter().find(|(tool, _, _)| *tool == name);
+    found.map_or((&[], &[]), |(_, honoured, ignored)| (honoured, ignored))
+}
+
+/// The arguments of a tool, by their own names; an error if it has no such parameters.
+fn read(name: &'static str, arguments: Value) -> refusal::Result<Args> {
+    let schema = crate::tool(name).map(|tool| (tool.input)()).unwrap_or_default();
+    let listed: Vec<&str> = schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .map(|properties| properties.keys().map(String::as_str).collect())
+        .unwrap_or_default();
+    let (honoured, ignored) = unlisted(name);
+    let mut args = Args::new(name, arguments)?;
+    let aliases: Vec<_> = ALIASES.iter().filter(|(own, _)| listed.contains(own)).copied().collect();
+    args.rename(&aliases);
+    args.without(&[honoured, ignored].concat()).only(&listed)?;
+    Ok(args)
+}
+
 /// Reads the arguments of a tool, lets it act, and says what became of it.
 fn answer(
     call: &Call<'_>,
@@ -338,25 +364,9 @@ fn answer(
     arguments: Value,
     act: fn(&Call<'_>, &Args) -> refusal::Result<ToolResult>,
 ) -> ToolResult {
-    let schema = crate::tool(name).map(|tool| (tool.input)()).unwrap_or_default();
-    let listed: Vec<&str> = schema
-        .get("properties")
-        .and_then(Value::as_object)
-        .map(|properties| properties.keys().map(String::as_str).collect())
-        .unwrap_or_default();
-    let unlisted = UNLISTED.iter().find(|(tool, _, _)| *tool == name);
-    let (honoured, ignored) = unlisted.map_or((&[][..], &[][..]), |(_, some, none)| (*some, *none));
-    let read = || -> refusal::Result<Args> {
-        let mut args = Args::new(name, arguments)?;
-        let aliases: Vec<_> =
-            ALIASES.iter().filter(|(own, _)| listed.contains(own)).copied().collect();
-        args.rename(&aliases);
-        args.without(&[honoured, ignored].concat()).only(&listed)?;
-        Ok(args)
-    };
-    let answered = read().and_then(|args| {
+    let answered = read(name, arguments).and_then(|args| {
         let mut result = act(call, &args)?;
-        let given = ignored.iter().filter(|name| args.value(name).is_some());
+        let given = unlisted(name).1.iter().filter(|name| args.value(name).is_some());
         let given: Vec<&str> = given.copied().collect();
         if !given.is_empty() {
             result

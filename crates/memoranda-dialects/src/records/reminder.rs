@@ -22,7 +22,7 @@ use crate::settings::RecordSettings;
 use crate::tool::{Call, ToolResult};
 
 /// The folder of reminders in a scope.
-const FOLDER: &str = "reminder";
+pub(super) const FOLDER: &str = "reminder";
 const MAX_MESSAGE_CHARS: usize = 2000;
 /// More missed runs than this are not counted.
 const MAX_COUNTED: usize = 1000;
@@ -297,7 +297,7 @@ pub(super) fn add(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
 
 /// `list_reminders`.
 pub(super) fn list(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
-    let reach = scope::reach(call, args)?;
+    let reach = scope::reach(call.settings, args)?;
     let mut reminders = all(call.memory, &reach, &call.settings.records)?;
     let total = reminders.len();
     if !args.flag("include_disabled")?.unwrap_or(false) {
@@ -335,7 +335,7 @@ pub(super) fn list(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
 
 /// `run_due_reminders`.
 pub(super) fn run(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
-    let reach = scope::reach(call, args)?;
+    let reach = scope::reach(call.settings, args)?;
     let settings = &call.settings.records;
     let dry = args.flag("dry_run")?.unwrap_or(false);
     let active = || -> Result<usize> {

@@ -159,7 +159,7 @@ impl Files {
 
 /// `get_rules`.
 pub(super) fn get_rules(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
-    let reach = scope::reach(call, args)?;
+    let reach = scope::reach(call.settings, args)?;
     let from = args.number("offset", 0, 1_000_000)?.unwrap_or(0) as usize;
     let now = call.settings.records.now();
     let rules = Rules::read(call.memory, &reach, &Files::read(call, args)?, &now)?;

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::refusal::{RecordError, Result};
 use crate::args::Args;
+use crate::settings::Settings;
 use crate::tool::Call;
 
 /// The longest name of a project, and the longest of its folder: file systems count bytes.
@@ -155,9 +156,9 @@ impl Reach {
 }
 
 /// The project that was named, or that the client works in.
-pub(super) fn reach(call: &Call<'_>, args: &Args) -> Result<Reach> {
+pub(super) fn reach(settings: &Settings, args: &Args) -> Result<Reach> {
     let named = named(args)?;
-    Ok(Reach::new(named.or_else(|| here(call))))
+    Ok(Reach::new(named.or_else(|| here(settings))))
 }
 
 /// Where something new goes: where it was said, or else to the project at hand.
@@ -169,7 +170,7 @@ pub(super) fn target(call: &Call<'_>, args: &Args) -> Result<Scope> {
         }
         (Some(true), _) => Ok(Scope::Global),
         (_, Some(named)) => Ok(named),
-        (_, None) => Ok(here(call).unwrap_or(Scope::Global)),
+        (_, None) => Ok(here(call.settings).unwrap_or(Scope::Global)),
     }
 }
 
@@ -187,8 +188,8 @@ pub(super) fn named(args: &Args) -> Result<Option<Scope>> {
     Ok(Some(Scope::project(&name).ok_or_else(wrong)?))
 }
 
-fn here(call: &Call<'_>) -> Option<Scope> {
-    Scope::of_folder(call.settings.workspace.as_deref()?)
+fn here(settings: &Settings) -> Option<Scope> {
+    Scope::of_folder(settings.workspace.as_deref()?)
 }
 
 #[cfg(test)]

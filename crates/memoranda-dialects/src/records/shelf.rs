@@ -218,8 +218,15 @@ fn records(memory: &Memory, files: Vec<FileSummary>) -> Result<Vec<Record>> {
 }
 
 fn is_there(memory: &Memory, id: &str) -> Result<bool> {
-    let candidates = memory.store().link_candidates(&project(), id)?;
-    Ok(candidates.iter().any(|one| one.path.stem() == id && At::of(&one.path).is_some()))
+    let mut candidates = memory.store().link_candidates(&project(), id)?;
+    candidates.retain(|one| one.path.stem() == id && At::of(&one.path).is_some());
+    for one in candidates {
+        // It may lie where nobody has looked for this answer.
+        if memory.store().stat(&project(), &one.path)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// What files say, without their frontmatter. The index has it for short ones, and most are.

@@ -293,3 +293,25 @@ fn who_is_named_says_who_speaks_and_not_what_about() {
     check("what did the doctor do for Maria?", "Maria:");
     check("what did the doctor do for Tobias?", "Tobias:");
 }
+
+#[test]
+fn what_is_meant_is_found_in_a_small_place_beside_very_many_nearer_notes() {
+    let folder = TempDir::new().unwrap();
+    let home = folder.path().join("home");
+    for project in ["main", "other"] {
+        std::fs::create_dir_all(home.join(project)).unwrap();
+    }
+    for n in 0..1100 {
+        let text = format!("The cat sleeps in the sun, number {n}.\n");
+        std::fs::write(home.join(format!("main/{n}.md")), text).unwrap();
+    }
+    std::fs::write(home.join("other/pets.md"), "A kitten naps on the warm terrace.\n").unwrap();
+    let memory = open(&folder);
+    memory.sync(&mut |_| {}).unwrap();
+    let mut request = asked("where does the cat sleep");
+    request.filter.projects = vec![ProjectName::parse("other").unwrap()];
+    // The first search of a process reads what the next ones have in memory.
+    for time in ["first", "second", "third"] {
+        assert_eq!(paths(&memory.search(&request).unwrap()), ["pets.md"], "{time}");
+    }
+}

@@ -25,7 +25,7 @@ use memoranda_core::path::NotePath;
 use crate::error::{Doing as _, Result, StoreError};
 
 pub(crate) use folder::{Folder, Swapped};
-pub(crate) use walk::{TEMPORARY_PREFIX, Walk, Walked, walk};
+pub(crate) use walk::{TEMPORARY_PREFIX, Walk, Walked, walk, walk_folder};
 
 /// The largest file that is read into memory or the log.
 pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;

@@ -42,22 +42,48 @@ pub(crate) struct Walked {
 pub(crate) fn walk(root: &Root) -> Walk {
     let mut found = Walk::default();
     match root.dir.try_clone() {
-        Ok(dir) => {
-            // Folders can lie deeper in each other than a stack of calls could go.
-            let mut pending = Vec::new();
-            look_into(&Rc::new(dir), "", &[], &mut found, &mut pending);
-            while let Some(Pending { above, place, rules }) = pending.pop() {
-                let name = place.rsplit('/').next().unwrap_or(&place);
-                match above.open_dir_nofollow(name) {
-                    Ok(dir) => look_into(&Rc::new(dir), &place, &rules, &mut found, &mut pending),
-                    Err(e) if e.kind() == io::ErrorKind::NotFound => {}
-                    Err(e) => found.unreadable.push((place, e)),
-                }
-            }
-        }
+        Ok(dir) => look_below(dir, "", &[], &mut found),
         Err(e) => found.unreadable.push((String::new(), e)),
     }
     found
+}
+
+/// Walks one folder of the project. One that the rules leave out, or that is not there, holds
+/// nothing.
+pub(crate) fn walk_folder(root: &Root, folder: &NotePath) -> Walk {
+    let mut found = Walk::default();
+    let mut rules: Vec<Rc<Rules>> = Vec::new();
+    let mut place = String::new();
+    let mut dir = root.dir.try_clone();
+    for name in folder.as_str().split('/') {
+        let Ok(above) = &dir else { break };
+        rules.extend(rules_in(above, &place));
+        place = join(&place, name);
+        if name.starts_with('.') || ignoring(&rules, &place, Kind::Folder).is_some() {
+            return found;
+        }
+        dir = above.open_dir_nofollow(name);
+    }
+    match dir {
+        Ok(dir) => look_below(dir, &place, &rules, &mut found),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+        Err(e) => found.unreadable.push((place, e)),
+    }
+    found
+}
+
+fn look_below(dir: Dir, place: &str, rules: &[Rc<Rules>], found: &mut Walk) {
+    // Folders can lie deeper in each other than a stack of calls could go.
+    let mut pending = Vec::new();
+    look_into(&Rc::new(dir), place, rules, found, &mut pending);
+    while let Some(Pending { above, place, rules }) = pending.pop() {
+        let name = place.rsplit('/').next().unwrap_or(&place);
+        match above.open_dir_nofollow(name) {
+            Ok(dir) => look_into(&Rc::new(dir), &place, &rules, found, &mut pending),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(e) => found.unreadable.push((place, e)),
+        }
+    }
 }
 
 /// A folder that is still to be looked into, by way of the one above it.

@@ -10,9 +10,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 
 use memoranda_core::embed::{BYTES, DIMS, Probe, Vector};
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
 use super::digest::DigestedPassage;
+use super::search::Condition;
 use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
 
@@ -120,24 +121,14 @@ impl VectorCache {
         db: &Connection,
         index: Option<(u64, u64)>,
         asked: (&Vector, usize),
+        condition: &Condition,
         work: impl FnOnce() -> T,
     ) -> Result<(Vec<(i64, f32)>, T)> {
+        if !self.used.swap(true, Ordering::Relaxed) {
+            return Ok((nearest_that_fit(db, asked, condition)?, work()));
+        }
         let (vector, count) = asked;
         let probe = Probe::new(vector);
-        if !self.used.swap(true, Ordering::Relaxed) {
-            let mut nearest = Nearest::new(count);
-            let mut select = db.prepare_cached("SELECT file, data FROM vectors")?;
-            let mut rows = select.query([])?;
-            while let Some(row) = rows.next()? {
-                let first = first_passage(row.get(0)?);
-                let data = row.get_ref(1)?.as_blob().unwrap_or_default();
-                let vectors = data.chunks_exact(BYTES).filter_map(Vector::read);
-                for (vector, passage) in vectors.zip(first..) {
-                    nearest.offer(passage, probe.similarity(vector.scale, &vector.numbers));
-                }
-            }
-            return Ok((nearest.in_order(), work()));
-        }
         self.refresh(db, index)?;
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         let helpers = (held.passages.len() / PASSAGES_A_THREAD).min(threads().saturating_sub(1));
@@ -173,6 +164,35 @@ impl VectorCache {
         }
         Ok(())
     }
+}
+
+/// The passages nearest to a vector, nearest first, among those of files that fit: read from the
+/// index, and kept by nobody.
+pub(super) fn nearest_that_fit(
+    db: &Connection,
+    (vector, count): (&Vector, usize),
+    condition: &Condition,
+) -> Result<Vec<(i64, f32)>> {
+    let probe = Probe::new(vector);
+    let mut nearest = Nearest::new(count);
+    let among = match condition.is_open() {
+        true => String::new(),
+        // Only files that can be searched have vectors.
+        false => {
+            format!("WHERE file IN (SELECT f.id FROM files f WHERE {})", condition.among_searched())
+        }
+    };
+    let mut select = db.prepare_cached(&format!("SELECT file, data FROM vectors {among}"))?;
+    let mut rows = select.query(params_from_iter(&condition.values))?;
+    while let Some(row) = rows.next()? {
+        let first = first_passage(row.get(0)?);
+        let data = row.get_ref(1)?.as_blob().unwrap_or_default();
+        let vectors = data.chunks_exact(BYTES).filter_map(Vector::read);
+        for (vector, passage) in vectors.zip(first..) {
+            nearest.offer(passage, probe.similarity(vector.scale, &vector.numbers));
+        }
+    }
+    Ok(nearest.in_order())
 }
 
 /// How many threads look for what is near. To ask the system takes as long as a small search.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use memoranda_engine::core::change::Channel;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::{
-    EngineError, HardLinks, Memory, Place, ProjectInfo, StoreError, Who, clock,
+    Concern, EngineError, HardLinks, Memory, Place, ProjectInfo, StoreError, Who, clock,
 };
 use memoranda_import::{
     Deleted, Importer, Intake, Mode, Options, Origin, Problem, Report, SOURCES, Source, Target,
@@ -568,7 +568,7 @@ fn archive(session: &Session, args: &Args, origin: &Origin) -> Result<()> {
     }
     let memory = session.made()?;
     let home = memory.store().home().display().to_string();
-    memory.catch_up(&mut |_| {})?;
+    memory.catch_up(&Concern::Everything, &mut |_| {})?;
     if memory.store().counts()?.notes > 0 {
         let message = format!("the vault {home} has notes, and an archive needs an empty one");
         return Err(CommandError::new(Exit::Conflict, message)

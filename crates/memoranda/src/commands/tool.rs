@@ -17,8 +17,8 @@ use crate::table::{self, Column};
 ///
 /// With --wording claude, `memory` is the memory tool of the Claude API: the JSON is the input of
 /// a tool_use block, or the whole block, and --json prints the tool_result block that goes back.
-/// A tool that could not do it ends with exit code 1. Files that people changed are taken in
-/// first, unless --no-sync is given.
+/// A tool that could not do it ends with exit code 1. What people changed in the files that the
+/// answer can depend on is taken in first, unless --no-sync is given.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -90,7 +90,7 @@ fn call(
     arguments: Value,
 ) -> Result<ToolResult> {
     let call = Call {
-        memory: session.current()?,
+        memory: session.current(&tool.concern(settings, &arguments))?,
         who: Author { tool: tool.name.to_owned(), ..session.who() },
         settings,
         progress: &|_, _, _| (),

@@ -8,7 +8,7 @@ use memoranda_dialects::BriefRequest;
 use memoranda_engine::core::note;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{
-    ListFilter, ListOrder, ListRequest, Memory, Place, Repository, SearchRequest, clock,
+    Concern, ListFilter, ListOrder, ListRequest, Memory, Place, Repository, SearchRequest, clock,
 };
 
 use super::Run;
@@ -114,13 +114,16 @@ enum Caught {
 }
 
 /// Takes in what people changed, as far as a third of the time allows: a look at very many files
-/// must not cost the brief. It goes on meanwhile, and what it has read is kept.
+/// must not cost the brief. Rules and reminders come first. The look goes on meanwhile, and what it
+/// has read is kept.
 fn catch_up(run: &Run, memory: &Arc<Memory>) -> Caught {
     let (sender, done) = channel();
     let looking = Arc::clone(memory);
+    let rules = memoranda_dialects::concern_of_rules(run.settings.workspace.as_deref());
     std::thread::spawn(move || {
         // A look that fails costs no brief, and whoever no longer waits does not need it.
-        looking.catch_up(&mut |_| {}).ok();
+        looking.catch_up(&rules, &mut |_| {}).ok();
+        looking.catch_up(&Concern::Everything, &mut |_| {}).ok();
         sender.send(()).ok();
     });
     done.recv_timeout(run.moment.patience() / 3).ok();

@@ -1,6 +1,8 @@
 //! A block of our own in a file that people write: everything outside of its marks stays to the
 //! byte.
 
+use super::render::MARK;
+
 const BEGIN: &str = "<!-- memoranda:rules:begin (made by `memoranda rules generate`) -->";
 pub(super) const BEGIN_SIGN: &str = "<!-- memoranda:rules:begin";
 pub(super) const END: &str = "<!-- memoranda:rules:end -->";
@@ -35,6 +37,16 @@ pub(crate) fn with_block(text: &str, block: &str) -> Result<String, BlockError> 
         // block out again gives the same text.
         None => format!("{text}{ending}{written}"),
     })
+}
+
+/// What was generated of a text: the block with its marks, or all of a file that is ours; `None` if
+/// nothing was.
+pub(crate) fn generated_in(text: &str) -> Option<&str> {
+    if text.contains(MARK) {
+        return Some(text);
+    }
+    let (start, end) = find(text).ok()??;
+    text.get(start..end)
 }
 
 /// Where the block is, its last line ending included.

@@ -8,7 +8,7 @@ mod read;
 mod render;
 mod target;
 
-pub(crate) use block::{BlockError, with_block};
+pub(crate) use block::{BlockError, generated_in, with_block};
 pub(crate) use read::rules_in;
 pub(crate) use render::{MARK, pages};
 pub(crate) use target::{Form, READ_FROM, TARGETS, Target, target};

@@ -12,8 +12,8 @@ use super::{MARK, Rule, block};
 pub(crate) struct Found {
     /// Its rules, each with the line that it begins on, from 1.
     pub(crate) rules: Vec<(usize, Rule)>,
-    /// How many paragraphs are no list, and so no rules.
-    pub(crate) prose: usize,
+    /// Lines outside of lists, and so no rules.
+    pub(crate) prose: Vec<String>,
 }
 
 /// The rules in a file.
@@ -153,7 +153,7 @@ impl Reader {
         } else {
             self.close();
             if !trimmed.starts_with('@') {
-                self.found.prose += 1;
+                self.found.prose.push(trimmed.to_owned());
             }
         }
     }
@@ -221,7 +221,7 @@ mod tests {
             .map(|(line, rule)| (*line, rule.text.as_str(), rule.category.as_str()))
             .collect();
         assert_eq!(rules, expected, "{text}");
-        assert_eq!(found.prose, prose, "{text}");
+        assert_eq!(found.prose.len(), prose, "{text}");
     }
 
     #[test]

@@ -424,6 +424,29 @@ fn memories_sh_comes_from_its_database_or_its_export() {
 }
 
 #[test]
+fn what_was_changed_last_is_listed_first_after_an_import() {
+    let home = Home::new();
+    let memory = |n: usize| {
+        json!({ "id": format!("m{n:02}"), "content": format!("Fact {n:02}"), "type": "fact",
+            "scope": "global", "created_at": "2025-01-01T10:00:00Z",
+            "updated_at": format!("2025-03-01T10:{n:02}:00Z") })
+    };
+    // More than one page, and not in order.
+    let memories: Vec<_> = (0..60).map(|n| memory(n * 7 % 60)).collect();
+    let export = json!({ "version": "1.0", "project_id": null, "memories": memories });
+    put(&home, "memories.json", export.to_string());
+    home.ok(&["import", "memories-sh", "memories.json"]);
+    let newest = || {
+        let listed = home.json(&["tool", "list_memories", r#"{"limit": 3}"#]);
+        [0, 1, 2].map(|n| listed["structured"]["memories"][n]["id"].clone())
+    };
+    assert_eq!(newest(), ["m59", "m58", "m57"]);
+    // What a person writes now is newer than all of them.
+    home.write("records/global/note/mine.md", "Mine\n");
+    assert_eq!(newest(), ["mine", "m59", "m58"]);
+}
+
+#[test]
 fn a_database_that_lies_still_is_left_as_it_was_found() {
     let home = Home::new();
     let folder = home.path().join("elsewhere");

@@ -225,3 +225,46 @@ fn trouble_with_one_target_stops_no_other() {
     assert_eq!(agents.lines().filter(|line| line.starts_with("- ")).count(), 2, "{agents}");
     assert_eq!(read(&home, ".clinerules"), "- Mine\n");
 }
+
+#[test]
+fn what_was_written_into_generated_text_is_not_lost() {
+    let home = Home::new();
+    repository(&home);
+    let add = |text: &str, more: &str| {
+        let call = format!(r#"{{"content": "{text}", "type": "rule"{more}}}"#);
+        home.json(&["tool", "add_memory", &call])["structured"]["id"].as_str().unwrap().to_owned()
+    };
+    let (tabs, pnpm) = (add("Tabs", ""), add("Use pnpm", ""));
+    add("Be kind", r#", "global": true"#);
+    home.ok(&["rules", "generate", "agents", "cursor", "--global"]);
+    for path in ["AGENTS.md", ".cursor/rules/memoranda.mdc"] {
+        // A colleague writes where it does not belong, and the rules go on.
+        let made = read(&home, path);
+        put(&home, path, &made.replace("- Tabs\n", "- Tabs\n- Never on Fridays\n"));
+    }
+    let id = format!(r#"{{"id": "{tabs}", "content": "Blanks"}}"#);
+    home.ok(&["tool", "edit_memory", &id]);
+    home.ok(&["tool", "forget_memory", &format!(r#"{{"id": "{pnpm}"}}"#)]);
+    let before = read(&home, "AGENTS.md");
+    let words = ["AGENTS.md says \"Never on Fridays\"", "rules import AGENTS.md", "--force"];
+    for mode in [&[][..], &["--check"], &["--dry-run"]] {
+        home.fails(&[&["rules", "generate", "agents"], mode].concat(), 4, &words);
+        assert_eq!(read(&home, "AGENTS.md"), before, "{mode:?}");
+    }
+    // Only that target waits.
+    let said = home.run(&["rules", "generate", "agents", "gemini"]);
+    assert!(said.code == 4 && said.out.contains("created   GEMINI.md"), "{said:?}");
+    // It alone becomes a rule: what the others once said is known, and stays as it is now.
+    let made = home.json(&["rules", "import", "AGENTS.md"]);
+    assert_eq!((made["rules"].as_array().unwrap().len(), &made["known"]), (1, &3.into()), "{made}");
+    home.ok(&["rules", "generate", "agents", "cursor"]);
+    let rules = "# Rules\n\n- Blanks\n- Never on Fridays\n";
+    assert!(
+        read(&home, "AGENTS.md").contains(rules) && read(&home, "GEMINI.md").contains("Blanks")
+    );
+    // A paragraph is no rule, and is not lost either.
+    put(&home, "AGENTS.md", &read(&home, "AGENTS.md").replace(rules, "See docs/style.md.\n"));
+    home.fails(&["rules", "generate", "agents"], 4, &["says \"See docs/style.md.\""]);
+    home.ok(&["rules", "generate", "agents", "--force"]);
+    assert!(read(&home, "AGENTS.md").contains(rules));
+}

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use memoranda_core::embed::{Meant, Sense};
 use rusqlite::Connection;
 
+use super::condition::Condition;
 use crate::error::Result;
 use crate::index::meaning::ModelCache;
 use crate::index::vectors::{self, VectorCache};
@@ -30,23 +31,40 @@ impl Caches<'_> {
         &self,
         db: &Connection,
         asked: &Meant,
+        condition: &Condition,
         work: impl FnOnce() -> T,
     ) -> Result<(Vec<(i64, f32)>, T)> {
         let table = (&asked.table, PASSAGES_BY_MEANING);
         let (Some(cache), Some(chosen)) = (&self.chosen, &asked.chosen) else {
-            return self.table.nearest_beside(db, self.index, table, work);
+            return self.table.nearest_beside(db, self.index, table, condition, work);
         };
         let done = work();
         let mut near = cache.nearest(db, self.index, &chosen.vector, PASSAGES_BY_MEANING)?;
         near.iter_mut().for_each(|(_, cosine)| *cosine = chosen.on_scale(*cosine));
         let coverage = cache.coverage(db, self.index)?;
         if coverage.covered < coverage.passages {
-            let (by_table, ()) = self.table.nearest_beside(db, self.index, table, || ())?;
+            let (by_table, ()) =
+                self.table.nearest_beside(db, self.index, table, condition, || ())?;
             near.extend(by_table.into_iter().filter(|&(passage, _)| !cache.has(passage)));
         }
         near.retain(|&(_, similarity)| similarity > 0.0);
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         Ok((near, done))
+    }
+
+    /// The passages nearest to a question in the place that a condition asks for, if there may be
+    /// nearer ones than these elsewhere that leave no room for them.
+    pub(super) fn nearest_there(
+        &self,
+        db: &Connection,
+        asked: &Meant,
+        condition: &Condition,
+        near: &[(i64, f32)],
+    ) -> Result<Vec<(i64, f32)>> {
+        if near.len() < PASSAGES_BY_MEANING || self.chosen.is_some() || !condition.is_place() {
+            return Ok(Vec::new());
+        }
+        vectors::nearest_that_fit(db, (&asked.table, PASSAGES_BY_MEANING), condition)
     }
 
     /// What the passages of a file mean.

@@ -117,7 +117,9 @@ pub(crate) fn candidates(
         Ok((known, compared))
     };
     let (near, by_words): (_, Result<_>) = match question.vector {
-        Some(vector) if question.query.is_free() => caches.nearest_beside(db, vector, by_words)?,
+        Some(vector) if question.query.is_free() => {
+            caches.nearest_beside(db, vector, &condition, by_words)?
+        }
         _ => (Vec::new(), by_words()),
     };
     let (known, compared) = by_words?;
@@ -144,6 +146,12 @@ pub(crate) fn candidates(
     }
     let most = chosen.files.len() + question.notes.div_ceil(2);
     choose_by_meaning(db, &condition, &near, most, &mut chosen)?;
+    if let Some(vector) = question.vector
+        && chosen.files.len() < most
+    {
+        let near = caches.nearest_there(db, vector, &condition, &near)?;
+        choose_by_meaning(db, &condition, &near, most, &mut chosen)?;
+    }
     let mut notes = Vec::with_capacity(chosen.files.len());
     for &file in &chosen.files {
         let hits = chosen.passages.get(&file).map_or(&[][..], Vec::as_slice);

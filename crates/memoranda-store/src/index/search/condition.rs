@@ -14,16 +14,21 @@ use crate::index::write::{PASSAGES_PER_FILE, first_passage};
 /// A passage, how well it matches, and its file.
 pub(super) type FoundPassage = (i64, f64, i64);
 
+/// Files that can be searched.
+const SEARCHED: &str = "f.kind IN (1, 2)";
+
 /// The filter as SQL over `files f`, with its values.
 pub(in crate::index) struct Condition {
     pub(in crate::index) sql: String,
     pub(in crate::index) values: Vec<Value>,
     is_open: bool,
+    /// Whether it asks for nothing but a place, which the index knows.
+    is_place: bool,
 }
 
 impl Condition {
     pub(in crate::index) fn new(query: &Query, filter: &SearchFilter) -> Self {
-        let mut sql = String::from("f.kind IN (1, 2)");
+        let mut sql = String::from(SEARCHED);
         let mut values = Vec::new();
         let mut any_of = |sql: &mut String, column: &str, names: Vec<String>| {
             if !names.is_empty() {
@@ -83,11 +88,25 @@ impl Condition {
         }
         metadata::conditions(filter, &mut sql, &mut values);
         let is_open = values.is_empty();
-        Self { sql, values, is_open }
+        let placed = 3 * usize::from(filter.folder.is_some()) + 2 * filter.folders.len();
+        let is_place = !is_open && values.len() == filter.projects.len() + placed;
+        Self { sql, values, is_open, is_place }
+    }
+
+    /// Whether it asks for a place alone: the files that fit can be listed without a look at others.
+    pub(super) fn is_place(&self) -> bool {
+        self.is_place
+    }
+
+    /// The same for files of which it is known that they can be searched. For a place alone the
+    /// index of paths is then enough.
+    pub(in crate::index) fn among_searched(&self) -> &str {
+        let rest = self.sql.strip_prefix(SEARCHED).and_then(|rest| rest.strip_prefix(" AND "));
+        rest.unwrap_or(&self.sql)
     }
 
     /// Whether every file that can be searched fits.
-    pub(super) fn is_open(&self) -> bool {
+    pub(in crate::index) fn is_open(&self) -> bool {
         self.is_open
     }
 

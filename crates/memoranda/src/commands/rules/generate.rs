@@ -7,11 +7,14 @@ use memoranda_engine::Memory;
 use memoranda_engine::core::diff::{Labels, unified};
 use serde::Serialize;
 
+use super::ever_known::EverKnown;
 use super::failed;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{PLACE, STRONG, counted, visible};
-use crate::rules::{BlockError, Form, MARK, Rule, TARGETS, Target, pages, target, with_block};
+use crate::rules::{
+    BlockError, Form, MARK, Rule, TARGETS, Target, generated_in, pages, target, with_block,
+};
 use crate::session::Session;
 use crate::{files, paint};
 
@@ -52,6 +55,26 @@ impl Plan {
         self.before != self.after
     }
 
+    /// What was written between our marks, and is no rule that was ever known here, is not replaced.
+    fn refuse_unknown(&self, known: &EverKnown<'_>) -> Result<()> {
+        let ours = self.before.as_deref().filter(|_| self.differs()).and_then(generated_in);
+        let Some(ours) = ours else { return Ok(()) };
+        let unknown = known.unknown_in(ours)?;
+        let Some(first) = unknown.first() else { return Ok(()) };
+        let more = match unknown.len() {
+            1 => String::new(),
+            count => format!(" and {} more", count - 1),
+        };
+        let message = format!(
+            "{} says {first:?}{more} in what was generated, and no rule here ever said so; it is left \
+             as it is",
+            self.path
+        );
+        Err(CommandError::new(Exit::Conflict, message)
+            .hint(format!("`memoranda rules import {}` makes rules of the items", self.path))
+            .hint("`memoranda rules generate --force` replaces it"))
+    }
+
     fn change(&self) -> &'static str {
         match (&self.before, &self.after) {
             (before, after) if before == after => "unchanged",
@@ -78,6 +101,13 @@ pub(super) enum WithoutRules {
     Remove,
 }
 
+/// What becomes of generated text that says what this vault never knew: somebody wrote it there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unknown {
+    Refuse,
+    Replace,
+}
+
 /// What was asked for.
 pub(super) struct Generate {
     pub(super) root: PathBuf,
@@ -85,6 +115,7 @@ pub(super) struct Generate {
     pub(super) targets: Vec<&'static Target>,
     pub(super) mode: Mode,
     pub(super) without_rules: WithoutRules,
+    pub(super) unknown: Unknown,
 }
 
 /// What was found out: the plans, and the targets that cannot be served.
@@ -129,8 +160,16 @@ pub(super) fn run(session: &Session, memory: &Memory, asked: &Generate) -> Resul
         rules.extend(rules_of(memory, scope, &now).map_err(failed)?.into_iter().map(rule_of));
     }
     let mut drawn = Drawn { rules, plans: Vec::new(), troubles: Vec::new() };
+    let known = EverKnown::new(memory, &asked.scopes);
     for target in &asked.targets {
-        match planned(&asked.root, target, &drawn.rules) {
+        let planned = planned(&asked.root, target, &drawn.rules).and_then(|plans| {
+            // Without a single rule nothing is written unless somebody asks for that.
+            if asked.unknown == Unknown::Refuse && !drawn.rules.is_empty() {
+                plans.iter().try_for_each(|plan| plan.refuse_unknown(&known))?;
+            }
+            Ok(plans)
+        });
+        match planned {
             Ok(plans) => drawn.plans.extend(plans),
             Err(trouble) => drawn.troubles.push((target.name, trouble)),
         }

@@ -1,6 +1,6 @@
 //! `memoranda rules import`: files that agents read become rules.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use jiff::SignedDuration;
@@ -9,12 +9,13 @@ use memoranda_engine::{Memory, clock};
 use serde::Serialize;
 use serde_json::json;
 
+use super::ever_known::EverKnown;
 use super::failed;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::files;
 use crate::output::{FAINT, PLACE, STRONG, counted, visible};
-use crate::rules::{READ_FROM, Rule, rules_in};
+use crate::rules::{READ_FROM, Rule, generated_in, rules_in};
 use crate::session::Session;
 
 #[derive(Serialize)]
@@ -56,6 +57,7 @@ pub(super) fn run(
 ) -> Result<Exit> {
     let before =
         rules_of(memory, scope, &session.settings()?.tools().records.now()).map_err(failed)?;
+    let ever_known = EverKnown::new(memory, std::slice::from_ref(scope));
     let mut known: Vec<Known> =
         before.iter().map(|rule| Known::new(&rule.content, &rule.paths)).collect();
     let (mut rules, mut prose, mut known_before) = (Vec::new(), 0, 0);
@@ -64,13 +66,18 @@ pub(super) fn run(
             return Err(CommandError::new(Exit::NotFound, format!("{} is not there", file.name)));
         };
         let found = rules_in(&text);
-        prose += found.prose;
+        let generated: HashSet<String> = generated_in(&text)
+            .map(|ours| rules_in(ours).rules.iter().map(|(_, rule)| words(&rule.text)).collect())
+            .unwrap_or_default();
+        prose += found.prose.len();
         for (line, mut rule) in found.rules {
             if rule.paths.is_empty() {
                 rule.paths.extend(file.within.iter().map(|folder| format!("{folder}/**")));
             }
             let new = Known::new(&rule.text, &rule.paths);
-            if known.iter().any(|known| known.covers(&new)) {
+            // What was generated may be older than the rules: what they no longer say is no news.
+            let is_old = generated.contains(&new.words) && ever_known.has(&rule.text)?;
+            if is_old || known.iter().any(|known| known.covers(&new)) {
                 known_before += 1;
                 continue;
             }
@@ -209,6 +216,11 @@ fn record(scope: &Scope, file: &str, line: usize, rule: &Rule) -> NewRecord {
     }
 }
 
+/// The words of a rule, whatever the blanks and the case.
+pub(super) fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
 /// What makes two rules the same: their words, whatever the blanks and the case, for the same files.
 struct Known {
     words: String,
@@ -217,8 +229,7 @@ struct Known {
 
 impl Known {
     fn new(text: &str, paths: &[String]) -> Self {
-        let words = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-        Self { words, paths: paths.iter().cloned().collect() }
+        Self { words: words(text), paths: paths.iter().cloned().collect() }
     }
 
     /// Whether another says nothing that this one does not.

@@ -1,5 +1,6 @@
 //! `memoranda rules`: the rule files of a repository, from the rules that are remembered, and back.
 
+mod ever_known;
 mod generate;
 mod import;
 
@@ -13,7 +14,7 @@ use crate::env;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::session::Session;
-use generate::{Generate, Mode, WithoutRules};
+use generate::{Generate, Mode, Unknown, WithoutRules};
 
 /// Write rules into the files that agents read, or read such files as rules.
 ///
@@ -34,11 +35,11 @@ enum Action {
     /// Write the rules of this repository into the files that agents read.
     ///
     /// Where a program reads several files, one of our own is written; elsewhere a block between
-    /// marks. What people wrote is never touched: a file without our mark is left alone. Trouble
-    /// with one target stops no other. Without a target, those that are in use here are written,
-    /// or AGENTS.md. Targets: agents (Codex,
-    /// OpenCode, Zed, VS Code), claude, claude-md, cursor, copilot, windsurf, cline, roo, gemini,
-    /// goose, all.
+    /// marks. What people wrote is never touched: a file without our mark is left alone, and so is
+    /// one with rules between the marks that this vault never knew. Trouble with one target stops no
+    /// other. Without a target, those that are in use here are written, or AGENTS.md. Targets:
+    /// agents (Codex, OpenCode, Zed, VS Code), claude, claude-md, cursor, copilot, windsurf, cline,
+    /// roo, gemini, goose, all.
     #[command(after_long_help = "\
 Examples:
   memoranda rules generate
@@ -64,13 +65,17 @@ JSON (--json):
         /// Where there are no rules, remove what was generated before.
         #[arg(long)]
         remove: bool,
+        /// Replace what was written into generated text and is no rule here.
+        #[arg(long)]
+        force: bool,
     },
 
     /// Read rule files as rules: every item of a list is one.
     ///
     /// Without files, all that agents usually read are looked for; AGENTS.md, CLAUDE.md and
     /// GEMINI.md in folders below become rules for the files there. What was generated is read
-    /// like the rest. A rule that is known already is passed over.
+    /// like the rest. A rule that is known already is passed over, and in what was generated one
+    /// that was known before.
     #[command(after_long_help = "\
 Examples:
   memoranda rules import --dry-run
@@ -106,7 +111,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let root = repository.map_or_else(|| workspace.clone(), |repository| repository.root);
     let project = Scope::of_folder(&root);
     match &args.action {
-        Action::Generate { targets, check, dry_run, global, remove } => {
+        Action::Generate { targets, check, dry_run, global, remove, force } => {
             let mode = match (check, dry_run) {
                 (true, _) => Mode::Check,
                 (false, true) => Mode::DryRun,
@@ -120,6 +125,10 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
                 without_rules: match remove {
                     true => WithoutRules::Remove,
                     false => WithoutRules::Keep,
+                },
+                unknown: match force {
+                    true => Unknown::Replace,
+                    false => Unknown::Refuse,
                 },
             };
             generate::run(session, memory, &asked)

@@ -1,0 +1,102 @@
+//! The rules that this vault knows or once knew. What a generated file says beyond them was written
+//! there by somebody, or came with a colleague's vault, and exists nowhere else.
+
+use std::cell::OnceCell;
+use std::collections::HashSet;
+
+use memoranda_dialects::{RecordKind, Scope, all_of};
+use memoranda_engine::core::id::ProjectName;
+use memoranda_engine::core::note;
+use memoranda_engine::core::path::NotePath;
+use memoranda_engine::{HistoryFilter, Memory};
+
+use super::failed;
+use super::import::words;
+use crate::error::Result;
+use crate::rules::rules_in;
+
+/// The rules of some scopes and of everyone, now and at any time before.
+pub(super) struct EverKnown<'m> {
+    memory: &'m Memory,
+    scopes: Vec<Scope>,
+    now: OnceCell<HashSet<String>>,
+    before: OnceCell<HashSet<String>>,
+}
+
+impl<'m> EverKnown<'m> {
+    pub(super) fn new(memory: &'m Memory, scopes: &[Scope]) -> Self {
+        let mut scopes = scopes.to_vec();
+        // An earlier run may have written those too.
+        if !scopes.contains(&Scope::Global) {
+            scopes.push(Scope::Global);
+        }
+        Self { memory, scopes, now: OnceCell::new(), before: OnceCell::new() }
+    }
+
+    /// What a generated text says that no rule ever said.
+    pub(super) fn unknown_in(&self, text: &str) -> Result<Vec<String>> {
+        let found = rules_in(text);
+        let mut unknown: Vec<String> = found.rules.into_iter().map(|(_, rule)| rule.text).collect();
+        let keep_unknown = |unknown: &mut Vec<String>, known: &HashSet<String>| {
+            unknown.retain(|text| !known.contains(&words(text)));
+        };
+        keep_unknown(&mut unknown, known(&self.now, || self.rules_now())?);
+        if !unknown.is_empty() {
+            keep_unknown(&mut unknown, known(&self.before, || self.rules_before())?);
+        }
+        // Nothing but rules is ever generated.
+        unknown.extend(found.prose);
+        Ok(unknown)
+    }
+
+    /// Whether a rule said so at any time.
+    pub(super) fn has(&self, text: &str) -> Result<bool> {
+        let words = words(text);
+        Ok(known(&self.now, || self.rules_now())?.contains(&words)
+            || known(&self.before, || self.rules_before())?.contains(&words))
+    }
+
+    fn rules_now(&self) -> Result<HashSet<String>> {
+        let mut known = HashSet::new();
+        for scope in &self.scopes {
+            let rules = all_of(self.memory, scope, RecordKind::Rule).map_err(failed)?;
+            known.extend(rules.iter().map(|rule| words(&rule.content)));
+        }
+        Ok(known)
+    }
+
+    fn rules_before(&self) -> Result<HashSet<String>> {
+        let mut known = HashSet::new();
+        for scope in &self.scopes {
+            let folder = format!("{}/{}", scope.folder(), RecordKind::Rule.as_str());
+            let filter = HistoryFilter {
+                project: ProjectName::parse("records").ok(),
+                path: NotePath::parse(&folder).ok(),
+                ..HistoryFilter::default()
+            };
+            for commit in self.memory.log(&filter, usize::MAX, 0)? {
+                let files = commit.files.iter().filter(|file| file.path.is_within(&folder));
+                for hash in files.filter_map(|file| file.before) {
+                    // What was purged is known no more.
+                    let Ok(bytes) = self.memory.store().content(hash) else { continue };
+                    let text = String::from_utf8_lossy(&bytes);
+                    let body = note::parse(&text).body;
+                    known.insert(words(text.get(body).unwrap_or_default()));
+                }
+            }
+        }
+        Ok(known)
+    }
+}
+
+/// What is known, looked up once.
+fn known(
+    cell: &OnceCell<HashSet<String>>,
+    look: impl FnOnce() -> Result<HashSet<String>>,
+) -> Result<&HashSet<String>> {
+    if cell.get().is_none() {
+        let found = look()?;
+        return Ok(cell.get_or_init(|| found));
+    }
+    Ok(cell.get_or_init(HashSet::new))
+}
