@@ -244,10 +244,13 @@ impl<'c> Batch<'c> {
         let mut words = self.db.prepare_cached(
             "INSERT INTO words (rowid, title, heading, tags, body) VALUES (?, ?, ?, ?, ?)",
         )?;
-        let empty = [super::digest::DigestedPassage::empty(&digest.title)];
+        let empty;
         // A note without text is still found by its title.
         let passages = match digest.passages.as_slice() {
-            [] if digest.kind != FileKind::Other => &empty,
+            [] if digest.kind != FileKind::Other => {
+                empty = [super::digest::DigestedPassage::empty(&digest.title)];
+                &empty
+            }
             passages => passages,
         };
         let first = first_passage(file);
