@@ -61,10 +61,10 @@ impl<'t> Iterator for Words<'t> {
     fn next(&mut self) -> Option<Word<'t>> {
         // Most words have plain letters only, and nothing else before or behind them.
         let rest = self.text.as_bytes().get(self.at..)?;
-        let gap = rest.iter().take_while(|b| b.is_ascii() && !is_plain(b)).count();
+        let gap = rest.iter().take_while(|b| kind(b) == ByteKind::Between).count();
         let start = self.at + gap;
         let word = rest.get(gap..)?;
-        let length = word.iter().take_while(|b| is_plain(b)).count();
+        let length = word.iter().take_while(|b| kind(b) == ByteKind::Plain).count();
         if length > 0 && word.get(length).is_none_or(u8::is_ascii) {
             self.at = start + length;
             return Some(Word { text: self.text.get(start..self.at)?, span: start..self.at });
@@ -88,6 +88,35 @@ impl<'t> Words<'t> {
         self.at = start + length;
         Some(Word { text: word.get(..length)?, span: start..self.at })
     }
+}
+
+/// What a byte is to words.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ByteKind {
+    /// Between words, in any text.
+    Between,
+    /// A letter, digit or `_` of ASCII.
+    Plain,
+    /// Part of another character.
+    Other,
+}
+
+/// Looked up: every byte of every text that is compared passes here.
+fn kind(byte: &u8) -> ByteKind {
+    const KINDS: [ByteKind; 256] = {
+        let mut kinds = [ByteKind::Between; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            if byte >= 128 {
+                kinds[byte] = ByteKind::Other;
+            } else if (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_' {
+                kinds[byte] = ByteKind::Plain;
+            }
+            byte += 1;
+        }
+        kinds
+    };
+    KINDS[usize::from(*byte)]
 }
 
 fn is_plain(byte: &u8) -> bool {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use memoranda_core::embed::Model;
 use memoranda_core::query::{Query, When};
 use memoranda_core::rank::{
-    Asked, Candidate, CandidatePassage, RankOptions, Ranked, Signal, rank, without_speakers,
+    Asked, CandidatePassage, RankOptions, Ranked, Signal, rank, without_speakers,
 };
 use memoranda_core::snippet::{Snippet, snippet};
 use memoranda_core::tokens::estimate;
@@ -17,7 +17,7 @@ use crate::error::{EngineError, Result};
 use crate::meaning::MeaningBy;
 use crate::resolve::Place;
 
-/// So many notes are compared however few are asked for, so that pages fit together.
+/// So many notes are compared at a time however few are asked for, so that pages fit together.
 const CANDIDATES: usize = 40;
 /// Shorter passages may well be the same by chance.
 const LEAST_DUPLICATE_CHARS: usize = 40;
@@ -35,7 +35,7 @@ pub struct SearchRequest {
     pub limit: usize,
     /// How many to pass over first.
     pub offset: usize,
-    /// How many notes are compared at least; whoever wants a hint, and no pages, needs few.
+    /// How many notes are compared at a time; whoever wants a hint, and no pages, needs few.
     pub candidates: usize,
     /// How long each quotation may be, in characters.
     pub snippet_chars: usize,
@@ -167,13 +167,15 @@ impl Memory {
             filter: &request.filter,
             vector: asked.meant.as_ref(),
             model: asked.model.as_deref(),
-            notes: (request.offset + request.limit + 1).max(request.candidates),
+            round: request.candidates,
+            wanted: request.offset + request.limit + 1,
         })?;
         let now = request.now.unwrap_or_else(clock::now);
         let when = When::find(&query.said, now);
-        let notes: Vec<_> = candidates.notes.iter().map(candidate).collect();
+        let notes = || candidates.notes.iter().map(|note| &note.compared);
         if let Some(meant) = &mut asked.meant {
-            let passages = notes.iter().flat_map(|note| &note.passages);
+            let first = notes().filter(|note| note.round == 0);
+            let passages = first.flat_map(|note| &note.passages);
             let said = without_speakers(&candidates.query, passages);
             let unnamed = said.map(|said| Model::embedded().embed(&said));
             if let Some(unnamed) = unnamed.filter(|vector| !vector.is_zero()) {
@@ -192,7 +194,7 @@ impl Memory {
             SearchUnit::Notes => request.options.of_notes(),
             SearchUnit::Passages => request.options,
         };
-        let ranked = rank(&notes, &comparison, &options);
+        let ranked = rank(notes(), &comparison, &options);
         let relevance = ranked.iter().map(|note| note.relevance).fold(0.0, f64::max);
         let found = Found { candidates: &candidates, request };
         let all = found.distinct(found.units(ranked));
@@ -263,7 +265,7 @@ impl<'f> Found<'f> {
                 });
             }
         }
-        passages.sort_by(|a, b| b.score.total_cmp(&a.score));
+        passages.sort_by(|a, b| a.round.cmp(&b.round).then(b.score.total_cmp(&a.score)));
         passages.into_iter().map(|note| Unit { note, also: Vec::new() }).collect()
     }
 
@@ -280,8 +282,8 @@ impl<'f> Found<'f> {
             let text = passage.text.trim();
             if text.len() >= LEAST_DUPLICATE_CHARS {
                 if let Some(first) = seen.get(text).and_then(|&at| distinct.get_mut(at)) {
-                    let place = Place { project: note.project.clone(), path: note.path.clone() };
-                    if first.note.note != note.file && !first.also.contains(&place) {
+                    let place = place(note);
+                    if first.note.note != note.compared.note && !first.also.contains(&place) {
                         first.also.push(place);
                     }
                     continue;
@@ -293,13 +295,11 @@ impl<'f> Found<'f> {
         distinct
     }
 
-    fn best(
-        &self,
-        unit: &Unit,
-    ) -> Option<(&'f CandidateNote, &'f memoranda_store::CandidatePassage)> {
-        let note = self.candidates.notes.iter().find(|note| note.file == unit.note.note)?;
+    fn best(&self, unit: &Unit) -> Option<(&'f CandidateNote, &'f CandidatePassage)> {
+        let note =
+            self.candidates.notes.iter().find(|note| note.compared.note == unit.note.note)?;
         let (best, _) = *unit.note.passages.first()?;
-        Some((note, note.passages.iter().find(|passage| passage.passage as u64 == best)?))
+        Some((note, note.compared.passages.iter().find(|passage| passage.id == best)?))
     }
 
     fn result(&self, unit: Unit) -> Option<SearchResult> {
@@ -307,7 +307,7 @@ impl<'f> Found<'f> {
         let shown = |text: &str| snippet(text, &self.candidates.query, self.request.snippet_chars);
         let further = unit.note.passages.iter().skip(1).take(self.request.further_passages);
         let further = further.filter_map(|&(id, score)| {
-            let passage = note.passages.iter().find(|passage| passage.passage as u64 == id)?;
+            let passage = note.compared.passages.iter().find(|passage| passage.id == id)?;
             Some(FurtherPassage {
                 heading: passage.heading.clone(),
                 lines: passage.lines,
@@ -316,11 +316,11 @@ impl<'f> Found<'f> {
             })
         });
         Some(SearchResult {
-            place: Place { project: note.project.clone(), path: note.path.clone() },
+            place: place(note),
             title: note.title.clone(),
             permalink: note.permalink.clone(),
             note_type: note.note_type.clone(),
-            updated: note.updated,
+            updated: note.compared.updated,
             score: unit.note.score,
             relevance: unit.note.relevance,
             heading: passage.heading.clone(),
@@ -333,21 +333,6 @@ impl<'f> Found<'f> {
     }
 }
 
-fn candidate(note: &CandidateNote) -> Candidate<i64> {
-    let passages = note.passages.iter().map(|passage| CandidatePassage {
-        id: passage.passage as u64,
-        heading: passage.heading.clone(),
-        text: passage.text.clone(),
-        vector: passage.vector.clone(),
-    });
-    Candidate {
-        note: note.file,
-        path: note.path.clone(),
-        name: format!("{} {}", note.title, note.tags.join(" ")),
-        title_match: note.title_match,
-        created: note.created,
-        updated: note.updated,
-        importance: note.importance,
-        passages: passages.collect(),
-    }
+fn place(note: &CandidateNote) -> Place {
+    Place { project: note.project.clone(), path: note.compared.path.clone() }
 }

@@ -63,9 +63,9 @@ pub use folder::Folder;
 pub use follow::Following;
 pub use index::digest::{exact_key, keys_of, link_key};
 pub use index::{
-    Browse, CandidateNote, CandidatePassage, Candidates, ChangedFile, Correction, Counts, Coverage,
-    FileKind, FileOrder, FileSummary, FileThen, FilesBelow, FolderFact, FolderFiles, FolderSum,
-    Gone, GraphNode, HistoryFilter, ListFilter, ListOrder, Moment, NameOf, NamedNote, NodeRow,
+    Browse, CandidateNote, Candidates, ChangedFile, Correction, Counts, Coverage, FileKind,
+    FileOrder, FileSummary, FileThen, FilesBelow, FolderFact, FolderFiles, FolderSum, Gone,
+    GraphNode, HistoryFilter, ListFilter, ListOrder, Moment, NameOf, NamedNote, NodeRow,
     ObservationRow, Past, PastFile, PendingText, Problems, Question, RelationRow, SearchFilter,
     SearchHit, SearchHits, TextKey, Ties, VectorForm,
 };

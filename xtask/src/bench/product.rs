@@ -5,8 +5,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use memoranda_engine::core::change::{Author, Channel};
+use memoranda_engine::core::embed::Model;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
+use memoranda_engine::core::rank::RankOptions;
+use memoranda_engine::core::{note, passage};
 use memoranda_engine::{
     DEFAULT_PROJECT, Memory, OpenOptions, SearchFilter, SearchRequest, WriteMode, WriteOutcome,
     WriteRequest,
@@ -67,21 +70,41 @@ impl Product {
 
     /// Searches as a caller would; yields the number of hits.
     pub(super) fn search(&self, typed: &str) -> Result<usize> {
+        self.search_by(typed, RankOptions::STANDARD)
+    }
+
+    /// The same by words alone, as the raw query does.
+    pub(super) fn search_words(&self, typed: &str) -> Result<usize> {
+        self.search_by(typed, RankOptions::WORDS)
+    }
+
+    fn search_by(&self, typed: &str, options: RankOptions) -> Result<usize> {
         let page = self.memory.search(&SearchRequest {
             text: typed.to_owned(),
             filter: SearchFilter { projects: vec![self.project.clone()], ..Default::default() },
             limit: HITS,
             offset: 0,
             snippet_chars: SNIPPET_CHARS,
+            options,
             ..SearchRequest::default()
         })?;
         Ok(page.results.len())
     }
 }
 
+/// What a question means; yields whether it means anything.
+pub(super) fn embed(typed: &str) -> bool {
+    !Model::embedded().embed(typed).is_zero()
+}
+
+/// The passages of a note, as an index embeds them.
+pub(super) fn passages(text: &str) -> Vec<String> {
+    let passages = passage::passages(text, &note::parse(text));
+    passages.iter().map(|passage| passage.text(text).to_owned()).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use memoranda_engine::core::rank::RankOptions;
     use xtask::vault;
 
     use super::*;
@@ -97,9 +120,7 @@ mod tests {
         for number in [0, 29, 30] {
             let text = vault::rare_word(number);
             assert!(product.search(&text).unwrap() >= 1, "note {number}");
-            let words = SearchRequest { text, options: RankOptions::WORDS, ..Default::default() };
-            let found = product.memory.search(&words).unwrap().results;
-            assert_eq!(found.len(), 1, "note {number}");
+            assert_eq!(product.search_words(&text).unwrap(), 1, "note {number}");
         }
         drop(product);
         std::fs::remove_dir_all(&folder).unwrap();

@@ -10,7 +10,7 @@ use xtask::vault::{self, Note};
 use super::files::{self, Log, Replaced};
 use super::fulltext::{FullText, HITS};
 use super::options::Effort;
-use super::product::Product;
+use super::product::{self, Product};
 use super::samples::Samples;
 use super::this_program;
 use crate::{Result, workspace};
@@ -82,9 +82,23 @@ pub(super) struct Ours {
     pub(super) resync: Samples,
     pub(super) write: Samples,
     pub(super) search: Samples,
+    /// Search by words alone.
+    pub(super) words: Samples,
+    /// The vector of a question.
+    pub(super) query_vector: Samples,
+    /// The vectors of all passages, one after the other and with nothing beside them.
+    pub(super) vectors: Samples,
     /// Bytes resident in a process of its own after the query mix; nothing where the system
     /// does not say.
     pub(super) resident: Option<u64>,
+}
+
+impl Ours {
+    /// How long the first index would take at the least if it made no vectors: it makes them
+    /// beside its other work, so to leave them out saves no more than they take alone.
+    pub(super) fn index_without_vectors(&self) -> Duration {
+        self.first_index.p50().saturating_sub(self.vectors.p50())
+    }
 }
 
 /// Where a measurement takes place.
@@ -143,25 +157,35 @@ fn index(at: &mut AtSize, place: &Place) -> Result<(FullText, Product)> {
         })?;
         made = Some((full_text, product));
     }
+    let passages: Vec<_> = texts.iter().flat_map(|note| product::passages(&note.text)).collect();
+    for _ in 0..passes {
+        let count = || Ok(passages.iter().filter(|passage| product::embed(passage)).count());
+        if at.ours.vectors.time(count)? == 0 {
+            return Err("no passage has a vector".into());
+        }
+    }
     made.ok_or_else(|| "nothing was indexed".into())
 }
 
 fn search(at: &mut AtSize, full_text: &FullText, product: &Product, effort: Effort) -> Result<()> {
     let mix = vault::query_mix(at.notes);
-    let mut uncounted = (Samples::default(), Samples::default());
     for round in 0..=effort.rounds() {
-        // The first round fills caches, for both.
-        let (raw, ours) = match round {
-            0 => (&mut uncounted.0, &mut uncounted.1),
-            _ => (&mut at.raw.query, &mut at.ours.search),
-        };
+        if round == 1 {
+            // The first round filled caches, for both.
+            at.raw.query = Samples::default();
+            (at.ours.search, at.ours.words) = Default::default();
+        }
         for query in &mix {
             let (expression, typed) = (query.expression(), query.typed());
-            let expected = raw.time(|| full_text.query(&expression))?;
-            let found = ours.time(|| product.search(&typed))?;
+            let expected = at.raw.query.time(|| full_text.query(&expression))?;
+            let found = [
+                at.ours.words.time(|| product.search_words(&typed))?,
+                at.ours.search.time(|| product.search(&typed))?,
+            ];
+            at.ours.query_vector.time(|| Ok(product::embed(&typed)))?;
             // By meaning, or read as a slip, a word is found that no note holds to the letter.
-            if (found == 0 && expected > 0) || found > HITS {
-                return Err(format!("`{typed}`: {found} hits, raw {expected}").into());
+            if found.iter().any(|&found| (found == 0 && expected > 0) || found > HITS) {
+                return Err(format!("`{typed}`: {found:?} hits, raw {expected}").into());
             }
         }
     }

@@ -14,36 +14,67 @@ const EMPTY: u16 = u16::MAX;
 /// The known pieces, found by their text. Pieces that go on a word begin with `##`.
 pub(super) struct Vocabulary<'t> {
     pieces: Vec<&'t [u8]>,
-    places: Vec<u16>,
+    places: Vec<Place>,
+    /// The length of the longest piece.
+    longest: usize,
+}
+
+/// Where a piece may be found. Two pieces that want the same place mostly differ in the mark, so
+/// that texts are hardly ever compared in vain.
+#[derive(Clone, Copy)]
+struct Place {
+    number: u16,
+    mark: u16,
 }
 
 impl<'t> Vocabulary<'t> {
     /// Reads one piece a line; the number of a piece is that of its line.
     pub(super) fn new(text: &'t str) -> Self {
         let pieces: Vec<_> = text.lines().map(str::as_bytes).take(usize::from(EMPTY)).collect();
-        let mut places = vec![EMPTY; PLACES];
+        let mut places = vec![Place { number: EMPTY, mark: 0 }; PLACES];
         for (number, piece) in pieces.iter().enumerate() {
-            let mut place = hash(b"", piece);
-            while places.get(place).is_some_and(|&held| held != EMPTY) {
+            let hash = piece.iter().fold(BEGIN, |hash, &byte| hashed(hash, byte));
+            let (mut place, mark) = place(hash);
+            while places.get(place).is_some_and(|held| held.number != EMPTY) {
                 place = (place + 1) % PLACES;
             }
             if let Some(free) = places.get_mut(place) {
-                *free = number as u16;
+                *free = Place { number: number as u16, mark };
             }
         }
-        Self { pieces, places }
+        let longest = pieces.iter().map(|piece| piece.len()).max().unwrap_or(0);
+        Self { pieces, places, longest }
     }
 
-    fn find(&self, prefix: &[u8], rest: &[u8]) -> Option<usize> {
-        let mut place = hash(prefix, rest);
+    /// The piece of this text and hash.
+    fn find(&self, prefix: &[u8], rest: &[u8], hash: u32) -> Option<usize> {
+        let (mut place, mark) = place(hash);
         loop {
-            let number = *self.places.get(place).filter(|&&number| number != EMPTY)?;
-            let piece = self.pieces.get(usize::from(number))?;
-            if piece.strip_prefix(prefix) == Some(rest) {
-                return Some(usize::from(number));
+            let held = self.places.get(place).filter(|held| held.number != EMPTY)?;
+            let piece = self.pieces.get(usize::from(held.number))?;
+            if held.mark == mark && piece.strip_prefix(prefix) == Some(rest) {
+                return Some(usize::from(held.number));
             }
             place = (place + 1) % PLACES;
         }
+    }
+
+    /// The longest piece with which a text begins, and its length. The text is hashed once, for all
+    /// lengths.
+    fn longest(&self, prefix: &[u8], text: &str) -> Option<(usize, usize)> {
+        let bytes = text.as_bytes();
+        let mut hashes = [0; MAX_WORD_CHARS];
+        let mut hash = prefix.iter().fold(BEGIN, |hash, &byte| hashed(hash, byte));
+        for (slot, &byte) in hashes.iter_mut().zip(bytes).take(self.longest) {
+            hash = hashed(hash, byte);
+            *slot = hash;
+        }
+        let most = bytes.len().min(self.longest).min(hashes.len());
+        let mut ends = (1..=most).rev().filter(|&end| text.is_char_boundary(end));
+        ends.find_map(|end| {
+            let number = self.find(prefix, bytes.get(..end)?, *hashes.get(end - 1)?)?;
+            Some((number, end))
+        })
     }
 
     /// Names the pieces of a text in order.
@@ -79,37 +110,35 @@ impl<'t> Vocabulary<'t> {
 
     /// Cuts a word: the longest known beginning, then the longest known continuation, and so on.
     fn cut(&self, word: &str, piece: &mut impl FnMut(usize)) {
-        let bytes = word.as_bytes();
-        if let Some(whole) = self.find(b"", bytes) {
-            return piece(whole);
-        }
-        if word.chars().nth(MAX_WORD_CHARS).is_some() {
+        let is_long = word.len() > MAX_WORD_CHARS && word.chars().nth(MAX_WORD_CHARS).is_some();
+        if is_long {
             return piece(UNKNOWN);
         }
         let mut found = [0usize; MAX_WORD_CHARS];
         let (mut count, mut start) = (0, 0);
-        while start < bytes.len() {
+        while let Some(rest) = word.get(start..).filter(|rest| !rest.is_empty()) {
             let prefix: &[u8] = if start == 0 { b"" } else { b"##" };
-            let ends = (start + 1..=bytes.len()).rev().filter(|&end| word.is_char_boundary(end));
-            let longest = ends
-                .filter_map(|end| Some((end, self.find(prefix, bytes.get(start..end)?)?)))
-                .next();
-            let (Some((end, number)), Some(slot)) = (longest, found.get_mut(count)) else {
+            let (Some((number, length)), Some(slot)) =
+                (self.longest(prefix, rest), found.get_mut(count))
+            else {
                 return piece(UNKNOWN);
             };
-            (*slot, count, start) = (number, count + 1, end);
+            (*slot, count, start) = (number, count + 1, start + length);
         }
         found.iter().take(count).for_each(|&number| piece(number));
     }
 }
 
-/// FNV-1a, folded to a place.
-fn hash(prefix: &[u8], rest: &[u8]) -> usize {
-    let hash = prefix
-        .iter()
-        .chain(rest)
-        .fold(0x811c_9dc5_u32, |hash, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    (hash ^ (hash >> 16)) as usize % PLACES
+/// FNV-1a, byte by byte.
+const BEGIN: u32 = 0x811c_9dc5;
+
+fn hashed(hash: u32, byte: u8) -> u32 {
+    (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+}
+
+/// Where a piece of this hash is looked for first, and its mark.
+fn place(hash: u32) -> (usize, u16) {
+    ((hash ^ (hash >> 16)) as usize % PLACES, (hash >> 16) as u16)
 }
 
 fn is_control(c: char) -> bool {
@@ -166,4 +195,41 @@ fn is_punctuation(c: char) -> bool {
             | '\u{ff0c}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff1b}' | '\u{ff1f}'..='\u{ff20}'
             | '\u{ff3b}'..='\u{ff3d}' | '\u{ff3f}' | '\u{ff5b}' | '\u{ff5d}'
             | '\u{ff5f}'..='\u{ff65}')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn words_are_cut_at_the_longest_known_pieces(
+            known in prop::collection::vec("(##)?[abé]{1,4}", 1..30),
+            word in "[abé]{1,12}|a{99,104}",
+        ) {
+            let text = known.join("\n");
+            let mut found = Vec::new();
+            Vocabulary::new(&text).cut(&word, &mut |number| found.push(number));
+            let mut expected = Vec::new();
+            let mut rest = word.as_str();
+            while !rest.is_empty() {
+                let prefix = if rest.len() == word.len() { "" } else { "##" };
+                let ends = (1..=rest.len()).rev().filter(|&end| rest.is_char_boundary(end));
+                let piece = |end| known.iter().position(|k| *k == format!("{prefix}{}", &rest[..end]));
+                match ends.filter_map(|end| Some((end, piece(end)?))).next() {
+                    Some((end, number)) if word.chars().count() <= MAX_WORD_CHARS => {
+                        expected.push(number);
+                        rest = &rest[end..];
+                    }
+                    _ => {
+                        expected = vec![UNKNOWN];
+                        break;
+                    }
+                }
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
 }

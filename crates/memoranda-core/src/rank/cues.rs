@@ -64,6 +64,9 @@ impl Cues {
     /// Looks at one word of a passage.
     pub(super) fn see(&self, word: &str, fit: &mut Fit) {
         fit.is_personal |= self.is_personal && is_personal(word);
+        if !self.wants_number && !self.wants_time {
+            return;
+        }
         let begins_with_digit = word.starts_with(|c: char| c.is_ascii_digit());
         if self.wants_number && !fit.has_number {
             fit.has_number = begins_with_digit || is_among(word, NUMBERS);
@@ -242,6 +245,7 @@ mod tests {
                 .map(|text| CandidatePassage {
                     id: 0,
                     heading: String::new(),
+                    lines: (1, 1),
                     text: (*text).to_owned(),
                     vector: None,
                 })

@@ -46,6 +46,9 @@ pub struct Asked<'q> {
 pub struct Candidate<Id> {
     /// The note.
     pub note: Id,
+    /// In which round it was found. Earlier ones come first, and the first sets the measure, so
+    /// that places and scores stay when further rounds are looked at for a later page.
+    pub round: usize,
     /// Where the note lies; the last tie-breaker.
     pub path: NotePath,
     /// Its title and tags.
@@ -69,6 +72,8 @@ pub struct CandidatePassage {
     pub id: u64,
     /// The headings above it.
     pub heading: String,
+    /// Its first and last line, for whoever shows it.
+    pub lines: (usize, usize),
     /// Its text.
     pub text: String,
     /// What it means.
@@ -80,6 +85,8 @@ pub struct CandidatePassage {
 pub struct Ranked<Id> {
     /// The note.
     pub note: Id,
+    /// The round in which it was found.
+    pub round: usize,
     /// The sum of its signals.
     pub score: f64,
     /// How sure it is that the note has to do with the question, 0 to 1.
@@ -149,17 +156,18 @@ impl Signal {
     }
 }
 
-/// Puts notes in order, best first: by score, then the later change, then the path.
-pub fn rank<Id: Copy + Eq + Hash>(
-    candidates: &[Candidate<Id>],
-    asked: &Asked<'_>,
-    options: &RankOptions,
+/// Puts notes in order, best first: by round, score, the later change, then the path.
+pub fn rank<'r, Id: Copy + Eq + Hash + 'r>(
+    candidates: impl IntoIterator<Item = &'r Candidate<Id>>,
+    asked: &'r Asked<'r>,
+    options: &'r RankOptions,
 ) -> Vec<Ranked<Id>> {
     let sought = Sought::new(asked.query);
     let ranking = Ranking::new(candidates, asked, &sought, options);
     let mut notes: Vec<_> = ranking.notes.iter().filter_map(|note| ranking.note(note)).collect();
     notes.sort_by(|a, b| {
-        let by_score = b.ranked.score.total_cmp(&a.ranked.score);
+        let by_round = a.ranked.round.cmp(&b.ranked.round);
+        let by_score = by_round.then(b.ranked.score.total_cmp(&a.ranked.score));
         by_score.then(b.updated.cmp(&a.updated)).then_with(|| a.path.cmp(b.path))
     });
     notes.into_iter().map(|note| note.ranked).collect()
@@ -208,21 +216,22 @@ struct ScoredPassage {
 
 impl<'r, Id: Copy> Ranking<'r, Id> {
     fn new(
-        candidates: &'r [Candidate<Id>],
+        candidates: impl IntoIterator<Item = &'r Candidate<Id>>,
         asked: &'r Asked<'r>,
         sought: &Sought,
         options: &'r RankOptions,
     ) -> Self {
-        let notes: Vec<_> = candidates.iter().map(|c| Counted::new(c, sought)).collect();
+        let notes: Vec<_> = candidates.into_iter().map(|c| Counted::new(c, sought)).collect();
         let mean = |words: &mut dyn Iterator<Item = f32>| {
             let (sum, count) = words.fold((0.0, 0.0), |(sum, count), w| (sum + w, count + 1.0));
             f32::max(sum / f32::max(count, 1.0), 1.0)
         };
-        let all = || notes.iter().flat_map(|note| &note.passages);
+        let first = || notes.iter().filter(|note| note.candidate.round == 0);
+        let all = || first().flat_map(|note| &note.passages);
         let means = [
             mean(&mut all().map(|(own, _)| own.words)),
             mean(&mut all().map(|(_, around)| around.words)),
-            mean(&mut notes.iter().map(|note| note.whole.words)),
+            mean(&mut first().map(|note| note.whole.words)),
         ];
         let needs: Vec<_> = sought.needs().collect();
         let mut worth: Vec<f32> = needs
@@ -258,7 +267,8 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
             of_passages.fold(0.0, f64::max)
         };
         let most = options.passage + options.neighbours + options.note;
-        self.notes.iter().map(of_note).fold(0.0, f64::max) / most.max(f64::MIN_POSITIVE)
+        let first = self.notes.iter().filter(|note| note.candidate.round == 0);
+        first.map(of_note).fold(0.0, f64::max) / most.max(f64::MIN_POSITIVE)
     }
 
     fn note(&self, note: &Counted<'r, Id>) -> Option<Scored<'r, Id>> {
@@ -301,6 +311,7 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
             if is_sure { 1.0 } else { weights::relevance(best.covered, best.similarity) };
         let ranked = Ranked {
             note: candidate.note,
+            round: candidate.round,
             score: why.iter().map(|signal| signal.amount()).sum(),
             relevance,
             passages: passages.iter().map(|passage| (passage.id, passage.score)).collect(),

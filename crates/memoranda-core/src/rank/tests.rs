@@ -14,11 +14,13 @@ fn note(number: u64, texts: &[&str]) -> Candidate<u64> {
     let passages = texts.iter().zip(number * 100..).map(|(text, id)| CandidatePassage {
         id,
         heading: String::new(),
+        lines: (1, 1),
         text: (*text).to_owned(),
         vector: Some(Sense::Table(Model::embedded().embed(text))),
     });
     Candidate {
         note: number,
+        round: 0,
         path: NotePath::parse(&format!("n{number}.md")).unwrap(),
         name: String::new(),
         title_match: TitleMatch::None,
@@ -75,6 +77,9 @@ fn notes_come_in_the_order_of_their_signals() {
     let today = Candidate { created: at(NOW), updated: at(NOW), ..note(1, &[long]) };
     check("the rain of ten days ago", &[today, last_week], &[2, 1]);
     check("rain", &[note(2, &[long]), note(1, &[long])], &[1, 2]);
+    // What was found in a later round comes later.
+    let later = Candidate { round: 1, ..note(1, &["rain"]) };
+    check("rain", &[later, note(2, &[long])], &[2, 1]);
     // Whoever speaks of themselves means what is said so.
     let said =
         [note(1, &["you went to the sea by train"]), note(2, &["I went to the sea by train"])];
@@ -143,4 +148,13 @@ proptest! {
         prop_assert!(forward.iter().all(|r| r.score.is_finite() && r.relevance.is_finite()));
         prop_assert!(forward.is_sorted_by(|a, b| a.score >= b.score));
     }
+}
+
+#[test]
+fn a_further_round_changes_nothing_before_it() {
+    let first = [note(1, &["the rain on the roof", "a dog"]), note(2, &["rain"])];
+    let later = note(3, &["rain, rain and nothing but rain fell for days and days on end", "mud"]);
+    let both = [first.to_vec(), vec![Candidate { round: 1, ..later }]].concat();
+    let alone = ranked("rain on my roof", &first);
+    assert_eq!(ranked("rain on my roof", &both)[..2], alone);
 }

@@ -1,7 +1,5 @@
 //! Notes whose name is what was asked for.
 
-use std::collections::HashSet;
-
 use crate::query::Query;
 use crate::words::{fold, stem, words};
 
@@ -23,10 +21,12 @@ impl TitleMatch {
         if words(asked).next().is_some() && folded(asked).eq(folded(name)) {
             return Self::Exact;
         }
-        let held: HashSet<String> = folded(name).map(|word| stem(&word).to_owned()).collect();
+        let holds = |word: &String| {
+            let wanted = fold(word);
+            folded(name).any(|held| stem(&held) == stem(&wanted))
+        };
         let mut wanted = query.wanted().flat_map(|term| &term.words).peekable();
-        let holds_all =
-            wanted.peek().is_some() && wanted.all(|word| held.contains(stem(&fold(word))));
+        let holds_all = wanted.peek().is_some() && wanted.all(holds);
         if holds_all { Self::AllWords } else { Self::None }
     }
 }

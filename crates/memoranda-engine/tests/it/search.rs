@@ -9,7 +9,7 @@ use memoranda_core::porter::porter;
 use memoranda_core::rank::RankOptions;
 use memoranda_engine::{
     DeleteRequest, Memory, OpenOptions, Past, Place, SearchFilter, SearchPage, SearchRequest,
-    SearchUnit, WriteMode, WriteRequest,
+    SearchResult, SearchUnit, WriteMode, WriteRequest,
 };
 use tempfile::TempDir;
 
@@ -93,6 +93,11 @@ fn slips_and_beginnings_are_understood() {
     let page = memory.search(&asked("tomat")).unwrap();
     assert_eq!(paths(&page), ["garden.md"]);
     assert_eq!(page.corrections[0].meant, "tomat*");
+    // Its stem, `coffe`, would be stemmed further if it were asked for.
+    put(&memory, "kitchen.md", "# Kitchen\n\nThe coffee stands beside the bread.\n");
+    let page = memory.search(&asked("cofee")).unwrap();
+    assert_eq!(paths(&page), ["kitchen.md"]);
+    assert_eq!(page.corrections[0].meant, "coffee");
 }
 
 #[test]
@@ -216,6 +221,40 @@ fn pages_fit_together() {
 }
 
 #[test]
+fn pages_fit_together_however_many_there_are() {
+    let folder = TempDir::new().unwrap();
+    let memory = open(&folder);
+    let home = folder.path().join("home/main");
+    std::fs::create_dir_all(&home).unwrap();
+    for n in 0..130usize {
+        // Of many lengths, and not in the order of how well they match.
+        let storm = "storm ".repeat(1 + n * 7 % 4);
+        let filler = "rain fell on the roof of the barn ".repeat(n * 11 % 13);
+        let text = format!("{storm}broke the fence.\n\n{filler}\n\nNumber {n}.\n");
+        std::fs::write(home.join(format!("n{n}.md")), text).unwrap();
+    }
+    memory.sync(&mut |_| {}).unwrap();
+    for (text, unit) in [
+        ("storm", SearchUnit::Notes),
+        ("a storm on the fence", SearchUnit::Notes),
+        ("storm", SearchUnit::Passages),
+    ] {
+        let page = |offset: usize, limit: usize| {
+            let now = Some(jiff::Timestamp::UNIX_EPOCH);
+            let request =
+                SearchRequest { offset, limit, unit, min_relevance: 0.0, now, ..asked(text) };
+            let found = memory.search(&request).unwrap().results;
+            let told = |r: &SearchResult| (r.place.path.to_string(), r.lines, r.score.to_bits());
+            found.iter().map(told).collect::<Vec<_>>()
+        };
+        let parts: Vec<_> = (0..12).flat_map(|n| page(n * 10, 10)).collect();
+        let all = page(0, 120);
+        assert_eq!(all.len(), 120, "{text}");
+        assert!(parts == all, "{text} {unit:?}");
+    }
+}
+
+#[test]
 fn stems_are_those_of_the_index() {
     let folder = TempDir::new().unwrap();
     let memory = open(&folder);
@@ -244,8 +283,8 @@ fn words_are_counted_alike_whether_few_or_many_hold_them() {
     let folder = TempDir::new().unwrap();
     let memory = open(&folder);
     put(&memory, "first.md", "seldom\n");
-    for n in 0..250 {
-        let lately = if n >= 130 { "lately" } else { "" };
+    for n in 0..1000 {
+        let lately = if n >= 520 { "lately" } else { "" };
         std::fs::write(
             folder.path().join(format!("home/main/n{n}.md")),
             format!("common {lately}\n"),
@@ -263,10 +302,11 @@ fn words_are_counted_alike_whether_few_or_many_hold_them() {
             filter: &SearchFilter::default(),
             vector: None,
             model: None,
-            notes: 10,
+            round: 10,
+            wanted: 10,
         })
         .unwrap();
-    assert_eq!(found.holders, [1, 250, 120, 0]);
+    assert_eq!(found.holders, [1, 1000, 480, 0]);
 }
 
 #[test]

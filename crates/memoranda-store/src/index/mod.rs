@@ -49,8 +49,7 @@ pub use nodes::{FileThen, FolderFact, FolderSum, NamedNote, NodeRow};
 pub use past::{ChangedFile, PastFile};
 pub(crate) use search::{Caches, body, candidates, passage_text, search};
 pub use search::{
-    CandidateNote, CandidatePassage, Candidates, Correction, Past, Question, SearchFilter,
-    SearchHit, SearchHits,
+    CandidateNote, Candidates, Correction, Past, Question, SearchFilter, SearchHit, SearchHits,
 };
 pub use ties::Ties;
 pub(crate) use write::{

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 
-use memoranda_core::embed::{BYTES, DIMS, Probe, Vector};
+use memoranda_core::embed::{BYTES, PAIRS, Probe, Vector};
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
 use super::digest::DigestedPassage;
@@ -97,7 +97,7 @@ struct Held {
     files: HashMap<i64, (usize, usize)>,
     passages: Vec<i64>,
     scales: Vec<f32>,
-    numbers: Vec<[i8; DIMS]>,
+    pairs: Vec<[i16; PAIRS]>,
     /// Places that no passage has any more.
     free: usize,
 }
@@ -173,7 +173,6 @@ pub(super) fn nearest_that_fit(
     (vector, count): (&Vector, usize),
     condition: &Condition,
 ) -> Result<Vec<(i64, f32)>> {
-    let probe = Probe::new(vector);
     let mut nearest = Nearest::new(count);
     let among = match condition.is_open() {
         true => String::new(),
@@ -188,8 +187,8 @@ pub(super) fn nearest_that_fit(
         let first = first_passage(row.get(0)?);
         let data = row.get_ref(1)?.as_blob().unwrap_or_default();
         let vectors = data.chunks_exact(BYTES).filter_map(Vector::read);
-        for (vector, passage) in vectors.zip(first..) {
-            nearest.offer(passage, probe.similarity(vector.scale, &vector.numbers));
+        for (kept, passage) in vectors.zip(first..) {
+            nearest.offer(passage, vector.similarity(&kept));
         }
     }
     Ok(nearest.in_order())
@@ -290,19 +289,19 @@ impl Held {
     fn offer(&self, part: Range<usize>, probe: &Probe, nearest: &mut Nearest) {
         let part = part.start..part.end.min(self.passages.len());
         let lists = (
-            self.numbers.get(part.clone()).unwrap_or_default(),
+            self.pairs.get(part.clone()).unwrap_or_default(),
             self.scales.get(part.clone()).unwrap_or_default(),
             self.passages.get(part).unwrap_or_default(),
         );
-        for ((numbers, &scale), &passage) in lists.0.iter().zip(lists.1).zip(lists.2) {
-            nearest.offer(passage, probe.similarity(scale, numbers));
+        for ((pairs, &scale), &passage) in lists.0.iter().zip(lists.1).zip(lists.2) {
+            nearest.offer(passage, probe.similarity(scale, pairs));
         }
     }
 
     fn reserve(&mut self, passages: usize) {
         self.passages.reserve(passages);
         self.scales.reserve(passages);
-        self.numbers.reserve(passages);
+        self.pairs.reserve(passages);
     }
 
     fn put(&mut self, file: i64, data: &[u8]) {
@@ -316,7 +315,7 @@ impl Held {
         for (vector, passage) in vectors.zip(first_passage(file)..) {
             self.passages.push(passage);
             self.scales.push(vector.scale);
-            self.numbers.push(vector.numbers);
+            self.pairs.push(vector.pairs());
         }
         let count = self.passages.len() - start;
         if count > 0 {
@@ -327,6 +326,8 @@ impl Held {
 
 #[cfg(test)]
 mod tests {
+    use memoranda_core::embed::DIMS;
+
     use super::*;
 
     #[test]

@@ -4,16 +4,16 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use memoranda_core::embed::{Meant, Sense};
+use memoranda_core::embed::Meant;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
-use memoranda_core::rank::TitleMatch;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use memoranda_core::rank::{Candidate, CandidatePassage, TitleMatch};
+use rusqlite::{Connection, params};
 
 use super::caches::Caches;
 use super::compare::{MAX_COMPARED, compare};
-use super::condition::Condition;
+use super::condition::{Check, Condition};
 use super::terms::{Correction, look_up};
 use super::{Past, SearchFilter, named, tag_hits};
 use crate::error::Result;
@@ -38,8 +38,11 @@ pub struct Question<'q> {
     pub vector: Option<&'q Meant>,
     /// The model by which it means something beside the table, if that is not the table alone.
     pub model: Option<&'q str>,
-    /// About how many notes are wanted.
-    pub notes: usize,
+    /// How many notes a round looks for by their words, and half as many by their meaning.
+    pub round: usize,
+    /// How many notes are wanted: there are as many rounds as that takes, and what one finds does
+    /// not depend on how many follow.
+    pub wanted: usize,
 }
 
 /// What the index yields.
@@ -62,45 +65,16 @@ pub struct Candidates {
 /// A note that may answer.
 #[derive(Clone, Debug)]
 pub struct CandidateNote {
-    /// The file's number in the index.
-    pub file: i64,
     /// The project.
     pub project: ProjectName,
-    /// The file.
-    pub path: NotePath,
     /// Its title.
     pub title: String,
     /// Its permalink.
     pub permalink: String,
     /// Its type.
     pub note_type: String,
-    /// Its tags.
-    pub tags: Vec<String>,
-    /// When it was made.
-    pub created: Timestamp,
-    /// When it was last changed.
-    pub updated: Timestamp,
-    /// How much its weightiest current fact matters.
-    pub importance: Option<f64>,
-    /// How well its name matches.
-    pub title_match: TitleMatch,
-    /// Its passages, in order.
-    pub passages: Vec<CandidatePassage>,
-}
-
-/// A passage of such a note.
-#[derive(Clone, Debug)]
-pub struct CandidatePassage {
-    /// The passage's number in the index.
-    pub passage: i64,
-    /// The headings above it.
-    pub heading: String,
-    /// Its first and last line.
-    pub lines: (usize, usize),
-    /// Its text.
-    pub text: String,
-    /// What it means.
-    pub vector: Option<Sense>,
+    /// What it is compared by; its number is that of the file in the index.
+    pub compared: Candidate<i64>,
 }
 
 /// The notes that may answer.
@@ -110,13 +84,13 @@ pub(crate) fn candidates(
     question: &Question<'_>,
 ) -> Result<Candidates> {
     let condition = Condition::new(question.query, question.filter);
-    let most_compared = MAX_COMPARED.min(PASSAGES_A_NOTE * question.notes as i64);
+    let most_compared = MAX_COMPARED.min(PASSAGES_A_NOTE * question.round as i64);
     let by_words = || {
         let known = look_up(db, question.query)?;
         let compared = compare(db, &known.query, &known.holders, &condition, most_compared)?;
         Ok((known, compared))
     };
-    let (near, by_words): (_, Result<_>) = match question.vector {
+    let (mut near, by_words): (_, Result<_>) = match question.vector {
         Some(vector) if question.query.is_free() => {
             caches.nearest_beside(db, vector, &condition, by_words)?
         }
@@ -124,38 +98,46 @@ pub(crate) fn candidates(
     };
     let (known, compared) = by_words?;
     let mut chosen = Chosen::default();
-    let mut partial = false;
     for file in named(db, question.text, &condition)? {
-        chosen.add(first_passage(file));
+        chosen.add(first_passage(file), 0);
     }
     if question.query.is_empty() {
-        for (passage, ..) in
-            tag_hits(db, &condition, question.query, question.filter, question.notes)?
-        {
-            chosen.add(passage);
+        let most = question.wanted.max(question.round);
+        for (passage, ..) in tag_hits(db, &condition, question.query, question.filter, most)? {
+            chosen.add(passage, 0);
         }
     }
-    if let Some(compared) = compared {
-        partial = compared.partial;
-        let most = chosen.files.len() + question.notes;
-        for &(passage, _) in compared.best.iter().take(PASSAGES_BY_WORDS) {
-            if chosen.files.len() < most || chosen.holds(passage) {
-                chosen.add(passage);
+    let (best, partial) = compared.map_or_else(Default::default, |c| (c.best, c.partial));
+    let best = best.get(..PASSAGES_BY_WORDS).unwrap_or(&best);
+    let mut check = condition.check(db)?;
+    for round in 0.. {
+        let before = chosen.files.len();
+        let most = before + question.round;
+        for &(passage, _) in best {
+            if chosen.files.len() < most || chosen.is_of(passage, round) {
+                chosen.add(passage, round);
             }
         }
+        let most = chosen.files.len() + question.round.div_ceil(2);
+        choose_by_meaning(&mut check, &near, (most, round), &mut chosen)?;
+        if let Some(vector) = question.vector
+            && round == 0
+            && chosen.files.len() < most
+        {
+            let there = caches.nearest_there(db, vector, &condition, &near)?;
+            choose_by_meaning(&mut check, &there, (most, round), &mut chosen)?;
+            near.extend(there);
+        }
+        if chosen.files.len() == before || chosen.files.len() >= question.wanted {
+            break;
+        }
     }
-    let most = chosen.files.len() + question.notes.div_ceil(2);
-    choose_by_meaning(db, &condition, &near, most, &mut chosen)?;
-    if let Some(vector) = question.vector
-        && chosen.files.len() < most
-    {
-        let near = caches.nearest_there(db, vector, &condition, &near)?;
-        choose_by_meaning(db, &condition, &near, most, &mut chosen)?;
-    }
+    drop(check);
     let mut notes = Vec::with_capacity(chosen.files.len());
     for &file in &chosen.files {
-        let hits = chosen.passages.get(&file).map_or(&[][..], Vec::as_slice);
-        notes.extend(note(db, caches, question, file, hits)?);
+        if let Some(found) = chosen.found.get(&file) {
+            notes.extend(note(db, caches, question, file, found)?);
+        }
     }
     let passages = caches.table.passages(db, caches.index)?;
     Ok(Candidates {
@@ -169,44 +151,52 @@ pub(crate) fn candidates(
     })
 }
 
-/// The files chosen so far, in the order in which they were found, with what was found in them.
+/// The files chosen so far, in the order in which they were found.
 #[derive(Default)]
 struct Chosen {
     files: Vec<i64>,
-    passages: HashMap<i64, Vec<i64>>,
+    found: HashMap<i64, FoundIn>,
+}
+
+/// What was found in a file.
+struct FoundIn {
+    round: usize,
+    passages: Vec<i64>,
 }
 
 impl Chosen {
-    fn add(&mut self, passage: i64) {
+    /// Adds a passage; one of a file that an earlier round has chosen tells nothing new.
+    fn add(&mut self, passage: i64, round: usize) {
         let file = passage / PASSAGES_PER_FILE;
         let files = &mut self.files;
-        let found = self.passages.entry(file).or_insert_with(|| {
+        let found = self.found.entry(file).or_insert_with(|| {
             files.push(file);
-            Vec::new()
+            FoundIn { round, passages: Vec::new() }
         });
-        found.push(passage);
+        if found.round == round {
+            found.passages.push(passage);
+        }
     }
 
-    fn holds(&self, passage: i64) -> bool {
-        self.passages.contains_key(&(passage / PASSAGES_PER_FILE))
+    fn is_of(&self, passage: i64, round: usize) -> bool {
+        let found = self.found.get(&(passage / PASSAGES_PER_FILE));
+        found.is_some_and(|found| found.round == round)
     }
 }
 
-/// Adds the notes of the nearest passages that fit.
+/// Adds the notes of the nearest passages that fit, until so many are chosen.
 fn choose_by_meaning(
-    db: &Connection,
-    condition: &Condition,
+    check: &mut Check<'_>,
     near: &[(i64, f32)],
-    most: usize,
+    (most, round): (usize, usize),
     chosen: &mut Chosen,
 ) -> Result<()> {
-    let mut check = condition.check(db)?;
     for &(passage, _) in near {
         if chosen.files.len() >= most {
             break;
         }
         if check.fits(passage / PASSAGES_PER_FILE)? {
-            chosen.add(passage);
+            chosen.add(passage, round);
         }
     }
     Ok(())
@@ -217,45 +207,46 @@ fn note(
     caches: &Caches<'_>,
     question: &Question<'_>,
     file: i64,
-    hits: &[i64],
+    found: &FoundIn,
 ) -> Result<Option<CandidateNote>> {
-    let mut select = db.prepare_cached(
+    let mut select = db.prepare_cached(&format!(
         "SELECT f.path, r.name, f.title, f.permalink, f.note_type, f.created_ms, f.updated_ms, \
-         (SELECT max(o.importance) FROM observations o WHERE o.file = f.id AND o.struck = 0) \
-         FROM files f JOIN projects r ON r.id = f.project WHERE f.id = ?",
-    )?;
-    let found = select
-        .query_row([file], |row| {
-            let path = NotePath::parse(&row.get::<_, String>(0)?);
-            let project = ProjectName::parse(&row.get::<_, String>(1)?);
-            let (Ok(path), Ok(project)) = (path, project) else { return Ok(None) };
-            let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
-            let (title, permalink): (String, String) = (row.get(2)?, row.get(3)?);
-            let matches = |name: &str| TitleMatch::of(question.text, question.query, name);
-            let title_match = matches(&title).max(matches(&permalink)).max(matches(path.stem()));
-            Ok(Some(CandidateNote {
-                file,
-                project,
-                path,
-                title,
-                permalink,
-                note_type: row.get(4)?,
-                tags: Vec::new(),
-                created: time(row.get(5)?),
-                updated: time(row.get(6)?),
-                importance: row.get(7)?,
-                title_match,
-                passages: Vec::new(),
-            }))
-        })
-        .optional()?
-        .flatten();
-    let Some(mut note) = found else { return Ok(None) };
-    let mut tags = db.prepare_cached("SELECT tag FROM tags WHERE file = ?")?;
-    note.tags =
-        tags.query_map([file], |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()?;
-    note.passages = passages(db, caches, question, file, hits)?;
-    Ok(Some(note).filter(|note| !note.passages.is_empty()))
+         (SELECT max(o.importance) FROM observations o WHERE o.file = f.id AND o.struck = 0), \
+         (SELECT group_concat(t.tag, ' ') FROM tags t WHERE t.file = f.id), \
+         EXISTS (SELECT 1 FROM passages p WHERE p.id = f.id * {PASSAGES_PER_FILE} + {MAX_WHOLE}) \
+         FROM files f JOIN projects r ON r.id = f.project WHERE f.id = ?"
+    ))?;
+    let mut rows = select.query([file])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let text = |column| -> Result<&str> { Ok(row.get_ref(column)?.as_str().unwrap_or_default()) };
+    let (Ok(path), Ok(project)) = (NotePath::parse(text(0)?), ProjectName::parse(text(1)?)) else {
+        return Ok(None);
+    };
+    let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
+    let (title, permalink) = (text(2)?.to_owned(), text(3)?.to_owned());
+    let matches = |name: &str| TitleMatch::of(question.text, question.query, name);
+    let title_match = matches(&title).max(matches(&permalink)).max(matches(path.stem()));
+    let is_long: bool = row.get(9)?;
+    let around = Some(found.passages.as_slice()).filter(|_| is_long);
+    let passages = passages(db, caches, question, file, around)?;
+    let note = CandidateNote {
+        note_type: text(4)?.to_owned(),
+        compared: Candidate {
+            note: file,
+            round: found.round,
+            name: format!("{title} {}", text(8)?),
+            path,
+            title_match,
+            created: time(row.get(5)?),
+            updated: time(row.get(6)?),
+            importance: row.get(7)?,
+            passages,
+        },
+        project,
+        title,
+        permalink,
+    };
+    Ok(Some(note).filter(|note| !note.compared.passages.is_empty()))
 }
 
 /// The passages of a note, or of a long one those around what was found.
@@ -264,26 +255,25 @@ fn passages(
     caches: &Caches<'_>,
     question: &Question<'_>,
     file: i64,
-    hits: &[i64],
+    around: Option<&[i64]>,
 ) -> Result<Vec<CandidatePassage>> {
     let first = first_passage(file);
-    let last: i64 = db
-        .prepare_cached("SELECT coalesce(max(id), 0) FROM passages WHERE id BETWEEN ? AND ?")?
-        .query_row(params![first, first + PASSAGES_PER_FILE - 1], |row| row.get(0))?;
-    let mut ranges = vec![(first, last)];
-    if last - first >= MAX_WHOLE {
-        let mut near: Vec<_> = hits.iter().map(|&hit| (hit.max(first + 1) - 1, hit + 1)).collect();
-        near.push((first, first));
-        near.sort_unstable();
-        ranges = near.into_iter().fold(Vec::new(), |mut ranges: Vec<(i64, i64)>, (from, to)| {
-            match ranges.last_mut() {
-                Some(open) if from <= open.1 + 1 => open.1 = open.1.max(to),
-                _ => ranges.push((from, to)),
-            }
-            ranges
-        });
-    }
-    let vectors = match question.vector {
+    let ranges = match around {
+        None => vec![(first, first + PASSAGES_PER_FILE - 1)],
+        Some(hits) => {
+            let near = hits.iter().map(|&hit| (hit.max(first + 1) - 1, hit + 1));
+            let mut near: Vec<_> = near.chain([(first, first)]).collect();
+            near.sort_unstable();
+            near.into_iter().fold(Vec::new(), |mut ranges: Vec<(i64, i64)>, (from, to)| {
+                match ranges.last_mut() {
+                    Some(open) if from <= open.1 + 1 => open.1 = open.1.max(to),
+                    _ => ranges.push((from, to)),
+                }
+                ranges
+            })
+        }
+    };
+    let mut vectors = match question.vector {
         Some(_) => caches.senses(db, file)?,
         None => Vec::new(),
     };
@@ -294,18 +284,16 @@ fn passages(
     let most_past = i64::from(question.filter.past == Past::Include);
     let mut passages = Vec::new();
     for (from, to) in ranges {
-        let rows = select.query_map(params![from, to, most_past], |row| {
+        let mut rows = select.query(params![from, to, most_past])?;
+        while let Some(row) = rows.next()? {
             let passage: i64 = row.get(0)?;
-            Ok(CandidatePassage {
-                passage,
+            passages.push(CandidatePassage {
+                id: passage as u64,
                 heading: row.get(1)?,
                 lines: (row.get::<_, i64>(2)? as usize, row.get::<_, i64>(3)? as usize),
                 text: row.get(4)?,
-                vector: vectors.get((passage - first) as usize).cloned().flatten(),
-            })
-        })?;
-        for passage in rows {
-            passages.push(passage?);
+                vector: vectors.get_mut((passage - first) as usize).and_then(Option::take),
+            });
         }
     }
     Ok(passages)

@@ -28,7 +28,7 @@ pub(super) use condition::Condition;
 
 pub(crate) use caches::Caches;
 pub(crate) use candidates::candidates;
-pub use candidates::{CandidateNote, CandidatePassage, Candidates, Question};
+pub use candidates::{CandidateNote, Candidates, Question};
 pub use terms::Correction;
 
 /// Which notes a search may find.

@@ -15,7 +15,7 @@ const LEAST_BEGINNING: usize = 3;
 const MANY_ENDINGS: i64 = 100;
 
 /// So many passages at either end tell about how common a word is;
-const SAMPLE: i64 = 100;
+const SAMPLE: i64 = 400;
 /// and if it is no more common than this, it is counted.
 const COUNTED: i64 = 10_000;
 
@@ -166,17 +166,19 @@ fn nearest(db: &Connection, folded: &str) -> Result<Option<(String, u64)>> {
     while let Some(row) = rows.next()? {
         let term = row.get_ref(0)?.as_str().unwrap_or_default();
         let Some(slips) = distance(&stem, term, most) else { continue };
-        // A stem that would be stemmed further cannot be asked for.
-        if porter(term) != term {
-            continue;
-        }
         let held: i64 = row.get(1)?;
         let is_better = best
             .as_ref()
             .is_none_or(|(least, commonest, _)| (slips, -held) < (*least, -*commonest));
-        if is_better {
-            best = Some((slips, held, term.to_owned()));
+        if is_better && let Some(word) = word_of(term) {
+            best = Some((slips, held, word));
         }
     }
-    Ok(best.map(|(_, held, term)| (term, held as u64)))
+    Ok(best.map(|(_, held, word)| (word, held as u64)))
+}
+
+/// A word with this stem, since what is asked for is stemmed again: `coffe` would be, to `coff`.
+fn word_of(stem: &str) -> Option<String> {
+    let endings = ["", "e", "s", "y", "ed", "ing", "al", "er"];
+    endings.map(|ending| format!("{stem}{ending}")).into_iter().find(|word| porter(word) == stem)
 }
