@@ -161,6 +161,9 @@ impl Memory {
             .then(|| Model::embedded().embed(&query.said))
             .filter(|vector| !vector.is_zero());
         let mut asked = vector.map(|table| self.meant(&query.said, table)).unwrap_or_default();
+        if asked.model.is_none() && !Model::embedded().knows_a_word(&query.said) {
+            asked.meant = None;
+        }
         let candidates = self.store().candidates(&Question {
             text: &request.text,
             query: &query,

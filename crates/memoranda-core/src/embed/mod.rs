@@ -57,6 +57,17 @@ impl Model {
         if length > 0.0 { length.clamp(LEAST_WEIGHT, MOST_WEIGHT) } else { 1.0 }
     }
 
+    /// Whether the model has a word of the text. What it can only spell means nothing to it.
+    pub fn knows_a_word(&self, text: &str) -> bool {
+        let (mut known, mut whole) = (false, false);
+        self.vocabulary.pieces(text, |piece| {
+            let goes_on = self.vocabulary.goes_on(piece);
+            known |= whole && !goes_on;
+            whole = !goes_on && piece != word_piece::UNKNOWN;
+        });
+        known || whole
+    }
+
     fn sum(&self, text: &str) -> [f32; DIMS] {
         let text = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or_default();
         let mut sum = [0.0; DIMS];
@@ -118,6 +129,17 @@ mod tests {
         assert!(near(asked, "deployment of the application") > near(asked, "a recipe for soup"));
         assert!((near(asked, asked) - 1.0).abs() < 0.02);
         assert_eq!(near("", "anything"), 0.0);
+    }
+
+    #[test]
+    fn what_can_only_be_spelt_is_no_word() {
+        let known = |text: &str| Model::embedded().knows_a_word(text);
+        for text in ["the", "zzzqqq the", "the zzzqqq", "東京", "C++", "42"] {
+            assert!(known(text), "{text}");
+        }
+        for text in ["", "zzzqqq", "xkcdqq zzzqqq"] {
+            assert!(!known(text), "{text}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::char::is_combining_mark;
 
 /// What stands for a word that cannot be cut into known pieces.
-const UNKNOWN: usize = 100;
+pub(super) const UNKNOWN: usize = 100;
 /// A longer word is not cut at all.
 const MAX_WORD_CHARS: usize = 100;
 /// Twice as many places as pieces, so that looking one up takes one or two tries.
@@ -75,6 +75,11 @@ impl<'t> Vocabulary<'t> {
             let number = self.find(prefix, bytes.get(..end)?, *hashes.get(end - 1)?)?;
             Some((number, end))
         })
+    }
+
+    /// Whether a piece goes on with a word that another has begun.
+    pub(super) fn goes_on(&self, piece: usize) -> bool {
+        self.pieces.get(piece).is_some_and(|piece| piece.starts_with(b"##"))
     }
 
     /// Names the pieces of a text in order.

@@ -82,6 +82,9 @@ fn nothing_is_better_than_noise() {
     assert!(page.relevance < 0.1, "{}", page.relevance);
     let all = SearchRequest { min_relevance: 0.0, ..asked("quantum chromodynamics lattice") };
     assert!(!memory.search(&all).unwrap().results.is_empty());
+    // What is no word in any language means nothing, however low the bar.
+    let nonsense = SearchRequest { min_relevance: 0.0, ..asked("zzzqqq") };
+    assert_eq!(paths(&memory.search(&nonsense).unwrap()), Vec::<String>::new());
 }
 
 #[test]
