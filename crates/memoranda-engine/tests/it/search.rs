@@ -186,8 +186,10 @@ fn the_first_search_of_a_process_finds_what_later_ones_find() {
         path: NotePath::parse("garden.md").unwrap(),
     };
     memory.delete(&who(), &DeleteRequest { place: gone, expected: None }).unwrap();
+    // Of one moment: a score tells how recent a note is.
+    let now = Some(jiff::Timestamp::now());
     let scores = |memory: &Memory, text: &str| {
-        let request = SearchRequest { min_relevance: 0.0, ..asked(text) };
+        let request = SearchRequest { min_relevance: 0.0, now, ..asked(text) };
         let page = memory.search(&request).unwrap();
         page.results.iter().map(|r| (r.place.path.to_string(), r.score)).collect::<Vec<_>>()
     };
