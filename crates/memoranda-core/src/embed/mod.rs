@@ -57,6 +57,11 @@ impl Model {
         if length > 0.0 { length.clamp(LEAST_WEIGHT, MOST_WEIGHT) } else { 1.0 }
     }
 
+    /// Whether this is a word that people write, rather than one made up of others or of signs.
+    pub fn is_word(&self, word: &str) -> bool {
+        self.vocabulary.has(word)
+    }
+
     fn sum(&self, text: &str) -> [f32; DIMS] {
         let text = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or_default();
         let mut sum = [0.0; DIMS];

@@ -46,6 +46,11 @@ impl<'t> Vocabulary<'t> {
         }
     }
 
+    /// Whether a word is one piece, in whatever case.
+    pub(super) fn has(&self, word: &str) -> bool {
+        self.find(b"", word.to_lowercase().as_bytes()).is_some()
+    }
+
     /// Names the pieces of a text in order.
     pub(super) fn pieces(&self, text: &str, mut piece: impl FnMut(usize)) {
         let mut word = String::new();
