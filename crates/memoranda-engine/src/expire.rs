@@ -1,8 +1,11 @@
 //! Letting go of what nobody used for long: always restorable, never by itself.
 
+use std::collections::BTreeSet;
+
 use jiff::{SignedDuration, Timestamp};
 use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
 use memoranda_core::id::ProjectName;
+use memoranda_core::path::NotePath;
 use memoranda_store::{ListFilter, ListOrder, Outcome, clock};
 
 use crate::error::{EngineError, Result};
@@ -56,7 +59,7 @@ impl Memory {
                 Ok::<_, EngineError>(Change {
                     operations: unused.iter().map(remove).collect(),
                     made: Vec::new(),
-                    emptied: Vec::new(),
+                    emptied: folders_of(&unused),
                     message: Some(format!("expired: unused for {} days", request.days)),
                 })
             })?;
@@ -87,4 +90,17 @@ impl Memory {
         unused.sort_by_key(|(_, _, last)| *last);
         Ok(unused)
     }
+}
+
+/// The folders that these notes may leave empty, the deepest first.
+fn folders_of(unused: &[Unused]) -> Vec<(ProjectName, NotePath)> {
+    let mut folders = BTreeSet::new();
+    for (place, ..) in unused {
+        let mut above = place.path.parent().and_then(|folder| NotePath::parse(folder).ok());
+        while let Some(folder) = above {
+            above = folder.parent().and_then(|folder| NotePath::parse(folder).ok());
+            folders.insert((place.project.clone(), folder));
+        }
+    }
+    folders.into_iter().rev().collect()
 }

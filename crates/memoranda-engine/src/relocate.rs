@@ -79,6 +79,8 @@ impl Memory {
         let at = |path| Place { project: project.clone(), path };
         match outcome {
             Outcome::Committed(commit) => {
+                // Whoever moves a note has it in use, and no use is known of its new name.
+                pairs.iter().for_each(|(_, new)| self.store().note_use(project, new));
                 let files = pairs.into_iter().map(|(old, new)| (at(old), at(new))).collect();
                 Ok(MoveOutcome::Moved(Moved { files, commit: Some(commit) }))
             }

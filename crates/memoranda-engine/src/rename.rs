@@ -156,7 +156,13 @@ impl Memory {
             Ok(Change { operations, made, emptied, message: None })
         })?;
         match outcome {
-            Outcome::Committed(commit) => done.commit = Some(commit),
+            Outcome::Committed(commit) => {
+                done.commit = Some(commit);
+                // Whoever moves a note has it in use, and no use is known of its new name.
+                done.files.iter().for_each(|(_, new)| {
+                    self.store().note_use(&new.project, &new.path);
+                });
+            }
             Outcome::Unchanged => {}
             Outcome::Conflict(conflicts) => {
                 let stale = conflicts.iter().find(|c| c.path.is_within(from.as_str()));

@@ -68,6 +68,11 @@ impl Model {
         known || whole
     }
 
+    /// Whether this is a word that people write, rather than one made up of others or of signs.
+    pub fn is_word(&self, word: &str) -> bool {
+        self.vocabulary.has(word)
+    }
+
     fn sum(&self, text: &str) -> [f32; DIMS] {
         let text = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or_default();
         let mut sum = [0.0; DIMS];

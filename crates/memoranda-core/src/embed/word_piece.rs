@@ -82,6 +82,12 @@ impl<'t> Vocabulary<'t> {
         self.pieces.get(piece).is_some_and(|piece| piece.starts_with(b"##"))
     }
 
+    /// Whether a word is one piece, in whatever case.
+    pub(super) fn has(&self, word: &str) -> bool {
+        let word = word.to_lowercase();
+        self.longest(b"", &word).is_some_and(|(_, length)| length == word.len())
+    }
+
     /// Names the pieces of a text in order.
     pub(super) fn pieces(&self, text: &str, mut piece: impl FnMut(usize)) {
         let mut word = String::new();

@@ -2,6 +2,7 @@
 //! social-security numbers. The rules are data in `rules.rs`; this file only applies them.
 
 mod rules;
+mod value;
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -26,19 +27,30 @@ pub fn secrets(text: &str) -> Vec<Secret> {
     let mut found = Vec::new();
     for n in SET.matches(text) {
         let (Some(rule), Some(pattern)) = (RULES.get(n), PATTERNS.get(n)) else { continue };
-        for captures in pattern.captures_iter(text) {
-            let Some(matched) = captures.name("secret").or(captures.get(0)) else { continue };
+        let mut from = 0;
+        while let Some(captures) = pattern.captures_at(text, from) {
+            let (Some(whole), Some(matched)) =
+                (captures.get(0), captures.name("secret").or(captures.get(0)))
+            else {
+                break;
+            };
+            let lead = text.get(whole.start()..matched.start()).unwrap_or_default();
+            let rest = text.get(matched.end()..).unwrap_or_default();
             let proven = match rule.proof {
                 Proof::Pattern => true,
                 Proof::Luhn => passes_luhn(matched.as_str()),
-                Proof::Varied => is_varied(matched.as_str()),
-                Proof::Random => {
-                    let is_digit = |c: char| c.is_ascii_digit();
-                    is_varied(matched.as_str()) && matched.as_str().contains(is_digit)
-                }
+                Proof::Assigned => value::is_assigned_secret(lead, matched.as_str(), rest),
+                Proof::Spoken => value::is_spoken_secret(matched.as_str()),
+                Proof::Random => value::is_random(matched.as_str()),
             };
             if proven {
                 found.push((matched.range(), rule.kind));
+            }
+            // What was taken for a value can hold the name of another: `token: x?token=…`.
+            let at_least = text.ceil_char_boundary(whole.start() + 1);
+            from = if proven { whole.end() } else { matched.start() }.max(at_least);
+            if from > text.len() {
+                break;
             }
         }
     }
@@ -133,22 +145,6 @@ fn passes_luhn(number: &str) -> bool {
         && digits.iter().any(|&d| d != digits[0])
 }
 
-/// Whether a value looks made up by a machine or a careful person rather than a word, a
-/// placeholder or a reference to somewhere else.
-fn is_varied(value: &str) -> bool {
-    const PLACEHOLDERS: [&str; 9] =
-        ["example", "changeme", "placeholder", "your", "xxxx", "redacted", "${", "{{", "<"];
-    let lower = value.to_lowercase();
-    let kinds = [
-        value.chars().any(|c| c.is_ascii_lowercase()),
-        value.chars().any(|c| c.is_ascii_uppercase()),
-        value.chars().any(|c| c.is_ascii_digit()),
-        value.chars().any(|c| !c.is_alphanumeric()),
-    ];
-    kinds.into_iter().filter(|&kind| kind).count() >= 2
-        && !PLACEHOLDERS.iter().any(|placeholder| lower.contains(placeholder))
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -184,6 +180,30 @@ mod tests {
         check("DB_PASSWORD=Zx81kQ97plm", &["password or key"]);
         check("Authorization: Bearer abcdefghijklmnop1234567890", &["bearer token"]);
         check("use bearer abc.DEF-123_456~789+0/x==", &["bearer token"]);
+        for text in [
+            "**Password:** Zx81kQ97plm",
+            "- `password`: `Zx81kQ97plm`",
+            "| password | Zx81kQ97plm |",
+            "password hunter2x",
+            "the password is hunter2!x",
+            "API key is abcd1234efgh5678",
+            "password: correcthorsebattery",
+            "password: correct-horse-battery-staple",
+            "api-key: 12345678",
+            "apiKey=abcdefghijklmnop",
+            "SECRET_KEY=Zx81kQ97plm",
+            "password: MyExamplePass9!",
+            "password: yourDog99!x",
+            "password: $ecret1!",
+            "token: https://host/?token=abc123456",
+        ] {
+            check(text, &["password or key"]);
+        }
+        check("redis://:s3cr3tpw@host", &["password in an address"]);
+        check("3782 822463 10005, 2223003122003222", &["payment card number"; 2]);
+        check("Authorization: Basic dXNlcjpwYXNzd29yZA==", &["basic authentication"]);
+        check(&format!("AccountKey={}==;Endpoint", "Eby8vdM0".repeat(10)), &["Azure account key"]);
+        check("ssn 536904399", &["social security number"]);
     }
 
     #[test]
@@ -200,6 +220,38 @@ mod tests {
             "commit 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b",
             "the bearer authentication-scheme-of-this-api is described there",
             "Bearer <your-token-goes-here-1>",
+            "the password reset flow sends a mail",
+            "password: required for every user",
+            "Password: required",
+            "a password hash with sha256 or argon2id, base64 encoded",
+            "password sha256sum, password base64-encoded, password 12characters",
+            "password 2-factor reset; password rules2.md; password v1.2.3-rc1",
+            "the token is refreshed every 15minutes",
+            "fn login(password: String, token: Option<String>)",
+            "token: CancellationToken, secret: SecretStr",
+            "let token = get_token();",
+            "password = os.environ[\"DB_PASSWORD\"]",
+            "api_key: settings.api_key",
+            "password: process.env.PASSWORD",
+            "token: /run/secrets/token",
+            "token: 2026-01-20T15:30:00Z",
+            "token: https://example.com/docs/v2/tokens",
+            "password: your-password",
+            "password: <password>",
+            "password: example",
+            "password: changeme",
+            "password: ${X}",
+            "password: $DB_PASSWORD_1",
+            "password: {{ vault.password1 }}",
+            "password: ***********",
+            "password: xxxxxxxx",
+            "password: YOUR_API_KEY_HERE",
+            "| password | description |",
+            "| token | string, at most 512 |",
+            "## Password:\n\nconfiguration",
+            "order 536904399 of 2026",
+            "redis://localhost:6379/0 and http://[::1]:8080/@x",
+            "a basic authorization: basic rights",
         ] {
             check(text, &[]);
         }
@@ -213,6 +265,31 @@ mod tests {
             "before\nlogin https://bob:[redacted: password in an address]@host/ after"
         );
         assert_eq!(secrets(text)[0].line, 2);
+    }
+
+    #[test]
+    fn nothing_of_a_private_key_is_left() {
+        let (line, kind) = ("MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSj", "PRIVATE KEY");
+        let begin = format!("-----BEGIN {kind}-----");
+        let end = format!("-----END {kind}-----");
+        for (text, expected) in [
+            (format!("{begin}\n{line}\n{line}\nab==\n{end}\nafter"), "#\nafter"),
+            (format!("{begin}\n{line}\n{line}\nab==\n\nafter it"), "#\n\nafter it"),
+            (
+                format!(r#"{{"k": "{begin}\n{line}\n{end}\n", "x": 1}}"#),
+                r##"{"k": "#\n", "x": 1}"##,
+            ),
+            (format!(r#"{{"k": "{begin}\n{line}\nab=", "x": 1}}"#), r##"{"k": "#", "x": 1}"##),
+            (format!("> {begin}\n> {line}\n> {end}\n> after"), "> #\n> after"),
+            (format!("> {begin}\n> {line}\nafter"), "> #\nafter"),
+            (format!("{begin}\nVersion: GnuPG v2.0 (GNU)\n\n{line}\n{end}"), "#"),
+            (format!("{begin}\nProc-Type: 4,ENCRYPTED\n\n{line}\nafter"), "#\nafter"),
+            (format!("a line {begin} begins it, and more"), "a line # begins it, and more"),
+            (format!("{begin}\n{line}\n\n{begin}\n{line}\n{end}"), "#\n\n#"),
+        ] {
+            let expected = expected.replace('#', "[redacted: private key]");
+            assert_eq!(redact(&text), expected, "{text}");
+        }
     }
 
     #[test]

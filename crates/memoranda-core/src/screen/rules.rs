@@ -8,9 +8,11 @@ pub(super) enum Proof {
     Pattern,
     /// The check digit must be right.
     Luhn,
-    /// The value must not be a plain word or a placeholder.
-    Varied,
-    /// The same, and it must hold a digit: words joined by hyphens are no token.
+    /// After `password:` or `key =`: anything but a placeholder, a reference, code or prose.
+    Assigned,
+    /// After no more than a blank, an "is" or in the next cell of a table: what no sentence says.
+    Spoken,
+    /// The value must be varied and hold a digit: words joined by hyphens are no token.
     Random,
 }
 
@@ -27,9 +29,17 @@ const fn rule(kind: &'static str, pattern: &'static str) -> Rule {
 
 /// All kinds, the most telling first.
 pub(super) const RULES: &[Rule] = &[
+    // To its end, or, where that is missing, as far as lines of it follow.
     rule(
         "private key",
-        r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=\s:,-]*-----END (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----)?",
+        concat!(
+            r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----(?:",
+            r"(?:[^-]|-{1,4}[^-])*-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----",
+            r#"|(?:(?:[\s>|"',+]|\\+[nr])*[A-Z][A-Za-z-]{2,20}: [^\n\\]*)*"#,
+            r#"(?:(?:[\s>|"',+]|\\+[nr])*[A-Za-z0-9+/]{16,}={0,2})+"#,
+            r#"(?:(?:[\s>|"',+]|\\+[nr])*[A-Za-z0-9+/]+={1,2})?"#,
+            r"|)",
+        ),
     ),
     rule("AWS access key", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
     rule(
@@ -57,12 +67,33 @@ pub(super) const RULES: &[Rule] = &[
     rule("JSON web token", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
     rule(
         "password in an address",
-        r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{1,80}:(?P<secret>[^\s:/@]{3,200})@",
+        r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{0,80}:(?P<secret>[^\s:/@]{3,200})@",
     ),
+    rule("Azure account key", r"(?i)\bAccountKey=(?P<secret>[a-z0-9+/]{40,}={0,2})"),
     Rule {
         kind: "password or key",
-        pattern: r#"(?i)(?:\b|_)(?:passwor[dt]|passwd|passphrase|pwd|secret|api[_ -]?key|access[_ -]?key|auth[_ -]?token|access[_ -]?token|client[_ -]?secret|token)["']?\s*(?:[:=]|=>)\s*["']?(?P<secret>[^\s"',;]{6,200})"#,
-        proof: Proof::Varied,
+        pattern: concat!(
+            r"(?i)(?:\b|_)(?:passwor[dt]|passwd|passphrase|pwd|kennwort|secret|token",
+            r"|(?:api|access|account|secret|secret[_ -]?access|auth)[_ -]?key",
+            r"|(?:auth|access|api)[_ -]?token|client[_ -]?secret)",
+            r#"["'`*]{0,3}\s*(?:=>|:=|[:=])["'`*]{0,3}\s*["'`*]{0,3}(?P<secret>[^\s"'`,;|]{6,200})"#,
+        ),
+        proof: Proof::Assigned,
+    },
+    Rule {
+        kind: "password or key",
+        pattern: concat!(
+            r"(?i)(?:\b|_)(?:(?:passwor[dt]|passwd|passphrase|pwd|kennwort)[ \t]+",
+            r"|(?:passwor[dt]|passwd|passphrase|pwd|kennwort|secret|token|(?:api|access|account|secret|auth)[_ -]?key)",
+            r"(?:[ \t]+(?:is|was)[ \t]+|[`*]{0,3}[ \t]*\|[ \t]*))",
+            r#"["'`*]{0,3}(?P<secret>[^\s"'`,;|]{6,200})"#,
+        ),
+        proof: Proof::Spoken,
+    },
+    Rule {
+        kind: "basic authentication",
+        pattern: r"(?i)\bauthorization\W{1,5}basic\s+(?P<secret>[a-z0-9+/]{8,}={0,2})",
+        proof: Proof::Pattern,
     },
     Rule {
         kind: "bearer token",
@@ -71,12 +102,22 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         kind: "payment card number",
-        pattern: r"\b(?P<secret>[3-6][0-9]{3}[ -]?[0-9]{4}[ -]?[0-9]{4}[ -]?[0-9]{1,7})\b",
+        pattern: r"\b(?P<secret>[2-6][0-9]{3}[ -]?[0-9]{4}[ -]?[0-9]{4}[ -]?[0-9]{1,7})\b",
+        proof: Proof::Luhn,
+    },
+    Rule {
+        kind: "payment card number",
+        pattern: r"\b(?P<secret>3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5})\b",
         proof: Proof::Luhn,
     },
     // Area 001–665 and 667–899 except 555 (fiction); no group 00, no serial 0000.
     rule(
         "social security number",
         r"\b(?:00[1-9]|0[1-9][0-9]|[1-4][0-9]{2}|5[0-46-9][0-9]|55[0-46-9]|6[0-57-9][0-9]|66[0-57-9]|[78][0-9]{2})-(?:0[1-9]|[1-9][0-9])-(?:000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})\b",
+    ),
+    // Without hyphens any nine digits look like one: it must be named.
+    rule(
+        "social security number",
+        r"(?i)\b(?:ssn|social security(?: number| no\.?)?)\W{1,4}(?:is\s+)?(?P<secret>[0-8][0-9]{2} ?[0-9]{2} ?[0-9]{4})\b",
     ),
 ];

@@ -74,6 +74,7 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
             left_out += 1;
             continue;
         }
+        call.memory.store().note_use(&note.place.project, &note.place.path);
         let shown = shown(note, each, &mut room);
         related += shown.related;
         facts += shown.facts;

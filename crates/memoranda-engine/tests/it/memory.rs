@@ -8,9 +8,9 @@ use memoranda_core::note::edit::Edit;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
     AddRequest, DeleteOutcome, DeleteRequest, EditOutcome, EditRequest, EngineError, ExpireRequest,
-    GraphRequest, HistoryFilter, Intent, Memory, Moment, MoveOutcome, MoveRequest, OpenOptions,
-    Place, RestoreOutcome, ReviseOutcome, SearchFilter, SearchRequest, Step, UndoOutcome,
-    WriteMode, WriteOutcome, WriteRequest,
+    GraphRequest, HistoryFilter, Intent, Links, Memory, Moment, MoveOutcome, MoveRequest,
+    OpenOptions, Place, RenameRequest, RestoreOutcome, ReviseOutcome, SearchFilter, SearchRequest,
+    Step, UndoOutcome, WriteMode, WriteOutcome, WriteRequest,
 };
 use tempfile::TempDir;
 
@@ -275,6 +275,33 @@ fn unused_notes_expire_and_come_back() {
     assert!(vault.text("main/used.md").is_some());
     vault.memory.undo(&who(), expired.commit.unwrap().id.as_str()).unwrap();
     assert!(vault.text("main/old.md").is_some());
+}
+
+#[test]
+fn a_move_is_a_use_and_no_empty_folder_is_left() {
+    let vault = Vault::new();
+    let old = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
+    for name in ["a/moved.md", "a/b/renamed.md", "c/d/unused.md", "c/kept.txt.md"] {
+        vault.put(name, &format!("{name} is old"));
+        let file = vault.folder.path().join("home/main").join(name);
+        std::fs::OpenOptions::new().write(true).open(file).unwrap().set_modified(old).unwrap();
+    }
+    vault.memory.sync(&mut |_| {}).unwrap();
+    let to = |name: &str| NotePath::parse(name).unwrap();
+    let request = MoveRequest { from: place("a/moved.md"), to: to("x/moved.md") };
+    vault.memory.relocate(&who(), &request).unwrap();
+    let request =
+        RenameRequest { from: place("a/b"), to: to("x/b"), links: Links::Update, expected: None };
+    vault.memory.rename(&who(), &request).unwrap();
+    vault.memory.store().note_use(&main_project(), &to("c/kept.txt.md"));
+    let request = ExpireRequest { project: main_project(), days: 90 };
+    let expired = vault.memory.expire(&who(), &request).unwrap();
+    let paths: Vec<_> = expired.notes.iter().map(|(place, _)| place.path.as_str()).collect();
+    assert_eq!(paths, ["c/d/unused.md"]);
+    let home = vault.folder.path().join("home/main");
+    assert!(!home.join("c/d").exists() && home.join("c").exists());
+    vault.memory.undo(&who(), expired.commit.unwrap().id.as_str()).unwrap();
+    assert!(home.join("c/d/unused.md").exists());
 }
 
 #[test]

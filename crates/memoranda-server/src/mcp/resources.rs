@@ -163,6 +163,7 @@ fn read_note(memory: &Memory, uri: &str) -> Result<ReadResourceResult, ErrorData
     let Ok(text) = note.text() else {
         return Err(missing(format!("{} is not text.", note.place)));
     };
+    memory.store().note_use(&note.place.project, &note.place.path);
     let contents = ResourceContents::text(text, uri).with_mime_type(mime(note.place.path.as_str()));
     Ok(ReadResourceResult::new(vec![contents]))
 }

@@ -117,7 +117,12 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
             let (project, name) = session.project_of_name(&args.note)?;
             memory.read_as_of(project, &name, moment)?
         }
-        None => memory.read_at(&session.resolve(memory, &args.note, Intent::Read)?.place)?,
+        None => {
+            let place = session.resolve(memory, &args.note, Intent::Read)?.place;
+            let note = memory.read_at(&place)?;
+            memory.store().note_use(&place.project, &place.path);
+            note
+        }
     };
     let printer = &session.printer;
     match printer.format {

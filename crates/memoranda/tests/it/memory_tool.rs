@@ -1,5 +1,7 @@
 //! The memory tool over real stdio, to the letter; and by `memoranda tool` and HTTP.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::client::{Client, Era, Http};
@@ -408,4 +410,35 @@ fn memories_that_are_there_come_along_to_another_folder() {
     client.close();
     let log = home.json(&["log"]);
     assert_eq!(log["commits"].as_array().unwrap().len(), 1, "{log}");
+}
+
+#[test]
+fn whatever_is_read_is_in_use() {
+    let home = Home::new();
+    let mut client = Client::open(&home, ERA, &[]);
+    let names = ["viewed", "shown", "read", "context", "renamed", "unused"];
+    for name in names {
+        let path = format!("/memories/old/{name}.md");
+        client.done(json!({ "command": "create", "path": path, "file_text": "# Old\n" }));
+        let file = std::fs::OpenOptions::new().write(true).open(home.file(&path[1..])).unwrap();
+        let long_ago = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
+        file.set_modified(long_ago).unwrap();
+    }
+    home.ok(&["sync"]);
+    let plan = || home.json(&["expire", "--days", "90", "--dry-run"]).to_string();
+    assert!(names.iter().all(|name| plan().contains(&format!("{name}.md"))), "{}", plan());
+    client.done(json!({ "command": "view", "path": "/memories/old/viewed.md" }));
+    client.done(json!({
+        "command": "rename", "old_path": "/memories/old/renamed.md",
+        "new_path": "/memories/old/kept.md",
+    }));
+    home.ok(&["show", "--project", "memories", "old/shown.md"]);
+    client.result("resources/read", json!({ "uri": "memoranda://memories/old/read" }));
+    let context = json!({ "url": "memory://old/context", "project": "memories" });
+    client.result("tools/call", json!({ "name": "build_context", "arguments": context }));
+    let left = plan();
+    assert!(left.contains("unused.md"), "{left}");
+    for name in ["viewed", "shown", "read", "context", "renamed", "kept"] {
+        assert!(!left.contains(&format!("{name}.md")), "{name}: {left}");
+    }
 }
