@@ -30,6 +30,8 @@ mod memory_model;
 mod memory_safety;
 #[path = "it/memory_wording.rs"]
 mod memory_wording;
+#[path = "it/notes_bounds.rs"]
+mod notes_bounds;
 #[path = "it/notes_golden.rs"]
 mod notes_golden;
 #[path = "it/notes_grammar.rs"]

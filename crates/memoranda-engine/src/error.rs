@@ -32,6 +32,14 @@ pub enum EngineError {
         candidates: Vec<Place>,
     },
     /// The history has no such version of a note.
+    /// The file is there, but the project's rules keep it from everybody who asks for notes.
+    #[error("{place} is kept from notes: {rule}")]
+    Ignored {
+        /// The file.
+        place: Place,
+        /// The rule.
+        rule: String,
+    },
     #[error("{place} did not exist {when}")]
     NotThen {
         /// The note.

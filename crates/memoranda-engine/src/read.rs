@@ -184,6 +184,7 @@ impl Memory {
                     places.push(Place { project: project.clone(), path });
                 }
             }
+            Err(EngineError::Ignored { place, .. }) => return Ok(place),
         }
         if places.is_empty() {
             for project in &projects {

@@ -63,6 +63,9 @@ fn folder(call: &Call<'_>, args: &Args, identifier: &str) -> Result<Place, Failu
         let path = NotePath::parse(name).map_err(EngineError::from)?;
         if call.memory.store().entries(&project, Some(&path))?.is_some() {
             return Ok(Place { project, path });
+            // A rule that names folders alone shows in what lies within.
+            let within = NotePath::parse(&format!("{path}/_")).map_err(EngineError::from)?;
+            call.memory.check_noted(&Place { project: project.clone(), path: within })?;
         }
     }
     Err(missing())
