@@ -38,6 +38,8 @@ mod notes_golden;
 mod notes_grammar;
 #[path = "it/notes_graph.rs"]
 mod notes_graph;
+#[path = "it/notes_near.rs"]
+mod notes_near;
 #[path = "it/notes_results.rs"]
 mod notes_results;
 #[path = "it/notes_strict.rs"]

@@ -6,8 +6,8 @@
 use std::collections::{HashMap, HashSet};
 
 use memoranda_core::graph::{
-    Edge, LinkCandidate, Resolution, Strictness, choose, link_keys, meant, meant_exactly,
-    neighbours,
+    Edge, LinkCandidate, Neighbour, Resolution, Strictness, choose, link_keys, meant,
+    meant_exactly, neighbours,
 };
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note::permalink::{permalink_of, slug};
@@ -19,7 +19,7 @@ use memoranda_store::{
 
 use crate::Memory;
 use crate::context::{
-    ContextNote, ContextPage, ContextRequest, ContextTarget, MOST_AROUND, Related,
+    ContextNote, ContextPage, ContextRequest, ContextTarget, FurtherLink, MOST_AROUND, Related,
 };
 use crate::error::{EngineError, Result};
 use crate::resolve::Place;
@@ -354,6 +354,12 @@ impl<'m> Past<'m> {
         let related = near.found.into_iter().filter_map(|near| {
             let note = known.get(&near.id)?;
             Some(Related {
+        let further = self.between(at, &near.found)?.into_iter().map(|edge| FurtherLink {
+            from: title(edge.from),
+            to: title(edge.to),
+            relation_type: edge.label,
+        });
+        let further = further.collect();
                 place: self.place(note.path.clone()),
                 title: note.title.clone(),
                 permalink: note.permalink.clone(),
@@ -375,12 +381,35 @@ impl<'m> Past<'m> {
             unresolved: self.unresolved(at, &own.path)?,
             truncated: near.truncated,
             text,
+            further,
         })
     }
 
     /// The links of a note that meant nothing then.
     fn unresolved(&self, at: At, path: &NotePath) -> Result<Vec<(String, String)>> {
         Ok(match at {
+    /// The links between a note and those found around it, but for those that led to them.
+    fn between(
+        &self,
+        centre: At,
+        found: &[Neighbour<At, String>],
+    ) -> Result<Vec<Edge<At, String>>> {
+        let shown: Vec<At> =
+            std::iter::once(centre).chain(found.iter().map(|near| near.id)).collect();
+        let mut told: Vec<&Edge<At, String>> = found.iter().map(|near| &near.via).collect();
+        let edges = self.edges(&shown)?;
+        let mut further = Vec::new();
+        for edge in &edges {
+            let ends = [edge.from, edge.to];
+            let is_shown = edge.from != edge.to && ends.iter().all(|end| shown.contains(end));
+            if is_shown && !told.contains(&edge) {
+                told.push(edge);
+                further.push(edge.clone());
+            }
+        }
+        Ok(further)
+    }
+
             At::Now(id) => {
                 let relations = self.memory.store().relations_from(id)?.into_iter();
                 let loose = relations.filter(|relation| self.meant_by(relation, path).is_none());

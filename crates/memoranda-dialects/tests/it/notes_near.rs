@@ -1,0 +1,48 @@
+//! Notes that are near others: by relations, by name, by spelling.
+
+use serde_json::{Value, json};
+
+use crate::notes_support::Notes;
+
+#[test]
+fn every_relation_between_the_shown_notes_is_told() {
+    let notes = Notes::new();
+    notes.write("", "RB", "- supersedes [[RA]]");
+    notes.write("", "RC", "- near [[RB]]\n- near [[Elsewhere]]");
+    let text = "- depends_on [[RB]] (ctx one)\n- blocks [[RB]]\n- links [[RC]]\n- is [[RA]]";
+    notes.write("", "RA", text);
+    let context = notes.ok("build_context", json!({ "url": "memory://ra" }));
+    let told = |context: &Value| -> Vec<String> {
+        let related = context["results"][0]["related_results"].as_array().unwrap();
+        let mut told: Vec<String> = related
+            .iter()
+            .map(|r| {
+                let part = |key: &str| r[key].as_str().unwrap().to_owned();
+                format!("{} {} {}", part("from_entity"), part("relation_type"), part("to_entity"))
+            })
+            .collect();
+        told.sort();
+        told
+    };
+    let all = ["RA blocks RB", "RA depends_on RB", "RA links RC", "RB supersedes RA", "RC near RB"];
+    assert_eq!(told(&context.structured), all);
+    let metadata = &context.structured["metadata"];
+    assert_eq!((&metadata["related_count"], &metadata["total_relations"]), (&json!(2), &json!(5)));
+    // The same as it was, when one of them has changed since.
+    let commit = context_commit(&notes);
+    let add = json!({ "identifier": "RC", "operation": "append", "content": "\n- more [[RA]]\n" });
+    notes.ok("edit_note", add);
+    let then = notes.ok("build_context", json!({ "url": "memory://ra", "as_of": commit }));
+    assert_eq!(told(&then.structured), all);
+    // A note that is not shown brings no relation with it.
+    let one = notes.ok("build_context", json!({ "url": "memory://ra", "max_related": 1 }));
+    assert_eq!(told(&one.structured), ["RA blocks RB", "RA depends_on RB", "RB supersedes RA"]);
+    let text = json!({ "url": "memory://ra", "output_format": "text" });
+    let text = notes.ok("build_context", text).text;
+    assert!(text.contains("- RC —near→ RB\n"), "{text}");
+}
+
+/// The last commit.
+fn context_commit(notes: &Notes) -> Value {
+    notes.write("", "Mark", "x").structured["commit"].clone()
+}
