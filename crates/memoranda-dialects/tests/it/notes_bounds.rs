@@ -1,6 +1,6 @@
 //! What notes tools may not see: files that rules leave out, and other projects.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::notes_support::Notes;
 
@@ -62,4 +62,22 @@ fn what_came_to_be_ignored_is_not_shown_as_it_was() {
         let result = notes.0.call("read_note", &then);
         assert!(result.is_error && !result.text.contains("heron"), "{}", result.text);
     }
+}
+
+#[test]
+fn a_context_held_to_one_project_shows_no_other() {
+    let mut notes = Notes::new();
+    notes.ok("create_memory_project", json!({ "project_name": "work" }));
+    notes.write("", "Secret Salary", "- part_of [[work::Far]]");
+    notes.person("work/Job.md", "- pays [[main::Secret Salary]]\n- with [[Desk]]\n");
+    notes.person("work/Desk.md", "wood\n");
+    notes.person("work/Far.md", "far\n");
+    let ask = json!({ "url": "memory://job", "project": "work", "depth": 2 });
+    let all = notes.ok("build_context", ask.clone());
+    assert!(all.text.contains("secret-salary"), "{}", all.text);
+    notes.0.settings.notes.only_project = Some("work".into());
+    let held = notes.ok("build_context", ask).structured;
+    let related = held["results"][0]["related_results"].as_array().unwrap().clone();
+    let titles: Vec<&Value> = related.iter().map(|related| &related["title"]).collect();
+    assert_eq!(titles, [&json!("Desk")]);
 }
