@@ -38,6 +38,8 @@ mod notes_golden;
 mod notes_grammar;
 #[path = "it/notes_graph.rs"]
 mod notes_graph;
+#[path = "it/notes_moves.rs"]
+mod notes_moves;
 #[path = "it/notes_near.rs"]
 mod notes_near;
 #[path = "it/notes_results.rs"]

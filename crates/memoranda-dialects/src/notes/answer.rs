@@ -112,7 +112,7 @@ impl From<StoreError> for Failure {
 fn sentence(message: &str) -> String {
     let mut chars = message.chars();
     // A path stays as it is written.
-    let is_path = message.split_whitespace().next().is_some_and(|word| word.contains('/'));
+    let is_path = message.split_whitespace().next().is_some_and(|word| word.contains(['/', '.']));
     let first = chars.next().map(|c| if is_path { c.into() } else { c.to_uppercase().to_string() });
     let first = first.unwrap_or_default();
     let end = if message.ends_with(['.', '?', '!']) { "" } else { "." };

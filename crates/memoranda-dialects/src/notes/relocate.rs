@@ -260,7 +260,10 @@ fn moved(
         "commit": commit,
     });
     if let Some(file) = &summary {
-        text.push_str(&format!("permalink: {} (kept)\n", file.permalink));
+        // Only a note keeps its permalink; another file goes by its path.
+        if to.is_markdown() {
+            text.push_str(&format!("permalink: {} (kept)\n", file.permalink));
+        }
         structured["title"] = json!(file.title);
         structured["permalink"] = json!(file.permalink);
         structured["checksum"] = json!(file.hash.map(|hash| hash.to_string()));
