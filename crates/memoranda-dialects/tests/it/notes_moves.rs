@@ -1,6 +1,6 @@
 //! What becomes of links when notes move, and what is told of it.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::notes_support::Notes;
 
@@ -70,6 +70,33 @@ fn links_to_a_moved_folder_can_be_updated_later() {
         json!({ "identifier": "here", "destination_path": "here/in", "is_directory": true });
     let refused = notes.refused("move_note", within, "INVALID_REQUEST");
     assert!(refused.text.starts_with("main/here cannot"), "{}", refused.text);
+}
+
+#[test]
+fn long_lists_of_links_are_cut() {
+    let notes = Notes::new();
+    notes.person("main/old/Hub.md", "hub\n");
+    for n in 0..250 {
+        let path = notes.0.path(&format!("main/n/{n:03}.md"));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "- to [[old/Hub]]\n").unwrap();
+    }
+    notes.person("main/n/last.md", "- to [[old/Hub]]\n");
+    let to = |from: &str, to: &str, update: bool| json!({ "identifier": from, "destination_path": to, "update_links": update });
+    let length = |value: &Value| value.as_array().unwrap().len();
+    let moved = notes.ok("move_note", to("old/Hub.md", "new/Hub.md", false));
+    assert_eq!(length(&moved.structured["outdated_links"]), 200);
+    assert_eq!(moved.structured["outdated_links_left_out"], json!(51));
+    assert!(moved.text.contains("251 links"), "{}", moved.text);
+    assert!(moved.text.contains("- … and 231 more\n"), "{}", moved.text);
+    let updated = notes.ok("move_note", to("new/Hub.md", "new/Hub.md", true)).structured;
+    assert_eq!(length(&updated["updated_links"]), 200);
+    assert_eq!(updated["updated_links_left_out"], json!(51));
+    let deleted = json!({ "identifier": "n", "is_directory": true });
+    let deleted = notes.ok("delete_note", deleted).structured;
+    assert_eq!(length(&deleted["deleted_files"]), 200);
+    assert_eq!(deleted["deleted_files_left_out"], json!(51));
+    assert_eq!(deleted["total_files"], json!(251));
 }
 
 #[test]
