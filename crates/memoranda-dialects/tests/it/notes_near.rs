@@ -46,3 +46,19 @@ fn every_relation_between_the_shown_notes_is_told() {
 fn context_commit(notes: &Notes) -> Value {
     notes.write("", "Mark", "x").structured["commit"].clone()
 }
+
+#[test]
+fn a_title_is_the_note_whose_name_looks_the_same() {
+    let notes = Notes::new();
+    notes.person("main/Cafe\u{301}.md", "old\n");
+    let write = json!({ "title": "Caf\u{e9}", "directory": "", "content": "new" });
+    let refused = notes.refused("write_note", write.clone(), "NOTE_ALREADY_EXISTS");
+    assert!(refused.text.contains("overwrite=true"), "{}", refused.text);
+    assert!(!refused.text.contains("\\u"), "{}", refused.text);
+    let mut write = write;
+    write["overwrite"] = json!(true);
+    let written = notes.ok("write_note", write).structured;
+    assert_eq!(written["action"], json!("updated"));
+    assert!(notes.file("main/Cafe\u{301}.md").contains("new"));
+    assert!(!notes.0.path("main/Caf\u{e9}.md").exists());
+}
