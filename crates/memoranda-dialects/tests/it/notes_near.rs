@@ -62,3 +62,23 @@ fn a_title_is_the_note_whose_name_looks_the_same() {
     assert!(notes.file("main/Cafe\u{301}.md").contains("new"));
     assert!(!notes.0.path("main/Caf\u{e9}.md").exists());
 }
+
+#[test]
+fn a_note_made_by_adding_to_it_names_those_like_it() {
+    let notes = Notes::new();
+    notes.write("home", "Kitchen tap", "It drips.");
+    notes.write("home", "Chores", "- first [[Kitchn tap]]");
+    notes.write("home", "Cellar", "Dark.");
+    let append = json!({ "identifier": "Kitchn tap", "operation": "append", "content": "Fixed." });
+    let made = notes.ok("edit_note", append);
+    assert_eq!(made.structured["fileCreated"], json!(true));
+    let similar = &made.structured["similar"];
+    assert_eq!(similar[0]["file_path"], json!("home/Kitchen tap.md"), "{}", made.text);
+    assert_eq!(similar.as_array().unwrap().len(), 1, "{}", made.text);
+    assert!(made.text.contains("## Similar notes"), "{}", made.text);
+    // A name that is only misspelled shares no word.
+    notes.write("", "Kubernetes", "Clusters.");
+    let append = json!({ "identifier": "Kuberntes", "operation": "append", "content": "x" });
+    let made = notes.ok("edit_note", append);
+    assert_eq!(made.structured["similar"][0]["file_path"], json!("Kubernetes.md"), "{}", made.text);
+}
