@@ -32,6 +32,8 @@ mod memory_safety;
 mod memory_wording;
 #[path = "it/notes_bounds.rs"]
 mod notes_bounds;
+#[path = "it/notes_filters.rs"]
+mod notes_filters;
 #[path = "it/notes_golden.rs"]
 mod notes_golden;
 #[path = "it/notes_grammar.rs"]
