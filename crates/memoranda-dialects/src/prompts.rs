@@ -1,6 +1,8 @@
 //! Prompts: what clients show as slash commands. Each is a row, like a tool.
 
-use memoranda_engine::{ListFilter, ListOrder, ListRequest, Memory, Result, SearchRequest};
+use memoranda_engine::{
+    ListFilter, ListOrder, ListRequest, Memory, Result, SearchFilter, SearchRequest,
+};
 
 use crate::instructions::for_these;
 use crate::settings::Settings;
@@ -151,17 +153,19 @@ fn remember(call: &PromptCall<'_>) -> Result<PromptMessage> {
 
 fn recall(call: &PromptCall<'_>) -> Result<PromptMessage> {
     let topic = call.given(0).unwrap_or_default();
-    Ok(PromptMessage { text: recalled(call.memory, &topic)? })
+    Ok(PromptMessage { text: recalled(call, &topic)? })
 }
 
 fn carry_on(call: &PromptCall<'_>) -> Result<PromptMessage> {
     let memory = call.memory;
     if let Some(topic) = call.given(0) {
-        let known = recalled(memory, &topic)?;
+        let known = recalled(call, &topic)?;
         return Ok(PromptMessage { text: format!("Let us go on with {topic:?}.\n\n{known}") });
     }
+    let only = call.settings.notes.only_project.as_deref();
+    let only = only.map(|only| memory.create_project(only)).transpose()?;
     let page = memory.list(&ListRequest {
-        filter: ListFilter::default(),
+        filter: ListFilter { project: only.map(|project| project.name), ..ListFilter::default() },
         order: ListOrder::Newest,
         limit: MANY,
         offset: 0,
@@ -180,9 +184,19 @@ fn carry_on(call: &PromptCall<'_>) -> Result<PromptMessage> {
     Ok(PromptMessage { text })
 }
 
-fn recalled(memory: &Memory, topic: &str) -> Result<String> {
+fn recalled(call: &PromptCall<'_>, topic: &str) -> Result<String> {
+    let memory = call.memory;
+    // Held to one project, a server gives what its notes and its memory tool could give.
+    let projects = match &call.settings.notes.only_project {
+        Some(only) => {
+            let held = [only.as_str(), call.settings.memories.as_str()];
+            held.iter().map(|name| Ok(memory.create_project(name)?.name)).collect::<Result<_>>()?
+        }
+        None => Vec::new(),
+    };
     let request = SearchRequest {
         text: topic.to_owned(),
+        filter: SearchFilter { projects, ..Default::default() },
         limit: MANY,
         snippet_chars: 400,
         max_tokens: Some(2000),

@@ -32,12 +32,20 @@ mod memory_model;
 mod memory_safety;
 #[path = "it/memory_wording.rs"]
 mod memory_wording;
+#[path = "it/notes_bounds.rs"]
+mod notes_bounds;
+#[path = "it/notes_filters.rs"]
+mod notes_filters;
 #[path = "it/notes_golden.rs"]
 mod notes_golden;
 #[path = "it/notes_grammar.rs"]
 mod notes_grammar;
 #[path = "it/notes_graph.rs"]
 mod notes_graph;
+#[path = "it/notes_moves.rs"]
+mod notes_moves;
+#[path = "it/notes_near.rs"]
+mod notes_near;
 #[path = "it/notes_results.rs"]
 mod notes_results;
 #[path = "it/notes_strict.rs"]

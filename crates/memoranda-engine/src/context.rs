@@ -1,6 +1,6 @@
 //! The context of notes: what each says, and the notes around it, now or at a moment of the past.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
@@ -27,6 +27,8 @@ pub struct ContextRequest {
     pub depth: usize,
     /// How many notes around all of them, at the most.
     pub max_related: usize,
+    /// Only notes of this project, if the caller may know of no other.
+    pub only: Option<ProjectName>,
     /// Only what was changed since then; a note that was named itself is always shown.
     pub since: Option<Timestamp>,
     /// Everything as it was then.
@@ -76,6 +78,8 @@ pub struct ContextNote {
     pub note: Note,
     /// The notes around it, nearest first.
     pub related: Vec<Related>,
+    /// The relations between it and the notes around it that are not told with them.
+    pub further: Vec<FurtherLink>,
     /// Links to notes that do not exist: relation type and name.
     pub unresolved: Vec<(String, String)>,
     /// Whether a limit left notes around it out.
@@ -101,6 +105,25 @@ pub struct Related {
     pub from: String,
     /// The title of the note that the link means.
     pub to: String,
+}
+
+/// A relation between two notes of a context.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FurtherLink {
+    /// What it says.
+    pub relation_type: String,
+    /// The title of the note that holds it.
+    pub from: String,
+    /// The title of the note that it means.
+    pub to: String,
+}
+
+/// The notes around one.
+#[derive(Default)]
+struct Around {
+    related: Vec<Related>,
+    further: Vec<FurtherLink>,
+    truncated: bool,
 }
 
 impl Memory {
@@ -159,9 +182,9 @@ impl Memory {
     ) -> Result<ContextNote> {
         let place = Place { project: file.project.clone(), path: file.path.clone() };
         let text = self.read_at(&place)?.lossy_text().into_owned();
-        let (related, truncated) = match request.depth {
-            0 => (Vec::new(), false),
-            _ => self.around(file.id, request, room)?,
+        let around = match request.depth {
+            0 => Around::default(),
+            _ => self.around(&file, request, room)?,
         };
         let relations = self.store().relations_from(file.id)?.into_iter();
         let unresolved = relations.filter(|relation| relation.target_file.is_none());
@@ -173,24 +196,25 @@ impl Memory {
             updated: Some(file.updated),
             note: note::parse(&text),
             text,
-            related,
+            related: around.related,
+            further: around.further,
             unresolved: unresolved.map(|r| (r.relation_type, r.target)).collect(),
-            truncated,
+            truncated: around.truncated,
         })
     }
 
     /// The notes around one, and whether a limit left some out.
     fn around(
         &self,
-        id: i64,
+        centre: &FileSummary,
         request: &ContextRequest,
         room: usize,
-    ) -> Result<(Vec<Related>, bool)> {
+    ) -> Result<Around> {
         // With a time to go by, one cannot know beforehand how many will be left: most often the
         // nearest will do, else ever more are looked at.
         let mut most = room.min(MOST_AROUND);
         loop {
-            let near = self.store().neighbours(&[id], request.depth, most)?;
+            let near = self.store().neighbours(&[centre.id], request.depth, most)?;
             let ends = near.found.iter().flat_map(|near| [near.id, near.via.from, near.via.to]);
             let mut ids: Vec<i64> = ends.collect();
             ids.sort_unstable();
@@ -200,8 +224,20 @@ impl Memory {
             let title = |id: i64| known.get(&id).map(|file| file.title.clone()).unwrap_or_default();
             let is_new =
                 |file: &FileSummary| request.since.is_none_or(|since| file.updated >= since);
+            // What may not be known does not show as the other end of a link, either.
+            let is_known = |id: i64| {
+                let file = known.get(&id);
+                file.is_some_and(|file| request.only.as_ref().is_none_or(|p| file.project == *p))
+            };
+            let mut shown = Vec::new();
+            let mut reached = HashSet::new();
             let mut fitting = near.found.into_iter().filter_map(|near| {
                 let file = known.get(&near.id).filter(|file| is_new(file))?;
+                if !is_known(near.via.from) || !is_known(near.via.to) {
+                    return None;
+                }
+                shown.push((near.id, file.title.clone()));
+                reached.insert((near.via.from, near.via.to, near.via.label.clone()));
                 Some(Related {
                     from: title(near.via.from),
                     to: title(near.via.to),
@@ -215,10 +251,41 @@ impl Memory {
             });
             let related: Vec<Related> = fitting.by_ref().take(room).collect();
             if !near.truncated || related.len() == room || most == MOST_AROUND {
-                let is_cut = near.truncated || fitting.next().is_some();
-                return Ok((related, is_cut));
+                let taken = related.len();
+                let truncated = near.truncated || fitting.next().is_some();
+                drop(fitting);
+                shown.truncate(taken);
+                shown.insert(0, (centre.id, centre.title.clone()));
+                let further = self.between(&shown, reached)?;
+                return Ok(Around { related, further, truncated });
             }
             most = (most.max(1) * 8).min(MOST_AROUND);
         }
+    }
+
+    /// The relations between notes, without those that are told already; each once.
+    fn between(
+        &self,
+        notes: &[(i64, String)],
+        mut told: HashSet<(i64, i64, String)>,
+    ) -> Result<Vec<FurtherLink>> {
+        let titles: HashMap<i64, &String> = notes.iter().map(|(id, title)| (*id, title)).collect();
+        let mut links = Vec::new();
+        for (id, from) in notes {
+            for relation in self.store().relations_from(*id)? {
+                let Some(target) = relation.target_file.filter(|target| target != id) else {
+                    continue;
+                };
+                let Some(to) = titles.get(&target) else { continue };
+                if told.insert((*id, target, relation.relation_type.clone())) {
+                    links.push(FurtherLink {
+                        relation_type: relation.relation_type,
+                        from: from.clone(),
+                        to: (*to).clone(),
+                    });
+                }
+            }
+        }
+        Ok(links)
     }
 }

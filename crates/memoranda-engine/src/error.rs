@@ -1,6 +1,7 @@
 //! What can go wrong with a verb, said for the one who asked.
 
-use memoranda_core::id::BadProjectName;
+use jiff::Timestamp;
+use memoranda_core::id::{BadProjectName, ProjectName};
 use memoranda_core::note::edit::EditError;
 use memoranda_core::path::BadPath;
 use memoranda_store::StoreError;
@@ -31,11 +32,31 @@ pub enum EngineError {
         /// What it fits.
         candidates: Vec<Place>,
     },
+    /// The file is there, but the project's rules keep it from everybody who asks for notes.
+    #[error("{place} is kept from notes: {rule}")]
+    Ignored {
+        /// The file.
+        place: Place,
+        /// The rule.
+        rule: String,
+    },
     /// The history has no such version of a note.
     #[error("{place} did not exist {when}")]
     NotThen {
         /// The note.
         place: Place,
+        /// When it was asked for.
+        when: String,
+    },
+    /// Nothing is known of a time before the history of a project.
+    #[error(
+        "the history of project {project} begins at {begin}: what there was {when} is not known"
+    )]
+    BeforeHistory {
+        /// The project.
+        project: ProjectName,
+        /// The time of its first commit.
+        begin: Timestamp,
         /// When it was asked for.
         when: String,
     },

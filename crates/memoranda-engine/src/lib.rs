@@ -34,7 +34,7 @@ mod vacuum;
 mod write;
 
 pub use archive::{ExportReport, ImportReport};
-pub use context::{ContextNote, ContextPage, ContextRequest, ContextTarget, Related};
+pub use context::{ContextNote, ContextPage, ContextRequest, ContextTarget, FurtherLink, Related};
 pub use delete::{DeleteOutcome, DeleteRequest, Deleted};
 pub use doctor::DoctorReport;
 pub use edit::{EditOutcome, EditRequest, Edited};

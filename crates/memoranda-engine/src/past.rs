@@ -6,8 +6,8 @@
 use std::collections::{HashMap, HashSet};
 
 use memoranda_core::graph::{
-    Edge, LinkCandidate, Resolution, Strictness, choose, link_keys, meant, meant_exactly,
-    neighbours,
+    Edge, LinkCandidate, Neighbour, Resolution, Strictness, choose, link_keys, meant,
+    meant_exactly, neighbours,
 };
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note::permalink::{permalink_of, slug};
@@ -19,7 +19,7 @@ use memoranda_store::{
 
 use crate::Memory;
 use crate::context::{
-    ContextNote, ContextPage, ContextRequest, ContextTarget, MOST_AROUND, Related,
+    ContextNote, ContextPage, ContextRequest, ContextTarget, FurtherLink, MOST_AROUND, Related,
 };
 use crate::error::{EngineError, Result};
 use crate::resolve::Place;
@@ -275,6 +275,9 @@ impl<'m> Past<'m> {
                     scope: format!("project {} {}", self.project, when(self.moment)),
                     suggestions: Vec::new(),
                 };
+                if meant.is_none() {
+                    self.memory.check_known(&self.project, self.moment)?;
+                }
                 (vec![meant.ok_or_else(missing)?], false)
             }
             ContextTarget::Notes(paths) => {
@@ -351,6 +354,12 @@ impl<'m> Past<'m> {
         let text = self.memory.store().content(own.hash.ok_or_else(gone)?)?;
         let text = String::from_utf8_lossy(&text).into_owned();
         let title = |at: At| known.get(&at).map(|known| known.title.clone()).unwrap_or_default();
+        let further = self.between(at, &near.found)?.into_iter().map(|edge| FurtherLink {
+            from: title(edge.from),
+            to: title(edge.to),
+            relation_type: edge.label,
+        });
+        let further = further.collect();
         let related = near.found.into_iter().filter_map(|near| {
             let note = known.get(&near.id)?;
             Some(Related {
@@ -372,10 +381,33 @@ impl<'m> Past<'m> {
             updated: None,
             note: note::parse(&text),
             related: related.collect(),
+            further,
             unresolved: self.unresolved(at, &own.path)?,
             truncated: near.truncated,
             text,
         })
+    }
+
+    /// The links between a note and those found around it, but for those that led to them.
+    fn between(
+        &self,
+        centre: At,
+        found: &[Neighbour<At, String>],
+    ) -> Result<Vec<Edge<At, String>>> {
+        let shown: Vec<At> =
+            std::iter::once(centre).chain(found.iter().map(|near| near.id)).collect();
+        let mut told: Vec<&Edge<At, String>> = found.iter().map(|near| &near.via).collect();
+        let edges = self.edges(&shown)?;
+        let mut further = Vec::new();
+        for edge in &edges {
+            let ends = [edge.from, edge.to];
+            let is_shown = edge.from != edge.to && ends.iter().all(|end| shown.contains(end));
+            if is_shown && !told.contains(&edge) {
+                told.push(edge);
+                further.push(edge.clone());
+            }
+        }
+        Ok(further)
     }
 
     /// The links of a note that meant nothing then.

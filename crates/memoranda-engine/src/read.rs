@@ -113,10 +113,25 @@ impl Memory {
             (found, _) => found,
         };
         let Some((place, hash)) = found else {
-            return Err(EngineError::NotThen { place: place?, when });
+            let place = place?;
+            self.check_known(&place.project, moment)?;
+            return Err(EngineError::NotThen { place, when });
         };
         let bytes = self.store().content(hash)?;
         Ok(ReadNote { place, bytes, hash, modified, summary: None })
+    }
+
+    /// Refuses a time before the first commit of a project.
+    pub(crate) fn check_known(&self, project: &ProjectName, moment: Moment) -> Result<()> {
+        let Moment::Time(time) = moment else { return Ok(()) };
+        match self.store().history_begin(project)? {
+            Some(begin) if time < begin => Err(EngineError::BeforeHistory {
+                project: project.clone(),
+                begin,
+                when: format!("at {time}"),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// The version of a file at a moment, and where it was: it may have been moved since.
@@ -169,6 +184,7 @@ impl Memory {
     pub fn place_in_history(&self, project: Option<&str>, identifier: &str) -> Result<Place> {
         let missing = match self.resolve(project, identifier, Intent::Read) {
             Ok(resolved) => return Ok(resolved.place),
+            Err(EngineError::Ignored { place, .. }) => return Ok(place),
             Err(e @ EngineError::NotFound { .. }) => e,
             Err(e) => return Err(e),
         };

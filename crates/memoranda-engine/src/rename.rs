@@ -3,9 +3,10 @@
 //! Most links survive a move by themselves: a note keeps its title and its permalink. What breaks
 //! for other programs are links by path, and links by a file's name when the name is what changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
+use memoranda_core::graph::alias_key;
 use memoranda_core::id::ContentHash;
 use memoranda_core::note::permalink::slug;
 use memoranda_core::note::relink;
@@ -77,10 +78,10 @@ impl Memory {
         let Place { project, path: from } = &request.from;
         let to = &request.to;
         if from != to && to.is_within(from.as_str()) {
-            let message = format!("{from} cannot be moved into itself ({to})");
+            let message = format!("{} cannot be moved into itself ({to})", request.from);
             return Err(EngineError::Invalid(message));
         }
-        let earlier = if from == to { self.earlier_path(&request.from)? } else { None };
+        let earlier = if from == to { self.earlier_paths(&request.from)? } else { HashMap::new() };
         let at = |path: &NotePath| Place { project: project.clone(), path: path.clone() };
         let mut done =
             Renamed { files: Vec::new(), relinked: Vec::new(), outdated: Vec::new(), commit: None };
@@ -95,8 +96,10 @@ impl Memory {
             }
             let mut moving = Vec::with_capacity(below.files.len());
             for file in &below.files {
-                let (old, new) = match &earlier {
-                    Some(earlier) => (moved(file, from, earlier)?, file.clone()),
+                let (old, new) = match earlier.get(file) {
+                    Some(earlier) => (earlier.clone(), file.clone()),
+                    // It was always here.
+                    None if from == to => continue,
                     None => (file.clone(), moved(file, from, to)?),
                 };
                 let summary = view.file(project, file)?;
@@ -172,21 +175,31 @@ impl Memory {
                 return Ok(RenameOutcome::Exists(conflicts.iter().map(|c| at(&c.path)).collect()));
             }
         }
-        // A moved note that links to itself holds its new links at its new place.
-        for (holder, _) in &mut done.relinked {
-            if let Some((_, new)) = done.files.iter().find(|(old, _)| old == holder) {
-                *holder = new.clone();
+        // A note that was moved itself holds its links at its new place.
+        let new_places: HashMap<&Place, &Place> =
+            done.files.iter().map(|(old, new)| (old, new)).collect();
+        let relinked = done.relinked.iter_mut().map(|(holder, _)| holder);
+        for holder in relinked.chain(done.outdated.iter_mut().map(|(holder, _)| holder)) {
+            if let Some(new) = new_places.get(holder) {
+                *holder = (*new).clone();
             }
         }
         Ok(RenameOutcome::Renamed(done))
     }
 
-    /// Where a note or a folder was before it was moved to where it is.
-    fn earlier_path(&self, place: &Place) -> Result<Option<NotePath>> {
-        let revisions = self.revisions(place, 200)?;
-        let from = revisions.into_iter().find_map(|revision| revision.change.moved_from);
-        from.map(Some)
-            .ok_or_else(|| EngineError::Invalid(format!("{} is already there", place.path)))
+    /// Where a note, or each note of a folder, was before it was moved to where it is.
+    fn earlier_paths(&self, place: &Place) -> Result<HashMap<NotePath, NotePath>> {
+        let mut earlier = HashMap::new();
+        for path in self.store().below(&place.project, &place.path)?.files {
+            let here = Place { project: place.project.clone(), path };
+            let revisions = self.revisions(&here, 200)?;
+            let from = revisions.into_iter().find_map(|revision| revision.change.moved_from);
+            earlier.extend(from.map(|from| (here.path, from)));
+        }
+        if earlier.is_empty() {
+            return Err(EngineError::Invalid(format!("{place} is already there")));
+        }
+        Ok(earlier)
     }
 }
 
@@ -202,8 +215,14 @@ fn outdated_links(
         if let Some(summary) = &moving.summary {
             links.extend(view.relations_to(summary.id)?);
         }
-        // Links by the old name that mean nothing (any more).
-        for name in [without_extension(&moving.old), moving.old.stem()] {
+        // Links by the old name that mean nothing (any more). The extension of Markdown goes
+        // without saying; that of other files is said.
+        let old = &moving.old;
+        let names = match old.is_markdown() {
+            true => [without_extension(old), old.stem()],
+            false => [old.as_str(), old.file_name()],
+        };
+        for name in names {
             let named = view.relations_named(&from.project, name)?;
             links.extend(named.into_iter().filter(|link| link.target_file.is_none()));
         }
@@ -236,12 +255,18 @@ impl Moving {
             true => path.as_str().to_owned(),
             false => without_extension(path).to_owned(),
         };
-        let named = slug(name.trim_start_matches('/'));
+        let last = |path: &NotePath| match full_extension {
+            true => path.file_name().to_owned(),
+            false => path.stem().to_owned(),
+        };
+        // Only what says the very name is said anew. `[[C#]]` may lead to `C++` for want of a
+        // better note, but it does not name it.
+        let named = alias_key(name.trim_start_matches('/'));
         let seen_from_holder = holder.and_then(|holder| {
             let folder = holder.as_str().rsplit_once('/')?.0;
-            Some(slug(&format!("{folder}/{name}")))
+            Some(alias_key(&format!("{folder}/{name}")))
         });
-        let old_place = slug(&place(&self.old));
+        let old_place = alias_key(&place(&self.old));
         let is_place = name.trim_start_matches('/') == place(&self.old) && name.contains('/');
         let new = if is_place {
             place(&self.new)
@@ -251,11 +276,11 @@ impl Moving {
             || seen_from_holder.as_deref() == Some(&old_place) && name.contains('/')
         {
             place(&self.new)
-        } else if named == slug(self.old.stem()) && self.old.stem() != self.new.stem() {
+        } else if named == alias_key(&last(&self.old)) && self.old.stem() != self.new.stem() {
             // The title goes with the name of the file unless the note states one.
             match self.summary.as_ref().is_some_and(states_title) {
                 true => place(&self.new),
-                false => self.new.stem().to_owned(),
+                false => last(&self.new),
             }
         } else if named == old_place && self.old.stem() != self.new.stem() {
             place(&self.new)

@@ -70,10 +70,14 @@ impl Memory {
                 .ok_or_else(|| self.not_found(identifier, Some(&project)));
         }
         let projects = self.store().projects()?;
-        if let Some(default) = projects.iter().find(|p| p.name.as_str() == DEFAULT_PROJECT)
-            && let Some(found) = self.resolve_in(&default.name, name, intent)?
-        {
-            return Ok(found);
+        let mut ignored = None;
+        if let Some(default) = projects.iter().find(|p| p.name.as_str() == DEFAULT_PROJECT) {
+            match self.resolve_in(&default.name, name, intent) {
+                Ok(Some(found)) => return Ok(found),
+                Ok(None) => {}
+                Err(e @ EngineError::Ignored { .. }) => ignored = Some(e),
+                Err(e) => return Err(e),
+            }
         }
         // `work/plans/q3` names the project first.
         if let Some((first, rest)) = name.split_once('/')
@@ -87,11 +91,12 @@ impl Memory {
             match self.resolve_in(&project.name, name, intent) {
                 Ok(resolved) => found.extend(resolved),
                 Err(EngineError::Store(StoreError::ProjectUnavailable { .. })) => {}
+                Err(e @ EngineError::Ignored { .. }) => ignored = ignored.or(Some(e)),
                 Err(e) => return Err(e),
             }
         }
         match found.len() {
-            0 => Err(self.not_found(identifier, None)),
+            0 => Err(ignored.unwrap_or_else(|| self.not_found(identifier, None))),
             1 => Ok(found.remove(0)),
             _ => Err(EngineError::Ambiguous {
                 identifier: identifier.to_owned(),
@@ -100,7 +105,8 @@ impl Memory {
         }
     }
 
-    /// Finds a note in one project; `None` if no note goes by that name.
+    /// Finds a note in one project; `None` if no note goes by that name. A file that is hidden or
+    /// that the project's rules leave out is no note, whoever names it.
     pub fn resolve_in(
         &self,
         project: &ProjectName,
@@ -108,12 +114,16 @@ impl Memory {
         intent: Intent,
     ) -> Result<Option<Resolved>> {
         let place = |path| Place { project: project.clone(), path };
+        let mut ignored = None;
         for candidate in [name.to_owned(), format!("{name}.md")] {
             let Ok(path) = NotePath::parse(&candidate) else { continue };
-            if let Some(path) = self.existing(project, &path)? {
-                let file = self.store().file(project, &path)?.map(|file| file.id);
-                return Ok(Some(Resolved { place: place(path), file }));
+            let Some(path) = self.existing(project, &path)? else { continue };
+            if let Err(e) = self.check_noted(&place(path.clone())) {
+                ignored = ignored.or(Some(e));
+                continue;
             }
+            let file = self.store().file(project, &path)?.map(|file| file.id);
+            return Ok(Some(Resolved { place: place(path), file }));
         }
         let keys = link_keys(name, None, slug);
         let mut candidates = self.store().link_candidates(project, &keys.title)?;
@@ -146,14 +156,23 @@ impl Memory {
                     }
                     meant = called;
                 }
-                Ok(match meant.as_slice() {
+                match (meant.as_slice(), ignored) {
                     // The name is an alias, or differs in punctuation only.
-                    [only] => {
-                        Some(Resolved { place: place(only.path.clone()), file: Some(only.id) })
+                    ([only], _) => {
+                        Ok(Some(Resolved { place: place(only.path.clone()), file: Some(only.id) }))
                     }
-                    _ => None,
-                })
+                    (_, Some(ignored)) => Err(ignored),
+                    (_, None) => Ok(None),
+                }
             }
+        }
+    }
+
+    /// Refuses a file that is hidden, or that the project's rules leave out.
+    pub fn check_noted(&self, place: &Place) -> Result<()> {
+        match self.store().ignored_by(&place.project, &place.path)? {
+            None => Ok(()),
+            Some(rule) => Err(EngineError::Ignored { place: place.clone(), rule }),
         }
     }
 

@@ -37,6 +37,8 @@ pub(crate) struct Offer {
 pub(crate) struct Offered {
     tools: Arc<[&'static ToolDef]>,
     extra: Extra,
+    /// The one project that notes may come from, if the server is held to one.
+    only_project: Option<Arc<str>>,
 }
 
 impl Offer {
@@ -58,7 +60,11 @@ impl Offer {
             sessions: config.sessions,
             logging: config.logging,
             feed: Feed::default(),
-            offered: Offered { tools: tools.into(), extra: config.extra },
+            offered: Offered {
+                tools: tools.into(),
+                extra: config.extra,
+                only_project: config.settings.notes.only_project.as_deref().map(Into::into),
+            },
             widest: widest.into(),
         })
     }
@@ -84,7 +90,7 @@ impl Offer {
             names.extend(self.offered.extra.tools.iter().filter(kept).map(|tool| tool.name));
         }
         let kept = from.iter().copied().filter(|tool| names.contains(&tool.name));
-        Ok(Offered { tools: kept.collect(), extra: self.offered.extra })
+        Ok(Offered { tools: kept.collect(), ..self.all() })
     }
 
     /// What a client's model is told about these tools.
@@ -105,6 +111,11 @@ impl Offered {
 
     pub(crate) fn tool(&self, name: &str) -> Option<&'static ToolDef> {
         self.tools.iter().copied().find(|tool| tool.name == name)
+    }
+
+    /// The one project that notes may come from, if the server is held to one.
+    pub(crate) fn only_project(&self) -> Option<&str> {
+        self.only_project.as_deref()
     }
 
     /// Whether any tool of a set is on.

@@ -17,6 +17,8 @@ mod extra;
 mod guard;
 #[path = "it/http.rs"]
 mod http;
+#[path = "it/only_project.rs"]
+mod only_project;
 #[path = "it/snapshots.rs"]
 mod snapshots;
 #[path = "it/subscriptions.rs"]

@@ -171,14 +171,20 @@ impl Session {
 
     /// The note that a name means: in the project asked for, else in the default one first.
     pub(crate) fn resolve(&self, memory: &Memory, name: &str, intent: Intent) -> Result<Resolved> {
+        // What is kept from agents is not kept from the person.
+        let resolve =
+            |project: Option<&str>, name: &str| match memory.resolve(project, name, intent) {
+                Err(EngineError::Ignored { place, .. }) => Ok(Resolved { place, file: None }),
+                found => found,
+            };
         let settings = self.settings()?;
         if let Some(project) = &settings.project {
-            return match memory.resolve(Some(project), name, intent) {
+            return match resolve(Some(project), name) {
                 // `work/plan.md` is how output names it, and may be typed with `-p work` too.
                 Err(EngineError::NotFound { identifier, scope, suggestions }) => {
                     let within =
                         name.strip_prefix(project.as_str()).and_then(|n| n.strip_prefix('/'));
-                    let found = within.map(|within| memory.resolve(Some(project), within, intent));
+                    let found = within.map(|within| resolve(Some(project), within));
                     found.and_then(Result::ok).ok_or_else(|| {
                         EngineError::NotFound { identifier, scope, suggestions }.into()
                     })
@@ -188,11 +194,11 @@ impl Session {
         }
         let default = settings.default_project();
         if default != DEFAULT_PROJECT
-            && let Ok(found) = memory.resolve(Some(default), name, intent)
+            && let Ok(found) = resolve(Some(default), name)
         {
             return Ok(found);
         }
-        Ok(memory.resolve(None, name, intent)?)
+        Ok(resolve(None, name)?)
     }
 
     /// The project to pass for a name in the history.

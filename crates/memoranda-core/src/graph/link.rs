@@ -1,6 +1,8 @@
 //! Which note a link means. The store looks up everything that the link's keys could name
 //! ([`link_keys`]); here one is chosen ([`choose`]), or none, or too many are found.
 
+use unicode_normalization::UnicodeNormalization as _;
+
 use crate::note::permalink::slug;
 use crate::path::NotePath;
 
@@ -99,10 +101,11 @@ impl LinkKeys {
 }
 
 /// A name without regard to case, and with `_`, `-` and blanks alike; what the store indexes
-/// titles, permalinks and file stems by, for links that were typed carelessly.
+/// titles, permalinks and file stems by, for links that were typed carelessly. Letters that look the
+/// same are the same, however they are composed.
 pub fn alias_key(name: &str) -> String {
     let plain = |c: char| if c == '_' || c.is_whitespace() { '-' } else { c };
-    name.trim().chars().flat_map(char::to_lowercase).map(plain).collect()
+    name.trim().nfc().flat_map(char::to_lowercase).map(plain).collect()
 }
 
 /// Chooses the note that a link means from those that its keys found.

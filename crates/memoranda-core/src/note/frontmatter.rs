@@ -65,7 +65,9 @@ pub(crate) fn read(text: &str, lines: &Lines<'_>, problems: &mut Vec<Problem>) -
         }
         Top::Fenced(fences) => fences,
     };
-    let block = match yaml::read(text.get(fences.inner.clone()).unwrap_or_default()) {
+    // YAML knows no NUL, and nobody means one.
+    let inner = text.get(fences.inner.clone()).unwrap_or_default();
+    let block = match yaml::read(&inner.replace('\0', "")) {
         Ok(block) => block,
         Err(Fault { line, message, .. }) => {
             problem(line + 1, format!("the frontmatter cannot be read: {message}"));

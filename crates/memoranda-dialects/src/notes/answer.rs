@@ -82,7 +82,10 @@ impl From<EngineError> for Failure {
                 Self::wrong_count(&place, expected, &lines)
             }
             EngineError::Edit { .. } => Self::new("EDIT_FAILED", text),
-            EngineError::NotThen { .. } => Self::new("NOT_THERE_THEN", text),
+            EngineError::Ignored { .. } => Self::new("PATH_IGNORED", text),
+            EngineError::NotThen { .. } | EngineError::BeforeHistory { .. } => {
+                Self::new("NOT_THERE_THEN", text)
+            }
             EngineError::NotText(_) => Self::new("NOT_TEXT", text),
             EngineError::Project(_) => Self::new("INVALID_PROJECT_NAME", text),
             EngineError::Store(StoreError::NoProject { .. }) => {
@@ -111,7 +114,7 @@ impl From<StoreError> for Failure {
 fn sentence(message: &str) -> String {
     let mut chars = message.chars();
     // A path stays as it is written.
-    let is_path = message.split_whitespace().next().is_some_and(|word| word.contains('/'));
+    let is_path = message.split_whitespace().next().is_some_and(|word| word.contains(['/', '.']));
     let first = chars.next().map(|c| if is_path { c.into() } else { c.to_uppercase().to_string() });
     let first = first.unwrap_or_default();
     let end = if message.ends_with(['.', '?', '!']) { "" } else { "." };

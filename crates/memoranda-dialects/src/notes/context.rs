@@ -5,8 +5,8 @@ use memoranda_core::note::permalink::slug;
 use memoranda_core::path::NotePath;
 use memoranda_core::tokens::{cut_to_budget, estimate};
 use memoranda_engine::{
-    Browse, ContextNote, ContextRequest, ContextTarget, EngineError, Intent, ListFilter, ListOrder,
-    Place, Related, SearchFilter, clock,
+    Browse, ContextNote, ContextRequest, ContextTarget, EngineError, FurtherLink, Intent,
+    ListFilter, ListOrder, Place, Related, SearchFilter, clock,
 };
 use serde_json::{Value, json};
 
@@ -56,6 +56,7 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         project: project.clone(),
         target,
         depth,
+        only: call.settings.notes.only_project.is_some().then(|| project.clone()),
         max_related: args.number("max_related", 1, 10_000)?.unwrap_or(10) as usize,
         since: timeframe.as_deref().map(|text| scope::since(call, text)).transpose()?,
         as_of,
@@ -68,7 +69,7 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let each = if found.notes.len() > 1 { EACH_TOKENS } else { OWN_TOKENS };
     let mut room = Room(budget);
     let (mut results, mut blocks, mut left_out) = (Vec::new(), String::new(), 0);
-    let (mut related, mut facts, mut is_cut) = (0, 0, false);
+    let (mut related, mut further, mut facts, mut is_cut) = (0, 0, 0, false);
     for note in &found.notes {
         if room.0 == 0 && !results.is_empty() {
             left_out += 1;
@@ -77,8 +78,9 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         call.memory.store().note_use(&note.place.project, &note.place.path);
         let shown = shown(note, each, &mut room);
         related += shown.related;
+        further += shown.further;
         facts += shown.facts;
-        is_cut |= shown.related < note.related.len();
+        is_cut |= shown.related < note.related.len() || shown.further < note.further.len();
         results.push(shown.value);
         blocks.push_str(&shown.text);
     }
@@ -120,7 +122,7 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
             "primary_count": results.len(),
             "related_count": related,
             "total_results": results.len() + related,
-            "total_relations": related,
+            "total_relations": related + further,
             "total_observations": facts,
         },
         "results": results,
@@ -293,6 +295,7 @@ struct Shown {
     text: String,
     facts: usize,
     related: usize,
+    further: usize,
 }
 
 /// A note and what is around it, to parse and to read.
@@ -301,8 +304,11 @@ fn shown(note: &ContextNote, tokens: usize, room: &mut Room) -> Shown {
     let content = cut_to_budget(body, tokens.min(room.0));
     let is_cut = content.len() < body.len();
     room.0 = room.0.saturating_sub(estimate(content) + HEAD_TOKENS);
-    let related_results = room.fit(note.related.iter().map(related));
+    let mut related_results = room.fit(note.related.iter().map(related));
+    let related = related_results.len();
     let observations = room.fit(current(note).map(|fact| observation(note, fact)));
+    related_results.extend(room.fit(note.further.iter().map(relation)));
+    let further = related_results.len() - related;
     let unresolved =
         room.fit(note.unresolved.iter().map(
             |(relation_type, name)| json!({ "relation_type": relation_type, "to_name": name }),
@@ -321,8 +327,11 @@ fn shown(note: &ContextNote, tokens: usize, room: &mut Room) -> Shown {
     }
     if !related_results.is_empty() {
         text.push_str("\n### Related\n");
-        for related in note.related.iter().take(related_results.len()) {
+        for related in note.related.iter().take(related) {
             text.push_str(&line(related));
+        }
+        for FurtherLink { relation_type, from, to } in note.further.iter().take(further) {
+            text.push_str(&format!("- {from} —{relation_type}→ {to}\n"));
         }
     }
     if !unresolved.is_empty() {
@@ -331,10 +340,11 @@ fn shown(note: &ContextNote, tokens: usize, room: &mut Room) -> Shown {
             text.push_str(&format!("- {relation_type} [[{name}]]\n"));
         }
     }
-    let (facts, related) = (observations.len(), related_results.len());
+    let facts = observations.len();
     let left_out = json!({
         "observations": current(note).count() - facts,
         "related": note.related.len() - related,
+        "relations": note.further.len() - further,
         "unresolved": note.unresolved.len() - unresolved.len(),
     });
     let value = json!({
@@ -353,7 +363,7 @@ fn shown(note: &ContextNote, tokens: usize, room: &mut Room) -> Shown {
         "unresolved": unresolved,
         "left_out": left_out,
     });
-    Shown { value, text, facts, related }
+    Shown { value, text, facts, related, further }
 }
 
 fn observation(note: &ContextNote, fact: &memoranda_core::note::Observation) -> Value {
@@ -389,6 +399,16 @@ fn related(related: &Related) -> Value {
         "to_entity": related.to,
         "depth": related.depth,
         "updated_at": related.updated.map(|time| time.to_string()),
+    })
+}
+
+/// A relation between two of the notes.
+fn relation(link: &FurtherLink) -> Value {
+    json!({
+        "type": "relation",
+        "relation_type": link.relation_type,
+        "from_entity": link.from,
+        "to_entity": link.to,
     })
 }
 

@@ -225,7 +225,10 @@ fn read(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         Ok(path) => {
             let place = Place { project: scope::project(call, args)?, path };
             match call.memory.store().read(&place.project, &place.path) {
-                Ok(Some(_)) => place,
+                Ok(Some(_)) => {
+                    call.memory.check_noted(&place)?;
+                    place
+                }
                 _ => scope::find(call, args, &given, Intent::Read)?,
             }
         }

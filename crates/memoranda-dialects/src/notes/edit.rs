@@ -7,7 +7,7 @@ use memoranda_engine::{EngineError, Intent, Place, ReviseOutcome, Step, hash};
 use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, Expected, Failure, Form, cut, run};
-use super::receipt::Receipt;
+use super::receipt::{Receipt, add_similar, similar};
 use super::scope;
 use super::text::{Wanted, metadata_edits, screened, title_follows};
 use super::write::{note_path, save};
@@ -203,6 +203,7 @@ fn create(
         .unwrap_or(directory);
     let place = Place { project, path: note_path(directory, title)? };
     let wanted = Wanted { title, content, note_type: None, tags: None, metadata };
+    let alike = similar(call.memory, &place, title);
     let saved = save(call, &place, &wanted, CreateMode::Refuse, None)?;
     let operation = args.text("operation")?;
     let receipt = Receipt {
@@ -214,5 +215,7 @@ fn create(
     };
     let heading = format!("Created note ({operation} to a note that did not exist)");
     let more = json!({ "operation": operation, "fileCreated": true });
-    receipt.answer(call, &heading, more).map(Some)
+    let mut answer = receipt.answer(call, &heading, more)?;
+    add_similar(&mut answer, call, &receipt.place, &alike)?;
+    Ok(Some(answer))
 }

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::answer::count;
 use super::recent::bounded;
+use super::scope::constrained;
 use crate::instructions::for_these;
 use crate::prompts::{PromptArgument, PromptCall, PromptDef, PromptMessage, quoted};
 use crate::resource::ResourceDef;
@@ -134,16 +135,27 @@ fn about(
     Ok(text)
 }
 
+/// The project that a prompt looks in: the one it was given, if the server is not held to another.
+fn project_of(settings: &Settings, given: Option<String>) -> Result<Option<String>> {
+    match (&settings.notes.only_project, given) {
+        (Some(only), Some(given)) if !given.trim().eq_ignore_ascii_case(only) => {
+            Err(EngineError::Invalid(constrained(only).text))
+        }
+        (Some(only), _) => Ok(Some(only.clone())),
+        (None, given) => Ok(given),
+    }
+}
+
 /// What changed last.
 fn latest(
     memory: &Memory,
     settings: &Settings,
     timeframe: &str,
-    project: Option<&str>,
+    project: Option<String>,
 ) -> Result<String> {
     let since = since(settings, timeframe)?;
-    let project = settings.notes.only_project.as_deref().or(project);
-    let project = project.map(|name| memory.store().project(name)).transpose()?;
+    let project = project_of(settings, project)?;
+    let project = project.map(|name| memory.store().project(&name)).transpose()?;
     let scope =
         project.as_ref().map_or("all projects".to_owned(), |p| format!("project {}", p.name));
     let page = memory.list(&ListRequest {
@@ -191,11 +203,12 @@ fn continue_conversation(call: &PromptCall<'_>) -> Result<PromptMessage> {
 
 fn getting_started(call: &PromptCall<'_>) -> Result<PromptMessage> {
     let PromptCall { memory, settings, .. } = *call;
-    let project = call.given(0).unwrap_or_else(|| settings.notes.default_project.clone());
+    let project = project_of(settings, call.given(0))?;
+    let project = project.unwrap_or_else(|| settings.notes.default_project.clone());
     memory.create_project(&settings.notes.default_project)?;
     let held = memory.store().project(&project)?.name;
     let notes = memory.store().notes_in(&held)?;
-    let known = latest(memory, settings, "30d", Some(&project))?;
+    let known = latest(memory, settings, "30d", Some(project.clone()))?;
     let how = for_these(
         call.tools,
         &[
@@ -215,7 +228,7 @@ fn getting_started(call: &PromptCall<'_>) -> Result<PromptMessage> {
 fn recent_activity(call: &PromptCall<'_>) -> Result<PromptMessage> {
     let PromptCall { memory, settings, .. } = *call;
     let timeframe = call.given(0).unwrap_or_else(|| "7d".into());
-    let known = latest(memory, settings, &timeframe, call.given(1).as_deref())?;
+    let known = latest(memory, settings, &timeframe, call.given(1))?;
     let how = for_these(
         call.tools,
         &[

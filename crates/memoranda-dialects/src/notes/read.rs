@@ -96,6 +96,8 @@ fn read(call: &Call<'_>, args: &Args) -> Result<Shown, Failure> {
             call.memory.read_as_of(project.as_deref(), scope::bare(&identifier), moment)?
         }
     };
+    // What a rule leaves out today is not shown as it was, either.
+    call.memory.check_noted(&found.place)?;
     call.memory.store().note_use(&found.place.project, &found.place.path);
     if !found.place.path.is_markdown() && (found.text().is_err() || found.bytes.contains(&0)) {
         let text = format!("{} is no text; read_content gives it as it is.", found.place);

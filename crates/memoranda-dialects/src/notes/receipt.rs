@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use memoranda_core::change::Commit;
 use memoranda_core::id::ContentHash;
+use memoranda_core::note::permalink::slug;
 use memoranda_core::note::{self, Note};
 use memoranda_core::rank::RankOptions;
 use memoranda_engine::{Memory, Place, SearchFilter, SearchRequest, SearchResult};
@@ -128,7 +129,8 @@ pub(super) fn similar(memory: &Memory, place: &Place, title: &str) -> Vec<Search
     let request = SearchRequest {
         text: title.to_owned(),
         filter: SearchFilter { projects: vec![place.project.clone()], ..Default::default() },
-        limit: SIMILAR + 1,
+        // One may be the note itself, and others may only link to it.
+        limit: 2 * SIMILAR,
         candidates: 2 * SIMILAR,
         snippet_chars: 80,
         options: RankOptions::WORDS,
@@ -139,11 +141,28 @@ pub(super) fn similar(memory: &Memory, place: &Place, title: &str) -> Vec<Search
 }
 
 /// Names the notes that are most like a new one.
-pub(super) fn add_similar(answer: &mut Answer, place: &Place, found: &[SearchResult]) {
-    let others = found.iter().filter(|found| found.place != *place).take(SIMILAR);
-    let others: Vec<_> = others.collect();
+pub(super) fn add_similar(
+    answer: &mut Answer,
+    call: &Call<'_>,
+    place: &Place,
+    found: &[SearchResult],
+) -> Result<(), Failure> {
+    let others = found.iter().filter(|found| found.place != *place);
+    let mut others: Vec<_> = others.collect();
     if others.is_empty() {
-        return;
+        return Ok(());
+    }
+    // A note that was waiting for this one holds its name in a link, and need not be like it.
+    let words = slug(place.path.stem());
+    let waiting = waiting_for(call, place)?;
+    others.retain(|found| {
+        let title = slug(&found.title);
+        let shares = title.split('-').any(|word| words.split('-').any(|own| own == word));
+        shares || !waiting.contains(&found.place)
+    });
+    others.truncate(SIMILAR);
+    if others.is_empty() {
+        return Ok(());
     }
     answer.text.push_str("\n## Similar notes\n");
     for found in &others {
@@ -160,4 +179,17 @@ pub(super) fn add_similar(answer: &mut Answer, place: &Place, found: &[SearchRes
             })
         })
         .collect();
+    Ok(())
+}
+
+/// The notes that link to one.
+fn waiting_for(call: &Call<'_>, place: &Place) -> Result<Vec<Place>, Failure> {
+    let store = call.memory.store();
+    let Some(file) = store.file(&place.project, &place.path)? else { return Ok(Vec::new()) };
+    let links = store.relations_to(file.id)?;
+    let mut ids: Vec<i64> = links.into_iter().map(|link| link.file).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let holders = store.files_by_id(&ids)?.into_iter();
+    Ok(holders.map(|file| Place { project: file.project, path: file.path }).collect())
 }

@@ -15,8 +15,9 @@ use crate::args::Args;
 use crate::memory::path::leads_up;
 use crate::tool::{Call, ToolResult};
 
-/// How many files or links are named in a text.
+/// How many files or links are named in a text, and how many for programs.
 const NAMED: usize = 20;
+const LISTED: usize = 200;
 
 const MOVE_ALIASES: &[(&str, &[&str])] = &[
     ("destination_path", &["dest_path", "new_path", "to", "destination"]),
@@ -62,6 +63,9 @@ fn folder(call: &Call<'_>, args: &Args, identifier: &str) -> Result<Place, Failu
     for name in [Some(name), own].into_iter().flatten() {
         let path = NotePath::parse(name).map_err(EngineError::from)?;
         if call.memory.store().entries(&project, Some(&path))?.is_some() {
+            // A rule that names folders alone shows in what lies within.
+            let within = NotePath::parse(&format!("{path}/_")).map_err(EngineError::from)?;
+            call.memory.check_noted(&Place { project: project.clone(), path: within })?;
             return Ok(Place { project, path });
         }
     }
@@ -257,7 +261,10 @@ fn moved(
         "commit": commit,
     });
     if let Some(file) = &summary {
-        text.push_str(&format!("permalink: {} (kept)\n", file.permalink));
+        // Only a note keeps its permalink; another file goes by its path.
+        if to.is_markdown() {
+            text.push_str(&format!("permalink: {} (kept)\n", file.permalink));
+        }
         structured["title"] = json!(file.title);
         structured["permalink"] = json!(file.permalink);
         structured["checksum"] = json!(file.hash.map(|hash| hash.to_string()));
@@ -277,10 +284,13 @@ fn moved(
         for (place, links) in renamed.relinked.iter().take(NAMED) {
             text.push_str(&format!("- {} ({links})\n", place.path));
         }
+        text.push_str(&rest(renamed.relinked.len()));
     }
+    structured["updated_links_left_out"] = json!(renamed.relinked.len().saturating_sub(LISTED));
     structured["updated_links"] = renamed
         .relinked
         .iter()
+        .take(LISTED)
         .map(|(place, count)| json!({ "file_path": place.path.as_str(), "count": count }))
         .collect();
     if !renamed.outdated.is_empty() {
@@ -291,6 +301,7 @@ fn moved(
         for (place, name) in renamed.outdated.iter().take(NAMED) {
             text.push_str(&format!("- [[{name}]] in {}\n", place.path));
         }
+        text.push_str(&rest(renamed.outdated.len()));
         text.push_str(&format!(
             "move_note(identifier={:?}, destination_path={:?}, is_directory={is_directory}, \
              update_links=true) updates them.\n",
@@ -298,12 +309,22 @@ fn moved(
             to.as_str()
         ));
     }
+    structured["outdated_links_left_out"] = json!(renamed.outdated.len().saturating_sub(LISTED));
     structured["outdated_links"] = renamed
         .outdated
         .iter()
+        .take(LISTED)
         .map(|(place, name)| json!({ "file_path": place.path.as_str(), "link": name }))
         .collect();
     Ok(Answer { text, structured })
+}
+
+/// Says how many are not named of so many.
+fn rest(all: usize) -> String {
+    match all.saturating_sub(NAMED) {
+        0 => String::new(),
+        more => format!("- … and {more} more\n"),
+    }
 }
 
 fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
@@ -334,9 +355,7 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         for file in files.iter().take(NAMED) {
             text.push_str(&format!("- {file}\n"));
         }
-        if files.len() > NAMED {
-            text.push_str(&format!("- … and {} more\n", files.len() - NAMED));
-        }
+        text.push_str(&rest(files.len()));
     }
     if incoming > 0 {
         text.push_str(&format!("{} to it without a target now.\n", count(incoming, "link")));
@@ -363,7 +382,8 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
             structured["total_files"] = json!(files.len());
             structured["successful_deletes"] = json!(files.len());
             structured["failed_deletes"] = json!(0);
-            structured["deleted_files"] = json!(files);
+            structured["deleted_files_left_out"] = json!(files.len().saturating_sub(LISTED));
+            structured["deleted_files"] = files.iter().take(LISTED).copied().collect();
             structured["errors"] = json!([]);
         }
         None => {}

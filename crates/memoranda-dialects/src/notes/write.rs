@@ -76,7 +76,7 @@ fn write(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     };
     let mut answer = receipt.answer(call, heading, json!({ "action": action }))?;
     if saved.replaced.is_none() {
-        add_similar(&mut answer, &receipt.place, &alike);
+        add_similar(&mut answer, call, &receipt.place, &alike)?;
     }
     Ok(answer)
 }

@@ -30,13 +30,22 @@ pub(super) fn complete(
     let found = match name {
         // Someone is typing: what is not known yet is no mistake, there is only nothing to offer.
         _ if !known => fitting(Vec::new(), begun)?,
-        "project" => fitting(projects(memory)?, begun)?,
+        "project" => match offered.only_project() {
+            Some(only) => fitting(vec![only.to_owned()], begun)?,
+            None => fitting(projects(memory)?, begun)?,
+        },
         "permalink" => {
             let context = request.context.as_ref();
             let project = context.and_then(|context| context.get_argument("project"));
-            names(memory, project.map(String::as_str), NameOf::Address, begun)?
+            let project = project.map(String::as_str);
+            match (offered.only_project(), project) {
+                (Some(only), Some(named)) if !named.eq_ignore_ascii_case(only) => {
+                    fitting(Vec::new(), begun)?
+                }
+                (only, project) => names(memory, only.or(project), NameOf::Address, begun)?,
+            }
         }
-        "topic" => names(memory, None, NameOf::Title, begun)?,
+        "topic" => names(memory, offered.only_project(), NameOf::Title, begun)?,
         // What to remember is not known before.
         _ => fitting(Vec::new(), begun)?,
     };

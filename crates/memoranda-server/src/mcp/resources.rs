@@ -39,24 +39,36 @@ pub(super) fn list(
             ErrorData::invalid_params(format!("{cursor:?} is no cursor of this list."), None)
         })?,
     };
+    let only = offered.only_project().map(|only| memory.store().project(only)).transpose();
+    let only = match only {
+        Ok(only) => only.map(|project| project.name),
+        // It is made by the first write.
+        Err(StoreError::NoProject { .. }) => return Ok(own(offered)),
+        Err(error) => return Err(failed_beneath("list the notes", &error)),
+    };
     let request = ListRequest {
-        filter: ListFilter::default(),
+        filter: ListFilter { project: only, ..ListFilter::default() },
         order: ListOrder::Newest,
         limit: PAGE.min(MOST - offset),
         offset,
     };
     let page = memory.list(&request).map_err(|error| failed_beneath("list the notes", &error))?;
     let next = offset + page.notes.len();
-    let mut items: Vec<Resource> = Vec::new();
-    if offset == 0 {
-        items.extend(offered.resources().filter(|def| !def.is_template()).map(described));
-    }
-    items.extend(page.notes.iter().map(listed));
-    let mut result = ListResourcesResult::with_all_items(items);
+    let mut result = match offset {
+        0 => own(offered),
+        _ => ListResourcesResult::with_all_items(Vec::new()),
+    };
+    result.resources.extend(page.notes.iter().map(listed));
     if page.has_more && next < MOST {
         result.next_cursor = Some(next.to_string());
     }
     Ok(result)
+}
+
+/// What there is beside the notes.
+fn own(offered: &Offered) -> ListResourcesResult {
+    let own = offered.resources().filter(|def| !def.is_template()).map(described);
+    ListResourcesResult::with_all_items(own.collect())
 }
 
 fn listed(note: &FileSummary) -> Resource {
@@ -138,10 +150,14 @@ pub(super) fn read(
             return Ok(ReadResourceResult::new(vec![contents.with_mime_type(def.mime)]));
         }
     }
-    read_note(&offer.memory, uri)
+    read_note(&offer.memory, offered, uri)
 }
 
-fn read_note(memory: &Memory, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+fn read_note(
+    memory: &Memory,
+    offered: &Offered,
+    uri: &str,
+) -> Result<ReadResourceResult, ErrorData> {
     let missing = |why: String| {
         let data = serde_json::json!({ "uri": uri });
         ErrorData::resource_not_found(why, Some(data))
@@ -149,9 +165,13 @@ fn read_note(memory: &Memory, uri: &str) -> Result<ReadResourceResult, ErrorData
     let Some((project, name)) = address(uri) else {
         return Err(missing(format!("Resources are addressed as {TEMPLATE}.")));
     };
+    if let Some(only) = offered.only_project().filter(|only| !project.eq_ignore_ascii_case(only)) {
+        return Err(missing(format!("This server works in the project {only} only.")));
+    }
     let note = find(memory, &project, &name).map_err(|error| match error {
         EngineError::NotFound { .. }
         | EngineError::Ambiguous { .. }
+        | EngineError::Ignored { .. }
         | EngineError::Path(_)
         | EngineError::Project(_)
         | EngineError::Invalid(_) => missing(error.to_string()),

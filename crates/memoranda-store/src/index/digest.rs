@@ -212,10 +212,20 @@ fn identify(path: &NotePath, note: &Note) -> Vec<(ObservationId, Observation)> {
     identified
 }
 
-/// The key under which a link and the name that it means come together.
+/// The key under which a link and the name that it means come together. `[[Plan.md]]` means the
+/// same as `[[Plan]]`.
 pub fn link_key(name: &str) -> String {
+    let name = without_markdown(name);
     let slug = slug(name);
     if slug.is_empty() { name.to_lowercase() } else { slug }
+}
+
+/// A name without the extension of a Markdown file.
+fn without_markdown(name: &str) -> &str {
+    match name.rsplit_once('.') {
+        Some((bare, "md" | "MD" | "Md" | "markdown")) if !bare.is_empty() => bare,
+        _ => name,
+    }
 }
 
 /// The key under which a link that means one title in one folder finds its note. Most often the

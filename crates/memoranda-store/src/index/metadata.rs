@@ -17,7 +17,8 @@ fn one(filter: &MetaFilter, sql: &mut String, values: &mut Vec<Value>) {
     let path: String = filter.key.iter().map(|name| format!(".\"{name}\"")).collect();
     // Reading JSON takes its time: a text that does not hold the value at all is not read.
     if let MetaTest::HasAll(wanted) = &filter.test {
-        for value in wanted.iter().filter(|value| is_written_as_it_is(value)) {
+        let written = |value: &&String| is_written_as_it_is(value) && number(value).is_none();
+        for value in wanted.iter().filter(written) {
             sql.push_str(" AND f.metadata LIKE ?");
             values.push(Value::Text(format!("%{value}%")));
         }
@@ -29,16 +30,17 @@ fn one(filter: &MetaFilter, sql: &mut String, values: &mut Vec<Value>) {
         values.push(Value::Text(format!("${path}")));
         values.extend(with);
     };
-    let texts = |texts: &[String]| texts.iter().cloned().map(Value::Text).collect::<Vec<_>>();
     match &filter.test {
         MetaTest::HasAll(wanted) => {
             for value in wanted {
-                any("j.atom = ? COLLATE NOCASE", vec![Value::Text(value.clone())]);
+                let (test, with) = equal(&filter.key, value);
+                any(&test, with);
             }
         }
         MetaTest::HasAny(wanted) => {
-            let marks = vec!["?"; wanted.len()].join(", ");
-            any(&format!("j.atom COLLATE NOCASE IN ({marks})"), texts(wanted));
+            let (tests, with): (Vec<_>, Vec<_>) =
+                wanted.iter().map(|value| equal(&filter.key, value)).unzip();
+            any(&format!("({})", tests.join(" OR ")), with.concat());
         }
         MetaTest::Above(bound) => any(&compared(">", bound), vec![bind(bound)]),
         MetaTest::AtLeast(bound) => any(&compared(">=", bound), vec![bind(bound)]),
@@ -54,6 +56,24 @@ fn one(filter: &MetaFilter, sql: &mut String, values: &mut Vec<Value>) {
 /// Whether JSON writes a value as it is, and a pattern means nothing more by it.
 fn is_written_as_it_is(value: &str) -> bool {
     value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '-' | '.' | ':' | '/'))
+}
+
+/// Whether a key has this value: as a number if it is one, else as a text.
+fn equal(key: &[String], value: &str) -> (String, Vec<Value>) {
+    let text = Value::Text(value.to_owned());
+    let same = "j.atom = ? COLLATE NOCASE";
+    if number(value).is_some() {
+        return (format!("({same} OR {})", compared("=", value)), vec![text, bind(value)]);
+    }
+    match key {
+        // Tags may stand in one text, with commas between them.
+        [tags] if tags == "tags" => {
+            let among = "instr(',' || replace(lower(j.atom), ', ', ',') || ',', \
+                         ',' || lower(?) || ',') > 0";
+            (format!("({same} OR {among})"), vec![text.clone(), text])
+        }
+        _ => (same.to_owned(), vec![text]),
+    }
 }
 
 /// A comparison: of numbers if the bound is one, and then only with what looks like a number.

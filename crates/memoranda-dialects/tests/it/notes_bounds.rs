@@ -1,0 +1,83 @@
+//! What notes tools may not see: files that rules leave out, and other projects.
+
+use serde_json::{Value, json};
+
+use crate::notes_support::Notes;
+
+#[test]
+fn what_is_ignored_is_no_note_for_whoever_names_it() {
+    let notes = Notes::new();
+    notes.person("main/.memorandaignore", "private/\nkeys.txt\n");
+    notes.person("main/private/diary.md", "the heron");
+    notes.person("main/keys.txt", "the heron");
+    notes.person("main/.env", "the heron");
+    notes.person("main/.obsidian/app.json", "{\"the\": \"heron\"}");
+    notes.person("main/.trash/old.md", "the heron");
+    let check = |path: &str, rule: &str| {
+        let before = notes.file(&format!("main/{path}"));
+        for (tool, arguments) in [
+            ("read_note", json!({ "identifier": path })),
+            ("view_note", json!({ "identifier": path })),
+            ("read_content", json!({ "path": path })),
+            ("build_context", json!({ "url": path })),
+            ("fetch", json!({ "id": format!("main/{path}") })),
+            ("edit_note", json!({ "identifier": path, "operation": "append", "content": "more" })),
+            ("delete_note", json!({ "identifier": path })),
+            ("move_note", json!({ "identifier": path, "destination_folder": "open" })),
+        ] {
+            let refused = notes.refused(tool, arguments, "PATH_IGNORED");
+            let said = refused.structured["message"].as_str().unwrap();
+            assert!(said.contains(rule), "{tool} {path}: {said}");
+            assert!(!refused.text.contains("heron"), "{tool} {path}: {}", refused.text);
+        }
+        assert_eq!(notes.file(&format!("main/{path}")), before);
+    };
+    check("private/diary.md", ".memorandaignore says \"private/\"");
+    check("keys.txt", ".memorandaignore says \"keys.txt\"");
+    check(".env", "\".env\" is hidden");
+    check(".obsidian/app.json", "\".obsidian\" is hidden");
+    check(".trash/old.md", "\".trash\" is hidden");
+    notes.refused("read_note", json!({ "identifier": "private/diary" }), "PATH_IGNORED");
+    for folder in ["private", ".trash", ".obsidian"] {
+        let delete = json!({ "identifier": folder, "is_directory": true });
+        notes.refused("delete_note", delete, "PATH_IGNORED");
+        let relocate =
+            json!({ "identifier": folder, "is_directory": true, "destination_path": "open" });
+        notes.refused("move_note", relocate, "PATH_IGNORED");
+    }
+    assert_eq!(notes.file("main/private/diary.md"), "the heron");
+    // A note of that name elsewhere is found all the same.
+    notes.write("open", "diary", "the stork");
+    let found = notes.ok("read_note", json!({ "identifier": "diary" }));
+    assert!(found.text.contains("the stork"), "{}", found.text);
+}
+
+#[test]
+fn what_came_to_be_ignored_is_not_shown_as_it_was() {
+    let notes = Notes::new();
+    notes.write("private", "Diary", "the heron");
+    notes.person("main/.memorandaignore", "private/\n");
+    for identifier in ["private/diary", "private/Diary.md"] {
+        let then = json!({ "identifier": identifier, "as_of": "1 second ago" });
+        let result = notes.0.call("read_note", &then);
+        assert!(result.is_error && !result.text.contains("heron"), "{}", result.text);
+    }
+}
+
+#[test]
+fn a_context_held_to_one_project_shows_no_other() {
+    let mut notes = Notes::new();
+    notes.ok("create_memory_project", json!({ "project_name": "work" }));
+    notes.write("", "Secret Salary", "- part_of [[work::Far]]");
+    notes.person("work/Job.md", "- pays [[main::Secret Salary]]\n- with [[Desk]]\n");
+    notes.person("work/Desk.md", "wood\n");
+    notes.person("work/Far.md", "far\n");
+    let ask = json!({ "url": "memory://job", "project": "work", "depth": 2 });
+    let all = notes.ok("build_context", ask.clone());
+    assert!(all.text.contains("secret-salary"), "{}", all.text);
+    notes.0.settings.notes.only_project = Some("work".into());
+    let held = notes.ok("build_context", ask).structured;
+    let related = held["results"][0]["related_results"].as_array().unwrap().clone();
+    let titles: Vec<&Value> = related.iter().map(|related| &related["title"]).collect();
+    assert_eq!(titles, [&json!("Desk")]);
+}

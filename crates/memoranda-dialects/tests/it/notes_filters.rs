@@ -1,0 +1,71 @@
+//! What is asked of frontmatter, of schemas and of the past, and what is answered.
+
+use serde_json::{Value, json};
+
+use crate::notes_support::Notes;
+
+#[test]
+fn frontmatter_is_compared_as_what_it_is() {
+    let notes = Notes::new();
+    notes.person("main/a.md", "---\npriority: 2\nver: 1.10\ntags: work, q4\n---\nx\n");
+    notes.person("main/b.md", "---\npriority: 3\nver: '2.x'\ntags: [homework]\n---\nx\n");
+    let check = |filters: Value, expected: &[&str]| {
+        let found = notes.ok("search_notes", json!({ "metadata_filters": filters }));
+        let results = found.structured["results"].as_array().unwrap().clone();
+        let mut paths: Vec<&str> =
+            results.iter().filter_map(|result| result["file_path"].as_str()).collect();
+        paths.sort_unstable();
+        assert_eq!(paths, expected, "{filters}");
+    };
+    check(json!({ "priority": 2.0 }), &["a.md"]);
+    check(json!({ "priority": "2" }), &["a.md"]);
+    check(json!({ "priority": { "$in": [2.0, 3] } }), &["a.md", "b.md"]);
+    check(json!({ "priority": 2.5 }), &[]);
+    check(json!({ "ver": 1.1 }), &["a.md"]);
+    check(json!({ "ver": "2.X" }), &["b.md"]);
+    check(json!({ "ver": 2 }), &[]);
+    check(json!({ "tags": "work" }), &["a.md"]);
+    check(json!({ "tags": "Q4" }), &["a.md"]);
+    check(json!({ "tags": ["work", "q4"] }), &["a.md"]);
+    check(json!({ "tags": { "$in": ["q4", "homework"] } }), &["a.md", "b.md"]);
+    check(json!({ "tags": "wor" }), &[]);
+}
+
+#[test]
+fn a_nul_costs_nothing_but_itself() {
+    let notes = Notes::new();
+    notes.person("main/a.md", "---\ntitle: The\0 Heron\nstatus: open\n---\nx\n");
+    let read = notes.ok("read_note", json!({ "identifier": "The Heron" })).structured;
+    assert_eq!(read["frontmatter"], json!({ "title": "The Heron", "status": "open" }));
+    let found = notes.ok("search_notes", json!({ "status": "open" })).structured;
+    assert_eq!(found["total"], json!(1));
+}
+
+#[test]
+fn a_note_is_told_which_schema_it_fits() {
+    let notes = Notes::new();
+    notes.person(
+        "main/schemas/Person.md",
+        "---\ntype: schema\nentity: Person\nschema:\n  name: string\n---\nx\n",
+    );
+    notes.person("main/Ada.md", "---\ntype: person\n---\n- [name] Ada\n- [mood] fine\n");
+    let one = notes.ok("schema_validate", json!({ "identifier": "Ada" }));
+    assert!(one.text.contains("- Ada (ada) fits the schema Person\n"), "{}", one.text);
+    assert!(one.text.contains("It also has mood"), "{}", one.text);
+    let none = notes.ok("schema_validate", json!({ "note_type": "nope" }));
+    assert!(none.text.contains("There is no note of type \"nope\"."), "{}", none.text);
+}
+
+#[test]
+fn before_the_history_nothing_is_known() {
+    let notes = Notes::new();
+    notes.person("main/a.md", "x\n");
+    for (tool, arguments) in [
+        ("read_note", json!({ "identifier": "a", "as_of": "2001-01-01" })),
+        ("build_context", json!({ "url": "memory://a", "as_of": "2001-01-01" })),
+    ] {
+        let refused = notes.refused(tool, arguments, "NOT_THERE_THEN");
+        let said = refused.structured["message"].as_str().unwrap();
+        assert!(said.starts_with("The history of project main begins at 20"), "{said}");
+    }
+}

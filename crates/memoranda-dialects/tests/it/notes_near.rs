@@ -1,0 +1,84 @@
+//! Notes that are near others: by relations, by name, by spelling.
+
+use serde_json::{Value, json};
+
+use crate::notes_support::Notes;
+
+#[test]
+fn every_relation_between_the_shown_notes_is_told() {
+    let notes = Notes::new();
+    notes.write("", "RB", "- supersedes [[RA]]");
+    notes.write("", "RC", "- near [[RB]]\n- near [[Elsewhere]]");
+    let text = "- depends_on [[RB]] (ctx one)\n- blocks [[RB]]\n- links [[RC]]\n- is [[RA]]";
+    notes.write("", "RA", text);
+    let context = notes.ok("build_context", json!({ "url": "memory://ra" }));
+    let told = |context: &Value| -> Vec<String> {
+        let related = context["results"][0]["related_results"].as_array().unwrap();
+        let mut told: Vec<String> = related
+            .iter()
+            .map(|r| {
+                let part = |key: &str| r[key].as_str().unwrap().to_owned();
+                format!("{} {} {}", part("from_entity"), part("relation_type"), part("to_entity"))
+            })
+            .collect();
+        told.sort();
+        told
+    };
+    let all = ["RA blocks RB", "RA depends_on RB", "RA links RC", "RB supersedes RA", "RC near RB"];
+    assert_eq!(told(&context.structured), all);
+    let metadata = &context.structured["metadata"];
+    assert_eq!((&metadata["related_count"], &metadata["total_relations"]), (&json!(2), &json!(5)));
+    // The same as it was, when one of them has changed since.
+    let commit = context_commit(&notes);
+    let add = json!({ "identifier": "RC", "operation": "append", "content": "\n- more [[RA]]\n" });
+    notes.ok("edit_note", add);
+    let then = notes.ok("build_context", json!({ "url": "memory://ra", "as_of": commit }));
+    assert_eq!(told(&then.structured), all);
+    // A note that is not shown brings no relation with it.
+    let one = notes.ok("build_context", json!({ "url": "memory://ra", "max_related": 1 }));
+    assert_eq!(told(&one.structured), ["RA blocks RB", "RA depends_on RB", "RB supersedes RA"]);
+    let text = json!({ "url": "memory://ra", "output_format": "text" });
+    let text = notes.ok("build_context", text).text;
+    assert!(text.contains("- RC —near→ RB\n"), "{text}");
+}
+
+/// The last commit.
+fn context_commit(notes: &Notes) -> Value {
+    notes.write("", "Mark", "x").structured["commit"].clone()
+}
+
+#[test]
+fn a_title_is_the_note_whose_name_looks_the_same() {
+    let notes = Notes::new();
+    notes.person("main/Cafe\u{301}.md", "old\n");
+    let write = json!({ "title": "Caf\u{e9}", "directory": "", "content": "new" });
+    let refused = notes.refused("write_note", write.clone(), "NOTE_ALREADY_EXISTS");
+    assert!(refused.text.contains("overwrite=true"), "{}", refused.text);
+    assert!(!refused.text.contains("\\u"), "{}", refused.text);
+    let mut write = write;
+    write["overwrite"] = json!(true);
+    let written = notes.ok("write_note", write).structured;
+    assert_eq!(written["action"], json!("updated"));
+    assert!(notes.file("main/Cafe\u{301}.md").contains("new"));
+    assert!(!notes.0.path("main/Caf\u{e9}.md").exists());
+}
+
+#[test]
+fn a_note_made_by_adding_to_it_names_those_like_it() {
+    let notes = Notes::new();
+    notes.write("home", "Kitchen tap", "It drips.");
+    notes.write("home", "Chores", "- first [[Kitchn tap]]");
+    notes.write("home", "Cellar", "Dark.");
+    let append = json!({ "identifier": "Kitchn tap", "operation": "append", "content": "Fixed." });
+    let made = notes.ok("edit_note", append);
+    assert_eq!(made.structured["fileCreated"], json!(true));
+    let similar = &made.structured["similar"];
+    assert_eq!(similar[0]["file_path"], json!("home/Kitchen tap.md"), "{}", made.text);
+    assert_eq!(similar.as_array().unwrap().len(), 1, "{}", made.text);
+    assert!(made.text.contains("## Similar notes"), "{}", made.text);
+    // A name that is only misspelled shares no word.
+    notes.write("", "Kubernetes", "Clusters.");
+    let append = json!({ "identifier": "Kuberntes", "operation": "append", "content": "x" });
+    let made = notes.ok("edit_note", append);
+    assert_eq!(made.structured["similar"][0]["file_path"], json!("Kubernetes.md"), "{}", made.text);
+}

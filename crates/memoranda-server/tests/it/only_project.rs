@@ -1,0 +1,86 @@
+//! A server that is held to one project gives nothing of another, by no way in.
+
+use memoranda_dialects::Selection;
+use memoranda_server::ServerConfig;
+use serde_json::{Value, json};
+
+use crate::support::{Client, ERAS, Vault};
+
+/// A server with the notes tools, held to one project or not.
+fn held_to(project: Option<&str>) -> ServerConfig {
+    let toolsets = vec!["notes".into(), "memory".into()];
+    let mut config = ServerConfig {
+        selection: Selection { toolsets, ..Selection::default() },
+        ..ServerConfig::standard("9.9.9")
+    };
+    config.settings.notes.only_project = project.map(str::to_owned);
+    config.settings.notes.default_project = project.unwrap_or("main").to_owned();
+    config
+}
+
+async fn completed(client: &mut Client, name: &str, project: Option<&str>) -> Value {
+    let mut ask = json!({
+        "ref": { "type": "ref/resource", "uri": "memoranda://{project}/{+permalink}" },
+        "argument": { "name": name, "value": "" },
+    });
+    if let Some(project) = project {
+        ask["context"] = json!({ "arguments": { "project": project } });
+    }
+    client.result("completion/complete", ask).await["completion"]["values"].clone()
+}
+
+#[tokio::test]
+async fn no_way_leads_to_another_project() {
+    for era in ERAS {
+        let vault = Vault::new();
+        let (mut all, _) = Client::open(&vault, held_to(None), era).await;
+        all.call("create_memory_project", json!({ "project_name": "work" })).await;
+        for (project, title) in [("main", "Secret Salary"), ("work", "Job")] {
+            let note = json!({ "title": title, "directory": "", "content": "the heron",
+                               "project": project });
+            all.call("write_note", note).await;
+        }
+        let read = json!({ "uri": "memoranda://main/secret-salary" });
+        assert!(all.ask("resources/read", read.clone()).await.get("error").is_none());
+
+        let (mut client, _) = Client::open(&vault, held_to(Some("work")), era).await;
+        let refused = client.ask("resources/read", read).await["error"].clone();
+        let message = refused["message"].as_str().unwrap();
+        assert!(message.contains("the project work only"), "{refused}");
+        let own = json!({ "uri": "memoranda://work/job" });
+        assert!(client.ask("resources/read", own).await.get("error").is_none());
+        let list = client.result("resources/list", json!({})).await.to_string();
+        assert!(list.contains("memoranda://work/job") && !list.contains("main/"), "{list}");
+
+        assert_eq!(completed(&mut client, "project", None).await, json!(["work"]));
+        assert_eq!(completed(&mut client, "permalink", None).await, json!(["job"]));
+        assert_eq!(completed(&mut client, "permalink", Some("main")).await, json!([]));
+        assert_eq!(completed(&mut client, "permalink", Some("work")).await, json!(["job"]));
+        let topic = json!({ "ref": { "type": "ref/prompt", "name": "recall" },
+                            "argument": { "name": "topic", "value": "" } });
+        let topics = client.result("completion/complete", topic).await;
+        assert_eq!(topics["completion"]["values"], json!(["Job"]));
+
+        for name in ["getting_started", "recent_activity"] {
+            let other = json!({ "name": name, "arguments": { "project": "main" } });
+            let refused = client.ask("prompts/get", other).await["error"].clone();
+            assert!(refused["message"].as_str().unwrap().contains("work only"), "{refused}");
+            for arguments in [json!({}), json!({ "project": "work" })] {
+                let said = json!({ "name": name, "arguments": arguments });
+                let said = client.result("prompts/get", said).await.to_string();
+                assert!(said.contains("Job") && !said.contains("Salary"), "{said}");
+            }
+        }
+        for (name, arguments) in [
+            ("recall", json!({ "topic": "heron" })),
+            ("continue", json!({ "topic": "heron" })),
+            ("continue", json!({})),
+            ("continue_conversation", json!({ "topic": "heron" })),
+            ("search_knowledge_base", json!({ "query": "heron" })),
+        ] {
+            let said = json!({ "name": name, "arguments": arguments });
+            let said = client.result("prompts/get", said).await.to_string();
+            assert!(said.contains("Job") && !said.contains("Salary"), "{name}: {said}");
+        }
+    }
+}
