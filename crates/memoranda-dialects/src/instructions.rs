@@ -4,8 +4,11 @@
 use crate::settings::Settings;
 use crate::tool::{ToolDef, Toolset};
 
-/// Clients cut what is longer.
-pub(crate) const MAX_BYTES: usize = 2048;
+/// Clients cut what is longer: it stays under 2 KB.
+pub(crate) const MAX_BYTES: usize = 2047;
+
+/// What stands for the rest of a person's guidance that is too long.
+const REST: &str = "[…] The prompt `memory_guide` has the rest of this.";
 
 /// The instructions for a choice of tools.
 pub fn instructions(offered: &[&ToolDef], settings: &Settings) -> String {
@@ -24,10 +27,17 @@ pub fn instructions(offered: &[&ToolDef], settings: &Settings) -> String {
             text.push_str(&format!("\n{head} {sentences}\n"));
         }
     }
-    if let Some(guidance) = &settings.guidance {
+    let has_memory = offered.iter().any(|tool| tool.toolset == Toolset::Memory);
+    if let Some(guidance) = settings.guidance.as_deref().filter(|_| has_memory) {
         let room = MAX_BYTES.saturating_sub(text.len() + 1);
-        text.push('\n');
-        text.push_str(cut(guidance, room));
+        let part = match guidance.len() <= room {
+            true => guidance.to_owned(),
+            false => [beginning(guidance, room.saturating_sub(REST.len() + 1)), REST].join(" "),
+        };
+        if part.len() <= room {
+            text.push('\n');
+            text.push_str(part.trim_start());
+        }
     }
     text
 }
@@ -70,13 +80,14 @@ const MEMORY: &[&str] = &[
     "`build_context` follows its relations.",
 ];
 
-/// The beginning of a text, at most so many bytes, at a character.
-fn cut(text: &str, bytes: usize) -> &str {
-    let mut end = text.len().min(bytes);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+/// The beginning of a text, at most so many bytes: whole sentences, or at least whole words.
+fn beginning(text: &str, bytes: usize) -> &str {
+    let room = text.get(..text.floor_char_boundary(bytes)).unwrap_or_default();
+    let ends = [". ", ".\n", "! ", "? ", "\n"];
+    let sentence = ends.iter().filter_map(|end| room.rfind(end)).max().map(|at| at + 1);
+    let word = || room.rfind(char::is_whitespace);
+    let end = sentence.filter(|end| *end >= room.len() / 2).or_else(word).unwrap_or(0);
+    room.get(..end).unwrap_or_default().trim_end()
 }
 
 #[cfg(test)]
@@ -95,7 +106,27 @@ mod tests {
         settings.guidance = Some("Only what concerns the garden. é".repeat(200));
         let long = instructions(&offered, &settings);
         assert!(long.len() <= MAX_BYTES && long.contains("the garden"));
+        assert!(long.ends_with(&format!(" garden. {REST}")), "{long}");
+        settings.guidance = Some("x".repeat(5000));
+        assert!(instructions(&offered, &settings).ends_with(&format!("\n{REST}")));
+        settings.guidance = Some("Mind the tulips.".into());
+        assert!(instructions(&offered, &settings).ends_with("\nMind the tulips."));
         assert!(!instructions(&[], &settings).contains("MEMORY PROTOCOL"));
+        let reading: Vec<_> = offered.into_iter().filter(|tool| tool.hints.read_only).collect();
+        assert!(!instructions(&reading, &settings).contains("tulips"));
+    }
+
+    #[test]
+    fn what_is_cut_ends_with_a_sentence_or_a_word() {
+        for (text, bytes, expected) in [
+            ("One. Two three four.", 12, "One. Two"),
+            ("One two. Three four.", 12, "One two."),
+            ("One two. Three four.", 3, ""),
+            ("ééé ééé", 9, "ééé"),
+            ("line one\nline two", 12, "line one"),
+        ] {
+            assert_eq!(beginning(text, bytes), expected, "{text:?} {bytes}");
+        }
     }
 
     /// Every tool that a text names in backticks.

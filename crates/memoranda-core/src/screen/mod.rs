@@ -34,21 +34,29 @@ pub fn secrets(text: &str) -> Vec<Secret> {
             else {
                 break;
             };
-            let lead = text.get(whole.start()..matched.start()).unwrap_or_default();
-            let rest = text.get(matched.end()..).unwrap_or_default();
+            let span = match rule.proof {
+                Proof::Assigned | Proof::Spoken => value::whole(text, matched.range()),
+                _ => matched.range(),
+            };
+            let part = |range: Range<usize>| text.get(range).unwrap_or_default();
+            let value = part(span.clone());
             let proven = match rule.proof {
                 Proof::Pattern => true,
-                Proof::Luhn => passes_luhn(matched.as_str()),
-                Proof::Assigned => value::is_assigned_secret(lead, matched.as_str(), rest),
-                Proof::Spoken => value::is_spoken_secret(matched.as_str()),
-                Proof::Random => value::is_random(matched.as_str()),
+                Proof::Luhn => passes_luhn(value),
+                Proof::Assigned => value::is_assigned_secret(
+                    part(whole.start()..span.start),
+                    value,
+                    part(span.end..text.len()),
+                ),
+                Proof::Spoken => value::is_spoken_secret(value),
+                Proof::Random => value::is_random(value),
             };
-            if proven {
-                found.push((matched.range(), rule.kind));
-            }
             // What was taken for a value can hold the name of another: `token: x?token=…`.
             let at_least = text.ceil_char_boundary(whole.start() + 1);
-            from = if proven { whole.end() } else { matched.start() }.max(at_least);
+            from = if proven { whole.end().max(span.end) } else { span.start }.max(at_least);
+            if proven {
+                found.push((span, rule.kind));
+            }
             if from > text.len() {
                 break;
             }

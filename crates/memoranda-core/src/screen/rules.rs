@@ -8,7 +8,7 @@ pub(super) enum Proof {
     Pattern,
     /// The check digit must be right.
     Luhn,
-    /// After `password:` or `key =`: anything but a placeholder, a reference, code or prose.
+    /// After `password:` or `key =`, of which the pattern has the beginning: anything but a placeholder, a reference, code or prose.
     Assigned,
     /// After no more than a blank, an "is" or in the next cell of a table: what no sentence says.
     Spoken,
@@ -67,7 +67,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("JSON web token", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
     rule(
         "password in an address",
-        r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{0,80}:(?P<secret>[^\s:/@]{3,200})@",
+        r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]*:(?P<secret>[^\s:/@]{3,})@",
     ),
     rule("Azure account key", r"(?i)\bAccountKey=(?P<secret>[a-z0-9+/]{40,}={0,2})"),
     Rule {
@@ -76,7 +76,7 @@ pub(super) const RULES: &[Rule] = &[
             r"(?i)(?:\b|_)(?:passwor[dt]|passwd|passphrase|pwd|kennwort|secret|token",
             r"|(?:api|access|account|secret|secret[_ -]?access|auth)[_ -]?key",
             r"|(?:auth|access|api)[_ -]?token|client[_ -]?secret)",
-            r#"["'`*]{0,3}\s*(?:=>|:=|[:=])["'`*]{0,3}\s*["'`*]{0,3}(?P<secret>[^\s"'`,;|]{6,200})"#,
+            r#"["'`*]{0,3}\s*(?:=>|:=|[:=])["'`*]{0,3}\s*["'`*]{0,3}(?P<secret>[^\s"'`,;|]{6})"#,
         ),
         proof: Proof::Assigned,
     },
@@ -86,13 +86,13 @@ pub(super) const RULES: &[Rule] = &[
             r"(?i)(?:\b|_)(?:(?:passwor[dt]|passwd|passphrase|pwd|kennwort)[ \t]+",
             r"|(?:passwor[dt]|passwd|passphrase|pwd|kennwort|secret|token|(?:api|access|account|secret|auth)[_ -]?key)",
             r"(?:[ \t]+(?:is|was)[ \t]+|[`*]{0,3}[ \t]*\|[ \t]*))",
-            r#"["'`*]{0,3}(?P<secret>[^\s"'`,;|]{6,200})"#,
+            r#"["'`*]{0,3}(?P<secret>[^\s"'`,;|]{6})"#,
         ),
         proof: Proof::Spoken,
     },
     Rule {
         kind: "basic authentication",
-        pattern: r"(?i)\bauthorization\W{1,5}basic\s+(?P<secret>[a-z0-9+/]{8,}={0,2})",
+        pattern: r#"(?i)\bauthorization[ :="']{1,5}basic\s+(?P<secret>[a-z0-9+/]{8,}={0,2})"#,
         proof: Proof::Pattern,
     },
     Rule {
@@ -118,6 +118,6 @@ pub(super) const RULES: &[Rule] = &[
     // Without hyphens any nine digits look like one: it must be named.
     rule(
         "social security number",
-        r"(?i)\b(?:ssn|social security(?: number| no\.?)?)\W{1,4}(?:is\s+)?(?P<secret>[0-8][0-9]{2} ?[0-9]{2} ?[0-9]{4})\b",
+        r"(?i)\b(?:ssn|social security(?: number| no\.?)?)[ :#=]{1,4}(?:is\s+)?(?P<secret>[0-8][0-9]{2} ?[0-9]{2} ?[0-9]{4})\b",
     ),
 ];

@@ -1,5 +1,6 @@
 //! What stands where a password could stand: a secret, or a placeholder, a reference, code, prose.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -8,6 +9,17 @@ use crate::embed::Model;
 
 /// Letters alone are a secret from this length on; with digits or signs the pattern's will do.
 const LEAST_PLAIN: usize = 8;
+
+/// The most bytes that one value has.
+const MOST_BYTES: usize = 512;
+
+/// The whole of a value that a pattern has the beginning of.
+pub(super) fn whole(text: &str, begun: Range<usize>) -> Range<usize> {
+    let most = text.floor_char_boundary(begun.start.saturating_add(MOST_BYTES));
+    let rest = text.get(begun.end..most).unwrap_or_default();
+    let ends = |c: char| c.is_whitespace() || "\"'`,;|".contains(c);
+    begun.start..begun.end + rest.find(ends).unwrap_or(rest.len())
+}
 
 /// Whether the value of `password: value` is a secret. `lead` is what stood before it from the
 /// name on, `rest` all that follows.

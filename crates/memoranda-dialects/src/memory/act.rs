@@ -15,6 +15,9 @@ use super::{text, view};
 use crate::settings::{CreateMode, SecretPolicy, Wording};
 use crate::tool::Call;
 
+/// How many secrets are named in one answer.
+const MOST_KINDS: usize = 10;
+
 /// Does a command.
 pub(super) fn act(call: &Call<'_>, command: Command) -> Result<Answer, Failure> {
     let memories = &call.settings.memories;
@@ -64,8 +67,9 @@ fn create(call: &Call<'_>, path: String, text: String) -> Result<Answer, Failure
         // Whoever sees two different names means two files; here they cannot both be.
         return Err(Failure::Exists { path: path::shown_like(&path, at.as_str()) });
     }
-    let (text, warnings) = screened(call, &path, "", text)?;
+    let (text, mut warnings) = screened(call, &path, "", text)?;
     check_size(call, &path, &text)?;
+    warnings.extend(unsearched(call, &at));
     let mode = match (call.settings.create, call.settings.wording) {
         (Some(CreateMode::Overwrite), _) | (None, Wording::Seed) => WriteMode::CreateOrOverwrite,
         (Some(CreateMode::Refuse), _) | (None, Wording::Claude) => WriteMode::Create,
@@ -158,7 +162,10 @@ fn delete(call: &Call<'_>, path: String) -> Result<Answer, Failure> {
         Target::At(at) => at,
     };
     let request = DeleteRequest { place: place(&call.settings.memories, &at), expected: None };
-    let outcome = call.memory.delete(&call.who, &request).map_err(|e| missing(&e, &path))?;
+    let outcome = call
+        .memory
+        .delete(&call.who, &request)
+        .map_err(|e| Failure::from_taking(&e, &path, &at))?;
     let commit = match outcome {
         DeleteOutcome::Deleted(deleted) => deleted.commit.map(|commit| commit.id),
         DeleteOutcome::Conflict(..) => None,
@@ -199,12 +206,13 @@ fn rename(call: &Call<'_>, from: String, to: String) -> Result<Answer, Failure> 
         {
             Failure::from_making(&e, &to)
         }
-        e => missing(&e, &from),
+        e => Failure::from_taking(&e, &from, &source),
     });
     match outcome? {
         MoveOutcome::Moved(moved) => {
             let commit = moved.commit.map(|commit| commit.id);
-            Ok(Answer::Renamed(Change { path: from, commit, warnings: Vec::new() }, to))
+            let warnings = unsearched(call, &request.to).into_iter().collect();
+            Ok(Answer::Renamed(Change { path: from, commit, warnings }, to))
         }
         MoveOutcome::Exists(_) => Err(Failure::DestinationExists { path: to }),
     }
@@ -218,15 +226,6 @@ fn is_there(call: &Call<'_>, at: &NotePath) -> bool {
     files.is_ok_and(|files| !files.is_empty()) || folder.is_ok_and(|found| found.is_some())
 }
 
-fn missing(error: &EngineError, path: &str) -> Failure {
-    match Failure::from_engine(error, path, Intent::Write) {
-        Failure::Missing { path, .. } => {
-            Failure::Missing { path, asked_by: AskedBy::DeleteOrRename }
-        }
-        other => other,
-    }
-}
-
 pub(super) fn place(memories: &ProjectName, at: &NotePath) -> Place {
     Place { project: memories.clone(), path: at.clone() }
 }
@@ -237,6 +236,12 @@ fn check_size(call: &Call<'_>, path: &str, text: &str) -> Result<(), Failure> {
         return Err(Failure::TooLarge { path: path.to_owned(), size, limit });
     }
     Ok(())
+}
+
+/// What to say of a place that search passes over.
+fn unsearched(call: &Call<'_>, at: &NotePath) -> Option<String> {
+    let rule = call.memory.store().ignored_by(&call.settings.memories, at).ok()??;
+    Some(format!("This is kept, but search does not find it: {rule}."))
 }
 
 /// Looks for secrets that a change brings, and does with them what the person wants.
@@ -254,6 +259,11 @@ fn screened(
     let mut kinds: Vec<String> =
         secrets.iter().map(|secret| format!("{} (line {})", secret.kind, secret.line)).collect();
     kinds.dedup();
+    if kinds.len() > MOST_KINDS {
+        let more = kinds.len() - MOST_KINDS;
+        kinds.truncate(MOST_KINDS);
+        kinds.push(format!("{more} more"));
+    }
     match call.settings.secrets {
         SecretPolicy::Refuse => Err(Failure::Secrets { path: path.to_owned(), kinds }),
         SecretPolicy::Redact => {

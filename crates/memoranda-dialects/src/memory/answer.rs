@@ -1,6 +1,7 @@
 //! What the memory tool can answer, before it is put into words.
 
 use memoranda_core::id::CommitId;
+use memoranda_core::path::NotePath;
 use memoranda_engine::{EngineError, StoreError};
 
 use super::command::BadCommand;
@@ -51,6 +52,8 @@ pub(crate) enum Failure {
     Stray { path: String, stray: Stray, intent: Intent },
     /// A link in the path leads who knows where.
     Link { path: String, intent: Intent },
+    /// What is to be deleted or renamed is, or holds, something that the history cannot keep.
+    Held { path: String, entry: String, what: &'static str },
     /// Nothing is there.
     Missing { path: String, asked_by: AskedBy },
     /// A directory is there, and a file is needed.
@@ -101,7 +104,45 @@ pub(crate) enum AskedBy {
     DeleteOrRename,
 }
 
+/// The most characters that are said again of what a caller sent.
+const QUOTED_CHARS: usize = 200;
+
 impl Failure {
+    /// The same, quoting no more of what the caller sent than is needed to know it again.
+    pub(super) fn brief(mut self) -> Self {
+        let quoted = match &mut self {
+            Self::Bad(BadCommand::Unknown(text)) => vec![text],
+            Self::Stray { path, .. }
+            | Self::Link { path, .. }
+            | Self::Missing { path, .. }
+            | Self::NotAFile { path }
+            | Self::Unsupported { path }
+            | Self::Exists { path }
+            | Self::DestinationExists { path }
+            | Self::TooManyLines { path }
+            | Self::TooLarge { path, .. }
+            | Self::NotText { path }
+            | Self::Secrets { path, .. } => vec![path],
+            Self::Held { path, entry, .. } => vec![path, entry],
+            Self::BelowFile { path, file } => vec![path, file],
+            Self::IntoItself { from, to } => vec![from, to],
+            Self::NoMatch { path, old } => vec![path, old],
+            Self::ManyMatches { old, .. } => vec![old],
+            Self::Bad(_)
+            | Self::RootDelete
+            | Self::RootRename
+            | Self::BadLine { .. }
+            | Self::System { .. } => Vec::new(),
+        };
+        for text in quoted {
+            if let Some((end, _)) = text.char_indices().nth(QUOTED_CHARS) {
+                text.truncate(end);
+                text.push('…');
+            }
+        }
+        self
+    }
+
     /// What a failure beneath means for the one who asked about `path`.
     pub(super) fn from_engine(error: &EngineError, path: &str, intent: Intent) -> Self {
         let path = path.to_owned();
@@ -109,7 +150,36 @@ impl Failure {
             EngineError::NotFound { .. } => Self::Missing { path, asked_by: AskedBy::ViewOrEdit },
             EngineError::NotText(_) => Self::NotText { path },
             EngineError::Store(error) => Self::from_store(error, path, intent),
-            _ => Self::Stray { path, stray: Stray::Unusable, intent },
+            EngineError::Path(bad) => {
+                Self::Stray { path, stray: Stray::Unusable(Some(bad.reason)), intent }
+            }
+            _ => Self::Stray { path, stray: Stray::Unusable(None), intent },
+        }
+    }
+
+    /// The same for one who wanted to delete or rename what is at `path`.
+    pub(super) fn from_taking(error: &EngineError, path: &str, at: &NotePath) -> Self {
+        let held = match error {
+            EngineError::Store(StoreError::NotAFile { path: entry, what }) => Some((entry, *what)),
+            EngineError::Store(StoreError::TooLarge { path: entry, .. }) => {
+                Some((entry, "larger than 64 MB"))
+            }
+            _ => None,
+        };
+        if let Some((entry, what)) = held {
+            let inner = entry.strip_prefix(at.as_str());
+            let entry = match inner {
+                Some("") => Some(path.to_owned()),
+                Some(inner) if inner.starts_with('/') => Some(path::shown_like(path, entry)),
+                _ => None,
+            };
+            if let Some(entry) = entry {
+                return Self::Held { path: path.to_owned(), entry, what };
+            }
+        }
+        match Self::from_engine(error, path, Intent::Write) {
+            Self::Missing { path, .. } => Self::Missing { path, asked_by: AskedBy::DeleteOrRename },
+            other => other,
         }
     }
 

@@ -1,7 +1,7 @@
 //! Paths as Claude writes them: `/memories/…`, with or without the first slash, and every way of
 //! writing one that would lead out.
 
-use memoranda_core::path::NotePath;
+use memoranda_core::path::{BadPathReason, NotePath};
 
 /// A place in the memory directory.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,8 +21,8 @@ pub(crate) enum Stray {
     LeadsUp,
     /// It leads out again.
     Escapes,
-    /// No file system would take it.
-    Unusable,
+    /// Not every file system would take it; why, if that is known.
+    Unusable(Option<BadPathReason>),
 }
 
 /// Reads a path. Encoded and backslashed ways of writing `..` count as `..`.
@@ -47,13 +47,24 @@ pub(crate) fn parse(text: &str) -> Result<Target, Stray> {
     if names.is_empty() {
         return Ok(Target::Root);
     }
-    NotePath::parse(&names.join("/")).map(Target::At).map_err(|_| Stray::Unusable)
+    NotePath::parse(&names.join("/"))
+        .map(Target::At)
+        .map_err(|bad| Stray::Unusable(Some(bad.reason)))
 }
 
 /// A place as the one who wrote `like` would write it.
 pub(crate) fn shown_like(like: &str, at: &str) -> String {
     let slash = if like.starts_with('/') { "/" } else { "" };
-    format!("{slash}memories/{at}")
+    format!("{slash}memories/{}", on_one_line(at))
+}
+
+/// A name as it can stand in a line: one with a newline in it would pass for two entries.
+pub(crate) fn on_one_line(name: &str) -> String {
+    let shown = |c: char| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    name.chars().map(shown).collect()
 }
 
 /// Whether a text holds `..` as a name once its encodings are taken off, or hides a NUL.
@@ -154,7 +165,9 @@ mod tests {
         }
         check("../etc/passwd", Err(Stray::LeadsUp));
         check("%2e%2e%2fetc", Err(Stray::LeadsUp));
-        check("/memories/a\nb", Err(Stray::Unusable));
-        check(&format!("/memories/{}", "x".repeat(300)), Err(Stray::Unusable));
+        let unusable = |reason| Err(Stray::Unusable(Some(reason)));
+        check("/memories/a\nb", unusable(BadPathReason::Control));
+        check("/memories/a:b.md", unusable(BadPathReason::Absolute));
+        check(&format!("/memories/{}", "x".repeat(300)), unusable(BadPathReason::NameTooLong));
     }
 }

@@ -6,7 +6,7 @@ use memoranda_engine::{EngineError, EntryKind};
 use super::act::{place, target};
 use super::answer::{Answer, Failure, Intent, Listed};
 use super::command::ViewRange;
-use super::path::Target;
+use super::path::{self, Target};
 use super::{CAP, text};
 use crate::tool::Call;
 
@@ -166,7 +166,7 @@ fn gather(
         if entry.name.starts_with('.') || entry.name == "node_modules" {
             continue;
         }
-        let path = format!("{shown}/{}", entry.name);
+        let path = format!("{shown}/{}", path::on_one_line(&entry.name));
         match entry.kind {
             EntryKind::File => entries.push(Listed { size: entry.size, path }),
             EntryKind::Folder => {
@@ -176,7 +176,8 @@ fn gather(
                 };
                 let Ok(inner) = NotePath::parse(&inner) else { continue };
                 let own = Listed { size: 0, path: format!("{path}/") };
-                gather(call, Some(&inner), own, &path, levels - 1, entries)?;
+                // One folder that cannot be read does not hide the others.
+                gather(call, Some(&inner), own, &path, levels - 1, entries).ok();
             }
         }
     }

@@ -1,6 +1,8 @@
 //! The same outcomes in two wordings: the specification's for MCP, and the official SDK's for the
 //! Claude API. What the specification leaves open follows the official form in both.
 
+use memoranda_core::path::BadPathReason;
+
 use super::answer::{Answer, AskedBy, Failure, Intent, Listed};
 use super::path::Stray;
 use super::text::size;
@@ -22,7 +24,7 @@ pub(super) fn say(answer: &Answer, wording: Wording) -> String {
             (inserted(&change.path, *line, wording), Some(&change.warnings))
         }
         Answer::Deleted(change) => (deleted(&change.path, wording), None),
-        Answer::Renamed(change, to) => (renamed(&change.path, to, wording), None),
+        Answer::Renamed(change, to) => (renamed(&change.path, to, wording), Some(&change.warnings)),
     };
     match warnings {
         Some(warnings) if !warnings.is_empty() => {
@@ -183,7 +185,25 @@ fn explain_either(failure: &Failure) -> String {
         Failure::IntoItself { from, to } => format!("{from} cannot be moved into itself ({to})."),
         Failure::TooManyLines { path } => format!("{path} has more than 999,999 lines."),
         Failure::System { doing, reason } => format!("The memory could not be {doing}: {reason}."),
+        Failure::Stray { path, stray: Stray::Unusable(Some(reason)), .. } => {
+            // To a system that knows drives, `a:b.md` is a file of the drive `a:`.
+            let reason = match reason {
+                BadPathReason::Absolute => "a letter and `:` at the start name a drive".to_owned(),
+                other => other.to_string(),
+            };
+            format!("{path:?} cannot be used as a path: {reason}.")
+        }
         Failure::Stray { path, .. } => format!("{path:?} cannot be used as a path."),
+        Failure::Held { path, entry, what } => {
+            let (which, others) = match entry == path {
+                true => ("it", ""),
+                false => (entry.as_str(), "; the other files can be deleted or renamed one by one"),
+            };
+            format!(
+                "{path} cannot be deleted or renamed: {which} is {what}, which the history does \
+                 not keep. Nothing was changed. The person can remove it by hand{others}."
+            )
+        }
         Failure::Link { .. }
         | Failure::Missing { .. }
         | Failure::NotAFile { .. }

@@ -1,5 +1,10 @@
 //! What the memory tool must never do, and what it says instead.
 
+use std::fs::Permissions;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+
 use memoranda_dialects::{SecretPolicy, Wording};
 use serde_json::json;
 
@@ -242,4 +247,116 @@ fn crlf_and_bytes_elsewhere_survive() {
     let edit = vault.memory(&json!({"command": "insert", "path": "/memories/bad.md", "insert_line": 0, "insert_text": "x"}));
     assert_eq!(edit.text, "/memories/bad.md is not UTF-8 text and cannot be edited.");
     assert_eq!(std::fs::read(vault.path("memories/bad.md")).unwrap(), b"bad \xff utf-8\n");
+}
+
+#[test]
+fn what_cannot_be_restored_is_named_and_not_deleted() {
+    let vault = TestVault::new(Wording::Seed);
+    let folder = vault.path("memories/p");
+    vault.memory(&json!({"command": "create", "path": "/memories/p/a.md", "file_text": "x"}));
+    std::fs::write(vault.path("../outside.txt"), "kept").unwrap();
+    let latin = std::ffi::OsStr::from_bytes(b"caf\xe9.md");
+    let huge = |path: &Path| {
+        std::fs::File::create(path).and_then(|file| file.set_len(200 << 20)).unwrap();
+    };
+    type Make<'m> = &'m dyn Fn(&Path);
+    let odd: [(&std::ffi::OsStr, &str, &str, Make<'_>); 6] = [
+        ("link.md".as_ref(), "link.md", "a symbolic link", &|path| symlink("a.md", path).unwrap()),
+        ("hard.md".as_ref(), "hard.md", "a hard link", &|path| {
+            std::fs::hard_link(vault.path("../outside.txt"), path).unwrap();
+        }),
+        (".git".as_ref(), ".git", "another program", &|path| std::fs::create_dir(path).unwrap()),
+        (r"a\b.md".as_ref(), r"a\b.md", "not portable", &|path| std::fs::write(path, "x").unwrap()),
+        (latin, "caf\u{fffd}.md", "not UTF-8", &|path| std::fs::write(path, "x").unwrap()),
+        ("huge.md".as_ref(), "huge.md", "larger than", &huge),
+    ];
+    for (name, shown, what, make) in odd {
+        let path = folder.join(name);
+        make(&path);
+        for command in [
+            json!({"command": "delete", "path": "/memories/p"}),
+            json!({"command": "rename", "old_path": "/memories/p", "new_path": "/memories/q"}),
+        ] {
+            let result = vault.memory(&command);
+            let said = result.structured["error"].as_str().unwrap_or_default();
+            let named = said.contains(&format!("/memories/p/{shown} is ")) && said.contains(what);
+            assert!(named, "{command}: {}", result.text);
+            assert!(folder.join("a.md").exists() && path.symlink_metadata().is_ok(), "{command}");
+        }
+        match path.is_dir() {
+            true => std::fs::remove_dir(&path).unwrap(),
+            false => std::fs::remove_file(&path).unwrap(),
+        }
+    }
+    symlink("a.md", folder.join("link.md")).unwrap();
+    let result = vault.memory(&json!({"command": "delete", "path": "/memories/p/link.md"}));
+    assert!(result.text.contains("it is a symbolic link"), "{}", result.text);
+}
+
+#[test]
+fn a_folder_that_cannot_be_read_hides_no_other() {
+    let vault = TestVault::new(Wording::Claude);
+    for path in ["/memories/a/x.md", "/memories/b/y.md"] {
+        vault.memory(&json!({"command": "create", "path": path, "file_text": "x"}));
+    }
+    let closed = vault.path("memories/a");
+    let set = |mode| std::fs::set_permissions(&closed, Permissions::from_mode(mode)).unwrap();
+    set(0o000);
+    // Whoever may do everything can read it all the same.
+    let is_closed = std::fs::read_dir(&closed).is_err();
+    let listing = vault.memory(&json!({"command": "view", "path": "/memories"}));
+    set(0o700);
+    assert!(!listing.is_error && listing.text.contains("/memories/b/y.md"), "{}", listing.text);
+    assert_eq!(listing.text.contains("/memories/a"), !is_closed, "{}", listing.text);
+}
+
+#[test]
+fn what_search_passes_over_is_said() {
+    let vault = TestVault::new(Wording::Seed);
+    let create = |path| vault.memory(&json!({"command": "create", "path": path, "file_text": "x"}));
+    assert_eq!(create("/memories/plan.md").text, "Created /memories/plan.md");
+    let hidden = create("/memories/.plan.md").text;
+    assert!(hidden.contains("Warning: This is kept, but search does not find it: "), "{hidden}");
+    let rename = json!({
+        "command": "rename", "old_path": "/memories/plan.md", "new_path": "/memories/.old/plan.md",
+    });
+    let moved = vault.memory(&rename).text;
+    assert!(moved.contains("search does not find it: \".old\" is hidden"), "{moved}");
+}
+
+#[test]
+fn little_is_said_again_of_what_was_sent() {
+    for wording in [Wording::Seed, Wording::Claude] {
+        let vault = TestVault::new(wording);
+        let long = "y".repeat(1 << 20);
+        let create =
+            |text: &str| json!({"command": "create", "path": "/memories/a.md", "file_text": text});
+        vault.memory(&create("x"));
+        for command in [
+            json!({"command": "view", "path": format!("/memories/{long}")}),
+            json!({"command": "view", "path": format!("/{long}")}),
+            json!({"command": "delete", "path": format!("/memories/a.md/{long}")}),
+            json!({"command": "str_replace", "path": "/memories/a.md", "old_str": long}),
+            json!({"command": "rename", "old_path": long, "new_path": long}),
+            json!({"command": long}),
+        ] {
+            let result = vault.memory(&command);
+            assert!(result.is_error && result.text.len() < 1000, "{}", result.text.len());
+        }
+        vault.memory(&json!({"command": "delete", "path": "/memories/a.md"}));
+        let secrets: String = (0..20_000).map(|n| format!("password: Zx81kQ97plm{n}\n")).collect();
+        let warned = vault.memory(&create(&secrets)).text;
+        assert!(warned.contains("19990 more") && warned.len() < 1000, "{}", warned.len());
+    }
+}
+
+#[test]
+fn a_name_says_what_is_wrong_with_it_and_stays_on_its_line() {
+    let vault = TestVault::new(Wording::Seed);
+    let drive = json!({"command": "create", "path": "/memories/a:b.md", "file_text": "x"});
+    let refused = vault.memory(&drive).text;
+    assert!(refused.contains("a letter and `:` at the start name a drive"), "{refused}");
+    std::fs::write(vault.path("memories/a\n9K\tb.md"), "x").unwrap();
+    let listing = vault.memory(&json!({"command": "view", "path": "/memories"})).text;
+    assert!(listing.contains(r"/memories/a\n9K\tb.md"), "{listing}");
 }

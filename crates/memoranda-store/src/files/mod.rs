@@ -246,13 +246,14 @@ impl Root {
         check_owner(place)?;
         let mut below = Below::default();
         let Some(parent) = self.folder(place)? else { return Ok(below) };
-        if matches!(parent.stat(place.file_name()), Ok(Some(_))) {
-            below.files.push(place.clone());
-            return Ok(below);
-        }
-        if self.is_folder(place) {
-            let dir = self.descend(place.as_str()).map_err(|e| self.explain(place, e))?;
-            self.gather(dir, place, &mut below)?;
+        match parent.stat(place.file_name()) {
+            Ok(Some(_)) => below.files.push(place.clone()),
+            Ok(None) => {}
+            Err(_) if self.is_folder(place) => {
+                let dir = self.descend(place.as_str()).map_err(|e| self.explain(place, e))?;
+                self.gather(dir, place, &mut below)?;
+            }
+            Err(e) => return Err(self.explain(place, e)),
         }
         Ok(below)
     }
@@ -312,11 +313,17 @@ impl Root {
             let dir = Rc::new(dir);
             for entry in dir.entries().doing(doing)? {
                 let entry = entry.doing(doing)?;
-                let name = entry.file_name();
-                let shown = name.to_string_lossy();
-                let Ok(path) = NotePath::parse(&format!("{place}/{shown}")) else {
-                    let what = "a name that is not portable";
-                    return Err(StoreError::NotAFile { path: format!("{place}/{shown}"), what });
+                let odd = |shown: &str, what| {
+                    Err(StoreError::NotAFile { path: format!("{place}/{shown}"), what })
+                };
+                let name = match entry.file_name().into_string() {
+                    Ok(name) => name,
+                    Err(name) => {
+                        return odd(&name.to_string_lossy(), "an entry whose name is not UTF-8");
+                    }
+                };
+                let Ok(path) = NotePath::parse(&format!("{place}/{name}")) else {
+                    return odd(&name, "an entry whose name is not portable");
                 };
                 check_owner(&path)?;
                 let kind = entry.file_type().doing(doing)?;
@@ -324,9 +331,10 @@ impl Root {
                     pending.push((Some(dir.clone()), path));
                 } else if kind.is_file() {
                     below.files.push(path);
+                } else if kind.is_symlink() {
+                    return odd(&name, "a symbolic link");
                 } else {
-                    let what = "a symbolic link or special file";
-                    return Err(StoreError::NotAFile { path: path.to_string(), what });
+                    return odd(&name, "a special file");
                 }
             }
             below.folders.push(place);

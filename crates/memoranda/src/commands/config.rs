@@ -1,6 +1,7 @@
 //! `memoranda config`: settings, and where each came from.
 
 use clap::Subcommand;
+use memoranda_dialects::{Selection, instructions};
 use serde::Serialize;
 
 use crate::config::{Directories, File, KEYS, Origin, Setting, Settings, key};
@@ -126,6 +127,12 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
             let setting = Setting { key: key.name, value: value.clone(), origin: Origin::File };
             let sentence = format!("Set {} to {value:?} in {}", key.name, path.display());
             printer.done(&wire(session, &setting)?, sentence)?;
+            if key.name == "memory.guidance" && is_cut(session, value)? {
+                printer.warn(
+                    "agents get only its beginning at the start, where there are 2 KB for \
+                     everything; the prompt memory_guide gives all of it",
+                );
+            }
             let counts = found(session.settings()?, name)?;
             if let Origin::Flag(by) | Origin::Variable(by) = counts.origin {
                 printer.warn(format!(
@@ -155,6 +162,16 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         Action::Edit => edit(session)?,
     }
     Ok(Exit::Done)
+}
+
+/// Whether the guidance is too long for what agents are told at the start.
+fn is_cut(session: &Session, guidance: &str) -> Result<bool> {
+    let settings = memoranda_dialects::Settings {
+        guidance: Some(guidance.to_owned()),
+        ..session.settings()?.tools()
+    };
+    let offered = Selection::default().resolve().unwrap_or_default();
+    Ok(!instructions(&offered, &settings).contains(guidance.trim()))
 }
 
 fn show(session: &Session, with_origin: bool) -> Result<()> {

@@ -276,6 +276,10 @@ fn a_person_adds_to_the_guidance() {
     assert!(about["instructions"].as_str().unwrap().contains("Only what concerns the garden."));
     let guide = client.result("prompts/get", json!({ "name": "memory_guide" })).to_string();
     assert!(guide.contains("Only what concerns the garden.") && guide.contains("user/"));
+    let said = home.run(&["config", "set", "memory.guidance", "Be brief."]);
+    assert!(!said.err.contains("memory_guide"), "{said:?}");
+    let said = home.run(&["config", "set", "memory.guidance", &"Be brief. ".repeat(300)]);
+    assert!(said.code == 0 && said.err.contains("memory_guide gives all of it"), "{said:?}");
 }
 
 #[test]
