@@ -31,7 +31,6 @@ pub enum EngineError {
         /// What it fits.
         candidates: Vec<Place>,
     },
-    /// The history has no such version of a note.
     /// The file is there, but the project's rules keep it from everybody who asks for notes.
     #[error("{place} is kept from notes: {rule}")]
     Ignored {
@@ -40,6 +39,7 @@ pub enum EngineError {
         /// The rule.
         rule: String,
     },
+    /// The history has no such version of a note.
     #[error("{place} did not exist {when}")]
     NotThen {
         /// The note.

@@ -270,12 +270,15 @@ impl<'m> Past<'m> {
                     None => own.map(|own| self.find(own)).transpose()?.flatten(),
                     found => found,
                 };
-                let missing = || EngineError::NotFound {
-                    identifier: name.clone(),
-                    scope: format!("project {} {}", self.project, when(self.moment)),
-                    suggestions: Vec::new(),
+                let Some(meant) = meant else {
+                    let when = self.memory.when(&self.project, self.moment)?;
+                    return Err(EngineError::NotFound {
+                        identifier: name.clone(),
+                        scope: format!("project {} {when}", self.project),
+                        suggestions: Vec::new(),
+                    });
                 };
-                (vec![meant.ok_or_else(missing)?], false)
+                (vec![meant], false)
             }
             ContextTarget::Notes(paths) => {
                 let mut found = Vec::new();
@@ -351,15 +354,15 @@ impl<'m> Past<'m> {
         let text = self.memory.store().content(own.hash.ok_or_else(gone)?)?;
         let text = String::from_utf8_lossy(&text).into_owned();
         let title = |at: At| known.get(&at).map(|known| known.title.clone()).unwrap_or_default();
-        let related = near.found.into_iter().filter_map(|near| {
-            let note = known.get(&near.id)?;
-            Some(Related {
         let further = self.between(at, &near.found)?.into_iter().map(|edge| FurtherLink {
             from: title(edge.from),
             to: title(edge.to),
             relation_type: edge.label,
         });
         let further = further.collect();
+        let related = near.found.into_iter().filter_map(|near| {
+            let note = known.get(&near.id)?;
+            Some(Related {
                 place: self.place(note.path.clone()),
                 title: note.title.clone(),
                 permalink: note.permalink.clone(),
@@ -378,16 +381,13 @@ impl<'m> Past<'m> {
             updated: None,
             note: note::parse(&text),
             related: related.collect(),
+            further,
             unresolved: self.unresolved(at, &own.path)?,
             truncated: near.truncated,
             text,
-            further,
         })
     }
 
-    /// The links of a note that meant nothing then.
-    fn unresolved(&self, at: At, path: &NotePath) -> Result<Vec<(String, String)>> {
-        Ok(match at {
     /// The links between a note and those found around it, but for those that led to them.
     fn between(
         &self,
@@ -410,6 +410,9 @@ impl<'m> Past<'m> {
         Ok(further)
     }
 
+    /// The links of a note that meant nothing then.
+    fn unresolved(&self, at: At, path: &NotePath) -> Result<Vec<(String, String)>> {
+        Ok(match at {
             At::Now(id) => {
                 let relations = self.memory.store().relations_from(id)?.into_iter();
                 let loose = relations.filter(|relation| self.meant_by(relation, path).is_none());
@@ -455,13 +458,6 @@ struct Known {
     title: String,
     permalink: String,
     hash: Option<ContentHash>,
-}
-
-fn when(moment: Moment) -> String {
-    match moment {
-        Moment::Time(time) => format!("at {time}"),
-        Moment::Commit(id) => format!("at commit {id}"),
-    }
 }
 
 /// Whether a text fits a pattern in which `*` stands for anything.

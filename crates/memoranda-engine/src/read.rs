@@ -92,11 +92,9 @@ impl Memory {
         identifier: &str,
         moment: Moment,
     ) -> Result<ReadNote> {
-        let (when, modified) = match moment {
-            Moment::Time(time) => (format!("at {time}"), time),
-            Moment::Commit(id) => {
-                (format!("at commit {id}"), self.store().find_commit(id.as_str())?.time)
-            }
+        let modified = match moment {
+            Moment::Time(time) => time,
+            Moment::Commit(id) => self.store().find_commit(id.as_str())?.time,
         };
         let place = self.place_in_history(project, identifier);
         let found = match &place {
@@ -113,10 +111,27 @@ impl Memory {
             (found, _) => found,
         };
         let Some((place, hash)) = found else {
-            return Err(EngineError::NotThen { place: place?, when });
+            let place = place?;
+            let when = self.when(&place.project, moment)?;
+            return Err(EngineError::NotThen { place, when });
         };
         let bytes = self.store().content(hash)?;
         Ok(ReadNote { place, bytes, hash, modified, summary: None })
+    }
+
+    /// A moment in words; before the first commit of a project, with the time of that.
+    pub(crate) fn when(&self, project: &ProjectName, moment: Moment) -> Result<String> {
+        let time = match moment {
+            Moment::Time(time) => time,
+            Moment::Commit(id) => return Ok(format!("at commit {id}")),
+        };
+        let begin = self.store().history_begin(project)?.filter(|begin| time < *begin);
+        Ok(match begin {
+            Some(begin) => format!(
+                "at {time} as far as is known: the history of project {project} begins at {begin}"
+            ),
+            None => format!("at {time}"),
+        })
     }
 
     /// The version of a file at a moment, and where it was: it may have been moved since.
@@ -169,6 +184,7 @@ impl Memory {
     pub fn place_in_history(&self, project: Option<&str>, identifier: &str) -> Result<Place> {
         let missing = match self.resolve(project, identifier, Intent::Read) {
             Ok(resolved) => return Ok(resolved.place),
+            Err(EngineError::Ignored { place, .. }) => return Ok(place),
             Err(e @ EngineError::NotFound { .. }) => e,
             Err(e) => return Err(e),
         };
@@ -184,7 +200,6 @@ impl Memory {
                     places.push(Place { project: project.clone(), path });
                 }
             }
-            Err(EngineError::Ignored { place, .. }) => return Ok(place),
         }
         if places.is_empty() {
             for project in &projects {

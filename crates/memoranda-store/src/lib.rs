@@ -591,6 +591,11 @@ impl Store {
         self.inner.ask(|db| history::find(db, id))
     }
 
+    /// When the first commit of a project was made.
+    pub fn history_begin(&self, project: &ProjectName) -> Result<Option<Timestamp>> {
+        self.inner.ask(|db| history::begin(db, project))
+    }
+
     /// Which version of a file there was at a moment: `None` if the history knows nothing of it
     /// until then, `Some(None)` if it was not there.
     pub fn version_as_of(

@@ -205,7 +205,20 @@ fn validate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
                     allowed.join(", ")
                 ));
             }
+            if !verdict.unknown.is_empty() {
+                text.push_str(&format!(" (beside the schema: {})", verdict.unknown.join(", ")));
+            }
             text.push('\n');
+        }
+        if verdict.fits() && notes.len() == 1 {
+            text.push_str(&format!(
+                "- {} ({}) fits the schema {}\n",
+                file.title, file.permalink, schema.entity
+            ));
+            if !verdict.unknown.is_empty() {
+                let unknown = verdict.unknown.join(", ");
+                text.push_str(&format!("  It also has {unknown}, which the schema leaves open.\n"));
+            }
         }
         let is_listed = !verdict.fits() || notes.len() == 1;
         if is_listed && results.len() < LISTED {
@@ -231,6 +244,11 @@ fn validate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         count(checked, "note"),
         count(known.len(), "schema")
     );
+    if let (None, Some(kind), true) =
+        (args.optional_text("identifier")?, args.optional_text("note_type")?, notes.is_empty())
+    {
+        head.push_str(&format!("There is no note of type {kind:?}.\n"));
+    }
     if without > 0 {
         let notes = count(without, "note");
         head.push_str(&format!("{notes} without a schema; schema_infer proposes one.\n"));

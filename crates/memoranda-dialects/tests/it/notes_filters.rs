@@ -40,3 +40,32 @@ fn a_nul_costs_nothing_but_itself() {
     let found = notes.ok("search_notes", json!({ "status": "open" })).structured;
     assert_eq!(found["total"], json!(1));
 }
+
+#[test]
+fn a_note_is_told_which_schema_it_fits() {
+    let notes = Notes::new();
+    notes.person(
+        "main/schemas/Person.md",
+        "---\ntype: schema\nentity: Person\nschema:\n  name: string\n---\nx\n",
+    );
+    notes.person("main/Ada.md", "---\ntype: person\n---\n- [name] Ada\n- [mood] fine\n");
+    let one = notes.ok("schema_validate", json!({ "identifier": "Ada" }));
+    assert!(one.text.contains("- Ada (ada) fits the schema Person\n"), "{}", one.text);
+    assert!(one.text.contains("It also has mood"), "{}", one.text);
+    let none = notes.ok("schema_validate", json!({ "note_type": "nope" }));
+    assert!(none.text.contains("There is no note of type \"nope\"."), "{}", none.text);
+}
+
+#[test]
+fn before_the_history_nothing_is_known() {
+    let notes = Notes::new();
+    notes.person("main/a.md", "x\n");
+    for (tool, arguments, code) in [
+        ("read_note", json!({ "identifier": "a", "as_of": "2001-01-01" }), "NOT_THERE_THEN"),
+        ("build_context", json!({ "url": "memory://a", "as_of": "2001-01-01" }), "NOTE_NOT_FOUND"),
+    ] {
+        let refused = notes.refused(tool, arguments, code);
+        let said = refused.structured["message"].as_str().unwrap();
+        assert!(said.contains("the history of project main begins at 20"), "{said}");
+    }
+}

@@ -408,6 +408,17 @@ pub(crate) fn find(db: &Connection, given: &str) -> Result<Commit> {
     }
 }
 
+/// When the history first spoke of a project.
+pub(crate) fn begin(db: &Connection, project: &ProjectName) -> Result<Option<Timestamp>> {
+    let first: Option<i64> = db
+        .prepare_cached(
+            "SELECT min(logical_ms) FROM changes \
+             WHERE project = (SELECT id FROM projects WHERE name = ?)",
+        )?
+        .query_row([project.as_str()], |row| row.get(0))?;
+    Ok(first.and_then(|ms| Timestamp::from_millisecond(ms).ok()))
+}
+
 /// The content of a file at a time: `None` if the history knows nothing of it until then,
 /// `Some(None)` if it was not there.
 pub(crate) fn content_as_of(
