@@ -1,7 +1,6 @@
 //! What can go wrong with a verb, said for the one who asked.
 
-use jiff::Timestamp;
-use memoranda_core::id::{BadProjectName, ProjectName};
+use memoranda_core::id::BadProjectName;
 use memoranda_core::note::edit::EditError;
 use memoranda_core::path::BadPath;
 use memoranda_store::StoreError;
@@ -45,18 +44,6 @@ pub enum EngineError {
     NotThen {
         /// The note.
         place: Place,
-        /// When it was asked for.
-        when: String,
-    },
-    /// Nothing is known of a time before the history of a project.
-    #[error(
-        "the history of project {project} begins at {begin}: what there was {when} is not known"
-    )]
-    BeforeHistory {
-        /// The project.
-        project: ProjectName,
-        /// The time of its first commit.
-        begin: Timestamp,
         /// When it was asked for.
         when: String,
     },

@@ -113,7 +113,7 @@ impl Memory {
         let text_at = |moment| -> Result<Option<String>> {
             match self.read_as_of(Some(place.project.as_str()), place.path.as_str(), moment) {
                 Ok(note) => Ok(Some(note.lossy_text().into_owned())),
-                Err(EngineError::NotThen { .. } | EngineError::BeforeHistory { .. }) => Ok(None),
+                Err(EngineError::NotThen { .. }) => Ok(None),
                 Err(e) => Err(e),
             }
         };

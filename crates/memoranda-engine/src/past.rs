@@ -270,15 +270,15 @@ impl<'m> Past<'m> {
                     None => own.map(|own| self.find(own)).transpose()?.flatten(),
                     found => found,
                 };
-                let missing = || EngineError::NotFound {
-                    identifier: name.clone(),
-                    scope: format!("project {} {}", self.project, when(self.moment)),
-                    suggestions: Vec::new(),
+                let Some(meant) = meant else {
+                    let when = self.memory.when(&self.project, self.moment)?;
+                    return Err(EngineError::NotFound {
+                        identifier: name.clone(),
+                        scope: format!("project {} {when}", self.project),
+                        suggestions: Vec::new(),
+                    });
                 };
-                if meant.is_none() {
-                    self.memory.check_known(&self.project, self.moment)?;
-                }
-                (vec![meant.ok_or_else(missing)?], false)
+                (vec![meant], false)
             }
             ContextTarget::Notes(paths) => {
                 let mut found = Vec::new();
@@ -458,13 +458,6 @@ struct Known {
     title: String,
     permalink: String,
     hash: Option<ContentHash>,
-}
-
-fn when(moment: Moment) -> String {
-    match moment {
-        Moment::Time(time) => format!("at {time}"),
-        Moment::Commit(id) => format!("at commit {id}"),
-    }
 }
 
 /// Whether a text fits a pattern in which `*` stands for anything.

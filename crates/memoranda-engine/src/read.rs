@@ -92,11 +92,9 @@ impl Memory {
         identifier: &str,
         moment: Moment,
     ) -> Result<ReadNote> {
-        let (when, modified) = match moment {
-            Moment::Time(time) => (format!("at {time}"), time),
-            Moment::Commit(id) => {
-                (format!("at commit {id}"), self.store().find_commit(id.as_str())?.time)
-            }
+        let modified = match moment {
+            Moment::Time(time) => time,
+            Moment::Commit(id) => self.store().find_commit(id.as_str())?.time,
         };
         let place = self.place_in_history(project, identifier);
         let found = match &place {
@@ -114,24 +112,26 @@ impl Memory {
         };
         let Some((place, hash)) = found else {
             let place = place?;
-            self.check_known(&place.project, moment)?;
+            let when = self.when(&place.project, moment)?;
             return Err(EngineError::NotThen { place, when });
         };
         let bytes = self.store().content(hash)?;
         Ok(ReadNote { place, bytes, hash, modified, summary: None })
     }
 
-    /// Refuses a time before the first commit of a project.
-    pub(crate) fn check_known(&self, project: &ProjectName, moment: Moment) -> Result<()> {
-        let Moment::Time(time) = moment else { return Ok(()) };
-        match self.store().history_begin(project)? {
-            Some(begin) if time < begin => Err(EngineError::BeforeHistory {
-                project: project.clone(),
-                begin,
-                when: format!("at {time}"),
-            }),
-            _ => Ok(()),
-        }
+    /// A moment in words; before the first commit of a project, with the time of that.
+    pub(crate) fn when(&self, project: &ProjectName, moment: Moment) -> Result<String> {
+        let time = match moment {
+            Moment::Time(time) => time,
+            Moment::Commit(id) => return Ok(format!("at commit {id}")),
+        };
+        let begin = self.store().history_begin(project)?.filter(|begin| time < *begin);
+        Ok(match begin {
+            Some(begin) => format!(
+                "at {time} as far as is known: the history of project {project} begins at {begin}"
+            ),
+            None => format!("at {time}"),
+        })
     }
 
     /// The version of a file at a moment, and where it was: it may have been moved since.

@@ -104,7 +104,7 @@ impl From<EngineError> for CommandError {
                 Some(place) => of(Exit::Usage).hint(format!("for one of them: {}", show(place))),
                 None => of(Exit::Usage),
             },
-            EngineError::Ignored { .. } | EngineError::BeforeHistory { .. } => of(Exit::NotFound),
+            EngineError::Ignored { .. } => of(Exit::NotFound),
             EngineError::NotThen { place, .. } => {
                 of(Exit::NotFound).hint(log_of(&place))
             }

@@ -83,9 +83,7 @@ impl From<EngineError> for Failure {
             }
             EngineError::Edit { .. } => Self::new("EDIT_FAILED", text),
             EngineError::Ignored { .. } => Self::new("PATH_IGNORED", text),
-            EngineError::NotThen { .. } | EngineError::BeforeHistory { .. } => {
-                Self::new("NOT_THERE_THEN", text)
-            }
+            EngineError::NotThen { .. } => Self::new("NOT_THERE_THEN", text),
             EngineError::NotText(_) => Self::new("NOT_TEXT", text),
             EngineError::Project(_) => Self::new("INVALID_PROJECT_NAME", text),
             EngineError::Store(StoreError::NoProject { .. }) => {

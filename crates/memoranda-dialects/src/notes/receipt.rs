@@ -147,20 +147,19 @@ pub(super) fn add_similar(
     place: &Place,
     found: &[SearchResult],
 ) -> Result<(), Failure> {
-    let others = found.iter().filter(|found| found.place != *place);
-    let mut others: Vec<_> = others.collect();
-    if others.is_empty() {
-        return Ok(());
-    }
-    // A note that was waiting for this one holds its name in a link, and need not be like it.
     let words = slug(place.path.stem());
-    let waiting = waiting_for(call, place)?;
-    others.retain(|found| {
+    let mut others = Vec::new();
+    for found in found.iter().filter(|found| found.place != *place) {
         let title = slug(&found.title);
         let shares = title.split('-').any(|word| words.split('-').any(|own| own == word));
-        shares || !waiting.contains(&found.place)
-    });
-    others.truncate(SIMILAR);
+        // A note that was waiting for this one holds its name in a link, and need not be like it.
+        if shares || !links_to(call, &found.place, place)? {
+            others.push(found);
+        }
+        if others.len() == SIMILAR {
+            break;
+        }
+    }
     if others.is_empty() {
         return Ok(());
     }
@@ -182,14 +181,10 @@ pub(super) fn add_similar(
     Ok(())
 }
 
-/// The notes that link to one.
-fn waiting_for(call: &Call<'_>, place: &Place) -> Result<Vec<Place>, Failure> {
+/// Whether one note links to another.
+fn links_to(call: &Call<'_>, from: &Place, to: &Place) -> Result<bool, Failure> {
     let store = call.memory.store();
-    let Some(file) = store.file(&place.project, &place.path)? else { return Ok(Vec::new()) };
-    let links = store.relations_to(file.id)?;
-    let mut ids: Vec<i64> = links.into_iter().map(|link| link.file).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    let holders = store.files_by_id(&ids)?.into_iter();
-    Ok(holders.map(|file| Place { project: file.project, path: file.path }).collect())
+    let file = |place: &Place| store.file(&place.project, &place.path);
+    let (Some(from), Some(to)) = (file(from)?, file(to)?) else { return Ok(false) };
+    Ok(store.relations_from(from.id)?.iter().any(|link| link.target_file == Some(to.id)))
 }

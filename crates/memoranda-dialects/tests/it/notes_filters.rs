@@ -60,12 +60,12 @@ fn a_note_is_told_which_schema_it_fits() {
 fn before_the_history_nothing_is_known() {
     let notes = Notes::new();
     notes.person("main/a.md", "x\n");
-    for (tool, arguments) in [
-        ("read_note", json!({ "identifier": "a", "as_of": "2001-01-01" })),
-        ("build_context", json!({ "url": "memory://a", "as_of": "2001-01-01" })),
+    for (tool, arguments, code) in [
+        ("read_note", json!({ "identifier": "a", "as_of": "2001-01-01" }), "NOT_THERE_THEN"),
+        ("build_context", json!({ "url": "memory://a", "as_of": "2001-01-01" }), "NOTE_NOT_FOUND"),
     ] {
-        let refused = notes.refused(tool, arguments, "NOT_THERE_THEN");
+        let refused = notes.refused(tool, arguments, code);
         let said = refused.structured["message"].as_str().unwrap();
-        assert!(said.starts_with("The history of project main begins at 20"), "{said}");
+        assert!(said.contains("the history of project main begins at 20"), "{said}");
     }
 }
