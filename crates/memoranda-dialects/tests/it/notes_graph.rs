@@ -115,7 +115,7 @@ fn the_past_has_its_own_graph() {
     assert_eq!(all["metadata"]["primary_count"], json!(3));
     let read = notes.ok("read_note", json!({ "identifier": "C", "as_of": then })).structured;
     assert_eq!(read["content"], json!("- likes [[A]]\n"));
-    notes.refused("build_context", json!({ "url": "A", "as_of": "2001-01-01" }), "NOT_THERE_THEN");
+    notes.refused("build_context", json!({ "url": "A", "as_of": "2001-01-01" }), "NOTE_NOT_FOUND");
     notes.refused("read_note", json!({ "identifier": "A", "as_of": "someday" }), "INVALID_AS_OF");
 }
 
