@@ -408,6 +408,7 @@ fn perform<'a>(
         discard(&applies);
         return applied.map(|_| Made::Raced);
     }
+    faults::at(Step::Displaced).ok();
     applies.iter().for_each(|apply| apply.finish(&folders));
     // Folders carry nothing that could be lost; one that cannot be made now is made by the next
     // file in it.

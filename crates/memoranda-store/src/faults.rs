@@ -18,7 +18,9 @@ pub enum Step {
     LogSynced,
     /// Before a file takes its new bytes.
     Swap,
-    /// After the files, before the lock file says so.
+    /// After the files, before what had their names is let go.
+    Displaced,
+    /// After that, before the lock file says so.
     Applied,
     /// Before the index learns of it.
     Index,
@@ -34,13 +36,14 @@ pub enum Step {
 
 impl Step {
     /// All steps, in the order of a write.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::TempWrite,
         Self::LogAppend,
         Self::LogTorn,
         Self::LogSync,
         Self::LogSynced,
         Self::Swap,
+        Self::Displaced,
         Self::Applied,
         Self::Index,
         Self::Indexed,
@@ -58,6 +61,7 @@ impl Step {
             Self::LogSync => "log-sync",
             Self::LogSynced => "log-synced",
             Self::Swap => "swap",
+            Self::Displaced => "displaced",
             Self::Applied => "applied",
             Self::Index => "index",
             Self::Indexed => "indexed",

@@ -36,8 +36,18 @@ struct Chain {
     ours_before: bool,
     /// Where its final content lies.
     content: Option<ContentAt>,
-    /// Temporary names that a crash may have left beside it.
-    temporaries: Vec<String>,
+    /// Temporary names that a crash may have left beside it, and of what.
+    temporaries: Vec<(String, Beside)>,
+}
+
+/// What can lie beside a file under a temporary name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    /// What it was to become, or what had its name before.
+    Either,
+    /// It comes from elsewhere: what it was to become. What else is there had the name of the place
+    /// that it comes from.
+    Arrival,
 }
 
 /// Brings the files to where the records left them.
@@ -52,22 +62,22 @@ pub(crate) fn replay(inner: &Inner, records: &[Placed], death: Death) -> Result<
             {
                 contents.insert(hash, at);
             }
-            let mut extend = |path: &NotePath, before, after| {
+            let mut extend = |path: &NotePath, before, after, beside| {
                 let chain = chains.entry((file.project.clone(), path.clone())).or_default();
                 chain.versions.push(before);
                 chain.versions.push(after);
                 chain.ours = ours;
                 chain.ours_before |= ours;
                 if ours {
-                    chain.temporaries.push(temporary_name(commit.id, n));
+                    chain.temporaries.push((temporary_name(commit.id, n), beside));
                 }
             };
             match &file.moved_from {
                 Some(from) => {
-                    extend(from, file.before, None);
-                    extend(&file.path, None, file.after);
+                    extend(from, file.before, None, Beside::Either);
+                    extend(&file.path, None, file.after, Beside::Arrival);
                 }
-                None => extend(&file.path, file.before, file.after),
+                None => extend(&file.path, file.before, file.after, Beside::Either),
             }
         }
     }
@@ -160,11 +170,15 @@ fn put_back_displaced(root: &Root, path: &NotePath, chain: &Chain) -> Result<Opt
     let mut mode = None;
     let Some(folder) = root.folder(path)? else { return Ok(mode) };
     let doing = |source| StoreError::Io { doing: format!("restore {path}"), source };
-    for temporary in &chain.temporaries {
+    for (temporary, beside) in &chain.temporaries {
         let found = folder.read(temporary, HardLinks::Allow).map_err(doing)?;
         let Some(found) = found else { continue };
+        let is_known = chain.versions.contains(&Some(found.hash));
+        if *beside == Beside::Arrival && !is_known {
+            continue;
+        }
         mode = Some(found.mode);
-        if !chain.versions.contains(&Some(found.hash)) && !found.bytes.is_empty() {
+        if !is_known && !found.bytes.is_empty() {
             let placed = folder.place(temporary, path.file_name());
             if placed.is_err() {
                 folder.swap(temporary, path.file_name()).map_err(doing)?;
