@@ -16,7 +16,7 @@ use notify::{EventKind, RecursiveMode, Watcher as _};
 
 use crate::Inner;
 use crate::error::{Doing as _, Result};
-use crate::files::own;
+use crate::files::{TEMPORARY_PREFIX, own};
 use crate::vault::Project;
 
 /// Events are gathered until this long nothing happens, but not longer than the second value.
@@ -26,8 +26,8 @@ const AT_MOST: Duration = Duration::from_millis(400);
 /// between: a single write makes a dozen, and to wake for each would take time from the writer.
 const PAUSE: Duration = Duration::from_millis(20);
 const BURST: Duration = Duration::from_millis(2);
-/// More single files than this are looked at by a walk of their project.
-const MANY_PATHS: usize = 500;
+/// More single files than this are looked at by a walk of all.
+const MANY_PATHS: usize = 4000;
 
 enum Message {
     Event(notify::Result<notify::Event>),
@@ -143,11 +143,16 @@ fn run(
 }
 
 /// Reading a file is an event too; taking it for one would never end, and every read would wake the
-/// watcher.
+/// watcher. Nor do the names count that a change gives files on their way.
 fn matters(event: &notify::Result<notify::Event>) -> bool {
-    event
-        .as_ref()
-        .map_or(true, |event| event.need_rescan() || !matches!(event.kind, EventKind::Access(_)))
+    let is_passing = |path: &PathBuf| {
+        let name = path.file_name().map(std::ffi::OsStr::as_encoded_bytes);
+        name.is_some_and(|name| name.starts_with(TEMPORARY_PREFIX.as_bytes()))
+    };
+    event.as_ref().map_or(true, |event| {
+        event.need_rescan()
+            || !matches!(event.kind, EventKind::Access(_)) && !event.paths.iter().all(is_passing)
+    })
 }
 
 /// Watches the vault's own folder for new projects, and every project with all below it.
