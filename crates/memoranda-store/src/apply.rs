@@ -167,19 +167,6 @@ impl<'a> Apply<'a> {
         self.root.ignores(self.path)
     }
 
-    /// What the system says of what will have the file's name.
-    pub(crate) fn stat_beside(&self, folders: &Folders<'a>) -> Result<Option<FileStat>> {
-        let (folder, name) = match &self.placing {
-            Placing::Put { .. } => (folders.of(self.root, self.path)?, self.temporary.as_str()),
-            Placing::Move { from, source, hash, .. } if source == hash => {
-                (folders.of(self.root, from)?, from.file_name())
-            }
-            Placing::Move { .. } => (folders.of(self.root, self.path)?, self.temporary.as_str()),
-            Placing::Remove => return Ok(None),
-        };
-        folder.map_or(Ok(None), |folder| folder.stat(name).map_err(|e| self.failed(e)))
-    }
-
     /// What the system says of the file afterwards.
     pub(crate) fn stat(&self, folders: &Folders<'a>) -> Result<Option<FileStat>> {
         match folders.of(self.root, self.path)? {

@@ -1,12 +1,13 @@
-//! Forcing files to disk in the background, and remembering how far that is done.
+//! What happens behind a write: the index is told, and files are forced to disk, remembering how far
+//! that is done.
 //!
 //! The log is forced before a write is acknowledged; the files themselves may wait. After a
 //! restart of the machine the log is replayed from the last checkpoint.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::time::Duration;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
 use memoranda_core::change::Channel;
 use memoranda_core::id::ProjectName;
@@ -15,6 +16,7 @@ use memoranda_core::path::NotePath;
 use crate::Inner;
 use crate::error::{Doing as _, Result, StoreError};
 use crate::files::own;
+use crate::index::OldReaders;
 use crate::log::{Checking, Position};
 
 /// A write larger than this is forced to disk at once.
@@ -89,7 +91,7 @@ impl Inner {
             own::sync_dir(&self.vault.home).doing(|| format!("force {project} to disk"))?;
         }
         self.set_checkpoint(target)?;
-        match self.with_session(|session| self.index.write_back(session.db)) {
+        match self.with_session(|session| self.index.write_back(session.db, OldReaders::PassBy)) {
             Err(e) if e.is_index_damage() => {
                 self.index.forget();
                 Ok(())
@@ -104,12 +106,18 @@ impl Inner {
             .doing(|| "write the checkpoint".into())
     }
 
-    /// Notes that something was written; the background forces it to disk in its time.
+    /// Whether this process goes on after a change, and has a thread for what can wait.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.background().is_some()
+    }
+
+    /// Notes that something was written: the background tells the index, and forces it to disk in
+    /// its time.
     pub(crate) fn note_written(&self, bytes: usize) {
         self.unforced.store(true, std::sync::atomic::Ordering::Relaxed);
         if let Some(background) = &*self.background() {
-            let when = if bytes > LARGE_WRITE_BYTES { When::Now } else { When::InTime };
-            background.sender.send(when).ok();
+            let large = bytes > LARGE_WRITE_BYTES;
+            background.sender.send(if large { Written::Large } else { Written::InTime }).ok();
         }
     }
 
@@ -135,14 +143,18 @@ fn folder_has_other(error: &std::io::Error) -> bool {
     is_link || error.kind() == std::io::ErrorKind::PermissionDenied
 }
 
-enum When {
+/// What the background is told of a write.
+enum Written {
+    /// Its files are forced to disk in their time.
     InTime,
-    Now,
+    /// They are forced at once.
+    Large,
 }
 
-/// The thread that forces files to disk. It sleeps until something is written.
+/// The thread that tells the index of each write and forces files to disk. It sleeps until
+/// something is written.
 pub(crate) struct Background {
-    sender: Sender<When>,
+    sender: Sender<Written>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
@@ -151,13 +163,7 @@ impl Background {
         let (sender, receiver) = channel();
         let weak = Arc::downgrade(inner);
         let interval = inner.options.file_sync;
-        let run = move || {
-            while let Ok(()) = wait(&receiver, interval) {
-                let Some(inner) = weak.upgrade() else { return };
-                // What fails now is tried again after the next write, and on closing.
-                inner.make_checkpoint().ok();
-            }
-        };
+        let run = move || run(&weak, &receiver, interval);
         let thread = std::thread::Builder::new().name("memoranda-sync".into()).spawn(run);
         let thread = thread.doing(|| "start the background thread".into())?;
         Ok(Self { sender, thread: Some(thread) })
@@ -172,21 +178,30 @@ impl Background {
     }
 }
 
-/// Sleeps until something was written, and then for the interval or until it is urgent.
-fn wait(receiver: &Receiver<When>, interval: Duration) -> Result<(), ()> {
-    let mut when = receiver.recv().map_err(|_| ())?;
-    let deadline = std::time::Instant::now() + interval;
+fn run(weak: &Weak<Inner>, receiver: &Receiver<Written>, interval: Duration) {
+    // When files are to be forced, if any were written since.
+    let mut due: Option<Instant> = None;
     loop {
-        match when {
-            When::Now => return Ok(()),
-            When::InTime => {
-                let left = deadline.saturating_duration_since(std::time::Instant::now());
-                when = match receiver.recv_timeout(left) {
-                    Ok(next) => next,
-                    Err(RecvTimeoutError::Timeout) => return Ok(()),
-                    Err(RecvTimeoutError::Disconnected) => return Err(()),
+        let heard = match due.map(|due| due.saturating_duration_since(Instant::now())) {
+            None => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(Duration::ZERO) => Err(RecvTimeoutError::Timeout),
+            Some(left) => receiver.recv_timeout(left),
+        };
+        let Some(inner) = weak.upgrade() else { return };
+        // What fails now is tried again after the next write, and on closing.
+        match heard {
+            Ok(written) => {
+                inner.with_session(|_| Ok::<_, StoreError>(())).ok();
+                due = match written {
+                    Written::InTime => due.or_else(|| Some(Instant::now() + interval)),
+                    Written::Large => Some(Instant::now()),
                 };
             }
+            Err(RecvTimeoutError::Timeout) => {
+                inner.make_checkpoint().ok();
+                due = None;
+            }
+            Err(RecvTimeoutError::Disconnected) => return,
         }
     }
 }

@@ -1,10 +1,9 @@
-//! Making a change: decide under the lock, write beside, force the log, exchange, index.
+//! Making a change: decide under the lock, write beside, force the log, exchange; then index.
 //!
 //! New bytes are on disk under temporary names before the log grows, so a full disk is noticed
-//! while nothing has changed. While the log is forced, the index learns what will be, in a
-//! transaction that nobody sees yet. After that, only renames are left to do. A file that
-//! turns out to hold something else than was read (an editor saved in between) makes the whole
-//! change be taken back and decided again.
+//! while nothing has changed. After that, only renames are left to do. A file that turns out to
+//! hold something else than was read (an editor saved in between) makes the whole change be taken
+//! back and decided again. The index is told when the change is made; see [`crate::news`].
 
 use std::collections::HashMap;
 
@@ -13,16 +12,16 @@ use memoranda_core::change::{
 };
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
-use rusqlite::{Connection, Transaction};
 
 use crate::apply::{Applied, Apply, Folders, Placing};
 use crate::clock;
 use crate::error::{Result, StoreError};
 use crate::faults::{self, Step};
-use crate::files::{self, Found, MAX_FILE_BYTES, Root};
+use crate::files::{self, FileStat, Found, MAX_FILE_BYTES, Root};
 use crate::index::digest::{Digest, digest, is_text};
-use crate::index::{Batch, Put, history};
-use crate::log::{Body, FileNote, Placed, Record};
+use crate::index::{Batch, history};
+use crate::log::{Body, FileNote, Record};
+use crate::news::{FileNews, FileNow, News};
 use crate::session::Session;
 use crate::view::{Seen, View};
 use crate::{Inner, observe};
@@ -357,7 +356,7 @@ fn check_new_name(session: &Session<'_>, step: &Step1<'_>, from: Option<&NotePat
     Ok(())
 }
 
-/// Writes beside, forces the log, exchanges, and indexes; or takes everything back.
+/// Writes beside, forces the log and exchanges; or takes everything back.
 fn perform<'a>(
     session: &mut Session<'_>,
     change: &Change,
@@ -380,12 +379,8 @@ fn perform<'a>(
     let start = session.log.end();
     let mut records: Vec<(Record, Body)> = observed.into_iter().collect();
     records.push((record, body));
-    let (db, device) = (session.db, &session.inner.vault.device);
-    let beside = |placed: &[Placed]| {
-        prepare_index(db, device, placed, &applies, &folders, &digests, &project_rows)
-    };
-    let indexing = match session.log.append_beside(&records, beside) {
-        Ok((_, indexing)) => indexing,
+    let placed = match session.log.append(&records) {
+        Ok(placed) => placed,
         Err(e) => {
             discard(&applies);
             if let StoreError::Halted(reason) = &e {
@@ -399,7 +394,6 @@ fn perform<'a>(
         if matches!(applied, Ok(Applied::Yes)) {
             continue;
         }
-        drop(indexing);
         let undone = applies[..=n].iter().rev().try_for_each(|apply| apply.undo(&folders));
         if let Err(e) = undone.and_then(|()| session.log.retract(start)) {
             *session.halted = Some(e.to_string());
@@ -417,15 +411,16 @@ fn perform<'a>(
     // log is applied again, which changes nothing, and a lagging index catches up before a read.
     faults::at(Step::Applied).ok();
     session.held.set_applied(session.log.end()).ok();
-    let indexed = indexing.and_then(|transaction| {
-        settle_index(session, transaction, &applies, &folders, &project_rows)
-    });
-    session.inner.note_written(records.iter().map(|(_, body)| body.as_bytes().len()).sum());
-    if let Err(e) = indexed
-        && e.is_index_damage()
-    {
-        session.inner.index.forget();
+    let files = news_of(&applies, &folders, digests, &project_rows);
+    let news = News { from: start, placed, files };
+    match session.inner.goes_on() {
+        true => *session.news = Some(news),
+        false => match session.inner.tell(session.db, &news) {
+            Err(e) if e.is_index_damage() => session.inner.index.forget(),
+            _ => {}
+        },
     }
+    session.inner.note_written(records.iter().map(|(_, body)| body.as_bytes().len()).sum());
     let commit = records.pop().map(|(record, _)| record.commit);
     Ok(Made::Done(commit.map_or(Outcome::Unchanged, Outcome::Committed)))
 }
@@ -445,78 +440,29 @@ fn settle_folders(change: &Change, roots: &HashMap<ProjectName, Root>) -> Result
     Ok(())
 }
 
-/// Tells the index what the change makes of the files, to be taken back if it is not made. Until
-/// then each is what lies beside it.
-fn prepare_index<'a, 'c>(
-    db: &'c Connection,
-    device: &str,
-    placed: &[Placed],
+/// What became of the files of a change.
+fn news_of<'a>(
     applies: &[Apply<'a>],
     folders: &Folders<'a>,
-    digests: &[Option<Digest>],
+    digests: Vec<Option<Digest>>,
     project_rows: &[i64],
-) -> Result<Transaction<'c>> {
-    let transaction = db.unchecked_transaction()?;
-    for record in placed {
-        history::add(db, device, record)?;
-    }
-    let mut batch = Batch::new(db);
-    let commit = placed.last().map(|placed| &placed.record);
-    for (n, ((apply, digest), project)) in applies.iter().zip(digests).zip(project_rows).enumerate()
-    {
-        if let Some(from) = apply.from() {
-            batch.remove(*project, from)?;
-        }
-        match (apply.content(), apply.stat_beside(folders)?) {
-            (Some((bytes, hash)), Some(stat)) if !apply.is_ignored() => {
-                let first_seen_ms =
-                    history::head(db, *project, apply.path())?.map(|head| head.first_ms);
-                let permalink = commit
-                    .and_then(|record| record.notes.get(n))
-                    .and_then(|note| note.permalink.as_deref());
-                let put = Put {
-                    project: *project,
-                    path: apply.path(),
-                    bytes,
-                    hash,
-                    stat,
-                    checked_ns: clock::now_ns(),
-                    permalink,
-                    first_seen_ms,
-                };
-                match digest {
-                    Some(digest) => batch.put_digest(&put, digest)?,
-                    None => batch.put(&put)?,
-                }
-            }
-            _ => batch.remove(*project, apply.path())?,
-        }
-    }
-    batch.finish()?;
-    Ok(transaction)
+) -> Vec<FileNews> {
+    let file = |((apply, digest), project_row): ((&Apply<'a>, Option<Digest>), &i64)| {
+        let now = apply.content().filter(|_| !apply.is_ignored()).map(|(bytes, hash)| FileNow {
+            hash,
+            stat: apply.stat(folders).ok().flatten().unwrap_or_else(|| unseen(bytes)),
+            checked_ns: clock::now_ns(),
+            digest: digest.unwrap_or_else(|| crate::index::digest::digest(apply.path(), bytes)),
+        });
+        let (path, from) = (apply.path().clone(), apply.from().cloned());
+        FileNews { project_row: *project_row, path, from, now }
+    };
+    applies.iter().zip(digests).zip(project_rows).map(file).collect()
 }
 
-/// Lets the index be seen, with what the system says of the files now that they have their names.
-fn settle_index<'a>(
-    session: &Session<'_>,
-    transaction: Transaction<'_>,
-    applies: &[Apply<'a>],
-    folders: &Folders<'a>,
-    project_rows: &[i64],
-) -> Result<()> {
-    faults::at(Step::Index).map_err(|source| StoreError::Io { doing: "index".into(), source })?;
-    let batch = Batch::new(session.db);
-    for (apply, project) in applies.iter().zip(project_rows) {
-        if let Some(stat) = apply.stat(folders)? {
-            batch.renamed(*project, apply.path(), stat, clock::now_ns())?;
-        }
-    }
-    transaction.commit()?;
-    faults::at(Step::Indexed).map_err(|source| StoreError::Io { doing: "index".into(), source })?;
-    if session.inner.index.wants_write_back() {
-        session.inner.index.write_back(session.db)?;
-    }
-    Ok(())
+/// What is noted of a file that somebody took away at once: the next look finds that out.
+fn unseen(bytes: &[u8]) -> FileStat {
+    FileStat { size: bytes.len() as u64, mtime_ns: clock::now_ns(), ctime_ns: 0, inode: 0 }
 }
 
 /// An edit that was found on disk is the person's.

@@ -24,7 +24,7 @@ pub enum Step {
     Applied,
     /// Before the index learns of it.
     Index,
-    /// After the index, before the answer.
+    /// After the index.
     Indexed,
     /// Before files are forced to disk in the background.
     FileSync,

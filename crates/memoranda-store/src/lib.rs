@@ -22,6 +22,7 @@ mod glance;
 mod index;
 mod lock;
 mod log;
+mod news;
 mod notices;
 mod observe;
 mod reconcile;

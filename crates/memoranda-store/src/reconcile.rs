@@ -212,7 +212,6 @@ fn record(
         let put = Put {
             project: project_row,
             path: &pending.pending.path,
-            bytes: &pending.found.bytes,
             hash: pending.found.hash,
             stat: pending.found.stat,
             checked_ns: pending.pending.checked_ns,
@@ -222,15 +221,13 @@ fn record(
                 .map(|head| head.first_ms),
         };
         match &pending.digest {
-            Some(digest) => batch.put_digest(&put, digest)?,
-            None => batch.put(&put)?,
+            Some(digest) => batch.put(&put, digest)?,
+            None => batch.put(&put, &digest(&pending.pending.path, &pending.found.bytes))?,
         }
     }
     batch.finish()?;
     transaction.commit()?;
-    if session.inner.index.wants_write_back() {
-        session.inner.index.write_back(db)?;
-    }
+    session.inner.index.write_back_many(db)?;
     Ok(())
 }
 

@@ -7,6 +7,7 @@ use memoranda_core::path::NotePath;
 use crate::Inner;
 use crate::error::Result;
 use crate::files::FileStat;
+use crate::index::digest::digest;
 use crate::index::{self, Batch, Put, history};
 
 /// So many files are taken from the log at a time.
@@ -33,16 +34,16 @@ impl Inner {
                     };
                     let mtime_ns = head.last_ms.saturating_mul(1_000_000);
                     let size = bytes.len() as u64;
-                    batch.put(&Put {
+                    let put = Put {
                         project,
                         path,
-                        bytes: &bytes,
                         hash,
                         stat: FileStat { size, mtime_ns, ctime_ns: 0, inode: 0 },
                         checked_ns: 0,
                         permalink: head.permalink.as_deref(),
                         first_seen_ms: Some(head.first_ms),
-                    })?;
+                    };
+                    batch.put(&put, &digest(path, &bytes))?;
                 }
                 batch.finish()?;
                 transaction.commit()?;

@@ -12,6 +12,7 @@ use crate::error::{Result, StoreError};
 use crate::index::{self, Batch, IndexFile, IndexState, history};
 use crate::lock::{Held, LockFile, SameBoot};
 use crate::log::{Checking, LogWriter, Placed, Position};
+use crate::news::News;
 use crate::recover::{self, Death};
 
 /// What this process needs to write, kept between writes.
@@ -19,13 +20,15 @@ pub(crate) struct Writer {
     pub(crate) lock: LockFile,
     log: Option<LogWriter>,
     db: Option<(Connection, Option<(u64, u64)>)>,
+    /// What the index has not been told yet.
+    news: Option<News>,
     /// Why nothing may be written any more, if a write could neither be finished nor undone.
     halted: Option<String>,
 }
 
 impl Writer {
     pub(crate) fn new(lock: LockFile) -> Self {
-        Self { lock, log: None, db: None, halted: None }
+        Self { lock, log: None, db: None, news: None, halted: None }
     }
 }
 
@@ -35,8 +38,18 @@ pub(crate) struct Session<'a> {
     pub(crate) held: Held<'a>,
     pub(crate) log: &'a mut LogWriter,
     pub(crate) db: &'a Connection,
+    /// What the index is told when the vault is taken next.
+    pub(crate) news: &'a mut Option<News>,
     /// Set when a write could neither be finished nor undone: only a new start can complete it.
     pub(crate) halted: &'a mut Option<String>,
+}
+
+/// What a process finds at the end of the log.
+enum LogIs {
+    /// What it wrote last.
+    AsLeft,
+    /// Perhaps something else.
+    Unknown,
 }
 
 impl Inner {
@@ -51,22 +64,25 @@ impl Inner {
             return Err(StoreError::Halted(reason.clone()).into());
         }
         let held = writer.lock.acquire()?;
-        self.follow_log(&held, &mut writer.log)?;
+        if let LogIs::Unknown = self.follow_log(&held, &mut writer.log)? {
+            writer.news = None;
+        }
         let Some(log) = &mut writer.log else {
             return Err(StoreError::Halted("the log cannot be opened".into()).into());
         };
-        if let Err(e) = self.follow_index(&mut writer.db, log.end()) {
+        if let Err(e) = self.follow_index(&mut writer.db, log.end(), writer.news.take()) {
             if !e.is_index_damage() {
                 return Err(e.into());
             }
             writer.db = None;
             self.index.create()?;
-            self.follow_index(&mut writer.db, log.end())?;
+            self.follow_index(&mut writer.db, log.end(), None)?;
         }
         let Some((db, _)) = &writer.db else {
             return Err(StoreError::Halted("the index cannot be opened".into()).into());
         };
-        let result = work(&mut Session { inner: self, held, log, db, halted: &mut writer.halted });
+        let Writer { news, halted, .. } = writer;
+        let result = work(&mut Session { inner: self, held, log, db, news, halted });
         if writer.halted.is_some() {
             writer.log = None;
         }
@@ -79,7 +95,7 @@ impl Inner {
     }
 
     /// Goes to the end of the log, completing what was left half done.
-    fn follow_log(&self, held: &Held<'_>, log: &mut Option<LogWriter>) -> Result<()> {
+    fn follow_log(&self, held: &Held<'_>, log: &mut Option<LogWriter>) -> Result<LogIs> {
         let device = &self.vault.device;
         let applied = held.applied();
         if let (Some(writer), Some(applied)) = (log.as_mut(), applied)
@@ -87,7 +103,7 @@ impl Inner {
             && writer.end() == applied.position
             && writer.is_at_end()
         {
-            return Ok(());
+            return Ok(LogIs::AsLeft);
         }
         let end = self.log.end(device)?;
         let clean = applied
@@ -97,7 +113,7 @@ impl Inner {
                 Some(writer) => writer.move_to(end)?,
                 None => *log = Some(self.log.writer(device, end)?),
             }
-            return Ok(());
+            return Ok(LogIs::Unknown);
         }
         let (from, death) = match applied {
             Some(applied) if applied.same_boot == SameBoot::Yes && applied.position <= end => {
@@ -125,14 +141,15 @@ impl Inner {
         recover::replay(self, &records, death)?;
         held.set_applied(writer.end())?;
         *log = Some(writer);
-        Ok(())
+        Ok(LogIs::Unknown)
     }
 
-    /// Opens the index if need be and reads into it what the log has beyond it.
+    /// Opens the index if need be and tells it what the log has beyond it.
     fn follow_index(
         &self,
         db: &mut Option<(Connection, Option<(u64, u64)>)>,
         end: Position,
+        news: Option<News>,
     ) -> Result<()> {
         let identity = self.index.identity();
         if db.as_ref().is_some_and(|(_, opened)| *opened != identity) {
@@ -150,7 +167,17 @@ impl Inner {
             // The vault was set back, perhaps from a backup: what the index knows is not so.
             return Err(StoreError::index_damage());
         }
-        self.read_log_into_index(db, &self.vault.device, read.position)
+        match news.filter(|news| news.leads(read.position, end)) {
+            Some(news) => self.tell(db, &news),
+            None => self.read_log_into_index(db, &self.vault.device, read.position),
+        }
+    }
+
+    /// Tells the index what a change made of the files.
+    pub(crate) fn tell(&self, db: &Connection, news: &News) -> Result<()> {
+        news.tell(db, &self.vault.device)?;
+        self.index.write_back_many(db)?;
+        Ok(())
     }
 
     fn open_index(&self) -> Result<(Connection, Option<(u64, u64)>)> {

@@ -12,7 +12,7 @@ use rusqlite::{OptionalExtension as _, params};
 use crate::Inner;
 use crate::error::{Doing as _, Result, StoreError, plain};
 use crate::files::{FileStat, Root, Walk, Walked, walk};
-use crate::index::digest::FileKind;
+use crate::index::digest::{FileKind, digest};
 use crate::index::{self, Batch, FileRow, Put, history};
 use crate::reconcile::Look;
 use crate::vault::{Project, ProjectPlace};
@@ -110,9 +110,7 @@ impl Inner {
         let report = self.sync_projects(&self.vault.projects()?, progress)?;
         self.with_session(|session| {
             index::set_complete(session.db)?;
-            if self.index.wants_write_back() {
-                self.index.write_back(session.db)?;
-            }
+            self.index.write_back_many(session.db)?;
             Ok::<_, StoreError>(())
         })?;
         Ok(report)
@@ -319,16 +317,18 @@ impl Inner {
         };
         match (found, head) {
             (Some(_), _) if self.ignores(project, path) => batch.remove(row, path),
-            (Some(found), Some(head)) if found.hash == hash => batch.put(&Put {
-                project: row,
-                path,
-                bytes: &found.bytes,
-                hash,
-                stat: found.stat,
-                checked_ns: found.checked_ns,
-                permalink: head.permalink.as_deref(),
-                first_seen_ms: Some(head.first_ms),
-            }),
+            (Some(found), Some(head)) if found.hash == hash => {
+                let put = Put {
+                    project: row,
+                    path,
+                    hash,
+                    stat: found.stat,
+                    checked_ns: found.checked_ns,
+                    permalink: head.permalink.as_deref(),
+                    first_seen_ms: Some(head.first_ms),
+                };
+                batch.put(&put, &digest(path, &found.bytes))
+            }
             // Somebody changed it since: the next sync records that.
             _ => Ok(()),
         }

@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use crate::Inner;
 use crate::error::{Doing as _, Result, StoreError};
 use crate::faults::{self, Step};
+use crate::index::OldReaders;
 use crate::index::history::{self, ReadTo};
 use crate::log::{Checking, Purged};
 
@@ -78,9 +79,9 @@ impl Inner {
             self.reread_history(session.db, &devices)?;
             // Old pages of the index may still hold what was deleted.
             session.db.execute_batch("INSERT INTO words(words) VALUES ('optimize')")?;
-            self.index.write_back(session.db)?;
+            self.index.write_back(session.db, OldReaders::Wait)?;
             session.db.execute_batch("VACUUM")?;
-            self.index.write_back(session.db)?;
+            self.index.write_back(session.db, OldReaders::Wait)?;
             Ok::<_, StoreError>(VacuumReport {
                 notes: purge.notes,
                 contents: total.contents,

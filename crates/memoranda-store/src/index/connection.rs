@@ -20,13 +20,22 @@ use crate::files::{Privacy, own};
 /// Raised whenever the tables or what is put in them changes.
 const SCHEMA_VERSION: i32 = 12;
 const SCHEMA: &str = include_str!("schema.sql");
-/// Past this, a commit writes the log of the index back at once.
-const LARGE_WAL_BYTES: u64 = 64 << 20;
+/// How long a connection waits for another.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Where the index of one vault lies.
 #[derive(Clone)]
 pub(crate) struct IndexFile {
     path: PathBuf,
+}
+
+/// What to do about readers of an older state, whose pages cannot be written over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OldReaders {
+    /// Wait until they are done.
+    Wait,
+    /// Write as much as can be.
+    PassBy,
 }
 
 /// What is found where an index should be.
@@ -93,25 +102,26 @@ impl IndexFile {
             "BEGIN; {SCHEMA}; INSERT INTO meta (key, value) VALUES ('model', '{MODEL_ID}'); \
              PRAGMA user_version = {SCHEMA_VERSION}; COMMIT"
         ))?;
-        self.write_pages(&db)?;
+        self.write_pages(&db, OldReaders::Wait)?;
         Ok(db)
     }
 
     /// Writes all pages to the main file and notes how it looks then. Only under the lock. A file
     /// that somebody else has changed is not made to look sound.
-    pub(crate) fn write_back(&self, db: &Connection) -> Result<()> {
+    pub(crate) fn write_back(&self, db: &Connection, readers: OldReaders) -> Result<()> {
         match self.state()? {
-            IndexState::Sound => self.write_pages(db),
+            IndexState::Sound => self.write_pages(db, readers),
             IndexState::Unusable => Err(StoreError::index_damage()),
         }
     }
 
-    fn write_pages(&self, db: &Connection) -> Result<()> {
-        let busy: i64 = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-        if busy != 0 {
-            // A reader holds an older state: pages were written as far as possible.
-            db.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
+    fn write_pages(&self, db: &Connection, readers: OldReaders) -> Result<()> {
+        if readers == OldReaders::PassBy {
+            db.busy_timeout(Duration::ZERO)?;
         }
+        let written = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        db.busy_timeout(PATIENCE)?;
+        written?;
         let found = own::size_and_mtime(&self.path).doing(|| "look at the index".into())?;
         if let Some(found) = found {
             own::write_plain(&self.stamp_path(), stamp_text(found).as_bytes())
@@ -120,14 +130,15 @@ impl IndexFile {
         Ok(())
     }
 
-    /// Whether so much waits to be written back that it should be done now.
-    pub(crate) fn wants_write_back(&self) -> bool {
-        matches!(own::size_and_mtime(&self.with_suffix("-wal")), Ok(Some((size, _))) if size > LARGE_WAL_BYTES)
+    /// How large the log of the index is, in which pages wait to be written back.
+    pub(crate) fn waiting_bytes(&self) -> u64 {
+        let found = own::size_and_mtime(&self.with_suffix("-wal"));
+        found.ok().flatten().map_or(0, |(size, _)| size)
     }
 
     fn open(&self, flags: OpenFlags) -> Result<Connection> {
         let db = Connection::open_with_flags(&self.path, flags)?;
-        db.busy_timeout(Duration::from_secs(10))?;
+        db.busy_timeout(PATIENCE)?;
         db.pragma_update(None, "journal_mode", "wal")?;
         db.pragma_update(None, "synchronous", "normal")?;
         db.pragma_update(None, "wal_autocheckpoint", 0)?;

@@ -19,6 +19,7 @@ mod vectors;
 mod write;
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rusqlite::Connection;
 
@@ -28,7 +29,7 @@ use crate::log::Position;
 
 pub use browse::Browse;
 pub(crate) use browse::{browse, with_permalink};
-pub(crate) use connection::{IndexFile, IndexState};
+pub(crate) use connection::{IndexFile, IndexState, OldReaders};
 pub use digest::FileKind;
 pub(crate) use fingerprint::fingerprint;
 pub use folders::{FileOrder, FilesBelow, FolderFiles};
@@ -60,6 +61,9 @@ pub(crate) use write::{
 /// How often a question is put again because the index turned out to be bad or forgotten.
 const MAX_TRIES: usize = 3;
 
+/// When so many bytes wait to be written back, that is done at once.
+const MANY_BYTES: u64 = 64 << 20;
+
 /// The index of a vault: one file, any number of readers.
 pub(crate) struct Index {
     file: IndexFile,
@@ -68,6 +72,8 @@ pub(crate) struct Index {
     pub(crate) meanings: meaning::Meanings,
     /// The file that was found sound, once for this process.
     trusted: Mutex<Option<(u64, u64)>>,
+    /// How large the log of the index may become before pages are written back.
+    write_back_at: AtomicU64,
 }
 
 struct Reader {
@@ -83,7 +89,19 @@ impl Index {
             vectors: vectors::VectorCache::default(),
             meanings: meaning::Meanings::default(),
             trusted: Mutex::new(None),
+            write_back_at: AtomicU64::new(MANY_BYTES),
         }
+    }
+
+    /// Writes pages back if very many wait. Readers of an older state are not waited for, since
+    /// the vault is held meanwhile; the next try is when as many more wait.
+    pub(crate) fn write_back_many(&self, db: &Connection) -> Result<()> {
+        if self.file.waiting_bytes() >= self.write_back_at.load(Ordering::Relaxed) {
+            self.file.write_back(db, OldReaders::PassBy)?;
+            let next = self.file.waiting_bytes() + MANY_BYTES;
+            self.write_back_at.store(next, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     /// Whether this very file was found sound before.
@@ -156,7 +174,8 @@ impl Inner {
         // Most often nothing has to be caught up with, and one look at the index is enough.
         let mut wanted = Wanted::EndOfLog;
         for _ in 0..MAX_TRIES {
-            if self.is_index_sound()? {
+            let is_sound = self.is_index_sound()?;
+            if is_sound {
                 let answer = self.index.with_reader(|db| {
                     let is_there = match wanted {
                         Wanted::EndOfLog => self.is_caught_up(db)?,
@@ -172,7 +191,9 @@ impl Inner {
                     Err(e) => return Err(e),
                 }
             }
-            self.index.pool().clear();
+            if !is_sound {
+                self.index.pool().clear();
+            }
             self.with_session(|_| Ok::<_, StoreError>(()))?;
             // What was acknowledged before the question is there now; later writes may wait.
             wanted = Wanted::Anything;

@@ -10,7 +10,7 @@ use memoranda_core::words::index_text;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::digest::{
-    Age, Digest, DigestedPassage, FileKind, PermalinkSource, digest, exact_key, link_key, link_keys,
+    Age, Digest, DigestedPassage, FileKind, PermalinkSource, exact_key, link_key, link_keys,
 };
 use super::links;
 use crate::error::Result;
@@ -97,13 +97,7 @@ impl<'c> Batch<'c> {
     }
 
     /// Makes the index say of a file what its bytes say.
-    pub(crate) fn put(&mut self, put: &Put<'_>) -> Result<()> {
-        let digest = digest(put.path, put.bytes);
-        self.put_digest(put, &digest)
-    }
-
-    /// The same, when the bytes were digested elsewhere.
-    pub(crate) fn put_digest(&mut self, put: &Put<'_>, digest: &Digest) -> Result<()> {
+    pub(crate) fn put(&mut self, put: &Put<'_>, digest: &Digest) -> Result<()> {
         let updated_ms = put.stat.mtime_ns.div_euclid(1_000_000);
         let created_ms = match digest.created {
             Some(created) => created.as_millisecond(),
@@ -382,32 +376,6 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    /// Notes that a file that was put under another name has got its own. Nothing is noted of one
-    /// that somebody has saved over since: the next look finds it.
-    pub(crate) fn renamed(
-        &self,
-        project: i64,
-        path: &NotePath,
-        stat: FileStat,
-        checked_ns: i64,
-    ) -> Result<()> {
-        self.db
-            .prepare_cached(
-                "UPDATE files SET ctime_ns = ?6, checked_ns = ?7 WHERE project = ?1 AND path = ?2 \
-                 AND size = ?3 AND mtime_ns = ?4 AND inode = ?5",
-            )?
-            .execute(params![
-                project,
-                path.as_str(),
-                stat.size as i64,
-                stat.mtime_ns,
-                stat.inode as i64,
-                stat.ctime_ns,
-                checked_ns
-            ])?;
-        Ok(())
-    }
-
     /// Forgets a file.
     pub(crate) fn remove(&mut self, project: i64, path: &NotePath) -> Result<()> {
         if let Some(row) = self.row(project, path)? {
@@ -467,7 +435,6 @@ pub(super) fn first_passage(file: i64) -> i64 {
 pub(crate) struct Put<'a> {
     pub(crate) project: i64,
     pub(crate) path: &'a NotePath,
-    pub(crate) bytes: &'a [u8],
     pub(crate) hash: ContentHash,
     pub(crate) stat: FileStat,
     /// When the file was looked at, by the clock that stamps files.
@@ -577,43 +544,4 @@ pub(crate) fn forget_project(db: &Connection, name: &ProjectName) -> Result<()> 
     batch.finish()?;
     transaction.commit()?;
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Whether a file that was put beside its name and then got it is known by its new stamp, if
-    /// what has the name then has this inode.
-    #[track_caller]
-    fn check(inode: u64, expected: bool) {
-        let db = Connection::open_in_memory().unwrap();
-        db.execute_batch(include_str!("schema.sql")).unwrap();
-        let mut batch = Batch::new(&db);
-        let project = batch.project(&ProjectName::parse("main").unwrap()).unwrap();
-        let path = NotePath::parse("a.md").unwrap();
-        let beside = FileStat { size: 3, mtime_ns: 10, ctime_ns: 10, inode: 7 };
-        let hash = crate::files::hash(b"# A");
-        let put = Put {
-            project,
-            path: &path,
-            bytes: b"# A",
-            hash,
-            stat: beside,
-            checked_ns: 11,
-            permalink: None,
-            first_seen_ms: None,
-        };
-        batch.put(&put).unwrap();
-        let named = FileStat { ctime_ns: 20, inode, ..beside };
-        batch.renamed(project, &path, named, 21).unwrap();
-        let row = batch.row(project, &path).unwrap().unwrap();
-        assert_eq!((row.stat, row.checked_ns) == (named, 21), expected);
-    }
-
-    #[test]
-    fn who_saves_over_a_file_before_it_is_known_is_noticed() {
-        check(7, true);
-        check(8, false);
-    }
 }

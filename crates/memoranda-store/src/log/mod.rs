@@ -301,16 +301,6 @@ impl LogWriter {
 
     /// Appends records and forces them to disk: all of them, or none.
     pub(crate) fn append(&mut self, records: &[(Record, Body)]) -> Result<Vec<Placed>> {
-        self.append_beside(records, |_| ()).map(|(placed, ())| placed)
-    }
-
-    /// The same; while the disk is busy, this thread does some work that can be taken back, for
-    /// the records may not get there.
-    pub(crate) fn append_beside<T>(
-        &mut self,
-        records: &[(Record, Body)],
-        work: impl FnOnce(&[Placed]) -> T,
-    ) -> Result<(Vec<Placed>, T)> {
         if self.end.segment == 0 || self.end.offset > SEGMENT_BYTES {
             self.end = Position { segment: self.end.segment + 1, offset: 0 };
             self.open_segment()?;
@@ -328,10 +318,10 @@ impl LogWriter {
             let end = position(start.offset + bytes.len() as u64);
             placed.push(Placed { record: record.clone(), at: position(at), end, body_at });
         }
-        match self.write_at_end(&bytes, || work(&placed)) {
-            Ok(done) => {
+        match self.write_at_end(&bytes) {
+            Ok(()) => {
                 self.end.offset += bytes.len() as u64;
-                Ok((placed, done))
+                Ok(placed)
             }
             Err(source) => {
                 self.retract(start)?;
@@ -351,7 +341,7 @@ impl LogWriter {
             .map_err(|e| StoreError::Halted(format!("the log could not be taken back: {e}")))
     }
 
-    fn write_at_end<T>(&mut self, bytes: &[u8], work: impl FnOnce() -> T) -> io::Result<T> {
+    fn write_at_end(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Some(file) = &mut self.file else { return Err(io::ErrorKind::NotFound.into()) };
         faults::at(Step::LogAppend)?;
         file.seek(SeekFrom::Start(self.end.offset))?;
@@ -364,10 +354,8 @@ impl LogWriter {
             file.write_all(bytes)?;
         }
         faults::at(Step::LogSync)?;
-        let (forced, done) = force_beside(file, work);
-        forced?;
-        faults::at(Step::LogSynced)?;
-        Ok(done)
+        file.sync_data()?;
+        faults::at(Step::LogSynced)
     }
 
     fn open_segment(&mut self) -> Result<()> {
@@ -393,20 +381,6 @@ impl LogWriter {
         self.file = Some(file);
         Ok(())
     }
-}
-
-/// Forces a file to disk on another thread, and works on this one meanwhile.
-fn force_beside<T>(file: &File, work: impl FnOnce() -> T) -> (io::Result<()>, T) {
-    std::thread::scope(|scope| {
-        let forcing = std::thread::Builder::new().spawn_scoped(scope, || file.sync_data());
-        let done = work();
-        let forced = match forcing {
-            Ok(thread) => thread.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into())),
-            // There can be no further thread: then one after the other.
-            Err(_) => file.sync_data(),
-        };
-        (forced, done)
-    })
 }
 
 /// Where the log of a vault lies.

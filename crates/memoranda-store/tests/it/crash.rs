@@ -17,6 +17,11 @@ use crate::support::{
 /// How many commits a doomed process tries to make.
 const COMMITS: usize = 3;
 
+/// A process that would go on after its commits: the index is told behind each answer.
+const GOES_ON: &str = "goes-on";
+/// A process that does one thing and ends.
+const ENDS: &str = "ends";
+
 /// What there is before the process that dies begins.
 fn before() -> Files {
     let mut files = Files::default();
@@ -73,6 +78,9 @@ fn nth_change(scenario: &str, n: usize, files: &Files) -> Change {
 pub(crate) fn be_crashed(task: &Task) {
     let (scenario, fault) = (&task.arguments[0], &task.arguments[1]);
     let store = Store::open(options(&task.folder)).unwrap();
+    if task.arguments[2] == GOES_ON {
+        store.start_background().unwrap();
+    }
     faults::arm(fault).unwrap();
     let mut files = before();
     for n in 0..COMMITS {
@@ -93,12 +101,17 @@ fn check_crashes(scenario: &str) {
     }
     sync(&store);
     drop(store);
-    for step in Step::ALL.into_iter().filter(|step| *step != Step::Rewritten) {
+    let deaths = Step::ALL.into_iter().filter(|step| *step != Step::Rewritten);
+    let deaths = deaths.flat_map(|step| [(step, ENDS), (step, GOES_ON)]);
+    // Before the files have their names, both do the same.
+    let behind = [Step::Applied, Step::Index, Step::Indexed, Step::FileSync, Step::Checkpoint];
+    for (step, life) in deaths.filter(|(step, life)| *life == ENDS || behind.contains(step)) {
         for occurrence in 1..=3 {
             let fault = format!("abort:{}:{occurrence}", step.name());
-            let context = format!("{scenario} {fault}");
+            let context = format!("{scenario} {fault} {life}");
             let vault = template.copy();
-            let ended = Task::new("crash", vault.folder(), &[&scenario, &fault]).run_to_its_death();
+            let task = Task::new("crash", vault.folder(), &[&scenario, &fault, &life]);
+            let ended = task.run_to_its_death();
             let said = acknowledged(vault.folder());
             assert!(!ended || said.last().is_some_and(|last| last == "flushed"), "{context}");
             let count = said.iter().filter(|line| *line != "flushed").count();

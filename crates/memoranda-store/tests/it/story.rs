@@ -45,6 +45,34 @@ fn several_processes_see_each_others_writes_at_once() {
     assert_eq!(found(&two, "alpha"), ["main/a.md"]);
 }
 
+/// A process that goes on tells the index behind its answer; whoever asks does not notice.
+#[test]
+fn what_was_answered_is_found_before_the_index_was_told() {
+    let vault = TestVault::new();
+    let (one, two) = (vault.open(), vault.open());
+    one.start_background().unwrap();
+    two.start_background().unwrap();
+    for n in 0..60 {
+        let (writer, reader) = if n % 2 == 0 { (&one, &two) } else { (&two, &one) };
+        put(writer, &format!("n{n}.md"), &format!("word{n} again"));
+        let (asked, named) = (if n % 3 == 0 { writer } else { reader }, format!("main/n{n}.md"));
+        if n % 7 == 0 {
+            std::fs::remove_file(writer.index_path()).unwrap();
+            sync(asked);
+        }
+        assert_eq!(found(asked, &format!("word{n}")), [named]);
+        if n % 5 == 0 {
+            put(writer, "same.md", &format!("version{n} of one"));
+            put(reader, "same.md", &format!("version{n} of two"));
+            assert_eq!(found(asked, &format!("version{n}")), ["main/same.md"]);
+        }
+    }
+    for store in [&one, &two] {
+        assert_eq!(store.history(&HistoryFilter::default(), 1000, 0).unwrap().len(), 84);
+        vault.assert_agrees(store, "after both have written");
+    }
+}
+
 #[test]
 fn edits_by_hand_become_commits() {
     let vault = TestVault::new();
