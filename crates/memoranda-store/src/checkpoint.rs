@@ -91,6 +91,11 @@ impl Inner {
             own::sync_dir(&self.vault.home).doing(|| format!("force {project} to disk"))?;
         }
         self.set_checkpoint(target)?;
+        self.write_back()
+    }
+
+    /// Writes the pages of the index to its main file.
+    pub(crate) fn write_back(&self) -> Result<()> {
         match self.with_session(|session| self.index.write_back(session.db, OldReaders::PassBy)) {
             Err(e) if e.is_index_damage() => {
                 self.index.forget();

@@ -719,6 +719,8 @@ impl Drop for Store {
         if self.inner.unforced.load(Ordering::Relaxed) {
             // The log has it all; a checkpoint only shortens the next recovery.
             self.flush().ok();
+        } else if self.inner.index.leaves_much() {
+            self.inner.write_back().ok();
         }
     }
 }

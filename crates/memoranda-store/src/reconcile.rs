@@ -227,8 +227,7 @@ fn record(
     }
     batch.finish()?;
     transaction.commit()?;
-    session.inner.index.write_back_many(db)?;
-    Ok(())
+    session.inner.index.note_written(db)
 }
 
 struct Pending {
@@ -300,5 +299,5 @@ fn record_gone(
     }
     batch.finish()?;
     transaction.commit()?;
-    Ok(())
+    session.inner.index.note_written(db)
 }

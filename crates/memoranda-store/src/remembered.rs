@@ -47,7 +47,7 @@ impl Inner {
                 }
                 batch.finish()?;
                 transaction.commit()?;
-                Ok(())
+                self.index.note_written(session.db)
             })?;
         }
         Ok(())

@@ -176,8 +176,7 @@ impl Inner {
     /// Tells the index what a change made of the files.
     pub(crate) fn tell(&self, db: &Connection, news: &News) -> Result<()> {
         news.tell(db, &self.vault.device)?;
-        self.index.write_back_many(db)?;
-        Ok(())
+        self.index.note_written(db)
     }
 
     fn open_index(&self) -> Result<(Connection, Option<(u64, u64)>)> {
@@ -221,6 +220,6 @@ impl Inner {
             batch.finish()?;
         }
         transaction.commit()?;
-        Ok(())
+        self.index.note_written(db)
     }
 }

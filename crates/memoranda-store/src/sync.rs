@@ -108,10 +108,9 @@ impl Inner {
     fn try_sync_all(&self, progress: &mut dyn FnMut(SyncProgress)) -> Result<SyncReport> {
         self.read_other_devices()?;
         let report = self.sync_projects(&self.vault.projects()?, progress)?;
-        self.with_session(|session| {
-            index::set_complete(session.db)?;
-            self.index.write_back_many(session.db)?;
-            Ok::<_, StoreError>(())
+        self.with_session(|session| match index::is_complete(session.db)? {
+            true => Ok(()),
+            false => index::set_complete(session.db),
         })?;
         Ok(report)
     }
@@ -247,7 +246,7 @@ impl Inner {
                     ])?;
             }
             transaction.commit()?;
-            Ok(())
+            self.index.note_written(session.db)
         })
     }
 

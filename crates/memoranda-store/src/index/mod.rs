@@ -19,7 +19,7 @@ mod vectors;
 mod write;
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rusqlite::Connection;
 
@@ -63,6 +63,8 @@ const MAX_TRIES: usize = 3;
 
 /// When so many bytes wait to be written back, that is done at once.
 const MANY_BYTES: u64 = 64 << 20;
+/// So many may be left to the next process, which has to read them all before its first question.
+const FEW_BYTES: u64 = 256 << 10;
 
 /// The index of a vault: one file, any number of readers.
 pub(crate) struct Index {
@@ -74,6 +76,8 @@ pub(crate) struct Index {
     trusted: Mutex<Option<(u64, u64)>>,
     /// How large the log of the index may become before pages are written back.
     write_back_at: AtomicU64,
+    /// Whether this process has written pages since it last wrote any back.
+    has_written: AtomicBool,
 }
 
 struct Reader {
@@ -90,18 +94,33 @@ impl Index {
             meanings: meaning::Meanings::default(),
             trusted: Mutex::new(None),
             write_back_at: AtomicU64::new(MANY_BYTES),
+            has_written: AtomicBool::new(false),
         }
     }
 
-    /// Writes pages back if very many wait. Readers of an older state are not waited for, since
-    /// the vault is held meanwhile; the next try is when as many more wait.
-    pub(crate) fn write_back_many(&self, db: &Connection) -> Result<()> {
+    /// Notes that pages were written, and writes them back if very many wait. Readers of an older
+    /// state are not waited for, since the vault is held meanwhile; the next try is when as many
+    /// more wait.
+    pub(crate) fn note_written(&self, db: &Connection) -> Result<()> {
+        self.has_written.store(true, Ordering::Relaxed);
         if self.file.waiting_bytes() >= self.write_back_at.load(Ordering::Relaxed) {
-            self.file.write_back(db, OldReaders::PassBy)?;
-            let next = self.file.waiting_bytes() + MANY_BYTES;
-            self.write_back_at.store(next, Ordering::Relaxed);
+            self.write_back(db, OldReaders::PassBy)?;
         }
         Ok(())
+    }
+
+    /// Writes all pages to the main file. Only under the lock.
+    pub(crate) fn write_back(&self, db: &Connection, readers: OldReaders) -> Result<()> {
+        self.file.write_back(db, readers)?;
+        let next = self.file.waiting_bytes() + MANY_BYTES;
+        self.write_back_at.store(next, Ordering::Relaxed);
+        self.has_written.store(false, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Whether this process would leave much to the next one.
+    pub(crate) fn leaves_much(&self) -> bool {
+        self.has_written.load(Ordering::Relaxed) && self.file.waiting_bytes() > FEW_BYTES
     }
 
     /// Whether this very file was found sound before.

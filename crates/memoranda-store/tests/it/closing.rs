@@ -35,3 +35,21 @@ fn whoever_closes_does_not_wait_for_the_index() {
     assert_eq!((recorded.len(), all), (files as usize, files as usize));
     vault.assert_agrees(&store, "after closing early");
 }
+
+/// Whoever opens an index reads first what waits to be written back: that is not left to the next
+/// process, and to each one after it.
+#[test]
+fn a_process_that_indexed_leaves_its_pages_where_they_belong() {
+    let vault = TestVault::new();
+    for n in 0..400 {
+        vault.write_by_hand(&format!("main/{n}.md"), format!("# Note {n}\nabout pipits"));
+    }
+    let store = vault.open();
+    sync(&store);
+    let log = format!("{}-wal", store.index_path().display());
+    let waiting = || std::fs::metadata(&log).map_or(0, |waiting| waiting.len());
+    assert!(waiting() > 300_000, "{} bytes", waiting());
+    drop(store);
+    assert_eq!(waiting(), 0);
+    vault.assert_agrees(&vault.open(), "after closing");
+}
