@@ -1,5 +1,6 @@
 //! The first look: until every file was looked at once, an index that was just made knows only part
-//! of a vault, and whoever asks meanwhile must wait or be told.
+//! of a vault, and whoever asks meanwhile must wait or be told. One that was made before does not
+//! know yet what people did while nobody watched.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -7,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use memoranda_store::Store;
 
-use crate::Memory;
 use crate::error::Result;
+use crate::{Concern, Memory};
 
 /// How often one who waits looks whether it is done.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -32,6 +33,8 @@ pub enum Known {
 #[derive(Default)]
 pub(crate) struct FirstLook {
     is_running: AtomicBool,
+    /// Nobody needs to wait for edits that were made before this process began.
+    is_over: AtomicBool,
     done: AtomicUsize,
     total: AtomicUsize,
 }
@@ -82,5 +85,27 @@ impl Memory {
             }
         }
         Ok(self.first_look.known())
+    }
+    /// Waits until what people did while nobody watched has been taken in, as far as it concerns
+    /// an answer; not longer than `patience`, and only when this process is young. Starts the look
+    /// if nobody has.
+    pub fn await_edits(&self, concern: &Concern, patience: Duration) -> Result<()> {
+        let is_over = &self.first_look.is_over;
+        let until = Instant::now() + patience;
+        while !is_over.load(Ordering::Relaxed) {
+            if self.store().is_watched() || Instant::now() >= until {
+                is_over.store(true, Ordering::Relaxed);
+                break;
+            }
+            if let Concern::Folders(project, folders) = concern {
+                if !self.store().is_as_known(project, folders)? {
+                    self.store().sync_project(project, &mut |_| {})?;
+                }
+                break;
+            }
+            self.start_background()?;
+            std::thread::sleep(PAUSE);
+        }
+        Ok(())
     }
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use memoranda_dialects::{Call, Exchange, Said, Settings, ToolDef, ToolResult};
-use memoranda_engine::{Known, Memory, Who};
+use memoranda_dialects::{Call, Exchange, Said, Settings, ToolDef, ToolResult, Toolset};
+use memoranda_engine::{Concern, Known, Memory, Who};
 use serde_json::Value;
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, mpsc};
 
@@ -17,6 +17,9 @@ const PROGRESS_PAUSE: Duration = Duration::from_millis(100);
 
 /// How long a call waits for the first look at the files, when the index was just made.
 const FIRST_LOOK: Duration = Duration::from_secs(10);
+
+/// How long a call waits until edits that were made before this process are taken in.
+const EDITS: Duration = Duration::from_secs(1);
 
 /// How far a call has come.
 pub(crate) struct Progress {
@@ -113,7 +116,10 @@ impl Job {
             cancelled,
             client: &self.client,
         };
-        let known = first_look(&self.memory, &|done, total| {
+        let concern = self.tool.concern(&self.settings, &self.arguments);
+        // The memory tool looks at the disk itself.
+        let concern = (self.tool.toolset != Toolset::Memory).then_some(&concern);
+        let known = first_look(&self.memory, concern, &|done, total| {
             tell(done as u64, total as u64, "reading the files into the index");
         });
         let mut result = memoranda_dialects::call(self.tool, &call, self.arguments);
@@ -125,9 +131,20 @@ impl Job {
 }
 
 /// Waits for the first look at the files, so that an index that was just made answers like any
-/// other; `None` if that cannot be known.
-pub(crate) fn first_look(memory: &Memory, tell: &dyn Fn(usize, usize)) -> Option<Known> {
-    memory.await_index(FIRST_LOOK, tell).ok()
+/// other, and one that was made before knows what people did since, where it concerns the answer;
+/// `None` if that cannot be known.
+pub(crate) fn first_look(
+    memory: &Memory,
+    concern: Option<&Concern>,
+    tell: &dyn Fn(usize, usize),
+) -> Option<Known> {
+    let known = memory.await_index(FIRST_LOOK, tell).ok();
+    if let (Some(Known::Whole), Some(concern)) = (known, concern)
+        && let Err(error) = memory.await_edits(concern, EDITS)
+    {
+        tracing::warn!(%error, "edits by hand may be missing from the first answers");
+    }
+    known
 }
 
 /// What is said below an answer that may lack something.

@@ -52,6 +52,27 @@ fn the_first_call_over_mcp_waits_for_the_first_look() {
     assert!(result.to_string().contains("The walrus sleeps"), "{result}");
 }
 
+/// What people did while no server was running is told by the first answer of the next one.
+#[test]
+fn the_first_call_over_mcp_knows_what_people_did_before() {
+    let home = without_index();
+    home.write("main/Walrus.md", "The walrus sleeps\n");
+    home.ok(&["sync"]);
+    home.write("records/global/rule/later.md", "Sign every commit\n");
+    std::fs::remove_file(home.file("records/global/rule/by-hand.md")).unwrap();
+    home.write("main/Walrus.md", "The heron fishes\n");
+    let first = |toolset: &str, tool: &str, arguments: serde_json::Value| {
+        let mut client =
+            Client::open(&home, Era::Handshake("2025-06-18"), &["--toolsets", toolset]);
+        let asked = json!({ "name": tool, "arguments": arguments });
+        client.result("tools/call", asked)["content"][0]["text"].as_str().unwrap().to_owned()
+    };
+    let told = first("records", "get_context", json!({}));
+    assert!(told.contains("Sign every commit") && !told.contains("Tabs, not"), "{told}");
+    let told = first("notes", "search_notes", json!({ "query": "heron" }));
+    assert!(told.contains("Walrus"), "{told}");
+}
+
 /// What the hook at the start of a conversation tells while another process writes for long.
 fn brief_while_locked(home: &Home) -> String {
     let place = home.file(".memoranda/lock");
