@@ -73,8 +73,6 @@ pub enum WriteOutcome {
 pub struct Written {
     /// Where it lies.
     pub place: Place,
-    /// Its address.
-    pub permalink: String,
     /// Which version it is.
     pub hash: ContentHash,
     /// Which version it replaced.
@@ -126,7 +124,11 @@ impl Memory {
             })
         })?;
         Ok(match outcome {
-            Outcome::Committed(commit) => WriteOutcome::Written(self.written(place, commit)?),
+            Outcome::Committed(commit) => {
+                let change = commit.files.iter().find(|file| file.path == place.path);
+                let replaced = change.and_then(|file| file.before);
+                WriteOutcome::Written(Written { place, hash: content_hash, replaced, commit })
+            }
             Outcome::Unchanged => WriteOutcome::Unchanged(place, content_hash),
             Outcome::Conflict(conflicts) => {
                 let found = conflicts.first().and_then(|conflict| conflict.found);
@@ -183,15 +185,6 @@ impl Memory {
             }
         }
         Err(EngineError::Invalid(format!("there are too many notes called {title:?}")))
-    }
-
-    pub(crate) fn written(&self, place: Place, commit: Commit) -> Result<Written> {
-        let change = commit.files.iter().find(|file| file.path == place.path);
-        let hash = change.and_then(|file| file.after).unwrap_or(hash(b""));
-        let replaced = change.and_then(|file| file.before);
-        let summary = self.store().file(&place.project, &place.path)?;
-        let permalink = summary.map(|summary| summary.permalink).unwrap_or_default();
-        Ok(Written { place, permalink, hash, replaced, commit })
     }
 
     /// The file whose name looks the same to a person, if there is one.

@@ -167,7 +167,7 @@ impl Store {
 
     /// Whether every file has been looked at since the index was made.
     pub fn is_indexed(&self) -> Result<bool> {
-        self.inner.ask(index::is_complete)
+        self.inner.is_indexed()
     }
 
     /// Where the vault lies.

@@ -74,6 +74,8 @@ pub(crate) struct Index {
     pub(crate) meanings: meaning::Meanings,
     /// The file that was found sound, once for this process.
     trusted: Mutex<Option<(u64, u64)>>,
+    /// The file that was found to know of every file of the vault, once for this process.
+    complete: Mutex<Option<(u64, u64)>>,
     /// How large the log of the index may become before pages are written back.
     write_back_at: AtomicU64,
     /// Whether this process has written pages since it last wrote any back.
@@ -93,6 +95,7 @@ impl Index {
             vectors: vectors::VectorCache::default(),
             meanings: meaning::Meanings::default(),
             trusted: Mutex::new(None),
+            complete: Mutex::new(None),
             write_back_at: AtomicU64::new(MANY_BYTES),
             has_written: AtomicBool::new(false),
         }
@@ -143,6 +146,17 @@ impl Index {
         *self.trusted() = identity;
     }
 
+    /// Makes an empty index. Only under the vault's lock.
+    pub(crate) fn create(&self) -> Result<Connection> {
+        // The new file may get the number of the old one.
+        *self.complete() = None;
+        self.file.create()
+    }
+
+    fn complete(&self) -> std::sync::MutexGuard<'_, Option<(u64, u64)>> {
+        self.complete.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
     fn trusted(&self) -> std::sync::MutexGuard<'_, Option<(u64, u64)>> {
         self.trusted.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -150,6 +164,7 @@ impl Index {
     /// Lets go of a file that turned out to be damaged: whoever opens it next makes it anew.
     pub(crate) fn forget(&self) {
         self.pool().clear();
+        *self.complete() = None;
         crate::files::own::remove(self.file.path()).ok();
     }
 
@@ -218,6 +233,20 @@ impl Inner {
             wanted = Wanted::Anything;
         }
         self.index.with_reader(&question)
+    }
+
+    /// Whether every file has been looked at since the index was made. An index that is complete
+    /// stays so as long as it is there.
+    pub(crate) fn is_indexed(&self) -> Result<bool> {
+        let identity = self.index.identity();
+        if identity.is_some() && *self.index.complete() == identity {
+            return Ok(true);
+        }
+        let is_complete = self.ask(is_complete)?;
+        if is_complete && identity == self.index.identity() {
+            *self.index.complete() = identity;
+        }
+        Ok(is_complete)
     }
 
     /// Whether the index knows nothing of a log that is not empty.

@@ -76,10 +76,11 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         note_type: args.note_type.clone(),
     };
     let written = memory.add(&session.who(), &request)?;
+    let file = memory.store().file(&written.place.project, &written.place.path)?;
     let added = Added {
         project: written.place.project.to_string(),
         path: written.place.path.to_string(),
-        permalink: written.permalink,
+        permalink: file.map(|file| file.permalink).unwrap_or_default(),
         version: written.hash.to_string(),
         commit: written.commit.id.to_string(),
     };
