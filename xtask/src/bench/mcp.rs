@@ -21,28 +21,49 @@ pub(super) fn starts(effort: Effort, command: impl Fn() -> Command) -> Result<Sa
     Ok(samples)
 }
 
-/// Durable writes of new notes, each acknowledged over the pipe, in turns with the raw steps: how
-/// long a disk takes changes from minute to minute.
-pub(super) fn writes(effort: Effort, command: Command, scratch: &Path) -> Result<(Raw, Samples)> {
-    let (mut raw, mut samples) = (Raw::default(), Samples::default());
+/// Durable writes of new notes, each acknowledged over the pipe.
+#[derive(Default)]
+pub(super) struct Writes {
+    /// The raw steps, in turns with the writes: how long a disk takes changes from minute to minute.
+    pub(super) raw: Raw,
+    pub(super) ours: Samples,
+    /// Writes of which each begins as soon as the one before is acknowledged.
+    pub(super) burst: Samples,
+}
+
+pub(super) fn writes(effort: Effort, command: Command, scratch: &Path) -> Result<Writes> {
+    let mut writes = Writes::default();
     let mut steps = RawWrite::create(scratch)?;
     let mut server = Server::greeted(command)?;
-    for number in 0..effort.repetitions() {
+    let count = effort.repetitions();
+    for number in 0..2 * count {
         let note = xtask::vault::note(500_000 + number);
-        let arguments = json!({
+        let call = json!({
             "command": "create",
             "path": format!("/memories/bench/{number}.md"),
             "file_text": note.text,
         });
-        let call = json!({ "name": "memory", "arguments": arguments });
-        steps.write(&note, &mut raw)?;
-        let answer = samples.time(|| server.ask("tools/call", &call))?;
-        if answer["result"]["isError"] == json!(true) {
-            return Err(format!("the write failed: {answer}").into());
+        if number < count {
+            steps.write(&note, &mut writes.raw)?;
+            writes.ours.time(|| server.call("memory", &call))?;
+        } else {
+            writes.burst.time(|| server.call("memory", &call))?;
         }
     }
     server.end()?;
-    Ok((raw, samples))
+    Ok(writes)
+}
+
+/// What an agent asks at the start of a task.
+pub(super) fn contexts(effort: Effort, command: Command) -> Result<Samples> {
+    let mut samples = Samples::default();
+    let mut server = Server::greeted(command)?;
+    for number in 0..effort.repetitions() {
+        let query = xtask::vault::note(number).title;
+        samples.time(|| server.call("get_context", &json!({ "query": query })))?;
+    }
+    server.end()?;
+    Ok(samples)
 }
 
 struct Server {
@@ -74,6 +95,14 @@ impl Server {
         server.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
         server.ask("tools/list", &json!({}))?;
         Ok(server)
+    }
+
+    fn call(&mut self, tool: &str, arguments: &Value) -> Result<()> {
+        let answer = self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }))?;
+        match answer["result"]["isError"] == json!(true) || answer["error"].is_object() {
+            true => Err(format!("{tool} failed: {answer}").into()),
+            false => Ok(()),
+        }
     }
 
     fn tell(&mut self, message: &Value) -> Result<()> {

@@ -4,12 +4,15 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::mcp;
+use super::mcp::{self, Writes};
 use super::options::Effort;
 use super::samples::Samples;
-use super::size::Raw;
 use super::this_program;
 use crate::{Result, workspace};
+
+/// So many records, and so many rules among them, are known to whoever asks for the context.
+pub(super) const RECORDS: usize = 10_000;
+const RULES: usize = 30;
 
 /// What was measured on whole processes.
 pub(super) struct Processes {
@@ -24,7 +27,11 @@ pub(super) struct Processes {
     /// Starting `memoranda mcp` until its tools are listed.
     pub(super) mcp_start: Option<Samples>,
     /// Durable writes through `memoranda mcp` in a small vault, with the raw steps beside them.
-    pub(super) mcp_write: Option<(Raw, Samples)>,
+    pub(super) mcp_write: Option<Writes>,
+    /// Starting `memoranda tool get_context` with many records, until it has answered.
+    pub(super) context_start: Option<Samples>,
+    /// `get_context` through `memoranda mcp` with as many.
+    pub(super) mcp_context: Option<Samples>,
     /// The size of the release binary.
     pub(super) binary: u64,
 }
@@ -33,9 +40,9 @@ pub(super) fn measure(binary: &Path, scratch: &Path, effort: Effort) -> Result<P
     let database = scratch.join("bare.db");
     let home = scratch.join("status");
     xtask::vault::write(&home.join("main"), 100)?;
-    let program = || {
+    let program_at = |home: &Path| {
         let mut command = Command::new(binary);
-        command.env("MEMORANDA_HOME", &home);
+        command.env("MEMORANDA_HOME", home).env("CLAUDE_PROJECT_DIR", scratch);
         // Nothing of the person's own may be read, or written to.
         for (variable, folder) in [
             ("XDG_CACHE_HOME", "cache"),
@@ -46,12 +53,21 @@ pub(super) fn measure(binary: &Path, scratch: &Path, effort: Effort) -> Result<P
         }
         command
     };
+    let program = || program_at(&home);
     let ours = |argument: &str| {
         let mut command = program();
         command.arg(argument);
         command
     };
     workspace::output(&mut ours("init"))?;
+    let recorded = scratch.join("records");
+    write_records(&recorded.join("records/global/fact"), RECORDS)?;
+    write_records(&recorded.join("records/global/rule"), RULES)?;
+    let context = || {
+        let mut command = program_at(&recorded);
+        command.args(["tool", "get_context"]);
+        command
+    };
     Ok(Processes {
         bare_start: starts(effort, || {
             let mut command = this_program("open")?;
@@ -63,8 +79,21 @@ pub(super) fn measure(binary: &Path, scratch: &Path, effort: Effort) -> Result<P
         status: answered(effort, || ours("status"))?,
         mcp_start: Some(mcp::starts(effort, program)?),
         mcp_write: Some(mcp::writes(effort, program(), scratch)?),
+        context_start: answered(effort, context)?,
+        mcp_context: Some(mcp::contexts(effort, program_at(&recorded))?),
         binary: std::fs::metadata(binary)?.len(),
     })
+}
+
+/// Records as a person may write them: a sentence each.
+fn write_records(folder: &Path, records: usize) -> Result<()> {
+    std::fs::create_dir_all(folder)?;
+    for number in 0..records {
+        let note = xtask::vault::note(number);
+        let text = format!("{} is about {}\n", note.title, note.rare_word);
+        std::fs::write(folder.join(format!("{number}.md")), text)?;
+    }
+    Ok(())
 }
 
 fn starts(effort: Effort, command: impl Fn() -> Result<Command>) -> Result<Samples> {

@@ -48,6 +48,12 @@ impl Product {
         Ok(())
     }
 
+    /// Starts what a server does beside its answers.
+    pub(super) fn serve(&self) -> Result<()> {
+        self.memory.start_background()?;
+        Ok(())
+    }
+
     /// Writes a new note, durably, so that the next search finds it.
     pub(super) fn write(&self, path: &str, text: &str) -> Result<()> {
         let outcome = self.memory.write(

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use super::process::Processes;
+use super::process::{Processes, RECORDS};
 use super::samples::Samples;
 use super::size::AtSize;
 
@@ -49,7 +49,7 @@ pub(super) fn render(report: &Report) -> String {
     }
     page.push_str(
         "\nRaw steps of a durable write: append 1 KB + fdatasync, write + rename, one FTS5 insert\n\
-         committed in WAL mode; ours is a call of the engine, without a transport. Raw search: BM25\n\
+         committed in WAL mode; ours is a call of the engine as a server makes it, without a transport. Raw search: BM25\n\
          over one FTS5 row a note, ten hits. The query mix has a quarter each of words that one note\n\
          holds, words in one note of a hundred, words in every third note or more, and two to four\n\
          of these as alternatives. How long the first index takes without vectors is reckoned: less\n\
@@ -168,9 +168,22 @@ fn budgets(report: &Report) -> Vec<Row> {
         "durable write over MCP stdio, small vault, p50".into(),
         1.5,
         "its raw steps",
-        beside.map_or(raw.write_p50(), |(raw, _)| raw.write_p50()) + processes.round_trip.p50(),
-        beside.map(|(_, ours)| ours.p50()),
+        beside.map_or(raw.write_p50(), |writes| writes.raw.write_p50())
+            + processes.round_trip.p50(),
+        beside.map(|writes| writes.ours.p50()),
     ));
+    let records = number(RECORDS);
+    rows.push(row(
+        format!("one-shot `get_context`, {records} records, p50"),
+        3.0,
+        "`memoranda --version`",
+        start(&processes.version).unwrap_or_default(),
+        start(&processes.context_start),
+    ));
+    if let Some(context) = &processes.mcp_context {
+        let work = format!("`get_context` with a query, {records} records, p95");
+        rows.push(within(work, 10_000, context.p95()));
+    }
     rows.push(row(
         format!("durable write, {notes} notes, p50"),
         1.5,
@@ -325,6 +338,15 @@ fn raw_limits(page: &mut String, report: &Report) {
         both(&processes.bare_start),
         both(&processes.round_trip)
     );
+    if let Some(writes) = &processes.mcp_write {
+        let _ = writeln!(
+            page,
+            "\nDurable writes over MCP stdio in a small vault: {}; each begun as soon as the one \
+             before was acknowledged, while its index is still being told: {}.",
+            both(&writes.ours),
+            both(&writes.burst)
+        );
+    }
 }
 
 fn verdict(ratio: f64, most: f64) -> &'static str {
@@ -424,6 +446,8 @@ mod tests {
                 status: None,
                 mcp_start: None,
                 mcp_write: None,
+                context_start: None,
+                mcp_context: None,
                 binary: 1 << 20,
             },
             sizes: [100, 10_000, 100_000]
@@ -431,7 +455,7 @@ mod tests {
                 .into(),
         };
         let page = render(&report);
-        assert_eq!(page.matches("| not measured |").count(), 5, "{page}");
+        assert_eq!(page.matches("| not measured |").count(), 6, "{page}");
         assert!(page.contains("| 100,000 |") && !page.lines().any(|line| line.ends_with(' ')));
     }
 }

@@ -199,6 +199,7 @@ fn write(
     place: &Place,
     effort: Effort,
 ) -> Result<()> {
+    product.serve()?;
     let mut steps = RawWrite::beside(&place.folder, full_text)?;
     for number in at.notes..at.notes + effort.repetitions() {
         let note = vault::note(number);
