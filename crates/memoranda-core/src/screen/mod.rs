@@ -212,6 +212,16 @@ mod tests {
         check("Authorization: Basic dXNlcjpwYXNzd29yZA==", &["basic authentication"]);
         check(&format!("AccountKey={}==;Endpoint", "Eby8vdM0".repeat(10)), &["Azure account key"]);
         check("ssn 536904399", &["social security number"]);
+        check("SSN: 536 90 4399, ssn 536.90.4399", &["social security number"; 2]);
+        check("4111.1111.1111.1111", &["payment card number"]);
+        for text in ["PIN: 4711", "the PIN is 4711", "**PIN code:** `471108`", "pin = 4711"] {
+            check(text, &["PIN"]);
+        }
+        check(&format!("sk_test_{}", "4eC39HqLyjWDarjtT1zdp7dc"), &["Stripe key"]);
+        check(&format!("gsk_{}", "a1B2".repeat(13)), &["Groq API key"]);
+        check(&format!("dapi{}", "0123456789abcdef".repeat(2)), &["Databricks token"]);
+        check("password: |\n  Zx81kQ97plm\n", &["password or key"]);
+        check("token: >-\n    Zx81kQ97plm\n", &["password or key"]);
     }
 
     #[test]
@@ -260,6 +270,9 @@ mod tests {
             "order 536904399 of 2026",
             "redis://localhost:6379/0 and http://[::1]:8080/@x",
             "a basic authorization: basic rights",
+            "pin 13 is GPIO 27; pin: 27; the pin count is 4096",
+            "PIN the message: 2026 was a good year",
+            "password: |\n  see the vault\n",
         ] {
             check(text, &[]);
         }

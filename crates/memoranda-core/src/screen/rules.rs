@@ -55,9 +55,16 @@ pub(super) const RULES: &[Rule] = &[
     ),
     rule("Google API key", r"\bAIza[A-Za-z0-9_-]{35}"),
     rule("Google OAuth secret", r"\bGOCSPX-[A-Za-z0-9_-]{28}"),
-    rule("Stripe key", r"\b[rs]k_live_[A-Za-z0-9]{20,}"),
+    rule("Stripe key", r"\b(?:[rs]k_(?:live|test)|whsec)_[A-Za-z0-9]{20,}"),
     rule("Anthropic API key", r"\bsk-ant-[a-z]+[0-9]{2}-[A-Za-z0-9_-]{30,}"),
     rule("OpenAI API key", r"\bsk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{32,}"),
+    rule("Groq API key", r"\bgsk_[A-Za-z0-9]{40,}"),
+    rule("xAI API key", r"\bxai-[A-Za-z0-9]{60,}"),
+    rule("Replicate token", r"\br8_[A-Za-z0-9]{37}\b"),
+    rule("Linear API key", r"\blin_api_[A-Za-z0-9]{40}"),
+    rule("Shopify token", r"\bshp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}"),
+    rule("Supabase token", r"\bsbp_[a-f0-9]{40}"),
+    rule("Databricks token", r"\bdapi[a-f0-9]{32}\b"),
     rule("Hugging Face token", r"\bhf_[A-Za-z0-9]{30,}"),
     rule("npm token", r"\bnpm_[A-Za-z0-9]{36}"),
     rule("PyPI token", r"\bpypi-[A-Za-z0-9_-]{50,}"),
@@ -76,7 +83,7 @@ pub(super) const RULES: &[Rule] = &[
             r"(?i)(?:\b|_)(?:passwor[dt]|passwd|passphrase|pwd|kennwort|secret|token",
             r"|(?:api|access|account|secret|secret[_ -]?access|auth)[_ -]?key",
             r"|(?:auth|access|api)[_ -]?token|client[_ -]?secret)",
-            r#"["'`*]{0,3}\s*(?:=>|:=|[:=])["'`*]{0,3}\s*["'`*]{0,3}(?P<secret>[^\s"'`,;|]{6})"#,
+            r#"["'`*]{0,3}\s*(?:=>|:=|[:=])["'`*]{0,3}\s*(?:[|>][+-]?\s*\n\s*)?["'`*]{0,3}(?P<secret>[^\s"'`,;|]{6})"#,
         ),
         proof: Proof::Assigned,
     },
@@ -102,12 +109,12 @@ pub(super) const RULES: &[Rule] = &[
     },
     Rule {
         kind: "payment card number",
-        pattern: r"\b(?P<secret>[2-6][0-9]{3}[ -]?[0-9]{4}[ -]?[0-9]{4}[ -]?[0-9]{1,7})\b",
+        pattern: r"\b(?P<secret>[2-6][0-9]{3}[ .-]?[0-9]{4}[ .-]?[0-9]{4}[ .-]?[0-9]{1,7})\b",
         proof: Proof::Luhn,
     },
     Rule {
         kind: "payment card number",
-        pattern: r"\b(?P<secret>3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5})\b",
+        pattern: r"\b(?P<secret>3[47][0-9]{2}[ .-]?[0-9]{6}[ .-]?[0-9]{5})\b",
         proof: Proof::Luhn,
     },
     // Area 001–665 and 667–899 except 555 (fiction); no group 00, no serial 0000.
@@ -118,6 +125,10 @@ pub(super) const RULES: &[Rule] = &[
     // Without hyphens any nine digits look like one: it must be named.
     rule(
         "social security number",
-        r"(?i)\b(?:ssn|social security(?: number| no\.?)?)[ :#=]{1,4}(?:is\s+)?(?P<secret>[0-8][0-9]{2} ?[0-9]{2} ?[0-9]{4})\b",
+        r"(?i)\b(?:ssn|social security(?: number| no\.?)?)[ :#=]{1,4}(?:is\s+)?(?P<secret>[0-8][0-9]{2}[ .-]?[0-9]{2}[ .-]?[0-9]{4})\b",
+    ),
+    rule(
+        "PIN",
+        r#"(?i)\bpin(?:[ -]?(?:code|number))?["'`*]{0,3}(?:\s*[:=]|[ \t]+is)["'`*]{0,3}\s*["'`*]{0,3}(?P<secret>[0-9]{4,8})\b"#,
     ),
 ];
