@@ -1,10 +1,10 @@
 //! Merging records that say the same: the newest stays, the others point to it and are no longer
-//! shown. Nothing is deleted, and one commit does it all.
+//! shown. Nothing is deleted, and one commit does it all. What may contradict each other is shown
+//! and left alone: only a person knows which one holds.
 
 use std::collections::{BTreeSet, HashMap};
 
 use memoranda_core::note::MetaValue;
-use memoranda_core::words::words;
 use memoranda_engine::{ReviseOutcome, Step};
 use serde_json::json;
 
@@ -17,9 +17,7 @@ use super::shelf;
 use crate::args::Args;
 use crate::tool::{Call, ToolResult};
 
-/// How much of their words two records must share to say the same.
-const SAME: f64 = 0.8;
-/// A word that more records hold says nothing about two of them.
+/// What more records than these have in common is no conflict: it is a list.
 const COMMON: usize = 200;
 /// How many groups an answer shows.
 const SHOWN: usize = 50;
@@ -56,7 +54,7 @@ pub(super) fn consolidate(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
         true => None,
         false => Some(supersede(call, &superseded)?),
     };
-    let conflicts = groups.iter().filter(|group| group.conflict).count() + disputes.len();
+    let conflicts = disputes.len();
     let ids = |records: &mut dyn Iterator<Item = &str>| records.collect::<Vec<_>>().join(",");
     let winners = ids(&mut groups.iter().map(|group| group.winner.id.as_str()));
     let superseded_ids = ids(&mut superseded.iter().map(|(old, _)| old.id.as_str()));
@@ -68,10 +66,9 @@ pub(super) fn consolidate(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
         superseded.len(),
     );
     for group in groups.iter().take(SHOWN) {
-        let word = if group.conflict { "replaces" } else { "same as" };
         text.push_str(&format!("\n{}", group.winner.line(120)));
         for old in &group.older {
-            text.push_str(&format!("\n  {word} {}: {}", old.id, one_line(&old.content, 120)));
+            text.push_str(&format!("\n  same as {}: {}", old.id, one_line(&old.content, 120)));
         }
     }
     if groups.len() > SHOWN {
@@ -81,9 +78,12 @@ pub(super) fn consolidate(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
         text.push_str(&format!("\nCONFLICT, left as it is: {}", new.line(120)));
         text.push_str(&format!("\n  against {}: {}", old.id, one_line(&old.content, 120)));
     }
+    if disputes.len() > SHOWN {
+        text.push_str(&format!("\n[{} more conflicts]", disputes.len() - SHOWN));
+    }
     if !disputes.is_empty() {
         text.push_str(
-            "\n[the same words in another order: edit_memory or forget_memory one of each]",
+            "\n[if they contradict each other: edit_memory or forget_memory one of each]",
         );
     }
     let names: Vec<&str> = scopes.iter().map(Scope::name).collect();
@@ -130,15 +130,13 @@ fn supersede(call: &Call<'_>, superseded: &[(&Record, &str)]) -> Result<String> 
 struct Group {
     winner: Record,
     older: Vec<Record>,
-    /// Whether they say different things about the same.
-    conflict: bool,
 }
 
 /// Records, sorted out: what says the same, and what may say the opposite.
 #[derive(Default)]
 struct Sorted {
     groups: Vec<Group>,
-    /// The newer first. They stay: only a person knows which one holds.
+    /// The newer first. They stay.
     disputes: Vec<(Record, Record)>,
 }
 
@@ -147,45 +145,46 @@ impl Sorted {
     fn new(mut records: Vec<Record>) -> Self {
         records.sort_by(Record::newest_first);
         let compared: Vec<Compared> = records.into_iter().map(Compared::new).collect();
-        let mut holders: HashMap<&str, Vec<usize>> = HashMap::new();
+        let mut holders: HashMap<(Likeness, &str), Vec<usize>> = HashMap::new();
         for (n, one) in compared.iter().enumerate() {
-            for word in one.distinct().into_iter().chain(one.subject.as_deref()) {
-                holders.entry(word).or_default().push(n);
-            }
+            one.keys().for_each(|key| holders.entry(key).or_default().push(n));
         }
         let mut taken = vec![false; compared.len()];
-        let mut sorted = Self::default();
+        let (mut sorted, mut disputes) = (Self::default(), Vec::new());
         for (n, winner) in compared.iter().enumerate() {
             if taken.get(n).copied().unwrap_or(true) {
                 continue;
             }
             let mut near: BTreeSet<usize> = BTreeSet::new();
-            for word in winner.distinct().into_iter().chain(winner.subject.as_deref()) {
-                let rare = holders.get(word).filter(|holders| holders.len() <= COMMON);
-                near.extend(rare.into_iter().flatten().filter(|other| **other > n));
+            for key in winner.keys() {
+                let found = holders.get(&key);
+                let found = found.filter(|all| key.0 == Likeness::Says || all.len() <= COMMON);
+                near.extend(found.into_iter().flatten().filter(|other| **other > n));
             }
-            let (mut older, mut conflict) = (Vec::new(), false);
+            let mut older = Vec::new();
             for other in near {
                 let (Some(old), Some(is_taken)) = (compared.get(other), taken.get_mut(other))
                 else {
                     continue;
                 };
                 match winner.compare(old).filter(|_| !*is_taken) {
-                    None => continue,
-                    Some(Difference::Order) => {
-                        sorted.disputes.push((winner.record.clone(), old.record.clone()));
-                        continue;
+                    None => {}
+                    Some(Difference::Conflict) => disputes.push((n, other)),
+                    Some(Difference::Wording) => {
+                        *is_taken = true;
+                        older.push(old.record.clone());
                     }
-                    Some(Difference::Wording) => {}
-                    Some(Difference::Changed) => conflict = true,
                 }
-                *is_taken = true;
-                older.push(old.record.clone());
             }
             if !older.is_empty() {
-                sorted.groups.push(Group { winner: winner.record.clone(), older, conflict });
+                sorted.groups.push(Group { winner: winner.record.clone(), older });
             }
         }
+        // What another one stands for has no part in a conflict of its own.
+        disputes.retain(|(_, old)| !taken.get(*old).copied().unwrap_or(true));
+        let record = |n: usize| compared.get(n).map(|one| one.record.clone());
+        let both = |(new, old): &(usize, usize)| Some((record(*new)?, record(*old)?));
+        sorted.disputes = disputes.iter().filter_map(both).collect();
         sorted
     }
 }
@@ -193,12 +192,28 @@ impl Sorted {
 /// How a record differs from a newer one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Difference {
-    /// In words only: the newer one takes its place.
+    /// In words that say nothing: the newer one takes its place.
     Wording,
-    /// It says something else about the same subject: the newer one takes its place.
-    Changed,
-    /// Nearly the same words in another order, as "use a, not b" and "use b, not a": both stay.
-    Order,
+    /// It may say the opposite, as "use a, not b" and "use b, not a", or "limit: 1" and "limit: 2":
+    /// both stay.
+    Conflict,
+}
+
+/// Words that turn a statement into its opposite.
+const TURNING: [&str; 8] =
+    ["not", "no", "never", "cannot", "without", "instead", "except", "nothing"];
+/// Words that say nothing by themselves: with or without them, a statement is the same.
+const FILLING: [&str; 22] = [
+    "a", "always", "an", "and", "are", "at", "be", "by", "for", "in", "is", "it", "of", "on",
+    "our", "please", "that", "the", "this", "to", "we", "with",
+];
+
+/// In what two records can be alike.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Likeness {
+    Says,
+    SaysOrDenies,
+    Subject,
 }
 
 /// What a record is compared by.
@@ -206,67 +221,113 @@ struct Compared {
     record: Record,
     /// Its words, in order.
     words: Vec<String>,
-    /// `API rate limit` of `API rate limit: 100 per minute`.
+    /// All words that say something, in the order of the alphabet.
+    says: String,
+    /// The words that say something, with no number and no word that turns them; empty if none is
+    /// left.
+    says_or_denies: String,
+    /// `API rate limit` of `API rate limit: 100 per minute`, if what follows is a single value.
     subject: Option<String>,
 }
 
 impl Compared {
     fn new(record: Record) -> Self {
-        let lower = record.content.to_lowercase();
-        let subject = lower.split_once(':').map(|(subject, _)| subject.trim().to_owned());
-        let fits = |subject: &String| {
-            (1..=6).contains(&subject.split_whitespace().count()) && !subject.contains('\n')
-        };
+        let words: Vec<String> = record.content.split_whitespace().map(word).collect();
+        let said = words.iter().map(String::as_str).filter(|word| !FILLING.contains(word));
+        let mut says: Vec<&str> = said.clone().collect();
+        says.sort_unstable();
+        // What is left of "do not" is no word of its own.
+        let plain = said.filter(|word| !is_turning(word) && *word != "do");
+        let plain: Vec<&str> = plain.map(|word| if is_number(word) { "0" } else { word }).collect();
+        let is_said = plain.iter().any(|word| *word != "0");
         Self {
-            words: words(&lower).map(|word| word.text.to_owned()).collect(),
-            subject: subject.filter(fits),
+            says: says.join(" "),
+            says_or_denies: if is_said { plain.join(" ") } else { String::new() },
+            subject: subject(&record.content.to_lowercase()).map(str::to_owned),
+            words,
             record,
         }
     }
 
-    fn distinct(&self) -> BTreeSet<&str> {
-        self.words.iter().map(String::as_str).collect()
+    /// What another one has, too, if there is something to compare.
+    fn keys(&self) -> impl Iterator<Item = (Likeness, &str)> {
+        let keys = [
+            (Likeness::Says, Some(self.says.as_str())),
+            (Likeness::SaysOrDenies, Some(self.says_or_denies.as_str())),
+            (Likeness::Subject, self.subject.as_deref()),
+        ];
+        keys.into_iter().filter_map(|(likeness, key)| Some((likeness, key?)))
     }
 
     /// How an older record differs from this one; `None` if it stands for itself.
     fn compare(&self, old: &Self) -> Option<Difference> {
-        if self.record.paths != old.record.paths {
+        // For other files, or for another time, the same words are another statement.
+        if self.record.paths != old.record.paths || self.record.expires != old.record.expires {
+            return None;
+        }
+        if self.says.is_empty() {
             return None;
         }
         if self.words == old.words {
             return Some(Difference::Wording);
         }
-        self.compare_words(old).or_else(|| {
-            (self.subject.is_some() && self.subject == old.subject).then_some(Difference::Changed)
-        })
+        let is_other_value = self.subject.is_some() && self.subject == old.subject;
+        if self.says != old.says {
+            let is_turned =
+                !self.says_or_denies.is_empty() && self.says_or_denies == old.says_or_denies;
+            return (is_other_value || is_turned).then_some(Difference::Conflict);
+        }
+        self.compare_order(old)
     }
 
-    fn compare_words(&self, old: &Self) -> Option<Difference> {
-        let (own, others) = (self.distinct(), old.distinct());
-        let shared = own.intersection(&others).count() as f64;
-        let all = own.union(&others).count() as f64;
-        // One word in the place of another is another statement, and so is a word that turns it.
-        let is_replaced =
-            own.difference(&others).next().is_some() && others.difference(&own).next().is_some();
+    /// How two differ that have the same words but for those that say nothing.
+    fn compare_order(&self, old: &Self) -> Option<Difference> {
         let (counts, old_counts) = (counted(&self.words), counted(&old.words));
-        let is_turned = own.union(&others).any(|word| {
-            let tells = word.contains(|c: char| c.is_ascii_digit())
-                || matches!(*word, "not" | "no" | "never" | "don" | "without" | "instead");
-            tells && counts.get(word) != old_counts.get(word)
-        });
-        if shared < SAME * all || is_replaced || is_turned {
+        let has_more = |one: &HashMap<&str, usize>, two: &HashMap<&str, usize>| {
+            one.iter().any(|(word, n)| n > two.get(word).unwrap_or(&0))
+        };
+        // One word in the place of another, as "to" and "by", is another statement.
+        if has_more(&counts, &old_counts) && has_more(&old_counts, &counts) {
             return None;
         }
-        let common: usize =
-            counts.iter().map(|(word, n)| *n.min(old_counts.get(word).unwrap_or(&0))).sum();
-        let in_order = longest_common(&self.words, &old.words);
-        match in_order {
+        let common = self.words.len().min(old.words.len());
+        match longest_common(&self.words, &old.words) {
             Some(in_order) if in_order == common => Some(Difference::Wording),
-            Some(_) => Some(Difference::Order),
+            Some(_) => Some(Difference::Conflict),
             // Too long to be sure.
             None => None,
         }
     }
+}
+
+/// A word as it is compared: without the signs around it that say nothing, and in lower case where
+/// its case says nothing, as in `fooBar` it does.
+fn word(text: &str) -> String {
+    let quotes = ['"', '\'', '`', '“', '”', '‘', '’', '(', ')'];
+    let text = text.trim_matches(quotes).trim_end_matches(['.', ',', ';', ':', '!']);
+    let text = text.trim_matches(quotes).replace('’', "'");
+    let letters = || text.chars().filter(|c| c.is_alphabetic());
+    let is_plain = letters().skip(1).all(char::is_lowercase) || letters().all(char::is_uppercase);
+    // Where there is no upper case, there is nothing to lose.
+    let has_case = letters().any(char::is_uppercase);
+    if has_case && is_plain { text.to_lowercase() } else { text }
+}
+
+fn is_turning(word: &str) -> bool {
+    TURNING.contains(&word) || word.ends_with("n't")
+}
+
+fn is_number(word: &str) -> bool {
+    word.contains(|c: char| c.is_ascii_digit())
+}
+
+/// What a text that gives one thing a value speaks of. A single word before the colon is a label
+/// (`TODO:`, `Git:`), under which many things stand side by side.
+fn subject(text: &str) -> Option<&str> {
+    let (subject, value) = text.split_once(": ").filter(|(subject, _)| !subject.contains('\n'))?;
+    let (subject, mut words) = (subject.trim(), value.split_whitespace());
+    let is_value = words.next().is_some_and(is_number) || words.next().is_none();
+    ((2..=6).contains(&subject.split_whitespace().count()) && is_value).then_some(subject)
 }
 
 fn counted(words: &[String]) -> HashMap<&str, usize> {
@@ -305,7 +366,7 @@ mod tests {
     #[test]
     fn of_two_in_one_tick_the_later_one_stays() {
         let early = record("a", "Rate limit: 100", 9);
-        let mut late = record("b", "Rate limit: 200", 9);
+        let mut late = record("b", "rate limit: 100.", 9);
         late.created += std::time::Duration::from_millis(1);
         for records in [vec![early.clone(), late.clone()], vec![late, early]] {
             assert_eq!(Sorted::new(records).groups[0].winner.id, "b");
@@ -337,18 +398,45 @@ mod tests {
 
     #[test]
     fn only_what_says_the_same_is_put_together() {
+        use Difference::{Conflict, Wording};
         for (old, new, expected) in [
-            ("Use pnpm, not npm", "use  PNPM, not npm.", Some(Difference::Wording)),
-            ("API rate limit: 100 per minute", "API rate limit: 200", Some(Difference::Changed)),
-            ("The API allows 100 requests", "The API allows 200 requests", None),
-            ("Use npm in this repository", "Never use npm in this repository", None),
+            ("Use pnpm, not npm", "use  PNPM, not npm.", Some(Wording)),
+            ("API rate limit: 100 per minute", "API rate limit: 200", Some(Conflict)),
+            ("Rate limit: 100", "Rate limit: 200", Some(Conflict)),
+            ("Port: 8080", "Port: 9090", Some(Conflict)),
+            ("Package manager: npm", "Package manager: pnpm", Some(Conflict)),
+            ("The API allows 100 requests", "The API allows 200 requests", Some(Conflict)),
+            ("Use npm in this repository", "Never use npm in this repository", Some(Conflict)),
+            ("Always use npm", "Do not use npm", Some(Conflict)),
+            ("Use npm", "Don't use npm", Some(Conflict)),
+            ("Use npm", "Don’t use npm", Some(Conflict)),
+            ("Coverage >= 80", "Coverage <= 80", None),
+            ("Write it in C#", "Write it in C", None),
+            ("Keep secrets in .env", "Keep secrets in env", None),
+            ("Name files fooBar", "Name files FooBar", None),
+            ("Grant access to admins", "Grant access by admins", None),
+            ("Run `make` first.", "Run \"make\" first", Some(Wording)),
+            ("記憶を残す", "記憶を残す", Some(Wording)),
+            ("→", "←", None),
+            ("(", ")", None),
             ("Production runs PostgreSQL", "Staging runs on SQLite", None),
-            ("Use pnpm, not npm", "Use npm, not pnpm", Some(Difference::Order)),
-            ("Tools: use pnpm, not npm", "Tools: use npm, not pnpm", Some(Difference::Order)),
+            ("Use pnpm, not npm", "Use npm, not pnpm", Some(Conflict)),
+            ("Tools: use pnpm, not npm", "Tools: use npm, not pnpm", Some(Conflict)),
+            // A label is no subject, and a scheme or a drive is no label.
+            ("Git: write commit messages in English", "Git: never force-push to main", None),
+            ("Prod: DB is PostgreSQL 15", "Prod: cache is Redis", None),
+            ("TODO: fix login", "TODO: write docs", None),
+            ("Code review: two approvals", "Code review: squash the commits", None),
+            (
+                "https://a.example/x is the staging server",
+                "https://b.example/y is the production server",
+                None,
+            ),
+            ("C:\\a holds the sources", "C:\\b holds the builds", None),
             (
                 "In every package of this repository, and in the tools, use pnpm and not npm",
                 "In every package of this repository, and in the tools, use npm and not pnpm",
-                Some(Difference::Order),
+                Some(Conflict),
             ),
             (
                 "All the services of the shop are written in Rust by the payments team",
@@ -358,17 +446,23 @@ mod tests {
             (
                 "The billing service is owned by the payments team in Berlin",
                 "The billing service is owned by the payments team Berlin",
-                Some(Difference::Wording),
+                Some(Wording),
+            ),
+            ("Use pnpm", "Please use pnpm", Some(Wording)),
+            // One word more can be what matters.
+            (
+                "The staging database of the shop runs on PostgreSQL in Frankfurt",
+                "The database of the shop runs on PostgreSQL in Frankfurt",
+                None,
             ),
         ] {
             let (old_one, new_one) =
                 (Compared::new(record("a", old, 1)), Compared::new(record("b", new, 2)));
             assert_eq!(new_one.compare(&old_one), expected, "{old} / {new}");
             let sorted = Sorted::new(vec![record("a", old, 1), record("b", new, 2)]);
-            let is_order = expected == Some(Difference::Order);
-            let is_merged = expected.is_some() && !is_order;
+            let (is_merged, is_conflict) = (expected == Some(Wording), expected == Some(Conflict));
             assert_eq!(sorted.groups.len(), usize::from(is_merged), "{old} / {new}");
-            assert_eq!(sorted.disputes.len(), usize::from(is_order), "{old} / {new}");
+            assert_eq!(sorted.disputes.len(), usize::from(is_conflict), "{old} / {new}");
             assert!(sorted.groups.iter().all(|group| group.winner.id == "b"), "the newest stays");
         }
     }
