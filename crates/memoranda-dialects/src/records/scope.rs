@@ -77,6 +77,11 @@ impl Scope {
         }
     }
 
+    /// Whether everyone who sees what is of another scope sees what is of this one.
+    pub(super) fn reaches(&self, other: &Self) -> bool {
+        *self == Self::Global || self == other
+    }
+
     /// How it is marked in a list.
     pub(super) fn mark(&self) -> &'static str {
         match self {

@@ -139,6 +139,35 @@ fn opposites_are_shown_and_not_merged() {
 }
 
 #[test]
+fn nothing_vanishes_where_its_replacement_is_not_seen() {
+    let home = home();
+    // Files that say so all the same, as older ones do.
+    let rule = "records/projects/github.com-acme-shop/rule";
+    home.write(&format!("{rule}/here.md"), "Only for the shop\n");
+    home.write("records/global/rule/all.md", "All of it\n");
+    for (id, by) in [("one", "here"), ("two", "all")] {
+        let text = format!("---\nsuperseded_by: {by}\n---\n\nRule {id}\n");
+        home.write(&format!("records/global/rule/{id}.md"), text);
+    }
+    let mut client = records(&home);
+    let shop = |content: &str| json!({ "content": content, "type": "rule", "project_id": SHOP });
+    let all = add(&mut client, json!({ "content": "For all", "type": "rule", "global": true }));
+    let own = add(&mut client, shop("For the shop"));
+    for (project, old) in [(SHOP, &all), ("h/o/other", &own)] {
+        let new = json!({ "content": "x", "project_id": project, "supersedes": [old] });
+        refused(&mut client, "add_memory", new, "it would vanish where the new one");
+    }
+    let new = json!({ "content": "Wider", "type": "rule", "global": true, "supersedes": [own] });
+    add(&mut client, new);
+    for project in [SHOP, "h/o/other"] {
+        let (text, _) = done(&mut client, "get_rules", json!({ "project_id": project }));
+        let rules = ["For all", "Wider", "Rule one"];
+        assert!(rules.iter().all(|rule| text.contains(rule)), "{text}");
+        assert!(!text.contains("For the shop") && !text.contains("Rule two"), "{text}");
+    }
+}
+
+#[test]
 fn many_rules_come_in_pages_for_people_and_programs() {
     let home = home();
     for n in 0..300 {
