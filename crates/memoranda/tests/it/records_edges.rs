@@ -410,3 +410,35 @@ fn files_are_understood_however_they_are_named() {
         assert_eq!(text.contains("Only the API"), expected, "{file}: {text}");
     }
 }
+
+#[test]
+fn the_project_is_the_one_that_git_names() {
+    let home = home();
+    let config = |text: &str| std::fs::write(home.path().join(".git/config"), text).unwrap();
+    let said = |arguments: serde_json::Value| {
+        let (text, _) = done(&mut records(&home), "get_rules", arguments);
+        text.lines().last().unwrap_or_default().to_owned()
+    };
+    let own = "[url \"https://github.com/\"]\n\tinsteadOf = gh:\n[include]\n\tpath = .work\n";
+    std::fs::write(home.path().join(".gitconfig"), own).unwrap();
+    let work = "[url \"git@work.example:\"]\n\tinsteadOf = \"gh:acme/\" ; ours\n";
+    std::fs::write(home.path().join(".work"), work).unwrap();
+    for (text, expected) in [
+        ("[REMOTE \"origin\"]\n\turl = gh:other/shop", "project github.com/other/shop and global"),
+        ("[remote \"origin\"]\nurl = gh:acme/shop", "project work.example/shop and global"),
+        (
+            "[remote \"a\"]\nurl = gh:x/a\n[remote \"b\"]\nurl = gh:x/b",
+            "global (no project: none of the git remotes a, b is `origin` with a host, and no \
+             project_id given)",
+        ),
+        (
+            "[remote \"origin\"]\nurl = /srv/shop.git",
+            "global (no project: the git remote origin names no host, and no project_id given)",
+        ),
+        ("", "global (no project: no git remote was found, and no project_id given)"),
+    ] {
+        config(text);
+        assert_eq!(said(json!({})), format!("Scope: {expected}"), "{text}");
+        assert_eq!(said(json!({ "project_id": "global" })), "Scope: global (as asked)", "{text}");
+    }
+}
