@@ -351,8 +351,7 @@ pub(super) fn tags(args: &Args) -> Result<Option<Vec<String>>> {
 fn paths(args: &Args) -> Result<Option<Vec<String>>> {
     let paths = args.texts("paths")?;
     for path in paths.iter().flatten() {
-        if let Err(error) = glob::pattern(path) {
-            let reason = error.kind();
+        if let Err(reason) = glob::check(path) {
             return Err(RecordError::new(format!(
                 "`paths` has {path:?}, which is no glob pattern: {reason}. Patterns are like \
                  \"src/api/**\" or \"*.ts\"."

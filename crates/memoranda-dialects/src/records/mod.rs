@@ -37,6 +37,7 @@ pub use brief::{BriefRequest, brief};
 pub(crate) use concern::concern;
 pub use concern::concern_of_rules;
 pub use expiry::Expiry;
+pub use glob::plain_globs;
 pub use keep::{AddedRecord, add_records};
 pub use kind::RecordKind;
 pub use record::{NewRecord, Record};

@@ -412,6 +412,33 @@ fn files_are_understood_however_they_are_named() {
 }
 
 #[test]
+fn paths_fit_as_they_are_written_or_are_refused() {
+    let home = home();
+    let mut client = records(&home);
+    for (n, path) in ["src/api", "src\\api\\**", "src/[id]/page.tsx"].iter().enumerate() {
+        let rule = json!({ "content": format!("Rule {n}"), "type": "rule", "paths": [path] });
+        add(&mut client, rule);
+    }
+    let mut rules = |files: serde_json::Value| {
+        done(&mut client, "get_rules", json!({ "files": files })).1["rules"].to_string()
+    };
+    for (files, expected) in [
+        (json!(["src/api/deep/a.ts"]), [true, true, false]),
+        (json!(["src/api"]), [true, true, false]),
+        (json!(["src/api/"]), [true, true, false]),
+        (json!(["src/[id]/page.tsx"]), [false, false, true]),
+        (json!(["src/apis"]), [false, false, false]),
+    ] {
+        let found = rules(files.clone());
+        for (n, expected) in expected.into_iter().enumerate() {
+            assert_eq!(found.contains(&format!("Rule {n}")), expected, "{n} {files}: {found}");
+        }
+    }
+    let excluding = json!({ "content": "x", "type": "rule", "paths": ["!src/**"] });
+    refused(&mut client, "add_memory", excluding, "a pattern cannot exclude files");
+}
+
+#[test]
 fn the_project_is_the_one_that_git_names() {
     let home = home();
     let config = |text: &str| std::fs::write(home.path().join(".git/config"), text).unwrap();
