@@ -324,3 +324,26 @@ fn files_for_the_same_files_are_one_however_they_are_named() {
     let made = other.json(&["rules", "import"]);
     assert_eq!((made["rules"].as_array().unwrap().len(), &made["known"]), (1, &1.into()));
 }
+
+#[cfg(unix)]
+#[test]
+fn rights_and_links_are_kept() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    let home = Home::new();
+    repository(&home);
+    home.ok(&["tool", "add_memory", r#"{"content": "Use pnpm", "type": "rule"}"#]);
+    put(&home, "AGENTS.md", "# Mine\n");
+    let agents = home.path().join("AGENTS.md");
+    std::fs::set_permissions(&agents, std::fs::Permissions::from_mode(0o640)).unwrap();
+    let gemini = home.path().join("GEMINI.md");
+    symlink("away/GEMINI.md", &gemini).unwrap();
+    for mode in [&[][..], &["--dry-run"]] {
+        let words = ["GEMINI.md is a link to away/GEMINI.md, which is not there"];
+        home.fails(&[&["rules", "generate", "agents", "gemini"], mode].concat(), 4, &words);
+    }
+    assert!(read(&home, "AGENTS.md").contains("- Use pnpm"));
+    let mode = std::fs::metadata(&agents).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+    assert!(gemini.is_symlink());
+}
