@@ -20,6 +20,7 @@ mod refusal;
 mod reminder;
 mod resources;
 mod rules;
+mod schedule;
 mod schema;
 mod scope;
 mod secrets;
@@ -42,8 +43,9 @@ pub use keep::{AddedRecord, add_records};
 pub use kind::RecordKind;
 pub use record::{NewRecord, Record};
 pub use refusal::RecordError;
-pub use reminder::{Due, Reminder, reminders, run_due};
+pub use reminder::{Reminder, reminders, run_due};
 pub(crate) use resources::RESOURCES;
+pub use schedule::Due;
 pub use scope::{ProjectId, Scope};
 pub use shelf::{all_of, rules_of};
 
