@@ -439,6 +439,32 @@ fn paths_fit_as_they_are_written_or_are_refused() {
 }
 
 #[test]
+fn a_stream_says_what_it_lacks_and_nothing_of_others() {
+    let home = home();
+    let mut client = records(&home);
+    let stream = done(&mut client, "start_memory_stream", json!({})).1["stream_id"].clone();
+    for chunk in ["one ", "two ", "three"] {
+        done(&mut client, "append_memory_chunk", json!({ "stream_id": stream, "chunk": chunk }));
+    }
+    let id = stream.as_str().unwrap();
+    std::fs::remove_file(home.file(&format!("records/.streams/{id}/00002.txt"))).unwrap();
+    let (text, made) = done(&mut client, "finalize_memory_stream", json!({ "stream_id": stream }));
+    assert!(text.contains("MISSING: 1 of 3 chunks (number 2)"), "{text}");
+    assert!(text.contains("from 2 chunks (9 chars)"), "{text}");
+    assert_eq!((&made["missing_chunks"], &made["chars"]), (&json!([2]), &json!(9)));
+
+    let start = |client: &mut _, project: &str| {
+        let (_, made) = done(client, "start_memory_stream", json!({ "project_id": project }));
+        made["stream_id"].as_str().unwrap().to_owned()
+    };
+    let others: Vec<String> = (0..49).map(|_| start(&mut client, "h/o/other")).collect();
+    let own = start(&mut client, SHOP);
+    let (text, _, is_error) = call(&mut client, "start_memory_stream", json!({}));
+    assert!(is_error && text.contains(&own) && text.contains("49 are of other projects"), "{text}");
+    assert!(others.iter().all(|other| !text.contains(other)), "{text}");
+}
+
+#[test]
 fn the_project_is_the_one_that_git_names() {
     let home = home();
     let config = |text: &str| std::fs::write(home.path().join(".git/config"), text).unwrap();
