@@ -4,6 +4,7 @@
 //! in the project `records`. The folder says what it is and whom it concerns, so a file that a
 //! person puts there is a record like any other.
 
+mod alike;
 mod brief;
 mod concern;
 mod consolidate;
