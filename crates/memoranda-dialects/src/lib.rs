@@ -29,7 +29,8 @@ pub use instructions::instructions;
 pub use prompts::{PromptArgument, PromptCall, PromptDef, PromptMessage};
 pub use records::{
     AddedRecord, BriefRequest, Due, Expiry, NewRecord, ProjectId, Record, RecordError, RecordKind,
-    Reminder, Scope, add_records, all_of, brief, concern_of_rules, reminders, rules_of, run_due,
+    Reminder, Scope, add_records, all_of, brief, concern_of_rules, plain_globs, reminders,
+    rules_of, run_due,
 };
 pub use resource::ResourceDef;
 pub use select::{ReadOnly, Selection, SelectionError};

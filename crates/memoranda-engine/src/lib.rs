@@ -12,6 +12,7 @@ mod error;
 mod expire;
 mod first_look;
 mod folder;
+mod git_config;
 mod graph;
 mod history;
 mod list;

@@ -1,8 +1,14 @@
-//! Which repository a folder belongs to: found from `.git`, without starting a program.
+//! Which repository a folder belongs to: found from `.git` and git's configuration, without starting
+//! a program.
 
-#![allow(clippy::disallowed_methods, reason = "the one place that looks at a repository's files")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the one place that looks at a repository's files, and where git's own lie"
+)]
 
 use std::path::{Path, PathBuf};
+
+use crate::git_config::{GitConfig, Sources, slashed};
 
 /// A git repository, as far as memories care.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -11,6 +17,9 @@ pub struct Repository {
     pub root: PathBuf,
     /// The remote as `host/owner/repo`; `None` without one.
     pub remote: Option<String>,
+    /// The remotes that there are if none of them is `remote`: several without an `origin`, or one
+    /// whose address names no host.
+    pub other_remotes: Vec<String>,
     /// What people call it: the last part of the remote, or the folder's name.
     pub name: String,
     /// The branch that is checked out; `None` if none is.
@@ -31,15 +40,26 @@ impl Repository {
             Ok(text) => own.join(text.trim()),
             Err(_) => own.clone(),
         };
-        let config = std::fs::read_to_string(common.join("config")).unwrap_or_default();
-        let remote = origin(&config).and_then(|url| normal_remote(&url));
         let head = std::fs::read_to_string(own.join("HEAD")).unwrap_or_default();
         let branch = head.trim().strip_prefix("ref: refs/heads/").map(str::to_owned);
+        let config = configuration(&own, &common);
+        let remotes = config.remotes();
+        let followed = branch.as_deref().and_then(|branch| config.remote_of(branch));
+        let is_main = |name: &&&str| **name == "origin";
+        let main = remotes.iter().find(is_main).or_else(|| match remotes.as_slice() {
+            [only] => Some(only),
+            several => several.iter().find(|name| Some(**name) == followed),
+        });
+        let remote = main.and_then(|main| normal_remote(&config.address(main)?));
+        let other_remotes = match &remote {
+            Some(_) => Vec::new(),
+            None => remotes.iter().map(|&name| name.to_owned()).collect(),
+        };
         let name = match &remote {
             Some(remote) => remote.rsplit('/').next().unwrap_or(remote).to_owned(),
             None => root.file_name()?.to_string_lossy().into_owned(),
         };
-        Some(Self { root: root.to_owned(), remote, name, branch })
+        Some(Self { root: root.to_owned(), remote, other_remotes, name, branch })
     }
 }
 
@@ -52,7 +72,7 @@ pub fn named_from_root(folder: Option<&Path>, files: &[String]) -> Vec<String> {
         Some(repository) => repository.root,
         None => folder.to_owned(),
     });
-    let own = |path: &Path| slashed(&path.to_string_lossy());
+    let own = slashed;
     // Where the folder lies within the root, for names that are meant from there.
     let within = root.as_deref().zip(folder.as_deref());
     let within = within.and_then(|(root, folder)| folder.strip_prefix(root).ok()).map(own);
@@ -65,7 +85,7 @@ pub fn named_from_root(folder: Option<&Path>, files: &[String]) -> Vec<String> {
         .collect();
     let mut named = Vec::new();
     for file in files {
-        let file = slashed(&from_address(file.trim()));
+        let file = slashed(Path::new(&from_address(file.trim())));
         let is_absolute = file.starts_with('/') || file.get(1..3) == Some(":/");
         let plain = resolved(&file);
         if is_absolute {
@@ -84,10 +104,6 @@ pub fn named_from_root(folder: Option<&Path>, files: &[String]) -> Vec<String> {
         }
     }
     named
-}
-
-fn slashed(path: &str) -> String {
-    path.replace('\\', "/")
 }
 
 /// The path that an address of the scheme `file` names; any other text as it is.
@@ -141,28 +157,36 @@ fn git_folder(dot_git: &Path) -> Option<PathBuf> {
     Some(dot_git.parent()?.join(target))
 }
 
-/// The address of `origin` in a git configuration; of the only other remote if there is no origin.
-fn origin(config: &str) -> Option<String> {
-    let mut remotes: Vec<(String, String)> = Vec::new();
-    let mut section: Option<String> = None;
-    for line in config.lines().map(str::trim) {
-        if let Some(header) = line.strip_prefix('[') {
-            let header = header.split(']').next().unwrap_or_default();
-            let name = header.strip_prefix("remote").map(str::trim);
-            section = name.map(|name| name.trim_matches('"').to_owned());
-        } else if let (Some(name), Some((key, value))) = (&section, line.split_once('=')) {
-            let is_url = key.trim().eq_ignore_ascii_case("url");
-            if is_url && !remotes.iter().any(|(known, _)| known == name) {
-                remotes.push((name.clone(), value.trim().trim_matches('"').to_owned()));
-            }
+/// The configuration that holds in a repository: the system's, the person's, its own.
+fn configuration(own: &Path, common: &Path) -> GitConfig {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let home = variable("HOME").or_else(|| variable("USERPROFILE")).map(PathBuf::from);
+    let mut files = Vec::new();
+    if variable("GIT_CONFIG_NOSYSTEM").is_none() {
+        files.push(PathBuf::from("/etc/gitconfig"));
+    }
+    match std::env::var_os("GIT_CONFIG_GLOBAL") {
+        Some(global) => files.push(global.into()),
+        None => {
+            let xdg = variable("XDG_CONFIG_HOME").map(PathBuf::from);
+            let xdg = xdg.or_else(|| Some(home.as_ref()?.join(".config")));
+            files.extend(xdg.map(|folder| folder.join("git/config")));
+            files.extend(home.as_ref().map(|home| home.join(".gitconfig")));
         }
     }
-    let origin = remotes.iter().find(|(name, _)| name == "origin");
-    let url = match (origin, remotes.as_slice()) {
-        (Some((_, url)), _) | (None, [(_, url)]) => url,
-        _ => return None,
+    files.push(common.join("config"));
+    let git_folders = || -> Vec<String> {
+        let real = own.canonicalize().ok();
+        real.iter().map(PathBuf::as_path).chain([own]).map(slashed).collect()
     };
-    Some(url.clone())
+    let read = |path: &Path| {
+        let bytes = std::fs::read(path).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let sources = Sources { read: &read, home, git_folders: &git_folders };
+    let mut config = GitConfig::default();
+    files.iter().for_each(|file| config.add(file, &sources));
+    config
 }
 
 /// A remote's address as `host/owner/repo`, however it is written; `None` if it names no host.
@@ -176,8 +200,15 @@ pub fn normal_remote(url: &str) -> Option<String> {
             }
             rest.split_once('/')?
         }
-        // The short form of ssh: `user@host:owner/repo`. A drive letter is no host.
-        None => url.split_once(':').filter(|(host, _)| host.len() > 1 && !host.contains('/'))?,
+        // The short form of ssh: `user@host:owner/repo`. A drive letter is no host, and an address
+        // of numbers stands in brackets.
+        None => {
+            let short = match url.split_once("]:") {
+                Some((host, path)) if host.contains('[') => Some((url.get(..=host.len())?, path)),
+                _ => url.split_once(':'),
+            };
+            short.filter(|(host, _)| host.len() > 1 && !host.contains('/'))?
+        }
     };
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
     // The port says how to get there, not where it is.
@@ -217,6 +248,9 @@ mod tests {
         }
         for url in ["", "/srv/git/shop.git", "../shop", "file:///srv/shop.git", "C:\\shop", "x"] {
             assert_eq!(normal_remote(url), None, "{url}");
+        }
+        for url in ["git@[::1]:Acme/Shop.git", "ssh://git@[::1]:22/Acme/Shop.git"] {
+            assert_eq!(normal_remote(url).as_deref(), Some("[::1]/Acme/Shop"), "{url}");
         }
         let nested = normal_remote("https://gitlab.com/a/b/c.git");
         assert_eq!(nested.as_deref(), Some("gitlab.com/a/b/c"));

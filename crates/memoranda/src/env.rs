@@ -131,8 +131,8 @@ pub(crate) const LC_CTYPE: Variable = Variable { name: "LC_CTYPE", doc: "See `LC
 /// The locale, third choice.
 pub(crate) const LANG: Variable = Variable { name: "LANG", doc: "See `LC_ALL`." };
 
-/// Everything that is read, in the order of the reference page. The last four are read by the
-/// library that finds the directories.
+/// Everything that is read, in the order of the reference page. The last six are read by the
+/// engine, which looks where git would, and by the library that finds the directories.
 pub(crate) const TABLE: &[&Variable] = &[
     &MEMORANDA_HOME,
     &MEMORANDA_CONFIG,
@@ -159,6 +159,12 @@ pub(crate) const TABLE: &[&Variable] = &[
     &LC_ALL,
     &LC_CTYPE,
     &LANG,
+    &Variable {
+        name: "GIT_CONFIG_GLOBAL",
+        doc: "Git's configuration of this person, by which the remote of a repository is found \
+              (default `$XDG_CONFIG_HOME/git/config` and `~/.gitconfig`). `GIT_CONFIG_NOSYSTEM` \
+              leaves out `/etc/gitconfig`.",
+    },
     &Variable {
         name: "XDG_CONFIG_HOME",
         doc: "Where configuration lies (default `~/.config`; `%APPDATA%` on Windows).",

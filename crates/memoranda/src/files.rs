@@ -51,11 +51,10 @@ pub(crate) fn open(path: &Path) -> Result<File> {
     File::open(path).map_err(|e| failed("read", path, &e))
 }
 
-/// Replaces a file whole, or leaves it as it was; its folder is made if need be.
+/// Replaces a file whole, or leaves it as it was; its folder is made if need be, and its rights are
+/// kept.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut draft = made_beside(path, Privacy::Shared)?;
-    draft.write_all(bytes).map_err(|e| failed("write", path, &e))?;
-    keep(draft, path)
+    replace_alike(path, bytes, path)
 }
 
 /// The names in a folder, sorted; none if there is no such folder.

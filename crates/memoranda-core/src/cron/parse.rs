@@ -169,20 +169,36 @@ fn part_bits(field: &Field, part: &str) -> Result<u64, String> {
             _ => return Err(format!("the step {step:?} is not a number from 1 to {}", field.most)),
         },
     };
+    // Seven would be Sunday again.
+    let end = if field.most == 7 { 6 } else { field.most };
     let (first, last) = if range == "*" {
-        // Seven would be Sunday again.
-        (field.least, if field.most == 7 { 6 } else { field.most })
-    } else if let Some((first, last)) = range.split_once('-') {
-        (value(field, first)?, value(field, last)?)
+        (field.least, end)
+    } else if let Some((from, to)) = range.split_once('-') {
+        let (first, last) = (value(field, from)?, value(field, to)?);
+        match first > last {
+            // Names go round: `fri-mon` are four days, `nov-feb` four months.
+            true if is_name(from) || is_name(to) => (first, last + field.names.len() as u32),
+            true => {
+                let range_of = |from: u32, to: u32| match from == to {
+                    true => from.to_string(),
+                    false => format!("{from}-{to}"),
+                };
+                let list = [range_of(first.min(end), end), range_of(field.least, last)].join(",");
+                return Err(format!("the range {range:?} ends before it begins; write {list}"));
+            }
+            false => (first, last),
+        }
     } else {
         let first = value(field, range)?;
         // `5/10` is from 5 to the end; some implementations take it so, others refuse it.
-        (first, if step.is_some() { field.most } else { first })
+        (first, if step.is_some() { end.max(first) } else { first })
     };
-    if first > last {
-        return Err(format!("the range {range:?} ends before it begins"));
-    }
-    Ok((first..=last).step_by(step_by as usize).fold(0, |bits, n| bits | 1 << n))
+    let round = |n: u32| if n > field.most { n - field.names.len() as u32 } else { n };
+    Ok((first..=last).step_by(step_by as usize).fold(0, |bits, n| bits | 1 << round(n)))
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
 fn value(field: &Field, text: &str) -> Result<u32, String> {

@@ -35,6 +35,20 @@ fn the_next_time_is_found() {
         ("59 23 31 12 *", "2026-12-31T23:59:00Z", "2027-12-31T23:59:00Z"),
         ("0,30 6,18 1,15 jan,jul *", "2026-01-15T18:30:00Z", "2026-07-01T06:00:00Z"),
         ("@weekly", "2026-01-01T00:00:00Z", "2026-01-04T00:00:00Z"),
+        // 2026-01-01 is a Thursday.
+        ("0 0 * * sat-sun", "2026-01-01T00:00:00Z", "2026-01-03T00:00:00Z"),
+        ("0 0 * * sat-sun", "2026-01-03T00:00:00Z", "2026-01-04T00:00:00Z"),
+        ("0 0 * * sat-sun", "2026-01-04T00:00:00Z", "2026-01-10T00:00:00Z"),
+        ("0 0 * * FRI-mon", "2026-01-04T00:00:00Z", "2026-01-05T00:00:00Z"),
+        ("0 0 * * fri-mon", "2026-01-05T00:00:00Z", "2026-01-09T00:00:00Z"),
+        ("0 0 * * fri-mon/2", "2026-01-02T00:00:00Z", "2026-01-04T00:00:00Z"),
+        ("0 0 * * fri-mon/2", "2026-01-04T00:00:00Z", "2026-01-09T00:00:00Z"),
+        ("0 0 1 nov-feb *", "2026-02-02T00:00:00Z", "2026-11-01T00:00:00Z"),
+        ("0 0 1 nov-feb *", "2026-12-02T00:00:00Z", "2027-01-01T00:00:00Z"),
+        // A step from a day on ends with the week, as that from `*` does.
+        ("0 0 * * 1/2", "2026-01-02T00:00:00Z", "2026-01-05T00:00:00Z"),
+        ("0 0 * * 0/2", "2026-01-01T00:00:00Z", "2026-01-03T00:00:00Z"),
+        ("0 0 * * 7/2", "2026-01-01T00:00:00Z", "2026-01-04T00:00:00Z"),
     ] {
         check(expression, after, "UTC0", expected);
     }
@@ -76,7 +90,9 @@ fn what_is_wrong_is_said_of_its_field() {
         ("0 9 * * 8", "the day-of-week field \"8\" is wrong"),
         ("0 9 * * monday", "\"monday\" is not a number or a name of three letters"),
         ("*/0 * * * *", "the step \"0\" is not a number from 1 to 59"),
-        ("0 9-8 * * *", "the range \"9-8\" ends before it begins"),
+        ("0 9-8 * * *", "the range \"9-8\" ends before it begins; write 9-23,0-8"),
+        ("0 9 * * 5-1", "the range \"5-1\" ends before it begins; write 5-6,0-1"),
+        ("0 9 * * 6-0", "the range \"6-0\" ends before it begins; write 6,0"),
         ("0 9,, * * *", "a value is missing"),
         ("0 -9 * * *", "a value is missing"),
         ("a * * * *", "\"a\" is not a number;"),

@@ -143,7 +143,7 @@ pub(super) fn bulk_forget(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     let filters = Filters::read(args)?;
     // A project that is named is meant alone; without one, all that the caller can see.
     let reach = match scope::named(args)? {
-        Some(project) => Reach { scopes: vec![project] },
+        Some(project) => Reach::only(project),
         None => scope::reach(call.settings, args)?,
     };
     let kinds = filters.kinds.clone().unwrap_or_else(|| RecordKind::ALL.to_vec());

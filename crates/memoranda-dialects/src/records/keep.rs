@@ -52,7 +52,18 @@ pub fn add_records(
         let place =
             place(&format!("{}/{id}.md", shelf::folder(&record.scope, record.kind.as_str())?))?;
         for old in &record.supersedes {
-            replaced.push((shelf::find(memory, old)?.place, id.clone()));
+            let old = shelf::find(memory, old)?;
+            if !record.scope.reaches(&old.scope) {
+                return Err(RecordError::new(format!(
+                    "{} is a memory of another scope ({}): it would vanish where the new one \
+                     ({}) is not seen. Store the new one in that scope, or leave out `supersedes`; \
+                     then both are shown in the project, its own first. Nothing was stored.",
+                    old.id,
+                    old.scope.said(),
+                    record.scope.said(),
+                )));
+            }
+            replaced.push((old.place, id.clone()));
         }
         steps.push(Step::create(place.clone(), record.file(now)?));
         added.push(AddedRecord { id, place });
@@ -340,8 +351,7 @@ pub(super) fn tags(args: &Args) -> Result<Option<Vec<String>>> {
 fn paths(args: &Args) -> Result<Option<Vec<String>>> {
     let paths = args.texts("paths")?;
     for path in paths.iter().flatten() {
-        if let Err(error) = glob::pattern(path) {
-            let reason = error.kind();
+        if let Err(reason) = glob::check(path) {
             return Err(RecordError::new(format!(
                 "`paths` has {path:?}, which is no glob pattern: {reason}. Patterns are like \
                  \"src/api/**\" or \"*.ts\"."

@@ -4,6 +4,7 @@
 //! in the project `records`. The folder says what it is and whom it concerns, so a file that a
 //! person puts there is a record like any other.
 
+mod alike;
 mod brief;
 mod concern;
 mod consolidate;
@@ -20,6 +21,7 @@ mod refusal;
 mod reminder;
 mod resources;
 mod rules;
+mod schedule;
 mod schema;
 mod scope;
 mod secrets;
@@ -37,12 +39,14 @@ pub use brief::{BriefRequest, brief};
 pub(crate) use concern::concern;
 pub use concern::concern_of_rules;
 pub use expiry::Expiry;
+pub use glob::plain_globs;
 pub use keep::{AddedRecord, add_records};
 pub use kind::RecordKind;
 pub use record::{NewRecord, Record};
 pub use refusal::RecordError;
-pub use reminder::{Due, Reminder, reminders, run_due};
+pub use reminder::{Reminder, reminders, run_due};
 pub(crate) use resources::RESOURCES;
+pub use schedule::Due;
 pub use scope::{ProjectId, Scope};
 pub use shelf::{all_of, rules_of};
 

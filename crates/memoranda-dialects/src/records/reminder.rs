@@ -1,19 +1,15 @@
 //! Reminders: files with a cron expression, due by the person's clock.
-//!
-//! A reminder's file says since when it counts (`since`), not when it is due next: what is due
-//! follows from that, from the expression and from the clock. So a person can change the
-//! expression or move to another time zone, and nothing has to be worked out anew.
 
-use jiff::civil::Date;
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use jiff::{SignedDuration, Timestamp};
 use memoranda_core::cron::Cron;
-use memoranda_core::note::{self, MetaValue};
+use memoranda_core::note::MetaValue;
 use memoranda_engine::{FileSummary, Memory, Place, ReviseOutcome, Step, Who, clock};
 use serde_json::{Value, json};
 
 use super::record::{one_line, place, project, set_key, title_of};
 use super::refusal::{RecordError, Result};
+use super::schedule::{Due, MAX_COUNTED, Written};
 use super::scope::{self, Reach, Scope};
 use super::secrets::Screen;
 use super::shelf;
@@ -24,11 +20,6 @@ use crate::tool::{Call, ToolResult};
 /// The folder of reminders in a scope.
 pub(super) const FOLDER: &str = "reminder";
 const MAX_MESSAGE_CHARS: usize = 2000;
-/// More missed runs than this are not counted.
-const MAX_COUNTED: usize = 1000;
-/// A `since` that lies further ahead than this was written by a clock that was wrong.
-const WRONG_CLOCK: SignedDuration = SignedDuration::from_hours(1);
-
 /// A reminder, as it stands now.
 #[derive(Clone, Debug)]
 pub struct Reminder {
@@ -53,39 +44,21 @@ pub struct Reminder {
     zone: TimeZone,
 }
 
-/// Runs that were not acknowledged yet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Due {
-    /// The first of them.
-    pub since: Timestamp,
-    /// How many there are.
-    pub runs: usize,
-}
-
-/// What a reminder's file says.
-struct Written {
-    cron: String,
-    enabled: bool,
-    since: Timestamp,
-    message: String,
-}
-
 impl Reminder {
     fn new(
         id: &str,
         scope: Scope,
         place: Place,
-        written: Written,
+        written: &Written,
         now: Timestamp,
         zone: &TimeZone,
     ) -> Self {
-        let Written { cron, enabled, since, message } = written;
         let mut reminder = Self {
             id: id.to_owned(),
             scope,
-            cron,
-            message,
-            enabled,
+            cron: written.cron.clone(),
+            message: written.message.clone(),
+            enabled: written.enabled,
             next: None,
             due: None,
             problem: None,
@@ -94,10 +67,10 @@ impl Reminder {
         };
         match Cron::parse(&reminder.cron) {
             Err(bad) => reminder.problem = Some(bad.to_string()),
-            Ok(_) if !enabled => {}
+            Ok(_) if !written.enabled => {}
             Ok(cron) => {
-                reminder.due = due_runs(&cron, since, now, zone);
-                reminder.next = cron.next_after(now, zone);
+                reminder.due = written.due(&cron, now, zone);
+                reminder.next = written.next(&cron, now, zone);
             }
         }
         reminder
@@ -112,14 +85,9 @@ impl Reminder {
     ) -> Self {
         let front: Value = serde_json::from_str(&file.metadata).unwrap_or_default();
         let text = |key: &str| front.get(key).and_then(Value::as_str).map(str::to_owned);
-        let written = Written {
-            cron: text("cron").unwrap_or_default(),
-            enabled: is_on(text("enabled").as_deref()),
-            since: text("since").and_then(|text| since(&text, zone)).unwrap_or(file.created),
-            message: body.trim().to_owned(),
-        };
+        let written = Written::read(text, file.created, zone, body);
         let place = Place { project: file.project.clone(), path: file.path.clone() };
-        Self::new(file.path.stem(), scope, place, written, now, zone)
+        Self::new(file.path.stem(), scope, place, &written, now, zone)
     }
 
     /// A time as the person's clock shows it.
@@ -170,22 +138,6 @@ impl Reminder {
             "problem": self.problem,
         })
     }
-}
-
-/// The runs after `since` and until now. A clock that was wrong when `since` was written must not
-/// silence a reminder for years: then the last day counts.
-fn due_runs(cron: &Cron, since: Timestamp, now: Timestamp, zone: &TimeZone) -> Option<Due> {
-    let is_wrong = since.duration_since(now) > WRONG_CLOCK;
-    let day = SignedDuration::from_hours(24);
-    let since = if is_wrong { now.saturating_sub(day).unwrap_or(since) } else { since };
-    let (since, runs) = cron.due_between(since, now, zone, MAX_COUNTED)?;
-    Some(Due { since, runs: if is_wrong { 1 } else { runs } })
-}
-
-fn is_on(enabled: Option<&str>) -> bool {
-    !enabled.is_some_and(|text| {
-        matches!(text.trim().to_lowercase().as_str(), "false" | "no" | "off" | "0")
-    })
 }
 
 /// All reminders that a caller can see, those that are due first.
@@ -382,12 +334,12 @@ fn acknowledge(
         for candidate in &candidates {
             let Some((text, _)) = desk.text(&candidate.place)? else { continue };
             let created = desk.summary(&candidate.place)?.map_or(now, |file| file.created);
-            let written = written(&text, created, &settings.zone);
+            let written = Written::of_file(&text, created, &settings.zone);
             let now_is = Reminder::new(
                 &candidate.id,
                 candidate.scope.clone(),
                 candidate.place.clone(),
-                written,
+                &written,
                 now,
                 &settings.zone,
             );
@@ -404,24 +356,6 @@ fn acknowledge(
         ReviseOutcome::Unchanged | ReviseOutcome::Conflict(_) => None,
     };
     Ok((done, commit))
-}
-
-/// A time, or a day by the person's clock, which means its beginning.
-fn since(text: &str, zone: &TimeZone) -> Option<Timestamp> {
-    let text = text.trim();
-    let day = || text.parse::<Date>().ok()?.to_zoned(zone.clone()).ok();
-    text.parse().ok().or_else(|| Some(day()?.timestamp()))
-}
-
-fn written(text: &str, created: Timestamp, zone: &TimeZone) -> Written {
-    let note = note::parse(text);
-    let front = &note.frontmatter;
-    Written {
-        cron: front.text("cron").unwrap_or_default(),
-        enabled: is_on(front.text("enabled").as_deref()),
-        since: front.text("since").and_then(|text| since(&text, zone)).unwrap_or(created),
-        message: text.get(note.body.clone()).unwrap_or_default().trim().to_owned(),
-    }
 }
 
 /// `enable_reminder`.
@@ -462,9 +396,10 @@ fn switch(call: &Call<'_>, id: &str, switch: Switch) -> Result<ToolResult> {
             Switch::Gone => Step::remove(place.clone()),
             Switch::Off => Step::put(place.clone(), set(&text, "enabled", "false".into())?),
             Switch::On => {
-                let cron = Cron::parse(&written(&text, now, &call.settings.records.zone).cron)
+                let written = Written::of_file(&text, now, zone);
+                let cron = Cron::parse(&written.cron)
                     .map_err(|bad| RecordError::new(format!("Reminder {id}: {bad}.")))?;
-                next = cron.next_after(now, zone);
+                next = written.next(&cron, now, zone);
                 let text = set(&text, "enabled", "true".into())?;
                 // What was missed while it was off is not due.
                 Step::put(place.clone(), set(&text, "since", now.to_string())?)
@@ -526,35 +461,6 @@ fn committed(outcome: ReviseOutcome) -> Result<String> {
         ReviseOutcome::Unchanged => Ok(String::new()),
         ReviseOutcome::Conflict(_) => {
             Err(RecordError::new("A new id was taken already; nothing was stored. Try again."))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_due_follows_from_the_clock() {
-        let time = |text: &str| text.parse::<Timestamp>().unwrap();
-        let cron = Cron::parse("0 9 * * *").unwrap();
-        for (since, now, expected) in [
-            ("2026-01-01T09:00:00Z", "2026-01-02T08:59:59Z", None),
-            ("2026-01-01T09:00:00Z", "2026-01-02T09:00:00Z", Some(("2026-01-02T09:00:00Z", 1))),
-            // A week away: one reminder, and how many runs it stands for.
-            ("2026-01-01T09:00:00Z", "2026-01-08T10:00:00Z", Some(("2026-01-02T09:00:00Z", 7))),
-            // The clock was set back a little: what ran is not run again.
-            ("2026-01-02T09:00:05Z", "2026-01-02T08:59:50Z", None),
-            ("2026-01-02T09:00:05Z", "2026-01-02T09:00:00Z", None),
-            // The clock was years ahead when it ran: the last day counts, once.
-            ("2099-01-01T00:00:00Z", "2026-01-02T10:00:00Z", Some(("2026-01-02T09:00:00Z", 1))),
-        ] {
-            let found = due_runs(&cron, time(since), time(now), &TimeZone::UTC);
-            let expected = expected.map(|(since, runs)| Due { since: time(since), runs });
-            assert_eq!(found, expected, "{since} {now}");
-        }
-        for (text, expected) in [(None, true), (Some("yes"), true), (Some(" False"), false)] {
-            assert_eq!(is_on(text), expected, "{text:?}");
         }
     }
 }

@@ -65,7 +65,7 @@ fn of_project(memory: &Memory, settings: &Settings, parts: &[&str]) -> Result<Op
     else {
         return Ok(None);
     };
-    let reach = Reach { scopes: vec![project] };
+    let reach = Reach::only(project);
     let text = said_rules(memory, settings, &reach)
         .and_then(|rules| Ok(format!("{rules}\n{}", said_recent(memory, settings, &reach)?)));
     text.map(Some).map_err(plain)

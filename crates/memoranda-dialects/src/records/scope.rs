@@ -77,6 +77,11 @@ impl Scope {
         }
     }
 
+    /// Whether everyone who sees what is of another scope sees what is of this one.
+    pub(super) fn reaches(&self, other: &Self) -> bool {
+        *self == Self::Global || self == other
+    }
+
     /// How it is marked in a list.
     pub(super) fn mark(&self) -> &'static str {
         match self {
@@ -133,12 +138,29 @@ fn folder_name(id: &str) -> String {
 pub(super) struct Reach {
     /// The project first.
     pub(super) scopes: Vec<Scope>,
+    lack: Lack,
+}
+
+/// Why no project can be seen.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Lack {
+    /// The caller wants what is global.
+    Asked,
+    /// The folder is in no repository, or in one without a remote.
+    NoRemote,
+    /// There are these remotes, and none names the project.
+    Remotes(Vec<String>),
 }
 
 impl Reach {
     pub(super) fn new(project: Option<Scope>) -> Self {
         let project = project.filter(|scope| *scope != Scope::Global);
-        Self { scopes: project.into_iter().chain([Scope::Global]).collect() }
+        Self { scopes: project.into_iter().chain([Scope::Global]).collect(), lack: Lack::NoRemote }
+    }
+
+    /// One scope and no other.
+    pub(super) fn only(scope: Scope) -> Self {
+        Self { scopes: vec![scope], lack: Lack::Asked }
     }
 
     pub(super) fn project(&self) -> Option<&Scope> {
@@ -147,18 +169,37 @@ impl Reach {
 
     /// The line that says what was looked at.
     pub(super) fn said(&self) -> String {
-        match self.project() {
-            Some(project) => format!("Scope: project {} and global", project.name()),
-            None => "Scope: global (no project: no git remote was found, and no project_id given)"
-                .to_owned(),
-        }
+        let because = match (self.project(), &self.lack) {
+            (Some(project), _) => {
+                return format!("Scope: project {} and global", project.name());
+            }
+            (None, Lack::Asked) => return "Scope: global (as asked)".to_owned(),
+            (None, Lack::NoRemote) => "no git remote was found".to_owned(),
+            (None, Lack::Remotes(names)) if names.len() == 1 => {
+                format!("the git remote {} names no host", names.join(""))
+            }
+            (None, Lack::Remotes(names)) => {
+                format!("none of the git remotes {} is `origin` with a host", names.join(", "))
+            }
+        };
+        format!("Scope: global (no project: {because}, and no project_id given)")
     }
 }
 
 /// The project that was named, or that the client works in.
 pub(super) fn reach(settings: &Settings, args: &Args) -> Result<Reach> {
-    let named = named(args)?;
-    Ok(Reach::new(named.or_else(|| here(settings))))
+    if let Some(named) = named(args)? {
+        return Ok(Reach { lack: Lack::Asked, ..Reach::new(Some(named)) });
+    }
+    let repository = settings.workspace.as_deref().and_then(Repository::of);
+    let lack = match &repository {
+        Some(found) if !found.other_remotes.is_empty() => {
+            Lack::Remotes(found.other_remotes.clone())
+        }
+        _ => Lack::NoRemote,
+    };
+    let project = repository.and_then(|found| Scope::project(&found.remote?));
+    Ok(Reach { lack, ..Reach::new(project) })
 }
 
 /// Where something new goes: where it was said, or else to the project at hand.

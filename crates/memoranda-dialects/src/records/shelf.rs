@@ -207,9 +207,9 @@ fn records(memory: &Memory, files: Vec<FileSummary>) -> Result<Vec<Record>> {
     let mut records: Vec<Record> =
         found.map(|((file, at), text)| Record::from_summary(file, at, &text)).collect();
     for record in &mut records {
-        // What took its place was forgotten: it holds again.
+        // What took its place was forgotten, or is not for all who see this one: it holds.
         if let Some(by) = &record.superseded_by
-            && !is_there(memory, by)?
+            && !is_there(memory, by, &record.scope)?
         {
             record.superseded_by = None;
         }
@@ -217,12 +217,15 @@ fn records(memory: &Memory, files: Vec<FileSummary>) -> Result<Vec<Record>> {
     Ok(records)
 }
 
-fn is_there(memory: &Memory, id: &str) -> Result<bool> {
-    let mut candidates = memory.store().link_candidates(&project(), id)?;
-    candidates.retain(|one| one.path.stem() == id && At::of(&one.path).is_some());
-    for one in candidates {
+/// Whether there is a record of this id that everyone sees who sees this scope.
+fn is_there(memory: &Memory, id: &str, scope: &Scope) -> Result<bool> {
+    for one in memory.store().link_candidates(&project(), id)? {
+        let Some(at) = At::of(&one.path).filter(|_| one.path.stem() == id) else { continue };
+        let file = memory.store().file_by_id(one.id)?;
+        let front = file.and_then(|file| serde_json::from_str(&file.metadata).ok());
+        let is_seen = Scope::of_record(&at.folder, &front.unwrap_or_default()).reaches(scope);
         // It may lie where nobody has looked for this answer.
-        if memory.store().stat(&project(), &one.path)?.is_some() {
+        if is_seen && memory.store().stat(&project(), &one.path)?.is_some() {
             return Ok(true);
         }
     }

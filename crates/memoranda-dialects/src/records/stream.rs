@@ -138,10 +138,19 @@ pub(super) fn start(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     let (expired, open): (Vec<Open>, Vec<Open>) =
         all(call.memory)?.into_iter().partition(|stream| stream.is_expired(now));
     if open.len() >= MAX_OPEN {
-        let names: Vec<String> = open.iter().map(Open::said).collect();
+        let (own, others) = seen_from(&stream.scope, &open);
+        let own = match own.as_slice() {
+            [] => String::new(),
+            own => format!(": {}", own.join("; ")),
+        };
+        let others = match others {
+            0 => String::new(),
+            count => {
+                format!(" {count} are of other projects; each expires a day after its last chunk.")
+            }
+        };
         return Err(RecordError::new(format!(
-            "{MAX_OPEN} streams are unfinished, and more are not kept. Finish or cancel one: {}.",
-            names.join("; ")
+            "{MAX_OPEN} streams are unfinished, and more are not kept. Finish or cancel one{own}.{others}"
         )));
     }
     let (head, text) = (head(&stream.id)?, stream.file()?);
@@ -161,15 +170,11 @@ pub(super) fn start(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
         stream.scope.said(),
         commit.as_deref().unwrap_or("none"),
     );
-    if !expired.is_empty() {
-        let ids: Vec<&str> = expired.iter().map(|stream| stream.id.as_str()).collect();
-        said.push_str(&format!("\nExpired and discarded: {}.", ids.join(", ")));
-    }
-    let reach = Reach::new(Some(stream.scope.clone()).filter(|scope| !keep::is_global(scope)));
-    let others: Vec<String> =
-        open.iter().filter(|other| reach.scopes.contains(&other.scope)).map(Open::said).collect();
-    if !others.is_empty() {
-        said.push_str(&format!("\nUnfinished streams: {}.", others.join("; ")));
+    for (word, streams) in [("Expired and discarded", &expired), ("Unfinished streams", &open)] {
+        let (seen, _) = seen_from(&stream.scope, streams);
+        if !seen.is_empty() {
+            said.push_str(&format!("\n{word}: {}.", seen.join("; ")));
+        }
     }
     if let Some(warning) = &warning {
         said.push_str(&format!("\n{warning}"));
@@ -179,6 +184,15 @@ pub(super) fn start(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
         "path": head.to_string(), "commit": commit,
     });
     Ok(ToolResult::ok(said, structured))
+}
+
+/// The streams that who works in a scope may hear of, and the number of the others.
+fn seen_from(scope: &Scope, streams: &[Open]) -> (Vec<String>, usize) {
+    let reach = Reach::new(Some(scope.clone()));
+    let seen = streams.iter().filter(|other| reach.scopes.contains(&other.scope));
+    let seen: Vec<String> = seen.map(Open::said).collect();
+    let others = streams.len() - seen.len();
+    (seen, others)
 }
 
 /// `append_memory_chunk`.
@@ -229,13 +243,15 @@ pub(super) fn finalize(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     let mut made = None;
     let outcome = revise(call, &id, |desk, stream| {
         let mut steps = removal(desk, &stream.id)?;
-        let mut content = String::new();
+        let (mut content, mut missing) = (String::new(), Vec::new());
         for n in 1..=stream.chunks {
             let piece = place(&format!("{FOLDER}/{}/{n:05}.txt", stream.id))?;
-            if let Some((text, _)) = desk.text(&piece)? {
-                content.push_str(&text);
+            match desk.text(&piece)? {
+                Some((text, _)) => content.push_str(&text),
+                None => missing.push(n),
             }
         }
+        let chars = content.chars().count();
         let mut record = NewRecord::new(stream.kind, stream.scope.clone(), content);
         record.tags = stream.tags.clone();
         // Once more: a secret can come in two pieces.
@@ -250,18 +266,24 @@ pub(super) fn finalize(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
             steps.push(step);
             Some((memory, place))
         };
-        made = Some((stream, memory, warning));
+        made = Some((stream, memory, warning, missing, chars));
         Ok(steps)
     })?;
     let commit = commit_of(&outcome)?;
-    let Some((stream, memory, warning)) = made else { return Err(unknown(call.memory, &id)) };
-    let Some((memory, place)) = memory else {
-        let text = format!("Stream {id} was empty - no memory created.");
-        return Ok(ToolResult::ok(text, json!({ "stream_id": id, "id": null, "commit": commit })));
+    let Some((stream, memory, warning, missing, chars)) = made else {
+        return Err(unknown(call.memory, &id));
     };
-    let (chunks, chars) = (stream.chunks, stream.chars);
+    let lost = said_missing(&missing, stream.chunks);
+    let Some((memory, place)) = memory else {
+        let text = format!("Stream {id} was empty - no memory created.{lost}");
+        let structured = json!({
+            "stream_id": id, "id": null, "commit": commit, "missing_chunks": missing,
+        });
+        return Ok(ToolResult::ok(text, structured));
+    };
+    let chunks = stream.chunks - missing.len();
     let mut text = format!(
-        "Created {} {memory} from {} ({chars} chars)\n{place} ({}) · commit {}",
+        "Created {} {memory} from {} ({chars} chars)\n{place} ({}) · commit {}{lost}",
         stream.kind.label(),
         plural(chunks, "chunk"),
         stream.scope.said(),
@@ -273,8 +295,28 @@ pub(super) fn finalize(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     let structured = json!({
         "id": memory, "type": stream.kind.as_str(), "scope": stream.scope.name(), "chunks": chunks,
         "chars": chars, "path": place.to_string(), "commit": commit, "warning": warning,
+        "missing_chunks": missing,
     });
     Ok(ToolResult::ok(text, structured))
+}
+
+/// The line that says which pieces were not there any more; nothing if all were.
+fn said_missing(missing: &[usize], chunks: usize) -> String {
+    const NAMED: usize = 20;
+    if missing.is_empty() {
+        return String::new();
+    }
+    let mut named: Vec<String> = missing.iter().take(NAMED).map(usize::to_string).collect();
+    if missing.len() > NAMED {
+        named.push("…".to_owned());
+    }
+    format!(
+        "\nMISSING: {} of {} (number {}): the files were removed from the vault. The memory has \
+         only the rest; add what is lacking with edit_memory.",
+        missing.len(),
+        plural(chunks, "chunk"),
+        named.join(", ")
+    )
 }
 
 /// `cancel_memory_stream`.

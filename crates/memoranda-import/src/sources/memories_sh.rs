@@ -145,6 +145,7 @@ fn reminder(object: &Object, at: &str, target: &Target, intake: &mut Intake<'_>)
         .key("cron", cron)
         .key("enabled", if is_off { "false" } else { "true" })
         .key("since", time::stated(read_time("last_triggered_at").or(read_time("created_at"))))
+        .key("not_before", time::stated(read_time("next_trigger_at")))
         .key("created", time::stated(read_time("created_at")));
     intake.piece(Piece {
         id: format!("reminder {id}"),

@@ -4,8 +4,8 @@
 use super::render::MARK;
 
 const BEGIN: &str = "<!-- memoranda:rules:begin (made by `memoranda rules generate`) -->";
-pub(super) const BEGIN_SIGN: &str = "<!-- memoranda:rules:begin";
-pub(super) const END: &str = "<!-- memoranda:rules:end -->";
+const BEGIN_SIGN: &str = "<!-- memoranda:rules:begin";
+const END: &str = "<!-- memoranda:rules:end -->";
 
 /// Why a file is left alone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,8 +45,13 @@ pub(crate) fn generated_in(text: &str) -> Option<&str> {
     if text.contains(MARK) {
         return Some(text);
     }
+    parts(text).map(|[_, ours, _]| ours)
+}
+
+/// A text around its block and the block with its marks; `None` if there is no whole one.
+pub(super) fn parts(text: &str) -> Option<[&str; 3]> {
     let (start, end) = find(text).ok()??;
-    text.get(start..end)
+    Some([text.get(..start)?, text.get(start..end)?, text.get(end..)?])
 }
 
 /// Where the block is, its last line ending included.

@@ -4,6 +4,7 @@
 //! Everything here is text in, text out; the command beside it reads and writes the files.
 
 mod block;
+mod escape;
 mod read;
 mod render;
 mod target;

@@ -4,7 +4,8 @@
 use memoranda_engine::core::globs;
 use memoranda_engine::core::note::{Frontmatter, MetaValue, parse};
 
-use super::render::{for_files, unescaped};
+use super::escape::unescaped;
+use super::render::{for_files, is_all};
 use super::{MARK, Rule, block};
 
 /// What a file was found to hold.
@@ -22,46 +23,37 @@ pub(crate) fn rules_in(text: &str) -> Found {
     let start = if note.body.start > 0 { note.body.start } else { fenced(text) };
     let (head, body) = text.split_at_checked(start).unwrap_or(("", text));
     let mut paths = scope(head, &note.frontmatter);
-    paths.retain(|glob| glob != "**" && glob != "**/*");
-    let first = head.matches('\n').count() + 1;
-    let author = if text.contains(MARK) { Author::Memoranda } else { Author::Person };
-    let mut reader =
-        Reader { found: Found::default(), paths, category: String::new(), author, item: None };
-    let mut fence: Option<String> = None;
-    let mut is_comment = false;
-    for (n, line) in body.lines().enumerate() {
-        let trimmed = line.trim();
-        if is_comment {
-            is_comment = !trimmed.contains("-->");
-            continue;
-        }
-        match &fence {
-            Some(end) => {
-                if trimmed.starts_with(end.as_str()) {
-                    fence = None;
-                }
-                reader.more(line);
-                continue;
-            }
-            None if trimmed.starts_with("```") || trimmed.starts_with("~~~") => {
-                let mark = trimmed.chars().next().unwrap_or('`');
-                fence = Some(trimmed.chars().take_while(|c| *c == mark).collect());
-                // Code that belongs to a rule is indented below it.
-                if !line.starts_with(' ') {
-                    reader.close();
-                }
-                reader.more(line);
-                continue;
-            }
-            None if line.starts_with("<!--") => {
-                is_comment = !trimmed.contains("-->");
-                reader.comment(trimmed);
-            }
-            None => reader.line(line, first + n),
-        }
+    paths.retain(|glob| !is_all(glob));
+    let mut reader = Reader {
+        found: Found::default(),
+        paths,
+        category: String::new(),
+        author: Author::Person,
+        item: None,
+        number: head.matches('\n').count() + 1,
+    };
+    if text.contains(MARK) {
+        reader.paths.iter_mut().for_each(as_meant);
+        reader.part(body, Author::Memoranda);
+        return reader.found;
     }
-    reader.close();
+    // Our block ends what stands open above it, and nothing of it goes on below.
+    match block::parts(body) {
+        Some([above, ours, below]) => {
+            reader.part(above, Author::Person);
+            reader.part(ours, Author::Memoranda);
+            reader.part(below, Author::Person);
+        }
+        None => reader.part(body, Author::Person),
+    }
     reader.found
+}
+
+/// A glob in a head that we wrote names files from the root.
+fn as_meant(glob: &mut String) {
+    if !glob.contains('/') {
+        glob.insert(0, '/');
+    }
 }
 
 /// Where the text begins after a head between dashes, also one that is no YAML.
@@ -84,6 +76,15 @@ fn fenced(text: &str) -> usize {
 /// YAML where they begin with a star; then the lines themselves are read.
 fn scope(head: &str, frontmatter: &Frontmatter) -> Vec<String> {
     const KEYS: [&str; 3] = ["paths", "globs", "applyTo"];
+    // What always applies is for all files, whatever else stands there.
+    let says = |key: &str, value: &str| {
+        let line = format!("{key}: {value}");
+        frontmatter.text(key).is_some_and(|text| text.trim() == value)
+            || head.lines().any(|other| other.trim_end() == line)
+    };
+    if says("alwaysApply", "true") || says("trigger", "always_on") {
+        return Vec::new();
+    }
     let named: Vec<String> =
         KEYS.iter().filter_map(|key| frontmatter.get(key)).flat_map(globs_of).collect();
     if !named.is_empty() {
@@ -119,17 +120,55 @@ struct Reader {
     author: Author,
     /// The rule that is being read, and its line.
     item: Option<(usize, Vec<String>)>,
+    /// The number of the next line.
+    number: usize,
 }
 
 impl Reader {
-    fn comment(&mut self, text: &str) {
-        self.close();
-        if text.starts_with(block::BEGIN_SIGN) {
-            self.author = Author::Memoranda;
-        } else if text.starts_with(block::END) {
-            self.author = Author::Person;
-            self.category.clear();
+    /// Reads what one author wrote.
+    fn part(&mut self, text: &str, author: Author) {
+        self.author = author;
+        let mut fence: Option<String> = None;
+        let mut is_comment = false;
+        for line in text.lines() {
+            let number = self.number;
+            self.number += 1;
+            let trimmed = line.trim();
+            if is_comment {
+                is_comment = !trimmed.contains("-->");
+                continue;
+            }
+            // Of our own rules, all that is indented is part of one, whatever it looks like.
+            let is_own = author == Author::Memoranda && line.starts_with("  ");
+            match &fence {
+                _ if is_own => {
+                    fence = None;
+                    self.more(line);
+                }
+                Some(end) => {
+                    if trimmed.starts_with(end.as_str()) {
+                        fence = None;
+                    }
+                    self.more(line);
+                }
+                None if trimmed.starts_with("```") || trimmed.starts_with("~~~") => {
+                    let mark = trimmed.chars().next().unwrap_or('`');
+                    fence = Some(trimmed.chars().take_while(|c| *c == mark).collect());
+                    // Code that belongs to a rule is indented below it.
+                    if !line.starts_with(' ') {
+                        self.close();
+                    }
+                    self.more(line);
+                }
+                None if line.starts_with("<!--") => {
+                    is_comment = !trimmed.contains("-->");
+                    self.close();
+                }
+                None => self.line(line, number),
+            }
         }
+        self.close();
+        self.category.clear();
     }
 
     fn line(&mut self, line: &str, number: usize) {
@@ -168,17 +207,22 @@ impl Reader {
     fn close(&mut self) {
         let Some((number, lines)) = self.item.take() else { return };
         let mut text = lines.join("\n").trim().to_owned();
-        let mut paths = self.paths.clone();
-        if self.author == Author::Memoranda {
-            if let Some((globs, rest)) = for_files(&text) {
-                (paths, text) = (globs, rest.to_owned());
+        let (mut paths, mut category) = (self.paths.clone(), self.category.clone());
+        let is_rule = match self.author {
+            Author::Person => text.contains(char::is_alphanumeric),
+            Author::Memoranda => {
+                // Where the head says for which files the rules are, they do not say it again.
+                if let Some((globs, rest)) = for_files(&text).filter(|_| paths.is_empty()) {
+                    (paths, text) = (globs, rest.trim().to_owned());
+                }
+                (text, category) = (unescaped(&text), unescaped(&category));
+                !text.is_empty()
             }
-            text = unescaped(&text);
-        }
-        if !text.contains(char::is_alphanumeric) {
+        };
+        if !is_rule {
             return;
         }
-        let rule = Rule { text, paths, category: self.category.clone() };
+        let rule = Rule { text, paths, category };
         self.found.rules.push((number, rule));
     }
 }
@@ -210,6 +254,9 @@ fn globs_of(value: &MetaValue) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use memoranda_dialects::plain_globs;
+    use proptest::prelude::*;
+
     use super::super::{Form, TARGETS, pages, with_block};
     use super::*;
 
@@ -270,36 +317,141 @@ mod tests {
     }
 
     #[test]
-    fn what_was_generated_is_read_as_it_was() {
-        let rule = |text: &str, paths: &[&str], category: &str| Rule {
+    fn what_always_applies_is_for_all_files() {
+        let cursor = "---\nglobs: src/**/*.ts\nalwaysApply: true\n---\n- Strict\n";
+        let bare = "---\nglobs: *.ts\nalwaysApply: true\n---\n- Strict\n";
+        let windsurf = "---\ntrigger: always_on\nglobs: *.ts\n---\n- Strict\n";
+        for text in [cursor, bare, windsurf] {
+            assert_eq!(rules_in(text).rules[0].1.paths, Vec::<String>::new(), "{text}");
+        }
+    }
+
+    fn rule(text: &str, paths: &[&str], category: &str) -> Rule {
+        Rule {
             text: text.to_owned(),
             paths: paths.iter().map(|&path| path.to_owned()).collect(),
             category: category.to_owned(),
-        };
+        }
+    }
+
+    /// The same rule as a file can state it: without blanks at the ends of lines, in the order of
+    /// its words, for files in whatever way they are named.
+    fn stated(rule: &Rule) -> (String, Vec<String>, String) {
+        let lines: Vec<_> = rule.text.trim().lines().map(str::trim_end).collect();
+        let mut paths: Vec<String> = rule.paths.iter().flat_map(|p| plain_globs(p)).collect();
+        paths.sort();
+        paths.dedup();
+        if paths.iter().any(|path| is_all(path)) {
+            paths.clear();
+        }
+        let category: Vec<_> = rule.category.split_whitespace().collect();
+        (lines.join("\n"), paths, category.join(" "))
+    }
+
+    /// What is written for each target, between what a person wrote, is read as it was.
+    fn check_read_back(rules: &[Rule], person: &str) {
+        let mut expected: Vec<_> = rules.iter().map(stated).collect();
+        expected.sort();
+        for target in TARGETS {
+            let mut found = Vec::new();
+            for page in pages(target, rules) {
+                let (text, own) = match target.form {
+                    Form::Block => {
+                        let text = with_block(person, &page.text).unwrap();
+                        (format!("{text}\nWords.\n\n- Mine\n"), 2)
+                    }
+                    _ => (page.text, 0),
+                };
+                let mut rules = rules_in(&text).rules;
+                let mine = rules.iter().filter(|(_, rule)| rule.text == "Mine").count();
+                assert!(mine >= own.min(1), "{}: {text}", target.name);
+                rules.retain(|(_, rule)| rule.text != "Mine");
+                found.extend(rules.iter().map(|(_, rule)| stated(rule)));
+                let ours = super::super::generated_in(&text).unwrap();
+                assert!(rules_in(ours).prose.is_empty(), "{}: {text}", target.name);
+            }
+            found.sort();
+            assert_eq!(found, expected, "{}", target.name);
+        }
+    }
+
+    #[test]
+    fn what_was_generated_is_read_as_it_was() {
         let rules = [
             rule("One", &[], ""),
             rule("Two\n\n- of\n- several lines", &["*.py"], ""),
             rule("Three", &["src/**/*.{ts,tsx}", "a b/*"], ""),
             rule("Keep <!-- memoranda:rules:end --> as it is", &[], "Marks"),
+            rule("Or &lt;!-- memoranda:rules:end -->", &[], "<!-- memoranda:rules:end -->"),
+            rule("```sh\n- make\n```\nthen go", &[], ""),
+            rule("~~~\nmake\n~~~", &["*.c"], ""),
+            rule("Unclosed:\n```\nmake", &[], ""),
+            rule("For `foo`: do bar", &[], ""),
+            rule("For `foo`: do baz", &["/top.md"], "Files"),
+            rule("For all files: do bar", &[], ""),
+            rule("# No heading\n<!-- no comment\n# none", &["src/api"], ""),
+            rule("!", &["**"], ""),
         ];
-        for target in TARGETS {
-            let mut found = Vec::new();
-            for page in pages(target, &rules) {
-                let text = match target.form {
-                    Form::Block => with_block("Words.\n\n- Mine\n", &page.text).unwrap(),
-                    _ => page.text,
-                };
-                found.extend(rules_in(&text).rules.into_iter().map(|(_, rule)| rule));
+        check_read_back(&rules, "Words.\n\n- Mine\n");
+        check_read_back(&rules, "Words.\n\n- Mine\n\n```sh\nopen\n");
+        check_read_back(&rules, "# Title\r\n\r\n- Mine\r\n<!-- open\r\n");
+    }
+
+    /// Words that mean something to readers of Markdown, and to us.
+    fn words() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            "[a-z ]{1,6}",
+            "\\PC{0,4}",
+            Just("\n".to_owned()),
+            Just("\n\n".to_owned()),
+            proptest::sample::select(vec![
+                "```",
+                "~~~",
+                "- ",
+                "# ",
+                "## ",
+                "1. ",
+                "  ",
+                "\t",
+                "<!--",
+                "-->",
+                "For `",
+                "`: ",
+                "`, `",
+                "For all files: ",
+                "<",
+                "&",
+                "amp;",
+                "lt;",
+                "!-- memoranda:rules:",
+                "<!-- memoranda:rules:end -->",
+                "<!-- memoranda:rules:begin",
+                "---",
+                "\r\n",
+                MARK,
+                "&lt;!-- memoranda:rules:",
+            ])
+            .prop_map(str::to_owned),
+        ];
+        proptest::collection::vec(piece, 1..8).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn any_words_are_read_as_they_were_written(
+            texts in proptest::collection::vec(
+                (words(), proptest::sample::select(vec!["", "*.py", "src/api", "/top.md"]), words()),
+                1..4,
+            ),
+            person in proptest::sample::select(vec!["- Mine\n", "- Mine\n```\nx\n", "- Mine"]),
+        ) {
+            let mut rules: Vec<Rule> = Vec::new();
+            for (text, path, category) in &texts {
+                let paths: Vec<&str> = [*path].into_iter().filter(|p| !p.is_empty()).collect();
+                rules.push(rule(text, &paths, category));
             }
-            found.retain(|rule| rule.text != "Mine");
-            let place = |rule: &Rule| rules.iter().position(|known| known.text == rule.text);
-            found.sort_by_key(|rule| place(rule));
-            let sorted = |rules: &[Rule]| {
-                let mut rules = rules.to_vec();
-                rules.iter_mut().for_each(|rule| rule.paths.sort());
-                rules
-            };
-            assert_eq!(sorted(&found), sorted(&rules), "{}", target.name);
+            rules.retain(|rule| !rule.text.trim().is_empty() && rule.text.trim() != "Mine");
+            check_read_back(&rules, person);
         }
     }
 

@@ -4,9 +4,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use memoranda_dialects::plain_globs;
 use memoranda_engine::core::note::permalink::slug;
 
 use super::Rule;
+use super::escape::escaped;
 use super::target::{Form, Target};
 
 /// What every file that belongs to Memoranda holds.
@@ -17,9 +19,8 @@ pub(crate) const MARK: &str =
 const FOR: &str = "For `";
 const BETWEEN: &str = "`, `";
 const SAYS: &str = "`: ";
-/// What our marks in a file begin with, and how a rule's own words say the same.
-const SIGN: &str = "<!-- memoranda:rules:";
-const ESCAPED: &str = "&lt;!-- memoranda:rules:";
+/// How a rule for all files says so if its own words begin in that way.
+const FOR_ALL: &str = "For all files: ";
 
 /// One file of a target.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,7 +38,7 @@ pub(crate) fn pages(target: &Target, rules: &[Rule]) -> Vec<Page> {
     }
     // What a reader cannot keep apart by files stands in one page, each rule with its files.
     if matches!(target.form, Form::Block | Form::Plain) {
-        let list = listed(&rules.iter().collect::<Vec<_>>(), Scoped::Said);
+        let list = listed(&rules.iter().collect::<Vec<_>>(), Files::All);
         let text = match target.form {
             Form::Block => list,
             _ => format!("{MARK}\n\n{list}"),
@@ -46,9 +47,7 @@ pub(crate) fn pages(target: &Target, rules: &[Rule]) -> Vec<Page> {
     }
     let mut by_paths: BTreeMap<Vec<String>, Vec<&Rule>> = BTreeMap::new();
     for rule in rules {
-        let mut paths = rule.paths.clone();
-        paths.sort();
-        by_paths.entry(paths).or_default().push(rule);
+        by_paths.entry(globs_of(rule)).or_default().push(rule);
     }
     let mut used: Vec<String> = Vec::new();
     let mut page = |(paths, rules): (Vec<String>, Vec<&Rule>)| {
@@ -58,38 +57,68 @@ pub(crate) fn pages(target: &Target, rules: &[Rule]) -> Vec<Page> {
         }
         used.push(path.clone());
         let head = head(target.form, &paths);
-        let text = format!("{head}{MARK}\n\n{}", listed(&rules, Scoped::Silent));
+        let files = if paths.is_empty() { Files::All } else { Files::OfHead };
+        let text = format!("{head}{MARK}\n\n{}", listed(&rules, files));
         Page { path, text }
     };
     by_paths.into_iter().map(&mut page).collect()
 }
 
-/// Whether a list says for which files a rule is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Scoped {
-    Said,
-    Silent,
+/// The files that a rule is for, as every program reads them; none if it is for all.
+fn globs_of(rule: &Rule) -> Vec<String> {
+    let mut globs: Vec<String> = rule.paths.iter().flat_map(|path| plain_globs(path)).collect();
+    globs.sort();
+    globs.dedup();
+    if globs.iter().any(|glob| is_all(glob)) {
+        globs.clear();
+    }
+    globs
 }
 
-/// Rules as a list: those of no category first, then each category under its heading.
-fn listed(rules: &[&Rule], scoped: Scoped) -> String {
-    let mut by_category: BTreeMap<&str, Vec<&Rule>> = BTreeMap::new();
+/// Whether a glob is for all files.
+pub(super) fn is_all(glob: &str) -> bool {
+    matches!(glob, "**" | "**/*" | "**/**")
+}
+
+/// The files that a list is for: then each rule says which of them it is for, or the head of the
+/// page says it for all.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Files {
+    All,
+    OfHead,
+}
+
+/// What stands before a rule's own words.
+fn scope_said(rule: &Rule, files: Files) -> String {
+    let begins_like_scope = [FOR, FOR_ALL].iter().any(|sign| rule.text.trim().starts_with(sign));
+    // A name that would end the sentence too early is meant all the same.
+    let plain = |path: &String| path.replace(['`', '\n', '\r'], "?");
+    match (files, globs_of(rule).is_empty()) {
+        (Files::All, false) => {
+            let paths: Vec<String> = rule.paths.iter().map(plain).collect();
+            format!("{FOR}{}{SAYS}", paths.join(BETWEEN))
+        }
+        (Files::All, true) if begins_like_scope => FOR_ALL.to_owned(),
+        _ => String::new(),
+    }
+}
+
+/// Rules as a list: those of no category first, then each category under its heading. What
+/// `read.rs` makes of it are the same rules: an item begins at the margin, and all of its further
+/// lines are indented or empty.
+fn listed(rules: &[&Rule], files: Files) -> String {
+    let mut by_category: BTreeMap<String, Vec<&Rule>> = BTreeMap::new();
     for rule in rules {
-        by_category.entry(rule.category.as_str()).or_default().push(rule);
+        by_category.entry(one_line(&escaped(&rule.category))).or_default().push(rule);
     }
     let mut text = String::from("# Rules\n");
     for (category, rules) in by_category {
         if !category.is_empty() {
-            let _ = write!(text, "\n## {}\n", one_line(category));
+            let _ = write!(text, "\n## {category}\n");
         }
         text.push('\n');
         for rule in rules {
-            let scope = match scoped {
-                Scoped::Said if !rule.paths.is_empty() => {
-                    format!("{FOR}{}{SAYS}", rule.paths.join(BETWEEN))
-                }
-                _ => String::new(),
-            };
+            let scope = scope_said(rule, files);
             let rule_text = escaped(&rule.text);
             let mut lines = rule_text.trim().lines();
             let first = lines.next().unwrap_or_default();
@@ -109,18 +138,11 @@ fn listed(rules: &[&Rule], scoped: Scoped) -> String {
 
 /// The files that a listed rule says it is for, and what it says then.
 pub(super) fn for_files(text: &str) -> Option<(Vec<String>, &str)> {
+    if let Some(rest) = text.strip_prefix(FOR_ALL) {
+        return Some((Vec::new(), rest));
+    }
     let (named, rest) = text.strip_prefix(FOR)?.split_once(SAYS)?;
     Some((named.split(BETWEEN).map(str::to_owned).collect(), rest))
-}
-
-/// A rule that speaks of our marks must not be taken for one.
-fn escaped(text: &str) -> String {
-    text.replace(SIGN, ESCAPED)
-}
-
-/// What `escaped` was made from.
-pub(super) fn unescaped(text: &str) -> String {
-    text.replace(ESCAPED, SIGN)
 }
 
 fn one_line(text: &str) -> String {
@@ -218,6 +240,40 @@ mod tests {
                      # Rules\n\n- Use pnpm\n"
                 ),
             )],
+        );
+    }
+
+    #[test]
+    fn other_programs_read_globs_as_they_are_meant() {
+        let rules = [
+            rule("a", &["*.sql", "src/api/"], ""),
+            rule("b", &["./src/api/", "**/*.sql"], ""),
+            rule("c", &["/top.md"], ""),
+            rule("d", &["*", "x"], ""),
+        ];
+        let head = |paths: &str| {
+            format!(
+                "---\ndescription: Rules of this project for certain files\nglobs: {paths}\n\
+                 alwaysApply: false\n---\n{MARK}\n\n# Rules\n\n"
+            )
+        };
+        check(
+            "cursor",
+            &rules,
+            &[
+                (
+                    ".cursor/rules/memoranda.mdc",
+                    &format!(
+                        "---\ndescription: Rules of this project\nalwaysApply: true\n---\n{MARK}\n\n\
+                         # Rules\n\n- d\n"
+                    ),
+                ),
+                (
+                    ".cursor/rules/memoranda-sql.mdc",
+                    &format!("{}- a\n- b\n", head("**/*.sql,src/api/**")),
+                ),
+                (".cursor/rules/memoranda-top-md.mdc", &format!("{}- c\n", head("top.md"))),
+            ],
         );
     }
 

@@ -195,7 +195,7 @@ impl Change {
             made::note(bases, &self.path)?;
         }
         match &self.after {
-            Some(after) => files::replace_alike(&self.path, after.as_bytes(), &self.path)?,
+            Some(after) => files::replace(&self.path, after.as_bytes())?,
             None => {
                 files::remove(&self.path)?;
                 made::tidy(bases, &self.path)?;

@@ -371,6 +371,27 @@ fn database(path: &Path, sql: &str) {
 }
 
 #[test]
+fn reminders_of_memories_sh_are_due_when_they_were() {
+    let home = Home::new();
+    database(
+        &home.path().join("local.db"),
+        "CREATE TABLE memories (id TEXT PRIMARY KEY, content TEXT NOT NULL);
+         CREATE TABLE reminders (id TEXT, message TEXT, cron_expression TEXT, enabled INTEGER, \
+         last_triggered_at TEXT, next_trigger_at TEXT, created_at TEXT);
+         INSERT INTO reminders VALUES ('r1', 'Later', '0 9 * * *', 1, NULL, \
+         '2999-01-02T09:00:00.000Z', '2024-01-02 03:04:05');
+         INSERT INTO reminders VALUES ('r2', 'Now', '0 9 * * *', 1, NULL, \
+         '2025-01-02T09:00:00.000Z', '2024-01-02 03:04:05');",
+    );
+    home.ok(&["import", "memories-sh", "local.db"]);
+    let list = home.ok(&["tool", "list_reminders", "{}"]);
+    assert!(list.contains("r1 [enabled]") && list.contains("(next: 2999-01-02 09:00"), "{list}");
+    assert!(list.contains("r2 [due]"), "{list}");
+    let due = home.ok(&["tool", "run_due_reminders", "{}"]);
+    assert!(due.contains("due since 2025-01-02 09:00") && !due.contains("Later"), "{due}");
+}
+
+#[test]
 fn memories_sh_comes_from_its_database_or_its_export() {
     let home = Home::new();
     database(

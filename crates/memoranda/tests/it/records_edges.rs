@@ -139,6 +139,35 @@ fn opposites_are_shown_and_not_merged() {
 }
 
 #[test]
+fn nothing_vanishes_where_its_replacement_is_not_seen() {
+    let home = home();
+    // Files that say so all the same, as older ones do.
+    let rule = "records/projects/github.com-acme-shop/rule";
+    home.write(&format!("{rule}/here.md"), "Only for the shop\n");
+    home.write("records/global/rule/all.md", "All of it\n");
+    for (id, by) in [("one", "here"), ("two", "all")] {
+        let text = format!("---\nsuperseded_by: {by}\n---\n\nRule {id}\n");
+        home.write(&format!("records/global/rule/{id}.md"), text);
+    }
+    let mut client = records(&home);
+    let shop = |content: &str| json!({ "content": content, "type": "rule", "project_id": SHOP });
+    let all = add(&mut client, json!({ "content": "For all", "type": "rule", "global": true }));
+    let own = add(&mut client, shop("For the shop"));
+    for (project, old) in [(SHOP, &all), ("h/o/other", &own)] {
+        let new = json!({ "content": "x", "project_id": project, "supersedes": [old] });
+        refused(&mut client, "add_memory", new, "it would vanish where the new one");
+    }
+    let new = json!({ "content": "Wider", "type": "rule", "global": true, "supersedes": [own] });
+    add(&mut client, new);
+    for project in [SHOP, "h/o/other"] {
+        let (text, _) = done(&mut client, "get_rules", json!({ "project_id": project }));
+        let rules = ["For all", "Wider", "Rule one"];
+        assert!(rules.iter().all(|rule| text.contains(rule)), "{text}");
+        assert!(!text.contains("For the shop") && !text.contains("Rule two"), "{text}");
+    }
+}
+
+#[test]
 fn many_rules_come_in_pages_for_people_and_programs() {
     let home = home();
     for n in 0..300 {
@@ -379,5 +408,90 @@ fn files_are_understood_however_they_are_named() {
     ] {
         let (text, _) = done(&mut client, "get_rules", json!({ "files": [file] }));
         assert_eq!(text.contains("Only the API"), expected, "{file}: {text}");
+    }
+}
+
+#[test]
+fn paths_fit_as_they_are_written_or_are_refused() {
+    let home = home();
+    let mut client = records(&home);
+    for (n, path) in ["src/api", "src\\api\\**", "src/[id]/page.tsx"].iter().enumerate() {
+        let rule = json!({ "content": format!("Rule {n}"), "type": "rule", "paths": [path] });
+        add(&mut client, rule);
+    }
+    let mut rules = |files: serde_json::Value| {
+        done(&mut client, "get_rules", json!({ "files": files })).1["rules"].to_string()
+    };
+    for (files, expected) in [
+        (json!(["src/api/deep/a.ts"]), [true, true, false]),
+        (json!(["src/api"]), [true, true, false]),
+        (json!(["src/api/"]), [true, true, false]),
+        (json!(["src/[id]/page.tsx"]), [false, false, true]),
+        (json!(["src/apis"]), [false, false, false]),
+    ] {
+        let found = rules(files.clone());
+        for (n, expected) in expected.into_iter().enumerate() {
+            assert_eq!(found.contains(&format!("Rule {n}")), expected, "{n} {files}: {found}");
+        }
+    }
+    let excluding = json!({ "content": "x", "type": "rule", "paths": ["!src/**"] });
+    refused(&mut client, "add_memory", excluding, "a pattern cannot exclude files");
+}
+
+#[test]
+fn a_stream_says_what_it_lacks_and_nothing_of_others() {
+    let home = home();
+    let mut client = records(&home);
+    let stream = done(&mut client, "start_memory_stream", json!({})).1["stream_id"].clone();
+    for chunk in ["one ", "two ", "three"] {
+        done(&mut client, "append_memory_chunk", json!({ "stream_id": stream, "chunk": chunk }));
+    }
+    let id = stream.as_str().unwrap();
+    std::fs::remove_file(home.file(&format!("records/.streams/{id}/00002.txt"))).unwrap();
+    let (text, made) = done(&mut client, "finalize_memory_stream", json!({ "stream_id": stream }));
+    assert!(text.contains("MISSING: 1 of 3 chunks (number 2)"), "{text}");
+    assert!(text.contains("from 2 chunks (9 chars)"), "{text}");
+    assert_eq!((&made["missing_chunks"], &made["chars"]), (&json!([2]), &json!(9)));
+
+    let start = |client: &mut _, project: &str| {
+        let (_, made) = done(client, "start_memory_stream", json!({ "project_id": project }));
+        made["stream_id"].as_str().unwrap().to_owned()
+    };
+    let others: Vec<String> = (0..49).map(|_| start(&mut client, "h/o/other")).collect();
+    let own = start(&mut client, SHOP);
+    let (text, _, is_error) = call(&mut client, "start_memory_stream", json!({}));
+    assert!(is_error && text.contains(&own) && text.contains("49 are of other projects"), "{text}");
+    assert!(others.iter().all(|other| !text.contains(other)), "{text}");
+}
+
+#[test]
+fn the_project_is_the_one_that_git_names() {
+    let home = home();
+    let config = |text: &str| std::fs::write(home.path().join(".git/config"), text).unwrap();
+    let said = |arguments: serde_json::Value| {
+        let (text, _) = done(&mut records(&home), "get_rules", arguments);
+        text.lines().last().unwrap_or_default().to_owned()
+    };
+    let own = "[url \"https://github.com/\"]\n\tinsteadOf = gh:\n[include]\n\tpath = .work\n";
+    std::fs::write(home.path().join(".gitconfig"), own).unwrap();
+    let work = "[url \"git@work.example:\"]\n\tinsteadOf = \"gh:acme/\" ; ours\n";
+    std::fs::write(home.path().join(".work"), work).unwrap();
+    for (text, expected) in [
+        ("[REMOTE \"origin\"]\n\turl = gh:other/shop", "project github.com/other/shop and global"),
+        ("[remote \"origin\"]\nurl = gh:acme/shop", "project work.example/shop and global"),
+        (
+            "[remote \"a\"]\nurl = gh:x/a\n[remote \"b\"]\nurl = gh:x/b",
+            "global (no project: none of the git remotes a, b is `origin` with a host, and no \
+             project_id given)",
+        ),
+        (
+            "[remote \"origin\"]\nurl = /srv/shop.git",
+            "global (no project: the git remote origin names no host, and no project_id given)",
+        ),
+        ("", "global (no project: no git remote was found, and no project_id given)"),
+    ] {
+        config(text);
+        assert_eq!(said(json!({})), format!("Scope: {expected}"), "{text}");
+        assert_eq!(said(json!({ "project_id": "global" })), "Scope: global (as asked)", "{text}");
     }
 }

@@ -268,3 +268,82 @@ fn what_was_written_into_generated_text_is_not_lost() {
     home.ok(&["rules", "generate", "agents", "--force"]);
     assert!(read(&home, "AGENTS.md").contains(rules));
 }
+
+#[test]
+fn generated_rules_are_not_taken_for_a_strangers() {
+    let home = Home::new();
+    repository(&home);
+    let texts = [
+        "```sh\nmake all\n```",
+        "~~~\nmake\n~~~\nand go",
+        "Unclosed:\n\n```\nmake",
+        "For `foo`: do bar",
+        "Write &lt;!-- memoranda:rules:end --> or <!-- memoranda:rules:end -->",
+    ];
+    for text in texts {
+        let rule = serde_json::json!({ "content": text, "type": "rule" });
+        home.ok(&["tool", "add_memory", &rule.to_string()]);
+    }
+    home.ok(&["rules", "generate", "all"]);
+    assert_eq!(home.json(&["rules", "import", "--dry-run"])["rules"], serde_json::json!([]));
+    home.ok(&["tool", "add_memory", r#"{"content": "One more", "type": "rule"}"#]);
+    home.ok(&["rules", "generate", "all"]);
+    assert_eq!(home.run(&["rules", "generate", "all", "--check"]).code, 0);
+    // A colleague's vault gets the same rules, each once.
+    let other = Home::new();
+    repository(&other);
+    put(&other, "AGENTS.md", &read(&home, "AGENTS.md"));
+    put(&other, ".cursor/rules/memoranda.mdc", &read(&home, ".cursor/rules/memoranda.mdc"));
+    let made = other.json(&["rules", "import"]);
+    let mut found: Vec<_> = made["rules"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|rule| rule["text"].as_str().unwrap())
+        .collect();
+    let mut expected: Vec<&str> = texts.into_iter().chain(["One more"]).collect();
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn files_for_the_same_files_are_one_however_they_are_named() {
+    let home = Home::new();
+    repository(&home);
+    let rule =
+        r#"{"content": "Lower case", "type": "rule", "paths": ["*.sql", "./db/", "src\\api\\**"]}"#;
+    home.ok(&["tool", "add_memory", rule]);
+    home.ok(&["rules", "generate", "agents", "cursor"]);
+    let cursor = read(&home, ".cursor/rules/memoranda-sql.mdc");
+    assert!(cursor.contains("\nglobs: **/*.sql,db/**,src/api/**\n"), "{cursor}");
+    let other = Home::new();
+    repository(&other);
+    put(&other, "AGENTS.md", &read(&home, "AGENTS.md"));
+    put(&other, ".cursor/rules/memoranda-sql.mdc", &cursor);
+    let made = other.json(&["rules", "import"]);
+    assert_eq!((made["rules"].as_array().unwrap().len(), &made["known"]), (1, &1.into()));
+}
+
+#[cfg(unix)]
+#[test]
+fn rights_and_links_are_kept() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    let home = Home::new();
+    repository(&home);
+    home.ok(&["tool", "add_memory", r#"{"content": "Use pnpm", "type": "rule"}"#]);
+    put(&home, "AGENTS.md", "# Mine\n");
+    let agents = home.path().join("AGENTS.md");
+    std::fs::set_permissions(&agents, std::fs::Permissions::from_mode(0o640)).unwrap();
+    let gemini = home.path().join("GEMINI.md");
+    symlink("away/GEMINI.md", &gemini).unwrap();
+    for mode in [&[][..], &["--dry-run"]] {
+        let words = ["GEMINI.md is a link to away/GEMINI.md, which is not there"];
+        home.fails(&[&["rules", "generate", "agents", "gemini"], mode].concat(), 4, &words);
+    }
+    assert!(read(&home, "AGENTS.md").contains("- Use pnpm"));
+    let mode = std::fs::metadata(&agents).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+    assert!(gemini.is_symlink());
+}

@@ -297,7 +297,19 @@ fn rule_of(record: Record) -> Rule {
 /// What becomes of a target's files: those that are needed, and those of ours that no longer are.
 fn planned(root: &Path, target: &'static Target, rules: &[Rule]) -> Result<Vec<Plan>> {
     let pages = pages(target, rules);
-    let read = |path: &str| files::read_text(&root.join(path));
+    let read = |path: &str| {
+        let text = files::read_text(&root.join(path))?;
+        match files::link_target(&root.join(path)).filter(|_| text.is_none()) {
+            None => Ok(text),
+            // Somebody put it there, and what it names may come back.
+            Some(away) => {
+                let away = away.display();
+                let message = format!("{path} is a link to {away}, which is not there");
+                Err(CommandError::new(Exit::Conflict, message)
+                    .hint("make that file or remove the link; it is left as it is"))
+            }
+        }
+    };
     let plan = |path: String, before, after| Plan { target: target.name, path, before, after };
     if target.form == Form::Block {
         let path = target.path.to_owned();

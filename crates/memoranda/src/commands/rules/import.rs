@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use jiff::SignedDuration;
-use memoranda_dialects::{NewRecord, RecordKind, Scope, add_records, rules_of};
+use memoranda_dialects::{NewRecord, RecordKind, Scope, add_records, plain_globs, rules_of};
 use memoranda_engine::{Memory, clock};
 use serde::Serialize;
 use serde_json::json;
@@ -229,7 +229,9 @@ struct Known {
 
 impl Known {
     fn new(text: &str, paths: &[String]) -> Self {
-        Self { words: words(text), paths: paths.iter().cloned().collect() }
+        // However the files are named, they are the same.
+        let paths = paths.iter().flat_map(|path| plain_globs(path)).collect();
+        Self { words: words(text), paths }
     }
 
     /// Whether another says nothing that this one does not.

@@ -1,0 +1,377 @@
+//! Which records say the same, and which may say the opposite.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::record::Record;
+
+/// What more records than these have in common is no conflict: it is a list.
+const COMMON: usize = 200;
+
+/// Records of which one stays.
+pub(super) struct Group {
+    pub(super) winner: Record,
+    pub(super) older: Vec<Record>,
+}
+
+/// Records, sorted out: what says the same, and what may say the opposite.
+#[derive(Default)]
+pub(super) struct Sorted {
+    pub(super) groups: Vec<Group>,
+    /// The newer first. They stay.
+    pub(super) disputes: Vec<(Record, Record)>,
+}
+
+impl Sorted {
+    /// Puts together what says the same, the newest first.
+    pub(super) fn new(mut records: Vec<Record>) -> Self {
+        records.sort_by(Record::newest_first);
+        let compared: Vec<Compared> = records.into_iter().map(Compared::new).collect();
+        let mut holders: HashMap<(Likeness, &str), Vec<usize>> = HashMap::new();
+        for (n, one) in compared.iter().enumerate() {
+            one.keys().for_each(|key| holders.entry(key).or_default().push(n));
+        }
+        let mut taken = vec![false; compared.len()];
+        let (mut sorted, mut disputes) = (Self::default(), Vec::new());
+        for (n, winner) in compared.iter().enumerate() {
+            if taken.get(n).copied().unwrap_or(true) {
+                continue;
+            }
+            let mut near: BTreeSet<usize> = BTreeSet::new();
+            for key in winner.keys() {
+                let found = holders.get(&key);
+                let found = found.filter(|all| key.0 == Likeness::Says || all.len() <= COMMON);
+                near.extend(found.into_iter().flatten().filter(|other| **other > n));
+            }
+            let mut older = Vec::new();
+            for other in near {
+                let (Some(old), Some(is_taken)) = (compared.get(other), taken.get_mut(other))
+                else {
+                    continue;
+                };
+                match winner.compare(old).filter(|_| !*is_taken) {
+                    None => {}
+                    Some(Difference::Conflict) => disputes.push((n, other)),
+                    Some(Difference::Wording) => {
+                        *is_taken = true;
+                        older.push(old.record.clone());
+                    }
+                }
+            }
+            if !older.is_empty() {
+                sorted.groups.push(Group { winner: winner.record.clone(), older });
+            }
+        }
+        // What another one stands for has no part in a conflict of its own.
+        disputes.retain(|(_, old)| !taken.get(*old).copied().unwrap_or(true));
+        let record = |n: usize| compared.get(n).map(|one| one.record.clone());
+        let both = |(new, old): &(usize, usize)| Some((record(*new)?, record(*old)?));
+        sorted.disputes = disputes.iter().filter_map(both).collect();
+        sorted
+    }
+}
+
+/// How a record differs from a newer one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Difference {
+    /// In words that say nothing: the newer one takes its place.
+    Wording,
+    /// It may say the opposite, as "use a, not b" and "use b, not a", or "limit: 1" and "limit: 2":
+    /// both stay.
+    Conflict,
+}
+
+/// Words that turn a statement into its opposite.
+const TURNING: [&str; 8] =
+    ["not", "no", "never", "cannot", "without", "instead", "except", "nothing"];
+/// Words that say nothing by themselves: with or without them, a statement is the same.
+const FILLING: [&str; 22] = [
+    "a", "always", "an", "and", "are", "at", "be", "by", "for", "in", "is", "it", "of", "on",
+    "our", "please", "that", "the", "this", "to", "we", "with",
+];
+
+/// In what two records can be alike.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Likeness {
+    Says,
+    SaysOrDenies,
+    Subject,
+}
+
+/// What a record is compared by.
+struct Compared {
+    record: Record,
+    /// Its words, in order.
+    words: Vec<String>,
+    /// All words that say something, in the order of the alphabet.
+    says: String,
+    /// The words that say something, with no number and no word that turns them; empty if none is
+    /// left.
+    says_or_denies: String,
+    /// `API rate limit` of `API rate limit: 100 per minute`, if what follows is a single value.
+    subject: Option<String>,
+}
+
+impl Compared {
+    fn new(record: Record) -> Self {
+        let words: Vec<String> = record.content.split_whitespace().map(word).collect();
+        let said = words.iter().map(String::as_str).filter(|word| !FILLING.contains(word));
+        let mut says: Vec<&str> = said.clone().collect();
+        says.sort_unstable();
+        // What is left of "do not" is no word of its own.
+        let plain = said.filter(|word| !is_turning(word) && *word != "do");
+        let plain: Vec<&str> = plain.map(|word| if is_number(word) { "0" } else { word }).collect();
+        let is_said = plain.iter().any(|word| *word != "0");
+        Self {
+            says: says.join(" "),
+            says_or_denies: if is_said { plain.join(" ") } else { String::new() },
+            subject: subject(&record.content.to_lowercase()).map(str::to_owned),
+            words,
+            record,
+        }
+    }
+
+    /// What another one has, too, if there is something to compare.
+    fn keys(&self) -> impl Iterator<Item = (Likeness, &str)> {
+        let keys = [
+            (Likeness::Says, Some(self.says.as_str())),
+            (Likeness::SaysOrDenies, Some(self.says_or_denies.as_str())),
+            (Likeness::Subject, self.subject.as_deref()),
+        ];
+        keys.into_iter().filter_map(|(likeness, key)| Some((likeness, key?)))
+    }
+
+    /// How an older record differs from this one; `None` if it stands for itself.
+    fn compare(&self, old: &Self) -> Option<Difference> {
+        // For other files, or for another time, the same words are another statement.
+        if self.record.paths != old.record.paths || self.record.expires != old.record.expires {
+            return None;
+        }
+        // A reason, or what else is known of one alone, would be hidden with it.
+        let is_known = old.record.metadata.is_none() || old.record.metadata == self.record.metadata;
+        if self.says.is_empty() || !is_known {
+            return None;
+        }
+        if self.words == old.words {
+            return Some(Difference::Wording);
+        }
+        let is_other_value = self.subject.is_some() && self.subject == old.subject;
+        if self.says != old.says {
+            let is_turned =
+                !self.says_or_denies.is_empty() && self.says_or_denies == old.says_or_denies;
+            return (is_other_value || is_turned).then_some(Difference::Conflict);
+        }
+        self.compare_order(old)
+    }
+
+    /// How two differ that have the same words but for those that say nothing.
+    fn compare_order(&self, old: &Self) -> Option<Difference> {
+        let (counts, old_counts) = (counted(&self.words), counted(&old.words));
+        let has_more = |one: &HashMap<&str, usize>, two: &HashMap<&str, usize>| {
+            one.iter().any(|(word, n)| n > two.get(word).unwrap_or(&0))
+        };
+        // One word in the place of another, as "to" and "by", is another statement.
+        if has_more(&counts, &old_counts) && has_more(&old_counts, &counts) {
+            return None;
+        }
+        let common = self.words.len().min(old.words.len());
+        match longest_common(&self.words, &old.words) {
+            Some(in_order) if in_order == common => Some(Difference::Wording),
+            Some(_) => Some(Difference::Conflict),
+            // Too long to be sure.
+            None => None,
+        }
+    }
+}
+
+/// A word as it is compared: without the signs around it that say nothing, and in lower case where
+/// its case says nothing, as in `fooBar` it does.
+fn word(text: &str) -> String {
+    let quotes = ['"', '\'', '`', '“', '”', '‘', '’', '(', ')'];
+    let text = text.trim_matches(quotes).trim_end_matches(['.', ',', ';', ':', '!']);
+    let text = text.trim_matches(quotes).replace('’', "'");
+    let letters = || text.chars().filter(|c| c.is_alphabetic());
+    let is_plain = letters().skip(1).all(char::is_lowercase) || letters().all(char::is_uppercase);
+    // Where there is no upper case, there is nothing to lose.
+    let has_case = letters().any(char::is_uppercase);
+    if has_case && is_plain { text.to_lowercase() } else { text }
+}
+
+fn is_turning(word: &str) -> bool {
+    TURNING.contains(&word) || word.ends_with("n't")
+}
+
+fn is_number(word: &str) -> bool {
+    word.contains(|c: char| c.is_ascii_digit())
+}
+
+/// What a text that gives one thing a value speaks of. A single word before the colon is a label
+/// (`TODO:`, `Git:`), under which many things stand side by side.
+fn subject(text: &str) -> Option<&str> {
+    let (subject, value) = text.split_once(": ").filter(|(subject, _)| !subject.contains('\n'))?;
+    let (subject, mut words) = (subject.trim(), value.split_whitespace());
+    let is_value = words.next().is_some_and(is_number) || words.next().is_none();
+    ((2..=6).contains(&subject.split_whitespace().count()) && is_value).then_some(subject)
+}
+
+fn counted(words: &[String]) -> HashMap<&str, usize> {
+    let mut counts = HashMap::new();
+    for word in words {
+        *counts.entry(word.as_str()).or_insert(0) += 1;
+    }
+    counts
+}
+
+/// How many words two texts share in the same order; `None` if that takes too long to find out.
+fn longest_common(one: &[String], two: &[String]) -> Option<usize> {
+    const MOST: usize = 4_000_000;
+    if one.len().saturating_mul(two.len()) > MOST {
+        return None;
+    }
+    let mut row = vec![0_usize; two.len() + 1];
+    for a in one {
+        let mut diagonal = 0;
+        for (n, b) in two.iter().enumerate() {
+            let left = row.get(n).copied().unwrap_or(0);
+            let Some(cell) = row.get_mut(n + 1) else { continue };
+            let above = *cell;
+            *cell = if a == b { diagonal + 1 } else { above.max(left) };
+            diagonal = above;
+        }
+    }
+    row.last().copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::expiry::Expiry;
+    use super::super::kind::RecordKind;
+    use super::super::scope::Scope;
+    use super::*;
+    use memoranda_engine::Place;
+
+    #[test]
+    fn of_two_in_one_tick_the_later_one_stays() {
+        let early = record("a", "Rate limit: 100", 9);
+        let mut late = record("b", "rate limit: 100.", 9);
+        late.created += std::time::Duration::from_millis(1);
+        for records in [vec![early.clone(), late.clone()], vec![late, early]] {
+            assert_eq!(Sorted::new(records).groups[0].winner.id, "b");
+        }
+    }
+
+    #[test]
+    fn what_one_alone_knows_is_not_hidden() {
+        let (old, new) = (record("a", "Use pnpm", 1), record("b", "use pnpm.", 2));
+        let reason = serde_json::json!({ "reason": "fast" }).as_object().cloned();
+        for (metadata, expected) in [
+            ((None, None), 1),
+            ((None, reason.clone()), 1),
+            ((reason.clone(), reason.clone()), 1),
+            ((reason, None), 0),
+        ] {
+            let old = Record { metadata: metadata.0, ..old.clone() };
+            let new = Record { metadata: metadata.1, ..new.clone() };
+            assert_eq!(Sorted::new(vec![old, new]).groups.len(), expected);
+        }
+        let short = Record { expires: Expiry::read("2030-01-01"), ..new };
+        assert_eq!(
+            Sorted::new(vec![old, short]).groups.len(),
+            0,
+            "it would be gone with the newer one"
+        );
+    }
+
+    fn record(id: &str, content: &str, second: i64) -> Record {
+        let time = jiff::Timestamp::from_second(second).unwrap();
+        Record {
+            id: id.into(),
+            kind: RecordKind::Fact,
+            scope: Scope::Global,
+            content: content.into(),
+            tags: Vec::new(),
+            paths: Vec::new(),
+            category: None,
+            metadata: None,
+            created: time,
+            updated: time,
+            expires: None,
+            superseded_by: None,
+            place: Place {
+                project: super::super::record::project(),
+                path: memoranda_core::path::NotePath::parse(&format!("global/fact/{id}.md"))
+                    .unwrap(),
+            },
+        }
+    }
+
+    #[test]
+    fn only_what_says_the_same_is_put_together() {
+        use Difference::{Conflict, Wording};
+        for (old, new, expected) in [
+            ("Use pnpm, not npm", "use  PNPM, not npm.", Some(Wording)),
+            ("API rate limit: 100 per minute", "API rate limit: 200", Some(Conflict)),
+            ("Rate limit: 100", "Rate limit: 200", Some(Conflict)),
+            ("Port: 8080", "Port: 9090", Some(Conflict)),
+            ("Package manager: npm", "Package manager: pnpm", Some(Conflict)),
+            ("The API allows 100 requests", "The API allows 200 requests", Some(Conflict)),
+            ("Use npm in this repository", "Never use npm in this repository", Some(Conflict)),
+            ("Always use npm", "Do not use npm", Some(Conflict)),
+            ("Use npm", "Don't use npm", Some(Conflict)),
+            ("Use npm", "Don’t use npm", Some(Conflict)),
+            ("Coverage >= 80", "Coverage <= 80", None),
+            ("Write it in C#", "Write it in C", None),
+            ("Keep secrets in .env", "Keep secrets in env", None),
+            ("Name files fooBar", "Name files FooBar", None),
+            ("Grant access to admins", "Grant access by admins", None),
+            ("Run `make` first.", "Run \"make\" first", Some(Wording)),
+            ("記憶を残す", "記憶を残す", Some(Wording)),
+            ("→", "←", None),
+            ("(", ")", None),
+            ("Production runs PostgreSQL", "Staging runs on SQLite", None),
+            ("Use pnpm, not npm", "Use npm, not pnpm", Some(Conflict)),
+            ("Tools: use pnpm, not npm", "Tools: use npm, not pnpm", Some(Conflict)),
+            // A label is no subject, and a scheme or a drive is no label.
+            ("Git: write commit messages in English", "Git: never force-push to main", None),
+            ("Prod: DB is PostgreSQL 15", "Prod: cache is Redis", None),
+            ("TODO: fix login", "TODO: write docs", None),
+            ("Code review: two approvals", "Code review: squash the commits", None),
+            (
+                "https://a.example/x is the staging server",
+                "https://b.example/y is the production server",
+                None,
+            ),
+            ("C:\\a holds the sources", "C:\\b holds the builds", None),
+            (
+                "In every package of this repository, and in the tools, use pnpm and not npm",
+                "In every package of this repository, and in the tools, use npm and not pnpm",
+                Some(Conflict),
+            ),
+            (
+                "All the services of the shop are written in Rust by the payments team",
+                "All the services of the shop are written in Python by the payments team",
+                None,
+            ),
+            (
+                "The billing service is owned by the payments team in Berlin",
+                "The billing service is owned by the payments team Berlin",
+                Some(Wording),
+            ),
+            ("Use pnpm", "Please use pnpm", Some(Wording)),
+            // One word more can be what matters.
+            (
+                "The staging database of the shop runs on PostgreSQL in Frankfurt",
+                "The database of the shop runs on PostgreSQL in Frankfurt",
+                None,
+            ),
+        ] {
+            let (old_one, new_one) =
+                (Compared::new(record("a", old, 1)), Compared::new(record("b", new, 2)));
+            assert_eq!(new_one.compare(&old_one), expected, "{old} / {new}");
+            let sorted = Sorted::new(vec![record("a", old, 1), record("b", new, 2)]);
+            let (is_merged, is_conflict) = (expected == Some(Wording), expected == Some(Conflict));
+            assert_eq!(sorted.groups.len(), usize::from(is_merged), "{old} / {new}");
+            assert_eq!(sorted.disputes.len(), usize::from(is_conflict), "{old} / {new}");
+            assert!(sorted.groups.iter().all(|group| group.winner.id == "b"), "the newest stays");
+        }
+    }
+}

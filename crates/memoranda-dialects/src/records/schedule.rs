@@ -1,0 +1,186 @@
+//! What a reminder's file says, and what is due by it.
+//!
+//! A reminder's file says since when it counts (`since`), not when it is due next: what is due
+//! follows from that, from the expression and from the clock. So a person can change the
+//! expression or move to another time zone, and nothing has to be worked out anew. `since` is the
+//! time of the last run; what shall begin later says so itself (`not_before`).
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+use memoranda_core::cron::Cron;
+use memoranda_core::note;
+
+/// More missed runs than this are not counted.
+pub(super) const MAX_COUNTED: usize = 1000;
+/// A `since` that lies further ahead than this was written by a clock that was wrong.
+const WRONG_CLOCK: SignedDuration = SignedDuration::from_hours(1);
+
+/// Runs that were not acknowledged yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Due {
+    /// The first of them.
+    pub since: Timestamp,
+    /// How many there are.
+    pub runs: usize,
+}
+
+/// What a reminder's file says.
+pub(super) struct Written {
+    pub(super) cron: String,
+    pub(super) enabled: bool,
+    since: Timestamp,
+    not_before: Option<Timestamp>,
+    created: Timestamp,
+    pub(super) message: String,
+}
+
+impl Written {
+    /// What the frontmatter says, key by key.
+    pub(super) fn read(
+        text: impl Fn(&str) -> Option<String>,
+        created: Timestamp,
+        zone: &TimeZone,
+        message: &str,
+    ) -> Self {
+        let time = |key: &str| text(key).and_then(|text| moment(&text, zone));
+        Self {
+            cron: text("cron").unwrap_or_default(),
+            enabled: is_on(text("enabled").as_deref()),
+            since: time("since").unwrap_or(created),
+            not_before: time("not_before"),
+            created,
+            message: message.trim().to_owned(),
+        }
+    }
+
+    /// What the text of a file says.
+    pub(super) fn of_file(text: &str, created: Timestamp, zone: &TimeZone) -> Self {
+        let note = note::parse(text);
+        let message = text.get(note.body.clone()).unwrap_or_default();
+        Self::read(|key| note.frontmatter.text(key), created, zone, message)
+    }
+
+    /// The runs that were not acknowledged.
+    pub(super) fn due(&self, cron: &Cron, now: Timestamp, zone: &TimeZone) -> Option<Due> {
+        if self.since.duration_since(now) > WRONG_CLOCK {
+            return self.due_by_wrong_clock(cron, now, zone);
+        }
+        let since = self.earliest().map_or(self.since, |earliest| earliest.max(self.since));
+        let (since, runs) = cron.due_between(since, now, zone, MAX_COUNTED)?;
+        Some(Due { since, runs })
+    }
+
+    /// A clock that was wrong when `since` was written must not silence a reminder for years: then
+    /// the last run before now is due, once more if need be, until somebody acknowledges it.
+    fn due_by_wrong_clock(&self, cron: &Cron, now: Timestamp, zone: &TimeZone) -> Option<Due> {
+        const DAYS: [i64; 5] = [1, 8, 32, 367, 3000];
+        let begin = self.earliest().into_iter().chain([self.created]).max().unwrap_or(now);
+        let last = DAYS.iter().find_map(|days| {
+            let from = now.checked_sub(SignedDuration::from_hours(24 * days)).ok()?;
+            // What was made by that clock, too, says nothing about when it was made.
+            let from = if begin > now { from } else { from.max(begin) };
+            let mut last = None;
+            let mut next = cron.next_after(from, zone);
+            while let Some(time) = next.filter(|time| *time <= now) {
+                last = Some(time);
+                next = cron.next_after(time, zone);
+            }
+            last
+        });
+        let last = last.filter(|last| self.earliest().is_none_or(|earliest| *last > earliest))?;
+        Some(Due { since: last, runs: 1 })
+    }
+
+    /// The moment after which runs count.
+    fn earliest(&self) -> Option<Timestamp> {
+        self.not_before.and_then(|time| time.checked_sub(SignedDuration::from_secs(1)).ok())
+    }
+
+    /// The next run.
+    pub(super) fn next(&self, cron: &Cron, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+        cron.next_after(self.earliest().map_or(now, |earliest| earliest.max(now)), zone)
+    }
+}
+
+fn is_on(enabled: Option<&str>) -> bool {
+    !enabled.is_some_and(|text| {
+        matches!(text.trim().to_lowercase().as_str(), "false" | "no" | "off" | "0")
+    })
+}
+
+/// A time, or a day by the person's clock, which means its beginning.
+fn moment(text: &str, zone: &TimeZone) -> Option<Timestamp> {
+    let text = text.trim();
+    let day = || text.parse::<Date>().ok()?.to_zoned(zone.clone()).ok();
+    text.parse().ok().or_else(|| Some(day()?.timestamp()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_due_follows_from_the_clock() {
+        let time = |text: &str| text.parse::<Timestamp>().unwrap();
+        let written = |cron: &str, since: &str, not_before: Option<&str>, created: &str| Written {
+            cron: cron.to_owned(),
+            enabled: true,
+            since: time(since),
+            not_before: not_before.map(time),
+            created: time(created),
+            message: String::new(),
+        };
+        let due = |written: &Written, now: &str| {
+            let cron = Cron::parse(&written.cron).unwrap();
+            written.due(&cron, time(now), &TimeZone::UTC)
+        };
+        let made = "2025-01-01T00:00:00Z";
+        for (since, now, expected) in [
+            ("2026-01-01T09:00:00Z", "2026-01-02T08:59:59Z", None),
+            ("2026-01-01T09:00:00Z", "2026-01-02T09:00:00Z", Some(("2026-01-02T09:00:00Z", 1))),
+            // A week away: one reminder, and how many runs it stands for.
+            ("2026-01-01T09:00:00Z", "2026-01-08T10:00:00Z", Some(("2026-01-02T09:00:00Z", 7))),
+            // The clock was set back a little: what ran is not run again.
+            ("2026-01-02T09:00:05Z", "2026-01-02T08:59:50Z", None),
+            ("2026-01-02T09:00:05Z", "2026-01-02T09:00:00Z", None),
+            // The clock was years ahead when it ran: the last run counts, once.
+            ("2099-01-01T00:00:00Z", "2026-01-02T10:00:00Z", Some(("2026-01-02T09:00:00Z", 1))),
+        ] {
+            let found = due(&written("0 9 * * *", since, None, made), now);
+            let expected = expected.map(|(since, runs)| Due { since: time(since), runs });
+            assert_eq!(found, expected, "{since} {now}");
+        }
+        // However long ago that run was, but for what was made later.
+        let ahead = "2099-01-01T00:00:00Z";
+        for (cron, made, now, expected) in [
+            ("0 9 * * 1", made, "2026-01-07T10:00:00Z", Some("2026-01-05T09:00:00Z")),
+            ("0 9 1 * *", made, "2026-01-31T10:00:00Z", Some("2026-01-01T09:00:00Z")),
+            ("0 9 1 7 *", made, "2026-06-30T10:00:00Z", Some("2025-07-01T09:00:00Z")),
+            ("0 9 1 7 *", "2025-08-01T00:00:00Z", "2026-06-30T10:00:00Z", None),
+            ("0 9 * * *", ahead, "2026-01-02T10:00:00Z", Some("2026-01-02T09:00:00Z")),
+            ("* * * * *", made, "2026-01-02T10:00:30Z", Some("2026-01-02T10:00:00Z")),
+        ] {
+            let found = due(&written(cron, ahead, None, made), now);
+            assert_eq!(found.map(|due| due.since), expected.map(time), "{cron} {made} {now}");
+        }
+        // What begins later is not due before, and is then.
+        for (since, now, expected) in [
+            (made, "2026-03-01T08:59:00Z", None),
+            (made, "2026-03-01T09:00:00Z", Some(("2026-03-01T09:00:00Z", 1))),
+            (made, "2026-03-02T09:00:00Z", Some(("2026-03-01T09:00:00Z", 2))),
+            ("2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z", None),
+            (ahead, "2026-02-01T10:00:00Z", None),
+            (ahead, "2026-03-02T10:00:00Z", Some(("2026-03-02T09:00:00Z", 1))),
+        ] {
+            let later = written("0 9 * * *", since, Some("2026-03-01T09:00:00Z"), made);
+            let expected = expected.map(|(since, runs)| Due { since: time(since), runs });
+            assert_eq!(due(&later, now), expected, "{since} {now}");
+            let next = later.next(&Cron::parse("0 9 * * *").unwrap(), time(made), &TimeZone::UTC);
+            assert_eq!(next, Some(time("2026-03-01T09:00:00Z")));
+        }
+        for (text, expected) in [(None, true), (Some("yes"), true), (Some(" False"), false)] {
+            assert_eq!(is_on(text), expected, "{text:?}");
+        }
+    }
+}

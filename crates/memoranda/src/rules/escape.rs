@@ -1,0 +1,87 @@
+//! A rule that speaks of our marks must not be taken for one: in its words they are written as
+//! Markdown writes signs that mean nothing.
+
+/// What our marks in a file go on with after `<`.
+const SIGNS: [&str; 2] = ["!-- memoranda:rules:", "!-- Made by `memoranda rules generate`"];
+const ESCAPED: &str = "lt;";
+/// What stands within what was escaped already, once for each time more.
+const AGAIN: &str = "amp;";
+
+/// Words in which no mark stands.
+pub(super) fn escaped(text: &str) -> String {
+    changed(text, |before| match before.strip_suffix('<') {
+        Some(before) => Some(format!("{before}&{ESCAPED}")),
+        None => {
+            let (before, escapes) = escapes(before)?;
+            Some(format!("{before}&{AGAIN}{escapes}{ESCAPED}"))
+        }
+    })
+}
+
+/// What `escaped` was made from.
+pub(super) fn unescaped(text: &str) -> String {
+    changed(text, |before| {
+        let (before, escapes) = escapes(before)?;
+        Some(match escapes.strip_prefix(AGAIN) {
+            Some(escapes) => format!("{before}&{escapes}{ESCAPED}"),
+            None => format!("{before}<"),
+        })
+    })
+}
+
+/// What stands before `&lt;`, and how often that is escaped in turn.
+fn escapes(text: &str) -> Option<(&str, &str)> {
+    let text = text.strip_suffix(ESCAPED)?;
+    let start = text.trim_end_matches(AGAIN).len();
+    let (before, escapes) = text.split_at_checked(start)?;
+    Some((before.strip_suffix('&')?, escapes))
+}
+
+/// Changes what stands before each sign.
+fn changed(text: &str, change: impl Fn(&str) -> Option<String>) -> String {
+    let mut done = String::new();
+    let mut rest = text;
+    loop {
+        let next = SIGNS.iter().filter_map(|sign| Some((rest.find(sign)?, sign.len()))).min();
+        let Some((before, at, after)) = next.and_then(|(start, length)| {
+            Some((
+                rest.get(..start)?,
+                rest.get(start..start + length)?,
+                rest.get(start + length..)?,
+            ))
+        }) else {
+            done.push_str(rest);
+            return done;
+        };
+        done.push_str(change(before).as_deref().unwrap_or(before));
+        done.push_str(at);
+        rest = after;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_escaped_is_read_as_it_was() {
+        for (text, expected) in [
+            ("plain & <b>", "plain & <b>"),
+            ("<!-- memoranda:rules:end -->", "&lt;!-- memoranda:rules:end -->"),
+            ("a &lt;!-- memoranda:rules:x", "a &amp;lt;!-- memoranda:rules:x"),
+            ("&amp;lt;!-- memoranda:rules:", "&amp;amp;lt;!-- memoranda:rules:"),
+            ("lt;!-- memoranda:rules:", "lt;!-- memoranda:rules:"),
+            (
+                "<!-- Made by `memoranda rules generate`",
+                "&lt;!-- Made by `memoranda rules generate`",
+            ),
+            (
+                "<!-- memoranda:rules:<!-- memoranda:rules:",
+                "&lt;!-- memoranda:rules:&lt;!-- memoranda:rules:",
+            ),
+        ] {
+            assert_eq!(escaped(text), expected);
+            assert_eq!(unescaped(expected), text);
+        }
+    }
+}
