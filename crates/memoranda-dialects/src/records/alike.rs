@@ -51,7 +51,7 @@ impl Sorted {
                 match winner.compare(old).filter(|_| !*is_taken) {
                     None => {}
                     Some(Difference::Conflict) => disputes.push((n, other)),
-                    Some(Difference::Wording) => {
+                    Some(Difference::Wording | Difference::Value) => {
                         *is_taken = true;
                         older.push(old.record.clone());
                     }
@@ -75,8 +75,10 @@ impl Sorted {
 enum Difference {
     /// In words that say nothing: the newer one takes its place.
     Wording,
-    /// It may say the opposite, as "use a, not b" and "use b, not a", or "limit: 1" and "limit: 2":
-    /// both stay.
+    /// In the one value that it gives one thing, as "rate limit: 1" and "rate limit: 2": the newer
+    /// one holds.
+    Value,
+    /// It may say the opposite, as "use a, not b" and "use b, not a": both stay.
     Conflict,
 }
 
@@ -158,7 +160,10 @@ impl Compared {
         if self.says != old.says {
             let is_turned =
                 !self.says_or_denies.is_empty() && self.says_or_denies == old.says_or_denies;
-            return (is_other_value || is_turned).then_some(Difference::Conflict);
+            return match is_other_value {
+                true => Some(Difference::Value),
+                false => is_turned.then_some(Difference::Conflict),
+            };
         }
         self.compare_order(old)
     }
@@ -306,13 +311,13 @@ mod tests {
 
     #[test]
     fn only_what_says_the_same_is_put_together() {
-        use Difference::{Conflict, Wording};
+        use Difference::{Conflict, Value, Wording};
         for (old, new, expected) in [
             ("Use pnpm, not npm", "use  PNPM, not npm.", Some(Wording)),
-            ("API rate limit: 100 per minute", "API rate limit: 200", Some(Conflict)),
-            ("Rate limit: 100", "Rate limit: 200", Some(Conflict)),
+            ("API rate limit: 100 per minute", "API rate limit: 200", Some(Value)),
+            ("Rate limit: 100", "Rate limit: 200", Some(Value)),
             ("Port: 8080", "Port: 9090", Some(Conflict)),
-            ("Package manager: npm", "Package manager: pnpm", Some(Conflict)),
+            ("Package manager: npm", "Package manager: pnpm", Some(Value)),
             ("The API allows 100 requests", "The API allows 200 requests", Some(Conflict)),
             ("Use npm in this repository", "Never use npm in this repository", Some(Conflict)),
             ("Always use npm", "Do not use npm", Some(Conflict)),
@@ -368,7 +373,8 @@ mod tests {
                 (Compared::new(record("a", old, 1)), Compared::new(record("b", new, 2)));
             assert_eq!(new_one.compare(&old_one), expected, "{old} / {new}");
             let sorted = Sorted::new(vec![record("a", old, 1), record("b", new, 2)]);
-            let (is_merged, is_conflict) = (expected == Some(Wording), expected == Some(Conflict));
+            let (is_merged, is_conflict) =
+                (matches!(expected, Some(Wording | Value)), expected == Some(Conflict));
             assert_eq!(sorted.groups.len(), usize::from(is_merged), "{old} / {new}");
             assert_eq!(sorted.disputes.len(), usize::from(is_conflict), "{old} / {new}");
             assert!(sorted.groups.iter().all(|group| group.winner.id == "b"), "the newest stays");

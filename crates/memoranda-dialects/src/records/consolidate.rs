@@ -1,4 +1,4 @@
-//! Merging records that say the same: the newest stays, the others point to it and are no longer
+//! Merging records that say the same, or give one thing another value: the newest stays, the others point to it and are no longer
 //! shown. Nothing is deleted, and one commit does it all. What may contradict each other is shown
 //! and left alone: only a person knows which one holds.
 
@@ -65,7 +65,7 @@ pub(super) fn consolidate(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     for group in groups.iter().take(SHOWN) {
         text.push_str(&format!("\n{}", group.winner.line(120)));
         for old in &group.older {
-            text.push_str(&format!("\n  same as {}: {}", old.id, one_line(&old.content, 120)));
+            text.push_str(&format!("\n  replaces {}: {}", old.id, one_line(&old.content, 120)));
         }
     }
     if groups.len() > SHOWN {

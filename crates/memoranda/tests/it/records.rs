@@ -671,8 +671,9 @@ fn sessions_are_kept_and_memories_consolidated() {
     );
 
     let old = add(&mut client, json!({ "content": "Rate limit: 100", "type": "fact" }));
-    let new = add(&mut client, json!({ "content": "The rate limit: 100.", "type": "fact" }));
-    let other = add(&mut client, json!({ "content": "The rate limit: 200", "type": "fact" }));
+    let new = add(&mut client, json!({ "content": "Rate limit: 200", "type": "fact" }));
+    let one = add(&mut client, json!({ "content": "Always use npm", "type": "fact" }));
+    let other = add(&mut client, json!({ "content": "Never use npm", "type": "fact" }));
     add(&mut client, json!({ "content": "Uses Redis", "type": "fact" }));
     let dry = json!({ "dry_run": true });
     let (text, structured) = done(&mut client, "consolidate_memories", dry);
@@ -681,15 +682,12 @@ fn sessions_are_kept_and_memories_consolidated() {
     assert!(done(&mut client, "list_memories", json!({})).0.contains("Rate limit: 100"));
     let (text, structured) = done(&mut client, "consolidate_memories", json!({}));
     assert_eq!(structured["winners"], json!([new]));
-    // What says something else of the same stays: only a person knows which one holds.
-    assert_eq!(structured["disputed"], json!([[other, new]]));
+    // What says the opposite stays: only a person knows which one holds.
+    assert_eq!(structured["disputed"], json!([[other, one]]));
     assert_eq!(text.matches("CONFLICT").count(), 1, "{text}");
     let (text, _) = done(&mut client, "list_memories", json!({}));
     assert!(!text.contains("Rate limit: 100") && text.contains("Uses Redis"), "{text}");
-    assert!(
-        text.contains("The rate limit: 100.") && text.contains("The rate limit: 200"),
-        "{text}"
-    );
+    assert!(text.contains("Always use npm") && text.contains("Never use npm"), "{text}");
     home.ok(&["undo", structured["commit"].as_str().unwrap()]);
     assert!(done(&mut client, "list_memories", json!({})).0.contains("Rate limit: 100"));
 }
