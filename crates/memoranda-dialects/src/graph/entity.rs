@@ -221,7 +221,7 @@ fn facts(path: &NotePath, text: &str, observations: &[Observation]) -> Vec<Fact>
             confidence: known.and_then(|fact| fact.confidence),
             importance: known.and_then(|fact| fact.importance),
             supersedes: known.and_then(|fact| fact.supersedes.clone()),
-            is_current: !observation.struck && superseded_by.is_none(),
+            is_current: !observation.struck,
             superseded_by,
             line: observation.line,
             has_comment: known.is_some(),
