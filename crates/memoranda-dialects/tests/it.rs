@@ -16,6 +16,8 @@ mod support;
 mod graph_around;
 #[path = "it/graph_model.rs"]
 mod graph_model;
+#[path = "it/graph_problems.rs"]
+mod graph_problems;
 #[path = "it/graph_reference.rs"]
 mod graph_reference;
 #[path = "it/graph_requests.rs"]

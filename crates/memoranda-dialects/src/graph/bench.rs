@@ -15,6 +15,7 @@ use memoranda_engine::{Desk, ListFilter, ListOrder, Step, clock};
 use super::entity::{CONFIDENCE, Entity, IMPORTANCE, RELATION_IMPORTANCE};
 use super::error::{GraphError, Result};
 use super::thread::{Shape, Thread};
+use super::wanted::SaidFact;
 
 /// The notes of one thread while the lock is held.
 pub(crate) struct Bench<'a, 'd> {
@@ -49,7 +50,7 @@ pub(crate) struct Weight {
 pub(crate) struct NewEntity<'e> {
     pub(crate) name: &'e str,
     pub(crate) entity_type: &'e str,
-    pub(crate) facts: &'e [String],
+    pub(crate) facts: &'e [SaidFact],
     pub(crate) relations: Vec<NewRelation>,
     pub(crate) weight: Weight,
     pub(crate) time: Option<Timestamp>,
@@ -215,9 +216,9 @@ impl<'a, 'd> Bench<'a, 'd> {
         let mut ids = Vec::with_capacity(new.facts.len());
         let mut facts = Vec::with_capacity(new.facts.len());
         for fact in new.facts {
-            let comment = self.comment(new.weight, new.time);
+            let comment = self.comment(fact.weight.or(new.weight), fact.time.or(new.time));
             ids.push(comment.id.clone());
-            facts.push(note::NewObservation { fact: Some(comment), ..stated(fact) });
+            facts.push(note::NewObservation { fact: Some(comment), ..stated(&fact.content) });
         }
         if !facts.is_empty() {
             text.push_str("\n## Observations\n");
@@ -276,17 +277,17 @@ impl<'a, 'd> Bench<'a, 'd> {
         }
     }
 
-    /// Adds a fact to an opened note.
+    /// Adds a fact to an opened note; what it does not say of itself is as given.
     pub(crate) fn add_fact(
         &mut self,
         name: &str,
-        content: &str,
+        fact: &SaidFact,
         weight: Weight,
         time: Option<Timestamp>,
     ) -> Result<ObservationId> {
-        let comment = self.comment(weight, time);
+        let comment = self.comment(fact.weight.or(weight), fact.time.or(time));
         let id = comment.id.clone();
-        let observation = note::NewObservation { fact: Some(comment), ..stated(content) };
+        let observation = note::NewObservation { fact: Some(comment), ..stated(&fact.content) };
         self.edit(name, &Edit::AddObservation { section: None, observation })?;
         Ok(id)
     }

@@ -10,6 +10,7 @@ mod entity;
 mod error;
 mod load;
 mod past;
+mod problem;
 mod query;
 mod reference;
 mod request;

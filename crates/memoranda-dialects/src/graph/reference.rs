@@ -11,7 +11,7 @@ use super::error::{GraphError, Result};
 use super::load::{answer, fields, time};
 use super::save::{commit_id, describe, screened};
 use super::thread::{Shape, Thread};
-use super::wanted::fact_texts;
+use super::wanted::{SaidFact, said_facts};
 use crate::args::Args;
 use crate::tool::{Call, ToolResult};
 
@@ -22,7 +22,7 @@ pub(super) const DEPRECATED: &str = "Deprecated: save_memory saves entities and 
 struct Plain {
     name: String,
     entity_type: String,
-    facts: Vec<String>,
+    facts: Vec<SaidFact>,
     weight: Weight,
     time: Option<Timestamp>,
 }
@@ -55,8 +55,11 @@ pub(super) fn create_entities(call: &Call<'_>, arguments: Value) -> Result<ToolR
         args.rename(&[("entityType", &["entity_type"])]);
         let known = ["name", "entityType", "observations", "confidence", "importance", "timestamp"];
         args.only(&[&known[..], &["agentThreadId", "type"]].concat())?;
-        let mut facts = fact_texts(&args, "observations").all()?;
-        facts.retain(|fact| !fact.is_empty());
+        if let Some(problem) = thread.other_named(&args) {
+            return Err(GraphError::Refused(problem));
+        }
+        let mut facts = said_facts(&args, "observations", Some(&thread)).all()?;
+        facts.retain(|fact| !fact.content.is_empty());
         let name = name(&args, "name")?;
         warnings.extend(screened(call, &name, &mut facts)?);
         let entity_type = self::name(&args, "entityType")?;
@@ -126,7 +129,7 @@ struct PlainRelation {
     relation: NewRelation,
 }
 
-fn relations(args: &Args, what: &'static str) -> Result<Vec<PlainRelation>> {
+fn relations(args: &Args, thread: &Thread, what: &'static str) -> Result<Vec<PlainRelation>> {
     let objects = args.objects("relations")?;
     let objects = objects.ok_or_else(|| args.missing("relations", "a list of relations"))?;
     let mut relations: Vec<PlainRelation> = Vec::with_capacity(objects.len());
@@ -135,6 +138,9 @@ fn relations(args: &Args, what: &'static str) -> Result<Vec<PlainRelation>> {
         args.rename(&[("relationType", &["relation_type"])]);
         let known = ["from", "to", "relationType", "confidence", "importance", "timestamp"];
         args.only(&[&known[..], &["agentThreadId", "type"]].concat())?;
+        if let Some(problem) = thread.other_named(&args) {
+            return Err(GraphError::Refused(problem));
+        }
         let weight = weight(&args)?;
         let relation = NewRelation {
             relation_type: name(&args, "relationType")?,
@@ -152,7 +158,7 @@ pub(super) fn create_relations(call: &Call<'_>, arguments: Value) -> Result<Tool
     let mut args = Args::new("create_relations", arguments)?;
     let thread = Thread::optional(&mut args, call.settings)?;
     args.only(&["relations", "threadId"])?;
-    let wanted = relations(&args, "a relation of create_relations")?;
+    let wanted = relations(&args, &thread, "a relation of create_relations")?;
     if thread.shape == Shape::Thread {
         for PlainRelation { from, relation } in &wanted {
             for name in [from, &relation.target] {
@@ -258,7 +264,7 @@ pub(super) fn delete_observations(call: &Call<'_>, arguments: Value) -> Result<T
     for object in objects {
         let args = fields("a deletion of delete_observations", object)?;
         args.only(&["entityName", "observations"])?;
-        let facts = fact_texts(&args, "observations").all()?;
+        let facts = said_facts(&args, "observations", None).all()?;
         wanted.push((name(&args, "entityName")?, facts));
     }
     let (mut deleted, mut missing) = (0, Vec::new());
@@ -270,7 +276,7 @@ pub(super) fn delete_observations(call: &Call<'_>, arguments: Value) -> Result<T
                 missing.push(name.clone());
                 continue;
             }
-            for asked in facts {
+            for SaidFact { content: asked, .. } in facts {
                 let mut found = false;
                 // Lines move when one goes, so each is looked for anew.
                 while let Some(fact) = bench.entity(name).and_then(|entity| {
@@ -301,7 +307,7 @@ pub(super) fn delete_relations(call: &Call<'_>, arguments: Value) -> Result<Tool
     let mut args = Args::new("delete_relations", arguments)?;
     let thread = Thread::optional(&mut args, call.settings)?;
     args.only(&["relations", "threadId"])?;
-    let wanted = relations(&args, "a relation of delete_relations")?;
+    let wanted = relations(&args, &thread, "a relation of delete_relations")?;
     let (mut deleted, mut missing) = (0, Vec::new());
     let outcome = call.memory.revise(&call.who, None, |desk| {
         let mut bench = Bench::new(desk, &thread);
