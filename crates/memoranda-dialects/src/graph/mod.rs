@@ -20,6 +20,7 @@ mod search;
 mod settings;
 mod thread;
 mod tools;
+mod trace;
 mod transfer;
 mod upkeep;
 mod versions;

@@ -105,7 +105,23 @@ pub(super) fn create_entities(call: &Call<'_>, arguments: Value) -> Result<ToolR
     if !warnings.is_empty() {
         structured["warnings"] = json!(warnings);
     }
-    Ok(finished(&thread, structured, commit_id(&outcome)))
+    Ok(listed(&thread, "entities", structured, commit_id(&outcome)))
+}
+
+/// The same, but for the reference server's callers the text is the list alone, as that server
+/// prints it.
+pub(super) fn listed(
+    thread: &Thread,
+    key: &str,
+    structured: Value,
+    commit: Option<String>,
+) -> ToolResult {
+    let mut result = finished(thread, structured, commit);
+    if thread.shape == Shape::Reference {
+        let list = &result.structured[key];
+        result.text = serde_json::to_string_pretty(list).unwrap_or_default();
+    }
+    result
 }
 
 /// Adds the commit to a result.
@@ -158,13 +174,10 @@ pub(super) fn create_relations(call: &Call<'_>, arguments: Value) -> Result<Tool
     let mut args = Args::new("create_relations", arguments)?;
     let thread = Thread::optional(&mut args, call.settings)?;
     args.only(&["relations", "threadId"])?;
-    let wanted = relations(&args, &thread, "a relation of create_relations")?;
+    let mut wanted = relations(&args, &thread, "a relation of create_relations")?;
+    let mut skipped = Vec::new();
     if thread.shape == Shape::Thread {
-        for PlainRelation { from, relation } in &wanted {
-            for name in [from, &relation.target] {
-                super::load::needed(call, &thread, name)?;
-            }
-        }
+        skipped = without_ends(call, &thread, &mut wanted)?;
     }
     let (mut made, mut rated) = (Vec::new(), 0);
     let outcome = call.memory.revise(&call.who, None, |desk| {
@@ -203,7 +216,40 @@ pub(super) fn create_relations(call: &Call<'_>, arguments: Value) -> Result<Tool
     if rated > 0 {
         structured["relationsUpdated"] = json!(rated);
     }
-    Ok(finished(&thread, structured, commit_id(&outcome)))
+    if !skipped.is_empty() {
+        structured["skipped"] = json!(skipped);
+    }
+    Ok(listed(&thread, "relations", structured, commit_id(&outcome)))
+}
+
+/// In a thread a relation needs both its ends: takes out those that have not, and says why.
+fn without_ends(
+    call: &Call<'_>,
+    thread: &Thread,
+    wanted: &mut Vec<PlainRelation>,
+) -> Result<Vec<Value>> {
+    let mut skipped = Vec::new();
+    let mut kept = Vec::with_capacity(wanted.len());
+    for PlainRelation { from, relation } in wanted.drain(..) {
+        let mut missing = Vec::new();
+        for name in [&from, &relation.target] {
+            match super::load::needed(call, thread, name) {
+                Ok(_) => {}
+                Err(GraphError::Refused(text)) => missing.push(text),
+                Err(other) => return Err(other),
+            }
+        }
+        if missing.is_empty() {
+            kept.push(PlainRelation { from, relation });
+            continue;
+        }
+        skipped.push(json!({
+            "from": from, "to": relation.target, "relationType": relation.relation_type,
+            "reason": missing.join(" "),
+        }));
+    }
+    *wanted = kept;
+    Ok(skipped)
 }
 
 pub(super) fn delete_entities(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
@@ -230,7 +276,7 @@ pub(super) fn delete_entities(call: &Call<'_>, arguments: Value) -> Result<ToolR
     Ok(deletion(&thread, "Entities deleted successfully", about, commit_id(&outcome)))
 }
 
-/// The reference's sentence, and in a thread what exactly was done.
+/// The reference's sentence, and in the structure what exactly was done.
 fn deletion(thread: &Thread, message: &str, about: Value, commit: Option<String>) -> ToolResult {
     let mut structured = json!({ "success": true, "message": message });
     if let Some(commit) = &commit {
@@ -244,13 +290,12 @@ fn deletion(thread: &Thread, message: &str, about: Value, commit: Option<String>
             structured["message"] = json!(message);
             let undo = commit.map(|id| format!(" `memoranda undo {id}` takes it back."));
             let undo = undo.unwrap_or_else(|| " Nothing had to be changed.".to_owned());
-            let text = format!("{message} in thread '{}': {about}.{undo}", thread.id);
-            if let Value::Object(about) = about {
-                about.into_iter().for_each(|(key, value)| structured[key] = value);
-            }
-            text
+            format!("{message} in thread '{}': {about}.{undo}", thread.id)
         }
     };
+    if let Value::Object(about) = about {
+        about.into_iter().for_each(|(key, value)| structured[key] = value);
+    }
     ToolResult::ok(text, structured)
 }
 

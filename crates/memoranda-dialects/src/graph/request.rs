@@ -69,7 +69,7 @@ impl Request {
             }
         }
         for (index, entity, relation) in unknown {
-            request.problems.push(no_target(index, entity, &relation));
+            request.problems.push(no_target(index, &entity, &relation));
         }
         request.problems.sort_by_key(|problem| problem.index);
         Ok(request)
@@ -124,13 +124,13 @@ impl Request {
 const ANOTHER: &str = "targetEntity must reference another entity in the same save_memory call, or \
                        one that exists in this thread";
 
-fn no_target(index: usize, entity: String, relation: &WantedRelation) -> Problem {
+fn no_target(index: usize, entity: &str, relation: &WantedRelation) -> Problem {
     let target = clipped(&relation.target);
     let problem = format!("Target entity '{target}' not found in request or thread");
     Problem {
         relation: Some(relation.told()),
         unknown: Some(relation.target.clone()),
-        ..Problem::of_entity(&entity, problem, ANOTHER).at(index)
+        ..Problem::of_entity(entity, problem, ANOTHER).at(index)
     }
 }
 

@@ -214,7 +214,7 @@ fn create(bench: &mut Bench<'_, '_>, entity: &Wanted, saved: &mut Saved) -> Resu
         relations,
         weight: entity.weight,
         time: entity.time,
-        kind: Kind::Described,
+        kind: if entity.is_root { Kind::Root } else { Kind::Described },
     })?;
     Ok(())
 }
@@ -231,6 +231,9 @@ fn merge(bench: &mut Bench<'_, '_>, entity: &Wanted, saved: &mut Saved) -> Resul
             "Entity '{name}' already exists as {}; its type was kept, not changed to {}",
             found.entity_type, entity.entity_type
         ));
+    }
+    if entity.is_root && !found.is_root {
+        bench.set(name, "root", "true")?;
     }
     let mut added = 0;
     let mut known = Vec::new();

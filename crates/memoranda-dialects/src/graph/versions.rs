@@ -1,9 +1,6 @@
-//! Facts over time: added, replaced by newer ones, and traced back to who wrote them.
-
-use std::collections::{HashMap, HashSet};
+//! Facts over time: added, and replaced by newer ones.
 
 use jiff::Timestamp;
-use memoranda_core::change::Commit;
 use memoranda_core::id::ObservationId;
 use memoranda_core::note::edit::{Edit, FactRef};
 use memoranda_core::note::{NewObservation, plain, stated};
@@ -12,17 +9,14 @@ use serde_json::{Value, json};
 use super::bench::{Bench, Weight};
 use super::entity::{Entity, Fact};
 use super::error::{GraphError, Result};
-use super::load::{answer, fields, needed, time};
+use super::load::{fields, needed, time};
 use super::problem::{Problem, refuse, taken};
-use super::reference::finished;
+use super::reference::{finished, listed};
 use super::save::{commit_id, screened};
 use super::thread::{Shape, Thread};
 use super::wanted::{SaidFact, check_fact, said_facts};
 use crate::args::Args;
 use crate::tool::{Call, ToolResult};
-
-/// So many versions of a note are looked at for the history of a fact.
-const MOST_REVISIONS: usize = 2000;
 
 struct Addition {
     name: String,
@@ -32,7 +26,7 @@ struct Addition {
     time: Option<Timestamp>,
 }
 
-fn observation_id(args: &Args, name: &str) -> Result<Option<ObservationId>> {
+pub(super) fn observation_id(args: &Args, name: &str) -> Result<Option<ObservationId>> {
     let Some(text) = args.optional_text(name)? else { return Ok(None) };
     match ObservationId::parse(text.trim()) {
         Some(id) => Ok(Some(id)),
@@ -129,7 +123,7 @@ pub(super) fn add_observations(call: &Call<'_>, arguments: Value) -> Result<Tool
     if !warnings.is_empty() {
         structured["warnings"] = json!(warnings);
     }
-    Ok(finished(&thread, structured, commit_id(&outcome)))
+    Ok(listed(&thread, "results", structured, commit_id(&outcome)))
 }
 
 /// Reads one addition; what is wrong with it is added to the problems.
@@ -237,7 +231,9 @@ fn supersede(
         confidence: weight.confidence.or(fact.confidence),
         importance: weight.importance.or(fact.importance),
     };
-    let mut comment = bench.comment(weight, time);
+    // Nothing takes the place of what came later, whatever the clock says.
+    let now = bench.now.max(fact.time.unwrap_or(bench.now));
+    let mut comment = bench.comment(weight, Some(time.unwrap_or(now)));
     comment.version = fact.version.saturating_add(1);
     comment.supersedes = Some(old.clone());
     let id = comment.id.clone();
@@ -264,7 +260,7 @@ fn current<'e>(entity: &'e Entity, fact: &'e Fact) -> Option<&'e Fact> {
     None
 }
 
-fn find<'e>(entity: &'e Entity, id: &ObservationId) -> Result<&'e Fact> {
+pub(super) fn find<'e>(entity: &'e Entity, id: &ObservationId) -> Result<&'e Fact> {
     entity.facts.iter().find(|fact| fact.id == *id).ok_or_else(|| {
         let known: Vec<String> = entity
             .current()
@@ -319,154 +315,4 @@ pub(super) fn update_observation(call: &Call<'_>, arguments: Value) -> Result<To
         structured["warnings"] = json!(warnings);
     }
     Ok(finished(&thread, structured, commit_id(&outcome)))
-}
-
-/// One wording of a fact.
-struct Version {
-    id: ObservationId,
-    content: String,
-    version: u32,
-    time: Timestamp,
-    who: Commit,
-}
-
-/// What the revisions of a note tell of its facts.
-#[derive(Default)]
-struct Trace {
-    versions: Vec<Version>,
-    /// Which fact took whose place.
-    links: Vec<(ObservationId, ObservationId)>,
-    last: HashMap<ObservationId, String>,
-}
-
-impl Trace {
-    fn add(&mut self, entity: &Entity, commit: &Commit, edits: &HashMap<ObservationId, u32>) {
-        for fact in &entity.facts {
-            if let Some(by) = &fact.superseded_by {
-                self.link(&fact.id, by);
-            }
-            if let Some(old) = &fact.supersedes {
-                self.link(old, &fact.id);
-            }
-            let known = self.last.get(&fact.id);
-            if !fact.is_current && known.is_some() {
-                continue;
-            }
-            if known == Some(&fact.content) {
-                continue;
-            }
-            let before = self.versions.iter().rev().find(|version| version.id == fact.id);
-            let version = match before {
-                None => fact.version,
-                Some(before) => {
-                    let told = edits.get(&fact.id).copied().unwrap_or(0);
-                    told.max(fact.version).max(before.version.saturating_add(1))
-                }
-            };
-            self.last.insert(fact.id.clone(), fact.content.clone());
-            self.versions.push(Version {
-                id: fact.id.clone(),
-                content: fact.content.clone(),
-                version,
-                time: match before {
-                    None => fact.time.unwrap_or(commit.time),
-                    Some(_) => commit.time,
-                },
-                who: commit.clone(),
-            });
-        }
-    }
-
-    fn link(&mut self, old: &ObservationId, new: &ObservationId) {
-        let link = (old.clone(), new.clone());
-        if !self.links.contains(&link) {
-            self.links.push(link);
-        }
-    }
-
-    /// All facts that took each other's place, from this one both ways.
-    fn chain(&self, id: &ObservationId) -> HashSet<ObservationId> {
-        let mut chain = HashSet::from([id.clone()]);
-        loop {
-            let more: Vec<ObservationId> = self
-                .links
-                .iter()
-                .flat_map(|(old, new)| [(old, new), (new, old)])
-                .filter(|(here, there)| chain.contains(*here) && !chain.contains(*there))
-                .map(|(_, there)| there.clone())
-                .collect();
-            if more.is_empty() {
-                return chain;
-            }
-            chain.extend(more);
-        }
-    }
-}
-
-pub(super) fn history(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("get_observation_history", arguments)?;
-    let thread = Thread::optional(&mut args, call.settings)?;
-    args.only(&["threadId", "entityName", "observationId"])?;
-    let name = args.text("entityName")?.trim().to_owned();
-    let id = observation_id(&args, "observationId")?
-        .ok_or_else(|| args.missing("observationId", "the observation's id"))?;
-    let entity = needed(call, &thread, &name)?;
-    let thread = Thread { shape: Shape::Thread, ..thread };
-    let place = thread.place(entity.path.clone());
-    let mut revisions = call.memory.revisions(&place, MOST_REVISIONS)?;
-    revisions.reverse();
-    let mut trace = Trace::default();
-    for revision in &revisions {
-        let Some(hash) = revision.change.after else { continue };
-        let Ok(bytes) = call.memory.store().content(hash) else { continue };
-        let Ok(text) = String::from_utf8(bytes) else { continue };
-        let entity = Entity::read(&revision.change.path, &text);
-        let edits = revision.change.fact_edits.iter().map(|e| (e.id.clone(), e.version)).collect();
-        trace.add(&entity, &revision.commit, &edits);
-    }
-    let chain = trace.chain(&id);
-    let current: HashSet<&ObservationId> = entity.current().map(|fact| &fact.id).collect();
-    let mut versions: Vec<&Version> =
-        trace.versions.iter().filter(|version| chain.contains(&version.id)).collect();
-    versions.sort_by_key(|version| version.version);
-    if versions.is_empty() {
-        find(&entity, &id)?;
-    }
-    let mut told = Vec::with_capacity(versions.len());
-    for (n, version) in versions.iter().enumerate() {
-        let is_last = n + 1 == versions.len();
-        let after = trace.links.iter().find(|(old, _)| *old == version.id).map(|(_, new)| new);
-        let before = trace.links.iter().find(|(_, new)| *new == version.id).map(|(old, _)| old);
-        let reworded = versions[..n].iter().any(|earlier| earlier.id == version.id);
-        let mut item = json!({
-            "id": version.id.as_str(),
-            "content": version.content,
-            "version": version.version,
-            "timestamp": version.time.to_string(),
-            "agentThreadId": thread.id,
-            "current": is_last && current.contains(&version.id),
-            "written_by": {
-                "client": version.who.author.client,
-                "tool": version.who.author.tool,
-                "channel": version.who.author.channel.as_str(),
-            },
-            "commit": version.who.id.to_string(),
-        });
-        if let Some(before) = before.filter(|_| !reworded) {
-            item["supersedes"] = json!(before.as_str());
-        }
-        let is_reworded_later = versions[n + 1..].iter().any(|later| later.id == version.id);
-        if let Some(after) = after.filter(|_| !is_reworded_later) {
-            item["superseded_by"] = json!(after.as_str());
-        }
-        told.push(item);
-    }
-    let structured = json!({
-        "entityName": name,
-        "observationId": id.as_str(),
-        "history": told,
-        "thread": thread.id,
-        "project": thread.project.as_str(),
-    });
-    Ok(answer(&thread, structured))
 }
