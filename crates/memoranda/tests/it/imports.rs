@@ -306,7 +306,7 @@ const GRAPH: &str = r#"{"type":"entity","name":"Ada","entityType":"person","obse
 #[test]
 fn what_was_typed_by_hand_is_exported_by_its_name() {
     let home = Home::new();
-    put(&home, "memory.json", GRAPH.to_owned());
+    put(&home, "memory.json", GRAPH);
     counts(&home, &["memory.json"], [2, 0, 0, 0, 0]);
     let typed = "---\ntitle: Bob\ntype: person\n---\n- knows [[default/ada]]\n- likes [[nobody]]\n";
     home.write("graph/default/Bob.md", typed);
