@@ -202,8 +202,8 @@ pub(super) fn date(
     Ok(())
 }
 
-/// A time at which the graph is asked for. A fact has its time from before its commit: who asks for
-/// that time means the graph with the fact in it.
+/// A time at which the graph is asked for. Facts and relations have their time from before their
+/// commit: who asks for that time means the graph with them in it.
 pub(super) fn settled(call: &Call<'_>, thread: &Thread, time: Timestamp) -> Result<Timestamp> {
     const AT_ONCE: usize = 50;
     const MOST: usize = 2000;
@@ -228,7 +228,8 @@ pub(super) fn settled(call: &Call<'_>, thread: &Thread, time: Timestamp) -> Resu
         for (file, hash) in own.filter_map(|file| Some((file, file.after?))).take(AT_ONCE) {
             let Ok(bytes) = call.memory.store().content(hash) else { continue };
             let entity = Entity::read(&file.path, &String::from_utf8_lossy(&bytes));
-            if entity.facts.iter().any(|fact| fact.time == Some(time)) {
+            let relations = entity.relations.iter().map(|relation| relation.time);
+            if entity.facts.iter().map(|fact| fact.time).chain(relations).any(|t| t == Some(time)) {
                 return Ok(commit.time.max(time));
             }
         }

@@ -95,5 +95,13 @@ fn the_time_of_a_fact_is_a_time_at_which_it_was_there() {
         let then = portfolio(&new["timestamp"]);
         assert!(holds(&then, &new["id"]), "{n}: {then}");
         last = new;
+        let relation =
+            json!({ "from": "Portfolio", "to": "Andrii", "relationType": format!("{n}") });
+        let made =
+            vault.done("create_relations", json!({ "threadId": THREAD, "relations": [relation] }));
+        let asked = json!({ "threadId": THREAD, "as_of": made["relations"][0]["timestamp"] });
+        let then = vault.done("read_graph", asked)["relations"].clone();
+        let is_there = |told: &Value| told["relationType"] == format!("{n}");
+        assert!(then.as_array().unwrap().iter().any(is_there), "{n}");
     }
 }
