@@ -11,7 +11,7 @@ use super::wanted::clipped;
 /// So many problems are told; the rest is counted.
 const MAX_TOLD: usize = 30;
 /// What is said of a field that does not fit.
-const CORRECT: &str = "Correct or leave out this field";
+const CORRECT: &str = "Correct this field; one that is not required may be left out";
 
 /// Something that is wrong with a request.
 #[derive(Clone, Debug)]
