@@ -14,8 +14,14 @@ mod support;
 
 #[path = "it/graph_around.rs"]
 mod graph_around;
+#[path = "it/graph_measures.rs"]
+mod graph_measures;
 #[path = "it/graph_model.rs"]
 mod graph_model;
+#[path = "it/graph_people.rs"]
+mod graph_people;
+#[path = "it/graph_problems.rs"]
+mod graph_problems;
 #[path = "it/graph_reference.rs"]
 mod graph_reference;
 #[path = "it/graph_requests.rs"]

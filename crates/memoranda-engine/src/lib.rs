@@ -30,6 +30,7 @@ mod revise;
 mod search;
 mod status;
 mod sync;
+mod typed;
 mod undo;
 mod vacuum;
 mod write;

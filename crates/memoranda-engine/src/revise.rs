@@ -154,6 +154,11 @@ impl Desk<'_> {
         Ok(self.view.folders(project)?)
     }
 
+    /// The relations from a note, by its number in the index.
+    pub fn relations_from(&self, file: i64) -> Result<Vec<RelationRow>> {
+        Ok(self.view.relations_from(file)?)
+    }
+
     /// The relations to a note, by its number in the index.
     pub fn relations_to(&self, file: i64) -> Result<Vec<RelationRow>> {
         Ok(self.view.relations_to(file)?)

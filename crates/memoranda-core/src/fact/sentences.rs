@@ -3,15 +3,25 @@
 
 /// Words that end in a dot without ending a sentence, in lower case and without the dot.
 const ABBREVIATIONS: &[&str] = &[
-    "e.g", "i.e", "eg", "ie", "etc", "vs", "cf", "ca", "approx", "incl", "excl", "resp", "no",
-    "nr", "vol", "fig", "sec", "ch", "p", "pp", "mr", "mrs", "ms", "dr", "prof", "st", "jr", "sr",
-    "inc", "ltd", "co", "corp", "dept", "est", "min", "max", "avg", "a.m", "p.m", "u.s", "u.k",
-    "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
+    "eg", "ie", "etc", "vs", "cf", "ca", "al", "approx", "incl", "excl", "resp", "no", "nr", "vol",
+    "fig", "sec", "ch", "p", "pp", "mr", "mrs", "ms", "dr", "prof", "st", "jr", "sr", "inc", "ltd",
+    "co", "corp", "dept", "est", "min", "max", "avg", "jan", "feb", "mar", "apr", "jun", "jul",
+    "aug", "sep", "sept", "oct", "nov", "dec", "mon", "tue", "tues", "wed", "thu", "thur", "thurs",
+    "fri", "sat", "sun",
 ];
 
 /// Abbreviations that are also the last word of a sentence: they end one before a capital.
-const MAY_END: &[&str] =
-    &["etc", "no", "co", "inc", "ltd", "corp", "a.m", "p.m", "u.s", "u.k", "min", "max"];
+const MAY_END: &[&str] = &["etc", "no", "co", "inc", "ltd", "corp", "min", "max", "a.m", "p.m"];
+
+/// Words that begin a sentence and no name: behind an initial or `U.S.` only these begin one.
+const BEGINNINGS: &[&str] = &[
+    "a", "after", "all", "also", "an", "and", "are", "as", "at", "before", "both", "but", "by",
+    "can", "does", "each", "for", "from", "had", "has", "he", "her", "his", "however", "i", "if",
+    "in", "is", "it", "its", "knows", "likes", "lives", "made", "must", "my", "needs", "no", "not",
+    "now", "on", "or", "our", "owns", "prefers", "runs", "she", "so", "some", "that", "the",
+    "their", "then", "there", "these", "they", "this", "those", "to", "today", "uses", "wants",
+    "was", "we", "were", "when", "which", "who", "will", "with", "works", "you",
+];
 
 /// How many sentences a text has.
 pub fn sentence_count(text: &str) -> usize {
@@ -20,6 +30,7 @@ pub fn sentence_count(text: &str) -> usize {
 
 /// The sentences of a text, each trimmed and with its mark.
 pub fn sentences(text: &str) -> Vec<&str> {
+    let quotes = quotes(text);
     let mut found = Vec::new();
     let mut start = 0;
     let mut chars = text.char_indices().peekable();
@@ -27,12 +38,17 @@ pub fn sentences(text: &str) -> Vec<&str> {
         let ends = match c {
             '\n' | '。' | '！' | '？' => true,
             '.' | '!' | '?' | '…' => {
+                let mut is_closed = false;
                 // Marks in a row, and quotes or brackets that close behind them, are one end.
-                while chars.peek().is_some_and(|(_, c)| ".!?…\"'”’)]".contains(*c)) {
-                    chars.next();
+                while let Some((_, c)) = chars.next_if(|(_, c)| ".!?…\"'”’)]".contains(*c)) {
+                    is_closed |= "\"”".contains(c);
                 }
                 let next = chars.peek().map_or(text.len(), |(at, _)| *at);
-                ends_sentence(text.get(start..at).unwrap_or_default(), c, text.get(next..))
+                let after = text.get(next..).unwrap_or_default();
+                let is_quoted = quotes.iter().any(|quote| quote.contains(&at));
+                // What is quoted is one thing that was said; only its end can end the sentence.
+                let goes_on = is_quoted && (!is_closed || begins_low(after));
+                !goes_on && ends_sentence(text.get(start..at).unwrap_or_default(), c, after)
             }
             _ => false,
         };
@@ -44,6 +60,37 @@ pub fn sentences(text: &str) -> Vec<&str> {
     }
     push(&mut found, text.get(start..));
     found
+}
+
+/// The quotations within a text, unless it is one as a whole. A mark of inches opens none.
+fn quotes(text: &str) -> Vec<std::ops::Range<usize>> {
+    let mut found = Vec::new();
+    let (mut open, mut before) = (None, None::<char>);
+    for (at, c) in text.char_indices() {
+        match (c, open) {
+            ('"' | '“', None) if before.is_none_or(|c| c.is_whitespace() || "([".contains(c)) => {
+                open = Some(at);
+            }
+            ('"' | '”', Some(start)) => {
+                found.push(start..at);
+                open = None;
+            }
+            _ => {}
+        }
+        before = Some(c);
+    }
+    let is_whole = |quote: &std::ops::Range<usize>| {
+        let rest = text.get(quote.end..).unwrap_or_default();
+        text.get(..quote.start).unwrap_or_default().trim().is_empty()
+            && !rest.contains(char::is_alphanumeric)
+    };
+    found.retain(|quote| !is_whole(quote));
+    found
+}
+
+/// Whether what follows begins with a small letter.
+fn begins_low(text: &str) -> bool {
+    text.trim_start().chars().next().is_some_and(char::is_lowercase)
 }
 
 fn push<'t>(found: &mut Vec<&'t str>, part: Option<&'t str>) {
@@ -58,36 +105,61 @@ fn push<'t>(found: &mut Vec<&'t str>, part: Option<&'t str>) {
 }
 
 /// Whether a mark after `before` and with `after` behind it ends a sentence.
-fn ends_sentence(before: &str, mark: char, after: Option<&str>) -> bool {
-    let after = after.unwrap_or_default();
+fn ends_sentence(before: &str, mark: char, after: &str) -> bool {
     let Some(next) = after.chars().next() else { return true };
     if !next.is_whitespace() {
         // Inside a version, a number, an address, a file name.
         return false;
     }
-    let Some(first) = after.trim_start().chars().next() else { return true };
+    let mut further = after.split_whitespace();
+    let Some(next) = further.next() else { return true };
     if mark != '.' {
         return true;
     }
     let word = before.rsplit(|c: char| c.is_whitespace() || "([\"'“‘".contains(c)).next();
     let word = word.unwrap_or_default();
     let lower = word.to_lowercase();
-    let mut letters = word.chars();
-    let single = letters.next().is_some_and(char::is_alphabetic) && letters.next().is_none();
-    // `J. Smith`, but not `plan B. Then`: an initial stands before a name and after nothing long.
-    if single && first.is_uppercase() {
-        return word == "I" || before.split_whitespace().count() > 3;
-    }
-    // `1. first` numbers what follows.
-    let numbered =
-        !word.is_empty() && word.chars().all(|c| c.is_ascii_digit()) && before.trim() == word;
-    if numbered {
-        return false;
+    if MAY_END.contains(&lower.as_str()) {
+        return next.starts_with(char::is_uppercase);
     }
     if ABBREVIATIONS.contains(&lower.as_str()) {
-        return MAY_END.contains(&lower.as_str()) && first.is_uppercase();
+        return false;
     }
-    true
+    // `J. Smith` and `the U.S. Army`, but `plan B. Then` and `in the U.S. It`.
+    if is_dotted(word) {
+        let next = next.trim_end_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+        let is_sentence = BEGINNINGS.contains(&next.as_str());
+        return word == "I" || (!begins_low(after) && is_sentence && !is_initial(before, word));
+    }
+    // `1. first` numbers what follows.
+    let is_number = !word.is_empty() && word.chars().all(|c| c.is_ascii_digit());
+    if is_number && (begins_low(after) || is_next_number(before, word)) {
+        return false;
+    }
+    // People write `one fact. another fact`; a short word with a capital is rather a shortened one.
+    let letters = word.chars().count();
+    !begins_low(after) || letters > 4 || (letters > 2 && word.starts_with(char::is_lowercase))
+}
+
+/// Whether a number begins a sentence, or follows the one before it: `1. this 2. that`.
+fn is_next_number(before: &str, word: &str) -> bool {
+    let previous = word.parse::<u32>().ok().and_then(|number| number.checked_sub(1));
+    before.trim() == word
+        || previous.is_some_and(|n| before.split_whitespace().any(|word| word == format!("{n}.")))
+}
+
+/// Whether a word is a letter, or letters with dots between them: `J`, `U.S.A`, `Ph.D`.
+fn is_dotted(word: &str) -> bool {
+    let is_letter = |part: &str| {
+        let count = part.chars().count();
+        (count == 1 || (count == 2 && word.contains('.'))) && part.chars().all(char::is_alphabetic)
+    };
+    word.split('.').all(is_letter)
+}
+
+/// Whether a letter begins a sentence: the initial of a name, whatever comes after it.
+fn is_initial(before: &str, word: &str) -> bool {
+    !word.contains('.') && before.trim() == word
 }
 
 #[cfg(test)]
@@ -118,6 +190,27 @@ mod tests {
             ("...", 0),
             ("", 0),
             (".env holds the keys", 1),
+            ("The U.N. and the E.U. met in the U.K. last week", 1),
+            ("The U.S. Army works with the U.N. Security Council and the E.U. too", 1),
+            ("Lives in the U.S. He works at M.I.T. It is far.", 3),
+            ("Meets at 5 p.m. on Mon. and Wed. each week", 1),
+            ("Ends at 5 p.m. Starts at 3 a.m. Closed on Sun.", 3),
+            ("Has a Ph.D. from St. Andrews, an M.Sc. from M.I.T. and a B.A. too", 1),
+            ("U.S.A. is big. J. R. R. Tolkien wrote it.", 2),
+            ("The trilogy of books was written by J. R. R. Tolkien and C. S. Lewis", 1),
+            ("They chose plan B. Then they left. It was late.", 3),
+            ("1. one 2. two 3. three items", 1),
+            ("1. Install node 2. Run it 3. Check it", 1),
+            ("Step 1. install 2. run 3. check", 1),
+            ("He said \"Hi. Bye. Ok.\" loudly", 1),
+            ("He asked \"Why? What for?\" and left", 1),
+            ("\"Works at Google. Lives in Kyiv. Uses Rust.\"", 3),
+            ("Has a 5\" disk. It spins. It hums at 3\" away.", 3),
+            ("Works at Acme Inc. in Washington D.C. with Bob Jr. and others", 1),
+            ("Paper by J. Doe et al. in vol. 3, p. 7, no. 12", 1),
+            ("Takes approx. 5 min. to run on avg. hardware", 1),
+            ("works at google. lives in kyiv. uses windows.", 3),
+            ("Works at Google. lives in Berlin. uses Windows.", 3),
         ] {
             assert_eq!(sentence_count(text), count, "{text:?}: {:?}", sentences(text));
         }

@@ -12,7 +12,13 @@ const SHORTEST: usize = 5;
 /// The facts that a text falls into; empty if it cannot be split within the limits.
 pub fn atomic_facts(text: &str, limits: FactLimits) -> Vec<String> {
     let mut facts = Vec::new();
-    for sentence in sentences(text) {
+    let begins_low = |part: &str| part.starts_with(char::is_lowercase);
+    let sentences = sentences(text);
+    // Pieces of a sentence are no facts: better none than those.
+    if !begins_low(text) && sentences.iter().any(|part| begins_low(part)) {
+        return facts;
+    }
+    for sentence in sentences {
         let sentence = sentence.trim_end_matches(['.', '。', ';', ',']).trim();
         if !divide(sentence, limits, &mut facts) {
             return Vec::new();
@@ -67,5 +73,6 @@ mod tests {
         );
         check(&"x".repeat(100), &[]);
         check("short enough", &[]);
+        check("Wrote a book. and more. and even more of the same. The end came", &[]);
     }
 }

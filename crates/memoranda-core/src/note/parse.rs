@@ -73,6 +73,10 @@ fn observations(
                 known.insert(id, line);
             }
         }
+        // What a person brings back by taking the strike off holds again, whatever took its place.
+        if let Some(fact) = fact.as_mut().filter(|_| !reading.struck) {
+            fact.superseded_by = None;
+        }
         let last = lines.without_ending(comment_line(length));
         found.push(Observation {
             category: reading.category,

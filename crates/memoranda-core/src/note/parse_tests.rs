@@ -120,6 +120,9 @@ fn facts_are_read_from_their_comments() {
     assert_eq!(fact.thread.as_deref(), Some("portfolio"));
     let old = note.observations[1].fact.clone().unwrap();
     assert_eq!(old.superseded_by, Some(fact.id));
+    // A person took the strike off: it holds again, whatever the comment still says.
+    let back = parse(&text.replace("~~", ""));
+    assert_eq!(back.observations[1].fact.as_ref().unwrap().superseded_by, None);
     assert_eq!(note.tags(), ["deps"]);
     check_problems(
         "- [a1] x <!-- obs_A -->\n- [a1] y <!-- obs_A -->\n",

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use memoranda_core::fact::{UNTYPED, thread_of_folder};
 use memoranda_core::path::NotePath;
-use memoranda_engine::{FileSummary, ListFilter, ListOrder, NodeRow, clock};
+use memoranda_engine::{FileOrder, FileSummary, FilesBelow, ListFilter, ListOrder, NodeRow, clock};
 use serde_json::{Value, json};
 
-use super::entity::{CONFIDENCE, IMPORTANCE, Superseded, is_placeholder, type_of};
+use super::entity::{CONFIDENCE, IMPORTANCE, Superseded, is_placeholder, is_root, type_of};
 use super::error::Result;
 use super::load::{Layout, Wish, answer, entity, is_own, time};
 use super::thread::{Shape, Thread};
@@ -20,6 +20,10 @@ use crate::tool::{Call, ToolResult};
 const TOP: usize = 10;
 /// How many names are told that one entity is tied to.
 const MOST_NAMES: usize = 20;
+/// So many notes are looked up one by one; of more, those that come first among all.
+const FEW: usize = 2000;
+/// No thread has more roots.
+const MOST_ROOTS: usize = 1000;
 
 pub(super) fn analytics(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = Args::new("get_analytics", arguments)?;
@@ -28,8 +32,7 @@ pub(super) fn analytics(call: &Call<'_>, arguments: Value) -> Result<ToolResult>
     let folder = thread.within(call.memory);
     let all = folder.nodes()?;
     let ties = folder.ties(&all)?;
-    // Every entity with how many relations begin or end at it.
-    let nodes: Vec<(NodeRow, u64)> = all
+    let nodes: Vec<Degree> = all
         .into_iter()
         .zip(ties.incoming)
         .filter(|(node, _)| !node.is_placeholder)
@@ -37,35 +40,36 @@ pub(super) fn analytics(call: &Call<'_>, arguments: Value) -> Result<ToolResult>
         .collect();
     let importance = |node: &NodeRow| node.importance.unwrap_or(IMPORTANCE);
 
-    let important = top(&nodes, |(node, _)| (importance(node) * 1e9) as u64);
-    let connected = top(&nodes, |(_, degree)| *degree);
-    let is_loose =
-        |(node, degree): &&(NodeRow, u64)| *degree == 0 || ties.loose.contains(&node.file);
-    let orphans = nodes.iter().filter(is_loose).count();
-    let loose = nodes.iter().filter(is_loose).take(TOP);
+    // Of what matters as much the most connected comes first, and the other way round.
+    let weight = |node: &NodeRow| (importance(node) * 1e9) as u64;
+    let important = top(call, &thread, &nodes, |(node, degree)| (weight(node), *degree))?;
+    let connected = top(call, &thread, &nodes, |(node, degree)| (*degree, weight(node)))?;
+    let is_broken = |node: &NodeRow, degree: u64| degree > 0 && ties.loose.contains(&node.file);
+    let alone = nodes.iter().filter(|(_, degree)| *degree == 0).map(|(node, _)| node.file);
+    let alone = without_roots(call, &thread, alone.collect())?;
+    let broken = nodes.iter().filter(|(node, degree)| is_broken(node, *degree));
+    let mut loose: Vec<i64> = broken.map(|(node, _)| node.file).chain(alone).collect();
+    loose.sort_unstable();
+    let orphans = loose.len();
+    let loose = first_by_path(call, &thread, &loose, TOP)?;
 
     let recent = changed(call, &thread, None, TOP)?;
     let mut recent_changes = Vec::with_capacity(recent.len());
     for file in &recent {
         recent_changes.push(change(call, &thread, file)?);
     }
-    let named = |node: &NodeRow| -> Result<Value> {
-        let file = call.memory.store().file_by_id(node.file)?;
-        Ok(file.map_or(
-            json!({}),
-            |file| json!({ "entityName": file.title, "entityType": type_of(&file) }),
-        ))
-    };
+    let named =
+        |file: &FileSummary| json!({ "entityName": file.title, "entityType": type_of(file) });
     let mut top_important = Vec::new();
-    for (node, _) in important {
-        let mut told = named(node)?;
+    for ((node, _), file) in important {
+        let mut told = named(&file);
         told["importance"] = json!(importance(node));
         told["observationCount"] = json!(node.facts);
         top_important.push(told);
     }
     let mut most_connected = Vec::new();
-    for (node, degree) in connected.into_iter().filter(|(_, degree)| *degree > 0) {
-        let mut told = named(node)?;
+    for ((node, degree), file) in connected.into_iter().filter(|((_, degree), _)| *degree > 0) {
+        let mut told = named(&file);
         told["relationCount"] = json!(degree);
         let mut names = folder.tied(node.file, MOST_NAMES + 1)?;
         if names.len() > MOST_NAMES {
@@ -77,10 +81,10 @@ pub(super) fn analytics(call: &Call<'_>, arguments: Value) -> Result<ToolResult>
         most_connected.push(told);
     }
     let mut orphaned = Vec::new();
-    for (node, degree) in loose {
-        let mut told = named(node)?;
-        let reason = if *degree == 0 { "no_relations" } else { "broken_relation" };
-        told["reason"] = json!(reason);
+    for file in loose {
+        let mut told = named(&file);
+        let is_broken = ties.loose.contains(&file.id);
+        told["reason"] = json!(if is_broken { "broken_relation" } else { "no_relations" });
         orphaned.push(told);
     }
     let structured = json!({
@@ -96,19 +100,87 @@ pub(super) fn analytics(call: &Call<'_>, arguments: Value) -> Result<ToolResult>
     Ok(answer(&thread, structured))
 }
 
-/// The nodes with the highest values; among equals the oldest.
-fn top(nodes: &[(NodeRow, u64)], value: impl Fn(&(NodeRow, u64)) -> u64) -> Vec<&(NodeRow, u64)> {
-    let mut best: Vec<(Reverse<u64>, i64, &(NodeRow, u64))> = Vec::with_capacity(TOP + 1);
-    for node in nodes {
-        let key = (Reverse(value(node)), node.0.file);
-        if best.len() == TOP && best.last().is_some_and(|last| (last.0, last.1) <= key) {
-            continue;
+/// An entity with how many relations begin or end at it.
+type Degree = (NodeRow, u64);
+
+/// The nodes with the highest values; among equals the first by path, which no index decides.
+fn top<'n>(
+    call: &Call<'_>,
+    thread: &Thread,
+    nodes: &'n [Degree],
+    value: impl Fn(&Degree) -> (u64, u64),
+) -> Result<Vec<(&'n Degree, FileSummary)>> {
+    let mut values: Vec<(u64, u64)> = nodes.iter().map(&value).collect();
+    let least = match values.len() {
+        0..=TOP => (0, 0),
+        _ => *values.select_nth_unstable_by_key(TOP - 1, |value| Reverse(*value)).1,
+    };
+    let files = |fits: &dyn Fn((u64, u64)) -> bool| -> Vec<i64> {
+        nodes.iter().filter(|node| fits(value(node))).map(|(node, _)| node.file).collect()
+    };
+    let mut found = call.memory.store().files_by_id(&files(&|value| value > least))?;
+    let equal = files(&|value| value == least);
+    found.extend(first_by_path(call, thread, &equal, TOP.saturating_sub(found.len()))?);
+    let node = |file: FileSummary| {
+        let at = nodes.binary_search_by_key(&file.id, |(node, _)| node.file).ok()?;
+        Some((nodes.get(at)?, file))
+    };
+    let mut top: Vec<_> = found.into_iter().filter_map(node).collect();
+    top.sort_by(|(a, a_file), (b, b_file)| {
+        value(b).cmp(&value(a)).then_with(|| a_file.path.cmp(&b_file.path))
+    });
+    Ok(top)
+}
+
+/// The first by path of some notes, which are given by their numbers in order.
+fn first_by_path(
+    call: &Call<'_>,
+    thread: &Thread,
+    files: &[i64],
+    count: usize,
+) -> Result<Vec<FileSummary>> {
+    let store = call.memory.store();
+    let mut found = if files.len() <= FEW || count == 0 {
+        store.files_by_id(if count == 0 { &[] } else { files })?
+    } else {
+        let below = |limit| FilesBelow {
+            project: thread.project.clone(),
+            folder: NotePath::parse(&thread.folder).ok(),
+            depth: usize::MAX,
+            order: FileOrder::Path,
+            limit,
+            offset: 0,
+        };
+        let mut first = Vec::new();
+        // Where many are meant, some are among the first.
+        for limit in [FEW, usize::MAX] {
+            let all = store.files_below(&below(limit))?.into_iter().map(|(file, _)| file);
+            first = all.filter(|file| files.binary_search(file).is_ok()).take(count).collect();
+            if first.len() == count {
+                break;
+            }
         }
-        let at = best.partition_point(|other| (other.0, other.1) < key);
-        best.insert(at, (key.0, key.1, node));
-        best.truncate(TOP);
+        store.files_by_id(&first)?
+    };
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    found.truncate(count);
+    Ok(found)
+}
+
+/// The notes, by their numbers in order, that are not said to be roots, which may stand alone.
+fn without_roots(call: &Call<'_>, thread: &Thread, files: Vec<i64>) -> Result<Vec<i64>> {
+    if files.len() <= FEW {
+        let found = call.memory.store().files_by_id(&files)?.into_iter();
+        return Ok(found.filter(|file| !is_root(&file.metadata)).map(|file| file.id).collect());
     }
-    best.into_iter().map(|(_, _, node)| node).collect()
+    let (roots, _) =
+        thread.within(call.memory).entries(MOST_ROOTS, 0, |note| is_root(&note.metadata))?;
+    let mut known = Vec::with_capacity(roots.len());
+    for root in roots {
+        let titled = thread.within(call.memory).titled(&root.title)?;
+        known.extend(titled.into_iter().map(|found| found.id));
+    }
+    Ok(files.into_iter().filter(|file| !known.contains(file)).collect())
 }
 
 /// The entities that changed last.

@@ -10,11 +10,12 @@ use memoranda_core::note::{
     self, Fact as Comment, MetaValue, NewRelation, render_observation, render_relation, stated,
 };
 use memoranda_core::path::NotePath;
-use memoranda_engine::{Desk, ListFilter, ListOrder, Step, clock};
+use memoranda_engine::{Desk, ListFilter, ListOrder, ObservationRow, Step, clock};
 
-use super::entity::{CONFIDENCE, Entity, IMPORTANCE, RELATION_IMPORTANCE};
+use super::entity::{CONFIDENCE, Entity, IMPORTANCE, RELATION_IMPORTANCE, Relation};
 use super::error::{GraphError, Result};
 use super::thread::{Shape, Thread};
+use super::wanted::SaidFact;
 
 /// The notes of one thread while the lock is held.
 pub(crate) struct Bench<'a, 'd> {
@@ -26,6 +27,8 @@ pub(crate) struct Bench<'a, 'd> {
     vacant: HashMap<String, NotePath>,
     /// Where new notes will lie, as systems that know no case see it.
     taken: HashSet<String>,
+    /// Notes that go with one of the same title.
+    removed: Vec<NotePath>,
     is_known: bool,
 }
 
@@ -49,17 +52,19 @@ pub(crate) struct Weight {
 pub(crate) struct NewEntity<'e> {
     pub(crate) name: &'e str,
     pub(crate) entity_type: &'e str,
-    pub(crate) facts: &'e [String],
+    pub(crate) facts: &'e [SaidFact],
     pub(crate) relations: Vec<NewRelation>,
     pub(crate) weight: Weight,
     pub(crate) time: Option<Timestamp>,
     pub(crate) kind: Kind,
 }
 
-/// Whether an entity is described, or only named as the beginning of a relation.
+/// Whether an entity is described, and how, or only named as the beginning of a relation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Described,
+    /// The root of a graph, which may do without relations.
+    Root,
     Placeholder,
 }
 
@@ -87,8 +92,8 @@ const MOST_TWINS: usize = 10_000;
 impl<'a, 'd> Bench<'a, 'd> {
     pub(crate) fn new(desk: &'a Desk<'d>, thread: &'a Thread) -> Self {
         let now = clock::now();
-        let (sheets, vacant, taken) = Default::default();
-        Self { desk, thread, now, sheets, vacant, taken, is_known: false }
+        let (sheets, vacant, taken, removed) = Default::default();
+        Self { desk, thread, now, sheets, vacant, taken, removed, is_known: false }
     }
 
     /// Opens the note of an entity; `false` if there is none.
@@ -145,19 +150,26 @@ impl<'a, 'd> Bench<'a, 'd> {
     /// the index was last told.
     fn with_versions(&self, file: i64, path: &NotePath, mut text: String) -> Result<String> {
         let rows = self.desk.observations(file)?;
+        let noticed = self.desk.by_id(file)?.map(|file| file.updated);
         let note = note::parse(&text);
         for observation in &note.observations {
             let Some(fact) = &observation.fact else { continue };
             let known = rows.iter().find(|row| row.id == fact.id.as_str());
-            let version = known.map_or(0, |row| {
-                let is_same = row.text == observation.text
+            let is_same = |row: &ObservationRow| {
+                row.text == observation.text
                     && row.category == observation.category
-                    && row.context == observation.context;
-                row.version.saturating_add(u32::from(!is_same))
-            });
+                    && row.context == observation.context
+            };
+            let is_noticed = known.is_some_and(is_same);
+            let version = known.map_or(0, |row| row.version.saturating_add(u32::from(!is_noticed)));
             if version > fact.version {
                 let observation = FactRef::Id(fact.id.clone());
-                let fact = Comment { version, ..fact.clone() };
+                // It was reworded when the note was last changed, or since.
+                let time = noticed
+                    .filter(|_| is_noticed)
+                    .unwrap_or(self.now)
+                    .max(fact.time.unwrap_or_default());
+                let fact = Comment { version, time: Some(time), ..fact.clone() };
                 let edit = Edit::SetFact { observation, fact };
                 text = apply(&text, &edit)
                     .map_err(|error| GraphError::Edit { name: path.stem().to_owned(), error })?;
@@ -206,8 +218,10 @@ impl<'a, 'd> Bench<'a, 'd> {
         let said = |value: Option<f64>, usual| value.filter(|value| *value != usual);
         keys.extend(said(new.weight.importance, IMPORTANCE).map(|v| ("importance", shown(v))));
         keys.extend(said(new.weight.confidence, CONFIDENCE).map(|v| ("confidence", shown(v))));
-        if new.kind == Kind::Placeholder {
-            keys.push(("placeholder", "true".to_owned()));
+        match new.kind {
+            Kind::Placeholder => keys.push(("placeholder", "true".to_owned())),
+            Kind::Root => keys.push(("root", "true".to_owned())),
+            Kind::Described => {}
         }
         let keys: Vec<_> =
             keys.into_iter().map(|(key, text)| (key, value_of(key, &text))).collect();
@@ -215,9 +229,9 @@ impl<'a, 'd> Bench<'a, 'd> {
         let mut ids = Vec::with_capacity(new.facts.len());
         let mut facts = Vec::with_capacity(new.facts.len());
         for fact in new.facts {
-            let comment = self.comment(new.weight, new.time);
+            let comment = self.comment(fact.weight.or(new.weight), fact.time.or(new.time));
             ids.push(comment.id.clone());
-            facts.push(note::NewObservation { fact: Some(comment), ..stated(fact) });
+            facts.push(note::NewObservation { fact: Some(comment), ..stated(&fact.content) });
         }
         if !facts.is_empty() {
             text.push_str("\n## Observations\n");
@@ -276,17 +290,17 @@ impl<'a, 'd> Bench<'a, 'd> {
         }
     }
 
-    /// Adds a fact to an opened note.
+    /// Adds a fact to an opened note; what it does not say of itself is as given.
     pub(crate) fn add_fact(
         &mut self,
         name: &str,
-        content: &str,
+        fact: &SaidFact,
         weight: Weight,
         time: Option<Timestamp>,
     ) -> Result<ObservationId> {
-        let comment = self.comment(weight, time);
+        let comment = self.comment(fact.weight.or(weight), fact.time.or(time));
         let id = comment.id.clone();
-        let observation = note::NewObservation { fact: Some(comment), ..stated(content) };
+        let observation = note::NewObservation { fact: Some(comment), ..stated(&fact.content) };
         self.edit(name, &Edit::AddObservation { section: None, observation })?;
         Ok(id)
     }
@@ -317,13 +331,8 @@ impl<'a, 'd> Bench<'a, 'd> {
     /// Adds a relation to an opened note; one that is stated already gets the importance that is
     /// given, if any.
     pub(crate) fn tie(&mut self, name: &str, mut relation: NewRelation) -> Result<Tie> {
-        let entity = self.entity(name);
-        let known = entity.and_then(|entity| {
-            let same = |r: &super::entity::Relation| {
-                r.relation_type == relation.relation_type && r.target == relation.target
-            };
-            entity.relations.into_iter().find(same)
-        });
+        let known =
+            self.stated(name, &relation.relation_type, &relation.target)?.into_iter().next();
         let Some(known) = known else {
             if self.thread.shape == Shape::Thread {
                 relation.importance.get_or_insert(RELATION_IMPORTANCE);
@@ -331,28 +340,55 @@ impl<'a, 'd> Bench<'a, 'd> {
             self.edit(name, &Edit::Relate { relation })?;
             return Ok(Tie::New);
         };
-        let is_other = relation.importance.is_some_and(|given| Some(given) != known.importance);
-        // What a person typed has no place for it.
-        if !is_other || !known.is_exact {
+        if relation.importance.is_none_or(|given| Some(given) == known.importance) {
             return Ok(Tie::Known);
         }
-        relation.time = None;
-        self.edit(name, &Edit::Rate { relation })?;
+        if known.is_exact {
+            relation.time = None;
+            self.edit(name, &Edit::Rate { relation })?;
+        } else if known.has_context {
+            // What a person said more of it would be lost.
+            return Ok(Tie::Known);
+        } else {
+            // A line that was typed has no place for it, so it is written anew.
+            let (relation_type, target) = (known.relation_type, known.written);
+            self.edit(name, &Edit::RemoveRelation { relation_type, target })?;
+            self.edit(name, &Edit::Relate { relation })?;
+        }
         Ok(Tie::Rated)
     }
 
-    /// Removes a relation from an opened note; `false` if it was not stated. A placeholder that
-    /// holds nothing any more goes with its last relation.
+    /// How an opened note states a relation: as it was written by a tool, and as people typed it.
+    fn stated(&self, name: &str, relation_type: &str, to: &str) -> Result<Vec<Relation>> {
+        let Some(mut entity) = self.entity(name) else { return Ok(Vec::new()) };
+        let file = self.sheets.get(name).and_then(|sheet| sheet.file);
+        if let Some(file) = file.filter(|_| entity.has_typed()) {
+            entity.resolve(&self.desk.typed_links(file)?);
+        }
+        let is_meant =
+            |r: &Relation| r.relation_type == relation_type && (r.target == to || r.written == to);
+        let mut found: Vec<Relation> = entity.relations.into_iter().filter(is_meant).collect();
+        found.sort_by_key(|relation| !relation.is_exact);
+        Ok(found)
+    }
+
+    /// Removes a relation from an opened note, however it is written; `false` if it was not
+    /// stated. A placeholder that holds nothing any more goes with its last relation.
     pub(crate) fn unrelate(&mut self, name: &str, relation_type: &str, to: &str) -> Result<bool> {
-        let Some(entity) = self.entity(name) else { return Ok(false) };
-        let same =
-            |r: &&super::entity::Relation| r.relation_type == relation_type && r.target == to;
-        if entity.relations.iter().find(same).is_none() {
+        let mut written: Vec<String> = self
+            .stated(name, relation_type, to)?
+            .into_iter()
+            .map(|relation| relation.written)
+            .collect();
+        written.dedup();
+        if written.is_empty() {
             return Ok(false);
         }
-        let (relation_type, target) = (relation_type.to_owned(), to.to_owned());
-        self.edit(name, &Edit::RemoveRelation { relation_type, target })?;
-        if entity.is_placeholder && entity.relations.len() == 1 {
+        for target in written {
+            let relation_type = relation_type.to_owned();
+            self.edit(name, &Edit::RemoveRelation { relation_type, target })?;
+        }
+        if self.entity(name).is_some_and(|e| e.is_placeholder && e.relations.is_empty()) {
             self.discard(name);
         }
         Ok(true)
@@ -364,21 +400,40 @@ impl<'a, 'd> Bench<'a, 'd> {
         }
     }
 
-    /// Removes an entity and every relation to its name, which may be all that there is.
+    /// Removes an entity and every relation to its name, which may be all that there is. If people
+    /// gave the name to several notes, all of them go.
     pub(crate) fn remove(&mut self, name: &str) -> Result<Removal> {
         let is_there = self.open(name)?;
         let own = self.entity(name).map_or(0, |entity| entity.relations.len());
-        let file = self.sheets.get(name).and_then(|sheet| sheet.file);
+        let sheet = self.sheets.get(name);
+        let mut files: Vec<i64> = sheet.and_then(|sheet| sheet.file).into_iter().collect();
+        let path = sheet.map(|sheet| sheet.path.clone());
         let mut relations = own;
-        let mut rows =
-            file.map(|file| self.desk.relations_to(file)).transpose()?.unwrap_or_default();
+        for twin in self.desk.titled(&self.thread.project, &self.thread.folder, name)? {
+            if Some(&twin.path) == path.as_ref() {
+                continue;
+            }
+            let Some((text, _)) = self.desk.text(&self.thread.place(twin.path.clone()))? else {
+                continue;
+            };
+            let entity = Entity::read(&twin.path, &text);
+            if entity.name == name && !self.removed.contains(&twin.path) {
+                relations += entity.relations.len();
+                files.push(twin.id);
+                self.removed.push(twin.path);
+            }
+        }
+        let mut rows = Vec::new();
+        for file in &files {
+            rows.extend(self.desk.relations_to(*file)?);
+        }
         let key = format!("{}/{name}", self.thread.folder);
         rows.extend(self.desk.relations_named(&self.thread.project, &key)?);
         rows.retain(|row| row.is_stated);
         let mut holders: Vec<i64> = rows.iter().map(|row| row.file).collect();
         holders.sort_unstable();
         holders.dedup();
-        for holder in holders.into_iter().filter(|holder| Some(*holder) != file) {
+        for holder in holders.into_iter().filter(|holder| !files.contains(holder)) {
             let Some(summary) = self.desk.by_id(holder)? else { continue };
             let here = summary.path.parent() == Some(self.thread.folder.as_str());
             if summary.project != self.thread.project || !here || !self.open(&summary.title)? {
@@ -404,7 +459,9 @@ impl<'a, 'd> Bench<'a, 'd> {
 
     /// What is to be done to the files.
     pub(crate) fn steps(self) -> Vec<Step> {
-        let mut steps = Vec::new();
+        let place = |path| self.thread.place(path);
+        let mut steps: Vec<Step> =
+            self.removed.into_iter().map(|path| Step::remove(place(path))).collect();
         for sheet in self.sheets.into_values() {
             let place = self.thread.place(sheet.path);
             match (sheet.is_removed, sheet.before) {
@@ -498,7 +555,7 @@ fn with_key(text: &str, key: &str, value: &str) -> Result<String, EditError> {
 /// What a key says. Numbers and flags stand bare, as people write them.
 fn value_of(key: &str, value: &str) -> MetaValue {
     match key {
-        "importance" | "confidence" | "placeholder" => MetaValue::Plain(value.to_owned()),
+        "importance" | "confidence" | "placeholder" | "root" => MetaValue::Plain(value.to_owned()),
         _ => MetaValue::Text(value.to_owned()),
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct Entity {
     pub(crate) confidence: f64,
     /// Whether it only holds relations of something that has not been described yet.
     pub(crate) is_placeholder: bool,
+    /// Whether it is the root of a graph, which may do without relations.
+    pub(crate) is_root: bool,
     pub(crate) facts: Vec<Fact>,
     pub(crate) relations: Vec<Relation>,
     /// When it was first known and last changed, where that is known.
@@ -56,9 +58,14 @@ pub(crate) struct Fact {
 #[derive(Clone, Debug)]
 pub(crate) struct Relation {
     pub(crate) relation_type: String,
+    /// The name of what is meant.
     pub(crate) target: String,
+    /// That name as it is written.
+    pub(crate) written: String,
     /// Whether the name is meant to the letter, or was typed by hand.
     pub(crate) is_exact: bool,
+    /// Whether the line says more, in parentheses.
+    pub(crate) has_context: bool,
     pub(crate) time: Option<Timestamp>,
     pub(crate) confidence: Option<f64>,
     pub(crate) importance: Option<f64>,
@@ -80,7 +87,9 @@ impl Entity {
             Relation {
                 relation_type: relation.relation_type.clone(),
                 target: relation.name().to_owned(),
+                written: relation.name().to_owned(),
                 is_exact: rating.is_some(),
+                has_context: relation.context.is_some(),
                 time: rating.and_then(|rating| rating.time),
                 confidence: rating.and_then(|rating| rating.confidence),
                 importance: rating.and_then(|rating| rating.importance),
@@ -93,11 +102,26 @@ impl Entity {
             importance: share("importance").unwrap_or(IMPORTANCE),
             confidence: share("confidence").unwrap_or(CONFIDENCE),
             is_placeholder: note.frontmatter.text("placeholder").is_some_and(|t| t == "true"),
+            is_root: note.frontmatter.text("root").is_some_and(|t| t == "true"),
             facts: facts(path, text, &note.observations),
             // A link within a fact or a sentence mentions another, and states nothing of it.
             relations: note.relations.iter().filter(|r| r.is_stated).map(relation).collect(),
             times: None,
         }
+    }
+
+    /// Links that were typed by hand mean what these titles say.
+    pub(crate) fn resolve(&mut self, titles: &HashMap<String, String>) {
+        for relation in self.relations.iter_mut().filter(|relation| !relation.is_exact) {
+            if let Some(title) = titles.get(&relation.written) {
+                relation.target.clone_from(title);
+            }
+        }
+    }
+
+    /// Whether a relation was typed by hand.
+    pub(crate) fn has_typed(&self) -> bool {
+        self.relations.iter().any(|relation| !relation.is_exact)
     }
 
     /// The facts that hold.
@@ -160,6 +184,9 @@ impl Fact {
         if let Some(id) = &self.superseded_by {
             told.insert("superseded_by".into(), json!(id.as_str()));
         }
+        if !self.is_current {
+            told.insert("current".into(), json!(false));
+        }
         told.retain(|_, value| !value.is_null());
         Value::Object(told)
     }
@@ -197,6 +224,11 @@ pub(crate) fn is_placeholder(metadata: &str) -> bool {
     metadata.contains("\"placeholder\":\"true\"")
 }
 
+/// Whether a frontmatter says that the entity is the root of a graph, which may stand alone.
+pub(crate) fn is_root(metadata: &str) -> bool {
+    metadata.contains("\"root\":\"true\"")
+}
+
 fn facts(path: &NotePath, text: &str, observations: &[Observation]) -> Vec<Fact> {
     let mut seen = HashMap::<(Option<&str>, &str), usize>::new();
     let mut facts = Vec::with_capacity(observations.len());
@@ -221,7 +253,7 @@ fn facts(path: &NotePath, text: &str, observations: &[Observation]) -> Vec<Fact>
             confidence: known.and_then(|fact| fact.confidence),
             importance: known.and_then(|fact| fact.importance),
             supersedes: known.and_then(|fact| fact.supersedes.clone()),
-            is_current: !observation.struck && superseded_by.is_none(),
+            is_current: !observation.struck,
             superseded_by,
             line: observation.line,
             has_comment: known.is_some(),

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use jiff::Timestamp;
 use memoranda_core::path::NotePath;
 use memoranda_core::tokens::estimate;
-use memoranda_engine::FileSummary;
+use memoranda_engine::{EngineError, FileSummary, Memory, Place};
 use serde_json::{Map, Value, json};
 
-use super::entity::{Entity, Superseded};
+use super::entity::{Entity, Fact, Superseded};
 use super::error::{GraphError, Result};
 use super::thread::{Shape, Thread};
+use super::trace;
 use crate::args::{Args, BadArgs};
 use crate::tool::{Call, ToolResult};
 
@@ -43,7 +44,9 @@ impl Wish {
             args.number(name, least, most).map(|n| n.unwrap_or(usual) as usize)
         };
         Ok(Self {
-            as_of: time(args, "as_of")?,
+            as_of: time(args, "as_of")?
+                .map(|time| trace::settled(call, &thread, time))
+                .transpose()?,
             superseded: match args.flag("includeSuperseded")? {
                 Some(true) => Superseded::Show,
                 _ => Superseded::Hide,
@@ -68,6 +71,17 @@ pub(super) fn time(args: &Args, name: &str) -> Result<Option<Timestamp>, BadArgs
     }
 }
 
+/// The last moment of a time: a day lasts until midnight.
+pub(super) fn time_until(args: &Args, name: &str) -> Result<Option<Timestamp>, BadArgs> {
+    const DAY: usize = "2026-01-20".len();
+    let text = args.optional_text(name)?.filter(|text| text.trim().len() == DAY);
+    let Some(day) = text.and_then(|text| text.trim().parse::<jiff::civil::Date>().ok()) else {
+        return time(args, name);
+    };
+    let last = day.at(23, 59, 59, 999_000_000).to_zoned(jiff::tz::TimeZone::UTC);
+    Ok(last.ok().map(|last| last.timestamp()))
+}
+
 /// The moment that a text names; a day begins at midnight, and without a zone it is UTC.
 pub(super) fn moment(text: &str) -> Option<Timestamp> {
     let text = text.trim();
@@ -88,42 +102,39 @@ pub(super) fn entity(call: &Call<'_>, file: &FileSummary) -> Result<Option<Entit
     let Ok(text) = String::from_utf8(found.bytes) else { return Ok(None) };
     let mut entity = Entity::read(&file.path, &text);
     entity.times = Some((file.created, file.updated));
-    with_versions(call, file.id, &mut entity)?;
+    with_versions(call, file, &mut entity)?;
     Ok(Some(entity))
 }
 
 /// Facts that a person reworded have higher versions than their comments say.
-fn with_versions(call: &Call<'_>, file: i64, entity: &mut Entity) -> Result<()> {
+fn with_versions(call: &Call<'_>, file: &FileSummary, entity: &mut Entity) -> Result<()> {
     let versions: HashMap<String, u32> = call
         .memory
         .store()
-        .observations(file)?
+        .observations(file.id)?
         .into_iter()
         .map(|row| (row.id, row.version))
         .collect();
-    for fact in &mut entity.facts {
-        let known = versions.get(fact.id.as_str()).copied();
-        fact.version = fact.version.max(known.unwrap_or(0));
-    }
-    Ok(())
+    let version_of = |fact: &Fact| versions.get(fact.id.as_str()).copied();
+    let place = Place { project: file.project.clone(), path: file.path.clone() };
+    trace::date(call.memory, &place, None, entity, version_of)
 }
 
-/// The entity of a name; `None` if there is none.
-pub(super) fn named(call: &Call<'_>, thread: &Thread, name: &str) -> Result<Option<Entity>> {
+/// The entities of a name: one, or none; several if people gave their notes the same title.
+pub(super) fn named(call: &Call<'_>, thread: &Thread, name: &str) -> Result<Vec<Entity>> {
+    let mut entities = Vec::new();
     for found in thread.within(call.memory).titled(name)? {
         let Some(file) = call.memory.store().file_by_id(found.id)? else { continue };
-        if let Some(entity) = entity(call, &file)?.filter(|entity| entity.name == name) {
-            return Ok(Some(entity));
-        }
+        entities.extend(entity(call, &file)?.filter(|entity| entity.name == name));
     }
-    Ok(None)
+    Ok(entities)
 }
 
 /// The entity of a name, which must be there.
 pub(super) fn needed(call: &Call<'_>, thread: &Thread, name: &str) -> Result<Entity> {
-    match named(call, thread, name)? {
-        Some(entity) if !entity.is_placeholder => Ok(entity),
-        _ => Err(unknown(call, thread, name)?),
+    match named(call, thread, name)?.into_iter().find(|entity| !entity.is_placeholder) {
+        Some(entity) => Ok(entity),
+        None => Err(unknown(call, thread, name)?),
     }
 }
 
@@ -152,25 +163,13 @@ pub(super) fn is_own(thread: &Thread, path: &NotePath) -> bool {
 }
 
 /// Links that were typed by hand mean what the index says they mean, if it is in the thread.
-pub(super) fn resolve_typed(call: &Call<'_>, thread: &Thread, entity: &mut Entity) -> Result<()> {
-    if entity.relations.iter().all(|relation| relation.is_exact) {
-        return Ok(());
-    }
-    let store = call.memory.store();
-    let Some(file) = store.file(&thread.project, &entity.path)? else { return Ok(()) };
-    for row in store.relations_from(file.id)? {
-        let Some(target) = row.target_file.map(|id| store.file_by_id(id)).transpose()?.flatten()
-        else {
-            continue;
-        };
-        if target.project != thread.project || !is_own(thread, &target.path) {
-            continue;
-        }
-        for relation in &mut entity.relations {
-            if !relation.is_exact && relation.target == row.target {
-                relation.target.clone_from(&target.title);
-            }
-        }
+pub(super) fn resolve_typed(
+    memory: &Memory,
+    thread: &Thread,
+    entity: &mut Entity,
+) -> Result<(), EngineError> {
+    if entity.has_typed() {
+        entity.resolve(&memory.typed_links(&thread.place(entity.path.clone()))?);
     }
     Ok(())
 }
@@ -183,11 +182,16 @@ pub(super) struct Layout<'w> {
     tokens: usize,
     /// How many relations there was no room for.
     omitted: usize,
+    /// How many entities matter too little to be told.
+    pub(super) hidden: usize,
+    /// Whether there was no room for more.
+    is_full: bool,
 }
 
 impl<'w> Layout<'w> {
     pub(super) fn new(wish: &'w Wish) -> Self {
-        Self { wish, entities: Vec::new(), relations: Vec::new(), tokens: 0, omitted: 0 }
+        let (entities, relations) = (Vec::new(), Vec::new());
+        Self { wish, entities, relations, tokens: 0, omitted: 0, hidden: 0, is_full: false }
     }
 
     /// Adds an entity with its relations; `false` if it does not fit any more.
@@ -197,6 +201,7 @@ impl<'w> Layout<'w> {
         let is_empty = self.entities.is_empty() && self.relations.is_empty();
         if self.tokens + cost > self.wish.tokens {
             if !is_empty {
+                self.is_full = true;
                 return false;
             }
             // The first is told whatever it costs, but not with all that it is tied to.
@@ -235,10 +240,12 @@ impl<'w> Layout<'w> {
         }
         if let Some(next) = next {
             structured["nextOffset"] = json!(next);
-            structured["truncated"] = json!(format!(
-                "More was left out to stay within {} tokens; call again with offset {next}.",
-                self.wish.tokens
-            ));
+            let why = match self.is_full {
+                true => format!("to stay within {} tokens", self.wish.tokens),
+                false => format!("by limit {}", self.wish.limit),
+            };
+            structured["truncated"] =
+                json!(format!("More was left out {why}; call again with offset {next}."));
         }
         if self.omitted > 0 {
             let omitted = format!(
@@ -247,6 +254,14 @@ impl<'w> Layout<'w> {
                 self.omitted, self.wish.tokens
             );
             structured["relationsOmitted"] = json!(omitted);
+        }
+        if self.hidden > 0 {
+            let s = if self.hidden == 1 { "y" } else { "ies" };
+            structured["hidden"] = json!(format!(
+                "Left out here: {} entit{s} of less importance than minImportance, archived ones \
+                 among them. minImportance 0 shows all.",
+                self.hidden
+            ));
         }
         if let Some(total) = total.filter(|_| thread.shape == Shape::Thread || next.is_some()) {
             structured["total"] = json!(total);

@@ -10,10 +10,11 @@ use memoranda_core::path::NotePath;
 use memoranda_engine::{FileThen, Moment, exact_key, link_key};
 use serde_json::{Value, json};
 
-use super::entity::Entity;
+use super::entity::{Entity, Fact};
 use super::error::{GraphError, Result};
 use super::load::{entity, is_own};
 use super::thread::{Shape, Thread};
+use super::trace;
 use crate::tool::Call;
 
 /// The notes of a thread as they were at a time, by path.
@@ -45,9 +46,10 @@ fn at(
     let mut entity = Entity::read(path, &text);
     // Facts that a person had reworded by then have higher versions than their comments say.
     let reworded = thread.within(call.memory).reworded(path, time)?;
-    for fact in entity.facts.iter_mut().filter(|fact| fact.has_comment) {
-        fact.version = fact.version.max(reworded.get(&fact.id).copied().unwrap_or(0));
-    }
+    let version_of = |fact: &Fact| reworded.get(&fact.id).copied().filter(|_| fact.has_comment);
+    let place = thread.place(path.clone());
+    entity.times = thread.within(call.memory).times_then(path, time)?;
+    trace::date(call.memory, &place, Some(time), &mut entity, version_of)?;
     Ok(Some(entity))
 }
 
@@ -73,9 +75,6 @@ impl<'t> Then<'t> {
             if let Some(then) = &file.then {
                 was = at(call, thread, &file.path, then.hash, time)?;
             }
-            if let Some(was) = &mut was {
-                was.times = thread.within(call.memory).times_then(&file.path, time)?;
-            }
             changed.insert(file.path, was);
         }
         Ok(Self { thread, changed })
@@ -91,18 +90,18 @@ impl<'t> Then<'t> {
         self.changed.values().flatten()
     }
 
-    /// The entity that had a name.
-    pub(super) fn named(&self, call: &Call<'_>, name: &str) -> Result<Option<Entity>> {
+    /// The entities that had a name.
+    pub(super) fn named(&self, call: &Call<'_>, name: &str) -> Result<Vec<Entity>> {
+        let mut entities = Vec::new();
         for found in self.thread.within(call.memory).titled(name)? {
             if self.is_changed(&found.path) {
                 continue;
             }
             let Some(file) = call.memory.store().file_by_id(found.id)? else { continue };
-            if let Some(entity) = entity(call, &file)?.filter(|entity| entity.name == name) {
-                return Ok(Some(entity));
-            }
+            entities.extend(entity(call, &file)?.filter(|entity| entity.name == name));
         }
-        Ok(self.changed().find(|entity| entity.name == name).cloned())
+        entities.extend(self.changed().filter(|entity| entity.name == name).cloned());
+        Ok(entities)
     }
 
     /// The relations that led to an entity from others than these.

@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 
 use super::entity::{CONFIDENCE, Entity, IMPORTANCE, is_placeholder, type_in, type_of};
 use super::error::Result;
-use super::load::{Layout, Wish, answer, entity, is_own, named, needed, resolve_typed, time};
+use super::load::{
+    Layout, Wish, answer, entity, is_own, named, needed, resolve_typed, time, time_until,
+};
 use super::past::{self, Then};
 use super::thread::{Shape, Thread};
 use crate::args::Args;
@@ -52,7 +54,7 @@ pub(super) fn everything(call: &Call<'_>, wish: &Wish, least: f64) -> Result<Too
         }
         for file in &files {
             if let Some(mut entity) = entity(call, file)? {
-                resolve_typed(call, &wish.thread, &mut entity)?;
+                resolve_typed(call.memory, &wish.thread, &mut entity)?;
                 if !lay(&mut layout, wish, &entity, least) {
                     let total = folder.count()? as usize;
                     return Ok(layout.answer(Some(n), Some(total)));
@@ -69,6 +71,7 @@ fn lay(layout: &mut Layout<'_>, wish: &Wish, entity: &Entity, least: f64) -> boo
         return false;
     }
     if entity.importance < least {
+        layout.hidden += usize::from(!entity.is_placeholder);
         return true;
     }
     let told = (!entity.is_placeholder).then(|| entity.told(&wish.thread, wish.superseded));
@@ -91,6 +94,7 @@ pub(super) fn open_nodes(call: &Call<'_>, arguments: Value) -> Result<ToolResult
         if entities.iter().any(|entity| entity.name == name) {
             continue;
         }
+        // People can give one title to several notes.
         entities.extend(match &then {
             Some(then) => then.named(call, name)?,
             None => named(call, &wish.thread, name)?,
@@ -160,7 +164,7 @@ pub(super) fn told(
         let read = one.read(call)?;
         let Some(mut entity) = read else { continue };
         if wish.as_of.is_none() {
-            resolve_typed(call, &wish.thread, &mut entity)?;
+            resolve_typed(call.memory, &wish.thread, &mut entity)?;
         }
         let own = entity.relations.iter();
         let mut relations: Vec<Value> =
@@ -209,7 +213,7 @@ pub(super) fn query_nodes(call: &Call<'_>, arguments: Value) -> Result<ToolResul
         "importanceMax",
     ];
     args.only(&[Wish::PRESENT, &own].concat())?;
-    let times = (time(&args, own[0])?, time(&args, own[1])?);
+    let times = (time(&args, own[0])?, time_until(&args, own[1])?);
     let share = |name| args.float(name, 0.0, 1.0);
     let confidence = (share(own[2])?.unwrap_or(0.0), share(own[3])?.unwrap_or(1.0));
     let importance = (share(own[4])?.unwrap_or(0.0), share(own[5])?.unwrap_or(1.0));
@@ -231,7 +235,7 @@ pub(super) fn query_nodes(call: &Call<'_>, arguments: Value) -> Result<ToolResul
     for (n, node) in nodes.iter().enumerate().skip(wish.offset) {
         let Some(file) = call.memory.store().file_by_id(node.file)? else { continue };
         let Some(mut entity) = entity(call, &file)? else { continue };
-        resolve_typed(call, &wish.thread, &mut entity)?;
+        resolve_typed(call.memory, &wish.thread, &mut entity)?;
         let own = entity.relations.iter();
         let relations = own.map(|relation| relation.told(&entity.name, &wish.thread)).collect();
         let told = entity.told(&wish.thread, wish.superseded);

@@ -11,7 +11,7 @@ use super::error::{GraphError, Result};
 use super::load::{answer, fields, time};
 use super::save::{commit_id, describe, screened};
 use super::thread::{Shape, Thread};
-use super::wanted::fact_texts;
+use super::wanted::{SaidFact, said_facts};
 use crate::args::Args;
 use crate::tool::{Call, ToolResult};
 
@@ -22,7 +22,7 @@ pub(super) const DEPRECATED: &str = "Deprecated: save_memory saves entities and 
 struct Plain {
     name: String,
     entity_type: String,
-    facts: Vec<String>,
+    facts: Vec<SaidFact>,
     weight: Weight,
     time: Option<Timestamp>,
 }
@@ -55,8 +55,11 @@ pub(super) fn create_entities(call: &Call<'_>, arguments: Value) -> Result<ToolR
         args.rename(&[("entityType", &["entity_type"])]);
         let known = ["name", "entityType", "observations", "confidence", "importance", "timestamp"];
         args.only(&[&known[..], &["agentThreadId", "type"]].concat())?;
-        let mut facts = fact_texts(&args, "observations").all()?;
-        facts.retain(|fact| !fact.is_empty());
+        if let Some(problem) = thread.other_named(&args) {
+            return Err(GraphError::Refused(problem));
+        }
+        let mut facts = said_facts(&args, "observations", Some(&thread)).all()?;
+        facts.retain(|fact| !fact.content.is_empty());
         let name = name(&args, "name")?;
         warnings.extend(screened(call, &name, &mut facts)?);
         let entity_type = self::name(&args, "entityType")?;
@@ -102,7 +105,23 @@ pub(super) fn create_entities(call: &Call<'_>, arguments: Value) -> Result<ToolR
     if !warnings.is_empty() {
         structured["warnings"] = json!(warnings);
     }
-    Ok(finished(&thread, structured, commit_id(&outcome)))
+    Ok(listed(&thread, "entities", structured, commit_id(&outcome)))
+}
+
+/// The same, but for the reference server's callers the text is the list alone, as that server
+/// prints it.
+pub(super) fn listed(
+    thread: &Thread,
+    key: &str,
+    structured: Value,
+    commit: Option<String>,
+) -> ToolResult {
+    let mut result = finished(thread, structured, commit);
+    if thread.shape == Shape::Reference {
+        let list = &result.structured[key];
+        result.text = serde_json::to_string_pretty(list).unwrap_or_default();
+    }
+    result
 }
 
 /// Adds the commit to a result.
@@ -126,7 +145,7 @@ struct PlainRelation {
     relation: NewRelation,
 }
 
-fn relations(args: &Args, what: &'static str) -> Result<Vec<PlainRelation>> {
+fn relations(args: &Args, thread: &Thread, what: &'static str) -> Result<Vec<PlainRelation>> {
     let objects = args.objects("relations")?;
     let objects = objects.ok_or_else(|| args.missing("relations", "a list of relations"))?;
     let mut relations: Vec<PlainRelation> = Vec::with_capacity(objects.len());
@@ -135,6 +154,9 @@ fn relations(args: &Args, what: &'static str) -> Result<Vec<PlainRelation>> {
         args.rename(&[("relationType", &["relation_type"])]);
         let known = ["from", "to", "relationType", "confidence", "importance", "timestamp"];
         args.only(&[&known[..], &["agentThreadId", "type"]].concat())?;
+        if let Some(problem) = thread.other_named(&args) {
+            return Err(GraphError::Refused(problem));
+        }
         let weight = weight(&args)?;
         let relation = NewRelation {
             relation_type: name(&args, "relationType")?,
@@ -152,13 +174,10 @@ pub(super) fn create_relations(call: &Call<'_>, arguments: Value) -> Result<Tool
     let mut args = Args::new("create_relations", arguments)?;
     let thread = Thread::optional(&mut args, call.settings)?;
     args.only(&["relations", "threadId"])?;
-    let wanted = relations(&args, "a relation of create_relations")?;
+    let mut wanted = relations(&args, &thread, "a relation of create_relations")?;
+    let mut skipped = Vec::new();
     if thread.shape == Shape::Thread {
-        for PlainRelation { from, relation } in &wanted {
-            for name in [from, &relation.target] {
-                super::load::needed(call, &thread, name)?;
-            }
-        }
+        skipped = without_ends(call, &thread, &mut wanted)?;
     }
     let (mut made, mut rated) = (Vec::new(), 0);
     let outcome = call.memory.revise(&call.who, None, |desk| {
@@ -197,7 +216,40 @@ pub(super) fn create_relations(call: &Call<'_>, arguments: Value) -> Result<Tool
     if rated > 0 {
         structured["relationsUpdated"] = json!(rated);
     }
-    Ok(finished(&thread, structured, commit_id(&outcome)))
+    if !skipped.is_empty() {
+        structured["skipped"] = json!(skipped);
+    }
+    Ok(listed(&thread, "relations", structured, commit_id(&outcome)))
+}
+
+/// In a thread a relation needs both its ends: takes out those that have not, and says why.
+fn without_ends(
+    call: &Call<'_>,
+    thread: &Thread,
+    wanted: &mut Vec<PlainRelation>,
+) -> Result<Vec<Value>> {
+    let mut skipped = Vec::new();
+    let mut kept = Vec::with_capacity(wanted.len());
+    for PlainRelation { from, relation } in wanted.drain(..) {
+        let mut missing = Vec::new();
+        for name in [&from, &relation.target] {
+            match super::load::needed(call, thread, name) {
+                Ok(_) => {}
+                Err(GraphError::Refused(text)) => missing.push(text),
+                Err(other) => return Err(other),
+            }
+        }
+        if missing.is_empty() {
+            kept.push(PlainRelation { from, relation });
+            continue;
+        }
+        skipped.push(json!({
+            "from": from, "to": relation.target, "relationType": relation.relation_type,
+            "reason": missing.join(" "),
+        }));
+    }
+    *wanted = kept;
+    Ok(skipped)
 }
 
 pub(super) fn delete_entities(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
@@ -224,7 +276,7 @@ pub(super) fn delete_entities(call: &Call<'_>, arguments: Value) -> Result<ToolR
     Ok(deletion(&thread, "Entities deleted successfully", about, commit_id(&outcome)))
 }
 
-/// The reference's sentence, and in a thread what exactly was done.
+/// The reference's sentence, and in the structure what exactly was done.
 fn deletion(thread: &Thread, message: &str, about: Value, commit: Option<String>) -> ToolResult {
     let mut structured = json!({ "success": true, "message": message });
     if let Some(commit) = &commit {
@@ -238,13 +290,12 @@ fn deletion(thread: &Thread, message: &str, about: Value, commit: Option<String>
             structured["message"] = json!(message);
             let undo = commit.map(|id| format!(" `memoranda undo {id}` takes it back."));
             let undo = undo.unwrap_or_else(|| " Nothing had to be changed.".to_owned());
-            let text = format!("{message} in thread '{}': {about}.{undo}", thread.id);
-            if let Value::Object(about) = about {
-                about.into_iter().for_each(|(key, value)| structured[key] = value);
-            }
-            text
+            format!("{message} in thread '{}': {about}.{undo}", thread.id)
         }
     };
+    if let Value::Object(about) = about {
+        about.into_iter().for_each(|(key, value)| structured[key] = value);
+    }
     ToolResult::ok(text, structured)
 }
 
@@ -258,7 +309,7 @@ pub(super) fn delete_observations(call: &Call<'_>, arguments: Value) -> Result<T
     for object in objects {
         let args = fields("a deletion of delete_observations", object)?;
         args.only(&["entityName", "observations"])?;
-        let facts = fact_texts(&args, "observations").all()?;
+        let facts = said_facts(&args, "observations", None).all()?;
         wanted.push((name(&args, "entityName")?, facts));
     }
     let (mut deleted, mut missing) = (0, Vec::new());
@@ -270,7 +321,7 @@ pub(super) fn delete_observations(call: &Call<'_>, arguments: Value) -> Result<T
                 missing.push(name.clone());
                 continue;
             }
-            for asked in facts {
+            for SaidFact { content: asked, .. } in facts {
                 let mut found = false;
                 // Lines move when one goes, so each is looked for anew.
                 while let Some(fact) = bench.entity(name).and_then(|entity| {
@@ -301,7 +352,7 @@ pub(super) fn delete_relations(call: &Call<'_>, arguments: Value) -> Result<Tool
     let mut args = Args::new("delete_relations", arguments)?;
     let thread = Thread::optional(&mut args, call.settings)?;
     args.only(&["relations", "threadId"])?;
-    let wanted = relations(&args, "a relation of delete_relations")?;
+    let wanted = relations(&args, &thread, "a relation of delete_relations")?;
     let (mut deleted, mut missing) = (0, Vec::new());
     let outcome = call.memory.revise(&call.who, None, |desk| {
         let mut bench = Bench::new(desk, &thread);

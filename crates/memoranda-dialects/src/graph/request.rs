@@ -8,45 +8,17 @@ use serde_json::{Value, json};
 
 use super::error::GraphError;
 use super::load::time;
+use super::problem::{Problem, refusal};
+use super::thread::Thread;
 use super::wanted::{
-    FactTexts, MAX_TYPE, Wanted, WantedRelation, check_fact, clipped, fact_texts, items,
-    read_relation,
+    MAX_TYPE, SaidFact, SaidFacts, Wanted, WantedRelation, check_fact, clipped, items,
+    read_relation, said_facts,
 };
 use crate::args::Args;
 
 pub(crate) const MAX_NAME: usize = 100;
-/// So many problems are told; the rest is counted.
+/// So many warnings are told; the rest is counted.
 const MAX_TOLD: usize = 30;
-
-/// Something that is wrong with a request.
-#[derive(Clone, Debug)]
-pub(crate) struct Problem {
-    pub(crate) index: usize,
-    pub(crate) entity: String,
-    pub(crate) observation: Option<String>,
-    pub(crate) relation: Option<Value>,
-    pub(crate) problem: String,
-    pub(crate) suggestion: String,
-    /// The problem in one line that stands alone.
-    pub(crate) brief: String,
-    /// The name that nothing has, if that is the problem.
-    pub(crate) unknown: Option<String>,
-}
-
-impl Problem {
-    fn told(&self) -> Value {
-        let mut told = json!({ "error": "Validation failed", "entity": self.entity });
-        if let Some(observation) = &self.observation {
-            told["observation"] = json!(clipped(observation));
-        }
-        if let Some(relation) = &self.relation {
-            told["relation"] = relation.clone();
-        }
-        told["problem"] = json!(self.problem);
-        told["suggestion"] = json!(self.suggestion);
-        told
-    }
-}
 
 /// A request that was read.
 #[derive(Clone, Debug, Default)]
@@ -60,28 +32,23 @@ impl Request {
     /// Reads and checks entities. Whether targets exist in the thread is asked of `exists`.
     pub(crate) fn read<E>(
         entities: Vec<Value>,
+        thread: Option<&Thread>,
         limits: FactLimits,
         mut exists: impl FnMut(&str) -> Result<bool, E>,
     ) -> Result<Self, E> {
         let mut request = Self::default();
         for (index, entity) in entities.into_iter().enumerate() {
-            let reader = Reader { index, name: format!("#{}", index + 1), request: &mut request };
+            let name = format!("#{}", index + 1);
+            let reader = Reader { index, name, thread, request: &mut request };
             reader.item(entity, limits);
         }
         let mut seen = HashSet::new();
         for (index, entity) in request.entities.iter().enumerate() {
             if !entity.name.is_empty() && !seen.insert(entity.name.clone()) {
                 let problem = format!("Entity '{}' appears twice in this request.", entity.name);
-                request.problems.push(Problem {
-                    index,
-                    entity: entity.name.clone(),
-                    observation: None,
-                    relation: None,
-                    brief: problem.clone(),
-                    problem,
-                    suggestion: "Merge both into one entity.".into(),
-                    unknown: None,
-                });
+                let merge = "Merge both into one entity.";
+                let twice = Problem::of_entity(&entity.name, &problem, merge).at(index);
+                request.problems.push(Problem { brief: problem, ..twice });
             }
         }
         let mut unknown = Vec::new();
@@ -102,7 +69,7 @@ impl Request {
             }
         }
         for (index, entity, relation) in unknown {
-            request.problems.push(no_target(index, entity, &relation));
+            request.problems.push(no_target(index, &entity, &relation));
         }
         request.problems.sort_by_key(|problem| problem.index);
         Ok(request)
@@ -112,7 +79,7 @@ impl Request {
     pub(crate) fn quality(&self, limits: FactLimits) -> f64 {
         let relations = self.entities.iter().map(|entity| entity.relations.len()).sum();
         let observations = self.entities.iter().flat_map(|entity| &entity.observations);
-        let lengths: Vec<usize> = observations.map(|text| text.chars().count()).collect();
+        let lengths: Vec<usize> = observations.map(|fact| fact.content.chars().count()).collect();
         quality_score(self.entities.len(), relations, &lengths, limits.chars)
     }
 
@@ -138,42 +105,10 @@ impl Request {
 
     /// Says all problems.
     pub(crate) fn refused(&self) -> GraphError {
-        let problems = &self.problems;
-        let count = problems.len();
-        let mut text = format!(
-            "Validation failed: {count} problem{}. Nothing was saved; mend {} and send the whole \
-             request again.",
-            if count == 1 { "" } else { "s" },
-            if count == 1 { "it" } else { "them" },
-        );
-        for (n, problem) in problems.iter().take(MAX_TOLD).enumerate() {
-            text.push_str(&format!("\n{}. Entity '{}'", n + 1, problem.entity));
-            if let Some(observation) = &problem.observation {
-                text.push_str(&format!(", observation \"{}\"", clipped(observation)));
-            }
-            if let Some(relation) = &problem.relation {
-                text.push_str(&format!(", relation {}", clipped(&relation.to_string())));
-            }
-            text.push_str(&format!(": {}\n   Suggestion: {}", problem.problem, problem.suggestion));
-        }
-        if count > MAX_TOLD {
-            text.push_str(&format!("\n… and {} more of the kind.", count - MAX_TOLD));
-        }
-        // The first problem's own fields stand at the top, where one problem is looked for.
-        let mut structured = problems.first().map_or_else(|| json!({}), Problem::told);
-        structured["success"] = json!(false);
+        let (text, mut structured) = refusal(&self.problems);
         structured["created"] = json!({ "entities": 0, "relations": 0 });
         structured["warnings"] = json!(self.warnings());
         structured["quality_score"] = json!(0.0);
-        structured["problem_count"] = json!(count);
-        let told = || problems.iter().take(MAX_TOLD);
-        structured["validation_errors"] =
-            json!(told().map(|problem| problem.brief.clone()).collect::<Vec<_>>());
-        structured["problems"] = json!(told().map(Problem::told).collect::<Vec<_>>());
-        if count > MAX_TOLD {
-            let more = format!("{} more problems were counted but not listed.", count - MAX_TOLD);
-            structured["truncated"] = json!(more);
-        }
         GraphError::Invalid { text, structured }
     }
 
@@ -189,18 +124,13 @@ impl Request {
 const ANOTHER: &str = "targetEntity must reference another entity in the same save_memory call, or \
                        one that exists in this thread";
 
-fn no_target(index: usize, entity: String, relation: &WantedRelation) -> Problem {
+fn no_target(index: usize, entity: &str, relation: &WantedRelation) -> Problem {
     let target = clipped(&relation.target);
     let problem = format!("Target entity '{target}' not found in request or thread");
     Problem {
-        index,
-        brief: format!("Entity '{entity}': {problem}"),
-        entity,
-        observation: None,
         relation: Some(relation.told()),
-        problem,
-        suggestion: ANOTHER.to_owned(),
         unknown: Some(relation.target.clone()),
+        ..Problem::of_entity(entity, problem, ANOTHER).at(index)
     }
 }
 
@@ -212,6 +142,7 @@ fn quoted(names: &[String]) -> String {
 struct Reader<'r> {
     index: usize,
     name: String,
+    thread: Option<&'r Thread>,
     request: &'r mut Request,
 }
 
@@ -275,6 +206,9 @@ impl Reader<'_> {
         if let Err(error) = args.only(&known) {
             self.wrong::<()>(&error.to_string());
         }
+        if let Some(problem) = self.thread.and_then(|thread| thread.other_named(&args)) {
+            self.wrong::<()>(&problem);
+        }
         self.request.entities.push(wanted);
     }
 
@@ -301,30 +235,22 @@ impl Reader<'_> {
         normal.name
     }
 
-    fn observations(&mut self, args: &Args, limits: FactLimits) -> Vec<String> {
-        let FactTexts { texts, problems } = fact_texts(args, "observations");
+    fn observations(&mut self, args: &Args, limits: FactLimits) -> Vec<SaidFact> {
+        let SaidFacts { facts, problems } = said_facts(args, "observations", self.thread);
         for problem in &problems {
             self.problem(problem, "observations is a list of short texts", None);
         }
-        if texts.is_empty() && problems.is_empty() {
+        if facts.is_empty() && problems.is_empty() {
             let problem = "Missing observations. Every entity must have at least 1 observation.";
             self.problem(problem, "Add a fact, e.g. observations: ['Uses Rust']", None);
         }
-        for text in &texts {
-            if let Some((problem, suggestion, brief)) = check_fact(text, limits) {
-                self.request.problems.push(Problem {
-                    index: self.index,
-                    entity: self.name.clone(),
-                    observation: Some(text.clone()),
-                    relation: None,
-                    problem,
-                    suggestion,
-                    brief: format!("Entity '{}': {brief}", self.name),
-                    unknown: None,
-                });
+        for fact in &facts {
+            if let Some(wrong) = check_fact(&fact.content, limits) {
+                let problem = Problem::of_fact(&self.name, &fact.content, wrong);
+                self.request.problems.push(problem.at(self.index));
             }
         }
-        texts
+        facts
     }
 
     fn relations(&mut self, args: &Args, of: &Wanted) -> Vec<WantedRelation> {
@@ -345,19 +271,11 @@ impl Reader<'_> {
         for item in items {
             let (relation, problems) = read_relation(item.clone());
             for problem in problems {
-                self.request.problems.push(Problem {
-                    index: self.index,
-                    entity: self.name.clone(),
-                    observation: None,
-                    relation: Some(item.clone()),
-                    brief: format!("Entity '{}': {problem}", self.name),
-                    problem,
-                    suggestion:
-                        "A relation is { targetEntity: 'Name', relationType: 'uses' }, with \
-                                 an importance from 0 to 1 if you like"
-                            .into(),
-                    unknown: None,
-                });
+                let right = "A relation is { targetEntity: 'Name', relationType: 'uses' }, with an \
+                             importance from 0 to 1 if you like";
+                let problem = Problem::of_entity(&self.name, problem, right).at(self.index);
+                let relation = Some(item.clone());
+                self.request.problems.push(Problem { relation, ..problem });
             }
             let Some(relation) = relation else { continue };
             let same = |other: &WantedRelation| {
@@ -385,15 +303,10 @@ impl Reader<'_> {
     }
 
     fn problem(&mut self, problem: &str, suggestion: &str, brief: Option<String>) {
-        self.request.problems.push(Problem {
-            index: self.index,
-            entity: self.name.clone(),
-            observation: None,
-            relation: None,
-            problem: problem.to_owned(),
-            suggestion: suggestion.to_owned(),
-            brief: brief.unwrap_or_else(|| format!("Entity '{}': {problem}", self.name)),
-            unknown: None,
-        });
+        let mut found = Problem::of_entity(&self.name, problem, suggestion).at(self.index);
+        if let Some(brief) = brief {
+            found.brief = brief;
+        }
+        self.request.problems.push(found);
     }
 }

@@ -12,10 +12,11 @@ use super::bench::{Bench, Kind, NewEntity, Tie};
 use super::entity::RELATION_IMPORTANCE;
 use super::error::{GraphError, Result};
 use super::load::is_own;
+use super::problem::Problem;
 use super::request::Request;
 use super::thread::Thread;
-use super::wanted::{Wanted, WantedRelation, items};
-use crate::args::Args;
+use super::wanted::{SaidFact, Wanted, WantedRelation, items};
+use crate::args::{Args, BadArgs};
 use crate::settings::SecretPolicy;
 use crate::tool::{Call, ToolResult};
 
@@ -38,11 +39,9 @@ struct Saved {
 
 pub(super) fn save(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = Args::new("save_memory", arguments)?;
-    let thread = Thread::named(&mut args, call.settings)?;
-    args.only(&["entities", "threadId"])?;
-    let mut request = read(call, &args, &thread)?;
+    let thread = Thread::named(&mut args, call.settings);
+    let (thread, mut request) = read(call, &args, thread)?;
     if !request.problems.is_empty() {
-        request.suggest(&names(call, &thread)?);
         return Err(request.refused());
     }
     let screened = screen_entities(call, &mut request.entities)?;
@@ -106,18 +105,50 @@ pub(super) fn commit_id(outcome: &ReviseOutcome) -> Option<String> {
     }
 }
 
-fn read(call: &Call<'_>, args: &Args, thread: &Thread) -> Result<Request> {
-    let Some(entities) = items(args, "entities") else {
-        let found = args.value("entities").cloned().unwrap_or_default();
-        return Err(args.wrong("entities", "a list of entities", &found).into());
-    };
-    if entities.is_empty() {
-        return Err(args.missing("entities", "a list of at least one entity").into());
+/// Reads and checks a request. What is wrong with the thread or with the parameters hides nothing
+/// of what is wrong with the entities.
+fn read(
+    call: &Call<'_>,
+    args: &Args,
+    thread: Result<Thread, BadArgs>,
+) -> Result<(Thread, Request)> {
+    let mut wrong = Vec::new();
+    let thread = thread.map_err(|error| {
+        let suggestion = "Give the conversation or project, e.g. threadId: 'portfolio-2026'";
+        wrong.push(Problem::of_request(error, suggestion));
+    });
+    let known = ["entities", "threadId", "thread_id", "agentThreadId"];
+    if let Err(error) = args.only(&known) {
+        wrong.push(Problem::of_request(error, "Leave it out"));
     }
-    let folder = thread.within(call.memory);
-    Request::read(entities, call.settings.graph.limits, |name| {
+    let entities = match items(args, "entities") {
+        Some(entities) if !entities.is_empty() => entities,
+        found => {
+            let given = args.value("entities").cloned().unwrap_or_default();
+            let error = match found {
+                Some(_) => args.missing("entities", "a list of at least one entity"),
+                None => args.wrong("entities", "a list of entities", &given),
+            };
+            let suggestion = "An entity is { name, entityType, observations, relations }";
+            wrong.push(Problem::of_request(error, suggestion));
+            Vec::new()
+        }
+    };
+    let thread = thread.ok();
+    let folder = thread.as_ref().map(|thread| thread.within(call.memory));
+    let limits = call.settings.graph.limits;
+    let mut request = Request::read(entities, thread.as_ref(), limits, |name| {
+        // Nobody knows what is in a thread that was not named.
+        let Some(folder) = &folder else { return Ok(true) };
         Ok::<_, GraphError>(!folder.titled(name)?.is_empty())
-    })
+    })?;
+    wrong.append(&mut request.problems);
+    request.problems = wrong;
+    let Some(thread) = thread else { return Err(request.refused()) };
+    if request.problems.iter().any(|problem| problem.unknown.is_some()) {
+        request.suggest(&names(call, &thread)?);
+    }
+    Ok((thread, request))
 }
 
 /// Names of the thread, the last changed first.
@@ -183,7 +214,7 @@ fn create(bench: &mut Bench<'_, '_>, entity: &Wanted, saved: &mut Saved) -> Resu
         relations,
         weight: entity.weight,
         time: entity.time,
-        kind: Kind::Described,
+        kind: if entity.is_root { Kind::Root } else { Kind::Described },
     })?;
     Ok(())
 }
@@ -201,13 +232,16 @@ fn merge(bench: &mut Bench<'_, '_>, entity: &Wanted, saved: &mut Saved) -> Resul
             found.entity_type, entity.entity_type
         ));
     }
+    if entity.is_root && !found.is_root {
+        bench.set(name, "root", "true")?;
+    }
     let mut added = 0;
     let mut known = Vec::new();
-    for content in &entity.observations {
-        if found.current().any(|fact| fact.content == *content) {
-            known.push(content.clone());
+    for said in &entity.observations {
+        if found.current().any(|fact| fact.content == said.content) {
+            known.push(said.content.clone());
         } else {
-            bench.add_fact(name, content, entity.weight, entity.time)?;
+            bench.add_fact(name, said, entity.weight, entity.time)?;
             added += 1;
         }
     }
@@ -275,9 +309,13 @@ fn screen_entities(call: &Call<'_>, entities: &mut [Wanted]) -> Result<Vec<Strin
 }
 
 /// Looks for secrets in facts, and does with them what the person wants.
-pub(super) fn screened(call: &Call<'_>, about: &str, facts: &mut [String]) -> Result<Vec<String>> {
+pub(super) fn screened(
+    call: &Call<'_>,
+    about: &str,
+    facts: &mut [SaidFact],
+) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
-    for fact in facts {
+    for SaidFact { content: fact, .. } in facts {
         let Some(secret) = screen::secrets(fact).into_iter().next() else { continue };
         warnings.push(match call.settings.secrets {
             SecretPolicy::Refuse => {
@@ -301,16 +339,15 @@ pub(super) fn screened(call: &Call<'_>, about: &str, facts: &mut [String]) -> Re
 
 pub(super) fn validate(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = Args::new("validate_memory", arguments)?;
-    let thread = Thread::optional(&mut args, call.settings)?;
-    args.only(&["entities", "threadId"])?;
-    let mut request = read(call, &args, &thread)?;
-    if !request.problems.is_empty() {
-        request.suggest(&names(call, &thread)?);
+    let thread = Thread::optional(&mut args, call.settings);
+    let (thread, request) = read(call, &args, thread)?;
+    if request.problems.iter().any(|problem| problem.index.is_none()) {
+        return Err(request.refused());
     }
     let mut results = Vec::with_capacity(request.entities.len());
     let mut text = format!("Checked against thread '{}'; nothing was saved.", thread.id);
     for (index, entity) in request.entities.iter().enumerate().take(MOST_CHECKED) {
-        let problems = request.problems.iter().filter(|problem| problem.index == index);
+        let problems = request.problems.iter().filter(|problem| problem.index == Some(index));
         let errors: Vec<String> = problems
             .take(MOST_ERRORS)
             .map(|p| format!("{}. Suggestion: {}", p.brief.trim_end_matches('.'), p.suggestion))

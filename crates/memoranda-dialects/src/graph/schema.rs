@@ -185,5 +185,16 @@ pub(super) fn graph() -> Value {
         ("truncated", "string"),
         ("relationsOmitted", "string"),
         ("partial", "string"),
+        ("hidden", "string"),
+    ])
+}
+
+/// What deleting tools give.
+pub(super) fn deletion() -> Value {
+    output(&[
+        ("success", "boolean"),
+        ("message", "string"),
+        ("notFound", "array"),
+        ("commit", "string"),
     ])
 }

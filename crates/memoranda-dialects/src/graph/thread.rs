@@ -34,7 +34,7 @@ pub(crate) struct Thread {
 impl Thread {
     /// The thread that a call names; without one, the default thread in the reference's shapes.
     pub(crate) fn optional(args: &mut Args, settings: &Settings) -> Result<Self, BadArgs> {
-        args.rename(&[("threadId", &["thread_id", "agentThreadId"])]);
+        settle(args)?;
         match args.optional_text("threadId")? {
             None => Self::new(DEFAULT, settings, Shape::Reference)
                 .ok_or_else(|| args.missing("threadId", "the thread's id")),
@@ -44,7 +44,7 @@ impl Thread {
 
     /// The thread that a call must name.
     pub(crate) fn named(args: &mut Args, settings: &Settings) -> Result<Self, BadArgs> {
-        args.rename(&[("threadId", &["thread_id", "agentThreadId"])]);
+        settle(args)?;
         let id = args
             .optional_text("threadId")?
             .ok_or_else(|| args.missing("threadId", "the id of the conversation or project"))?;
@@ -67,6 +67,24 @@ impl Thread {
         })
     }
 
+    /// What is wrong if something within a request names another thread than the request.
+    pub(crate) fn other_named(&self, args: &Args) -> Option<String> {
+        let named = match args.optional_text("agentThreadId") {
+            Ok(named) => named?,
+            Err(error) => return Some(error.to_string()),
+        };
+        let here = match self.shape {
+            Shape::Thread => format!("threadId {:?}", self.id),
+            Shape::Reference => format!("{:?}, the thread of calls without threadId", self.id),
+        };
+        (named.trim() != self.id).then(|| {
+            format!(
+                "agentThreadId {named:?} is another thread than {here}. One call writes to one \
+                 thread: leave agentThreadId out, or give that thread as threadId."
+            )
+        })
+    }
+
     /// The thread as the store sees it.
     pub(crate) fn within<'m>(&self, memory: &'m Memory) -> Folder<'m> {
         memory.store().folder(&self.project, &self.folder)
@@ -80,4 +98,25 @@ impl Thread {
     pub(crate) fn address(&self) -> String {
         format!("{}/{}", self.project, self.folder)
     }
+}
+
+/// The names that the thread goes by in calls.
+const NAMES: [&str; 2] = ["thread_id", "agentThreadId"];
+
+/// Takes the thread by whichever name it goes; two that differ are refused.
+fn settle(args: &mut Args) -> Result<(), BadArgs> {
+    let mut first: Option<(&str, String)> = None;
+    for name in ["threadId", NAMES[0], NAMES[1]] {
+        let Some(id) = args.optional_text(name)? else { continue };
+        match &first {
+            None => first = Some((name, id)),
+            Some((known, other)) if *other != id => {
+                let expected = format!("the same thread as `{known}` ({other:?})");
+                return Err(args.wrong(name, &expected, &serde_json::Value::String(id)));
+            }
+            Some(_) => {}
+        }
+    }
+    args.rename(&[("threadId", &NAMES)]);
+    Ok(())
 }

@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use super::schema::{
-    entities, graph, input, number, objects, optional_thread, output, reading, reading_now, share,
-    text, texts, thread,
+    deletion, entities, graph, input, number, objects, optional_thread, output, reading,
+    reading_now, share, text, texts, thread,
 };
-use super::{analytics, query, reference, save, search, told, upkeep, versions};
+use super::{analytics, query, reference, save, search, told, trace, upkeep, versions};
 use crate::tool::{Hints, Tier, ToolDef, Toolset};
 
 const READ: Hints =
@@ -84,7 +84,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
     ToolDef {
         name: "get_observation_history",
         title: "Observation history",
-        description: "The versions of one fact, oldest first, with who wrote each (people's edits in the file too) and what superseded it.",
+        description: "The versions of one fact, oldest first, with who wrote each (people's edits in the file too), what superseded it, or who struck it out or removed it; of deleted entities too.",
         toolset: Toolset::Graph,
         tier: Tier::Default,
         hints: READ,
@@ -102,7 +102,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             output(&[("history", "array"), ("entityName", "string"), ("observationId", "string")])
         },
         cap: CAP,
-        handler: |call, arguments| told(versions::history(call, arguments)),
+        handler: |call, arguments| told(trace::history(call, arguments)),
     },
     ToolDef {
         name: "get_analytics",
@@ -226,7 +226,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
     ToolDef {
         name: "create_relations",
         title: "Create relations (deprecated)",
-        description: "Deprecated: use save_memory, which saves entities with their relations. Creates relations between entities; equal ones are skipped.",
+        description: "Deprecated: use save_memory, which saves entities with their relations. Creates relations between entities; equal ones are skipped, and in a thread those without an end, which are told.",
         toolset: Toolset::Graph,
         tier: Tier::Default,
         hints: ADD,
@@ -247,7 +247,14 @@ pub(crate) const TOOLS: &[ToolDef] = &[
                 &["relations"],
             )
         },
-        output: || output(&[("relations", "array"), ("notice", "string"), ("commit", "string")]),
+        output: || {
+            output(&[
+                ("relations", "array"),
+                ("skipped", "array"),
+                ("notice", "string"),
+                ("commit", "string"),
+            ])
+        },
         cap: CAP,
         handler: |call, arguments| told(reference::create_relations(call, arguments)),
     },
@@ -537,7 +544,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
                 &["entityNames"],
             )
         },
-        output: || output(&[("success", "boolean"), ("message", "string"), ("commit", "string")]),
+        output: || deletion(),
         cap: CAP,
         handler: |call, arguments| told(reference::delete_entities(call, arguments)),
     },
@@ -560,7 +567,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
                 &["deletions"],
             )
         },
-        output: || output(&[("success", "boolean"), ("message", "string"), ("commit", "string")]),
+        output: || deletion(),
         cap: CAP,
         handler: |call, arguments| told(reference::delete_observations(call, arguments)),
     },
@@ -588,7 +595,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
                 &["relations"],
             )
         },
-        output: || output(&[("success", "boolean"), ("message", "string"), ("commit", "string")]),
+        output: || deletion(),
         cap: CAP,
         handler: |call, arguments| told(reference::delete_relations(call, arguments)),
     },

@@ -48,7 +48,8 @@ pub(crate) fn whole_graph(
         }
         let Some(found) = memory.store().read(&file.project, &file.path)? else { continue };
         let Ok(text) = String::from_utf8(found.bytes) else { continue };
-        let entity = Entity::read(&file.path, &text);
+        let mut entity = Entity::read(&file.path, &text);
+        super::load::resolve_typed(memory, &thread, &mut entity)?;
         let from = &entity.name;
         relations.extend(entity.relations.iter().map(|relation| GraphRelation {
             from: from.clone(),

@@ -9,10 +9,12 @@ use super::bench::{Bench, Weight, shown};
 use super::entity::{IMPORTANCE, Superseded};
 use super::error::{GraphError, Result};
 use super::load::{Layout, Wish, answer, entity, fields, needed, time};
+use super::problem::{Problem, refuse, taken};
 use super::reference::finished;
 use super::save::{commit_id, screened};
 use super::thread::Thread;
-use super::wanted::{FactTexts, check_fact, fact_texts};
+use super::versions::{unthreaded, weight};
+use super::wanted::{SaidFact, check_fact, said_facts};
 use crate::args::Args;
 use crate::tool::{Call, ToolResult};
 
@@ -36,11 +38,12 @@ pub(super) fn flag(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
     needed(call, &thread, &name)?;
     let reviewer = reviewer.map(|who| format!(" (reviewer: {})", who.trim())).unwrap_or_default();
     let content = format!("[{REVIEW}] {reason}{reviewer}");
+    let flag = SaidFact { content, weight: Weight::default(), time: None };
     let mut told = Value::Null;
     let outcome = call.memory.revise(&call.who, None, |desk| {
         let mut bench = Bench::new(desk, &thread);
         bench.need(&name)?;
-        let id = bench.add_fact(&name, &content, Weight::default(), None)?;
+        let id = bench.add_fact(&name, &flag, Weight::default(), None)?;
         let entity = bench.need(&name)?;
         told = json!(entity.facts.iter().find(|fact| fact.id == id).map(|fact| fact.told(&thread)));
         Ok::<_, GraphError>(bench.steps())
@@ -85,33 +88,36 @@ pub(super) fn flagged(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
 
 pub(super) fn bulk_update(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = Args::new("bulk_update", arguments)?;
-    let thread = Thread::named(&mut args, call.settings)?;
-    args.only(&["threadId", "updates"])?;
-    let objects = args.objects("updates")?;
-    let objects = objects.ok_or_else(|| args.missing("updates", "a list of updates"))?;
+    let mut problems = Vec::new();
+    let thread = taken(Thread::named(&mut args, call.settings), "", &mut problems);
+    taken(args.only(&["threadId", "updates", "thread_id", "agentThreadId"]), "", &mut problems);
+    let objects = args
+        .objects("updates")
+        .and_then(|objects| objects.ok_or_else(|| args.missing("updates", "a list of updates")));
+    let objects = taken(objects, "", &mut problems).unwrap_or_default();
     let mut updates = Vec::with_capacity(objects.len());
-    let (mut problems, mut warnings) = (Vec::new(), Vec::new());
     for object in objects {
         let args = fields("an update of bulk_update", object)?;
-        args.only(&["entityName", "confidence", "importance", "addObservations"])?;
-        let name = args.text("entityName")?.trim().to_owned();
-        let FactTexts { texts: mut facts, problems: wrong } = fact_texts(&args, "addObservations");
-        problems.extend(wrong.into_iter().map(|wrong| format!("Entity '{name}': {wrong}")));
-        for fact in &facts {
-            if let Some((problem, suggestion, _)) = check_fact(fact, call.settings.graph.limits) {
-                problems.push(format!("Entity '{name}', \"{fact}\": {problem} {suggestion}"));
-            }
+        let name = taken(args.text("entityName"), "", &mut problems).unwrap_or_default();
+        let name = name.trim().to_owned();
+        let known = ["entityName", "confidence", "importance", "addObservations"];
+        taken(args.only(&known), &name, &mut problems);
+        let weight = weight(&args, &name, &mut problems);
+        let said = said_facts(&args, "addObservations", thread.as_ref());
+        let wrong = said.problems.into_iter();
+        let suggestion = "addObservations is a list of short texts";
+        problems.extend(wrong.map(|wrong| Problem::of_entity(&name, wrong, suggestion)));
+        for fact in &said.facts {
+            let wrong = check_fact(&fact.content, call.settings.graph.limits);
+            problems.extend(wrong.map(|wrong| Problem::of_fact(&name, &fact.content, wrong)));
         }
-        warnings.extend(screened(call, &name, &mut facts)?);
-        let confidence = args.float("confidence", 0.0, 1.0)?;
-        let importance = args.float("importance", 0.0, 1.0)?;
-        updates.push((name, Weight { confidence, importance }, facts));
+        updates.push((name, weight, said.facts));
     }
-    if !problems.is_empty() {
-        let problems = problems.join("\n");
-        return Err(GraphError::Refused(format!(
-            "Validation failed; nothing was saved.\n{problems}"
-        )));
+    refuse(&problems)?;
+    let Some(thread) = thread else { return Err(unthreaded()) };
+    let mut warnings = Vec::new();
+    for (name, _, facts) in &mut updates {
+        warnings.extend(screened(call, name, facts)?);
     }
     let (mut updated, mut missing) = (0, Vec::new());
     let outcome = call.memory.revise(&call.who, None, |desk| {
@@ -130,8 +136,9 @@ pub(super) fn bulk_update(call: &Call<'_>, arguments: Value) -> Result<ToolResul
                     bench.set(name, key, &shown(value))?;
                 }
             }
-            for fact in facts.iter().filter(|fact| entity.current().all(|f| f.content != **fact)) {
-                bench.add_fact(name, fact, *weight, None)?;
+            let is_new = |said: &&SaidFact| entity.current().all(|f| f.content != said.content);
+            for said in facts.iter().filter(is_new) {
+                bench.add_fact(name, said, *weight, None)?;
             }
             updated += 1;
         }

@@ -1,9 +1,6 @@
-//! Facts over time: added, replaced by newer ones, and traced back to who wrote them.
-
-use std::collections::{HashMap, HashSet};
+//! Facts over time: added, and replaced by newer ones.
 
 use jiff::Timestamp;
-use memoranda_core::change::Commit;
 use memoranda_core::id::ObservationId;
 use memoranda_core::note::edit::{Edit, FactRef};
 use memoranda_core::note::{NewObservation, plain, stated};
@@ -12,26 +9,24 @@ use serde_json::{Value, json};
 use super::bench::{Bench, Weight};
 use super::entity::{Entity, Fact};
 use super::error::{GraphError, Result};
-use super::load::{answer, fields, needed, time};
-use super::reference::finished;
+use super::load::{fields, needed, time};
+use super::problem::{Problem, refuse, taken};
+use super::reference::{finished, listed};
 use super::save::{commit_id, screened};
 use super::thread::{Shape, Thread};
-use super::wanted::{FactTexts, check_fact, fact_texts};
+use super::wanted::{SaidFact, check_fact, said_facts};
 use crate::args::Args;
 use crate::tool::{Call, ToolResult};
 
-/// So many versions of a note are looked at for the history of a fact.
-const MOST_REVISIONS: usize = 2000;
-
 struct Addition {
     name: String,
-    contents: Vec<String>,
+    contents: Vec<SaidFact>,
     supersedes: Option<ObservationId>,
     weight: Weight,
     time: Option<Timestamp>,
 }
 
-fn observation_id(args: &Args, name: &str) -> Result<Option<ObservationId>> {
+pub(super) fn observation_id(args: &Args, name: &str) -> Result<Option<ObservationId>> {
     let Some(text) = args.optional_text(name)? else { return Ok(None) };
     match ObservationId::parse(text.trim()) {
         Some(id) => Ok(Some(id)),
@@ -39,54 +34,65 @@ fn observation_id(args: &Args, name: &str) -> Result<Option<ObservationId>> {
     }
 }
 
-/// What is wrong with facts. Those of a thread are held to the limits; the reference server has
+/// What is wrong with a fact. Those of a thread are held to the limits; the reference server has
 /// none.
-fn check(thread: &Thread, call: &Call<'_>, name: &str, contents: &[String]) -> Vec<String> {
-    let mut problems = Vec::new();
-    for content in contents {
-        if content.is_empty() {
-            problems.push(format!("An observation of '{name}' is empty."));
-        } else if thread.shape == Shape::Thread
-            && let Some((problem, suggestion, _)) = check_fact(content, call.settings.graph.limits)
-        {
-            problems.push(format!(
-                "Entity '{name}', observation \"{content}\": {problem} Suggestion: {suggestion}"
-            ));
-        }
+fn check(thread: Option<&Thread>, call: &Call<'_>, name: &str, content: &str) -> Option<Problem> {
+    if content.is_empty() {
+        let suggestion = "State one whole fact, or leave it out";
+        return Some(Problem::of_entity(name, "An observation is empty.", suggestion));
     }
-    problems
+    let is_held = thread.is_none_or(|thread| thread.shape == Shape::Thread);
+    let wrong = is_held.then(|| check_fact(content, call.settings.graph.limits)).flatten()?;
+    Some(Problem::of_fact(name, content, wrong))
 }
 
-/// Says all problems, if there are any.
-fn refuse(problems: &[String]) -> Result<()> {
-    const MOST: usize = 30;
-    if problems.is_empty() {
-        return Ok(());
+/// What is wrong with names: each that nothing has, once.
+fn unknown_names<'n>(
+    call: &Call<'_>,
+    thread: &Thread,
+    names: impl IntoIterator<Item = &'n str>,
+) -> Result<Vec<Problem>> {
+    let mut problems: Vec<Problem> = Vec::new();
+    for name in names.into_iter().filter(|name| !name.is_empty()) {
+        match needed(call, thread, name) {
+            Ok(_) => {}
+            Err(GraphError::Refused(text)) => {
+                if problems.iter().all(|problem| problem.entity != name) {
+                    let suggestion = "Name an entity that is there, or make it with save_memory";
+                    problems.push(Problem::of_entity(name, text, suggestion));
+                }
+            }
+            Err(other) => return Err(other),
+        }
     }
-    let mut text = "Validation failed; nothing was saved.".to_owned();
-    problems.iter().take(MOST).for_each(|problem| text.push_str(&format!("\n{problem}")));
-    if problems.len() > MOST {
-        text.push_str(&format!("\n… and {} more of the kind.", problems.len() - MOST));
-    }
-    Err(GraphError::Refused(text))
+    Ok(problems)
 }
 
 pub(super) fn add_observations(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = Args::new("add_observations", arguments)?;
-    let thread = Thread::optional(&mut args, call.settings)?;
-    args.only(&["observations", "threadId"])?;
-    let objects = args.objects("observations")?;
-    let objects = objects.ok_or_else(|| args.missing("observations", "a list of additions"))?;
+    let mut problems = Vec::new();
+    let thread = taken(Thread::optional(&mut args, call.settings), "", &mut problems);
+    taken(
+        args.only(&["observations", "threadId", "thread_id", "agentThreadId"]),
+        "",
+        &mut problems,
+    );
+    let objects = args.objects("observations").and_then(|objects| {
+        objects.ok_or_else(|| args.missing("observations", "a list of additions"))
+    });
+    let objects = taken(objects, "", &mut problems).unwrap_or_default();
     let mut additions = Vec::with_capacity(objects.len());
-    let (mut problems, mut warnings) = (Vec::new(), Vec::new());
     for object in objects {
         let args = fields("an addition of add_observations", object)?;
-        match addition(call, &thread, args, &mut problems) {
-            Ok(addition) => additions.push(addition),
-            Err(error) => problems.push(error.to_string()),
-        }
+        additions.push(addition(call, thread.as_ref(), args, &mut problems));
+    }
+    if let Some(thread) = thread.as_ref().filter(|_| !problems.is_empty()) {
+        let names = additions.iter().map(|addition| addition.name.as_str());
+        problems.extend(unknown_names(call, thread, names)?);
     }
     refuse(&problems)?;
+    let Some(thread) = thread else { return Err(unthreaded()) };
+    let mut warnings = Vec::new();
     for addition in &mut additions {
         warnings.extend(screened(call, &addition.name, &mut addition.contents)?);
     }
@@ -102,17 +108,13 @@ pub(super) fn add_observations(call: &Call<'_>, arguments: Value) -> Result<Tool
     let outcome = match outcome {
         // Outside of the lock there is time to look for all that are missing, and for near names.
         Err(GraphError::Refused(message)) if message.starts_with("Entity with name") => {
-            let mut missing: Vec<String> = Vec::new();
-            for addition in &additions {
-                match needed(call, &thread, &addition.name) {
-                    Err(GraphError::Refused(text)) if !missing.contains(&text) => {
-                        missing.push(text);
-                    }
-                    Err(GraphError::Refused(_)) | Ok(_) => {}
-                    Err(other) => return Err(other),
-                }
+            let names = additions.iter().map(|addition| addition.name.as_str());
+            let missing = unknown_names(call, &thread, names)?;
+            if thread.shape == Shape::Thread {
+                refuse(&missing)?;
             }
-            let told = if missing.is_empty() { message } else { missing.join("\n") };
+            let said: Vec<&str> = missing.iter().map(|missing| missing.problem.as_str()).collect();
+            let told = if missing.is_empty() { message } else { said.join("\n") };
             return Err(GraphError::Refused(told));
         }
         other => other?,
@@ -121,50 +123,67 @@ pub(super) fn add_observations(call: &Call<'_>, arguments: Value) -> Result<Tool
     if !warnings.is_empty() {
         structured["warnings"] = json!(warnings);
     }
-    Ok(finished(&thread, structured, commit_id(&outcome)))
+    Ok(listed(&thread, "results", structured, commit_id(&outcome)))
 }
 
-/// Reads one addition; what is wrong with its facts is added to the problems.
+/// Reads one addition; what is wrong with it is added to the problems.
 fn addition(
     call: &Call<'_>,
-    thread: &Thread,
+    thread: Option<&Thread>,
     mut args: Args,
-    problems: &mut Vec<String>,
-) -> Result<Addition> {
+    problems: &mut Vec<Problem>,
+) -> Addition {
     args.rename(&[("contents", &["observations", "content"]), ("entityName", &["name"])]);
+    let name = taken(args.text("entityName"), "", problems).unwrap_or_default();
+    let name = name.trim().to_owned();
     let known = ["entityName", "contents", "supersedes", "confidence", "importance"];
-    args.only(&[&known[..], &["timestamp", "agentThreadId"]].concat())?;
-    let name = args.text("entityName")?.trim().to_owned();
-    let FactTexts { texts: contents, problems: wrong } = fact_texts(&args, "contents");
-    problems.extend(wrong.into_iter().map(|wrong| format!("Entity '{name}': {wrong}")));
-    problems.extend(check(thread, call, &name, &contents));
-    let supersedes = observation_id(&args, "supersedes")?;
+    taken(args.only(&[&known[..], &["timestamp", "agentThreadId"]].concat()), &name, problems);
+    let said = said_facts(&args, "contents", thread);
+    let wrong =
+        said.problems.into_iter().chain(thread.and_then(|thread| thread.other_named(&args)));
+    problems.extend(wrong.map(|wrong| {
+        Problem::of_entity(&name, wrong, "contents is a list of short texts of one thread")
+    }));
+    let contents = said.facts;
+    problems.extend(contents.iter().filter_map(|fact| check(thread, call, &name, &fact.content)));
+    let supersedes = taken(observation_id(&args, "supersedes"), &name, problems).flatten();
     if supersedes.is_some() && contents.len() != 1 {
-        return Err(GraphError::Refused(format!(
-            "Entity '{name}': supersedes replaces one fact by one: give exactly 1 text in contents, \
-             not {}.",
+        let problem = format!(
+            "supersedes replaces one fact by one: give exactly 1 text in contents, not {}.",
             contents.len()
-        )));
+        );
+        let suggestion = "Add the other facts in an addition of their own";
+        problems.push(Problem::of_entity(&name, problem, suggestion));
     }
-    let weight = Weight {
-        confidence: args.float("confidence", 0.0, 1.0)?,
-        importance: args.float("importance", 0.0, 1.0)?,
-    };
-    let time = time(&args, "timestamp")?;
-    Ok(Addition { name, contents, supersedes, weight, time })
+    let weight = weight(&args, &name, problems);
+    let time = taken(time(&args, "timestamp"), &name, problems).flatten();
+    Addition { name, contents, supersedes, weight, time }
+}
+
+/// How much something counts; what is wrong with it is added to the problems.
+pub(super) fn weight(args: &Args, name: &str, problems: &mut Vec<Problem>) -> Weight {
+    let (weight, wrong) = Weight::read(args);
+    taken(wrong.map_or(Ok(()), Err), name, problems);
+    weight
+}
+
+/// No thread is known, and why was not said.
+pub(super) fn unthreaded() -> GraphError {
+    GraphError::Refused("The thread is not known.".to_owned())
 }
 
 fn add(bench: &mut Bench<'_, '_>, thread: &Thread, addition: &Addition) -> Result<Value> {
     let name = addition.name.as_str();
     let entity = bench.need(name)?;
     let (mut added, mut skipped) = (Vec::new(), Vec::new());
-    for content in &addition.contents {
+    for said in &addition.contents {
+        let (weight, time) = (said.weight.or(addition.weight), said.time.or(addition.time));
         if let Some(old) = &addition.supersedes {
-            added.push(supersede(bench, name, old, content, addition.weight, addition.time)?);
-        } else if entity.current().any(|fact| fact.content == *content) {
-            skipped.push(content.clone());
+            added.push(supersede(bench, name, old, &said.content, weight, time)?);
+        } else if entity.current().any(|fact| fact.content == said.content) {
+            skipped.push(said.content.clone());
         } else {
-            added.push(bench.add_fact(name, content, addition.weight, addition.time)?);
+            added.push(bench.add_fact(name, said, weight, time)?);
         }
     }
     bench.raise(name, addition.weight)?;
@@ -212,7 +231,9 @@ fn supersede(
         confidence: weight.confidence.or(fact.confidence),
         importance: weight.importance.or(fact.importance),
     };
-    let mut comment = bench.comment(weight, time);
+    // Nothing takes the place of what came later, whatever the clock says.
+    let now = bench.now.max(fact.time.unwrap_or(bench.now));
+    let mut comment = bench.comment(weight, Some(time.unwrap_or(now)));
     comment.version = fact.version.saturating_add(1);
     comment.supersedes = Some(old.clone());
     let id = comment.id.clone();
@@ -239,7 +260,7 @@ fn current<'e>(entity: &'e Entity, fact: &'e Fact) -> Option<&'e Fact> {
     None
 }
 
-fn find<'e>(entity: &'e Entity, id: &ObservationId) -> Result<&'e Fact> {
+pub(super) fn find<'e>(entity: &'e Entity, id: &ObservationId) -> Result<&'e Fact> {
     entity.facts.iter().find(|fact| fact.id == *id).ok_or_else(|| {
         let known: Vec<String> = entity
             .current()
@@ -256,26 +277,36 @@ fn find<'e>(entity: &'e Entity, id: &ObservationId) -> Result<&'e Fact> {
 
 pub(super) fn update_observation(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = Args::new("update_observation", arguments)?;
-    let thread = Thread::named(&mut args, call.settings)?;
+    let mut problems = Vec::new();
+    let thread = taken(Thread::named(&mut args, call.settings), "", &mut problems);
     let known = ["threadId", "entityName", "observationId", "newContent", "timestamp"];
-    args.only(&[&known[..], &["confidence", "importance"]].concat())?;
-    let name = args.text("entityName")?.trim().to_owned();
-    let id = observation_id(&args, "observationId")?
-        .ok_or_else(|| args.missing("observationId", "the observation's id"))?;
-    let mut content = [plain(&args.text("newContent")?)];
-    refuse(&check(&thread, call, &name, &content))?;
-    let warnings = screened(call, &name, &mut content)?;
-    let weight = Weight {
-        confidence: args.float("confidence", 0.0, 1.0)?,
-        importance: args.float("importance", 0.0, 1.0)?,
+    let others = ["confidence", "importance", "thread_id", "agentThreadId"];
+    taken(args.only(&[&known[..], &others].concat()), "", &mut problems);
+    let name = taken(args.text("entityName"), "", &mut problems).unwrap_or_default();
+    let name = name.trim().to_owned();
+    let id = observation_id(&args, "observationId").and_then(|id| {
+        Ok(id.ok_or_else(|| args.missing("observationId", "the observation's id"))?)
+    });
+    let id = taken(id, &name, &mut problems);
+    let content = taken(args.text("newContent"), &name, &mut problems).map(|text| plain(&text));
+    let weight = weight(&args, &name, &mut problems);
+    let time = taken(time(&args, "timestamp"), &name, &mut problems).flatten();
+    let wrong = content.as_deref().and_then(|text| check(thread.as_ref(), call, &name, text));
+    problems.extend(wrong);
+    if let Some(thread) = &thread {
+        problems.extend(unknown_names(call, thread, [name.as_str()])?);
+    }
+    refuse(&problems)?;
+    let (Some(thread), Some(id), Some(content)) = (thread, id, content) else {
+        return Err(unthreaded());
     };
-    let time = time(&args, "timestamp")?;
-    needed(call, &thread, &name)?;
+    let mut content = [SaidFact { content, weight, time }];
+    let warnings = screened(call, &name, &mut content)?;
     let mut told = Value::Null;
     let outcome = call.memory.revise(&call.who, None, |desk| {
         let mut bench = Bench::new(desk, &thread);
         bench.need(&name)?;
-        let new = supersede(&mut bench, &name, &id, &content[0], weight, time)?;
+        let new = supersede(&mut bench, &name, &id, &content[0].content, weight, time)?;
         told = find(&bench.need(&name)?, &new)?.told(&thread);
         Ok::<_, GraphError>(bench.steps())
     })?;
@@ -284,154 +315,4 @@ pub(super) fn update_observation(call: &Call<'_>, arguments: Value) -> Result<To
         structured["warnings"] = json!(warnings);
     }
     Ok(finished(&thread, structured, commit_id(&outcome)))
-}
-
-/// One wording of a fact.
-struct Version {
-    id: ObservationId,
-    content: String,
-    version: u32,
-    time: Timestamp,
-    who: Commit,
-}
-
-/// What the revisions of a note tell of its facts.
-#[derive(Default)]
-struct Trace {
-    versions: Vec<Version>,
-    /// Which fact took whose place.
-    links: Vec<(ObservationId, ObservationId)>,
-    last: HashMap<ObservationId, String>,
-}
-
-impl Trace {
-    fn add(&mut self, entity: &Entity, commit: &Commit, edits: &HashMap<ObservationId, u32>) {
-        for fact in &entity.facts {
-            if let Some(by) = &fact.superseded_by {
-                self.link(&fact.id, by);
-            }
-            if let Some(old) = &fact.supersedes {
-                self.link(old, &fact.id);
-            }
-            let known = self.last.get(&fact.id);
-            if !fact.is_current && known.is_some() {
-                continue;
-            }
-            if known == Some(&fact.content) {
-                continue;
-            }
-            let before = self.versions.iter().rev().find(|version| version.id == fact.id);
-            let version = match before {
-                None => fact.version,
-                Some(before) => {
-                    let told = edits.get(&fact.id).copied().unwrap_or(0);
-                    told.max(fact.version).max(before.version.saturating_add(1))
-                }
-            };
-            self.last.insert(fact.id.clone(), fact.content.clone());
-            self.versions.push(Version {
-                id: fact.id.clone(),
-                content: fact.content.clone(),
-                version,
-                time: match before {
-                    None => fact.time.unwrap_or(commit.time),
-                    Some(_) => commit.time,
-                },
-                who: commit.clone(),
-            });
-        }
-    }
-
-    fn link(&mut self, old: &ObservationId, new: &ObservationId) {
-        let link = (old.clone(), new.clone());
-        if !self.links.contains(&link) {
-            self.links.push(link);
-        }
-    }
-
-    /// All facts that took each other's place, from this one both ways.
-    fn chain(&self, id: &ObservationId) -> HashSet<ObservationId> {
-        let mut chain = HashSet::from([id.clone()]);
-        loop {
-            let more: Vec<ObservationId> = self
-                .links
-                .iter()
-                .flat_map(|(old, new)| [(old, new), (new, old)])
-                .filter(|(here, there)| chain.contains(*here) && !chain.contains(*there))
-                .map(|(_, there)| there.clone())
-                .collect();
-            if more.is_empty() {
-                return chain;
-            }
-            chain.extend(more);
-        }
-    }
-}
-
-pub(super) fn history(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("get_observation_history", arguments)?;
-    let thread = Thread::optional(&mut args, call.settings)?;
-    args.only(&["threadId", "entityName", "observationId"])?;
-    let name = args.text("entityName")?.trim().to_owned();
-    let id = observation_id(&args, "observationId")?
-        .ok_or_else(|| args.missing("observationId", "the observation's id"))?;
-    let entity = needed(call, &thread, &name)?;
-    let thread = Thread { shape: Shape::Thread, ..thread };
-    let place = thread.place(entity.path.clone());
-    let mut revisions = call.memory.revisions(&place, MOST_REVISIONS)?;
-    revisions.reverse();
-    let mut trace = Trace::default();
-    for revision in &revisions {
-        let Some(hash) = revision.change.after else { continue };
-        let Ok(bytes) = call.memory.store().content(hash) else { continue };
-        let Ok(text) = String::from_utf8(bytes) else { continue };
-        let entity = Entity::read(&revision.change.path, &text);
-        let edits = revision.change.fact_edits.iter().map(|e| (e.id.clone(), e.version)).collect();
-        trace.add(&entity, &revision.commit, &edits);
-    }
-    let chain = trace.chain(&id);
-    let current: HashSet<&ObservationId> = entity.current().map(|fact| &fact.id).collect();
-    let mut versions: Vec<&Version> =
-        trace.versions.iter().filter(|version| chain.contains(&version.id)).collect();
-    versions.sort_by_key(|version| version.version);
-    if versions.is_empty() {
-        find(&entity, &id)?;
-    }
-    let mut told = Vec::with_capacity(versions.len());
-    for (n, version) in versions.iter().enumerate() {
-        let is_last = n + 1 == versions.len();
-        let after = trace.links.iter().find(|(old, _)| *old == version.id).map(|(_, new)| new);
-        let before = trace.links.iter().find(|(_, new)| *new == version.id).map(|(old, _)| old);
-        let reworded = versions[..n].iter().any(|earlier| earlier.id == version.id);
-        let mut item = json!({
-            "id": version.id.as_str(),
-            "content": version.content,
-            "version": version.version,
-            "timestamp": version.time.to_string(),
-            "agentThreadId": thread.id,
-            "current": is_last && current.contains(&version.id),
-            "written_by": {
-                "client": version.who.author.client,
-                "tool": version.who.author.tool,
-                "channel": version.who.author.channel.as_str(),
-            },
-            "commit": version.who.id.to_string(),
-        });
-        if let Some(before) = before.filter(|_| !reworded) {
-            item["supersedes"] = json!(before.as_str());
-        }
-        let is_reworded_later = versions[n + 1..].iter().any(|later| later.id == version.id);
-        if let Some(after) = after.filter(|_| !is_reworded_later) {
-            item["superseded_by"] = json!(after.as_str());
-        }
-        told.push(item);
-    }
-    let structured = json!({
-        "entityName": name,
-        "observationId": id.as_str(),
-        "history": told,
-        "thread": thread.id,
-        "project": thread.project.as_str(),
-    });
-    Ok(answer(&thread, structured))
 }

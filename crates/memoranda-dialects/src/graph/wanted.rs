@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 
 use super::bench::Weight;
 use super::error::GraphError;
+use super::load::time;
+use super::thread::Thread;
 use crate::args::Args;
 
 pub(crate) const MAX_TYPE: usize = 50;
@@ -21,7 +23,7 @@ const MAX_QUOTED: usize = 500;
 pub(crate) struct Wanted {
     pub(crate) name: String,
     pub(crate) entity_type: String,
-    pub(crate) observations: Vec<String>,
+    pub(crate) observations: Vec<SaidFact>,
     pub(crate) relations: Vec<WantedRelation>,
     pub(crate) weight: Weight,
     pub(crate) time: Option<Timestamp>,
@@ -124,57 +126,108 @@ pub(crate) fn items(args: &Args, name: &str) -> Option<Vec<Value>> {
     }
 }
 
+/// A fact as a request gives it: a text, or an object that says more of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SaidFact {
+    pub(crate) content: String,
+    pub(crate) weight: Weight,
+    pub(crate) time: Option<Timestamp>,
+}
+
 /// Facts of a request, each once, and what is wrong with the rest.
-pub(crate) struct FactTexts {
-    pub(crate) texts: Vec<String>,
+#[derive(Default)]
+pub(crate) struct SaidFacts {
+    pub(crate) facts: Vec<SaidFact>,
     pub(crate) problems: Vec<String>,
 }
 
-impl FactTexts {
+impl SaidFacts {
     /// The facts, if nothing is wrong.
-    pub(crate) fn all(self) -> Result<Vec<String>, GraphError> {
+    pub(crate) fn all(self) -> Result<Vec<SaidFact>, GraphError> {
         match self.problems.is_empty() {
-            true => Ok(self.texts),
+            true => Ok(self.facts),
             false => Err(GraphError::Refused(self.problems.join(" "))),
+        }
+    }
+
+    fn add(&mut self, name: &str, item: Value, thread: Option<&Thread>) {
+        let none =
+            format!("{name} must be a list of texts; {} is none.", clipped(&item.to_string()));
+        let mut fact = SaidFact { content: String::new(), weight: Weight::default(), time: None };
+        match item {
+            Value::String(text) => fact.content = plain(&text),
+            Value::Object(object) => {
+                let Some(Value::String(text)) = object.get("content") else {
+                    self.problems.push(none);
+                    return;
+                };
+                fact.content = plain(text);
+                let Ok(args) = Args::new("an observation", Value::Object(object)) else { return };
+                let mut wrong = |problem: String| self.problems.push(problem);
+                match Weight::read(&args) {
+                    (weight, None) => fact.weight = weight,
+                    (_, Some(problem)) => wrong(problem),
+                }
+                match time(&args, "timestamp") {
+                    Ok(time) => fact.time = time,
+                    Err(error) => wrong(error.to_string()),
+                }
+                if let Some(problem) = thread.and_then(|thread| thread.other_named(&args)) {
+                    wrong(problem);
+                }
+            }
+            _ => {
+                self.problems.push(none);
+                return;
+            }
+        }
+        if self.facts.iter().all(|other| other.content != fact.content) {
+            self.facts.push(fact);
+        }
+    }
+}
+
+impl Weight {
+    /// What is said of confidence and importance, and what is wrong with it.
+    pub(crate) fn read(args: &Args) -> (Self, Option<String>) {
+        let (confidence, importance) =
+            (args.float("confidence", 0.0, 1.0), args.float("importance", 0.0, 1.0));
+        let wrong: Vec<String> = [&confidence, &importance]
+            .iter()
+            .filter_map(|r| r.as_ref().err())
+            .map(ToString::to_string)
+            .collect();
+        let weight =
+            Self { confidence: confidence.ok().flatten(), importance: importance.ok().flatten() };
+        (weight, (!wrong.is_empty()).then(|| wrong.join(" ")))
+    }
+
+    /// This, and where nothing was said the other.
+    pub(crate) fn or(self, other: Self) -> Self {
+        Self {
+            confidence: self.confidence.or(other.confidence),
+            importance: self.importance.or(other.importance),
         }
     }
 }
 
 /// Facts as texts or as objects with a `content`, as they are kept; each once.
-pub(crate) fn fact_texts(args: &Args, name: &str) -> FactTexts {
-    let mut facts = FactTexts { texts: Vec::new(), problems: Vec::new() };
+pub(crate) fn said_facts(args: &Args, name: &str, thread: Option<&Thread>) -> SaidFacts {
+    let mut said = SaidFacts::default();
     let list = match args.value(name) {
-        None => return facts,
+        None => return said,
         Some(Value::Array(list)) => list.clone(),
         Some(Value::String(text)) => match serde_json::from_str(text) {
             Ok(Value::Array(list)) => list,
             _ => vec![Value::String(text.clone())],
         },
         Some(_) => {
-            facts.problems.push(format!("{name} must be a list of texts."));
-            return facts;
+            said.problems.push(format!("{name} must be a list of texts."));
+            return said;
         }
     };
-    for item in list {
-        let text = match &item {
-            Value::String(text) => Some(text),
-            Value::Object(object) => match object.get("content") {
-                Some(Value::String(text)) => Some(text),
-                _ => None,
-            },
-            _ => None,
-        };
-        match text.map(|text| plain(text)) {
-            Some(text) if facts.texts.contains(&text) => {}
-            Some(text) => facts.texts.push(text),
-            None => {
-                let item = item.to_string();
-                let item = clipped(&item);
-                facts.problems.push(format!("{name} must be a list of texts; {item} is none."));
-            }
-        }
-    }
-    facts
+    list.into_iter().for_each(|item| said.add(name, item, thread));
+    said
 }
 
 /// As much of a text as is quoted back.

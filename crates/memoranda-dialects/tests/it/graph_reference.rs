@@ -188,3 +188,45 @@ fn a_large_thread_is_searched_by_words_and_says_so() {
     check("web service", &["Queue"], true);
     check("nothing at all", &[], false);
 }
+
+#[test]
+fn texts_are_as_the_reference_server_prints_them() {
+    let vault = vault();
+    let relation = json!({ "from": "Alice", "to": "Bob", "relationType": "knows" });
+    let more = json!([{ "entityName": "Bob", "contents": ["has a dog"] }]);
+    for (tool, key, asked) in [
+        ("create_entities", "entities", people()),
+        ("create_relations", "relations", json!({ "relations": [relation] })),
+        ("add_observations", "results", json!({ "observations": more })),
+    ] {
+        let made = vault.call(tool, &asked);
+        assert_eq!(made.text, serde_json::to_string_pretty(&made.structured[key]).unwrap());
+        assert!(made.structured["commit"].is_string());
+    }
+    // What was not there is in the structure; the sentence is the reference server's.
+    let stray = json!({ "from": "Alice", "to": "Zed", "relationType": "knows" });
+    let deletions = json!([{ "entityName": "Alice", "observations": ["never said"] }]);
+    for (tool, asked) in [
+        ("delete_entities", json!({ "entityNames": ["none"] })),
+        ("delete_observations", json!({ "deletions": deletions })),
+        ("delete_relations", json!({ "relations": [stray] })),
+    ] {
+        let told = vault.done(tool, asked);
+        assert_eq!(told["notFound"].as_array().unwrap().len(), 1, "{tool}");
+    }
+}
+
+#[test]
+fn in_a_thread_relations_without_an_end_are_skipped_and_told() {
+    let vault = vault();
+    let mut asked = people();
+    asked["threadId"] = json!("t");
+    vault.done("create_entities", asked);
+    let relation = |to: &str| json!({ "from": "Alice", "to": to, "relationType": "knows" });
+    let relations = json!([relation("Bob"), relation("Bobb"), relation("Nobody")]);
+    let made = vault.done("create_relations", json!({ "threadId": "t", "relations": relations }));
+    assert_eq!(made["relations"].as_array().unwrap().len(), 1);
+    let skipped = made["skipped"].as_array().unwrap();
+    assert_eq!((skipped.len(), &skipped[0]["to"]), (2, &json!("Bobb")));
+    assert!(skipped[0]["reason"].as_str().unwrap().contains("Did you mean 'Bob'?"));
+}

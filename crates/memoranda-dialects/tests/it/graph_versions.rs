@@ -188,3 +188,35 @@ fn who_forgets_the_thread_is_told() {
         assert!(text.contains("No threadId was given"), "{tool}: {text}");
     }
 }
+
+#[test]
+fn a_fact_that_a_person_brings_back_holds_again() {
+    let vault = saved();
+    let id = scripts(&vault, json!({}))[1]["id"].clone();
+    let update = |id: &Value, content: &str| {
+        let fact = json!({
+            "threadId": THREAD, "entityName": "Python Scripts", "observationId": id,
+            "newContent": content
+        });
+        vault.done("update_observation", fact)["observation"]["id"].clone()
+    };
+    update(&id, "Uses python-docx 9.9.9");
+    let path = vault.path(&format!("graph/{THREAD}/Python Scripts.md"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let kept: Vec<&str> = text.lines().filter(|line| !line.contains("9.9.9")).collect();
+    std::fs::write(&path, kept.join("\n").replace("~~", "")).unwrap();
+    vault.memory.sync(&mut |_| {}).unwrap();
+    let facts = scripts(&vault, json!({}));
+    let back = facts.as_array().unwrap().iter().find(|fact| fact["id"] == id).unwrap();
+    assert_eq!(
+        (&back["content"], back.get("superseded_by")),
+        (&json!("Uses python-docx 1.2.0"), None)
+    );
+    let found = vault.done("search_nodes", json!({ "query": "1.2.0", "threadId": THREAD }));
+    assert_eq!(found["entities"][0]["name"], "Python Scripts");
+    let told = vault.done("get_analytics", json!({ "threadId": THREAD }));
+    let about = told["top_important"].as_array().unwrap().iter();
+    let about = about.into_iter().find(|about| about["entityName"] == "Python Scripts").unwrap();
+    assert_eq!(about["observationCount"], 3);
+    assert!(update(&id, "Uses python-docx 2.0.0").is_string());
+}

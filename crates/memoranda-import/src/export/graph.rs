@@ -1,6 +1,7 @@
 //! Entities as the reference memory server keeps them: entities first, then relations, a line of
 //! JSON each.
 
+use std::collections::HashMap;
 use std::io::Write;
 
 use memoranda_engine::Memory;
@@ -52,10 +53,7 @@ pub fn graph(
         let note = parse(&text);
         let name = note.title().unwrap_or_else(|| place.path.stem().to_owned());
         // What is struck out or superseded is no longer said.
-        let current = note.observations.iter().filter(|fact| {
-            let superseded = fact.fact.as_ref().is_some_and(|fact| fact.superseded_by.is_some());
-            !fact.struck && !superseded
-        });
+        let current = note.observations.iter().filter(|fact| !fact.struck);
         let mut observations: Vec<String> = Vec::new();
         for said in current.map(|fact| content(&text, fact)) {
             if !observations.contains(&said) {
@@ -64,9 +62,14 @@ pub fn graph(
         }
         let kind = note.frontmatter.text("type").unwrap_or_else(|| UNTYPED.to_owned());
         // A link within a fact mentions another entity, and states nothing of it.
-        for relation in note.relations.iter().filter(|relation| relation.is_stated) {
-            let (from, to) = (name.clone(), relation.name().to_owned());
-            relations.push((from, to, relation.relation_type.clone()));
+        let stated = || note.relations.iter().filter(|relation| relation.is_stated);
+        // What was typed by hand is called by the name of what it means.
+        let is_typed = stated().any(|relation| relation.rating.is_none());
+        let meant = if is_typed { memory.typed_links(&place)? } else { HashMap::new() };
+        for relation in stated() {
+            let typed = meant.get(relation.name()).filter(|_| relation.rating.is_none());
+            let to = typed.map_or(relation.name(), String::as_str).to_owned();
+            relations.push((name.clone(), to, relation.relation_type.clone()));
         }
         // An entity that nobody described exists only for its relations.
         if note.frontmatter.text("placeholder").as_deref() == Some("true") {

@@ -304,6 +304,22 @@ const GRAPH: &str = r#"{"type":"entity","name":"Ada","entityType":"person","obse
 "#;
 
 #[test]
+fn what_was_typed_by_hand_is_exported_by_its_name() {
+    let home = Home::new();
+    put(&home, "memory.json", GRAPH);
+    counts(&home, &["memory.json"], [2, 0, 0, 0, 0]);
+    let typed = "---\ntitle: Bob\ntype: person\n---\n- knows [[default/ada]]\n- likes [[nobody]]\n";
+    home.write("graph/default/Bob.md", typed);
+    home.ok(&["sync"]);
+    let exported = home.ok(&["export", "mcp-memory"]);
+    for (to, says) in [("Ada", "knows"), ("nobody", "likes")] {
+        let line = json!({ "type": "relation", "from": "Bob", "to": to, "relationType": says });
+        let has = |found: &str| serde_json::from_str::<Value>(found).unwrap() == line;
+        assert!(exported.lines().any(has), "{to}: {exported}");
+    }
+}
+
+#[test]
 fn the_reference_servers_file_comes_and_goes_back_the_same() {
     let home = Home::new();
     let broken = "{\"type\":\"entity\",\"name\":\"Cut off\",\"obs\n";
