@@ -76,7 +76,7 @@ pub use memoranda_store::{
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memoranda_core::change::Author;
-use memoranda_store::Store;
+pub use memoranda_store::Store;
 
 use meaning::Maker;
 

@@ -20,7 +20,7 @@ use crate::{Memory, Who};
 /// What is to be moved where, and what becomes of the links to it.
 #[derive(Clone, Debug)]
 pub struct RenameRequest {
-    /// A note, or a folder with everything in it.
+    /// A note, or a folder with all that is not hidden or ignored in it.
     pub from: Place,
     /// Its new path in the same project. If it is there already, only links are mended: those
     /// that still name the place it was moved from.
@@ -52,10 +52,12 @@ pub enum RenameOutcome {
 }
 
 /// What was moved.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Renamed {
     /// Every file, with where it was and where it is.
     pub files: Vec<(Place, Place)>,
+    /// What was left where it is, because it is hidden or ignored; folders end in a slash.
+    pub left: Vec<String>,
     /// Notes whose links were changed, with how many.
     pub relinked: Vec<(Place, usize)>,
     /// Links that say the old name or place: the note that holds them, and the name. They may
@@ -83,8 +85,11 @@ impl Memory {
         }
         let earlier = if from == to { self.earlier_paths(&request.from)? } else { HashMap::new() };
         let at = |path: &NotePath| Place { project: project.clone(), path: path.clone() };
-        let mut done =
-            Renamed { files: Vec::new(), relinked: Vec::new(), outdated: Vec::new(), commit: None };
+        // Two folders do not become one unasked. Another spelling of its name is no other folder.
+        if from.key() != to.key() && !self.store().below(project, to)?.files.is_empty() {
+            return Ok(RenameOutcome::Exists(vec![at(to)]));
+        }
+        let mut done = Renamed::default();
         let outcome = self.store().commit(who, |view| {
             let below = view.below(project, from)?;
             if below.files.is_empty() && below.folders.is_empty() {
@@ -94,6 +99,7 @@ impl Memory {
                     suggestions: Vec::new(),
                 });
             }
+            done.left = below.passed_over;
             let mut moving = Vec::with_capacity(below.files.len());
             for file in &below.files {
                 let (old, new) = match earlier.get(file) {

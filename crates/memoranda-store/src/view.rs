@@ -59,7 +59,7 @@ impl<'a> View<'a> {
         Ok(root)
     }
 
-    /// All files at or below a place, hidden and ignored ones too, and the folders they lie in.
+    /// All files at or below a place that are not hidden or ignored, and the folders they lie in.
     pub fn below(&self, project: &ProjectName, folder: &NotePath) -> Result<files::Below> {
         self.inner.vault.project(project.as_str())?.root()?.below(folder)
     }

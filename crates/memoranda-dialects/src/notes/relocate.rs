@@ -274,6 +274,8 @@ fn moved(
         structured["total_files"] = json!(renamed.files.len());
         structured["successful_moves"] = json!(renamed.files.len());
         structured["failed_moves"] = json!(0);
+        structured["left"] = renamed.left.iter().take(LISTED).cloned().collect();
+        text.push_str(&left_behind(&renamed.left));
     }
     if let Some(commit) = &commit {
         text.push_str(&format!("commit: {commit}\n"));
@@ -319,6 +321,16 @@ fn moved(
     Ok(Answer { text, structured })
 }
 
+/// Says what stayed of a folder.
+fn left_behind(left: &[String]) -> String {
+    if left.is_empty() {
+        return String::new();
+    }
+    let all = count(left.len(), "hidden or ignored file");
+    let named: String = left.iter().take(NAMED).map(|place| format!("- {place}\n")).collect();
+    format!("{all} left where it was, and so the folder is:\n{named}{}", rest(left.len()))
+}
+
 /// Says how many are not named of so many.
 fn rest(all: usize) -> String {
     match all.saturating_sub(NAMED) {
@@ -346,9 +358,12 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         }
     };
     let commit = deleted.commit.as_ref().map(|commit| commit.id.to_string());
-    let what = if is_directory { "Folder" } else { "Note" };
-    let mut text =
-        format!("# {what} deleted\nproject: {}\nfile_path: {}\n", place.project, place.path);
+    let heading = match (is_directory, deleted.left.is_empty()) {
+        (true, true) => "Folder deleted",
+        (true, false) => "Notes of the folder deleted",
+        (false, _) => "Note deleted",
+    };
+    let mut text = format!("# {heading}\nproject: {}\nfile_path: {}\n", place.project, place.path);
     let files: Vec<&str> = deleted.files.iter().map(|file| file.path.as_str()).collect();
     if is_directory {
         text.push_str(&format!("files: {}\n", files.len()));
@@ -356,6 +371,7 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
             text.push_str(&format!("- {file}\n"));
         }
         text.push_str(&rest(files.len()));
+        text.push_str(&left_behind(&deleted.left));
     }
     if incoming > 0 {
         text.push_str(&format!("{} to it without a target now.\n", count(incoming, "link")));
@@ -366,7 +382,7 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         ));
     }
     let mut structured = json!({
-        "deleted": true,
+        "deleted": !files.is_empty() || deleted.left.is_empty(),
         "project": place.project.as_str(),
         "file_path": place.path.as_str(),
         "commit": commit,
@@ -384,6 +400,7 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
             structured["failed_deletes"] = json!(0);
             structured["deleted_files_left_out"] = json!(files.len().saturating_sub(LISTED));
             structured["deleted_files"] = files.iter().take(LISTED).copied().collect();
+            structured["left"] = deleted.left.iter().take(LISTED).cloned().collect();
             structured["errors"] = json!([]);
         }
         None => {}
