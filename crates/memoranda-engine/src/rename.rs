@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
-use memoranda_core::graph::alias_key;
+use memoranda_core::graph::{alias_key, seen_from};
 use memoranda_core::id::ContentHash;
 use memoranda_core::note::permalink::slug;
 use memoranda_core::note::relink;
@@ -216,6 +216,8 @@ fn outdated_links(
     moving: &[Moving],
 ) -> Result<BTreeMap<Place, BTreeMap<String, String>>> {
     let mut outdated: BTreeMap<Place, BTreeMap<String, String>> = BTreeMap::new();
+    let new_places: HashMap<&NotePath, &NotePath> =
+        moving.iter().map(|moving| (&moving.old, &moving.new)).collect();
     for moving in moving {
         let mut links: Vec<RelationRow> = Vec::new();
         if let Some(summary) = &moving.summary {
@@ -224,33 +226,86 @@ fn outdated_links(
         // Links by the old name that mean nothing (any more). The extension of Markdown goes
         // without saying; that of other files is said.
         let old = &moving.old;
-        let names = match old.is_markdown() {
-            true => [without_extension(old), old.stem()],
-            false => [old.as_str(), old.file_name()],
-        };
-        for name in names {
+        let whole = if old.is_markdown() { without_extension(old) } else { old.as_str() };
+        let ends = whole.match_indices('/').filter_map(|(at, _)| whole.get(at + 1..));
+        for name in std::iter::once(whole).chain(ends) {
             let named = view.relations_named(&from.project, name)?;
             links.extend(named.into_iter().filter(|link| link.target_file.is_none()));
         }
         for link in links {
             let Some(holder) = view.by_id(link.file)? else { continue };
-            let own = holder.project == from.project;
-            if let Some(name) = moving.new_name(&link.target, own.then_some(&holder.path)) {
+            let own = (holder.project == from.project).then(|| Holder {
+                path: &holder.path,
+                new: new_places.get(&holder.path).copied().unwrap_or(&holder.path),
+            });
+            let name = moving.new_name(&link.target, from.project.as_str(), own.as_ref());
+            if let Some(name) = name {
                 let holder = Place { project: holder.project, path: holder.path };
                 outdated.entry(holder).or_default().insert(link.target, name);
             }
+        }
+        for (target, name) in left_behind(view, moving, &new_places)? {
+            let holder = Place { project: from.project.clone(), path: moving.old.clone() };
+            outdated.entry(holder).or_default().insert(target, name);
         }
     }
     Ok(outdated)
 }
 
+/// A note of the same project that holds a link: where it is, and where it will be.
+struct Holder<'a> {
+    path: &'a NotePath,
+    new: &'a NotePath,
+}
+
+/// The links in a note that is moved which say where from it something lies that does not move
+/// along: each with what it must say.
+fn left_behind(
+    view: &View<'_>,
+    moving: &Moving,
+    new_places: &HashMap<&NotePath, &NotePath>,
+) -> Result<Vec<(String, String)>> {
+    let Some(summary) = moving.summary.as_ref().filter(|_| moving.old != moving.new) else {
+        return Ok(Vec::new());
+    };
+    let mut left = Vec::new();
+    for link in view.relations_from(summary.id)? {
+        let target = &link.target;
+        let is_relative = target.starts_with("./") || target.starts_with("../");
+        let Some(meant) = link.target_file.filter(|_| is_relative) else { continue };
+        let Some(meant) = view.by_id(meant)?.filter(|meant| meant.project == summary.project)
+        else {
+            continue;
+        };
+        let now = new_places.get(&meant.path).copied().unwrap_or(&meant.path);
+        let place = match target.ends_with(&format!(".{}", now.extension())) {
+            true => now.as_str(),
+            false => without_extension(now),
+        };
+        if alias_key(&seen_from(&moving.new, target)) != alias_key(place) {
+            left.push((link.target.clone(), place.to_owned()));
+        }
+    }
+    Ok(left)
+}
+
 impl Moving {
     /// What a link must say instead to mean the same note; `None` if it goes on meaning it.
-    fn new_name(&self, target: &str, holder: Option<&NotePath>) -> Option<String> {
-        let (project, name) = match target.split_once("::") {
-            Some((project, name)) => (Some(project), name.trim()),
-            None => (None, target),
-        };
+    fn new_name(&self, target: &str, own: &str, holder: Option<&Holder<'_>>) -> Option<String> {
+        if let Some((project, name)) = target.split_once("::") {
+            return Some(format!("{project}::{}", self.renamed(name.trim(), holder)?));
+        }
+        if let Some(name) = self.renamed(target, holder) {
+            return Some(name);
+        }
+        // The project may be said first, as a folder.
+        let (project, name) = target.split_once('/')?;
+        let is_own = alias_key(project) == alias_key(own);
+        Some(format!("{project}/{}", self.renamed(name, None).filter(|_| is_own)?))
+    }
+
+    /// The same for a name without a project.
+    fn renamed(&self, name: &str, holder: Option<&Holder<'_>>) -> Option<String> {
         let known = |name: &str| {
             self.summary.as_ref().is_some_and(|note| {
                 note.permalink == name || (slug(&note.title) == slug(name) && states_title(note))
@@ -268,18 +323,30 @@ impl Moving {
         // Only what says the very name is said anew. `[[C#]]` may lead to `C++` for want of a
         // better note, but it does not name it.
         let named = alias_key(name.trim_start_matches('/'));
-        let seen_from_holder = holder.and_then(|holder| {
-            let folder = holder.as_str().rsplit_once('/')?.0;
-            Some(alias_key(&format!("{folder}/{name}")))
-        });
-        let old_place = alias_key(&place(&self.old));
+        let seen_from = |holder: &NotePath| {
+            let relative = seen_from(holder, name);
+            match (holder.parent(), relative == name) {
+                (Some(folder), true) => alias_key(&format!("{folder}/{name}")),
+                _ => alias_key(&relative),
+            }
+        };
+        let ends_so = |place: &str| place.ends_with(&format!("/{named}"));
+        let (old_place, new_place) = (alias_key(&place(&self.old)), alias_key(&place(&self.new)));
+        // Seen from a folder, or told by its end, it may be where it was.
+        let stays = holder.is_some_and(|holder| seen_from(holder.new) == new_place)
+            || ends_so(&old_place) && ends_so(&new_place);
+        if name.contains('/') && stays {
+            return None;
+        }
+        let seen_from_holder = holder.map(|holder| seen_from(holder.path));
         let is_place = name.trim_start_matches('/') == place(&self.old) && name.contains('/');
-        let new = if is_place {
+        Some(if is_place {
             place(&self.new)
         } else if known(name) {
             return None;
         } else if named == old_place && self.old.as_str().contains('/')
             || seen_from_holder.as_deref() == Some(&old_place) && name.contains('/')
+            || ends_so(&old_place) && name.contains('/')
         {
             place(&self.new)
         } else if named == alias_key(&last(&self.old)) && self.old.stem() != self.new.stem() {
@@ -292,10 +359,6 @@ impl Moving {
             place(&self.new)
         } else {
             return None;
-        };
-        Some(match project {
-            Some(project) => format!("{project}::{new}"),
-            None => new,
         })
     }
 }

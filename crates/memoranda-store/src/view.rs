@@ -140,6 +140,11 @@ impl<'a> View<'a> {
         index::nodes::folders(self.db, project)
     }
 
+    /// The relations from a file, as of the last commit.
+    pub fn relations_from(&self, file: i64) -> Result<Vec<RelationRow>> {
+        index::relations_from(self.db, file)
+    }
+
     /// The relations to a file, as of the last commit.
     pub fn relations_to(&self, file: i64) -> Result<Vec<RelationRow>> {
         index::relations_to(self.db, file)

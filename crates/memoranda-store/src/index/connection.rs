@@ -18,7 +18,7 @@ use crate::error::{Doing as _, Result, StoreError};
 use crate::files::{Privacy, own};
 
 /// Raised whenever the tables or what is put in them changes.
-const SCHEMA_VERSION: i32 = 12;
+const SCHEMA_VERSION: i32 = 14;
 const SCHEMA: &str = include_str!("schema.sql");
 /// Past this, a commit writes the log of the index back at once.
 const LARGE_WAL_BYTES: u64 = 64 << 20;

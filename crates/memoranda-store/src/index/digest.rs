@@ -248,6 +248,10 @@ pub(crate) fn link_keys(
     {
         keys.push(exact_key(folder, title));
     }
+    // A link may say the end of a path, such as one seen from a folder above.
+    let said = if path.is_markdown() { without_extension } else { path.as_str() };
+    let ends = said.match_indices('/').map(|(at, _)| link_key(said.get(at + 1..).unwrap_or(said)));
+    keys.extend(ends);
     // A note that was moved keeps its permalink, and is still found by it.
     keys.push(permalink.to_lowercase());
     if !path.is_markdown() {
