@@ -2,6 +2,7 @@
 
 use memoranda_core::change::{Action, Expect};
 use memoranda_core::diff::{Labels, unified};
+use memoranda_core::id::ProjectName;
 use memoranda_core::note::edit::{Edit, Subsections, apply};
 use memoranda_engine::{EngineError, Intent, Place, ReviseOutcome, Step, hash};
 use serde_json::{Map, Value, json};
@@ -10,7 +11,7 @@ use super::answer::{Answer, Expected, Failure, Form, cut, run};
 use super::receipt::{Receipt, add_similar, similar};
 use super::scope;
 use super::text::{Wanted, metadata_edits, screened, title_follows};
-use super::write::{note_path, save};
+use super::write::{note_path, save, together};
 use crate::args::Args;
 use crate::settings::CreateMode;
 use crate::tool::{Call, ToolResult};
@@ -186,8 +187,15 @@ fn create(
 ) -> Result<Option<Answer>, Failure> {
     let name = scope::bare(identifier);
     let name = name.strip_suffix(".md").unwrap_or(name);
-    if name.is_empty() || name.contains("::") || name.contains("://") {
+    if name.is_empty() || name.contains("://") {
         return Ok(None);
+    }
+    if name.contains('*') {
+        let text = format!(
+            "{identifier:?} is a pattern, and a note to be made needs a name without `*`. Nothing \
+             was written."
+        );
+        return Err(Failure::new("INVALID_ARGUMENTS", text));
     }
     // What lies in another project is not made anew in this one.
     if scope::asked(call, args)?.is_none()
@@ -195,13 +203,22 @@ fn create(
     {
         return Ok(None);
     }
+    let own = scope::project(call, args)?;
+    let name = name.strip_prefix(&format!("{own}::")).unwrap_or(name);
+    let (project, name) = match scope::other_project(call, &own, name) {
+        Some((other, rest)) if scope::asked(call, args)?.is_none() => (other, rest),
+        Some((other, _)) => return Err(elsewhere(call, identifier, &own, &other)),
+        // Of no project that there is.
+        None if name.contains("::") => return Ok(None),
+        None => (own, name),
+    };
     let (directory, title) = name.rsplit_once('/').unwrap_or(("", name));
-    let project = scope::project(call, args)?;
     let directory = directory
         .strip_prefix(project.as_str())
         .filter(|d| d.is_empty() || d.starts_with('/'))
         .unwrap_or(directory);
-    let place = Place { project, path: note_path(directory, title)? };
+    let (path, renamed) = note_path(call, &project, directory, title)?;
+    let place = Place { project, path };
     let wanted = Wanted { title, content, note_type: None, tags: None, metadata };
     let alike = similar(call.memory, &place, title);
     let saved = save(call, &place, &wanted, CreateMode::Refuse, None)?;
@@ -211,11 +228,26 @@ fn create(
         place: saved.place,
         commit: saved.commit,
         text: saved.text,
-        warning,
+        warning: together(warning, renamed),
     };
     let heading = format!("Created note ({operation} to a note that did not exist)");
     let more = json!({ "operation": operation, "fileCreated": true });
     let mut answer = receipt.answer(call, &heading, more)?;
     add_similar(&mut answer, call, &receipt.place, &alike)?;
     Ok(Some(answer))
+}
+
+/// Says that a name means another project than the call.
+fn elsewhere(call: &Call<'_>, identifier: &str, own: &ProjectName, other: &ProjectName) -> Failure {
+    if let Some(only) = &call.settings.notes.only_project {
+        return scope::constrained(only);
+    }
+    let there = call.memory.resolve(None, identifier, Intent::Change).ok();
+    let there = there.map(|found| format!(" There is {}.", found.place)).unwrap_or_default();
+    let text = format!(
+        "{identifier:?} names project {other}, and the call project {own}. Nothing was written.\
+         {there} Say project={:?}, or leave `project` out.",
+        other.as_str()
+    );
+    Failure::new("CROSS_PROJECT_ENTITY", text)
 }
