@@ -26,7 +26,7 @@ use crate::id::ObservationId;
 use crate::problem::Problem;
 
 pub use facts::{derived_id, fact_edits};
-pub use frontmatter::type_key;
+pub use frontmatter::{tag_key, type_key};
 pub use observation::{NewObservation, render_observation};
 pub use parse::parse;
 pub use rating::{NewRelation, render_relation};

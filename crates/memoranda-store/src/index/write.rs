@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use memoranda_core::graph::seen_from;
 use memoranda_core::id::{ContentHash, ObservationId, ProjectName};
-use memoranda_core::note::Observation;
+use memoranda_core::note::{Observation, tag_key};
 use memoranda_core::path::NotePath;
 use memoranda_core::words::index_text;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -278,7 +278,7 @@ impl<'c> Batch<'c> {
         let mut tag_row =
             self.db.prepare_cached("INSERT OR IGNORE INTO tags (tag, file) VALUES (?, ?)")?;
         for tag in &digest.tags {
-            tag_row.execute(params![tag, file])?;
+            tag_row.execute(params![tag_key(tag), file])?;
         }
         Ok(())
     }
