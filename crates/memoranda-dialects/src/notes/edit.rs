@@ -3,7 +3,8 @@
 use memoranda_core::change::{Action, Expect};
 use memoranda_core::diff::{Labels, unified};
 use memoranda_core::id::ProjectName;
-use memoranda_core::note::edit::{Edit, Subsections, apply};
+use memoranda_core::note;
+use memoranda_core::note::edit::{Edit, Subsections, apply, near_headings};
 use memoranda_engine::{EngineError, Intent, Place, ReviseOutcome, Step, hash};
 use serde_json::{Map, Value, json};
 
@@ -78,9 +79,13 @@ fn edit(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         commit: changed.commit,
         text: changed.after,
         place,
-        warning: changed.warning,
+        warning: together(added(&edits, changed.added_section.as_deref()), changed.warning),
     };
-    let more = json!({ "operation": operation, "fileCreated": false });
+    let mut more = json!({ "operation": operation, "fileCreated": false });
+    if let Some(near) = &changed.added_section {
+        more["section_added"] = json!(true);
+        more["near_sections"] = json!(near);
+    }
     let mut answer = receipt.answer(call, &heading, more)?;
     let labels = Labels { before: "before", after: "after" };
     let diff = unified(&changed.before, &receipt.text, 1, labels);
@@ -124,7 +129,27 @@ fn edit_of(args: &Args, operation: &str, content: &str) -> Result<Option<Edit>, 
     }))
 }
 
+/// What to say of a section that was to be replaced and was not there.
+fn added(edits: &[Edit], near: Option<&[String]>) -> Option<String> {
+    let section = edits.iter().find_map(|edit| match edit {
+        Edit::ReplaceSection { section, .. } => Some(section),
+        _ => None,
+    })?;
+    let near: Vec<String> = near?.iter().map(|heading| format!("{heading:?}")).collect();
+    let there_is = match near.is_empty() {
+        true => String::new(),
+        false => format!(
+            " There is {}: if that was meant, replace it by its very heading, and take the new one \
+             out.",
+            near.join(", ")
+        ),
+    };
+    Some(format!("There was no section {section:?}; it was added at the end.{there_is}"))
+}
+
 struct Changed {
+    /// Headings like that of a section that was to be replaced, if there was none.
+    added_section: Option<Vec<String>>,
     before: String,
     after: String,
     warning: Option<String>,
@@ -139,6 +164,7 @@ fn change(
 ) -> Result<Changed, Failure> {
     let (mut before, mut after, mut stale, mut warning) =
         (String::new(), String::new(), None, None);
+    let mut added_section = None;
     let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>, Failure> {
         let Some((text, found)) = desk.text(place)? else {
             let text = format!("{place} is gone. Nothing was changed.");
@@ -149,8 +175,14 @@ fn change(
             return Err(Failure::new("CHECKSUM_MISMATCH", expected.as_str()));
         }
         let mut new = text.clone();
+        added_section = None;
         let refused = |error| EngineError::Edit { place: place.clone(), error };
         for edit in edits {
+            if let Edit::ReplaceSection { section, .. } = edit {
+                let note = note::parse(&new);
+                let is_missing = note.sections_named(section).is_empty();
+                added_section = is_missing.then(|| near_headings(&note, section));
+            }
             new = apply(&new, edit).map_err(refused)?;
         }
         if place.path.is_markdown() {
@@ -173,7 +205,7 @@ fn change(
             return Err(Failure::new("CONFLICT", text));
         }
     };
-    Ok(Changed { before, after, warning, commit })
+    Ok(Changed { added_section, before, after, warning, commit })
 }
 
 /// Makes the note that was to be added to: its title is the last part of the name.

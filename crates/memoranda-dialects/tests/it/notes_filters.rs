@@ -101,3 +101,22 @@ fn tags_are_found_in_every_case_and_below_others() {
     check(json!({ "query": "tag:\"two three\"" }), &["B"]);
     check(json!({ "tags": ["Two Three"] }), &["B"]);
 }
+
+#[test]
+fn similarity_limits_what_is_found_by_meaning_alone() {
+    let notes = Notes::new();
+    notes.person("main/Music.md", "# Music\n\nThe xylophonist played until late in the night.\n");
+    notes.person("main/Cats.md", "# Cats\n\nA kitten and its mother slept on the sofa.\n");
+    let found = |query: &str, search_type: &str, least: f64| {
+        let arguments =
+            json!({ "query": query, "search_type": search_type, "min_similarity": least });
+        let found = notes.ok("search_notes", arguments).structured;
+        found["results"].as_array().unwrap().len()
+    };
+    for search_type in ["text", "hybrid"] {
+        assert_eq!(found("xylophonist", search_type, 0.99), 1, "{search_type}");
+    }
+    assert_eq!(found("xylophonist", "vector", 0.99), 0);
+    assert_eq!(found("cat", "hybrid", 0.0), 2);
+    assert_eq!(found("feline animals", "hybrid", 0.99), 0);
+}
