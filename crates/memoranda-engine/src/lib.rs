@@ -16,6 +16,7 @@ mod graph;
 mod history;
 mod list;
 mod meaning;
+mod mentions;
 mod model;
 mod named_folder;
 mod past;

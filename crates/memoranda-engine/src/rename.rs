@@ -14,6 +14,7 @@ use memoranda_core::path::NotePath;
 use memoranda_store::{FileSummary, Outcome, RelationRow, View};
 
 use crate::error::{EngineError, Result};
+use crate::mentions;
 use crate::resolve::Place;
 use crate::{Memory, Who};
 
@@ -68,10 +69,10 @@ pub struct Renamed {
 }
 
 /// One file's old and new name, and what else it is called.
-struct Moving {
-    old: NotePath,
-    new: NotePath,
-    summary: Option<FileSummary>,
+pub(crate) struct Moving {
+    pub(crate) old: NotePath,
+    pub(crate) new: NotePath,
+    pub(crate) summary: Option<FileSummary>,
 }
 
 impl Memory {
@@ -124,6 +125,26 @@ impl Memory {
                         texts.insert(holder.clone(), text);
                     }
                 }
+                for holder in mentions::holders(view, &request.from, &moving)? {
+                    let place = at(&holder);
+                    let text = match texts.get(&place) {
+                        Some(text) => text.clone(),
+                        None => match view.read(project, &holder)?.map(|f| f.bytes) {
+                            Some(bytes) => String::from_utf8(bytes).unwrap_or_default(),
+                            None => continue,
+                        },
+                    };
+                    let (text, count) =
+                        mentions::mended(view, &request.from, &moving, &holder, &text)?;
+                    if count > 0 {
+                        match done.relinked.iter_mut().find(|(at, _)| *at == place) {
+                            Some((_, links)) => *links += count,
+                            None => done.relinked.push((place.clone(), count)),
+                        }
+                        texts.insert(place, text);
+                    }
+                }
+                done.relinked.sort();
             }
             done.outdated = match request.links {
                 Links::Update => Vec::new(),
@@ -253,7 +274,7 @@ fn outdated_links(
 }
 
 /// A note of the same project that holds a link: where it is, and where it will be.
-struct Holder<'a> {
+pub(crate) struct Holder<'a> {
     path: &'a NotePath,
     new: &'a NotePath,
 }
@@ -290,8 +311,18 @@ fn left_behind(
 }
 
 impl Moving {
+    /// Where it is before the move: one that was moved earlier is at its new place.
+    pub(crate) fn current(&self) -> &NotePath {
+        self.summary.as_ref().map_or(&self.old, |summary| &summary.path)
+    }
+
     /// What a link must say instead to mean the same note; `None` if it goes on meaning it.
-    fn new_name(&self, target: &str, own: &str, holder: Option<&Holder<'_>>) -> Option<String> {
+    pub(crate) fn new_name(
+        &self,
+        target: &str,
+        own: &str,
+        holder: Option<&Holder<'_>>,
+    ) -> Option<String> {
         if let Some((project, name)) = target.split_once("::") {
             return Some(format!("{project}::{}", self.renamed(name.trim(), holder)?));
         }

@@ -30,7 +30,7 @@ pub use frontmatter::{tag_key, type_key};
 pub use observation::{NewObservation, render_observation};
 pub use parse::parse;
 pub use rating::{NewRelation, render_relation};
-pub use relink::relink;
+pub use relink::{encoded, relink, relink_canvas, relink_paths, relink_properties};
 pub use wording::{content, plain, stated};
 
 /// What one Markdown text says.

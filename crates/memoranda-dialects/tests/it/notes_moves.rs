@@ -221,3 +221,58 @@ fn a_link_may_name_the_project_first() {
     let report = notes.0.memory.store().check(scratch.path()).unwrap();
     assert_eq!(report.differing, [] as [&str; 0]);
 }
+
+#[test]
+fn links_that_are_no_relations_follow_too() {
+    let notes = Notes::new();
+    notes.person("main/a/Target One.md", "text [out](../Other.md)\n");
+    notes.person("main/Other.md", "text\n");
+    notes.person(
+        "main/Up.md",
+        "---\nup: \"[[Target One]]\"\nl: [\"[[Other]]\"]\n---\n[[Target One]]\n",
+    );
+    notes.person(
+        "main/a/Md.md",
+        "[x](Target%20One.md#H) [y](<Target One.md>) [z](https://Target)\n",
+    );
+    notes.person("main/b/Top.md", "[x](a/Target%20One.md) [y](../a/Target%20One.md)\n");
+    let board = |file: &str| format!("{{\"nodes\":[{{\"id\":\"1\",\"file\":\"{file}\"}}]}}\n");
+    notes.person("main/Board.canvas", &board("a/Target One.md"));
+    let arguments = json!({ "identifier": "a/Target One.md", "destination_path": "c/d/Goal.md",
+                            "update_links": true });
+    let moved = notes.ok("move_note", arguments);
+    assert_eq!(
+        notes.file("main/Up.md"),
+        "---\nup: \"[[Goal]]\"\nl: [\"[[Other]]\"]\n---\n[[Goal]]\n"
+    );
+    assert_eq!(
+        notes.file("main/a/Md.md"),
+        "[x](../c/d/Goal.md#H) [y](<../c/d/Goal.md>) [z](https://Target)\n"
+    );
+    assert_eq!(notes.file("main/b/Top.md"), "[x](c/d/Goal.md) [y](../c/d/Goal.md)\n");
+    assert_eq!(notes.file("main/Board.canvas"), board("c/d/Goal.md"));
+    assert_eq!(notes.file("main/c/d/Goal.md"), "text [out](../../Other.md)\n");
+    let updated = json!([
+        { "file_path": "Board.canvas", "count": 1 },
+        { "file_path": "Up.md", "count": 2 },
+        { "file_path": "a/Md.md", "count": 2 },
+        { "file_path": "c/d/Goal.md", "count": 1 },
+        { "file_path": "b/Top.md", "count": 2 },
+    ]);
+    let mut found = moved.structured["updated_links"].as_array().unwrap().clone();
+    found.sort_by_key(|link| link["file_path"].as_str().unwrap().to_owned());
+    let mut expected = updated.as_array().unwrap().clone();
+    expected.sort_by_key(|link| link["file_path"].as_str().unwrap().to_owned());
+    assert_eq!(found, expected);
+    // A folder, and what was moved before.
+    notes.person("main/e/One.md", "[two](Two.md) [other](../Other.md)\n");
+    notes.person("main/e/Two.md", "text\n");
+    notes.person("main/E.md", "---\nup: \"[[e/One]]\"\n---\n[one](e/One.md)\n");
+    let folder = json!({ "identifier": "e", "destination_path": "f/e2", "is_directory": true });
+    notes.ok("move_note", folder);
+    let again = json!({ "identifier": "f/e2", "destination_path": "f/e2", "is_directory": true,
+                        "update_links": true });
+    notes.ok("move_note", again);
+    assert_eq!(notes.file("main/E.md"), "---\nup: \"[[f/e2/One]]\"\n---\n[one](f/e2/One.md)\n");
+    assert_eq!(notes.file("main/f/e2/One.md"), "[two](Two.md) [other](../../Other.md)\n");
+}
