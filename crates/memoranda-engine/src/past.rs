@@ -278,7 +278,7 @@ impl<'m> Past<'m> {
                         suggestions: Vec::new(),
                     });
                 };
-                (vec![meant], false)
+                (std::iter::once(meant).skip(request.offset).collect(), false)
             }
             ContextTarget::Notes(paths) => {
                 let mut found = Vec::new();

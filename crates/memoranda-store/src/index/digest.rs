@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use memoranda_core::embed::{Model, Vector};
 use memoranda_core::id::ObservationId;
-use memoranda_core::note::permalink::{permalink_of, slug};
+use memoranda_core::note::permalink::{address, permalink_of};
 use memoranda_core::note::{self, MetaValue, Note, Observation};
 use memoranda_core::passage;
 use memoranda_core::path::NotePath;
@@ -216,8 +216,8 @@ fn identify(path: &NotePath, note: &Note) -> Vec<(ObservationId, Observation)> {
 /// same as `[[Plan]]`.
 pub fn link_key(name: &str) -> String {
     let name = without_markdown(name);
-    let slug = slug(name);
-    if slug.is_empty() { name.to_lowercase() } else { slug }
+    let address = address(name);
+    if address.is_empty() { name.to_lowercase() } else { address }
 }
 
 /// A name without the extension of a Markdown file.
