@@ -24,6 +24,15 @@ impl Memory {
     pub fn folder_named(&self, project: &ProjectName, directory: &str) -> Result<NamedFolder> {
         let mut folder = NamedFolder { path: String::new(), is_changed: false };
         let directory = directory.replace('\\', "/");
+        // Most names may be had as they are: one look at the disk is enough.
+        let clean = clean_directory(&directory);
+        if clean == directory.trim_matches('/') {
+            if !clean.is_empty() {
+                let path = NotePath::parse(&clean)?;
+                folder.path = self.store().spelled(project, &path)?.to_string();
+            }
+            return Ok(folder);
+        }
         for part in directory.split('/').map(str::trim) {
             if part.bytes().all(|byte| byte == b'.') {
                 continue;
