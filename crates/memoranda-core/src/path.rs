@@ -146,6 +146,16 @@ impl NotePath {
         self.0.split('/').any(|name| name.starts_with('.'))
     }
 
+    /// How the path is written in a file at another one: `../b/Plan.md`.
+    pub fn seen_from(&self, from: &Self) -> String {
+        let folder: Vec<&str> = from.parent().map(|f| f.split('/').collect()).unwrap_or_default();
+        let names: Vec<&str> = self.as_str().split('/').collect();
+        let last = names.len().saturating_sub(1);
+        let shared = folder.iter().zip(names.iter().take(last)).take_while(|(a, b)| a == b).count();
+        let up = std::iter::repeat_n("..", folder.len() - shared);
+        up.chain(names.into_iter().skip(shared)).collect::<Vec<_>>().join("/")
+    }
+
     /// Whether this path lies in the given folder, at any depth.
     pub fn is_within(&self, folder: &str) -> bool {
         folder.is_empty() || self.0.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))

@@ -137,7 +137,9 @@ impl Memory {
                 let resolved = self.resolve(Some(request.project.as_str()), name, Intent::Read)?;
                 let place = &resolved.place;
                 let file = self.store().file(&place.project, &place.path)?;
-                (vec![file.ok_or_else(|| self.not_indexed(place))?], false)
+                let file = file.ok_or_else(|| self.not_indexed(place))?;
+                // There is no second page of one note.
+                (std::iter::once(file).skip(request.offset).collect(), false)
             }
             ContextTarget::Notes(paths) => {
                 let mut files = Vec::new();

@@ -11,7 +11,7 @@ use crate::{Memory, Who};
 /// What is to be deleted.
 #[derive(Clone, Debug)]
 pub struct DeleteRequest {
-    /// A note, or a folder with everything in it.
+    /// A note, or a folder with all that is not hidden or ignored in it.
     pub place: Place,
     /// The version of the note that the caller knows, if it wants to be sure.
     pub expected: Option<ContentHash>,
@@ -31,6 +31,9 @@ pub enum DeleteOutcome {
 pub struct Deleted {
     /// The files that are gone.
     pub files: Vec<Place>,
+    /// Files and folders (with a slash at the end) that were left where they are, because they are
+    /// hidden or ignored: they are nobody's notes, and not for the history.
+    pub left: Vec<String>,
     /// The commit that did it.
     pub commit: Option<Commit>,
 }
@@ -43,10 +46,10 @@ impl Memory {
         Ok(below.files.into_iter().map(at).collect())
     }
 
-    /// Deletes a note, or a folder with everything in it.
+    /// Deletes a note, or a folder with all that is not hidden or ignored in it.
     pub fn delete(&self, who: &Who, request: &DeleteRequest) -> Result<DeleteOutcome> {
         let Place { project, path } = &request.place;
-        let mut files = Vec::new();
+        let (mut files, mut left) = (Vec::new(), Vec::new());
         let outcome = self.store().commit(who, |view| {
             let below = view.below(project, path)?;
             if below.files.is_empty() && below.folders.is_empty() {
@@ -57,6 +60,7 @@ impl Memory {
                 });
             }
             files = below.files.clone();
+            left = below.passed_over;
             let expect = match request.expected {
                 Some(hash) => Expect::Hash(hash),
                 None => Expect::Anything,
@@ -79,10 +83,11 @@ impl Memory {
             }
             Outcome::Committed(commit) => DeleteOutcome::Deleted(Deleted {
                 files: files.into_iter().map(at).collect(),
+                left,
                 commit: Some(commit),
             }),
             Outcome::Unchanged => {
-                DeleteOutcome::Deleted(Deleted { files: Vec::new(), commit: None })
+                DeleteOutcome::Deleted(Deleted { files: Vec::new(), left, commit: None })
             }
         })
     }

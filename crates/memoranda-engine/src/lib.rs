@@ -17,7 +17,9 @@ mod graph;
 mod history;
 mod list;
 mod meaning;
+mod mentions;
 mod model;
+mod named_folder;
 mod past;
 mod project;
 mod read;
@@ -49,6 +51,7 @@ pub use history::{CommitDiff, FileDiff, Revision};
 pub use list::{ListPage, ListRequest};
 pub use meaning::{AskOptions, ChosenModel, Made, MakeError, MakeOutcome, MeaningBy, ModelStatus};
 pub use model::{Embedder, LanguageModel, ModelError, Question};
+pub use named_folder::NamedFolder;
 pub use project::ProjectInfo;
 pub use read::{ReadNote, TextNote};
 pub use relocate::{MoveOutcome, MoveRequest, Moved};
@@ -78,7 +81,7 @@ pub use memoranda_store::{
 use std::sync::{Arc, Mutex, PoisonError};
 
 use memoranda_core::change::Author;
-use memoranda_store::Store;
+pub use memoranda_store::Store;
 
 use meaning::Maker;
 

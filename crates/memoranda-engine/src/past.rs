@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use memoranda_core::graph::{
     Edge, LinkCandidate, Neighbour, Resolution, Strictness, choose, link_keys, meant,
-    meant_exactly, neighbours,
+    meant_exactly, neighbours, seen_from,
 };
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note::permalink::{permalink_of, slug};
@@ -74,7 +74,7 @@ impl PastNote {
                 target: relation.target.clone(),
                 key: match folder {
                     Some(folder) => exact_key(folder, relation.name()),
-                    None => link_key(bare.trim()),
+                    None => link_key(&seen_from(&path, bare.trim())),
                 },
                 exact_name: folder.map(|_| relation.name().to_owned()),
             }
@@ -278,7 +278,7 @@ impl<'m> Past<'m> {
                         suggestions: Vec::new(),
                     });
                 };
-                (vec![meant], false)
+                (std::iter::once(meant).skip(request.offset).collect(), false)
             }
             ContextTarget::Notes(paths) => {
                 let mut found = Vec::new();

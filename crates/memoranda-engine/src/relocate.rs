@@ -11,7 +11,7 @@ use crate::{Memory, Who};
 /// What is to be moved where.
 #[derive(Clone, Debug)]
 pub struct MoveRequest {
-    /// A note, or a folder with everything in it.
+    /// A note, or a folder with all that is not hidden or ignored in it.
     pub from: Place,
     /// Its new path in the same project. Nothing may be there.
     pub to: NotePath,
@@ -31,12 +31,14 @@ pub enum MoveOutcome {
 pub struct Moved {
     /// Every file, with where it was and where it is.
     pub files: Vec<(Place, Place)>,
+    /// What was left where it is, because it is hidden or ignored; folders end in a slash.
+    pub left: Vec<String>,
     /// The commit that did it; none if there were only empty folders.
     pub commit: Option<Commit>,
 }
 
 impl Memory {
-    /// Moves a note, or a folder with everything in it.
+    /// Moves a note, or a folder with all that is not hidden or ignored in it.
     pub fn relocate(&self, who: &Who, request: &MoveRequest) -> Result<MoveOutcome> {
         let Place { project, path: from } = &request.from;
         if *from == request.to {
@@ -46,7 +48,14 @@ impl Memory {
             let message = format!("{from} cannot be moved into itself ({})", request.to);
             return Err(EngineError::Invalid(message));
         }
-        let mut pairs = Vec::new();
+        // Two folders do not become one unasked. Another spelling of its name is no other folder.
+        if from.key() != request.to.key()
+            && !self.store().below(project, &request.to)?.files.is_empty()
+        {
+            let to = Place { project: project.clone(), path: request.to.clone() };
+            return Ok(MoveOutcome::Exists(vec![to]));
+        }
+        let (mut pairs, mut left) = (Vec::new(), Vec::new());
         let outcome = self.store().commit(who, |view| {
             let below = view.below(project, from)?;
             if below.files.is_empty() && below.folders.is_empty() {
@@ -57,6 +66,7 @@ impl Memory {
                 });
             }
             pairs.clear();
+            left = below.passed_over;
             let mut operations = Vec::with_capacity(below.files.len());
             for old in below.files {
                 let new = moved(&old, from, &request.to)?;
@@ -82,12 +92,14 @@ impl Memory {
                 // Whoever moves a note has it in use, and no use is known of its new name.
                 pairs.iter().for_each(|(_, new)| self.store().note_use(project, new));
                 let files = pairs.into_iter().map(|(old, new)| (at(old), at(new))).collect();
-                Ok(MoveOutcome::Moved(Moved { files, commit: Some(commit) }))
+                Ok(MoveOutcome::Moved(Moved { files, left, commit: Some(commit) }))
             }
             Outcome::Conflict(conflicts) => {
                 Ok(MoveOutcome::Exists(conflicts.into_iter().map(|c| at(c.path)).collect()))
             }
-            Outcome::Unchanged => Ok(MoveOutcome::Moved(Moved { files: Vec::new(), commit: None })),
+            Outcome::Unchanged => {
+                Ok(MoveOutcome::Moved(Moved { files: Vec::new(), left, commit: None }))
+            }
         }
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
-use memoranda_core::graph::alias_key;
+use memoranda_core::graph::{alias_key, seen_from};
 use memoranda_core::id::ContentHash;
 use memoranda_core::note::permalink::slug;
 use memoranda_core::note::relink;
@@ -14,13 +14,14 @@ use memoranda_core::path::NotePath;
 use memoranda_store::{FileSummary, Outcome, RelationRow, View};
 
 use crate::error::{EngineError, Result};
+use crate::mentions;
 use crate::resolve::Place;
 use crate::{Memory, Who};
 
 /// What is to be moved where, and what becomes of the links to it.
 #[derive(Clone, Debug)]
 pub struct RenameRequest {
-    /// A note, or a folder with everything in it.
+    /// A note, or a folder with all that is not hidden or ignored in it.
     pub from: Place,
     /// Its new path in the same project. If it is there already, only links are mended: those
     /// that still name the place it was moved from.
@@ -52,10 +53,12 @@ pub enum RenameOutcome {
 }
 
 /// What was moved.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Renamed {
     /// Every file, with where it was and where it is.
     pub files: Vec<(Place, Place)>,
+    /// What was left where it is, because it is hidden or ignored; folders end in a slash.
+    pub left: Vec<String>,
     /// Notes whose links were changed, with how many.
     pub relinked: Vec<(Place, usize)>,
     /// Links that say the old name or place: the note that holds them, and the name. They may
@@ -66,10 +69,10 @@ pub struct Renamed {
 }
 
 /// One file's old and new name, and what else it is called.
-struct Moving {
-    old: NotePath,
-    new: NotePath,
-    summary: Option<FileSummary>,
+pub(crate) struct Moving {
+    pub(crate) old: NotePath,
+    pub(crate) new: NotePath,
+    pub(crate) summary: Option<FileSummary>,
 }
 
 impl Memory {
@@ -83,8 +86,11 @@ impl Memory {
         }
         let earlier = if from == to { self.earlier_paths(&request.from)? } else { HashMap::new() };
         let at = |path: &NotePath| Place { project: project.clone(), path: path.clone() };
-        let mut done =
-            Renamed { files: Vec::new(), relinked: Vec::new(), outdated: Vec::new(), commit: None };
+        // Two folders do not become one unasked. Another spelling of its name is no other folder.
+        if from.key() != to.key() && !self.store().below(project, to)?.files.is_empty() {
+            return Ok(RenameOutcome::Exists(vec![at(to)]));
+        }
+        let mut done = Renamed::default();
         let outcome = self.store().commit(who, |view| {
             let below = view.below(project, from)?;
             if below.files.is_empty() && below.folders.is_empty() {
@@ -94,6 +100,7 @@ impl Memory {
                     suggestions: Vec::new(),
                 });
             }
+            done.left = below.passed_over;
             let mut moving = Vec::with_capacity(below.files.len());
             for file in &below.files {
                 let (old, new) = match earlier.get(file) {
@@ -118,6 +125,26 @@ impl Memory {
                         texts.insert(holder.clone(), text);
                     }
                 }
+                for holder in mentions::holders(view, &request.from, &moving)? {
+                    let place = at(&holder);
+                    let text = match texts.get(&place) {
+                        Some(text) => text.clone(),
+                        None => match view.read(project, &holder)?.map(|f| f.bytes) {
+                            Some(bytes) => String::from_utf8(bytes).unwrap_or_default(),
+                            None => continue,
+                        },
+                    };
+                    let (text, count) =
+                        mentions::mended(view, &request.from, &moving, &holder, &text)?;
+                    if count > 0 {
+                        match done.relinked.iter_mut().find(|(at, _)| *at == place) {
+                            Some((_, links)) => *links += count,
+                            None => done.relinked.push((place.clone(), count)),
+                        }
+                        texts.insert(place, text);
+                    }
+                }
+                done.relinked.sort();
             }
             done.outdated = match request.links {
                 Links::Update => Vec::new(),
@@ -210,6 +237,8 @@ fn outdated_links(
     moving: &[Moving],
 ) -> Result<BTreeMap<Place, BTreeMap<String, String>>> {
     let mut outdated: BTreeMap<Place, BTreeMap<String, String>> = BTreeMap::new();
+    let new_places: HashMap<&NotePath, &NotePath> =
+        moving.iter().map(|moving| (&moving.old, &moving.new)).collect();
     for moving in moving {
         let mut links: Vec<RelationRow> = Vec::new();
         if let Some(summary) = &moving.summary {
@@ -218,33 +247,96 @@ fn outdated_links(
         // Links by the old name that mean nothing (any more). The extension of Markdown goes
         // without saying; that of other files is said.
         let old = &moving.old;
-        let names = match old.is_markdown() {
-            true => [without_extension(old), old.stem()],
-            false => [old.as_str(), old.file_name()],
-        };
-        for name in names {
+        let whole = if old.is_markdown() { without_extension(old) } else { old.as_str() };
+        let ends = whole.match_indices('/').filter_map(|(at, _)| whole.get(at + 1..));
+        for name in std::iter::once(whole).chain(ends) {
             let named = view.relations_named(&from.project, name)?;
             links.extend(named.into_iter().filter(|link| link.target_file.is_none()));
         }
         for link in links {
             let Some(holder) = view.by_id(link.file)? else { continue };
-            let own = holder.project == from.project;
-            if let Some(name) = moving.new_name(&link.target, own.then_some(&holder.path)) {
+            let own = (holder.project == from.project).then(|| Holder {
+                path: &holder.path,
+                new: new_places.get(&holder.path).copied().unwrap_or(&holder.path),
+            });
+            let name = moving.new_name(&link.target, from.project.as_str(), own.as_ref());
+            if let Some(name) = name {
                 let holder = Place { project: holder.project, path: holder.path };
                 outdated.entry(holder).or_default().insert(link.target, name);
             }
+        }
+        for (target, name) in left_behind(view, moving, &new_places)? {
+            let holder = Place { project: from.project.clone(), path: moving.old.clone() };
+            outdated.entry(holder).or_default().insert(target, name);
         }
     }
     Ok(outdated)
 }
 
-impl Moving {
-    /// What a link must say instead to mean the same note; `None` if it goes on meaning it.
-    fn new_name(&self, target: &str, holder: Option<&NotePath>) -> Option<String> {
-        let (project, name) = match target.split_once("::") {
-            Some((project, name)) => (Some(project), name.trim()),
-            None => (None, target),
+/// A note of the same project that holds a link: where it is, and where it will be.
+pub(crate) struct Holder<'a> {
+    path: &'a NotePath,
+    new: &'a NotePath,
+}
+
+/// The links in a note that is moved which say where from it something lies that does not move
+/// along: each with what it must say.
+fn left_behind(
+    view: &View<'_>,
+    moving: &Moving,
+    new_places: &HashMap<&NotePath, &NotePath>,
+) -> Result<Vec<(String, String)>> {
+    let Some(summary) = moving.summary.as_ref().filter(|_| moving.old != moving.new) else {
+        return Ok(Vec::new());
+    };
+    let mut left = Vec::new();
+    for link in view.relations_from(summary.id)? {
+        let target = &link.target;
+        let is_relative = target.starts_with("./") || target.starts_with("../");
+        let Some(meant) = link.target_file.filter(|_| is_relative) else { continue };
+        let Some(meant) = view.by_id(meant)?.filter(|meant| meant.project == summary.project)
+        else {
+            continue;
         };
+        let now = new_places.get(&meant.path).copied().unwrap_or(&meant.path);
+        let place = match target.ends_with(&format!(".{}", now.extension())) {
+            true => now.as_str(),
+            false => without_extension(now),
+        };
+        if alias_key(&seen_from(&moving.new, target)) != alias_key(place) {
+            left.push((link.target.clone(), place.to_owned()));
+        }
+    }
+    Ok(left)
+}
+
+impl Moving {
+    /// Where it is before the move: one that was moved earlier is at its new place.
+    pub(crate) fn current(&self) -> &NotePath {
+        self.summary.as_ref().map_or(&self.old, |summary| &summary.path)
+    }
+
+    /// What a link must say instead to mean the same note; `None` if it goes on meaning it.
+    pub(crate) fn new_name(
+        &self,
+        target: &str,
+        own: &str,
+        holder: Option<&Holder<'_>>,
+    ) -> Option<String> {
+        if let Some((project, name)) = target.split_once("::") {
+            return Some(format!("{project}::{}", self.renamed(name.trim(), holder)?));
+        }
+        if let Some(name) = self.renamed(target, holder) {
+            return Some(name);
+        }
+        // The project may be said first, as a folder.
+        let (project, name) = target.split_once('/')?;
+        let is_own = alias_key(project) == alias_key(own);
+        Some(format!("{project}/{}", self.renamed(name, None).filter(|_| is_own)?))
+    }
+
+    /// The same for a name without a project.
+    fn renamed(&self, name: &str, holder: Option<&Holder<'_>>) -> Option<String> {
         let known = |name: &str| {
             self.summary.as_ref().is_some_and(|note| {
                 note.permalink == name || (slug(&note.title) == slug(name) && states_title(note))
@@ -262,18 +354,30 @@ impl Moving {
         // Only what says the very name is said anew. `[[C#]]` may lead to `C++` for want of a
         // better note, but it does not name it.
         let named = alias_key(name.trim_start_matches('/'));
-        let seen_from_holder = holder.and_then(|holder| {
-            let folder = holder.as_str().rsplit_once('/')?.0;
-            Some(alias_key(&format!("{folder}/{name}")))
-        });
-        let old_place = alias_key(&place(&self.old));
+        let seen_from = |holder: &NotePath| {
+            let relative = seen_from(holder, name);
+            match (holder.parent(), relative == name) {
+                (Some(folder), true) => alias_key(&format!("{folder}/{name}")),
+                _ => alias_key(&relative),
+            }
+        };
+        let ends_so = |place: &str| place.ends_with(&format!("/{named}"));
+        let (old_place, new_place) = (alias_key(&place(&self.old)), alias_key(&place(&self.new)));
+        // Seen from a folder, or told by its end, it may be where it was.
+        let stays = holder.is_some_and(|holder| seen_from(holder.new) == new_place)
+            || ends_so(&old_place) && ends_so(&new_place);
+        if name.contains('/') && stays {
+            return None;
+        }
+        let seen_from_holder = holder.map(|holder| seen_from(holder.path));
         let is_place = name.trim_start_matches('/') == place(&self.old) && name.contains('/');
-        let new = if is_place {
+        Some(if is_place {
             place(&self.new)
         } else if known(name) {
             return None;
         } else if named == old_place && self.old.as_str().contains('/')
             || seen_from_holder.as_deref() == Some(&old_place) && name.contains('/')
+            || ends_so(&old_place) && name.contains('/')
         {
             place(&self.new)
         } else if named == alias_key(&last(&self.old)) && self.old.stem() != self.new.stem() {
@@ -286,10 +390,6 @@ impl Moving {
             place(&self.new)
         } else {
             return None;
-        };
-        Some(match project {
-            Some(project) => format!("{project}::{new}"),
-            None => new,
         })
     }
 }

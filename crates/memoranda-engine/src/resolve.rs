@@ -162,6 +162,13 @@ impl Memory {
                         Ok(Some(Resolved { place: place(only.path.clone()), file: Some(only.id) }))
                     }
                     (_, Some(ignored)) => Err(ignored),
+                    // `Plan#Next steps` is a part of a note, and shown with it.
+                    (_, None) if intent == Intent::Read => match name.split_once('#') {
+                        Some((note, part)) if !note.trim().is_empty() && !part.is_empty() => {
+                            self.resolve_in(project, note.trim(), intent)
+                        }
+                        _ => Ok(None),
+                    },
                     (_, None) => Ok(None),
                 }
             }

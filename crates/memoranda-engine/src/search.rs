@@ -47,6 +47,8 @@ pub struct SearchRequest {
     pub further_passages: usize,
     /// How likely, from 0 to 1, a result must be to have to do with the question.
     pub min_relevance: f64,
+    /// How alike, from 0 to 1, a result must be to the question in meaning if its words say nothing.
+    pub min_similarity: Option<f64>,
     /// What the signals are worth.
     pub options: RankOptions,
     /// The moment from which \"yesterday\" is meant; now, if none is given.
@@ -76,6 +78,7 @@ impl Default for SearchRequest {
             unit: SearchUnit::Notes,
             further_passages: 0,
             min_relevance: MIN_RELEVANCE,
+            min_similarity: None,
             options: RankOptions::STANDARD,
             now: None,
         }
@@ -252,7 +255,15 @@ struct Unit {
 impl<'f> Found<'f> {
     /// What is relevant enough, as notes or as passages, best first.
     fn units(&self, ranked: Vec<Ranked<i64>>) -> Vec<Unit> {
-        let relevant = ranked.into_iter().filter(|n| n.relevance >= self.request.min_relevance);
+        let SearchRequest { min_relevance, min_similarity, .. } = self.request;
+        let by_words = |signal: &Signal| {
+            use Signal::{Context, ExactTitle, TitleWords, Words};
+            matches!(signal, Words(_) | Context(_) | ExactTitle(_) | TitleWords(_))
+        };
+        let is_alike = |n: &Ranked<i64>| {
+            min_similarity.is_none_or(|least| n.similarity >= least) || n.why.iter().any(by_words)
+        };
+        let relevant = ranked.into_iter().filter(|n| n.relevance >= *min_relevance && is_alike(n));
         if self.request.unit == SearchUnit::Notes {
             return relevant.map(|note| Unit { note, also: Vec::new() }).collect();
         }

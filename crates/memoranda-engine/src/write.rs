@@ -4,7 +4,7 @@ use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note::MetaValue;
 use memoranda_core::note::edit::{Edit, apply};
-use memoranda_core::note::permalink::{clean_directory, file_name_of_title};
+use memoranda_core::note::permalink::file_name_of_title;
 use memoranda_core::path::NotePath;
 use memoranda_store::{Outcome, StoreError, hash};
 
@@ -164,7 +164,7 @@ impl Memory {
             let edit = Edit::SetKey { key: key.to_owned(), value };
             text = apply(&text, &edit).map_err(|e| EngineError::Invalid(e.to_string()))?;
         }
-        let folder = clean_directory(&request.folder);
+        let folder = self.folder_named(&request.project, &request.folder)?.path;
         for number in 1..10_000 {
             let name = match number {
                 1 => file_name.clone(),

@@ -189,6 +189,19 @@ pub fn default_places(source: Source, usual: &Usual<'_>) -> Vec<(Option<String>,
     }
 }
 
+/// The project that Basic Memory means when none is named.
+pub fn basic_memory_default(home: &Path) -> Option<String> {
+    let config = origin::text_of(&home.join(".basic-memory/config.json"))?;
+    let config: Value = serde_json::from_str(&config).ok()?;
+    config.get("default_project")?.as_str().map(str::to_owned)
+}
+
+/// The file of rules by which a system passes files over in all folders, if there is one.
+pub fn general_rules(source: Source, home: &Path) -> Option<PathBuf> {
+    let rules = home.join(".basic-memory/.bmignore");
+    (source == Source::BasicMemory && rules.is_file()).then_some(rules)
+}
+
 fn basic_memory_projects(config: &str) -> Vec<(Option<String>, PathBuf)> {
     let config: Value = serde_json::from_str(config).unwrap_or_default();
     let projects = config.get("projects").and_then(Value::as_object);

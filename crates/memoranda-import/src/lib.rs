@@ -24,7 +24,7 @@ mod time;
 
 pub use bring::{Deleted, Importer, Mode, NoteReport, Options, Report, Verdict};
 pub use error::{ImportError, Result};
-pub use find::{Usual, default_places, recognise};
+pub use find::{Usual, basic_memory_default, default_places, general_rules, recognise};
 pub use intake::{Intake, Problem, Progress};
 pub use origin::Origin;
 pub use piece::{Body, Naming, Piece};

@@ -12,6 +12,7 @@ use std::io::{self, BufReader, Cursor, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use memoranda_engine::{EntryKind, Store};
 
 use crate::error::{ImportError, Result};
 use crate::intake::Intake;
@@ -180,12 +181,22 @@ impl Origin {
     }
 }
 
-/// Every file below a folder that is not hidden, sorted. Links are not followed, and what cannot
-/// be listed is a problem, not an end.
-pub(crate) fn files_below(folder: &Path, intake: &mut Intake<'_>) -> Vec<Entry> {
+/// Every file below a folder that is not hidden and that no file of rules leaves out, sorted;
+/// `general` is one that counts for every folder. Links are not followed, and what cannot be
+/// listed is a problem, not an end.
+pub(crate) fn files_below(
+    folder: &Path,
+    general: Option<&Path>,
+    intake: &mut Intake<'_>,
+) -> Vec<Entry> {
+    let mut rules = Store::ignore_rules();
+    if let Some((place, text)) = general.and_then(|place| Some((place, fs::read(place).ok()?))) {
+        rules = rules.with_general(&place.display().to_string(), &text);
+    }
     let mut found = Vec::new();
-    let mut folders = vec![(folder.to_owned(), String::new(), 0)];
-    while let Some((folder, prefix, depth)) = folders.pop() {
+    let mut folders = vec![(folder.to_owned(), String::new(), 0, rules)];
+    while let Some((folder, prefix, depth, rules)) = folders.pop() {
+        let rules = rules.within(&prefix, |name| fs::read(folder.join(name)).ok());
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(e) => {
@@ -200,8 +211,14 @@ pub(crate) fn files_below(folder: &Path, intake: &mut Intake<'_>) -> Vec<Entry> 
             }
             let name = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
             let Ok(kind) = entry.metadata() else { continue };
-            if kind.is_dir() && depth < DEEPEST {
-                folders.push((entry.path(), name, depth + 1));
+            let what = if kind.is_dir() { EntryKind::Folder } else { EntryKind::File };
+            if rules.ignoring(&name, what).is_some() {
+                intake.skip(match what {
+                    EntryKind::File => "files that .gitignore or the like names",
+                    EntryKind::Folder => "folders that .gitignore or the like names",
+                });
+            } else if kind.is_dir() && depth < DEEPEST {
+                folders.push((entry.path(), name, depth + 1, rules.clone()));
             } else if kind.is_file() {
                 let modified = kind.modified().ok().and_then(|time| Timestamp::try_from(time).ok());
                 found.push(Entry { name, path: entry.path(), size: kind.len(), modified });

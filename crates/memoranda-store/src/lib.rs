@@ -290,7 +290,7 @@ impl Store {
         self.inner.read_notices(register)
     }
 
-    /// All files at or below a place, hidden and ignored ones too, and the folders they lie in.
+    /// The files at or below a place and the folders they lie in, and what is passed over there.
     pub fn below(&self, project: &ProjectName, place: &NotePath) -> Result<Below> {
         self.inner.vault.project(project.as_str())?.root()?.below(place)
     }

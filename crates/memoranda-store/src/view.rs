@@ -7,7 +7,8 @@ use std::rc::Rc;
 use memoranda_core::graph::LinkCandidate;
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
-use rusqlite::Connection;
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
 
 use crate::Inner;
 use crate::error::{Result, StoreError};
@@ -59,7 +60,7 @@ impl<'a> View<'a> {
         Ok(root)
     }
 
-    /// All files at or below a place, hidden and ignored ones too, and the folders they lie in.
+    /// All files at or below a place that are not hidden or ignored, and the folders they lie in.
     pub fn below(&self, project: &ProjectName, folder: &NotePath) -> Result<files::Below> {
         self.inner.vault.project(project.as_str())?.root()?.below(folder)
     }
@@ -138,6 +139,27 @@ impl<'a> View<'a> {
     /// The folders of a project that hold notes.
     pub fn folders(&self, project: &ProjectName) -> Result<Vec<FolderSum>> {
         index::nodes::folders(self.db, project)
+    }
+
+    /// The files of a project that hold one of these texts where no relation is read: in the
+    /// frontmatter, in a drawing, or beside a Markdown link. All texts are gone through.
+    pub fn mentioning(&self, project: &ProjectName, texts: &[String]) -> Result<Vec<NotePath>> {
+        let project = index::project_id_of(self.db, project)?;
+        let any = |column: &str| vec![format!("instr({column}, ?) > 0"); texts.len()].join(" OR ");
+        let sql = format!(
+            "SELECT f.path FROM files f WHERE f.project = ? AND f.kind IN (1, 2) AND ( \
+             (instr(f.metadata, '[[') > 0 AND ({})) OR EXISTS (SELECT 1 FROM passages p \
+              WHERE p.id BETWEEN f.id * 65536 AND f.id * 65536 + 65535 \
+              AND (instr(p.text, '](') > 0 OR f.path LIKE '%.canvas') AND ({}))) ORDER BY f.path",
+            any("f.metadata"),
+            any("p.text")
+        );
+        let texts = texts.iter().chain(texts).cloned().map(Value::Text);
+        let values = std::iter::once(Value::Integer(project)).chain(texts);
+        let mut query = self.db.prepare(&sql)?;
+        let rows = query.query_map(params_from_iter(values), |row| row.get::<_, String>(0))?;
+        let paths = rows.collect::<rusqlite::Result<Vec<_>>>()?;
+        Ok(paths.iter().filter_map(|path| NotePath::parse(path).ok()).collect())
     }
 
     /// The relations from a file, as of the last commit.

@@ -1,6 +1,8 @@
 //! Which note a link means. The store looks up everything that the link's keys could name
 //! ([`link_keys`]); here one is chosen ([`choose`]), or none, or too many are found.
 
+use std::borrow::Cow;
+
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::note::permalink::slug;
@@ -124,7 +126,13 @@ pub fn choose<Id: Copy>(
         return Resolution::Missing;
     }
     let is_at = |path: &str| candidates.iter().find(|c| c.path.as_str() == path);
-    if let Some(found) = keys.relative_paths.iter().find_map(|path| is_at(path)) {
+    let bare = |path: &str| alias_key(path.strip_suffix(".md").unwrap_or(path));
+    let relative = keys.relative_paths.iter().find_map(|path| is_at(path)).or_else(|| {
+        let wanted = bare(keys.relative_paths.first().filter(|_| keys.title.contains('/'))?);
+        let mut alike = candidates.iter().filter(|c| bare(c.path.as_str()) == wanted);
+        alike.next().filter(|_| alike.next().is_none())
+    });
+    if let Some(found) = relative {
         return Resolution::Found(found.id);
     }
     let has_permalink = |c: &LinkCandidate<Id>| keys.permalinks.contains(&c.permalink);
@@ -157,6 +165,18 @@ pub fn choose<Id: Copy>(
     }
     if let Some(found) = keys.paths.iter().find_map(|path| is_at(path)) {
         return Resolution::Found(found.id);
+    }
+    // The end of a path, in a text: the nearest note whose path ends so.
+    if let Some(from) = from.filter(|_| keys.project.is_none() && keys.alias.contains('/')) {
+        let end = format!("/{}", keys.alias.strip_suffix(".md").unwrap_or(&keys.alias));
+        let ending = candidates.iter().filter(|c| bare(c.path.as_str()).ends_with(&end));
+        let ending: Vec<_> = ending.map(|c| (distance(from, &c.path), c)).collect();
+        let nearest = ending.iter().map(|&(distance, _)| distance).min();
+        let nearest = ending.iter().filter(|&&(distance, _)| Some(distance) == nearest);
+        let nearest: Vec<_> = nearest.map(|&(_, candidate)| candidate).collect();
+        if !nearest.is_empty() {
+            return settled(nearest, strictness);
+        }
     }
     let alike = candidates.iter().filter(|c| {
         let path = c.path.as_str();
@@ -203,6 +223,15 @@ fn distance(from: &NotePath, to: &NotePath) -> (u8, usize) {
     } else {
         (3, 0)
     }
+}
+
+/// What a link in a note names: for `./Plan` and `../a/Plan` the path in the project, for all else
+/// what it says. One that leads out of the project names nothing that is there.
+pub fn seen_from<'n>(from: &NotePath, name: &'n str) -> Cow<'n, str> {
+    if !name.starts_with("./") && !name.starts_with("../") {
+        return name.into();
+    }
+    joined(from, name).map_or(Cow::Borrowed(name), Cow::Owned)
 }
 
 /// The path that a name means in the folder of a note; `None` if it leads out of the project.
@@ -331,6 +360,11 @@ mod tests {
         check("Twin", "z.md", Strict, &Found(7));
         check("Twin", "q/z.md", Lenient, &Found(7));
         check("Twin", "q/r/z.md", Strict, &Found(7));
+        check("./plan", "a/b/z.md", Strict, &Found(1));
+        check("../Plan", "a/b/z.md", Strict, &Found(0));
+        check("y/other", "a/z.md", Strict, &Found(4));
+        check("y/other", "", Strict, &Missing);
+        check("Y/Other.md", "x/z.md", Strict, &Found(4));
     }
 
     #[test]

@@ -5,6 +5,6 @@ mod walk;
 
 pub use link::{
     LinkCandidate, LinkKeys, Resolution, Strictness, alias_key, choose, link_keys, meant,
-    meant_exactly,
+    meant_exactly, seen_from,
 };
 pub use walk::{Edge, Neighbour, Neighbourhood, Route, neighbours, shortest_path};

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use unicode_normalization::UnicodeNormalization as _;
+
 use super::lines::Lines;
 use super::permalink::split_words;
 use super::yaml::{self, Fault};
@@ -153,6 +155,12 @@ impl MetaValue {
 /// A type as notes are looked up by it: its words in snake case.
 pub fn type_key(text: &str) -> String {
     split_words(text).join("_")
+}
+
+/// A tag without its mark and without regard to case or how its letters are composed: what tags are
+/// compared by.
+pub fn tag_key(tag: &str) -> String {
+    tag.trim().trim_start_matches('#').trim().nfc().flat_map(char::to_lowercase).collect()
 }
 
 impl Note {

@@ -26,11 +26,11 @@ use crate::id::ObservationId;
 use crate::problem::Problem;
 
 pub use facts::{derived_id, fact_edits};
-pub use frontmatter::type_key;
+pub use frontmatter::{tag_key, type_key};
 pub use observation::{NewObservation, render_observation};
 pub use parse::parse;
 pub use rating::{NewRelation, render_relation};
-pub use relink::relink;
+pub use relink::{encoded, relink, relink_canvas, relink_paths, relink_properties};
 pub use wording::{content, plain, stated};
 
 /// What one Markdown text says.

@@ -18,7 +18,27 @@ pub fn permalink_of(path: &NotePath) -> Permalink {
         && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let whole = path.as_str();
     let cut = if real { whole.len() - extension.len() - 1 } else { whole.len() };
-    Permalink(slug(whole.get(..cut).unwrap_or(whole)))
+    Permalink(address(whole.get(..cut).unwrap_or(whole)))
+}
+
+/// A path as an address: each name as its slug, and one without a letter or digit, such as a picture,
+/// by what its signs are called, so that no name is lost.
+pub fn address(path: &str) -> String {
+    let names = path.split('/').filter(|name| !name.is_empty()).map(|name| {
+        let plain = slug(name);
+        if plain.is_empty() { called(name) } else { plain }
+    });
+    names.collect::<Vec<_>>().join("/")
+}
+
+/// What the signs of a name are called: `rocket`, or the number that Unicode gives them.
+fn called(name: &str) -> String {
+    let signs = name.nfc().filter(|c| !c.is_whitespace() && !matches!(c, '\u{fe00}'..='\u{fe0f}'));
+    let word = |c: char| {
+        let word = slug(deunicode::deunicode_char(c).unwrap_or_default()).replace('/', "-");
+        if word.is_empty() { format!("u{:x}", c as u32) } else { word }
+    };
+    signs.map(word).collect::<Vec<_>>().join("-")
 }
 
 /// A text as part of an address: lower case, `-` between words, `/` and `.` kept, letters of
@@ -191,6 +211,22 @@ mod tests {
         ];
         for (path, permalink) in cases {
             assert_eq!(permalink_of(&NotePath::parse(path).unwrap()).as_str(), permalink, "{path}");
+        }
+    }
+
+    #[test]
+    fn pictures_have_names() {
+        let cases = [
+            ("🚀.md", "rocket"),
+            ("uni/🚀🚀.md", "uni/rocket-rocket"),
+            ("uni/❤️.md", "uni/heart"),
+            ("a/++.md", "a/u2b-u2b"),
+            ("🚀 Launch.md", "launch"),
+        ];
+        for (path, permalink) in cases {
+            let found = permalink_of(&NotePath::parse(path).unwrap());
+            assert_eq!(found.as_str(), permalink, "{path}");
+            assert_eq!(slug(permalink), permalink);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::{MAX_WORDS, Need, Query, Term, TermKind, stop_words};
+use crate::note::tag_key;
 use crate::words::{is_unspaced, words};
 
 /// One item of a query as it was typed.
@@ -46,7 +47,7 @@ pub(super) fn query(text: &str) -> Query {
     let typed = Items { rest: text, open_quotes: Quoted::Yes };
     let items: Vec<_> = typed.filter(Item::says_something).take(MAX_WORDS * 2).collect();
     let tags = items.iter().filter_map(|item| match item {
-        Item::Tag(name) => Some(name.to_lowercase()),
+        Item::Tag(name) => Some(tag_key(name)),
         Item::And | Item::Or | Item::Not | Item::Text { .. } => None,
     });
     let mut query =
@@ -201,6 +202,12 @@ impl<'t> Iterator for Items<'t> {
             self.rest = rest;
             return Some(Item::Text { text: phrase, sign, quoted: Quoted::Yes });
         }
+        if let Some((name, rest)) = text.strip_prefix("tag:").and_then(|name| self.phrase(name))
+            && !name.trim_matches(['#', ' ']).is_empty()
+        {
+            self.rest = rest;
+            return Some(Item::Tag(name));
+        }
         let end = text.find(char::is_whitespace).unwrap_or(text.len());
         let (token, rest) = text.split_at(end);
         self.rest = rest;
@@ -297,6 +304,9 @@ mod tests {
         check("foo-bar a.b user@x C++", "\"foo bar\" | \"a b\" | \"user x\" | C");
         check("tag:Rust search", "search | tag:rust");
         check("tag:#rust", "tag:rust");
+        check("tag:\"Two three\" four", "four | tag:two three");
+        check("tag:ÜBER", "tag:über");
+        check("tag:\"\" x", "tag | x");
         check("tag:", "tag");
         check("what is the plan", "plan");
         check("what is the", "what | is | the");

@@ -91,6 +91,8 @@ pub struct Ranked<Id> {
     pub score: f64,
     /// How sure it is that the note has to do with the question, 0 to 1.
     pub relevance: f64,
+    /// How alike its most similar passage and the question are in meaning, 0 to 1.
+    pub similarity: f64,
     /// Its passages, best first, each with its own score.
     pub passages: Vec<(u64, f64)>,
     /// What the score is made of; amounts add up to it.
@@ -314,6 +316,7 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
             round: candidate.round,
             score: why.iter().map(|signal| signal.amount()).sum(),
             relevance,
+            similarity: passages.iter().map(|passage| passage.similarity).fold(0.0, f64::max),
             passages: passages.iter().map(|passage| (passage.id, passage.score)).collect(),
             why,
         };

@@ -17,6 +17,8 @@ use crate::tool::Call;
 
 /// How many secrets are named in one answer.
 const MOST_KINDS: usize = 10;
+/// How many files that stayed are named.
+const MOST_LEFT: usize = 10;
 
 /// Does a command.
 pub(super) fn act(call: &Call<'_>, command: Command) -> Result<Answer, Failure> {
@@ -166,11 +168,12 @@ fn delete(call: &Call<'_>, path: String) -> Result<Answer, Failure> {
         .memory
         .delete(&call.who, &request)
         .map_err(|e| Failure::from_taking(&e, &path, &at))?;
-    let commit = match outcome {
-        DeleteOutcome::Deleted(deleted) => deleted.commit.map(|commit| commit.id),
-        DeleteOutcome::Conflict(..) => None,
+    let (commit, left) = match outcome {
+        DeleteOutcome::Deleted(deleted) => (deleted.commit.map(|commit| commit.id), deleted.left),
+        DeleteOutcome::Conflict(..) => (None, Vec::new()),
     };
-    Ok(Answer::Deleted(Change { path, commit, warnings: Vec::new() }))
+    let warnings = stayed(&left).into_iter().collect();
+    Ok(Answer::Deleted(Change { path, commit, warnings }))
 }
 
 fn rename(call: &Call<'_>, from: String, to: String) -> Result<Answer, Failure> {
@@ -211,11 +214,27 @@ fn rename(call: &Call<'_>, from: String, to: String) -> Result<Answer, Failure> 
     match outcome? {
         MoveOutcome::Moved(moved) => {
             let commit = moved.commit.map(|commit| commit.id);
-            let warnings = unsearched(call, &request.to).into_iter().collect();
+            let mut warnings: Vec<_> = unsearched(call, &request.to).into_iter().collect();
+            warnings.extend(stayed(&moved.left));
             Ok(Answer::Renamed(Change { path: from, commit, warnings }, to))
         }
         MoveOutcome::Exists(_) => Err(Failure::DestinationExists { path: to }),
     }
+}
+
+/// What to say of files that a directory kept.
+fn stayed(left: &[String]) -> Option<String> {
+    let named: Vec<_> = left.iter().take(MOST_LEFT).map(|at| format!("/memories/{at}")).collect();
+    let more = match left.len().saturating_sub(MOST_LEFT) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!left.is_empty()).then(|| {
+        format!(
+            "Hidden and ignored files were left where they are: {}{more}. Name one to mean it.",
+            named.join(", ")
+        )
+    })
 }
 
 /// Whether a file or a folder is at a place.

@@ -23,7 +23,7 @@ pub(super) fn say(answer: &Answer, wording: Wording) -> String {
         Answer::Inserted(change, line) => {
             (inserted(&change.path, *line, wording), Some(&change.warnings))
         }
-        Answer::Deleted(change) => (deleted(&change.path, wording), None),
+        Answer::Deleted(change) => (deleted(&change.path, wording), Some(&change.warnings)),
         Answer::Renamed(change, to) => (renamed(&change.path, to, wording), Some(&change.warnings)),
     };
     match warnings {

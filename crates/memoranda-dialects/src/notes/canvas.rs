@@ -26,9 +26,10 @@ fn draw(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     check(&nodes, &edges)?;
     let directory = args.optional_text("directory")?.unwrap_or_default();
     let title = title.strip_suffix(".canvas").unwrap_or(&title);
-    let note = write::note_path(&directory, title)?;
+    let project = scope::project(call, args)?;
+    let (note, renamed) = write::note_path(call, &project, &directory, title)?;
     let path = NotePath::parse(&format!("{}.canvas", note.as_str().trim_end_matches(".md")))?;
-    let place = Place { project: scope::project(call, args)?, path };
+    let place = Place { project, path };
     let drawing = json!({ "nodes": nodes, "edges": edges });
     let mut text = serde_json::to_string_pretty(&drawing).unwrap_or_default();
     text.push('\n');
@@ -72,7 +73,8 @@ fn draw(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     if let Some(commit) = &commit {
         said.push_str(&format!("commit: {commit}\n"));
     }
-    let structured = json!({
+    said.extend(renamed.iter().map(|warning| format!("\n{warning}\n")));
+    let mut structured = json!({
         "project": place.project.as_str(),
         "title": title,
         "file_path": place.path.as_str(),
@@ -81,6 +83,9 @@ fn draw(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         "commit": commit,
         "action": action,
     });
+    if let Some(warning) = renamed {
+        structured["warning"] = json!(warning);
+    }
     Ok(Answer { text: said, structured })
 }
 

@@ -2,7 +2,9 @@
 
 use memoranda_core::change::{Action, Expect};
 use memoranda_core::diff::{Labels, unified};
-use memoranda_core::note::edit::{Edit, Subsections, apply};
+use memoranda_core::id::ProjectName;
+use memoranda_core::note;
+use memoranda_core::note::edit::{Edit, Subsections, apply, near_headings};
 use memoranda_engine::{EngineError, Intent, Place, ReviseOutcome, Step, hash};
 use serde_json::{Map, Value, json};
 
@@ -10,7 +12,7 @@ use super::answer::{Answer, Expected, Failure, Form, cut, run};
 use super::receipt::{Receipt, add_similar, similar};
 use super::scope;
 use super::text::{Wanted, metadata_edits, screened, title_follows};
-use super::write::{note_path, save};
+use super::write::{note_path, save, together};
 use crate::args::Args;
 use crate::settings::CreateMode;
 use crate::tool::{Call, ToolResult};
@@ -77,9 +79,13 @@ fn edit(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         commit: changed.commit,
         text: changed.after,
         place,
-        warning: changed.warning,
+        warning: together(added(&edits, changed.added_section.as_deref()), changed.warning),
     };
-    let more = json!({ "operation": operation, "fileCreated": false });
+    let mut more = json!({ "operation": operation, "fileCreated": false });
+    if let Some(near) = &changed.added_section {
+        more["section_added"] = json!(true);
+        more["near_sections"] = json!(near);
+    }
     let mut answer = receipt.answer(call, &heading, more)?;
     let labels = Labels { before: "before", after: "after" };
     let diff = unified(&changed.before, &receipt.text, 1, labels);
@@ -123,7 +129,27 @@ fn edit_of(args: &Args, operation: &str, content: &str) -> Result<Option<Edit>, 
     }))
 }
 
+/// What to say of a section that was to be replaced and was not there.
+fn added(edits: &[Edit], near: Option<&[String]>) -> Option<String> {
+    let section = edits.iter().find_map(|edit| match edit {
+        Edit::ReplaceSection { section, .. } => Some(section),
+        _ => None,
+    })?;
+    let near: Vec<String> = near?.iter().map(|heading| format!("{heading:?}")).collect();
+    let there_is = match near.is_empty() {
+        true => String::new(),
+        false => format!(
+            " There is {}: if that was meant, replace it by its very heading, and take the new one \
+             out.",
+            near.join(", ")
+        ),
+    };
+    Some(format!("There was no section {section:?}; it was added at the end.{there_is}"))
+}
+
 struct Changed {
+    /// Headings like that of a section that was to be replaced, if there was none.
+    added_section: Option<Vec<String>>,
     before: String,
     after: String,
     warning: Option<String>,
@@ -138,6 +164,7 @@ fn change(
 ) -> Result<Changed, Failure> {
     let (mut before, mut after, mut stale, mut warning) =
         (String::new(), String::new(), None, None);
+    let mut added_section = None;
     let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>, Failure> {
         let Some((text, found)) = desk.text(place)? else {
             let text = format!("{place} is gone. Nothing was changed.");
@@ -148,8 +175,14 @@ fn change(
             return Err(Failure::new("CHECKSUM_MISMATCH", expected.as_str()));
         }
         let mut new = text.clone();
+        added_section = None;
         let refused = |error| EngineError::Edit { place: place.clone(), error };
         for edit in edits {
+            if let Edit::ReplaceSection { section, .. } = edit {
+                let note = note::parse(&new);
+                let is_missing = note.sections_named(section).is_empty();
+                added_section = is_missing.then(|| near_headings(&note, section));
+            }
             new = apply(&new, edit).map_err(refused)?;
         }
         if place.path.is_markdown() {
@@ -172,7 +205,7 @@ fn change(
             return Err(Failure::new("CONFLICT", text));
         }
     };
-    Ok(Changed { before, after, warning, commit })
+    Ok(Changed { added_section, before, after, warning, commit })
 }
 
 /// Makes the note that was to be added to: its title is the last part of the name.
@@ -186,8 +219,15 @@ fn create(
 ) -> Result<Option<Answer>, Failure> {
     let name = scope::bare(identifier);
     let name = name.strip_suffix(".md").unwrap_or(name);
-    if name.is_empty() || name.contains("::") || name.contains("://") {
+    if name.is_empty() || name.contains("://") {
         return Ok(None);
+    }
+    if name.contains('*') {
+        let text = format!(
+            "{identifier:?} is a pattern, and a note to be made needs a name without `*`. Nothing \
+             was written."
+        );
+        return Err(Failure::new("INVALID_ARGUMENTS", text));
     }
     // What lies in another project is not made anew in this one.
     if scope::asked(call, args)?.is_none()
@@ -195,13 +235,22 @@ fn create(
     {
         return Ok(None);
     }
+    let own = scope::project(call, args)?;
+    let name = name.strip_prefix(&format!("{own}::")).unwrap_or(name);
+    let (project, name) = match scope::other_project(call, &own, name) {
+        Some((other, rest)) if scope::asked(call, args)?.is_none() => (other, rest),
+        Some((other, _)) => return Err(elsewhere(call, identifier, &own, &other)),
+        // Of no project that there is.
+        None if name.contains("::") => return Ok(None),
+        None => (own, name),
+    };
     let (directory, title) = name.rsplit_once('/').unwrap_or(("", name));
-    let project = scope::project(call, args)?;
     let directory = directory
         .strip_prefix(project.as_str())
         .filter(|d| d.is_empty() || d.starts_with('/'))
         .unwrap_or(directory);
-    let place = Place { project, path: note_path(directory, title)? };
+    let (path, renamed) = note_path(call, &project, directory, title)?;
+    let place = Place { project, path };
     let wanted = Wanted { title, content, note_type: None, tags: None, metadata };
     let alike = similar(call.memory, &place, title);
     let saved = save(call, &place, &wanted, CreateMode::Refuse, None)?;
@@ -211,11 +260,26 @@ fn create(
         place: saved.place,
         commit: saved.commit,
         text: saved.text,
-        warning,
+        warning: together(warning, renamed),
     };
     let heading = format!("Created note ({operation} to a note that did not exist)");
     let more = json!({ "operation": operation, "fileCreated": true });
     let mut answer = receipt.answer(call, &heading, more)?;
     add_similar(&mut answer, call, &receipt.place, &alike)?;
     Ok(Some(answer))
+}
+
+/// Says that a name means another project than the call.
+fn elsewhere(call: &Call<'_>, identifier: &str, own: &ProjectName, other: &ProjectName) -> Failure {
+    if let Some(only) = &call.settings.notes.only_project {
+        return scope::constrained(only);
+    }
+    let there = call.memory.resolve(None, identifier, Intent::Change).ok();
+    let there = there.map(|found| format!(" There is {}.", found.place)).unwrap_or_default();
+    let text = format!(
+        "{identifier:?} names project {other}, and the call project {own}. Nothing was written.\
+         {there} Say project={:?}, or leave `project` out.",
+        other.as_str()
+    );
+    Failure::new("CROSS_PROJECT_ENTITY", text)
 }

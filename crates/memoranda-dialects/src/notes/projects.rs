@@ -162,8 +162,13 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let mut deleted = 0;
     let mut commit = None;
     if delete_notes {
-        let is_kept =
-            |entry: &Entry| entry.name.starts_with('.') && entry.kind == EntryKind::Folder;
+        // What is hidden or ignored is no note; a rule that names folders alone shows within.
+        let is_kept = |entry: &&Entry| {
+            let within = if entry.kind == EntryKind::Folder { "/_" } else { "" };
+            let path = NotePath::parse(&format!("{}{within}", entry.name)).ok();
+            let rule = path.map(|path| call.memory.store().ignored_by(&name, &path));
+            !matches!(rule, Some(Ok(None)))
+        };
         let tops = tops.iter().filter(|entry| !is_kept(entry));
         let tops: Vec<(Place, EntryKind)> = tops
             .filter_map(|entry| Some((NotePath::parse(&entry.name).ok()?, entry.kind)))

@@ -2,6 +2,7 @@
 
 use memoranda_core::id::ContentHash;
 use memoranda_core::note;
+use memoranda_core::note::permalink::permalink_of;
 use memoranda_core::tokens::{cut_to_budget, estimate};
 use memoranda_engine::{Intent, Place, SearchFilter, SearchRequest};
 use serde_json::{Map, Value, json};
@@ -108,6 +109,10 @@ fn read(call: &Call<'_>, args: &Args) -> Result<Shown, Failure> {
     let summary = found.summary.as_ref();
     let title = summary.map(|file| file.title.clone()).or_else(|| note.title());
     let permalink = summary.map(|file| file.permalink.clone()).or_else(|| note.permalink());
+    // What was not moved since goes by the same permalink as now.
+    let now = || call.memory.store().file(&found.place.project, &found.place.path).ok().flatten();
+    let permalink = permalink.or_else(|| Some(now()?.permalink));
+    let permalink = permalink.unwrap_or_else(|| permalink_of(&found.place.path).0);
     let first_line = args.number("start_line", 1, u64::MAX)?.unwrap_or(1) as usize;
     let budget = args.number("max_tokens", 1, 1_000_000)?.unwrap_or(MAX_TOKENS) as usize;
     let lines = whole.lines().count();
@@ -135,7 +140,7 @@ fn read(call: &Call<'_>, args: &Args) -> Result<Shown, Failure> {
     });
     Ok(Shown {
         title: title.unwrap_or_else(|| found.place.path.stem().to_owned()),
-        permalink: permalink.unwrap_or_default(),
+        permalink,
         hash: found.hash,
         as_of: args.optional_text("as_of")?,
         place: found.place,

@@ -63,6 +63,19 @@ impl Receipt {
             None => Vec::new(),
         };
         text.push_str(&understood(&note, &unresolved));
+        let problems: Vec<String> = note
+            .problems
+            .iter()
+            .filter(|problem| {
+                self.place.path.is_markdown() && problem.message.contains("frontmatter")
+            })
+            .map(|problem| format!("line {}: {}", problem.line, problem.message))
+            .collect();
+        for problem in &problems {
+            text.push_str(&format!(
+                "\nProblem in {problem}. Its keys are not understood until that is mended.\n"
+            ));
+        }
         if let Some(warning) = &self.warning {
             text.push_str(&format!("\n{warning}\n"));
         }
@@ -79,6 +92,9 @@ impl Receipt {
         });
         if let (Value::Object(all), Value::Object(more)) = (&mut structured, more) {
             all.extend(more);
+        }
+        if !problems.is_empty() {
+            structured["problems"] = json!(problems);
         }
         if let Some(warning) = &self.warning {
             structured["warning"] = json!(warning);

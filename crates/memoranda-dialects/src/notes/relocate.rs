@@ -1,7 +1,6 @@
 //! `move_note` and `delete_note`: notes and folders, in one commit each, restorable.
 
-use memoranda_core::id::{ContentHash, ProjectName};
-use memoranda_core::note::permalink::clean_directory;
+use memoranda_core::id::ContentHash;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
     DeleteOutcome, DeleteRequest, EngineError, Intent, Links, Place, RenameOutcome, RenameRequest,
@@ -10,7 +9,7 @@ use memoranda_engine::{
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Expected, Failure, Form, count, run};
-use super::scope;
+use super::{scope, write};
 use crate::args::Args;
 use crate::memory::path::leads_up;
 use crate::tool::{Call, ToolResult};
@@ -123,7 +122,7 @@ fn relocate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         _ => {}
     }
     let from = subject(call, args, is_directory)?;
-    let to = destination(call, &from, path.as_deref(), folder.as_deref(), is_directory)?;
+    let (to, warning) = destination(call, &from, path.as_deref(), folder.as_deref(), is_directory)?;
     let links = match args.flag("update_links")?.unwrap_or(false) {
         true => Links::Update,
         false => Links::Keep,
@@ -136,7 +135,14 @@ fn relocate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     scope::check_findable(call, &Place { project: from.project.clone(), path: to.clone() })?;
     let request = RenameRequest { from: from.clone(), to: to.clone(), links, expected };
     match call.memory.rename(&call.who, &request)? {
-        RenameOutcome::Renamed(renamed) => moved(call, &from, &to, &renamed, is_directory),
+        RenameOutcome::Renamed(renamed) => {
+            let mut answer = moved(call, &from, &to, &renamed, is_directory)?;
+            if let Some(warning) = warning {
+                answer.text.push_str(&format!("\n{warning}\n"));
+                answer.structured["warning"] = json!(warning);
+            }
+            Ok(answer)
+        }
         RenameOutcome::Exists(places) => {
             let named: Vec<String> = places.iter().take(NAMED).map(Place::to_string).collect();
             let text = format!(
@@ -159,18 +165,20 @@ fn destination(
     path: Option<&str>,
     folder: Option<&str>,
     is_directory: bool,
-) -> Result<NotePath, Failure> {
+) -> Result<(NotePath, Option<String>), Failure> {
     let given = path.or(folder).unwrap_or_default().trim();
+    let mut renamed = None;
     if leads_up(given) {
         let text = format!("{given:?} leads out of the project; give a path within it.");
         return Err(Failure::new("SECURITY_VALIDATION_ERROR", text));
     }
     let text = match path {
         None => {
-            let folder = clean_directory(given);
-            match folder.is_empty() {
+            let folder = call.memory.folder_named(&from.project, given)?;
+            renamed = write::renamed(&folder, given);
+            match folder.path.is_empty() {
                 true => from.path.file_name().to_owned(),
-                false => format!("{folder}/{}", from.path.file_name()),
+                false => format!("{}/{}", folder.path, from.path.file_name()),
             }
         }
         Some(path) => path.trim().trim_start_matches('/').trim_end_matches('/').to_owned(),
@@ -180,7 +188,7 @@ fn destination(
         let first = text.strip_prefix("memory://")?.split('/').next()?;
         (first != from.project.as_str()).then_some(first)
     });
-    if elsewhere.is_some() || names_other_project(call, &from.project, &text) {
+    if elsewhere.is_some() || scope::other_project(call, &from.project, &text).is_some() {
         let text = format!(
             "A note stays in its project ({}); write it anew in the other one and delete it here.",
             from.project
@@ -188,10 +196,15 @@ fn destination(
         return Err(Failure::new("CROSS_PROJECT_MOVE_NOT_SUPPORTED", text));
     }
     let text = text.strip_prefix("memory://").unwrap_or(&text);
-    let to = NotePath::parse(text).map_err(EngineError::from)?;
+    let mut to = NotePath::parse(text).map_err(EngineError::from)?;
     check_portable(&to)?;
+    if let Some(Ok(above)) = to.parent().map(NotePath::parse) {
+        // The folder that is there is meant in whatever case.
+        let above = call.memory.store().spelled(&from.project, &above)?;
+        to = NotePath::parse(&format!("{above}/{}", to.file_name())).map_err(EngineError::from)?;
+    }
     if is_directory {
-        return Ok(to);
+        return Ok((to, renamed));
     }
     let (old, new) = (from.path.extension(), to.extension());
     if new.is_empty() && !old.is_empty() {
@@ -202,7 +215,7 @@ fn destination(
         let text = format!("A .{old} file stays one; the destination ends in .{new}.");
         return Err(Failure::new("FILE_EXTENSION_MISMATCH", text));
     }
-    Ok(to)
+    Ok((to, renamed))
 }
 
 /// Refuses names that some systems cannot have: the notes could not be copied or synced there.
@@ -221,17 +234,6 @@ fn check_portable(path: &NotePath) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// Whether a path begins with the name of another project and with no folder of this one.
-fn names_other_project(call: &Call<'_>, own: &ProjectName, path: &str) -> bool {
-    let Some((first, _)) = path.split_once('/') else { return false };
-    let is_project = first != own.as_str() && call.memory.store().project(first).is_ok();
-    let folder = NotePath::parse(first).ok();
-    let is_folder = folder.is_some_and(|folder| {
-        matches!(call.memory.store().entries(own, Some(&folder)), Ok(Some(_)))
-    });
-    is_project && !is_folder
 }
 
 fn moved(
@@ -274,6 +276,8 @@ fn moved(
         structured["total_files"] = json!(renamed.files.len());
         structured["successful_moves"] = json!(renamed.files.len());
         structured["failed_moves"] = json!(0);
+        structured["left"] = renamed.left.iter().take(LISTED).cloned().collect();
+        text.push_str(&left_behind(&renamed.left));
     }
     if let Some(commit) = &commit {
         text.push_str(&format!("commit: {commit}\n"));
@@ -319,6 +323,16 @@ fn moved(
     Ok(Answer { text, structured })
 }
 
+/// Says what stayed of a folder.
+fn left_behind(left: &[String]) -> String {
+    if left.is_empty() {
+        return String::new();
+    }
+    let all = count(left.len(), "hidden or ignored file");
+    let named: String = left.iter().take(NAMED).map(|place| format!("- {place}\n")).collect();
+    format!("{all} left where it was, and so the folder is:\n{named}{}", rest(left.len()))
+}
+
 /// Says how many are not named of so many.
 fn rest(all: usize) -> String {
     match all.saturating_sub(NAMED) {
@@ -346,9 +360,12 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         }
     };
     let commit = deleted.commit.as_ref().map(|commit| commit.id.to_string());
-    let what = if is_directory { "Folder" } else { "Note" };
-    let mut text =
-        format!("# {what} deleted\nproject: {}\nfile_path: {}\n", place.project, place.path);
+    let heading = match (is_directory, deleted.left.is_empty()) {
+        (true, true) => "Folder deleted",
+        (true, false) => "Notes of the folder deleted",
+        (false, _) => "Note deleted",
+    };
+    let mut text = format!("# {heading}\nproject: {}\nfile_path: {}\n", place.project, place.path);
     let files: Vec<&str> = deleted.files.iter().map(|file| file.path.as_str()).collect();
     if is_directory {
         text.push_str(&format!("files: {}\n", files.len()));
@@ -356,6 +373,7 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
             text.push_str(&format!("- {file}\n"));
         }
         text.push_str(&rest(files.len()));
+        text.push_str(&left_behind(&deleted.left));
     }
     if incoming > 0 {
         text.push_str(&format!("{} to it without a target now.\n", count(incoming, "link")));
@@ -366,7 +384,7 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         ));
     }
     let mut structured = json!({
-        "deleted": true,
+        "deleted": !files.is_empty() || deleted.left.is_empty(),
         "project": place.project.as_str(),
         "file_path": place.path.as_str(),
         "commit": commit,
@@ -384,6 +402,7 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
             structured["failed_deletes"] = json!(0);
             structured["deleted_files_left_out"] = json!(files.len().saturating_sub(LISTED));
             structured["deleted_files"] = files.iter().take(LISTED).copied().collect();
+            structured["left"] = deleted.left.iter().take(LISTED).cloned().collect();
             structured["errors"] = json!([]);
         }
         None => {}

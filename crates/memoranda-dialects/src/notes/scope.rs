@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use memoranda_core::diff::{Labels, unified};
 use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::path::NotePath;
 use memoranda_core::timeframe::parse_timeframe;
 use memoranda_engine::{EngineError, Intent, Moment, Place, clock};
 
@@ -134,6 +135,25 @@ pub(super) fn addressed(
         return Ok((other.name, rest.to_owned()));
     }
     Ok((project, address.to_owned()))
+}
+
+/// The other project that a name begins with, as `other::` or a folder, and the rest of the name. A
+/// folder of the project itself is none.
+pub(super) fn other_project<'n>(
+    call: &Call<'_>,
+    own: &ProjectName,
+    name: &'n str,
+) -> Option<(ProjectName, &'n str)> {
+    let store = call.memory.store();
+    let (first, rest, is_said) = match name.split_once("::") {
+        Some((project, rest)) => (project.trim(), rest.trim(), true),
+        None => name.split_once('/').map(|(first, rest)| (first, rest, false))?,
+    };
+    let other = store.project(first).ok()?.name;
+    let folder = NotePath::parse(first).ok();
+    let is_folder =
+        || folder.is_some_and(|folder| matches!(store.entries(own, Some(&folder)), Ok(Some(_))));
+    (!rest.is_empty() && other != *own && (is_said || !is_folder())).then_some((other, rest))
 }
 
 /// Refuses a place where nothing that is written would be found again.

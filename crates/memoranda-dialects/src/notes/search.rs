@@ -59,7 +59,7 @@ struct Asked {
     page_size: usize,
     max_tokens: Option<usize>,
     /// How likely a note must be to have to do with the words.
-    min_relevance: f64,
+    min_similarity: Option<f64>,
 }
 
 impl Asked {
@@ -204,7 +204,7 @@ fn asked(call: &Call<'_>, args: &Args) -> Result<Asked, Failure> {
         page: args.number("page", 1, 100_000)?.unwrap_or(1) as usize,
         page_size: args.number("page_size", 1, 100)?.unwrap_or(10) as usize,
         max_tokens: args.number("max_tokens", 1, 1_000_000)?.map(|most| most as usize),
-        min_relevance: args.float("min_similarity", 0.0, 1.0)?.unwrap_or(MIN_RELEVANCE),
+        min_similarity: args.float("min_similarity", 0.0, 1.0)?,
     })
 }
 
@@ -350,7 +350,9 @@ fn notes(call: &Call<'_>, asked: &Asked, limit: usize, offset: usize) -> Result<
             limit,
             offset,
             snippet_chars: SNIPPET_CHARS,
-            min_relevance: asked.min_relevance,
+            // Whoever asks for none wants all that there is.
+            min_relevance: asked.min_similarity.unwrap_or(1.0).min(MIN_RELEVANCE),
+            min_similarity: asked.min_similarity.filter(|_| asked.search_type != "text"),
             options: match asked.search_type.as_str() {
                 "text" => RankOptions::WORDS,
                 "vector" | "semantic" => RankOptions::MEANING,
@@ -433,7 +435,7 @@ fn elsewhere(call: &Call<'_>, asked: &Asked) -> Result<Option<String>, Failure> 
         filter,
         query: asked.query.clone(),
         search_type: asked.search_type.clone(),
-        min_relevance: asked.min_relevance,
+        min_similarity: asked.min_similarity,
         kinds: asked.kinds.clone(),
         page: 1,
         page_size: 5,

@@ -4,9 +4,9 @@ use memoranda_core::change::{Action, Expect};
 use memoranda_core::graph::alias_key;
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note;
-use memoranda_core::note::permalink::{clean_directory, file_name_of_title, permalink_of, slug};
+use memoranda_core::note::permalink::{file_name_of_title, permalink_of, slug};
 use memoranda_core::path::NotePath;
-use memoranda_engine::{Desk, EngineError, Place, ReviseOutcome, Step, hash};
+use memoranda_engine::{Desk, EngineError, NamedFolder, Place, ReviseOutcome, Step, hash};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Expected, Failure, Form, run};
@@ -35,7 +35,7 @@ fn write(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let project = scope::project(call, args)?;
     let content = cleaned(without_source(&args.text("content")?));
     let (content, warning) = screened(call.settings.secrets, "", content)?;
-    let path = note_path(&directory, &title)?;
+    let (path, renamed) = note_path(call, &project, &directory, &title)?;
     let tags = args.texts("tags")?;
     let metadata = args.object("metadata")?;
     let note_type = args.optional_text("note_type")?;
@@ -72,7 +72,7 @@ fn write(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         hash: hash(saved.text.as_bytes()),
         commit: saved.commit,
         text: saved.text,
-        warning,
+        warning: together(warning, renamed),
     };
     let mut answer = receipt.answer(call, heading, json!({ "action": action }))?;
     if saved.replaced.is_none() {
@@ -81,18 +81,45 @@ fn write(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     Ok(answer)
 }
 
-/// The file of a note with this title in this folder. A way out is refused, not mended.
-pub(super) fn note_path(directory: &str, title: &str) -> Result<NotePath, Failure> {
+/// Two things to say, as one.
+pub(super) fn together(one: Option<String>, other: Option<String>) -> Option<String> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(format!("{one}\n{other}")),
+        (one, other) => one.or(other),
+    }
+}
+
+/// The file of a note with this title in this folder, and what to say if a new folder is called
+/// otherwise than it was named. A way out is refused, not mended.
+pub(super) fn note_path(
+    call: &Call<'_>,
+    project: &ProjectName,
+    directory: &str,
+    title: &str,
+) -> Result<(NotePath, Option<String>), Failure> {
     if leads_up(directory) {
         let text = format!(
             "{directory:?} leads out of the project; give a folder within it, such as \"specs\"."
         );
         return Err(Failure::new("SECURITY_VALIDATION_ERROR", text));
     }
-    let folder = clean_directory(directory);
+    let folder = call.memory.folder_named(project, directory)?;
     let name = file_name_of_title(title);
+    let renamed = renamed(&folder, directory);
+    let folder = folder.path;
     let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
-    Ok(NotePath::parse(&path).map_err(EngineError::from)?)
+    Ok((NotePath::parse(&path).map_err(EngineError::from)?, renamed))
+}
+
+/// What to say of a folder that is called otherwise than it was named.
+pub(super) fn renamed(folder: &NamedFolder, directory: &str) -> Option<String> {
+    folder.is_changed.then(|| {
+        format!(
+            "There is no folder {directory:?}, and a new one holds letters, digits, blanks, '.', \
+             '-' and '_' only: it is {:?}.",
+            folder.path
+        )
+    })
 }
 
 /// A note that was saved.

@@ -360,3 +360,23 @@ fn a_name_says_what_is_wrong_with_it_and_stays_on_its_line() {
     let listing = vault.memory(&json!({"command": "view", "path": "/memories"})).text;
     assert!(listing.contains(r"/memories/a\n9K\tb.md"), "{listing}");
 }
+
+#[test]
+fn hidden_files_outlive_their_directory_and_are_told() {
+    let vault = TestVault::new(Wording::Seed);
+    for path in ["a/plan.md", "a/.env", "b/c/plan.md"] {
+        let path = format!("/memories/{path}");
+        vault.memory(&json!({"command": "create", "path": path, "file_text": "x"}));
+    }
+    let said = vault.memory(&json!({"command": "delete", "path": "/memories/a"})).text;
+    assert!(said.contains("left where they are: /memories/a/.env."), "{said}");
+    assert!(vault.path("memories/a/.env").exists() && !vault.path("memories/a/plan.md").exists());
+    let rename = json!({"command": "rename", "old_path": "/memories/a", "new_path": "/memories/d"});
+    let said = vault.memory(&rename).text;
+    assert!(said.contains("/memories/a/.env"), "{said}");
+    let said = vault.memory(&json!({"command": "delete", "path": "/memories/b"})).text;
+    assert!(!said.contains("left"), "{said}");
+    // What is named itself is meant.
+    let said = vault.memory(&json!({"command": "delete", "path": "/memories/a/.env"})).text;
+    assert!(!vault.path("memories/a/.env").exists(), "{said}");
+}

@@ -81,3 +81,61 @@ fn a_context_held_to_one_project_shows_no_other() {
     let titles: Vec<&Value> = related.iter().map(|related| &related["title"]).collect();
     assert_eq!(titles, [&json!("Desk")]);
 }
+
+#[test]
+fn what_a_folder_hides_stays_when_its_notes_go() {
+    let notes = Notes::new();
+    let lay_out = |folder: &str| {
+        notes.person(&format!("main/{folder}/.env"), "API_KEY=heron");
+        notes.person(&format!("main/{folder}/.obsidian/app.json"), "heron");
+        notes.person(&format!("main/{folder}/private/diary.md"), "heron");
+        notes.person(&format!("main/{folder}/deep/x.tmp"), "heron");
+        notes.person(&format!("main/{folder}/deep/Note.md"), "a note");
+        notes.person(&format!("main/{folder}/picture.png"), "no text");
+    };
+    let left = |folder: &str| {
+        ["/.env", "/.obsidian/", "/deep/x.tmp", "/private/"].map(|at| format!("{folder}{at}"))
+    };
+    notes.person("main/.gitignore", "private/\n");
+    notes.person("main/.memorandaignore", "*.tmp\n");
+    let all_there = |folder: &str| {
+        for at in [".env", ".obsidian/app.json", "private/diary.md", "deep/x.tmp"] {
+            assert!(notes.file(&format!("main/{folder}/{at}")).contains("heron"), "{at}");
+        }
+    };
+    lay_out("a");
+    let arguments = json!({ "identifier": "a", "is_directory": true });
+    let gone = notes.ok("delete_note", arguments);
+    assert!(gone.text.starts_with("# Notes of the folder deleted"), "{}", gone.text);
+    assert!(gone.text.contains("4 hidden or ignored files left"), "{}", gone.text);
+    assert_eq!(gone.structured["left"], json!(left("a")));
+    assert_eq!(gone.structured["deleted_files"], json!(["a/picture.png", "a/deep/Note.md"]));
+    all_there("a");
+    assert!(!notes.0.path("main/a/picture.png").exists());
+
+    lay_out("b");
+    let arguments = json!({ "identifier": "b", "is_directory": true, "destination_path": "c" });
+    let moved = notes.ok("move_note", arguments);
+    assert_eq!(moved.structured["left"], json!(left("b")));
+    assert_eq!(moved.structured["total_files"], 2);
+    assert!(moved.text.contains("- b/.env\n"), "{}", moved.text);
+    all_there("b");
+    assert!(notes.0.path("main/c/deep/Note.md").exists() && !notes.0.path("main/c/.env").exists());
+
+    // Two folders do not become one.
+    notes.write("d", "Other", "text");
+    let arguments = json!({ "identifier": "d", "is_directory": true, "destination_path": "c" });
+    let refused = notes.refused("move_note", arguments, "DESTINATION_EXISTS");
+    assert!(refused.text.contains("main/c exists already"), "{}", refused.text);
+
+    notes.person("other/.gitignore", "private/\n");
+    notes.person("other/.env", "heron");
+    notes.person("other/private/diary.md", "heron");
+    notes.person("other/sub/Note.md", "text");
+    let arguments = json!({ "project_name": "other", "delete_notes": true });
+    let said = notes.ok("delete_project", arguments);
+    assert!(said.text.starts_with("# Project emptied"), "{}", said.text);
+    assert_eq!(said.structured["deleted_files"], 1);
+    assert!(notes.file("other/.env").contains("heron"));
+    assert!(notes.file("other/private/diary.md").contains("heron"));
+}

@@ -69,3 +69,54 @@ fn before_the_history_nothing_is_known() {
         assert!(said.contains("the history of project main begins at 20"), "{said}");
     }
 }
+
+#[test]
+fn tags_are_found_in_every_case_and_below_others() {
+    let notes = Notes::new();
+    notes.person("main/A.md", "---\ntags: [Über, area/sub1]\nstatus: Über\n---\ntext\n");
+    notes.person("main/B.md", "---\ntags: [\"#hash\", two three]\n---\ntext\n");
+    notes.person("main/C.md", "---\ntags: [areas, 🚀]\nstatus: ÉCOLE\n---\ntext\n");
+    let check = |arguments: Value, expected: &[&str]| {
+        let found = notes.ok("search_notes", arguments.clone()).structured;
+        let results = found["results"].as_array().unwrap().iter();
+        let mut titles: Vec<_> = results.map(|r| r["title"].as_str().unwrap()).collect();
+        titles.sort_unstable();
+        assert_eq!(titles, expected, "{arguments}");
+    };
+    check(json!({ "query": "tag:Über" }), &["A"]);
+    check(json!({ "query": "tag:u\u{308}ber" }), &["A"]);
+    check(json!({ "tags": ["über"] }), &["A"]);
+    check(json!({ "tags": ["ÜBER"] }), &["A"]);
+    check(json!({ "status": "über" }), &["A"]);
+    check(json!({ "status": "école" }), &["C"]);
+    check(json!({ "tags": ["area"] }), &["A"]);
+    check(json!({ "tags": ["area/sub1"] }), &["A"]);
+    check(json!({ "tags": ["sub1"] }), &[]);
+    check(json!({ "query": "tag:area" }), &["A"]);
+    check(json!({ "tags": ["🚀"] }), &["C"]);
+    check(json!({ "query": "tag:🚀" }), &["C"]);
+    check(json!({ "metadata_filters": { "tags": "hash" } }), &["B"]);
+    check(json!({ "metadata_filters": { "tags": "#hash" } }), &["B"]);
+    check(json!({ "metadata_filters": { "tags": "über" } }), &["A"]);
+    check(json!({ "query": "tag:\"two three\"" }), &["B"]);
+    check(json!({ "tags": ["Two Three"] }), &["B"]);
+}
+
+#[test]
+fn similarity_limits_what_is_found_by_meaning_alone() {
+    let notes = Notes::new();
+    notes.person("main/Music.md", "# Music\n\nThe xylophonist played until late in the night.\n");
+    notes.person("main/Cats.md", "# Cats\n\nA kitten and its mother slept on the sofa.\n");
+    let found = |query: &str, search_type: &str, least: f64| {
+        let arguments =
+            json!({ "query": query, "search_type": search_type, "min_similarity": least });
+        let found = notes.ok("search_notes", arguments).structured;
+        found["results"].as_array().unwrap().len()
+    };
+    for search_type in ["text", "hybrid"] {
+        assert_eq!(found("xylophonist", search_type, 0.99), 1, "{search_type}");
+    }
+    assert_eq!(found("xylophonist", "vector", 0.99), 0);
+    assert_eq!(found("cat", "hybrid", 0.0), 2);
+    assert_eq!(found("feline animals", "hybrid", 0.99), 0);
+}

@@ -115,3 +115,164 @@ fn a_picture_goes_by_its_path_and_its_embeds_are_told() {
     notes.ok("move_note", update);
     assert_eq!(notes.file("main/Page.md"), "Look: ![[pic.png]] and ![[b/pic.png]].\n");
 }
+
+/// Where the links of a note lead.
+fn leading(notes: &Notes, url: &str, project: &str) -> Vec<String> {
+    let arguments = json!({ "url": url, "project": project });
+    let context = notes.ok("build_context", arguments).structured;
+    let primary = &context["results"][0];
+    let related = primary["related_results"].as_array().unwrap().iter();
+    let related = related.filter(|r| r["type"] == "entity");
+    let mut found: Vec<String> =
+        related.map(|r| r["file_path"].as_str().unwrap().to_owned()).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn links_are_seen_from_the_folder_of_their_note() {
+    let notes = Notes::new();
+    let check = |link: &str, holder: &str, expected: &[&str]| {
+        notes.person(&format!("main/{holder}.md"), &format!("[[{link}]]\n"));
+        assert_eq!(leading(&notes, holder, "main"), expected, "[[{link}]] in {holder}");
+    };
+    for path in
+        ["r1/Goal", "r1/Sub/Deep One", "r2/Goal", "r2/Sub/Deep One", "D/A/Same", "D/B/Same", "Goal"]
+    {
+        notes.person(&format!("main/{path}.md"), "text\n");
+    }
+    check("./Goal", "r1/h1", &["r1/Goal.md"]);
+    check("./goal", "r2/h2", &["r2/Goal.md"]);
+    check("../Goal", "r2/h3", &["Goal.md"]);
+    check("../r1/Goal", "r2/h4", &["r1/Goal.md"]);
+    check("Sub/Deep One", "r1/h5", &["r1/Sub/Deep One.md"]);
+    check("Sub/Deep One", "r2/h6", &["r2/Sub/Deep One.md"]);
+    check("../A/Same", "D/B/h7", &["D/A/Same.md"]);
+    check("A/Same", "D/B/h8", &["D/A/Same.md"]);
+    check("B/Same.md", "r1/h9", &["D/B/Same.md"]);
+    check("../../Goal", "r1/h10", &[]);
+    check("./Later", "r1/h11", &[]);
+    // They are bound when what they name appears.
+    notes.person("main/r1/Later.md", "text\n");
+    assert_eq!(leading(&notes, "r1/h11", "main"), ["r1/Later.md"]);
+
+    // And follow it when it moves; those that mean it still are let be.
+    let relocate = |from: &str, to: &str| {
+        let arguments = json!({ "identifier": from, "destination_path": to, "update_links": true });
+        notes.ok("move_note", arguments)
+    };
+    relocate("r1/Goal.md", "r3/Target.md");
+    assert_eq!(notes.file("main/r1/h1.md"), "[[r3/Target]]\n");
+    assert_eq!(notes.file("main/r2/h4.md"), "[[r3/Target]]\n");
+    relocate("D/A/Same.md", "E/A/Same.md");
+    assert_eq!(notes.file("main/D/B/h8.md"), "[[A/Same]]\n");
+    assert_eq!(notes.file("main/D/B/h7.md"), "[[E/A/Same]]\n");
+    assert_eq!(leading(&notes, "D/B/h8", "main"), ["E/A/Same.md"]);
+    // What a moved note says of others is seen from its new place.
+    relocate("r2/h2.md", "r4/h2.md");
+    assert_eq!(notes.file("main/r4/h2.md"), "[[r2/Goal]]\n");
+    let folder = json!({
+        "identifier": "r1", "destination_path": "r5", "is_directory": true, "update_links": true,
+    });
+    notes.ok("move_note", folder);
+    assert_eq!(notes.file("main/r5/h11.md"), "[[./Later]]\n");
+    assert_eq!(leading(&notes, "r5/h11", "main"), ["r5/Later.md"]);
+    assert_eq!(leading(&notes, "r5/h5", "main"), ["r5/Sub/Deep One.md"]);
+}
+
+#[test]
+fn a_link_may_name_the_project_first() {
+    let notes = Notes::new();
+    let check = |link: &str, holder: &str, expected: &[&str]| {
+        notes.person(&format!("main/{holder}.md"), &format!("[[{link}]]\n"));
+        assert_eq!(leading(&notes, holder, "main"), expected, "[[{link}]] in {holder}");
+    };
+    // Before there is such a project, and such a note.
+    check("research/notes/paper", "h1", &[]);
+    check("research/Paper", "h2", &[]);
+    check("main/L", "h3", &[]);
+    check("Research/Own", "h4", &[]);
+    notes.person("research/notes/Paper.md", "text\n");
+    notes.person("research/own.md", "---\npermalink: research/o/wn\n---\ntext\n");
+    notes.person("main/L.md", "text\n");
+    for holder in ["h1", "h2"] {
+        assert_eq!(leading(&notes, holder, "main"), ["notes/Paper.md"], "{holder}");
+    }
+    assert_eq!(leading(&notes, "h3", "main"), ["L.md"]);
+    assert_eq!(leading(&notes, "h4", "main"), ["own.md"]);
+    check("research/o/wn", "h5", &["own.md"]);
+    check("research/nothing", "h6", &[]);
+    // A note of that very path in the project itself wins, as long as it is there.
+    notes.person("main/research/notes/paper.md", "text\n");
+    assert_eq!(leading(&notes, "h1", "main"), ["research/notes/paper.md"]);
+    notes.ok("delete_note", json!({ "identifier": "research/notes/paper.md", "project": "main" }));
+    assert_eq!(leading(&notes, "h1", "main"), ["notes/Paper.md"]);
+    // It follows the note, and lets go of it.
+    let relocate = json!({
+        "identifier": "own.md", "project": "research", "destination_path": "x/Mine.md",
+        "update_links": true,
+    });
+    notes.ok("move_note", relocate);
+    assert_eq!(notes.file("main/h4.md"), "[[Research/Mine]]\n");
+    assert_eq!(leading(&notes, "h4", "main"), ["x/Mine.md"]);
+    notes.ok("delete_note", json!({ "identifier": "notes/Paper.md", "project": "research" }));
+    assert_eq!(leading(&notes, "h1", "main"), [] as [&str; 0]);
+    let scratch = tempfile::tempdir().unwrap();
+    let report = notes.0.memory.store().check(scratch.path()).unwrap();
+    assert_eq!(report.differing, [] as [&str; 0]);
+}
+
+#[test]
+fn links_that_are_no_relations_follow_too() {
+    let notes = Notes::new();
+    notes.person("main/a/Target One.md", "text [out](../Other.md)\n");
+    notes.person("main/Other.md", "text\n");
+    notes.person(
+        "main/Up.md",
+        "---\nup: \"[[Target One]]\"\nl: [\"[[Other]]\"]\n---\n[[Target One]]\n",
+    );
+    notes.person(
+        "main/a/Md.md",
+        "[x](Target%20One.md#H) [y](<Target One.md>) [z](https://Target)\n",
+    );
+    notes.person("main/b/Top.md", "[x](a/Target%20One.md) [y](../a/Target%20One.md)\n");
+    let board = |file: &str| format!("{{\"nodes\":[{{\"id\":\"1\",\"file\":\"{file}\"}}]}}\n");
+    notes.person("main/Board.canvas", &board("a/Target One.md"));
+    let arguments = json!({ "identifier": "a/Target One.md", "destination_path": "c/d/Goal.md",
+                            "update_links": true });
+    let moved = notes.ok("move_note", arguments);
+    assert_eq!(
+        notes.file("main/Up.md"),
+        "---\nup: \"[[Goal]]\"\nl: [\"[[Other]]\"]\n---\n[[Goal]]\n"
+    );
+    assert_eq!(
+        notes.file("main/a/Md.md"),
+        "[x](../c/d/Goal.md#H) [y](<../c/d/Goal.md>) [z](https://Target)\n"
+    );
+    assert_eq!(notes.file("main/b/Top.md"), "[x](c/d/Goal.md) [y](../c/d/Goal.md)\n");
+    assert_eq!(notes.file("main/Board.canvas"), board("c/d/Goal.md"));
+    assert_eq!(notes.file("main/c/d/Goal.md"), "text [out](../../Other.md)\n");
+    let updated = json!([
+        { "file_path": "Board.canvas", "count": 1 },
+        { "file_path": "Up.md", "count": 2 },
+        { "file_path": "a/Md.md", "count": 2 },
+        { "file_path": "c/d/Goal.md", "count": 1 },
+        { "file_path": "b/Top.md", "count": 2 },
+    ]);
+    let mut found = moved.structured["updated_links"].as_array().unwrap().clone();
+    found.sort_by_key(|link| link["file_path"].as_str().unwrap().to_owned());
+    let mut expected = updated.as_array().unwrap().clone();
+    expected.sort_by_key(|link| link["file_path"].as_str().unwrap().to_owned());
+    assert_eq!(found, expected);
+    // A folder, and what was moved before.
+    notes.person("main/e/One.md", "[two](Two.md) [other](../Other.md)\n");
+    notes.person("main/e/Two.md", "text\n");
+    notes.person("main/E.md", "---\nup: \"[[e/One]]\"\n---\n[one](e/One.md)\n");
+    let folder = json!({ "identifier": "e", "destination_path": "f/e2", "is_directory": true });
+    notes.ok("move_note", folder);
+    let again = json!({ "identifier": "f/e2", "destination_path": "f/e2", "is_directory": true,
+                        "update_links": true });
+    notes.ok("move_note", again);
+    assert_eq!(notes.file("main/E.md"), "---\nup: \"[[f/e2/One]]\"\n---\n[one](f/e2/One.md)\n");
+    assert_eq!(notes.file("main/f/e2/One.md"), "[two](Two.md) [other](../../Other.md)\n");
+}

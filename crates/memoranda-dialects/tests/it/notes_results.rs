@@ -241,3 +241,46 @@ fn a_beginning_finds_words_whose_stem_is_shorter() {
         }
     }
 }
+
+#[test]
+fn names_are_kept_and_understood() {
+    let notes = Notes::new();
+    // A picture is a name.
+    for path in ["uni/🚀.md", "uni/🎉.md", "🚀.md"] {
+        notes.person(&format!("main/{path}"), "text\n");
+    }
+    let permalink = |identifier: &str| {
+        let read = notes.ok("read_note", json!({ "identifier": identifier })).structured;
+        read["permalink"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(permalink("uni/🚀.md"), "uni/rocket");
+    assert_eq!(permalink("🚀.md"), "rocket");
+    assert_ne!(permalink("uni/🎉.md"), permalink("uni/🚀.md"));
+    assert_eq!(permalink("uni/rocket"), "uni/rocket");
+
+    // A part of a note is shown with the note.
+    notes.person("main/Home.md", "# Home\n\n## Section One\ntext\n");
+    let read = notes.ok("read_note", json!({ "identifier": "Home#Section One" }));
+    assert_eq!(read.structured["file_path"], json!("Home.md"));
+    notes.refused("delete_note", json!({ "identifier": "Home#Section One" }), "NOTE_NOT_FOUND");
+
+    // The past of a note without a permalink of its own.
+    notes.ok("edit_note", json!({ "identifier": "Home", "operation": "append", "content": "x" }));
+    let log = notes.0.memory.store().history(&memoranda_engine::HistoryFilter::default(), 2, 0);
+    let before = log.unwrap()[1].id.to_string();
+    let read = notes.ok("read_note", json!({ "identifier": "Home", "as_of": before }));
+    assert_eq!(read.structured["permalink"], json!("home"));
+    assert!(!read.structured["content"].as_str().unwrap().ends_with("x\n"));
+
+    // One note has one page.
+    let context = notes.ok("build_context", json!({ "url": "Home", "page": 2 })).structured;
+    assert_eq!(context["results"], json!([]));
+
+    notes.person("main/C#.md", "lang\n");
+    notes.person("main/C++.md", "lang\n");
+    for title in ["C++", "c#"] {
+        let arguments = json!({ "query": title, "search_type": "title" });
+        let found = notes.ok("search_notes", arguments).structured;
+        assert_eq!(found["results"][0]["title"], json!(title.to_uppercase()));
+    }
+}

@@ -252,3 +252,93 @@ fn an_edit_is_screened_by_the_text_that_it_makes() {
         assert_eq!(notes.file("main/a.md"), expected);
     }
 }
+
+#[test]
+fn a_folder_that_is_there_is_used_as_it_is_called() {
+    let notes = Notes::new();
+    for folder in ["R&D (old)", "🚀 Launches", "Bob's, notes", "Areas/Health"] {
+        notes.person(&format!("main/{folder}/x.md"), "text\n");
+    }
+    let check = |directory: &str, expected: &str, is_changed: bool| {
+        let title = format!("New {}", expected.len());
+        let written = notes.write(directory, &title, "text");
+        let expected_path = match expected.is_empty() {
+            true => format!("{title}.md"),
+            false => format!("{expected}/{title}.md"),
+        };
+        assert_eq!(written.structured["file_path"], json!(expected_path), "{directory}");
+        assert_eq!(written.structured["warning"].is_string(), is_changed, "{}", written.text);
+        assert_eq!(written.text.contains("There is no folder"), is_changed, "{}", written.text);
+        notes.ok("delete_note", json!({ "identifier": expected_path }));
+    };
+    check("R&D (old)", "R&D (old)", false);
+    check("/🚀 Launches/", "🚀 Launches", false);
+    check("Bob's, notes", "Bob's, notes", false);
+    check("R&D (old)/New one", "R&D (old)/New one", false);
+    check("areas", "Areas", false);
+    check("AREAS/health/deep", "Areas/Health/deep", false);
+    check("R&D (new)", "RD new", true);
+    check("R&D (old)/a+b", "R&D (old)/ab", true);
+    check("a\\b", "a/b", false);
+    // The other tools that make files.
+    let arguments =
+        json!({ "identifier": "Bob's, notes/Log", "operation": "append", "content": "x" });
+    let made = notes.ok("edit_note", arguments);
+    assert_eq!(made.structured["file_path"], json!("Bob's, notes/Log.md"));
+    let node =
+        json!({ "id": "1", "type": "text", "text": "x", "x": 0, "y": 0, "width": 1, "height": 1 });
+    let arguments = json!({ "title": "Board", "directory": "🚀 Launches", "nodes": [node] });
+    let drawn = notes.ok("canvas", arguments);
+    assert_eq!(drawn.structured["file_path"], json!("🚀 Launches/Board.canvas"));
+    let relocate = |folder: &str| {
+        let arguments = json!({ "identifier": "Log", "destination_folder": folder });
+        notes.ok("move_note", arguments)
+    };
+    assert_eq!(relocate("R&D (old)").structured["file_path"], json!("R&D (old)/Log.md"));
+    assert_eq!(relocate("areas").structured["file_path"], json!("Areas/Log.md"));
+    let moved = relocate("R&D");
+    assert_eq!(moved.structured["file_path"], json!("RD/Log.md"));
+    assert!(moved.text.contains("There is no folder \"R&D\""), "{}", moved.text);
+    let arguments = json!({ "identifier": "Log", "destination_path": "areas/health/Log.md" });
+    let moved = notes.ok("move_note", arguments);
+    assert_eq!(moved.structured["file_path"], json!("Areas/Health/Log.md"));
+}
+
+#[test]
+fn a_note_is_made_where_its_name_says() {
+    let notes = Notes::new();
+    notes.person("research/a.md", "text\n");
+    notes.person("vault/a.md", "text\n");
+    notes.person("main/x/cross.md", "text\n");
+    let append = |identifier: &str, project: Option<&str>| {
+        let mut arguments =
+            json!({ "identifier": identifier, "operation": "append", "content": "more" });
+        if let Some(project) = project {
+            arguments["project"] = json!(project);
+        }
+        arguments
+    };
+    let check = |identifier: &str, project: Option<&str>, expected: &str| {
+        let made = notes.ok("edit_note", append(identifier, project));
+        let place = [&made.structured["project"], &made.structured["file_path"]];
+        assert_eq!(place.map(|part| part.as_str().unwrap()).join("/"), expected, "{identifier}");
+    };
+    check("memory://research/notes/b1", None, "research/notes/b1.md");
+    check("research/notes/b2", None, "research/notes/b2.md");
+    check("research::notes/b3", None, "research/notes/b3.md");
+    check("main::notes/b4", None, "main/notes/b4.md");
+    check("research/notes/b5", Some("research"), "research/notes/b5.md");
+    check("notes/b6", Some("vault"), "vault/notes/b6.md");
+    // A folder of its own is no other project.
+    notes.person("vault/research/x.md", "text\n");
+    check("research/b7", Some("vault"), "vault/research/b7.md");
+    let refused = |identifier: &str, project: Option<&str>, code: &str, said: &str| {
+        let refused = notes.refused("edit_note", append(identifier, project), code);
+        assert!(refused.text.contains(said), "{}", refused.text);
+    };
+    refused("main/x/cross", Some("vault"), "CROSS_PROJECT_ENTITY", "There is main/x/cross.md");
+    refused("main/x/new", Some("vault"), "CROSS_PROJECT_ENTITY", "names project main");
+    refused("notes/*", None, "INVALID_ARGUMENTS", "is a pattern");
+    refused("nowhere::x", None, "PROJECT_NOT_FOUND", "nowhere");
+    assert!(!notes.0.path("vault/main").exists() && !notes.0.path("main/research").exists());
+}

@@ -117,3 +117,57 @@ fn a_schema_that_states_none_is_named() {
     let refused = notes.refused("schema_diff", json!({ "note_type": "person" }), "NO_SCHEMA");
     assert!(refused.text.contains("schemas/person states no schema"), "{}", refused.text);
 }
+
+#[test]
+fn a_block_at_the_top_stays_there() {
+    let notes = Notes::new();
+    let check = |text: &str, expected: &str| {
+        notes.person("main/T.md", text);
+        let arguments = json!({ "identifier": "T.md", "operation": "prepend", "content": "NEW" });
+        let edited = notes.ok("edit_note", arguments);
+        assert_eq!(notes.file("main/T.md"), expected);
+        edited
+    };
+    let template = "---\ntitle: {{title}}\ntags: [daily]\n---\n";
+    let edited = check(&format!("{template}# H\n"), &format!("{template}NEW\n# H\n"));
+    assert!(edited.text.contains("the frontmatter cannot be read"), "{}", edited.text);
+    assert_eq!(edited.structured["problems"].as_array().unwrap().len(), 1);
+    let edited = check("---\ntitle: T\n---\ntext\n", "---\ntitle: T\n---\nNEW\ntext\n");
+    assert!(edited.structured["problems"].is_null() && !edited.text.contains("Problem"));
+    // Rules between paragraphs are no frontmatter.
+    check(
+        "---\nOnce upon a time\n\n---\nthe end\n",
+        "NEW\n---\nOnce upon a time\n\n---\nthe end\n",
+    );
+    // An edit that breaks it says so.
+    notes.person("main/T.md", "---\ntitle: T\n---\ntext\n");
+    let arguments = json!({ "identifier": "T.md", "operation": "find_replace",
+                            "find_text": "title: T", "content": "title: [T" });
+    let edited = notes.ok("edit_note", arguments);
+    assert!(edited.text.contains("the frontmatter cannot be read"), "{}", edited.text);
+}
+
+#[test]
+fn a_section_that_was_not_there_is_told() {
+    let notes = Notes::new();
+    let replace = |section: &str| {
+        notes.person("main/P.md", "# P\n\n## Next steps\n- one\n\n## Log\n- l\n");
+        let arguments = json!({ "identifier": "P.md", "operation": "replace_section",
+                                "section": section, "content": "- two" });
+        notes.ok("edit_note", arguments)
+    };
+    for (section, near) in [
+        ("## Next Steps", json!(["## Next steps"])),
+        ("### Next steps", json!(["## Next steps"])),
+        ("## Plan", json!([])),
+    ] {
+        let edited = replace(section);
+        let said = format!("There was no section {section:?}; it was added at the end.");
+        assert!(edited.text.contains(&said), "{}", edited.text);
+        assert_eq!(edited.structured["section_added"], json!(true));
+        assert_eq!(edited.structured["near_sections"], near);
+        assert!(edited.structured["warning"].as_str().unwrap().starts_with(&said));
+    }
+    let edited = replace("## Next steps");
+    assert!(edited.structured["section_added"].is_null() && !edited.text.contains("no section"));
+}

@@ -30,7 +30,7 @@ pub(super) fn read(origin: &Origin, target: &Target, intake: &mut Intake<'_>) ->
     let files: Vec<_> = memories
         .into_iter()
         .flat_map(|(name, memory)| {
-            let files = origin::files_below(&memory, intake).into_iter();
+            let files = origin::files_below(&memory, None, intake).into_iter();
             let workspace = workspace(&memory);
             files.map(move |file| (name.clone(), workspace.clone(), file)).collect::<Vec<_>>()
         })

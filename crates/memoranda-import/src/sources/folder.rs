@@ -26,7 +26,9 @@ pub(super) fn read(
     let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
     let name = file_name(&root);
     let (files, name) = match origin {
-        Origin::Folder(_) => (origin::files_below(&root, intake), name),
+        Origin::Folder(_) => {
+            (origin::files_below(&root, target.passing_over.as_deref(), intake), name)
+        }
         _ => {
             let folder = root.parent().map(file_name).unwrap_or_default();
             (vec![origin::entry(&root, name)?], folder)

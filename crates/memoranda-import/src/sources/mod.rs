@@ -11,6 +11,8 @@ mod memories_sh;
 mod memory_service;
 mod record;
 
+use std::path::PathBuf;
+
 use memoranda_engine::core::id::ProjectName;
 
 use crate::error::{ImportError, Result};
@@ -27,6 +29,8 @@ pub struct Target {
     pub project: Option<ProjectName>,
     /// The folder in it, instead of the usual one.
     pub folder: Option<String>,
+    /// A file of rules that leave files out, besides those in the folder itself.
+    pub passing_over: Option<PathBuf>,
 }
 
 impl Target {

@@ -8,6 +8,7 @@
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)]
 
 mod folder;
+mod ignored;
 pub(crate) mod own;
 pub(crate) mod records;
 mod walk;
@@ -117,10 +118,13 @@ pub enum EntryKind {
 /// What lies at or below a place in a project.
 #[derive(Clone, Debug, Default)]
 pub struct Below {
-    /// All files, hidden and ignored ones too.
+    /// The place itself if it is a file, or all files in it that are not hidden or ignored. What
+    /// lies in a folder that is so itself was meant by whoever named the folder.
     pub files: Vec<NotePath>,
-    /// All folders, the deepest first.
+    /// The folders they lie in, the deepest first.
     pub folders: Vec<NotePath>,
+    /// Files and folders in it that are hidden or ignored: nobody's notes. Folders end in a slash.
+    pub passed_over: Vec<String>,
 }
 
 /// The hash that names a content everywhere: in the log, the index and in expectations.
@@ -300,46 +304,58 @@ impl Root {
     }
 
     fn gather(&self, dir: Dir, place: &NotePath, below: &mut Below) -> Result<()> {
+        let rules = self.rules_above(place).doing(|| format!("list {place}"))?;
         // Folders can lie deeper in each other than a stack of calls could go.
-        let mut pending = vec![(None::<Rc<Dir>>, place.clone())];
+        let mut pending = vec![(None::<Rc<Dir>>, place.clone(), rules)];
         let mut first = Some(dir);
-        while let Some((above, place)) = pending.pop() {
+        while let Some((above, place, rules)) = pending.pop() {
             let doing = || format!("list {place}");
             let dir = match (above, first.take()) {
                 (Some(above), _) => above.open_dir_nofollow(place.file_name()).doing(doing)?,
                 (None, Some(first)) => first,
                 (None, None) => break,
             };
+            let rules = rules.map(|rules| walk::rules_within(&rules, &dir, place.as_str()));
             let dir = Rc::new(dir);
             for entry in dir.entries().doing(doing)? {
                 let entry = entry.doing(doing)?;
-                let odd = |shown: &str, what| {
-                    Err(StoreError::NotAFile { path: format!("{place}/{shown}"), what })
-                };
-                let name = match entry.file_name().into_string() {
-                    Ok(name) => name,
-                    Err(name) => {
-                        return odd(&name.to_string_lossy(), "an entry whose name is not UTF-8");
-                    }
-                };
-                let Ok(path) = NotePath::parse(&format!("{place}/{name}")) else {
-                    return odd(&name, "an entry whose name is not portable");
-                };
-                check_owner(&path)?;
                 let kind = entry.file_type().doing(doing)?;
+                let shown = entry.file_name().to_string_lossy().into_owned();
+                let odd =
+                    |what| Err(StoreError::NotAFile { path: format!("{place}/{shown}"), what });
+                let path = NotePath::parse(&format!("{place}/{shown}"));
+                path.as_ref().map_or(Ok(()), check_owner)?;
+                if let Some(rules) = &rules {
+                    let at = format!("{place}/{shown}");
+                    let (kind, end) = match kind.is_dir() {
+                        true => (EntryKind::Folder, "/"),
+                        false => (EntryKind::File, ""),
+                    };
+                    if shown.starts_with('.') || rules.ignoring(&at, kind).is_some() {
+                        below.passed_over.push(format!("{at}{end}"));
+                        continue;
+                    }
+                }
+                if entry.file_name().to_str().is_none() {
+                    return odd("an entry whose name is not UTF-8");
+                }
+                let Ok(path) = path else {
+                    return odd("an entry whose name is not portable");
+                };
                 if kind.is_dir() {
-                    pending.push((Some(dir.clone()), path));
+                    pending.push((Some(dir.clone()), path, rules.clone()));
                 } else if kind.is_file() {
                     below.files.push(path);
                 } else if kind.is_symlink() {
-                    return odd(&name, "a symbolic link");
+                    return odd("a symbolic link");
                 } else {
-                    return odd(&name, "a special file");
+                    return odd("a special file");
                 }
             }
             below.folders.push(place);
         }
         below.folders.reverse();
+        below.passed_over.sort_unstable();
         Ok(())
     }
 

@@ -5,17 +5,16 @@
 //! read is reported, so that nothing beneath it is taken for deleted.
 
 use std::io::{self, Read as _};
-use std::path::Path;
 use std::rc::Rc;
 
 use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use memoranda_core::path::NotePath;
 
-use super::{FileStat, Root, stat_of};
+use super::ignored::{IgnoreRules, join};
+use super::{EntryKind, FileStat, Root, stat_of};
+use crate::Store;
 
-const IGNORE_FILES: [&str; 3] = [".gitignore", ".memorandaignore", ".bmignore"];
 /// How temporary files begin; a crash can leave one behind.
 pub(crate) const TEMPORARY_PREFIX: &str = ".memoranda-";
 
@@ -42,7 +41,7 @@ pub(crate) struct Walked {
 pub(crate) fn walk(root: &Root) -> Walk {
     let mut found = Walk::default();
     match root.dir.try_clone() {
-        Ok(dir) => look_below(dir, "", &[], &mut found),
+        Ok(dir) => look_below(dir, "", &Store::ignore_rules(), &mut found),
         Err(e) => found.unreadable.push((String::new(), e)),
     }
     found
@@ -52,14 +51,14 @@ pub(crate) fn walk(root: &Root) -> Walk {
 /// nothing.
 pub(crate) fn walk_folder(root: &Root, folder: &NotePath) -> Walk {
     let mut found = Walk::default();
-    let mut rules: Vec<Rc<Rules>> = Vec::new();
+    let mut rules = Store::ignore_rules();
     let mut place = String::new();
     let mut dir = root.dir.try_clone();
     for name in folder.as_str().split('/') {
         let Ok(above) = &dir else { break };
-        rules.extend(rules_in(above, &place));
+        rules = rules_within(&rules, above, &place);
         place = join(&place, name);
-        if name.starts_with('.') || ignoring(&rules, &place, Kind::Folder).is_some() {
+        if name.starts_with('.') || rules.ignoring(&place, EntryKind::Folder).is_some() {
             return found;
         }
         dir = above.open_dir_nofollow(name);
@@ -72,7 +71,7 @@ pub(crate) fn walk_folder(root: &Root, folder: &NotePath) -> Walk {
     found
 }
 
-fn look_below(dir: Dir, place: &str, rules: &[Rc<Rules>], found: &mut Walk) {
+fn look_below(dir: Dir, place: &str, rules: &IgnoreRules, found: &mut Walk) {
     // Folders can lie deeper in each other than a stack of calls could go.
     let mut pending = Vec::new();
     look_into(&Rc::new(dir), place, rules, found, &mut pending);
@@ -90,7 +89,7 @@ fn look_below(dir: Dir, place: &str, rules: &[Rc<Rules>], found: &mut Walk) {
 struct Pending {
     above: Rc<Dir>,
     place: String,
-    rules: Rc<[Rc<Rules>]>,
+    rules: IgnoreRules,
 }
 
 impl Walk {
@@ -107,24 +106,42 @@ impl Root {
         self.ignored_by(path).is_some()
     }
 
+    /// The rules that hold in a folder, but for its own; `None` if they leave the folder out.
+    pub(super) fn rules_above(&self, folder: &NotePath) -> io::Result<Option<IgnoreRules>> {
+        let mut rules = Store::ignore_rules();
+        let mut place = String::new();
+        let mut dir = self.dir.try_clone()?;
+        for name in folder.as_str().split('/') {
+            rules = rules_within(&rules, &dir, &place);
+            place = join(&place, name);
+            if name.starts_with('.') || rules.ignoring(&place, EntryKind::Folder).is_some() {
+                return Ok(None);
+            }
+            dir = dir.open_dir_nofollow(name)?;
+        }
+        Ok(Some(rules))
+    }
+
     /// The rule of this project that leaves the path out, if one does. The file and its folders
     /// need not exist.
     pub(crate) fn ignored_by(&self, path: &NotePath) -> Option<String> {
         if let Some(name) = path.as_str().split('/').find(|name| name.starts_with('.')) {
             return Some(format!("{name:?} is hidden, as its name begins with a dot"));
         }
-        let mut rules: Vec<Rc<Rules>> = Vec::new();
+        let mut rules = Store::ignore_rules();
         let mut dir = self.dir.try_clone().ok();
         let mut prefix = String::new();
         for name in path.as_str().split('/') {
-            rules.extend(dir.iter().flat_map(|dir| rules_in(dir, &prefix)));
+            if let Some(dir) = &dir {
+                rules = rules_within(&rules, dir, &prefix);
+            }
             if !prefix.is_empty() {
                 prefix.push('/');
             }
             prefix.push_str(name);
             let is_file = prefix.len() == path.as_str().len();
-            let kind = if is_file { Kind::File } else { Kind::Folder };
-            if let Some(rule) = ignoring(&rules, &prefix, kind) {
+            let kind = if is_file { EntryKind::File } else { EntryKind::Folder };
+            if let Some(rule) = rules.ignoring(&prefix, kind) {
                 return Some(rule);
             }
             dir = dir.and_then(|dir| dir.open_dir_nofollow(name).ok());
@@ -133,16 +150,10 @@ impl Root {
     }
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    File,
-    Folder,
-}
-
 fn look_into(
     dir: &Rc<Dir>,
     prefix: &str,
-    outer_rules: &[Rc<Rules>],
+    outer_rules: &IgnoreRules,
     found: &mut Walk,
     pending: &mut Vec<Pending>,
 ) {
@@ -150,7 +161,7 @@ fn look_into(
         Ok(entries) => entries,
         Err(e) => return found.unreadable.push((prefix.to_owned(), e)),
     };
-    let rules: Rc<[_]> = outer_rules.iter().cloned().chain(rules_in(dir, prefix)).collect();
+    let rules = rules_within(outer_rules, dir, prefix);
     for entry in entries {
         let entry = match entry {
             Ok(entry) => entry,
@@ -176,8 +187,8 @@ fn look_into(
             continue;
         };
         let kind = match entry.file_type() {
-            Ok(kind) if kind.is_file() => Kind::File,
-            Ok(kind) if kind.is_dir() => Kind::Folder,
+            Ok(kind) if kind.is_file() => EntryKind::File,
+            Ok(kind) if kind.is_dir() => EntryKind::Folder,
             Ok(kind) if kind.is_symlink() => {
                 found.skipped.push((place, "it is a symbolic link"));
                 continue;
@@ -188,61 +199,31 @@ fn look_into(
                 continue;
             }
         };
-        if ignoring(&rules, &place, kind).is_some() {
+        if rules.ignoring(&place, kind).is_some() {
             continue;
         }
         match kind {
-            Kind::File => match entry.metadata() {
+            EntryKind::File => match entry.metadata() {
                 Ok(metadata) => found.files.push(Walked { path, stat: stat_of(&metadata) }),
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {}
                 Err(e) => found.unreadable.push((place, e)),
             },
-            Kind::Folder => {
+            EntryKind::Folder => {
                 pending.push(Pending { above: dir.clone(), place, rules: rules.clone() });
             }
         }
     }
 }
 
-fn join(prefix: &str, name: &str) -> String {
-    if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") }
-}
-
-/// The rules of one file.
-struct Rules {
-    /// The file.
-    place: String,
-    patterns: Gitignore,
-}
-
-fn rules_in(dir: &Dir, prefix: &str) -> Vec<Rc<Rules>> {
-    IGNORE_FILES.iter().filter_map(|name| rules_from(dir, prefix, name)).map(Rc::new).collect()
-}
-
-fn rules_from(dir: &Dir, prefix: &str, name: &str) -> Option<Rules> {
-    let mut text = Vec::new();
-    let file = dir.open_with(name, &super::reading()).ok()?;
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
-    file.take(1 << 20).read_to_end(&mut text).ok()?;
-    let mut builder = GitignoreBuilder::new(Path::new(prefix));
-    for line in String::from_utf8_lossy(&text).lines() {
-        // A bad pattern ignores nothing; the others still count.
-        builder.add_line(None, line).ok();
-    }
-    let patterns = builder.build().ok()?;
-    Some(Rules { place: join(prefix, name), patterns })
-}
-
-/// The rule that leaves a place out. The innermost one that says something decides, as in git.
-fn ignoring(rules: &[Rc<Rules>], place: &str, kind: Kind) -> Option<String> {
-    for rule in rules.iter().rev() {
-        let verdict = rule.patterns.matched(place, kind == Kind::Folder);
-        if let Some(glob) = verdict.inner() {
-            let ignores = verdict.is_ignore();
-            return ignores.then(|| format!("{} says {:?}", rule.place, glob.original()));
+/// These rules and those of a folder within.
+pub(super) fn rules_within(outer: &IgnoreRules, dir: &Dir, place: &str) -> IgnoreRules {
+    outer.within(place, |name| {
+        let mut text = Vec::new();
+        let file = dir.open_with(name, &super::reading()).ok()?;
+        if !file.metadata().ok()?.is_file() {
+            return None;
         }
-    }
-    None
+        file.take(1 << 20).read_to_end(&mut text).ok()?;
+        Some(text)
+    })
 }

@@ -66,7 +66,10 @@ pub(crate) fn browse(db: &Connection, browse: &Browse) -> Result<Vec<FileSummary
         values.push(Value::Text(part.clone()));
     }
     sql.push_str(match (browse.title.is_empty(), browse.order) {
-        (false, _) => " ORDER BY length(f.title), f.updated_ms DESC, f.path",
+        (false, _) => {
+            values.push(Value::Text(browse.title.join(" ")));
+            " ORDER BY lower(f.title) <> lower(?), length(f.title), f.updated_ms DESC, f.path"
+        }
         (true, ListOrder::Path) => " ORDER BY p.name, f.path",
         (true, ListOrder::Newest) => " ORDER BY f.updated_ms DESC, f.path",
     });

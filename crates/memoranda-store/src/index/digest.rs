@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use memoranda_core::embed::{Model, Vector};
 use memoranda_core::id::ObservationId;
-use memoranda_core::note::permalink::{permalink_of, slug};
+use memoranda_core::note::permalink::{address, permalink_of};
 use memoranda_core::note::{self, MetaValue, Note, Observation};
 use memoranda_core::passage;
 use memoranda_core::path::NotePath;
@@ -216,8 +216,8 @@ fn identify(path: &NotePath, note: &Note) -> Vec<(ObservationId, Observation)> {
 /// same as `[[Plan]]`.
 pub fn link_key(name: &str) -> String {
     let name = without_markdown(name);
-    let slug = slug(name);
-    if slug.is_empty() { name.to_lowercase() } else { slug }
+    let address = address(name);
+    if address.is_empty() { name.to_lowercase() } else { address }
 }
 
 /// A name without the extension of a Markdown file.
@@ -242,18 +242,25 @@ pub(crate) fn link_keys(
     metadata: &str,
 ) -> Vec<String> {
     let without_extension = &path.as_str()[..path.as_str().len() - extension_bytes(path)];
-    let mut keys = vec![link_key(title), link_key(path.stem()), link_key(without_extension)];
-    if path.is_markdown()
-        && let Some(folder) = path.parent()
-    {
-        keys.push(exact_key(folder, title));
+    let mut keys = vec![link_key(path.stem())];
+    // Most notes are called as their file is, which gives the same keys.
+    if title != path.stem() {
+        keys.push(link_key(title));
+        keys.extend(path.parent().filter(|_| path.is_markdown()).map(|f| exact_key(f, title)));
     }
     // A note that was moved keeps its permalink, and is still found by it.
     keys.push(permalink.to_lowercase());
-    if !path.is_markdown() {
-        keys.push(link_key(path.as_str()));
-        keys.push(link_key(path.file_name()));
-    }
+    let whole = match path.is_markdown() {
+        true => link_key(without_extension),
+        false => {
+            keys.extend([link_key(path.file_name()), link_key(without_extension)]);
+            link_key(path.as_str())
+        }
+    };
+    // A link may say the end of a path, such as one seen from a folder above.
+    let ends = whole.match_indices('/').filter_map(|(at, _)| whole.get(at + 1..));
+    keys.extend(ends.filter(|end| end.contains('/')).map(str::to_owned));
+    keys.push(whole);
     // Most notes say nothing about further names.
     if metadata.contains("\"aliases\"")
         || metadata.contains("\"alias\"")

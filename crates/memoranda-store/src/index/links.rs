@@ -59,9 +59,10 @@ pub(super) fn bind(db: &Connection, project: i64, key: &str) -> Result<()> {
     if !linked {
         return Ok(());
     }
-    let candidates = candidates(db, project, key)?;
-    bind_exact(db, project, key, &candidates)?;
-    match candidates.as_slice() {
+    let found = found(db, project, key)?;
+    // What means one title in one folder lies in the project itself.
+    bind_exact(db, project, key, if found.elsewhere { &[] } else { &found.candidates })?;
+    match found.candidates.as_slice() {
         [] => {
             db.prepare_cached(
                 "UPDATE relations SET target_file = NULL WHERE target_key = ? AND project = ? \
@@ -77,9 +78,78 @@ pub(super) fn bind(db: &Connection, project: i64, key: &str) -> Result<()> {
             )?
             .execute(params![key, project, only.id])?;
         }
-        several => bind_each(db, project, key, several)?,
+        _ => bind_each(db, project, key, &found)?,
     }
     Ok(())
+}
+
+/// Whether any link says the name of a project first. Most projects are named by nobody.
+pub(super) fn is_said(db: &Connection, project: &str) -> Result<bool> {
+    // All that begins with `project/` is sorted before `project0`.
+    Ok(db
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM relations WHERE target_key > ? AND target_key < ?)",
+        )?
+        .query_row([format!("{project}/"), format!("{project}0")], |row| row.get(0))?)
+}
+
+/// Binds the relations, of any project, that say a key after the name of its project.
+pub(super) fn bind_said(db: &Connection, project: i64, name: &str, key: &str) -> Result<()> {
+    let prefix = format!("{name}/");
+    let mut saying =
+        db.prepare_cached("SELECT DISTINCT project FROM relations WHERE target_key = ?")?;
+    // A permalink can hold the name of the project itself.
+    let whole = key.starts_with(&prefix).then(|| key.to_owned());
+    for said in [Some(format!("{prefix}{key}")), whole].into_iter().flatten() {
+        let from = saying.query_map([&said], |row| row.get::<_, i64>(0))?;
+        for from in from.collect::<rusqlite::Result<Vec<_>>>()? {
+            if (from, said.as_str()) != (project, key) {
+                bind(db, from, &said)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The files that a key means, and where.
+struct Found {
+    candidates: Vec<LinkCandidate<i64>>,
+    /// They are not meant by the whole key, but by what follows the name of their project.
+    elsewhere: bool,
+}
+
+/// The files that a key can mean in its project, or, if there are none, in the project that it
+/// names first.
+fn found(db: &Connection, project: i64, key: &str) -> Result<Found> {
+    let own = Found { candidates: candidates(db, project, key)?, elsewhere: false };
+    let Some((first, rest)) = key.split_once('/').filter(|_| own.candidates.is_empty()) else {
+        return Ok(own);
+    };
+    let mut projects = db.prepare_cached("SELECT id, name FROM projects ORDER BY id")?;
+    let mut rows = projects.query([])?;
+    while let Some(row) = rows.next()? {
+        if link_key(&row.get::<_, String>(1)?) != first {
+            continue;
+        }
+        let other: i64 = row.get(0)?;
+        let mut found = candidates(db, other, rest)?;
+        if found.is_empty() {
+            found = candidates(db, other, key)?;
+        }
+        if !found.is_empty() {
+            return Ok(Found { candidates: found, elsewhere: true });
+        }
+    }
+    Ok(own)
+}
+
+impl Found {
+    fn meant(&self, link: &str, from: Option<&NotePath>) -> Option<i64> {
+        match link.split_once('/').filter(|_| self.elsewhere) {
+            Some((_, rest)) => meant(rest, None, &self.candidates),
+            None => meant(link, from, &self.candidates),
+        }
+    }
 }
 
 /// A relation that means one title in one folder means that note or none.
@@ -128,12 +198,7 @@ pub(super) fn exact_target(
 }
 
 /// Among several notes of one name, each relation means the one nearest to it.
-fn bind_each(
-    db: &Connection,
-    project: i64,
-    key: &str,
-    candidates: &[LinkCandidate<i64>],
-) -> Result<()> {
+fn bind_each(db: &Connection, project: i64, key: &str, found: &Found) -> Result<()> {
     let mut query = db.prepare_cached(
         "SELECT r.file, r.n, r.target, f.path, f.project FROM relations r \
          JOIN files f ON f.id = r.file \
@@ -153,7 +218,7 @@ fn bind_each(
         db.prepare_cached("UPDATE relations SET target_file = ? WHERE file = ? AND n = ?")?;
     for ((file, n), target, path, own_project) in relations {
         let from = NotePath::parse(&path).ok().filter(|_| own_project == project);
-        update.execute(params![meant(&target, from.as_ref(), candidates), file, n])?;
+        update.execute(params![found.meant(&target, from.as_ref()), file, n])?;
     }
     Ok(())
 }
@@ -166,7 +231,7 @@ pub(super) fn target(
     link: &str,
     from: Option<&NotePath>,
 ) -> Result<Option<i64>> {
-    Ok(meant(link, from, &candidates(db, project, key)?))
+    Ok(found(db, project, key)?.meant(link, from))
 }
 
 /// The files that a key can mean, the shortest path first.

@@ -9,6 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter
 
 use super::digest::FileKind;
 use super::project_id_of;
+use super::search::has_tag;
 use crate::error::Result;
 
 /// What the index knows of a file, without its text.
@@ -124,8 +125,7 @@ fn conditions(db: &Connection, filter: &ListFilter) -> Result<(String, Vec<Value
         values.push(Value::Text(note_type.clone()));
     }
     if let Some(tag) = &filter.tag {
-        sql.push_str(" AND EXISTS (SELECT 1 FROM tags t WHERE t.tag = ? AND t.file = f.id)");
-        values.push(Value::Text(tag.trim_start_matches('#').to_owned()));
+        has_tag(tag, &mut sql, &mut values);
     }
     if let Some(since) = filter.since {
         sql.push_str(" AND f.updated_ms >= ?");

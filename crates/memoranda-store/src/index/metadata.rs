@@ -60,20 +60,38 @@ fn is_written_as_it_is(value: &str) -> bool {
 
 /// Whether a key has this value: as a number if it is one, else as a text.
 fn equal(key: &[String], value: &str) -> (String, Vec<Value>) {
-    let text = Value::Text(value.to_owned());
-    let same = "j.atom = ? COLLATE NOCASE";
     if number(value).is_some() {
+        let same = "j.atom = ? COLLATE NOCASE";
+        let text = Value::Text(value.to_owned());
         return (format!("({same} OR {})", compared("=", value)), vec![text, bind(value)]);
     }
-    match key {
-        // Tags may stand in one text, with commas between them.
-        [tags] if tags == "tags" => {
-            let among = "instr(',' || replace(lower(j.atom), ', ', ',') || ',', \
-                         ',' || lower(?) || ',') > 0";
-            (format!("({same} OR {among})"), vec![text.clone(), text])
-        }
-        _ => (same.to_owned(), vec![text]),
+    let (test, value) = match key {
+        // Tags may stand in one text, with commas between them, and with their marks.
+        [tags] if tags == "tags" => (
+            "instr(',' || replace(replace(lower(j.atom), '#', ''), ', ', ',') || ',', \
+             ',' || lower(?) || ',') > 0",
+            value.trim_start_matches('#'),
+        ),
+        _ => ("j.atom = ? COLLATE NOCASE", value),
+    };
+    let spellings = spellings(value);
+    let tests = vec![test; spellings.len()].join(" OR ");
+    (format!("({tests})"), spellings.into_iter().map(Value::Text).collect())
+}
+
+/// A value in the cases in which people write it. SQLite knows those of ASCII letters by itself.
+fn spellings(value: &str) -> Vec<String> {
+    let mut spellings = vec![value.to_owned()];
+    if !value.is_ascii() {
+        let lower = value.to_lowercase();
+        let mut rest = lower.chars();
+        let first = rest.next().into_iter().flat_map(char::to_uppercase);
+        spellings.push(first.chain(rest.clone()).collect());
+        spellings.push(value.to_uppercase());
+        spellings.push(lower);
+        spellings.dedup();
     }
+    spellings
 }
 
 /// A comparison: of numbers if the bound is one, and then only with what looks like a number.

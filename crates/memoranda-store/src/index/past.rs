@@ -95,7 +95,9 @@ pub(crate) fn relations_around(
     let project = project_id_of(db, project)?;
     let mut found = Vec::new();
     for file in files {
-        let from = "WHERE r.file = ? AND r.project = ? ORDER BY r.n";
+        let from = "WHERE r.file = ? AND r.project = ? AND (r.target_file IS NULL OR EXISTS ( \
+                    SELECT 1 FROM files t WHERE t.id = r.target_file AND t.project = r.project)) \
+                    ORDER BY r.n";
         found.extend(relations(db, from, [*file, project])?);
     }
     found.extend(relations_into(db, project, files)?);

@@ -146,7 +146,8 @@ CREATE TABLE nodes (
 
 CREATE TABLE tags (
   file INTEGER NOT NULL,
-  tag TEXT NOT NULL COLLATE NOCASE,
+  -- As tags are compared: without its mark, in lower case.
+  tag TEXT NOT NULL,
   PRIMARY KEY (file, tag)
 ) STRICT, WITHOUT ROWID;
 

@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 
+use memoranda_core::graph::seen_from;
 use memoranda_core::id::{ContentHash, ObservationId, ProjectName};
-use memoranda_core::note::Observation;
+use memoranda_core::note::{Observation, tag_key};
 use memoranda_core::path::NotePath;
 use memoranda_core::words::index_text;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -271,7 +272,7 @@ impl<'c> Batch<'c> {
         let mut tag_row =
             self.db.prepare_cached("INSERT OR IGNORE INTO tags (tag, file) VALUES (?, ?)")?;
         for tag in &digest.tags {
-            tag_row.execute(params![tag, file])?;
+            tag_row.execute(params![tag_key(tag), file])?;
         }
         Ok(())
     }
@@ -330,7 +331,10 @@ impl<'c> Batch<'c> {
                 _ => {
                     let (project, name) =
                         links::target_project(self.db, put.project, &relation.target)?;
-                    let key = link_key(name);
+                    let key = match project == put.project {
+                        true => link_key(&seen_from(put.path, name)),
+                        false => link_key(name),
+                    };
                     let from = (project == put.project).then_some(put.path);
                     let target = links::target(self.db, project, &key, &relation.target, from)?;
                     (project, key, target)
@@ -419,8 +423,33 @@ impl<'c> Batch<'c> {
         for (project, key) in &self.names {
             links::bind(self.db, *project, key)?;
         }
+        // And those that name the project first.
+        let mut last = None;
+        for (project, key) in &self.names {
+            let name = match last.take() {
+                Some((id, name)) if id == *project => name,
+                _ => said_project(self.db, *project)?,
+            };
+            if let Some(name) = &name {
+                links::bind_said(self.db, *project, name, key)?;
+            }
+            last = Some((*project, name));
+        }
         Ok(())
     }
+}
+
+/// A project's name as links say it, if any does.
+fn said_project(db: &Connection, project: i64) -> Result<Option<String>> {
+    let name = db
+        .prepare_cached("SELECT name FROM projects WHERE id = ?")?
+        .query_row([project], |row| row.get::<_, String>(0))
+        .optional()?;
+    let name = name.map(|name| link_key(&name));
+    Ok(match name {
+        Some(name) if links::is_said(db, &name)? => Some(name),
+        _ => None,
+    })
 }
 
 /// So many passages a file may have; see the schema.

@@ -61,9 +61,9 @@ fn step() -> impl Strategy<Value = Step> {
 
 fn text(n: usize) -> Vec<u8> {
     match n {
-        0 => b"# A\n- [fact] one #tag\n- links [[b]]\n".to_vec(),
+        0 => b"# A\n- [fact] one #tag\n- links [[b]] [[./b]] [[../a]]\n".to_vec(),
         1 => b"---\npermalink: shared\ntags: [x]\n---\nsee [[a b]] and [[f/a]]\n".to_vec(),
-        2 => b"plain text, see [[shared]]\n".to_vec(),
+        2 => b"plain text, see [[shared]] [[main/a]] [[main/f/a]]\n".to_vec(),
         3 => vec![0, 255, 1, 254],
         4 => b"- [fact] reworded <!-- obs_01J9Z v1 2026-01-20T15:30:00Z -->\n".to_vec(),
         _ => b"- [fact] another wording <!-- obs_01J9Z v1 2026-01-20T15:30:00Z -->\n".to_vec(),

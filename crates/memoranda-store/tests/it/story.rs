@@ -201,3 +201,18 @@ fn notes_of_one_address_get_different_ones() {
     let report = store.check(&vault.folder().join("scratch")).unwrap();
     assert!(report.agrees(), "{report:?}");
 }
+
+/// A relation with a comment of its own means a title: when the note gets another one, and is still
+/// reached by the name of its file, the relation leads nowhere, as in an index that is made anew.
+#[test]
+fn a_new_title_unbinds_what_meant_the_old_one() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    put(&store, "t/A.md", "---\ntitle: A\n---\n\nThe first\n");
+    put(&store, "t/B.md", "- uses [[A]] <!-- rel 2026-01-20T15:30:00Z -->\n");
+    vault.assert_agrees(&store, "before");
+    put(&store, "t/A.md", "---\ntitle: Alpha\n---\n\nThe first\n");
+    vault.assert_agrees(&store, "with another title");
+    put(&store, "t/A.md", "---\ntitle: A\n---\n\nThe first\n");
+    vault.assert_agrees(&store, "with its own title again");
+}

@@ -1,21 +1,20 @@
 //! `memoranda import`: bring memories from elsewhere.
 
+mod in_place;
+
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use memoranda_engine::core::change::Channel;
 use memoranda_engine::core::id::ProjectName;
-use memoranda_engine::{
-    Concern, EngineError, HardLinks, Memory, Place, ProjectInfo, StoreError, Who, clock,
-};
+use memoranda_engine::{Concern, EngineError, Memory, Place, StoreError, Who, clock};
 use memoranda_import::{
     Deleted, Importer, Intake, Mode, Options, Origin, Problem, Report, SOURCES, Source, Target,
-    Usual, Verdict, default_places, project_name, read, recognise,
+    Usual, Verdict, default_places, general_rules, read, recognise,
 };
 use serde::Serialize;
 use tempfile::TempDir;
 
-use super::project::ProjectJson;
 use crate::env;
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -45,8 +44,8 @@ JSON (--json):
   {source, from, dry_run, created, updated, unchanged, edited, deleted, taken, failed, skipped:
   [{reason, count}], problems: [{at, message}], secrets: [{project, path}], commits: [ID],
   notes: [{id, project, path, outcome}]}
-  for a folder that stays where it is: {source, from, dry_run, projects: [{name, path, in_vault,
-  notes}]}; for an archive: {home, files, segments}; for --list: {sources: [{name, reads,
+  for a folder that stays where it is: {source, from, dry_run, default_project, projects: [{name,
+  path, in_vault, notes}]}; for an archive: {home, files, segments}; for --list: {sources: [{name, reads,
   becomes}]}")]
 pub(crate) struct Args {
     /// What to import from, or a file or folder that says so itself; `-` is standard input.
@@ -102,14 +101,6 @@ struct SourceJson {
 }
 
 #[derive(Serialize)]
-struct PlacedJson {
-    source: &'static str,
-    from: Vec<String>,
-    dry_run: bool,
-    projects: Vec<ProjectJson>,
-}
-
-#[derive(Serialize)]
 struct ReportJson {
     source: &'static str,
     from: String,
@@ -160,7 +151,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         // A vault stays where its owner put it; any other folder is copied, unless said otherwise.
         let stays = args.in_place || (source != Source::Folder && !args.copy && args.to.is_none());
         if stays {
-            return in_place(session, args, source, &places);
+            return in_place::add(session, args, source, &places);
         }
         if session.settings()?.project.is_none() && args.to.is_none() {
             check_not_in_place(session, args, &places)?;
@@ -311,83 +302,8 @@ fn check_not_in_place(session: &Session, args: &Args, places: &[NamedPath]) -> R
     Ok(())
 }
 
-/// Makes folders projects, their files as they are.
-fn in_place(
-    session: &Session,
-    args: &Args,
-    source: Source,
-    places: &[(Option<String>, PathBuf)],
-) -> Result<Exit> {
-    let looked_at = LookedAt::open(session, args)?;
-    let memory = looked_at.memory(session)?;
-    let mut added = Vec::new();
-    for (name, folder) in places {
-        let wanted = session.settings()?.project.clone().filter(|_| places.len() == 1);
-        let own = folder.file_name().map(|name| name.to_string_lossy().into_owned());
-        let name =
-            wanted.unwrap_or_else(|| project_name(&name.clone().or(own).unwrap_or_default()));
-        if !folder.is_dir() {
-            let message = format!("{} is not a folder", folder.display());
-            if places.len() == 1 {
-                return Err(CommandError::new(Exit::NotFound, message));
-            }
-            session.printer.warn(format!("{}; it is left out", visible(&message)));
-            continue;
-        }
-        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
-        let known = memory.projects()?.into_iter().find(|info| same(&info.project.path, &folder));
-        let shown = visible(&folder.display().to_string()).into_owned();
-        match known {
-            Some(info) => added.push((info, "is there already")),
-            None if args.dry_run => {
-                let name = free_project(memory, &name)?;
-                session.printer.say(format!("Would make {shown} the project {name}"));
-            }
-            None => {
-                // A name that is in use, as `main` will be, gets a number.
-                let name = free_project(memory, &name)?;
-                let project = memory.add_project(&name, &folder, HardLinks::Refuse)?;
-                added.push((ProjectInfo { project, notes: 0 }, "is a project now"));
-            }
-        }
-    }
-    if matches!(looked_at, LookedAt::Real) {
-        session.reading()?;
-    }
-    let mut projects = Vec::new();
-    for (info, what) in added {
-        let notes = memory.store().notes_in(&info.project.name)?;
-        let info = ProjectInfo { notes, ..info };
-        let (name, path) = (&info.project.name, info.project.path.display());
-        if !session.is_json() {
-            let sentence = format!(
-                "{PLACE}{path}{PLACE:#} {what}: {STRONG}{name}{STRONG:#} {FAINT}({}){FAINT:#}",
-                counted(notes as usize, "note")
-            );
-            session.printer.done(&ProjectJson::from(&info), sentence)?;
-        }
-        projects.push(ProjectJson::from(&info));
-    }
-    if session.is_json() {
-        let from = places.iter().map(|(_, path)| path.display().to_string()).collect();
-        let json = PlacedJson { source: source.name(), from, dry_run: args.dry_run, projects };
-        session.printer.json(&json)?;
-    }
-    Ok(Exit::Done)
-}
-
 fn same(a: &Path, b: &Path) -> bool {
     a == b || a.canonicalize().ok().zip(b.canonicalize().ok()).is_some_and(|(a, b)| a == b)
-}
-
-fn free_project(memory: &Memory, name: &str) -> Result<String> {
-    let taken = memory.projects()?;
-    let is_free = |name: &str| {
-        !taken.iter().any(|info| info.project.name.as_str().eq_ignore_ascii_case(name))
-    };
-    let numbered = (2..1000).map(|number| format!("{name}-{number}"));
-    let names = std::iter::once(name.to_owned()).chain(numbered);
-    Ok(names.into_iter().find(|name| is_free(name)).unwrap_or_else(|| name.to_owned()))
 }
 
 /// Brings notes; says whether all of them came.
@@ -399,7 +315,8 @@ fn bring(session: &Session, args: &Args, source: Source, origin: &Origin) -> Res
     }
     let project = session.settings()?.project.as_deref();
     let project = project.map(ProjectName::parse).transpose().map_err(EngineError::from)?;
-    let target = Target { project, folder: args.to.clone() };
+    let passing_over = general_rules(source, &session.settings()?.directories.user);
+    let target = Target { project, folder: args.to.clone(), passing_over };
     let options = Options {
         source,
         mode: if args.dry_run { Mode::DryRun } else { Mode::Write },

@@ -10,8 +10,9 @@ use crate::output::{FAINT, PLACE, counted};
 use crate::session::{Session, Target};
 use crate::wire::{PlaceJson, short};
 
-/// Move or rename a note, or a folder with everything in it, within its project.
+/// Move or rename a note, or a folder with all notes and files in it, within its project.
 ///
+/// What is hidden or ignored in a folder is left where it is.
 /// A new path that ends in a slash is a folder to move into. Nothing is overwritten.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
@@ -21,7 +22,7 @@ Examples:
   memoranda mv plans/ archive/plans
 
 JSON (--json):
-  {files: [{from: {project, path}, to: {project, path}}], commit}")]
+  {files: [{from: {project, path}, to: {project, path}}], left: [path], commit}")]
 pub(crate) struct Args {
     /// A note's path, title or permalink, or a folder.
     #[arg(value_name = "NOTE")]
@@ -35,6 +36,7 @@ pub(crate) struct Args {
 #[derive(Serialize)]
 struct MovedJson {
     files: Vec<PairJson>,
+    left: Vec<String>,
     commit: Option<String>,
 }
 
@@ -71,6 +73,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
             let files = moved.files.iter().map(|(from, to)| pair((from, to))).collect();
             let json = MovedJson {
                 files,
+                left: moved.left.clone(),
                 commit: moved.commit.as_ref().map(|commit| commit.id.to_string()),
             };
             let what = match moved.files.as_slice() {
@@ -80,6 +83,9 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
             let commit = moved.commit.as_ref().map(short).unwrap_or_default();
             let sentence = format!("Moved {what} {FAINT}(commit {commit}){FAINT:#}");
             session.printer.done(&json, sentence)?;
+            if !moved.left.is_empty() {
+                session.printer.warn(super::rm::left_behind(&moved.left));
+            }
             Ok(Exit::Done)
         }
         MoveOutcome::Exists(places) => {

@@ -5,12 +5,13 @@ use serde::Serialize;
 
 use crate::error::{CommandError, Result, quoted};
 use crate::exit::Exit;
-use crate::output::{FAINT, Format, PLACE, counted};
+use crate::output::{FAINT, Format, PLACE, counted, visible};
 use crate::session::{Session, Target};
 use crate::wire::{PlaceJson, short};
 
-/// Delete notes, or folders with everything in them.
+/// Delete notes, or folders with all notes and files in them.
 ///
+/// What is hidden or ignored in a folder is left where it is.
 /// What is deleted stays in the history until `memoranda vacuum`: `memoranda restore` and
 /// `memoranda undo` bring it back. Asks before it deletes a folder or several notes.
 #[derive(clap::Args)]
@@ -21,7 +22,7 @@ Examples:
   memoranda rm -y drafts/ old.md
 
 JSON (--json):
-  {deleted: [{project, path}], commits: [id], dry_run}")]
+  {deleted: [{project, path}], left: [path], commits: [id], dry_run}")]
 pub(crate) struct Args {
     /// Paths, titles or permalinks of notes, or folders.
     #[arg(value_name = "NOTE|FOLDER", required = true)]
@@ -32,9 +33,10 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Default)]
 struct DeletedJson {
     deleted: Vec<PlaceJson>,
+    left: Vec<String>,
     commits: Vec<String>,
     dry_run: bool,
 }
@@ -67,7 +69,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     if folders > 0 || files.len() > 1 {
         session.confirm(&format!("Delete {}?", counted(files.len(), "file")))?;
     }
-    let mut json = DeletedJson { deleted: Vec::new(), commits: Vec::new(), dry_run: false };
+    let mut json = DeletedJson { dry_run: false, ..DeletedJson::default() };
     for place in places {
         let request = DeleteRequest { place, expected: None };
         match memory.delete(&session.who(), &request)? {
@@ -76,6 +78,10 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
                 let commit = deleted.commit.as_ref().map(short).unwrap_or_default();
                 json.commits.extend(deleted.commit.map(|commit| commit.id.to_string()));
                 told(session, &request.place, &deleted.files, &commit)?;
+                if !deleted.left.is_empty() {
+                    session.printer.warn(left_behind(&deleted.left));
+                }
+                json.left.extend(deleted.left);
             }
             DeleteOutcome::Conflict(place, _) => {
                 let message = format!("{place} was changed at the same moment; it was not deleted");
@@ -89,11 +95,19 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// Says what stayed of a folder.
+pub(super) fn left_behind(left: &[String]) -> String {
+    let named: Vec<&str> = left.iter().map(String::as_str).take(5).collect();
+    let more = if left.len() > named.len() { ", …" } else { "" };
+    let count = counted(left.len(), "hidden or ignored file");
+    format!("{count} left where it was: {}{more}", visible(&named.join(", ")))
+}
+
 fn planned(session: &Session, files: &[Place]) -> Result<Exit> {
     let printer = &session.printer;
     if session.is_json() {
         let deleted = files.iter().map(PlaceJson::from).collect();
-        printer.json(&DeletedJson { deleted, commits: Vec::new(), dry_run: true })?;
+        printer.json(&DeletedJson { deleted, dry_run: true, ..DeletedJson::default() })?;
         return Ok(Exit::Done);
     }
     for file in files {

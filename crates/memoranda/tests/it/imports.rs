@@ -687,3 +687,78 @@ fn a_dry_run_makes_no_vault() {
         }
     }
 }
+
+#[test]
+fn what_a_vault_leaves_out_is_not_copied() {
+    let home = Home::new();
+    put(&home, "Vault/.obsidian/app.json", "{}");
+    put(&home, "Vault/.gitignore", "private/\n*.tmp.md\n!keep.tmp.md\n");
+    put(&home, "Vault/.bmignore", "drafts/\n");
+    put(&home, "Vault/private/keys.md", "wombat");
+    put(&home, "Vault/drafts/d.md", "wombat");
+    put(&home, "Vault/sub/x.tmp.md", "wombat");
+    put(&home, "Vault/sub/.gitignore", "own.md\n");
+    put(&home, "Vault/sub/own.md", "wombat");
+    put(&home, "Vault/own.md", "kept");
+    put(&home, "Vault/keep.tmp.md", "kept");
+    let report = counts(&home, &["obsidian", "Vault", "--copy"], [2, 0, 0, 0, 0]);
+    let skipped = json!([
+        { "reason": "files that .gitignore or the like names", "count": 2 },
+        { "reason": "folders that .gitignore or the like names", "count": 2 },
+    ]);
+    assert_eq!(report["skipped"], skipped);
+    assert_eq!(home.run(&["search", "wombat"]).code, 1);
+
+    // What Basic Memory leaves out of all its projects.
+    put(&home, "bm/a.md", "---\ntitle: A\npermalink: a\n---\n");
+    put(&home, "bm/deep/secret.md", "wombat");
+    put(&home, "other/deep/secret.md", "heron");
+    put(&home, ".basic-memory/.bmignore", "secret.md\n");
+    counts(&home, &["basic-memory", "bm", "--copy"], [1, 0, 0, 0, 0]);
+    let placed = home.run(&["import", "basic-memory", "bm", "-p", "placed"]);
+    assert!(placed.err.contains(".basic-memory/.bmignore names is left out"), "{placed:?}");
+    counts(&home, &["folder", "other"], [1, 0, 0, 0, 0]);
+}
+
+#[test]
+fn basic_memory_keeps_its_names_and_its_default() {
+    let config = |home: &Home, default: &str| {
+        put(home, "bm/a.md", "---\ntitle: A\npermalink: main/a\n---\n# A\n");
+        put(home, "papers/b.md", "---\ntitle: B\npermalink: research/b\n---\n# B\n");
+        let (main, papers) = (home.path().join("bm"), home.path().join("papers"));
+        let projects = json!({ "main": main, "research": { "path": papers } });
+        let config = json!({ "projects": projects, "default_project": default });
+        put(home, ".basic-memory/config.json", config.to_string());
+    };
+    let names = |json: &Value| {
+        let projects = json["projects"].as_array().unwrap().iter();
+        projects.map(|p| p["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    // An empty main gives way, and a default comes along.
+    let home = Home::new();
+    home.ok(&["init"]);
+    config(&home, "research");
+    let dry = home.run(&["import", "basic-memory", "-n"]);
+    assert!(dry.err.contains("Would make research the default project"), "{dry:?}");
+    let json = home.json(&["import", "basic-memory"]);
+    assert_eq!(names(&json), ["main", "research"]);
+    assert_eq!(json["default_project"], "research");
+    assert_eq!(home.ok(&["config", "get", "default_project"]), "research\n");
+    assert!(home.ok(&["show", "main/a"]).contains("# A"));
+    assert_eq!(names(&home.json(&["import", "basic-memory"])), ["main", "research"]);
+
+    // One that is in use stays, and so does a default that was chosen.
+    let home = Home::new();
+    home.ok(&["add", "so that main holds something"]);
+    config(&home, "main");
+    let said = home.run(&["import", "basic-memory"]);
+    assert!(said.err.contains("is called main-2 here"), "{said:?}");
+    assert!(said.err.contains("config set default_project main-2"), "{said:?}");
+    assert_eq!(home.ok(&["config", "get", "default_project"]), "main\n");
+    let home = Home::new();
+    home.ok(&["config", "set", "default_project", "work"]);
+    config(&home, "research");
+    let said = home.run(&["import", "basic-memory"]);
+    assert!(said.err.contains("config set default_project research"), "{said:?}");
+    assert_eq!(home.ok(&["config", "get", "default_project"]), "work\n");
+}

@@ -109,9 +109,9 @@ fn every_answer_has_its_keys() {
     check(&undone["commit"], &COMMIT);
 
     let moved = home.json(&["mv", "Plan", "plans/Plan"]);
-    check(&moved, &["files", "commit"]);
+    check(&moved, &["files", "left", "commit"]);
     assert_eq!(moved["files"][0]["to"]["path"], "plans/Plan.md");
-    check(&home.json(&["rm", "Plan"]), &["deleted", "commits", "dry_run"]);
+    check(&home.json(&["rm", "Plan"]), &["deleted", "left", "commits", "dry_run"]);
     let restored = home.json(&["restore", "plans/Plan.md"]);
     check(&restored, &["project", "path", "changed", "version", "replaced", "commit"]);
 

@@ -121,3 +121,22 @@ fn a_server_can_be_held_to_one_project() {
         client.result("tools/call", json!({ "name": "write_note", "arguments": arguments }));
     assert_eq!(result["structuredContent"]["error"], json!("PROJECT_CONSTRAINED"));
 }
+
+#[test]
+fn the_graph_shows_where_links_by_a_path_lead() {
+    let home = Home::new();
+    home.ok(&["init"]);
+    for (path, text) in [
+        ("main/r1/Goal.md", "text\n"),
+        ("main/r1/Sub/Deep One.md", "text\n"),
+        ("main/r1/Sib.md", "[[./Goal]] and [[Sub/Deep One]] and [[work/Plan]]\n"),
+        ("work/Plan.md", "text\n"),
+    ] {
+        home.write(path, text);
+    }
+    let shown = home.ok(&["show", "--graph", "Sib"]);
+    for place in ["main/r1/Goal.md", "main/r1/Sub/Deep One.md", "work/Plan.md"] {
+        assert!(shown.contains(place), "{place}: {shown}");
+    }
+    assert!(!shown.contains("not written yet"), "{shown}");
+}

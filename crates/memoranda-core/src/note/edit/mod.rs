@@ -9,6 +9,7 @@ mod section;
 mod splice;
 
 pub use self::key::head;
+pub use self::section::near_headings;
 
 use self::splice::Draft;
 use super::{Fact, MetaValue, NewObservation, NewRelation};
@@ -240,7 +241,7 @@ pub fn apply(text: &str, edit: &Edit) -> Result<String, EditError> {
     let draft = Draft::new(text);
     match edit {
         Edit::Append { text: added } => Ok(append(&draft, added)),
-        Edit::Prepend { text: added } => Ok(draft.insert_lines(draft.note.body.start, added)),
+        Edit::Prepend { text: added } => Ok(draft.insert_lines(draft.top(), added)),
         Edit::FindReplace { find, replace, expected } => {
             find_replace(&draft, find, replace, *expected)
         }

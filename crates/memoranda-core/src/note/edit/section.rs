@@ -1,7 +1,7 @@
 //! Edits that name a heading.
 
-use super::super::Section;
 use super::super::frontmatter::split_heading;
+use super::super::{Note, Section};
 use super::splice::Draft;
 use super::{EditError, Subsections};
 
@@ -103,6 +103,22 @@ fn find_or_missing<'d>(draft: &'d Draft<'_>, name: &str) -> Result<&'d Section, 
         section: name.to_owned(),
         candidates: candidates(&draft.note.sections, name),
     })
+}
+
+/// The headings that a name may have meant: equal but for case and level, or with all words of the
+/// one in the other.
+pub fn near_headings(note: &Note, name: &str) -> Vec<String> {
+    let words = |heading: &str| -> Vec<String> {
+        split_heading(heading).1.to_lowercase().split_whitespace().map(str::to_owned).collect()
+    };
+    let holds = |all: &[String], some: &[String]| some.iter().all(|word| all.contains(word));
+    let wanted = words(name);
+    let mut near = candidates(&note.sections, name);
+    near.retain(|heading| {
+        let title = words(heading);
+        !title.is_empty() && (holds(&title, &wanted) || holds(&wanted, &title))
+    });
+    near
 }
 
 /// The headings most like a name: equal but for case, then containing it, then by the letters

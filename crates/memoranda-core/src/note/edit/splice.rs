@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::super::frontmatter::{self, Top};
 use super::super::lines::{self, Lines};
 use super::super::{Note, parse};
 
@@ -17,6 +18,22 @@ pub(super) struct Draft<'t> {
 impl<'t> Draft<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         Self { text, note: parse(text), lines: Lines::new(text), ending: lines::ending_of(text) }
+    }
+
+    /// Where the text proper begins: after the frontmatter, also one that cannot be read, such as that
+    /// of a template, if its first line looks like a key.
+    pub(super) fn top(&self) -> usize {
+        match frontmatter::find(self.text, &self.lines) {
+            Top::Fenced(fences) if self.note.frontmatter.span.is_none() => {
+                let mut lines = self.slice(fences.inner).lines().map(str::trim);
+                let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+                match first.is_some_and(|line| line.contains(':')) {
+                    true => fences.span.end,
+                    false => self.note.body.start,
+                }
+            }
+            _ => self.note.body.start,
+        }
     }
 
     /// The bytes of a range.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use memoranda_core::note::tag_key;
 use memoranda_core::query::Query;
 use rusqlite::types::Value;
 use rusqlite::{CachedStatement, Connection, params_from_iter};
@@ -50,8 +51,7 @@ impl Condition {
             values.extend(filter.projects.iter().map(|name| Value::Text(name.to_string())));
         }
         for tag in query.tags.iter().chain(&filter.tags) {
-            sql.push_str(" AND EXISTS (SELECT 1 FROM tags t WHERE t.tag = ? AND t.file = f.id)");
-            values.push(Value::Text(tag.trim_start_matches('#').to_owned()));
+            has_tag(tag, &mut sql, &mut values);
         }
         let current = "SELECT 1 FROM observations o WHERE o.file = f.id AND o.struck = 0 \
                        AND o.superseded_by IS NULL";
@@ -120,13 +120,19 @@ impl Condition {
     ) -> Result<Vec<FoundPassage>> {
         let words = tags.iter().map(|tag| format!("tags : \"{}\"", tag.replace('"', "\"\"")));
         let words = words.collect::<Vec<_>>().join(" AND ");
+        // A picture is no word, and yet a tag.
+        let words = Some(words).filter(|words| !words.is_empty());
+        let holding = words.as_ref().map_or_else(String::new, |_| {
+            format!(
+                "f.id IN (SELECT rowid / {PASSAGES_PER_FILE} FROM words WHERE words MATCH ?) AND "
+            )
+        });
         let sql = format!(
-            "SELECT f.id * {PASSAGES_PER_FILE}, 0.0, f.id FROM files f WHERE f.id IN \
-             (SELECT rowid / {PASSAGES_PER_FILE} FROM words WHERE words MATCH ?) AND {} \
+            "SELECT f.id * {PASSAGES_PER_FILE}, 0.0, f.id FROM files f WHERE {holding}{} \
              ORDER BY f.updated_ms DESC, f.path LIMIT ?",
             self.sql
         );
-        let values = std::iter::once(Value::Text(words)).chain(self.values.iter().cloned());
+        let values = words.into_iter().map(Value::Text).chain(self.values.iter().cloned());
         let values = values.chain([Value::Integer(limit as i64)]);
         let mut query = db.prepare_cached(&sql)?;
         let rows = query.query_map(params_from_iter(values), |row| {
@@ -153,6 +159,17 @@ impl Condition {
         let file = self.values.len() + 1;
         Ok(Check { query, file, is_open: self.is_open, known: HashMap::new() })
     }
+}
+
+/// Adds that a file of `files f` has a tag, or one below it: `area` is also said by `area/health`.
+pub(in crate::index) fn has_tag(tag: &str, sql: &mut String, values: &mut Vec<Value>) {
+    sql.push_str(
+        " AND EXISTS (SELECT 1 FROM tags t WHERE t.file = f.id \
+         AND (t.tag = ? OR (t.tag > ? AND t.tag < ?)))",
+    );
+    let key = tag_key(tag);
+    let (below, after) = (format!("{key}/"), format!("{key}0"));
+    values.extend([key, below, after].map(Value::Text));
 }
 
 /// A filter that is asked of many files: what they are held against is bound once.

@@ -24,7 +24,7 @@ use crate::error::Result;
 use compare::{MAX_COMPARED, compare};
 use condition::FoundPassage;
 
-pub(super) use condition::Condition;
+pub(super) use condition::{Condition, has_tag};
 
 pub(crate) use caches::Caches;
 pub(crate) use candidates::candidates;
@@ -151,7 +151,10 @@ fn tag_hits(
         .map(|tag| index_text(tag.trim_start_matches('#')).into_owned())
         .filter(|tag| words(tag).next().is_some())
         .collect();
-    if tags.is_empty() { Ok(Vec::new()) } else { condition.newest(db, &tags, limit) }
+    match query.tags.is_empty() && filter.tags.is_empty() {
+        true => Ok(Vec::new()),
+        false => condition.newest(db, &tags, limit),
+    }
 }
 
 /// Notes whose title, permalink or file name is the whole query.

@@ -1,0 +1,176 @@
+//! Folders that stay where they are and become projects.
+
+use memoranda_engine::core::id::ProjectName;
+use memoranda_engine::{HardLinks, Memory, ProjectInfo, ProjectPlace};
+use memoranda_import::{Source, basic_memory_default, general_rules, project_name};
+use serde::Serialize;
+
+use super::{Args, LookedAt, NamedPath, same};
+use crate::commands::project::ProjectJson;
+use crate::config::{File, Origin, key};
+use crate::error::{CommandError, Result};
+use crate::exit::Exit;
+use crate::output::{FAINT, PLACE, STRONG, counted, visible};
+use crate::session::Session;
+
+#[derive(Serialize)]
+struct PlacedJson {
+    source: &'static str,
+    from: Vec<String>,
+    dry_run: bool,
+    default_project: String,
+    projects: Vec<ProjectJson>,
+}
+
+/// A folder's name where it comes from, and the project that it is here.
+struct Named {
+    there: Option<String>,
+    here: String,
+}
+
+/// Makes folders projects, their files as they are.
+pub(super) fn add(
+    session: &Session,
+    args: &Args,
+    source: Source,
+    places: &[NamedPath],
+) -> Result<Exit> {
+    let looked_at = LookedAt::open(session, args)?;
+    let memory = looked_at.memory(session)?;
+    let (mut added, mut named) = (Vec::new(), Vec::new());
+    for (there, folder) in places {
+        let wanted = session.settings()?.project.clone().filter(|_| places.len() == 1);
+        let own = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+        let name =
+            wanted.unwrap_or_else(|| project_name(&there.clone().or(own).unwrap_or_default()));
+        if !folder.is_dir() {
+            let message = format!("{} is not a folder", folder.display());
+            if places.len() == 1 {
+                return Err(CommandError::new(Exit::NotFound, message));
+            }
+            session.printer.warn(format!("{}; it is left out", visible(&message)));
+            continue;
+        }
+        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
+        let known = memory.projects()?.into_iter().find(|info| same(&info.project.path, &folder));
+        let shown = visible(&folder.display().to_string()).into_owned();
+        let here = match known {
+            Some(info) => {
+                let here = info.project.name.to_string();
+                added.push((info, "is there already"));
+                here
+            }
+            None => {
+                let here = free_project(memory, &name)?;
+                if here != name {
+                    session.printer.warn(format!(
+                        "there is a project {name} with notes already: {shown} is called {here} here"
+                    ));
+                }
+                if args.dry_run {
+                    session.printer.say(format!("Would make {shown} the project {here}"));
+                } else {
+                    // One that holds nothing gives way.
+                    memory.remove_project(&here).ok();
+                    let project = memory.add_project(&here, &folder, HardLinks::Refuse)?;
+                    added.push((ProjectInfo { project, notes: 0 }, "is a project now"));
+                }
+                here
+            }
+        };
+        named.push(Named { there: there.clone(), here });
+    }
+    if matches!(looked_at, LookedAt::Real) {
+        session.reading()?;
+    }
+    let mut projects = Vec::new();
+    for (info, what) in added {
+        let notes = memory.store().notes_in(&info.project.name)?;
+        let info = ProjectInfo { notes, ..info };
+        let (name, path) = (&info.project.name, info.project.path.display());
+        if !session.is_json() {
+            let sentence = format!(
+                "{PLACE}{path}{PLACE:#} {what}: {STRONG}{name}{STRONG:#} {FAINT}({}){FAINT:#}",
+                counted(notes as usize, "note")
+            );
+            session.printer.done(&ProjectJson::from(&info), sentence)?;
+        }
+        projects.push(ProjectJson::from(&info));
+    }
+    let default_project = default_project(session, args, source, &named)?;
+    if let Some(rules) = general_rules(source, &session.settings()?.directories.user) {
+        session.printer.hint(format!(
+            "what {} names is left out by Basic Memory alone; a copy of it in a project's folder \
+             does so here",
+            visible(&rules.display().to_string())
+        ));
+    }
+    if session.is_json() {
+        let from = places.iter().map(|(_, path)| path.display().to_string()).collect();
+        let (source, dry_run) = (source.name(), args.dry_run);
+        let json = PlacedJson { source, from, dry_run, default_project, projects };
+        session.printer.json(&json)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// A name for a project that is not in use, or by one of the vault alone that holds nothing.
+fn free_project(memory: &Memory, name: &str) -> Result<String> {
+    let taken = memory.projects()?;
+    let holds_nothing = |name: &ProjectName| {
+        let entries = memory.store().entries(name, None);
+        matches!(entries, Ok(Some(listing)) if listing.entries.is_empty())
+    };
+    let is_free = |name: &str| {
+        let mut alike =
+            taken.iter().filter(|info| info.project.name.as_str().eq_ignore_ascii_case(name));
+        alike.all(|info| {
+            info.project.place == ProjectPlace::Vault && holds_nothing(&info.project.name)
+        })
+    };
+    let numbered = (2..1000).map(|number| format!("{name}-{number}"));
+    let names = std::iter::once(name.to_owned()).chain(numbered);
+    Ok(names.into_iter().find(|name| is_free(name)).unwrap_or_else(|| name.to_owned()))
+}
+
+/// Takes the other program's default project over if there is none here yet; the one that counts.
+fn default_project(
+    session: &Session,
+    args: &Args,
+    source: Source,
+    named: &[Named],
+) -> Result<String> {
+    let settings = session.settings()?;
+    let ours = settings.default_project().to_owned();
+    let theirs = match source {
+        Source::BasicMemory => basic_memory_default(&settings.directories.user),
+        _ => None,
+    };
+    let Some(theirs) = theirs else { return Ok(ours) };
+    let Some(named) = named.iter().find(|named| named.there.as_ref() == Some(&theirs)) else {
+        return Ok(ours);
+    };
+    let here = &named.here;
+    if *here == ours {
+        return Ok(ours);
+    }
+    let key = key("default_project")?;
+    let is_open = settings.all.iter().any(|s| s.key == key.name && s.origin == Origin::BuiltIn);
+    if !is_open || *here != project_name(&theirs) {
+        session.printer.warn(format!(
+            "Basic Memory's default project is {here} here, and the default is {ours}; `memoranda \
+             config set default_project {here}` changes it"
+        ));
+        return Ok(ours);
+    }
+    if args.dry_run {
+        session.printer.say(format!("Would make {here} the default project, as it was there"));
+        return Ok(ours);
+    }
+    File::read(&settings.directories.config)?.set(key, here)?;
+    session.printer.say(format!(
+        "{here} is the default project now, as it was there; `memoranda config unset \
+         default_project` takes that back"
+    ));
+    Ok(here.clone())
+}
