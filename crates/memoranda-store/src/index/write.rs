@@ -26,6 +26,13 @@ pub(crate) struct Batch<'c> {
     promised: RefCell<HashMap<(i64, String), NotePath>>,
 }
 
+/// The names by which links reach a file.
+#[derive(Default)]
+struct Names {
+    title: String,
+    keys: Vec<String>,
+}
+
 /// The row of a file as the store needs it.
 #[derive(Clone, Debug)]
 pub(crate) struct FileRow {
@@ -107,13 +114,13 @@ impl<'c> Batch<'c> {
         let problems: Vec<_> =
             digest.problems.iter().map(|p| (p.line, p.message.as_str())).collect();
         let known = self.row(put.project, put.path)?;
-        let old_keys = match &known {
+        let old_names = match &known {
             Some(row) => {
-                let keys = self.keys(row.id)?;
+                let names = self.names_of(row.id)?;
                 self.forget_content(row.id)?;
-                keys
+                names
             }
-            None => Vec::new(),
+            None => Names::default(),
         };
         let statement = match known {
             Some(_) => {
@@ -154,12 +161,12 @@ impl<'c> Batch<'c> {
             _ if put.path.is_markdown() => self.forget_node(put.project, put.path, file)?,
             _ => {}
         }
-        self.put_keys(
-            put.project,
-            file,
-            &old_keys,
-            &digest.keys(put.path, put.permalink.unwrap_or(&digest.permalink)),
-        )?;
+        let keys = digest.keys(put.path, put.permalink.unwrap_or(&digest.permalink));
+        self.put_keys(put.project, file, &old_names.keys, &keys)?;
+        if old_names.title != digest.title {
+            // By a key that it keeps, a link may have meant its title.
+            self.names.extend(keys.into_iter().map(|key| (put.project, key)));
+        }
         self.put_content(put, file, digest)
     }
 
@@ -195,7 +202,7 @@ impl<'c> Batch<'c> {
     }
 
     /// The names of a file, as they follow from its row.
-    fn keys(&self, file: i64) -> Result<Vec<String>> {
+    fn names_of(&self, file: i64) -> Result<Names> {
         let mut row = self.db.prepare_cached(
             "SELECT path, title, metadata, permalink, kind FROM files WHERE id = ?",
         )?;
@@ -205,10 +212,11 @@ impl<'c> Batch<'c> {
         })?;
         let (title, metadata, permalink): (String, String, String) = (title, metadata, permalink);
         // What is known from the log alone has no names yet.
-        match (NotePath::parse(&path), FileKind::from_code(kind)) {
-            (_, FileKind::Known) | (Err(_), _) => Ok(Vec::new()),
-            (Ok(path), _) => Ok(link_keys(&path, &title, &permalink, &metadata)),
-        }
+        let keys = match (NotePath::parse(&path), FileKind::from_code(kind)) {
+            (_, FileKind::Known) | (Err(_), _) => Vec::new(),
+            (Ok(path), _) => link_keys(&path, &title, &permalink, &metadata),
+        };
+        Ok(Names { title, keys })
     }
 
     /// Replaces a file's names. Names that it keeps mean the same file as before, so only the
@@ -383,8 +391,8 @@ impl<'c> Batch<'c> {
     /// Forgets a file.
     pub(crate) fn remove(&mut self, project: i64, path: &NotePath) -> Result<()> {
         if let Some(row) = self.row(project, path)? {
-            let keys = self.keys(row.id)?;
-            self.put_keys(project, row.id, &keys, &[])?;
+            let names = self.names_of(row.id)?;
+            self.put_keys(project, row.id, &names.keys, &[])?;
             self.forget_content(row.id)?;
             self.forget_node(project, path, row.id)?;
             super::vectors::remove(self.db, row.id)?;
