@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::options::Effort;
 use super::samples::Samples;
-use super::size::{Raw, RawWrite};
+use super::size::{BETWEEN_WRITES, Raw, RawWrite};
 use crate::Result;
 
 /// From starting the process until its tools are listed.
@@ -44,7 +44,9 @@ pub(super) fn writes(effort: Effort, command: Command, scratch: &Path) -> Result
             "file_text": note.text,
         });
         if number < count {
+            std::thread::sleep(BETWEEN_WRITES);
             steps.write(&note, &mut writes.raw)?;
+            std::thread::sleep(BETWEEN_WRITES);
             writes.ours.time(|| server.call("memory", &call))?;
         } else {
             writes.burst.time(|| server.call("memory", &call))?;

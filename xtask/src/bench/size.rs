@@ -21,6 +21,9 @@ const PASSES: usize = 5;
 /// A vault larger than this is indexed once: it takes long enough to be steady by itself.
 const REPEATED_INDEX: usize = 10_000;
 
+/// No model asks for the next write sooner; writes that follow at once are measured, too.
+pub(super) const BETWEEN_WRITES: Duration = Duration::from_millis(3);
+
 /// What was measured on a vault of one size.
 #[derive(Default)]
 pub(super) struct AtSize {
@@ -203,7 +206,9 @@ fn write(
     let mut steps = RawWrite::beside(&place.folder, full_text)?;
     for number in at.notes..at.notes + effort.repetitions() {
         let note = vault::note(number);
+        std::thread::sleep(BETWEEN_WRITES);
         steps.write(&note, &mut at.raw)?;
+        std::thread::sleep(BETWEEN_WRITES);
         at.ours.write.time(|| product.write(&note.path, &note.text))?;
     }
     Ok(())

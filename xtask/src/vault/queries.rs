@@ -26,9 +26,10 @@ pub struct Query {
 }
 
 impl Query {
-    /// As a person types it: words side by side are alternatives.
+    /// As a person types it: words side by side are alternatives. What makes it a question is no
+    /// word to look for, but lets it mean something: made-up words alone mean nothing.
     pub fn typed(&self) -> String {
-        self.words.join(" ")
+        format!("what is {}", self.words.join(" "))
     }
 
     /// As an FTS5 expression that asks for the same.
