@@ -369,22 +369,14 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    /// Notes that a file was looked at and is as the index says.
+    /// Notes that a file was looked at and has the bytes and the time that the index says. Only
+    /// columns that no index of the table holds: after an import every file is looked at once.
     pub(crate) fn touch(&self, file: i64, stat: FileStat, checked_ns: i64) -> Result<()> {
         self.db
             .prepare_cached(
-                "UPDATE files SET size = ?2, mtime_ns = ?3, ctime_ns = ?4, inode = ?5, \
-                 checked_ns = ?6, updated_ms = ?7 WHERE id = ?1",
+                "UPDATE files SET ctime_ns = ?, inode = ?, checked_ns = ? WHERE id = ?",
             )?
-            .execute(params![
-                file,
-                stat.size as i64,
-                stat.mtime_ns,
-                stat.ctime_ns,
-                stat.inode as i64,
-                checked_ns,
-                stat.mtime_ns.div_euclid(1_000_000)
-            ])?;
+            .execute(params![stat.ctime_ns, stat.inode as i64, checked_ns, file])?;
         Ok(())
     }
 
