@@ -39,7 +39,7 @@ mod watch;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 
@@ -95,6 +95,8 @@ pub(crate) struct Inner {
     pub(crate) log: LogFolder,
     pub(crate) index: Index,
     pub(crate) writer: Mutex<Writer>,
+    /// How many threads wait for the writer.
+    pub(crate) waiting: AtomicUsize,
     pub(crate) background: Mutex<Option<Background>>,
     pub(crate) watching: Mutex<Option<Watching>>,
     /// Something was written that has not been forced to disk in the files.
@@ -122,6 +124,7 @@ impl Store {
             log,
             index,
             writer: Mutex::new(Writer::new(lock)),
+            waiting: AtomicUsize::new(0),
             background: Mutex::new(None),
             watching: Mutex::new(None),
             unforced: AtomicBool::new(false),

@@ -12,7 +12,7 @@ use memoranda_core::path::NotePath;
 
 use crate::Inner;
 use crate::error::{Result, StoreError};
-use crate::files::{Found, Root, Walked};
+use crate::files::{FileStat, Found, Root};
 use crate::index::digest::{Digest, FileKind, digest, is_text};
 use crate::index::{Batch, FileRow, Put, history};
 use crate::observe::{Observation, Seen};
@@ -23,16 +23,35 @@ use crate::vault::Project;
 /// So many files, or bytes, are recorded at a time.
 const BATCH_FILES: usize = 1024;
 const BATCH_BYTES: u64 = 8 << 20;
+/// Of those that turn out to be as they are known: nothing is gained by holding the vault for long.
+const BATCH_KNOWN: usize = 64;
 
 /// The files of a project that have to be looked at.
 pub(crate) struct Look {
-    pub(crate) suspects: Vec<Walked>,
+    pub(crate) suspects: Vec<Suspect>,
     pub(crate) gone: Vec<(NotePath, FileRow)>,
+}
+
+/// A file that may be other than the index says.
+pub(crate) struct Suspect {
+    pub(crate) path: NotePath,
+    pub(crate) stat: FileStat,
+    /// What the index says it holds, if its time is the one that the index says, too.
+    pub(crate) known: Option<ContentHash>,
+}
+
+impl Suspect {
+    pub(crate) fn new(path: NotePath, stat: FileStat, row: Option<&FileRow>) -> Self {
+        let is_of_its_time =
+            |row: &&FileRow| row.kind != FileKind::Known && row.stat.mtime_ns == stat.mtime_ns;
+        Self { path, stat, known: row.filter(is_of_its_time).and_then(|row| row.hash) }
+    }
 }
 
 /// A file that was read, away from the lock.
 struct Candidate {
     path: NotePath,
+    is_as_known: bool,
     read: Result<Option<(Found, Option<Digest>)>>,
 }
 
@@ -56,9 +75,9 @@ impl Inner {
             let suspects = look.suspects;
             scope.spawn(move || {
                 for batch in batches(&suspects) {
-                    let read = |file: &Walked| {
+                    let read = |file: &Suspect| {
                         self.stop_if_closing()?;
-                        Ok(read(root, &file.path))
+                        Ok(read(root, &file.path, file.known))
                     };
                     let read: Result<Vec<Candidate>> = batch.iter().map(read).collect();
                     let Ok(read) = read else { return };
@@ -69,9 +88,21 @@ impl Inner {
             });
             for batch in receiver {
                 done += batch.len();
-                self.with_session(|session| {
-                    record(session, project, root, batch, &mut vanished, &mut moved, report)
-                })?;
+                let (mut known, other): (Vec<_>, Vec<_>) =
+                    batch.into_iter().partition(|candidate| candidate.is_as_known);
+                while !known.is_empty() {
+                    let some = known.split_off(known.len().saturating_sub(BATCH_KNOWN));
+                    self.let_others();
+                    self.with_session(|session| {
+                        record(session, project, root, some, &mut vanished, &mut moved, report)
+                    })?;
+                }
+                if !other.is_empty() {
+                    self.let_others();
+                    self.with_session(|session| {
+                        record(session, project, root, other, &mut vanished, &mut moved, report)
+                    })?;
+                }
                 progress(SyncProgress { done, total });
             }
             // What was not read is not gone.
@@ -87,7 +118,7 @@ impl Inner {
     }
 }
 
-fn batches(files: &[Walked]) -> Vec<&[Walked]> {
+fn batches(files: &[Suspect]) -> Vec<&[Suspect]> {
     let mut batches = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (n, file) in files.iter().enumerate() {
@@ -103,15 +134,22 @@ fn batches(files: &[Walked]) -> Vec<&[Walked]> {
     batches
 }
 
-fn read(root: &Root, path: &NotePath) -> Candidate {
+fn read(root: &Root, path: &NotePath, known: Option<ContentHash>) -> Candidate {
+    let mut is_as_known = false;
     let read = root.read(path).map(|found| {
         found.map(|found| {
-            let digest = is_text(path, &found.bytes).then(|| digest(path, &found.bytes));
+            is_as_known = known == Some(found.hash);
+            let digest = if is_as_known { None } else { digest_of(path, &found.bytes) };
             digest.iter().for_each(Digest::embed);
             (found, digest)
         })
     });
-    Candidate { path: path.clone(), read }
+    Candidate { path: path.clone(), is_as_known, read }
+}
+
+/// What the index says of a text; nothing of anything else.
+fn digest_of(path: &NotePath, bytes: &[u8]) -> Option<Digest> {
+    is_text(path, bytes).then(|| digest(path, bytes))
 }
 
 /// Records a batch of files that were read: first in the log what is new, then in the index.
@@ -137,7 +175,7 @@ fn record(
         if let (Ok(Some((found, _))), Ok(now)) = (&candidate.read, root.stat(&path))
             && now != Some(found.stat)
         {
-            candidate = read(root, &path);
+            candidate = read(root, &path, None);
         }
         let (found, digest) = match candidate.read {
             Ok(Some(read)) => read,
@@ -157,6 +195,7 @@ fn record(
             batch.touch(row.id, found.stat, checked_ns)?;
             continue;
         }
+        let digest = digest.or_else(|| digest_of(&path, &found.bytes));
         let head = batch.head(project_row, &path)?;
         let known = head.as_ref().and_then(|head| head.after);
         let number = row.map(|row| row.id);

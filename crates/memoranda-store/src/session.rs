@@ -4,6 +4,8 @@
 //! the index what others wrote. After that the three agree, and stay so until the lock is let go.
 
 use std::sync::MutexGuard;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use rusqlite::Connection;
 
@@ -58,7 +60,9 @@ impl Inner {
         &self,
         work: impl FnOnce(&mut Session<'_>) -> Result<R, E>,
     ) -> Result<R, E> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
         let mut guard = self.writer();
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
         let writer = &mut *guard;
         if let Some(reason) = &writer.halted {
             return Err(StoreError::Halted(reason.clone()).into());
@@ -87,6 +91,18 @@ impl Inner {
             writer.log = None;
         }
         result
+    }
+
+    /// Waits while others of this process wait for the vault, but not for long: for work that takes
+    /// the vault again and again, and would get it each time before them.
+    pub(crate) fn let_others(&self) {
+        const PAUSE: Duration = Duration::from_micros(200);
+        for _ in 0..100 {
+            if self.waiting.load(Ordering::Relaxed) == 0 {
+                break;
+            }
+            std::thread::sleep(PAUSE);
+        }
     }
 
     pub(crate) fn writer(&self) -> MutexGuard<'_, Writer> {

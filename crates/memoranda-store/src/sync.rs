@@ -14,7 +14,7 @@ use crate::error::{Doing as _, Result, StoreError, plain};
 use crate::files::{FileStat, Root, Walk, Walked, walk};
 use crate::index::digest::{FileKind, digest};
 use crate::index::{self, Batch, FileRow, Put, history};
-use crate::reconcile::Look;
+use crate::reconcile::{Look, Suspect};
 use crate::vault::{Project, ProjectPlace};
 
 /// A file changed this shortly before it was looked at may change again within the same tick of
@@ -133,15 +133,13 @@ impl Inner {
         self.check_identity(project, &root, &walk, &rows)?;
         report.seen += walk.files.len();
         let leftovers = !walk.leftovers.is_empty();
-        let suspects: Vec<Walked> = walk
-            .files
-            .iter()
-            .filter(|file| match rows.remove(file.path.as_str()) {
-                Some(row) => row.kind == FileKind::Known || !is_as_seen(&row, file.stat),
-                None => true,
-            })
-            .map(|file| Walked { path: file.path.clone(), stat: file.stat })
-            .collect();
+        let suspect = |file: &Walked| {
+            let row = rows.remove(file.path.as_str());
+            let is_sure = |row: &FileRow| row.kind != FileKind::Known && is_as_seen(row, file.stat);
+            (!row.as_ref().is_some_and(is_sure))
+                .then(|| Suspect::new(file.path.clone(), file.stat, row.as_ref()))
+        };
+        let suspects: Vec<Suspect> = walk.files.iter().filter_map(suspect).collect();
         let gone = rows
             .into_iter()
             .filter_map(|(path, row)| Some((NotePath::parse(&path).ok()?, row)))
@@ -208,7 +206,7 @@ impl Inner {
             match stat {
                 Some(stat) if row.is_some_and(|row| is_still(&root, path, row, stat)) => {}
                 Some(stat) if !root.ignores(path) => {
-                    look.suspects.push(Walked { path: path.clone(), stat });
+                    look.suspects.push(Suspect::new(path.clone(), stat, row));
                 }
                 _ => look.gone.extend(known),
             }
