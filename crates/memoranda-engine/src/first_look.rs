@@ -97,10 +97,9 @@ impl Memory {
                 is_over.store(true, Ordering::Relaxed);
                 break;
             }
-            if let Concern::Folders(project, folders) = concern {
-                if !self.store().is_as_known(project, folders)? {
-                    self.store().sync_project(project, &mut |_| {})?;
-                }
+            if let Concern::Folders(project, folders) = concern
+                && self.store().is_as_known(project, folders)?
+            {
                 break;
             }
             self.start_background()?;

@@ -389,6 +389,8 @@ fn perform<'a>(
             return Err(e);
         }
     };
+    // Whoever saves over a file after this is noticed: its time is not earlier.
+    let checked_ns = clock::now_ns();
     for n in 0..applies.len() {
         let applied = applies[n].apply(&folders);
         if matches!(applied, Ok(Applied::Yes)) {
@@ -411,7 +413,7 @@ fn perform<'a>(
     // log is applied again, which changes nothing, and a lagging index catches up before a read.
     faults::at(Step::Applied).ok();
     session.held.set_applied(session.log.end()).ok();
-    let files = news_of(&applies, &folders, digests, &project_rows);
+    let files = news_of(&applies, &folders, digests, &project_rows, checked_ns);
     let news = News { from: start, placed, files };
     match session.inner.goes_on() {
         true => *session.news = Some(news),
@@ -446,12 +448,13 @@ fn news_of<'a>(
     folders: &Folders<'a>,
     digests: Vec<Option<Digest>>,
     project_rows: &[i64],
+    checked_ns: i64,
 ) -> Vec<FileNews> {
     let file = |((apply, digest), project_row): ((&Apply<'a>, Option<Digest>), &i64)| {
         let now = apply.content().filter(|_| !apply.is_ignored()).map(|(bytes, hash)| FileNow {
             hash,
             stat: apply.stat(folders).ok().flatten().unwrap_or_else(|| unseen(bytes)),
-            checked_ns: clock::now_ns(),
+            checked_ns,
             digest: digest.unwrap_or_else(|| crate::index::digest::digest(apply.path(), bytes)),
         });
         let (path, from) = (apply.path().clone(), apply.from().cloned());

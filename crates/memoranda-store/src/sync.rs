@@ -228,20 +228,7 @@ impl Inner {
             let project = index::project_id(session.db, name)?;
             for (path, hash, permalink) in history::living(session.db, project)? {
                 let Ok(path) = NotePath::parse(&path) else { continue };
-                session
-                    .db
-                    .prepare_cached(
-                        "INSERT OR IGNORE INTO files (project, path, path_key, kind, size, \
-                         mtime_ns, ctime_ns, inode, checked_ns, hash, permalink) \
-                         VALUES (?, ?, ?, 0, -1, 0, 0, 0, 0, ?, ?)",
-                    )?
-                    .execute(params![
-                        project,
-                        path.as_str(),
-                        path.key(),
-                        hash.0,
-                        permalink.unwrap_or_default()
-                    ])?;
+                index::put_known(session.db, project, &path, hash, permalink.as_deref())?;
             }
             transaction.commit()?;
             self.index.note_written(session.db)
@@ -325,6 +312,10 @@ impl Inner {
                     first_seen_ms: Some(head.first_ms),
                 };
                 batch.put(&put, &digest(path, &found.bytes))
+            }
+            // Somebody took it away since: the next look must find that it was there.
+            (None, Some(head)) => {
+                index::put_known(batch.db(), row, path, hash, head.permalink.as_deref())
             }
             // Somebody changed it since: the next sync records that.
             _ => Ok(()),

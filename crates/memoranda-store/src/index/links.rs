@@ -42,7 +42,10 @@ pub(super) fn await_notes_of(db: &Connection, project: i64, name: &ProjectName) 
         if let Some((named, note)) = target.split_once("::")
             && named.trim().eq_ignore_ascii_case(name.as_str())
         {
-            update.execute(params![project, link_key(note.trim()), file, n])?;
+            let key = link_key(note.trim());
+            update.execute(params![project, key, file, n])?;
+            // It may be the name of another project that the link says next.
+            bind(db, project, &key)?;
         }
     }
     Ok(())
@@ -125,7 +128,7 @@ fn found(db: &Connection, project: i64, key: &str) -> Result<Found> {
     let Some((first, rest)) = key.split_once('/').filter(|_| own.candidates.is_empty()) else {
         return Ok(own);
     };
-    let mut projects = db.prepare_cached("SELECT id, name FROM projects ORDER BY id")?;
+    let mut projects = db.prepare_cached("SELECT id, name FROM projects ORDER BY name")?;
     let mut rows = projects.query([])?;
     while let Some(row) = rows.next()? {
         if link_key(&row.get::<_, String>(1)?) != first {

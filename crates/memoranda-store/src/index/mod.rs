@@ -54,7 +54,7 @@ pub use search::{
 };
 pub use ties::Ties;
 pub(crate) use write::{
-    Batch, FileRow, Put, all_rows, forget_project, project_id, project_id_of, row,
+    Batch, FileRow, Put, all_rows, forget_project, project_id, project_id_of, put_known, row,
     rows_at_or_below, unreached,
 };
 

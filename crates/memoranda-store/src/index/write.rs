@@ -30,6 +30,7 @@ pub(crate) struct Batch<'c> {
 #[derive(Default)]
 struct Names {
     title: String,
+    permalink: String,
     keys: Vec<String>,
 }
 
@@ -47,6 +48,10 @@ pub(crate) struct FileRow {
 impl<'c> Batch<'c> {
     pub(crate) fn new(db: &'c Connection) -> Self {
         Self { db, names: BTreeSet::new(), promised: RefCell::default() }
+    }
+
+    pub(crate) fn db(&self) -> &'c Connection {
+        self.db
     }
 
     /// The number of a project in the index.
@@ -163,8 +168,9 @@ impl<'c> Batch<'c> {
         }
         let keys = digest.keys(put.path, put.permalink.unwrap_or(&digest.permalink));
         self.put_keys(put.project, file, &old_names.keys, &keys)?;
-        if old_names.title != digest.title {
-            // By a key that it keeps, a link may have meant its title.
+        let permalink = put.permalink.unwrap_or(&digest.permalink);
+        if old_names.title != digest.title || old_names.permalink != permalink {
+            // By a key that it keeps, a link may have meant its title or its permalink.
             self.names.extend(keys.into_iter().map(|key| (put.project, key)));
         }
         self.put_content(put, file, digest)
@@ -216,7 +222,7 @@ impl<'c> Batch<'c> {
             (_, FileKind::Known) | (Err(_), _) => Vec::new(),
             (Ok(path), _) => link_keys(&path, &title, &permalink, &metadata),
         };
-        Ok(Names { title, keys })
+        Ok(Names { title, permalink, keys })
     }
 
     /// Replaces a file's names. Names that it keeps mean the same file as before, so only the
@@ -536,6 +542,28 @@ pub(crate) fn unreached(db: &Connection, name: &ProjectName) -> Result<Vec<NoteP
     let paths = query.query_map([project_id_of(db, name)?], |row| row.get::<_, String>(0))?;
     let paths = paths.collect::<rusqlite::Result<Vec<_>>>()?;
     Ok(paths.iter().filter_map(|path| NotePath::parse(path).ok()).collect())
+}
+
+/// Puts a file into the index that is known from the log alone, unless more is known of it.
+pub(crate) fn put_known(
+    db: &Connection,
+    project: i64,
+    path: &NotePath,
+    hash: ContentHash,
+    permalink: Option<&str>,
+) -> Result<()> {
+    db.prepare_cached(
+        "INSERT OR IGNORE INTO files (project, path, path_key, kind, size, mtime_ns, ctime_ns, \
+         inode, checked_ns, hash, permalink) VALUES (?, ?, ?, 0, -1, 0, 0, 0, 0, ?, ?)",
+    )?
+    .execute(params![
+        project,
+        path.as_str(),
+        path.key(),
+        hash.0,
+        permalink.unwrap_or_default()
+    ])?;
+    Ok(())
 }
 
 /// What the index knows of a file, or of all files below a folder.

@@ -216,3 +216,74 @@ fn a_new_title_unbinds_what_meant_the_old_one() {
     put(&store, "t/A.md", "---\ntitle: A\n---\n\nThe first\n");
     vault.assert_agrees(&store, "with its own title again");
 }
+
+/// Which of two notes of one name is meant can depend on a permalink.
+#[test]
+fn a_new_permalink_decides_what_a_name_means() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    put(&store, "a/roadmap.md", "---\ntitle: First\n---\n\nThe first\n");
+    put(&store, "b/roadmap.md", "---\ntitle: Second\n---\n\nThe second\n");
+    put(&store, "z.md", "See [[roadmap]]\n");
+    for (permalink, context) in [("permalink: roadmap\n", "with it"), ("", "without it again")] {
+        let text = format!("---\ntitle: Second\n{permalink}---\n\nThe second\n");
+        put(&store, "b/roadmap.md", &text);
+        vault.assert_agrees(&store, context);
+    }
+}
+
+/// A link can name a project that does not exist yet, and in it another one.
+#[test]
+fn a_project_that_appears_is_bound_through_to_another() {
+    let vault = TestVault::new();
+    vault.write_by_hand("main/z.md", "See [[ideas::work/x]]\n");
+    vault.write_by_hand("work/x.md", "Here\n");
+    let store = vault.open();
+    sync(&store);
+    vault.write_by_hand("ideas/y.md", "There\n");
+    sync(&store);
+    vault.assert_agrees(&store, "after the project appeared");
+}
+
+/// A file that somebody takes away before the index heard of it is deleted, not forgotten.
+#[test]
+fn what_vanishes_at_once_was_there() {
+    let vault = TestVault::new();
+    let (one, two) = (vault.open(), vault.open());
+    one.start_background().unwrap();
+    for n in 0..20 {
+        let name = format!("n{n}.md");
+        put(&one, &name, "soon gone");
+        std::fs::remove_file(vault.home().join("main").join(&name)).unwrap();
+        two.counts().unwrap();
+        sync(&two);
+    }
+    let log = two.history(&HistoryFilter::default(), 1000, 0).unwrap();
+    let gone = log.iter().flat_map(|commit| &commit.files).filter(|file| file.after.is_none());
+    assert_eq!(gone.count(), 20);
+    vault.assert_agrees(&two, "after all are gone");
+}
+
+/// Whoever saves over a file of a change that is still being made has the last word.
+#[test]
+fn a_save_during_a_large_change_is_noticed() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    let name = |n: usize| format!("many/{n:04}.md");
+    let text = |n: usize| format!("text number {n}\n").into_bytes();
+    let put_all = (0..1200).map(|n| operation(&name(n), Expect::Absent, Action::Put(text(n))));
+    let first = vault.home().join("main").join(name(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // As soon as it is there; the others take long enough.
+            while !first.exists() {
+                std::thread::yield_now();
+            }
+            std::fs::write(&first, "a walrus wrote\n").unwrap();
+        });
+        make(&store, change(put_all.collect()));
+    });
+    sync(&store);
+    assert_eq!(found(&store, "walrus"), [format!("main/{}", name(0))]);
+    vault.assert_agrees(&store, "after the save");
+}
