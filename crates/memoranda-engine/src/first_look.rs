@@ -86,6 +86,7 @@ impl Memory {
         }
         Ok(self.first_look.known())
     }
+
     /// Waits until what people did while nobody watched has been taken in, as far as it concerns
     /// an answer; not longer than `patience`, and only when this process is young. Starts the look
     /// if nobody has.

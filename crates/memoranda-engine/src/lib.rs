@@ -72,10 +72,10 @@ pub use memoranda_core as core;
 pub use memoranda_store::{
     Browse, ChangedFile, CheckReport, Conflict, Correction, Counts, Coverage, Entry, EntryKind,
     FileKind, FileOrder, FileSummary, FileThen, FilesBelow, Folder, FolderFact, FolderFiles,
-    FolderSum, Following, GraphNode, HardLinks, HistoryFilter, ListFilter, ListOrder, Listing,
-    Moment, NameOf, NamedNote, NodeRow, ObservationRow, OpenOptions, Past, Problems, Project,
-    ProjectPlace, RelationRow, SearchFilter, StoreError, SyncProgress, SyncReport, Ties, Vacuum,
-    VacuumReport, VacuumWhat, clock, exact_key, faults, hash, link_key,
+    FolderSum, Following, GraphNode, HardLinks, HistoryFilter, IgnoreRules, ListFilter, ListOrder,
+    Listing, Moment, NameOf, NamedNote, NodeRow, ObservationRow, OpenOptions, Past, Problems,
+    Project, ProjectPlace, RelationRow, SearchFilter, StoreError, SyncProgress, SyncReport, Ties,
+    Vacuum, VacuumReport, VacuumWhat, clock, exact_key, faults, hash, link_key,
 };
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -12,7 +12,7 @@ use std::io::{self, BufReader, Cursor, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use memoranda_engine::{EntryKind, Store};
+use memoranda_engine::{EntryKind, IgnoreRules};
 
 use crate::error::{ImportError, Result};
 use crate::intake::Intake;
@@ -189,7 +189,7 @@ pub(crate) fn files_below(
     general: Option<&Path>,
     intake: &mut Intake<'_>,
 ) -> Vec<Entry> {
-    let mut rules = Store::ignore_rules();
+    let mut rules = IgnoreRules::default();
     if let Some((place, text)) = general.and_then(|place| Some((place, fs::read(place).ok()?))) {
         rules = rules.with_general(&place.display().to_string(), &text);
     }

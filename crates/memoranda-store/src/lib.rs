@@ -55,6 +55,7 @@ pub use archive::{ExportReport, ImportReport};
 pub use check::CheckReport;
 pub use commit::{Conflict, Outcome};
 pub use error::{Result, StoreError};
+pub use files::ignored::IgnoreRules;
 pub use files::records::Claim;
 pub use files::{
     Below, Entry, EntryKind, FileRules, FileStat, Found, HardLinks, Listing, MAX_FILE_BYTES,

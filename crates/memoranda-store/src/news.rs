@@ -40,7 +40,7 @@ pub(crate) struct FileNews {
 pub(crate) struct FileNow {
     pub(crate) hash: ContentHash,
     pub(crate) stat: FileStat,
-    /// When the system was asked, by the clock that stamps files.
+    /// Before the file got its name, by the clock that stamps files: who saves after that is seen.
     pub(crate) checked_ns: i64,
     pub(crate) digest: Digest,
 }

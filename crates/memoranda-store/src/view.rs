@@ -7,8 +7,7 @@ use std::rc::Rc;
 use memoranda_core::graph::LinkCandidate;
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
-use rusqlite::types::Value;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::Connection;
 
 use crate::Inner;
 use crate::error::{Result, StoreError};
@@ -144,22 +143,7 @@ impl<'a> View<'a> {
     /// The files of a project that hold one of these texts where no relation is read: in the
     /// frontmatter, in a drawing, or beside a Markdown link. All texts are gone through.
     pub fn mentioning(&self, project: &ProjectName, texts: &[String]) -> Result<Vec<NotePath>> {
-        let project = index::project_id_of(self.db, project)?;
-        let any = |column: &str| vec![format!("instr({column}, ?) > 0"); texts.len()].join(" OR ");
-        let sql = format!(
-            "SELECT f.path FROM files f WHERE f.project = ? AND f.kind IN (1, 2) AND ( \
-             (instr(f.metadata, '[[') > 0 AND ({})) OR EXISTS (SELECT 1 FROM passages p \
-              WHERE p.id BETWEEN f.id * 65536 AND f.id * 65536 + 65535 \
-              AND (instr(p.text, '](') > 0 OR f.path LIKE '%.canvas') AND ({}))) ORDER BY f.path",
-            any("f.metadata"),
-            any("p.text")
-        );
-        let texts = texts.iter().chain(texts).cloned().map(Value::Text);
-        let values = std::iter::once(Value::Integer(project)).chain(texts);
-        let mut query = self.db.prepare(&sql)?;
-        let rows = query.query_map(params_from_iter(values), |row| row.get::<_, String>(0))?;
-        let paths = rows.collect::<rusqlite::Result<Vec<_>>>()?;
-        Ok(paths.iter().filter_map(|path| NotePath::parse(path).ok()).collect())
+        index::mentioning(self.db, project, texts)
     }
 
     /// The relations from a file, as of the last commit.

@@ -6,10 +6,9 @@ use std::rc::Rc;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use super::EntryKind;
-use crate::Store;
 
-/// The rules of a folder and of those above it, the innermost last.
-#[derive(Clone)]
+/// The rules of a folder and of those above it, the innermost last; at first none.
+#[derive(Clone, Default)]
 pub struct IgnoreRules(Rc<[Rc<Rules>]>);
 
 /// The rules of one file.
@@ -17,14 +16,6 @@ struct Rules {
     /// The file.
     place: String,
     patterns: Gitignore,
-}
-
-impl Store {
-    /// The rules by which a project's files are passed over, before any file of rules was read: for
-    /// folders that are no project.
-    pub fn ignore_rules() -> IgnoreRules {
-        IgnoreRules(Rc::default())
-    }
 }
 
 impl IgnoreRules {

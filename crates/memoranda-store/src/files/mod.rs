@@ -8,7 +8,7 @@
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)]
 
 mod folder;
-mod ignored;
+pub(crate) mod ignored;
 pub(crate) mod own;
 pub(crate) mod records;
 mod walk;

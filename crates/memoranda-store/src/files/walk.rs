@@ -13,7 +13,6 @@ use memoranda_core::path::NotePath;
 
 use super::ignored::{IgnoreRules, join};
 use super::{EntryKind, FileStat, Root, stat_of};
-use crate::Store;
 
 /// How temporary files begin; a crash can leave one behind.
 pub(crate) const TEMPORARY_PREFIX: &str = ".memoranda-";
@@ -41,7 +40,7 @@ pub(crate) struct Walked {
 pub(crate) fn walk(root: &Root) -> Walk {
     let mut found = Walk::default();
     match root.dir.try_clone() {
-        Ok(dir) => look_below(dir, "", &Store::ignore_rules(), &mut found),
+        Ok(dir) => look_below(dir, "", &IgnoreRules::default(), &mut found),
         Err(e) => found.unreadable.push((String::new(), e)),
     }
     found
@@ -51,7 +50,7 @@ pub(crate) fn walk(root: &Root) -> Walk {
 /// nothing.
 pub(crate) fn walk_folder(root: &Root, folder: &NotePath) -> Walk {
     let mut found = Walk::default();
-    let mut rules = Store::ignore_rules();
+    let mut rules = IgnoreRules::default();
     let mut place = String::new();
     let mut dir = root.dir.try_clone();
     for name in folder.as_str().split('/') {
@@ -108,7 +107,7 @@ impl Root {
 
     /// The rules that hold in a folder, but for its own; `None` if they leave the folder out.
     pub(super) fn rules_above(&self, folder: &NotePath) -> io::Result<Option<IgnoreRules>> {
-        let mut rules = Store::ignore_rules();
+        let mut rules = IgnoreRules::default();
         let mut place = String::new();
         let mut dir = self.dir.try_clone()?;
         for name in folder.as_str().split('/') {
@@ -128,7 +127,7 @@ impl Root {
         if let Some(name) = path.as_str().split('/').find(|name| name.starts_with('.')) {
             return Some(format!("{name:?} is hidden, as its name begins with a dot"));
         }
-        let mut rules = Store::ignore_rules();
+        let mut rules = IgnoreRules::default();
         let mut dir = self.dir.try_clone().ok();
         let mut prefix = String::new();
         for name in path.as_str().split('/') {

@@ -28,7 +28,7 @@ use crate::error::{Result, StoreError};
 use crate::log::Position;
 
 pub use browse::Browse;
-pub(crate) use browse::{browse, with_permalink};
+pub(crate) use browse::{browse, mentioning, with_permalink};
 pub(crate) use connection::{IndexFile, IndexState, OldReaders};
 pub use digest::FileKind;
 pub(crate) use fingerprint::fingerprint;
