@@ -10,7 +10,7 @@ mod vector;
 mod word_piece;
 
 pub use sense::{Meant, MeantByChoice, Sense, UNLIKE, Wide, WideProbe, zero};
-pub use vector::{BYTES, DIMS, PAIRS, Probe, Vector};
+pub use vector::{BYTES, DIMS, Probe, Vector};
 
 use table::Table;
 use word_piece::Vocabulary;

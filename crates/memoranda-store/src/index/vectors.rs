@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 
-use memoranda_core::embed::{BYTES, PAIRS, Probe, Vector};
+use memoranda_core::embed::{BYTES, DIMS, Probe, Vector};
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
 use super::digest::DigestedPassage;
@@ -97,7 +97,7 @@ struct Held {
     files: HashMap<i64, (usize, usize)>,
     passages: Vec<i64>,
     scales: Vec<f32>,
-    pairs: Vec<[i16; PAIRS]>,
+    numbers: Vec<[i8; DIMS]>,
     /// Places that no passage has any more.
     free: usize,
 }
@@ -288,20 +288,18 @@ impl Held {
     /// Offers some of the passages.
     fn offer(&self, part: Range<usize>, probe: &Probe, nearest: &mut Nearest) {
         let part = part.start..part.end.min(self.passages.len());
-        let lists = (
-            self.pairs.get(part.clone()).unwrap_or_default(),
-            self.scales.get(part.clone()).unwrap_or_default(),
-            self.passages.get(part).unwrap_or_default(),
-        );
-        for ((pairs, &scale), &passage) in lists.0.iter().zip(lists.1).zip(lists.2) {
-            nearest.offer(passage, probe.similarity(scale, pairs));
+        let numbers = self.numbers.get(part.clone()).unwrap_or_default();
+        let scales = self.scales.get(part.clone()).unwrap_or_default();
+        let passages = self.passages.get(part).unwrap_or_default();
+        for (&passage, near) in passages.iter().zip(probe.similarities(scales, numbers)) {
+            nearest.offer(passage, near);
         }
     }
 
     fn reserve(&mut self, passages: usize) {
         self.passages.reserve(passages);
         self.scales.reserve(passages);
-        self.pairs.reserve(passages);
+        self.numbers.reserve(passages);
     }
 
     fn put(&mut self, file: i64, data: &[u8]) {
@@ -315,7 +313,7 @@ impl Held {
         for (vector, passage) in vectors.zip(first_passage(file)..) {
             self.passages.push(passage);
             self.scales.push(vector.scale);
-            self.pairs.push(vector.pairs());
+            self.numbers.push(vector.numbers);
         }
         let count = self.passages.len() - start;
         if count > 0 {
@@ -326,8 +324,6 @@ impl Held {
 
 #[cfg(test)]
 mod tests {
-    use memoranda_core::embed::DIMS;
-
     use super::*;
 
     #[test]
