@@ -114,7 +114,7 @@ impl Memory {
         intent: Intent,
     ) -> Result<Option<Resolved>> {
         let place = |path| Place { project: project.clone(), path };
-        let mut ignored = None;
+        let (mut ignored, mut by_path) = (None, None);
         for candidate in [name.to_owned(), format!("{name}.md")] {
             let Ok(path) = NotePath::parse(&candidate) else { continue };
             let Some(path) = self.existing(project, &path)? else { continue };
@@ -123,10 +123,28 @@ impl Memory {
                 continue;
             }
             let file = self.store().file(project, &path)?.map(|file| file.id);
-            return Ok(Some(Resolved { place: place(path), file }));
+            let found = Resolved { place: place(path), file };
+            if candidate == name {
+                return Ok(Some(found));
+            }
+            by_path = Some(found);
         }
         let keys = link_keys(name, None, slug);
         let mut candidates = self.store().link_candidates(project, &keys.title)?;
+        if let Some(named) = by_path {
+            // A note keeps its permalink when it moves, and another may then get the name.
+            let other = |c: &&LinkCandidate<i64>| c.permalink == name && c.path != named.place.path;
+            let Some(addressed) = candidates.iter().find(other) else { return Ok(Some(named)) };
+            let addressed =
+                Resolved { place: place(addressed.path.clone()), file: Some(addressed.id) };
+            return match intent {
+                Intent::Read => Ok(Some(addressed)),
+                Intent::Change => Err(EngineError::Ambiguous {
+                    identifier: name.to_owned(),
+                    candidates: vec![addressed.place, named.place],
+                }),
+            };
+        }
         if intent == Intent::Change {
             // Signs do not show in a permalink: one that is not said as it is says nothing.
             let said = |c: &LinkCandidate<i64>| keys.permalinks.first() == Some(&c.permalink);

@@ -169,6 +169,26 @@ fn names_mean_one_note_or_are_refused() {
 }
 
 #[test]
+fn an_address_leads_to_its_note_whatever_took_its_name() {
+    let vault = Vault::new();
+    vault.put("log.md", "of last year");
+    let moved = MoveRequest { from: place("log.md"), to: NotePath::parse("log-2025.md").unwrap() };
+    assert!(matches!(vault.memory.relocate(&who(), &moved), Ok(MoveOutcome::Moved(_))));
+    vault.put("log.md", "of this year");
+    let found = |name: &str, intent| vault.memory.resolve(None, name, intent);
+    let path = |name: &str, intent| found(name, intent).unwrap().place.path.to_string();
+    for (name, expected) in [("log", "log-2025.md"), ("log.md", "log.md"), ("log-1", "log.md")] {
+        assert_eq!(path(name, Intent::Read), expected, "{name}");
+    }
+    // To change one of two is not a matter of taste.
+    let Err(EngineError::Ambiguous { candidates, .. }) = found("log", Intent::Change) else {
+        panic!("not refused")
+    };
+    assert_eq!(candidates, [place("log-2025.md"), place("log.md")]);
+    assert_eq!(path("log.md", Intent::Change), "log.md");
+}
+
+#[test]
 fn search_finds_parts_phrases_prefixes_and_other_scripts() {
     let vault = Vault::new();
     vault.put(
