@@ -8,6 +8,7 @@ mod banks;
 mod exchange;
 mod graph;
 mod instructions;
+mod json;
 mod memory;
 mod notes;
 mod prompts;
@@ -26,6 +27,7 @@ pub use banks::{
 pub use exchange::{Content, Exchange, Question, Said};
 pub use graph::GraphSettings;
 pub use instructions::instructions;
+pub use json::{json_object, readable_json};
 pub use prompts::{PromptArgument, PromptCall, PromptDef, PromptMessage};
 pub use records::{
     AddedRecord, BriefRequest, Due, Expiry, NewRecord, ProjectId, Record, RecordError, RecordKind,

@@ -8,13 +8,14 @@ pub use routes::{ROUTES, Route};
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::Bytes;
+use axum::body::{Bytes, to_bytes};
 use axum::extract::{Path, Request, State};
 use axum::http::header::USER_AGENT;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use memoranda_dialects::{
     Exchange, ReadOnly, Selection, SelectionError, Settings, ToolDef, ToolResult, ToolUse, Wording,
+    json_object, readable_json,
 };
 use memoranda_engine::Who;
 use memoranda_engine::core::change::Channel;
@@ -73,7 +74,24 @@ async fn mcp(State(app): State<Arc<App>>, mut request: Request) -> Result<Respon
         let offered = offered(&app, &asked)?;
         request.extensions_mut().insert(offered);
     }
-    Ok(app.mcp.handle(request).await)
+    let (head, body) = request.into_parts();
+    // The guard has read it, and held it to its limit.
+    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    let body = match body.trim_ascii().is_empty() {
+        true => body.into(),
+        false => match readable_json(body.into()) {
+            Ok(body) => body,
+            Err(error) => return Ok(no_message(&error)),
+        },
+    };
+    Ok(app.mcp.handle(Request::from_parts(head, body.into())).await)
+}
+
+/// What the protocol says of a message that is no JSON.
+fn no_message(error: &serde_json::Error) -> Response {
+    let error = json!({ "code": -32700, "message": format!("Parse error: {error}") });
+    let message = json!({ "jsonrpc": "2.0", "id": null, "error": error });
+    (StatusCode::BAD_REQUEST, Json(message)).into_response()
 }
 
 /// What `/mcp/x/<toolset>` and `/readonly` leave of what was asked.
@@ -133,8 +151,7 @@ fn object(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
     if body.trim_ascii().is_empty() {
         return Ok(Map::new());
     }
-    serde_json::from_slice(body)
-        .map_err(|error| bad_request(format!("The body is no JSON object: {error}.")))
+    json_object(body).map_err(|error| bad_request(format!("The body is no JSON object: {error}.")))
 }
 
 fn bad_request(message: impl Into<String>) -> Refusal {

@@ -6,6 +6,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use memoranda_dialects::readable_json;
 use rmcp::model::RequestId;
 use serde_json::Value;
 use tokio::io::{AsyncBufRead as _, AsyncRead, BufReader, ReadBuf};
@@ -103,43 +104,15 @@ impl<R: AsyncRead + Unpin> AsyncRead for Readable<R> {
 }
 
 /// The line, mended if it was broken in a way that leaves no doubt.
-fn check(mut line: Vec<u8>) -> Result<Vec<u8>, Unreadable> {
-    let text = line.trim_ascii();
-    let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
-    if text.is_empty() {
+fn check(line: Vec<u8>) -> Result<Vec<u8>, Unreadable> {
+    if line.trim_ascii().is_empty() {
         return Ok(line);
     }
-    let Err(error) = serde_json::from_slice::<Value>(text) else { return Ok(line) };
-    if mend_surrogates(&mut line) && serde_json::from_slice::<Value>(line.trim_ascii()).is_ok() {
-        return Ok(line);
+    match serde_json::from_slice::<Value>(&line) {
+        Ok(_) => Ok(line),
+        Err(_) => readable_json(line.clone())
+            .map_err(|error| Unreadable { id: id_in(&line), reason: error.to_string() }),
     }
-    Err(Unreadable { id: id_in(&line), reason: error.to_string() })
-}
-
-/// Puts U+FFFD in the place of escaped halves of surrogate pairs; whether there were any.
-fn mend_surrogates(line: &mut [u8]) -> bool {
-    let escaped = |line: &[u8], at: usize| -> Option<u16> {
-        let digits = line.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        u16::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
-    };
-    let (mut at, mut mended) = (0, false);
-    while at < line.len() {
-        if line[at] != b'\\' {
-            at += 1;
-            continue;
-        }
-        let second = || escaped(line, at + 6).is_some_and(|code| (0xdc00..0xe000).contains(&code));
-        at += match escaped(line, at) {
-            Some(0xd800..0xdc00) if second() => 12,
-            Some(0xd800..0xe000) => {
-                line[at..at + 6].copy_from_slice(b"\\ufffd");
-                mended = true;
-                6
-            }
-            _ => 2,
-        };
-    }
-    mended
 }
 
 /// The id of a request whose line is no JSON, or not all of it.
@@ -195,21 +168,6 @@ fn string_end(line: &[u8], start: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn halves_of_pairs_are_mended_and_nothing_else() {
-        for (line, expected) in [
-            (r#"{"a":"cut \ud83d"}"#, r#"{"a":"cut \ufffd"}"#),
-            (r#"{"a":"\ude00\uD83D x"}"#, r#"{"a":"\ufffd\ufffd x"}"#),
-            (r#"{"a":"\ud83d\ud83d\ude00"}"#, r#"{"a":"\ufffd\ud83d\ude00"}"#),
-            (r#"{"a":"\ud83d\n"}"#, r#"{"a":"\ufffd\n"}"#),
-            (r#"{"a":"\\ud83d \ud83d"}"#, r#"{"a":"\\ud83d \ufffd"}"#),
-            (r#"{"a":"\ud83d\ude00 \\ud83d"}"#, r#"{"a":"\ud83d\ude00 \\ud83d"}"#),
-        ] {
-            let checked = check(line.as_bytes().to_vec()).unwrap();
-            assert_eq!(String::from_utf8(checked).unwrap(), expected);
-        }
-    }
 
     #[test]
     fn the_id_is_found_wherever_it_can_be_seen() {

@@ -3,6 +3,8 @@
 use memoranda_dialects::Selection;
 use memoranda_engine::HistoryFilter;
 use memoranda_engine::core::change::Channel;
+use memoranda_engine::core::id::ProjectName;
+use memoranda_engine::core::path::NotePath;
 use memoranda_server::ServerConfig;
 use serde_json::{Value, json};
 
@@ -54,6 +56,39 @@ fn the_protocol_works_in_every_era() {
         let unknown = http.mcp(era, "/mcp", &[], "tools/call", json!({ "name": "nope" })).json();
         assert_eq!(unknown["error"]["code"], -32602);
     }
+}
+
+#[test]
+fn a_text_that_was_cut_within_a_sign_is_not_lost() {
+    let vault = Vault::new();
+    let http = Http::start(&vault, config());
+    let input = |name: &str| {
+        let text = r"cut \ud83d";
+        format!(
+            "\u{feff}{{\"command\":\"create\",\"path\":\"/memories/{name}.md\",\"file_text\":\"{text}\"}}"
+        )
+    };
+    let json =
+        [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];
+    let made = http.send("POST", "/api/tools/memory", &json, &input("a"));
+    assert_eq!(made.json()["is_error"], false, "{made:?}");
+    let made = http.send("POST", "/api/memory-tool", &json, &input("b"));
+    assert_ne!(made.json()["is_error"], true, "{made:?}");
+    let call = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"memory","arguments":{}}}}}"#,
+        input("c").trim_start_matches('\u{feff}'),
+    );
+    let made = http.send("POST", "/mcp", &json, &call);
+    assert_eq!(made.json()["result"]["isError"], false, "{made:?}");
+    for name in ["a", "b", "c"] {
+        let path = NotePath::parse(&format!("{name}.md")).unwrap();
+        let project = ProjectName::parse("memories").unwrap();
+        let found = vault.memory.store().read(&project, &path).unwrap().unwrap();
+        assert_eq!(found.bytes, "cut \u{fffd}".as_bytes());
+    }
+    let broken = http.send("POST", "/mcp", &json, &call[..40]);
+    assert_eq!(broken.status, 400, "{broken:?}");
+    assert_eq!(broken.json()["error"]["code"], -32700);
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use memoranda_dialects::{Call, Exchange, Settings, ToolDef, ToolResult, ToolUse, Wording};
+use memoranda_dialects::{
+    Call, Exchange, Settings, ToolDef, ToolResult, ToolUse, Wording, json_object,
+};
 use memoranda_engine::core::change::Author;
 use serde_json::{Map, Value, json};
 
@@ -106,7 +108,7 @@ fn arguments(text: Option<&str>) -> Result<Map<String, Value>> {
         Some("-") => read_stdin()?,
         Some(text) => text.as_bytes().to_owned(),
     };
-    serde_json::from_slice(&text).map_err(|error| {
+    json_object(&text).map_err(|error| {
         CommandError::usage(format!("the arguments are no JSON object: {error}"))
             .hint("`memoranda tool memory '{\"command\": \"view\", \"path\": \"/memories\"}'`")
     })

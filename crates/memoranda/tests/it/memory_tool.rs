@@ -238,6 +238,9 @@ fn a_tool_is_called_from_the_command_line() {
     assert!(home.ok(&["tool", "--list"]).contains("memory"));
     home.fails(&["tool", "nope"], 1, &["no tool \"nope\"", "hint: `memoranda tool --list`"]);
     home.fails(&["tool", "memory", "{"], 2, &["no JSON object", "hint:"]);
+    let cut = r#"{"command":"create","path":"/memories/cut.md","file_text":"cut \ud83d"}"#;
+    home.ok(&["tool", "memory", &format!("\u{feff}{cut}")]);
+    assert_eq!(std::fs::read_to_string(home.file("memories/cut.md")).unwrap(), "cut \u{fffd}");
     home.fails(&["tool"], 2, &["required"]);
     let revisions = &home.json(&["--version"])["mcp_revisions"];
     for revision in ["2025-06-18", "2025-11-25", "2026-07-28"] {
