@@ -116,12 +116,19 @@ impl Job {
             cancelled,
             client: &self.client,
         };
-        let concern = self.tool.concern(&self.settings, &self.arguments);
-        // The memory tool looks at the disk itself.
-        let concern = (self.tool.toolset != Toolset::Memory).then_some(&concern);
-        let known = first_look(&self.memory, concern, &|done, total| {
-            tell(done as u64, total as u64, "reading the files into the index");
-        });
+        let known = match self.tool.toolset {
+            // It looks at the disk itself, and waits for no index; but somebody must make one.
+            Toolset::Memory => {
+                self.memory.await_index(Duration::ZERO, &|_, _| ()).ok();
+                None
+            }
+            _ => {
+                let concern = self.tool.concern(&self.settings, &self.arguments);
+                first_look(&self.memory, &concern, &|done, total| {
+                    tell(done as u64, total as u64, "reading the files into the index");
+                })
+            }
+        };
         let mut result = memoranda_dialects::call(self.tool, &call, self.arguments);
         if let Some(warning) = warning(known) {
             result.text.push_str(&warning);
@@ -135,11 +142,11 @@ impl Job {
 /// `None` if that cannot be known.
 pub(crate) fn first_look(
     memory: &Memory,
-    concern: Option<&Concern>,
+    concern: &Concern,
     tell: &dyn Fn(usize, usize),
 ) -> Option<Known> {
     let known = memory.await_index(FIRST_LOOK, tell).ok();
-    if let (Some(Known::Whole), Some(concern)) = (known, concern)
+    if known == Some(Known::Whole)
         && let Err(error) = memory.await_edits(concern, EDITS)
     {
         tracing::warn!(%error, "edits by hand may be missing from the first answers");

@@ -308,7 +308,7 @@ impl ServerHandler for Handler {
         let (offer, offered) = (Arc::clone(&self.offer), self.offered(&context));
         let cursor = request.and_then(|request| request.cursor);
         blocking(move || {
-            first_look(&offer.memory, Some(&Concern::Everything), &|_, _| ());
+            first_look(&offer.memory, &Concern::Everything, &|_, _| ());
             resources::list(&offer.memory, &offered, cursor.as_deref())
         })
         .await
@@ -332,7 +332,7 @@ impl ServerHandler for Handler {
         self.begin();
         let (offer, offered) = (Arc::clone(&self.offer), self.offered(&context));
         let read = move || {
-            first_look(&offer.memory, Some(&Concern::Everything), &|_, _| ());
+            first_look(&offer.memory, &Concern::Everything, &|_, _| ());
             resources::read(&offer, &offered, &request.uri)
         };
         Ok(blocking(read).await?.into())

@@ -54,7 +54,7 @@ pub(super) async fn get(
     }
     let tools = offered.shared_tools();
     let said = blocking(move || {
-        first_look(&offer.memory, Some(&Concern::Everything), &|_, _| ());
+        first_look(&offer.memory, &Concern::Everything, &|_, _| ());
         let (memory, settings) = (&*offer.memory, &*offer.settings);
         let call = PromptCall { memory, settings, tools: &tools, arguments: &arguments };
         let said = (def.render)(&call).map_err(|error| match error {
