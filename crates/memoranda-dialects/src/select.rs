@@ -42,6 +42,12 @@ pub enum SelectionError {
     /// No such tool.
     #[error("there is no tool {0:?}; `memoranda tool --list` shows them all")]
     NoTool(String),
+    /// Nothing is left.
+    #[error(
+        "no tool is left to offer: each that was chosen changes something, or was left out; add a \
+         toolset that reads, or allow changes"
+    )]
+    Nothing,
 }
 
 impl Selection {

@@ -46,6 +46,9 @@ impl Offer {
         let selection = &config.selection;
         let mut tools = selection.resolve()?;
         tools.extend(config.extra.tools);
+        if tools.is_empty() {
+            return Err(SelectionError::Nothing);
+        }
         let mut widest = match selection.toolsets.is_empty() && selection.tools.is_empty() {
             true => Selection { toolsets: Selection::all().toolsets, ..selection.clone() },
             false => selection.clone(),

@@ -139,17 +139,22 @@ async fn what_comes_before_the_greeting_is_passed_over() {
 #[tokio::test]
 async fn only_chosen_tools_are_offered() {
     let vault = Vault::new();
-    let selection = Selection { exclude: vec!["memory".into()], ..config().selection };
+    let exclude = vec!["memory".to_owned()];
+    let nothing = Selection { exclude: exclude.clone(), ..config().selection };
+    let selection = Selection { tools: vec!["list".into()], ..nothing.clone() };
     let chosen = ServerConfig { selection, ..config() };
     let (mut client, about) = Client::open(&vault, chosen, Era::Stateless).await;
-    assert_eq!(client.result("tools/list", json!({})).await["tools"], json!([]));
+    let tools = client.result("tools/list", json!({})).await;
+    assert_eq!(tools["tools"].as_array().unwrap().len(), 1, "{tools}");
+    assert_eq!(tools["tools"][0]["name"], "list");
     assert_eq!(client.result("prompts/list", json!({})).await["prompts"], json!([]));
     assert!(!about["instructions"].as_str().unwrap().contains("MEMORY PROTOCOL"));
     let call = json!({ "name": "memory", "arguments": { "command": "view", "path": "/memories" } });
     assert_eq!(client.ask("tools/call", call).await["error"]["code"], -32602);
-    let selection = Selection { tools: vec!["nope".into()], ..Selection::default() };
-    let wrong = Client::connect(&vault, ServerConfig { selection, ..config() }, Era::Stateless);
-    assert!(wrong.close().await.1.is_err());
+    for selection in [Selection { tools: vec!["nope".into()], ..Selection::default() }, nothing] {
+        let wrong = Client::connect(&vault, ServerConfig { selection, ..config() }, Era::Stateless);
+        assert!(wrong.close().await.1.is_err());
+    }
 }
 
 #[tokio::test]

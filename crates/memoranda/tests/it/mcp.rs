@@ -246,6 +246,7 @@ fn tools_are_chosen_by_flags_and_variables() {
     ] {
         home.fails(&flags, 3, &[words, "hint: `memoranda tool --list`"]);
     }
+    home.fails(&["mcp", "--tools", "memory", "--read-only"], 3, &["no tool is left", "hint:"]);
     let bad = home.run_with(&[("MEMORANDA_TOOLSETS", "nope")], &["mcp"]);
     assert_eq!(bad.code, 3, "{bad:?}");
     let request = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}"#;
