@@ -117,6 +117,8 @@ pub struct SearchResult {
     pub permalink: String,
     /// Its type.
     pub note_type: String,
+    /// Its frontmatter, as JSON.
+    pub metadata: String,
     /// When it was last changed.
     pub updated: Timestamp,
     /// The sum of its signals.
@@ -334,6 +336,7 @@ impl<'f> Found<'f> {
             title: note.title.clone(),
             permalink: note.permalink.clone(),
             note_type: note.note_type.clone(),
+            metadata: note.metadata.clone(),
             updated: note.compared.updated,
             score: unit.note.score,
             relevance: unit.note.relevance,

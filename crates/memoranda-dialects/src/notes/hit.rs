@@ -20,6 +20,8 @@ pub(super) struct Hit {
     pub(super) permalink: String,
     pub(super) updated: Timestamp,
     pub(super) score: f64,
+    /// The frontmatter of its note, as JSON.
+    pub(super) metadata: String,
     /// What is shown of it.
     pub(super) content: String,
     pub(super) more: Value,
@@ -67,6 +69,7 @@ impl Hit {
             permalink: fact_address(&file.permalink, &category, &fact.text),
             updated: file.updated,
             score,
+            metadata: file.metadata.clone(),
             content: format!("[{category}] {}", fact.text),
             more: json!({
                 "entity": file.permalink,
@@ -91,6 +94,7 @@ impl Hit {
             title: file.title.clone(),
             updated: file.updated,
             score,
+            metadata: file.metadata.clone(),
             content: format!("{} {} [[{}]]", file.title, link.relation_type, link.target),
             more: json!({
                 "entity": file.permalink,
@@ -103,8 +107,8 @@ impl Hit {
         })
     }
 
-    /// The hit for programs. `metadata` is the frontmatter of its note.
-    pub(super) fn item(&self, metadata: &Value) -> Value {
+    /// The hit for programs.
+    pub(super) fn item(&self) -> Value {
         let project = self.place.project.as_str();
         let entity = self.more["entity"].as_str().unwrap_or(&self.permalink);
         let mut item = json!({
@@ -117,7 +121,7 @@ impl Hit {
             "project": project,
             "file_path": self.place.path.as_str(),
             "content": self.content,
-            "metadata": metadata,
+            "metadata": serde_json::from_str::<Value>(&self.metadata).unwrap_or_default(),
             "updated_at": self.updated.to_string(),
         });
         if let (Value::Object(item), Value::Object(more)) = (&mut item, &self.more) {
@@ -129,18 +133,12 @@ impl Hit {
 
 /// As many as the budget has room for, but at least one; each with how it is for programs. Also
 /// how many are left out.
-pub(super) fn within(
-    memory: &Memory,
-    hits: Vec<Hit>,
-    max_tokens: Option<usize>,
-) -> Result<(Vec<(Hit, Value)>, usize), Failure> {
+pub(super) fn within(hits: Vec<Hit>, max_tokens: Option<usize>) -> (Vec<(Hit, Value)>, usize) {
     let total = hits.len();
     let mut tokens = 0;
     let mut kept = Vec::new();
     for hit in hits {
-        let file = memory.store().file(&hit.place.project, &hit.place.path)?;
-        let metadata = file.and_then(|file| serde_json::from_str(&file.metadata).ok());
-        let item = hit.item(&metadata.unwrap_or(Value::Null));
+        let item = hit.item();
         tokens += estimate(&item.to_string());
         if max_tokens.is_some_and(|most| tokens > most) && !kept.is_empty() {
             break;
@@ -148,5 +146,5 @@ pub(super) fn within(
         kept.push((hit, item));
     }
     let left_out = total - kept.len();
-    Ok((kept, left_out))
+    (kept, left_out)
 }

@@ -81,7 +81,7 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         (0, 2..) => count_before(call, &asked)?,
         (shown, _) => asked.offset() + shown,
     };
-    let (hits, left_out) = within(call.memory, found.hits, asked.max_tokens)?;
+    let (hits, left_out) = within(found.hits, asked.max_tokens);
     let scope = match asked.filter.projects.as_slice() {
         [] => "all projects".to_owned(),
         [one] => format!("project {one}"),
@@ -374,6 +374,7 @@ fn notes(call: &Call<'_>, asked: &Asked, limit: usize, offset: usize) -> Result<
             permalink: result.permalink,
             updated: result.updated,
             score: result.score,
+            metadata: result.metadata,
             content: result.snippet.text,
         });
         return Ok(Found { hits: hits.collect(), has_more: page.has_more, partial: page.partial });
@@ -403,6 +404,7 @@ fn notes(call: &Call<'_>, asked: &Asked, limit: usize, offset: usize) -> Result<
         permalink: file.permalink,
         updated: file.updated,
         score: 1.0,
+        metadata: file.metadata,
         // Only of those that are shown.
         content: String::new(),
     });
