@@ -11,6 +11,7 @@ mod instructions;
 mod memory;
 mod notes;
 mod prompts;
+mod reading;
 mod records;
 mod resource;
 mod select;

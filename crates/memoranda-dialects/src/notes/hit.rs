@@ -2,15 +2,27 @@
 
 use jiff::Timestamp;
 use memoranda_core::note::permalink::slug;
+use memoranda_core::rank::Signal;
 use memoranda_core::tokens::estimate;
 use memoranda_engine::{FileSummary, Memory, ObservationRow, Place, RelationRow, hash};
 use serde_json::{Value, json};
 
 use super::answer::Failure;
+use crate::prompts::quoted;
 
 /// How much of a fact stands in its address; what is longer is told apart by its hash.
 const ADDRESS_CHARS: usize = 200;
 const HASH_CHARS: usize = 12;
+
+/// Where in its note something was found by words, and why.
+pub(super) struct Match {
+    /// The headings above it.
+    pub(super) heading: String,
+    pub(super) lines: (usize, usize),
+    /// How likely it has to do with the question, 0 to 1.
+    pub(super) relevance: f64,
+    pub(super) why: Vec<Signal>,
+}
 
 /// One thing that was found.
 pub(super) struct Hit {
@@ -25,6 +37,24 @@ pub(super) struct Hit {
     /// What is shown of it.
     pub(super) content: String,
     pub(super) more: Value,
+    /// If words were looked for.
+    pub(super) by: Option<Match>,
+}
+
+impl Match {
+    /// The names of what counted.
+    fn signals(&self) -> Vec<&'static str> {
+        self.why.iter().map(|signal| signal.name()).collect()
+    }
+
+    fn is_below_a_heading(&self, title: &str) -> bool {
+        !self.heading.is_empty() && self.heading != title
+    }
+}
+
+/// Two digits are as sure as it is.
+fn rounded(relevance: f64) -> f64 {
+    (relevance * 100.0).round() / 100.0
 }
 
 /// The address of a fact: its note's, its category's, and its own words.
@@ -77,6 +107,7 @@ impl Hit {
                 "observation_id": fact.id,
                 "line": fact.line,
             }),
+            by: None,
         }
     }
 
@@ -104,6 +135,7 @@ impl Hit {
                 "to_entity": to,
             }),
             permalink,
+            by: None,
         })
     }
 
@@ -127,7 +159,42 @@ impl Hit {
         if let (Value::Object(item), Value::Object(more)) = (&mut item, &self.more) {
             item.extend(more.clone());
         }
+        if let Some(by) = &self.by {
+            item["lines"] = json!([by.lines.0, by.lines.1]);
+            item["relevance"] = json!(rounded(by.relevance));
+            item["why"] = json!(by.signals());
+            if by.is_below_a_heading(&self.title) {
+                item["heading"] = json!(by.heading);
+            }
+        }
         item
+    }
+
+    /// The hit for a model to read.
+    pub(super) fn text(&self) -> String {
+        let kind = if self.kind == "entity" { String::new() } else { format!(" ({})", self.kind) };
+        let mut text = format!(
+            "\n### {}{kind}\npermalink: {} | project: {}",
+            self.title, self.permalink, self.place.project
+        );
+        if let Some(by) = &self.by {
+            if by.is_below_a_heading(&self.title) {
+                text.push_str(&format!(" | heading: {}", by.heading));
+            }
+            text.push_str(&format!(" | lines: {}-{}", by.lines.0, by.lines.1));
+        }
+        text.push_str(&format!(" | updated: {}", self.updated));
+        if let Some(by) = &self.by {
+            text.push_str(&format!(
+                " | relevance: {} | score: {:.3} ({})",
+                rounded(by.relevance),
+                self.score,
+                by.signals().join(", ")
+            ));
+        }
+        text.push('\n');
+        text.push_str(&quoted(&self.content));
+        text
     }
 }
 

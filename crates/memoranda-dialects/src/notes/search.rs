@@ -11,10 +11,10 @@ use memoranda_engine::{
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Failure, Form, count, run};
-use super::hit::{Hit, within};
+use super::hit::{Hit, Match, within};
 use super::scope;
 use crate::args::Args;
-use crate::prompts::quoted;
+use crate::reading::Reading;
 use crate::tool::{Call, ToolResult};
 
 /// How long a quotation is.
@@ -47,6 +47,9 @@ struct Found {
     hits: Vec<Hit>,
     has_more: bool,
     partial: bool,
+    reading: Reading,
+    /// How likely the likeliest candidate has to do with the words, found or not.
+    relevance: f64,
 }
 
 /// What is asked, apart from the words.
@@ -90,25 +93,18 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let what =
         if asked.query.is_empty() { "filters".to_owned() } else { format!("{:?}", asked.query) };
     let mut text = format!("# Search results for {what} in {scope}, page {}\n", asked.page);
+    text.push_str(&found.reading.said());
     if hits.is_empty() && total > 0 {
         text.push_str(&format!("\nThere are no more than {}.\n", count(total, "result")));
     } else if hits.is_empty() {
         text.push_str("\nNothing found.\n");
-        if let Some(hint) = elsewhere(call, &asked)? {
-            text.push_str(&hint);
+        match elsewhere(call, &asked)? {
+            Some(hint) => text.push_str(&hint),
+            None => text.push_str(weaker(&asked, found.relevance)),
         }
     }
     for (hit, _) in &hits {
-        let kind = if hit.kind == "entity" { String::new() } else { format!(" ({})", hit.kind) };
-        text.push_str(&format!(
-            "\n### {}{kind}\npermalink: {} | project: {} | updated: {} | score: {:.3}\n{}",
-            hit.title,
-            hit.permalink,
-            hit.place.project,
-            hit.updated,
-            hit.score,
-            quoted(&hit.content)
-        ));
+        text.push_str(&hit.text());
     }
     if left_out > 0 {
         text.push_str(&format!(
@@ -122,7 +118,7 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     if found.partial {
         text.push_str("\n[a word is very common: only the newest notes with it were compared]\n");
     }
-    let structured = json!({
+    let mut structured = json!({
         "results": hits.into_iter().map(|(_, item)| item).collect::<Vec<_>>(),
         "project": match asked.filter.projects.as_slice() {
             [one] => Value::String(one.to_string()),
@@ -135,6 +131,7 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         "has_more": found.has_more,
         "left_out": left_out,
     });
+    found.reading.add_to(&mut structured);
     Ok(Answer { text, structured })
 }
 
@@ -278,9 +275,9 @@ fn count_before(call: &Call<'_>, asked: &Asked) -> Result<usize, Failure> {
 fn parts(call: &Call<'_>, asked: &Asked, most: usize) -> Result<Found, Failure> {
     let mut looked_through = LOOKED_THROUGH_FIRST;
     loop {
-        let holders = notes(call, asked, looked_through, 0)?;
+        let mut holders = notes(call, asked, looked_through, 0)?;
         let mut hits = Vec::new();
-        for holder in holders.hits {
+        for holder in std::mem::take(&mut holders.hits) {
             hits.extend(within_note(call, asked, holder)?);
             if hits.len() > most {
                 break;
@@ -290,7 +287,7 @@ fn parts(call: &Call<'_>, asked: &Asked, most: usize) -> Result<Found, Failure> 
         if is_enough || !holders.has_more {
             let has_more = hits.len() > most || holders.has_more;
             hits.truncate(most);
-            return Ok(Found { hits, has_more, partial: holders.partial });
+            return Ok(Found { hits, has_more, ..holders });
         }
         // Most often few notes are enough; it is not worth it to keep what was found.
         looked_through *= LOOKED_THROUGH_MORE;
@@ -361,13 +358,19 @@ fn notes(call: &Call<'_>, asked: &Asked, limit: usize, offset: usize) -> Result<
             ..SearchRequest::default()
         };
         let page = call.memory.search(&request)?;
+        let reading = Reading::of(&page);
         let hits = page.results.into_iter().map(|result| Hit {
             kind: "entity",
             more: json!({
                 "entity": result.permalink,
                 "note_type": result.note_type,
                 "matched_chunk": result.snippet.text,
-                "lines": [result.lines.0, result.lines.1],
+            }),
+            by: Some(Match {
+                heading: result.heading,
+                lines: result.lines,
+                relevance: result.relevance,
+                why: result.why,
             }),
             place: result.place,
             title: result.title,
@@ -377,7 +380,13 @@ fn notes(call: &Call<'_>, asked: &Asked, limit: usize, offset: usize) -> Result<
             metadata: result.metadata,
             content: result.snippet.text,
         });
-        return Ok(Found { hits: hits.collect(), has_more: page.has_more, partial: page.partial });
+        return Ok(Found {
+            hits: hits.collect(),
+            has_more: page.has_more,
+            partial: page.partial,
+            reading,
+            relevance: page.relevance,
+        });
     }
     let is_title = asked.search_type == "title";
     let title: Vec<String> = match is_title {
@@ -407,8 +416,10 @@ fn notes(call: &Call<'_>, asked: &Asked, limit: usize, offset: usize) -> Result<
         metadata: file.metadata,
         // Only of those that are shown.
         content: String::new(),
+        by: None,
     });
-    Ok(Found { hits: hits.collect(), has_more, partial: false })
+    let reading = Reading::default();
+    Ok(Found { hits: hits.collect(), has_more, partial: false, reading, relevance: 0.0 })
 }
 
 /// How a note begins, after its frontmatter and heading.
@@ -423,6 +434,17 @@ fn beginning(call: &Call<'_>, place: &Place) -> String {
     match super::answer::cut(&joined, SNIPPET_CHARS) {
         (kept, 0) => kept.to_owned(),
         (kept, _) => format!("{kept}…"),
+    }
+}
+
+/// Which call would find more, when nothing was found.
+fn weaker(asked: &Asked, relevance: f64) -> &'static str {
+    if !asked.is_by_words() {
+        "Without search_type, `query` finds notes by their words and by what they mean.\n"
+    } else if relevance > 0.0 && asked.min_similarity != Some(0.0) {
+        "min_similarity=0 shows what is less likely, too.\n"
+    } else {
+        "Try fewer words, a beginning such as conf*, fewer filters, or recent_activity.\n"
     }
 }
 

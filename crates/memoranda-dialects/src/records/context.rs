@@ -113,7 +113,7 @@ fn relevant(
 ) -> Result<Vec<Record>> {
     match shelf::search(memory, reach, &MEMORIES, query, limit, fits) {
         Err(RecordError::Engine(EngineError::Invalid(_))) => Ok(Vec::new()),
-        other => other.map(|(found, _)| found),
+        other => other.map(|found| found.records),
     }
 }
 

@@ -47,20 +47,24 @@ pub(super) fn search(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     let is_active = shelf::is_active_at(call.settings.records.now());
     let fits = |record: &Record| is_active(record) && layer.is_none_or(|layer| layer.holds(record));
     let searched = shelf::search(call.memory, &reach, &kinds, &query, limit, &fits);
-    let (found, more) = match searched {
+    let found = match searched {
         Err(RecordError::Engine(EngineError::Invalid(reason))) => {
             return Err(RecordError::new(format!("{reason}.")));
         }
         other => other?,
     };
-    let hint = more.then(|| match limit {
+    let hint = found.has_more.then(|| match limit {
         100.. => "[there are more; narrow the query]".to_owned(),
         _ => {
             let call = json!({ "query": query, "limit": (limit * 2).min(100) });
             format!("[there are more; search_memories {call} shows them]")
         }
     });
-    Ok(listed(&found, &reach, hint.as_deref(), &format!("No memories match {query:?}.")))
+    let nothing = format!("No memories match {query:?}.");
+    let mut result = listed(&found.records, &reach, hint.as_deref(), &nothing);
+    result.text.push_str(&found.reading.said());
+    found.reading.add_to(&mut result.structured);
+    Ok(result)
 }
 
 /// One memory that was asked for by its id, line by line as it is kept.

@@ -1,0 +1,72 @@
+//! What a model is told of what was found: where it stands, how sure that is, how it was asked.
+
+use serde_json::{Value, json};
+
+use crate::notes_support::Notes;
+
+#[test]
+fn a_hit_says_where_it_stands_and_why() {
+    let notes = Notes::new();
+    let text =
+        "# Birds\n\nAll kinds of them.\n\n## By the water\n\nThe kingfisher dives for fish.\n";
+    notes.person("main/Birds.md", text);
+    notes.person("main/Bare.md", "A kingfisher.\n");
+    let found = notes.ok("search_notes", json!({ "query": "kingfisher dives" }));
+    let hit = &found.structured["results"][0];
+    assert_eq!(hit["title"], json!("Birds"));
+    assert_eq!(hit["heading"], json!("Birds › By the water"));
+    assert_eq!(hit["lines"], json!([5, 7]));
+    assert_eq!(hit["why"][0], json!("words"), "{hit}");
+    let relevance = hit["relevance"].as_f64().unwrap();
+    assert!((0.5..=1.0).contains(&relevance) && hit["relevance"].to_string().len() <= 4, "{hit}");
+    let line = " | heading: Birds › By the water | lines: 5-7 | updated: ";
+    assert!(found.text.contains(line), "{}", found.text);
+    assert!(found.text.contains(&format!(" | relevance: {relevance} | score: ")), "{}", found.text);
+    assert!(found.structured["results"][1].get("heading").is_none(), "there is none");
+    // Names and filters are no question that something could be likely to answer.
+    let listed = notes.ok("search_notes", json!({ "query": "bare", "search_type": "title" }));
+    assert!(listed.structured["results"][0].get("relevance").is_none());
+    assert!(!listed.text.contains("relevance"), "{}", listed.text);
+}
+
+#[test]
+fn every_search_says_how_it_read_the_question() {
+    let notes = Notes::new();
+    notes.person("main/Birds.md", "The kingfisher dives for fish.\n");
+    notes.0.call("add_memory", &json!({ "content": "The kingfisher is protected." }));
+    let query = "kingfischer in March 2025";
+    let when = json!({ "from": "2025-03-01T00:00:00Z", "to": "2025-04-01T00:00:00Z" });
+    for tool in ["search_notes", "search", "search_memories"] {
+        let found = notes.ok(tool, json!({ "query": query }));
+        let said = &found.structured;
+        assert_eq!(said["corrections"][0]["typed"], json!("kingfischer"), "{tool}: {said}");
+        let meant = said["corrections"][0]["meant"].as_str().unwrap();
+        assert!(meant.starts_with("kingfish"), "{tool}: {said}");
+        assert_eq!(said["when"], when, "{tool}: {said}");
+        if tool != "search" {
+            let line = format!("[nothing holds \"kingfischer\"; looked for {meant:?} instead]\n");
+            assert!(found.text.contains(&line), "{tool}: {}", found.text);
+            assert!(found.text.contains("[read as a time: 2025-03-01T"), "{tool}: {}", found.text);
+        }
+        let plain = notes.ok(tool, json!({ "query": "kingfisher" })).structured;
+        assert!(plain.get("corrections").is_none() && plain.get("when").is_none(), "{plain}");
+    }
+    let begun = notes.ok("search_notes", json!({ "query": "kingf" }));
+    assert!(begun.text.contains("looked for words that begin with \"kingf\""), "{}", begun.text);
+}
+
+#[test]
+fn who_finds_nothing_hears_of_a_call_that_finds_more() {
+    let notes = Notes::new();
+    notes.person("main/Cats.md", "A kitten and its mother slept on the sofa.\n");
+    let ask = |least: Value| {
+        let arguments = json!({ "query": "dog training", "min_similarity": least });
+        notes.ok("search_notes", arguments)
+    };
+    let nothing = ask(Value::Null);
+    assert!(nothing.text.contains("Nothing found.\nmin_similarity=0 shows"), "{}", nothing.text);
+    assert_eq!(ask(json!(0)).structured["total"], json!(1));
+    let title = json!({ "query": "sofa", "search_type": "title" });
+    let nothing = notes.ok("search_notes", title);
+    assert!(nothing.text.contains("Without search_type"), "{}", nothing.text);
+}
