@@ -4,7 +4,9 @@ use jiff::Timestamp;
 use memoranda_core::note::permalink::slug;
 use memoranda_core::rank::Signal;
 use memoranda_core::tokens::estimate;
-use memoranda_engine::{FileSummary, Memory, ObservationRow, Place, RelationRow, hash};
+use memoranda_engine::{
+    FileSummary, Memory, ObservationRow, Place, RelationRow, SearchResult, hash,
+};
 use serde_json::{Value, json};
 
 use super::answer::Failure;
@@ -15,21 +17,27 @@ const ADDRESS_CHARS: usize = 200;
 const HASH_CHARS: usize = 12;
 
 /// Where in its note something was found by words, and why.
+#[derive(Clone)]
 pub(super) struct Match {
     /// The headings above it.
     pub(super) heading: String,
-    pub(super) lines: (usize, usize),
+    /// Of a passage; a fact has its line.
+    pub(super) lines: Option<(usize, usize)>,
     /// How likely it has to do with the question, 0 to 1.
     pub(super) relevance: f64,
     pub(super) why: Vec<Signal>,
 }
 
 /// One thing that was found.
+#[derive(Clone)]
 pub(super) struct Hit {
     pub(super) kind: &'static str,
+    /// The number of its note in the index.
+    pub(super) file: i64,
     pub(super) place: Place,
     pub(super) title: String,
     pub(super) permalink: String,
+    pub(super) created: Timestamp,
     pub(super) updated: Timestamp,
     pub(super) score: f64,
     /// The frontmatter of its note, as JSON.
@@ -55,6 +63,11 @@ impl Match {
 /// Two digits are as sure as it is.
 fn rounded(relevance: f64) -> f64 {
     (relevance * 100.0).round() / 100.0
+}
+
+/// The category of a fact; one without is a note.
+pub(super) fn category(fact: &ObservationRow) -> &str {
+    fact.category.as_deref().unwrap_or("note")
 }
 
 /// The address of a fact: its note's, its category's, and its own words.
@@ -89,54 +102,98 @@ fn number(project: &str, address: &str) -> u64 {
 }
 
 impl Hit {
-    /// A fact of a note.
-    pub(super) fn fact(file: &FileSummary, fact: ObservationRow, score: f64) -> Self {
-        let category = fact.category.unwrap_or_else(|| "note".into());
+    /// A note as the index lists it.
+    pub(super) fn note(file: FileSummary) -> Self {
         Self {
-            kind: "observation",
-            place: Place { project: file.project.clone(), path: file.path.clone() },
-            title: file.title.clone(),
-            permalink: fact_address(&file.permalink, &category, &fact.text),
+            kind: "entity",
+            file: file.id,
+            more: json!({ "entity": file.permalink, "note_type": file.note_type }),
+            place: Place { project: file.project, path: file.path },
+            title: file.title,
+            permalink: file.permalink,
+            created: file.created,
             updated: file.updated,
-            score,
-            metadata: file.metadata.clone(),
-            content: format!("[{category}] {}", fact.text),
-            more: json!({
-                "entity": file.permalink,
-                "category": category,
-                "observation_id": fact.id,
-                "line": fact.line,
-            }),
+            score: 1.0,
+            metadata: file.metadata,
+            // Only of those that are shown.
+            content: String::new(),
             by: None,
         }
     }
 
-    /// A relation of a note.
-    pub(super) fn relation(
-        memory: &Memory,
-        file: &FileSummary,
-        link: &RelationRow,
-        score: f64,
-    ) -> Result<Self, Failure> {
-        let (permalink, to) = relation_address(memory, &file.permalink, link)?;
-        Ok(Self {
-            kind: "relation",
-            place: Place { project: file.project.clone(), path: file.path.clone() },
-            title: file.title.clone(),
-            updated: file.updated,
-            score,
-            metadata: file.metadata.clone(),
-            content: format!("{} {} [[{}]]", file.title, link.relation_type, link.target),
+    /// A note that a search found.
+    pub(super) fn found(result: SearchResult) -> Self {
+        Self {
+            kind: "entity",
+            file: result.file,
             more: json!({
-                "entity": file.permalink,
-                "relation_id": number(file.project.as_str(), &permalink),
-                "relation_type": link.relation_type,
-                "from_entity": file.permalink,
-                "to_entity": to,
+                "entity": result.permalink,
+                "note_type": result.note_type,
+                "matched_chunk": result.snippet.text,
             }),
+            by: Some(Match {
+                heading: result.heading,
+                lines: Some(result.lines),
+                relevance: result.relevance,
+                why: result.why,
+            }),
+            place: result.place,
+            title: result.title,
+            permalink: result.permalink,
+            created: result.created,
+            updated: result.updated,
+            score: result.score,
+            metadata: result.metadata,
+            content: result.snippet.text,
+        }
+    }
+
+    /// A part of this note.
+    fn part(&self, kind: &'static str, permalink: String, content: String, more: Value) -> Self {
+        Self {
+            kind,
+            file: self.file,
+            place: self.place.clone(),
+            title: self.title.clone(),
             permalink,
+            created: self.created,
+            updated: self.updated,
+            score: self.score,
+            metadata: self.metadata.clone(),
+            content,
+            more,
             by: None,
-        })
+        }
+    }
+
+    /// A fact of this note.
+    pub(super) fn fact(&self, fact: &ObservationRow) -> Self {
+        let category = category(fact);
+        self.part(
+            "observation",
+            fact_address(&self.permalink, category, &fact.text),
+            format!("[{category}] {}", fact.text),
+            json!({
+                "entity": self.permalink,
+                "category": category,
+                "observation_id": fact.id,
+                "line": fact.line,
+            }),
+        )
+    }
+
+    /// A relation of this note.
+    pub(super) fn relation(&self, memory: &Memory, link: &RelationRow) -> Result<Self, Failure> {
+        let (permalink, to) = relation_address(memory, &self.permalink, link)?;
+        let more = json!({
+            "entity": self.permalink,
+            "relation_id": number(self.place.project.as_str(), &permalink),
+            "relation_type": link.relation_type,
+            "from_entity": self.permalink,
+            "to_entity": to,
+        });
+        let content = format!("{} {} [[{}]]", self.title, link.relation_type, link.target);
+        Ok(self.part("relation", permalink, content, more))
     }
 
     /// The hit for programs.
@@ -160,7 +217,9 @@ impl Hit {
             item.extend(more.clone());
         }
         if let Some(by) = &self.by {
-            item["lines"] = json!([by.lines.0, by.lines.1]);
+            if let Some((first, last)) = by.lines {
+                item["lines"] = json!([first, last]);
+            }
             item["relevance"] = json!(rounded(by.relevance));
             item["why"] = json!(by.signals());
             if by.is_below_a_heading(&self.title) {
@@ -181,7 +240,12 @@ impl Hit {
             if by.is_below_a_heading(&self.title) {
                 text.push_str(&format!(" | heading: {}", by.heading));
             }
-            text.push_str(&format!(" | lines: {}-{}", by.lines.0, by.lines.1));
+            if let Some((first, last)) = by.lines {
+                text.push_str(&format!(" | lines: {first}-{last}"));
+            }
+        }
+        if let Some(line) = self.more.get("line") {
+            text.push_str(&format!(" | line: {line}"));
         }
         text.push_str(&format!(" | updated: {}", self.updated));
         if let Some(by) = &self.by {

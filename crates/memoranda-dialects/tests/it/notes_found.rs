@@ -70,3 +70,90 @@ fn who_finds_nothing_hears_of_a_call_that_finds_more() {
     let nothing = notes.ok("search_notes", title);
     assert!(nothing.text.contains("Without search_type"), "{}", nothing.text);
 }
+
+/// The contents of the results.
+fn contents(found: &Value) -> Vec<String> {
+    let results = found["results"].as_array().unwrap().iter();
+    results.map(|result| result["content"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn facts_are_found_by_all_that_search_understands() {
+    let notes = Notes::new();
+    notes.person(
+        "main/Health.md",
+        "# Health\n\n- [diet] I eat little sugar\n- [allergy] I am allergic to hazelnuts\n\
+         - [allergy] Penicillin gives me a rash\n",
+    );
+    notes.person(
+        "main/Pension.md",
+        "# Pension\n\n- [decision] The contribution goes up to eight percent\n\
+         - [Decision] We stay with the old fund\n- [idea] Ask Ruth\n- managed_by [[Ruth]]\n",
+    );
+    notes.person("main/Deploy.md", "# Servers\n\n- [ops] We deploy on Tuesdays\n- [ops] No root\n");
+    let first = |query: &str, expected: &str| {
+        let ask = json!({ "query": query, "entity_types": ["observation"] });
+        let found = notes.ok("search_notes", ask).structured;
+        let first = contents(&found).first().cloned().unwrap_or_default();
+        assert_eq!(first, expected, "{query}: {found}");
+        assert!(found["results"][0]["relevance"].is_f64() && found["results"][0]["line"].is_u64());
+    };
+    let hazelnuts = "[allergy] I am allergic to hazelnuts";
+    for query in ["what are my allergies", "allergies", "hazlenuts", "nuts", "allergic hazelnut"] {
+        first(query, hazelnuts);
+    }
+    first("deploying", "[ops] We deploy on Tuesdays");
+    first("allergies -hazelnuts", "[allergy] Penicillin gives me a rash");
+    // A fact is also about what its note is about, and a category is one in any case.
+    let decisions = |category: &str| {
+        let ask = json!({ "query": "pension", "categories": [category] });
+        let mut found = contents(&notes.ok("search_notes", ask).structured);
+        found.sort();
+        found
+    };
+    let both = [
+        "[Decision] We stay with the old fund",
+        "[decision] The contribution goes up to eight percent",
+    ];
+    assert_eq!(decisions("decision"), both);
+    assert_eq!(decisions("DECISION"), both);
+    // So it is with relations.
+    let ask = json!({ "query": "who manages the pension", "entity_types": ["relation"] });
+    let found = notes.ok("search_notes", ask).structured;
+    assert_eq!(contents(&found), ["Pension managed_by [[Ruth]]"], "{found}");
+    // What has nothing to do with the question stays away, in the same note too.
+    let ask = json!({ "query": "hazelnuts", "entity_types": ["observation"] });
+    assert_eq!(contents(&notes.ok("search_notes", ask).structured), [hazelnuts]);
+}
+
+#[test]
+fn pages_of_facts_fit_together() {
+    let notes = Notes::new();
+    for n in 0..80 {
+        let path = notes.0.path(&format!("main/many/{n:02}.md"));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let text = format!("- [bird] heron {n}\n- [bird] a heron and an egret, {n} times\n");
+        std::fs::write(path, text).unwrap();
+    }
+    notes.0.memory.sync(&mut |_| {}).unwrap();
+    let ask = |page: usize, size: usize| {
+        let ask = json!({ "query": "egret heron", "entity_types": ["observation"],
+                          "page": page, "page_size": size });
+        notes.ok("search_notes", ask).structured
+    };
+    let mut by_sevens = Vec::new();
+    for page in 1.. {
+        let found = ask(page, 7);
+        by_sevens.extend(contents(&found));
+        if found["has_more"] == json!(false) {
+            break;
+        }
+    }
+    let by_hundreds = [contents(&ask(1, 100)), contents(&ask(2, 100))].concat();
+    assert_eq!(by_sevens, by_hundreds);
+    assert_eq!(by_sevens.len(), 160);
+    assert!(by_sevens.iter().take(50).all(|fact| fact.contains("egret")), "best first");
+    by_sevens.sort();
+    by_sevens.dedup();
+    assert_eq!(by_sevens.len(), 160, "each once");
+}
