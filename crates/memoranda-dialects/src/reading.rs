@@ -7,6 +7,17 @@ use serde_json::{Value, json};
 /// More words than this that were read as others are not told one by one.
 const MOST_TOLD: usize = 10;
 
+/// So much of a question stands in its answer.
+const REPEATED_CHARS: usize = 100;
+
+/// A question as its answer repeats it: no longer than a reader needs to know it again.
+pub(crate) fn repeated(question: &str) -> String {
+    match question.char_indices().nth(REPEATED_CHARS) {
+        Some((end, _)) => format!("{}…", question.get(..end).unwrap_or_default()),
+        None => question.to_owned(),
+    }
+}
+
 /// Words that were read as others, and the time that was understood.
 #[derive(Default)]
 pub(crate) struct Reading {

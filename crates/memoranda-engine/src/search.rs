@@ -166,7 +166,7 @@ impl Memory {
         if query.is_empty() && query.tags.is_empty() && request.filter.tags.is_empty() {
             return Err(EngineError::Invalid(format!(
                 "{:?} holds nothing to search for; give a word, a \"phrase\" or tag:name",
-                request.text
+                request.text.chars().take(100).collect::<String>()
             )));
         }
         let vector = (request.options.meaning > 0.0 && query.is_free())

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use memoranda_core::note::permalink::slug;
 use memoranda_core::rank::Signal;
-use memoranda_core::tokens::estimate;
+use memoranda_core::tokens::{cut_to_budget, estimate};
 use memoranda_engine::{
     FileSummary, Memory, ObservationRow, Place, RelationRow, SearchResult, hash,
 };
@@ -229,6 +229,25 @@ impl Hit {
         item
     }
 
+    /// How many tokens it takes, in the form that takes more.
+    fn cost(&self) -> usize {
+        // Something stands between two.
+        estimate(&self.item().to_string()).max(estimate(&self.text())) + 1
+    }
+
+    /// Leaves out the frontmatter, and as much of the text as there is no room for.
+    fn shrink(&mut self, room: usize) {
+        self.metadata.clear();
+        let content = std::mem::take(&mut self.content);
+        let chunk = self.more.get_mut("matched_chunk").map(Value::take);
+        // What matched stands there twice, and its signs may have to be escaped.
+        let left = room.saturating_sub(self.cost()) / 4;
+        self.content = cut_to_budget(&content, left).to_owned();
+        if chunk.is_some() {
+            self.more["matched_chunk"] = json!(self.content);
+        }
+    }
+
     /// The hit for a model to read.
     pub(super) fn text(&self) -> String {
         let kind = if self.kind == "entity" { String::new() } else { format!(" ({})", self.kind) };
@@ -262,18 +281,24 @@ impl Hit {
     }
 }
 
-/// As many as the budget has room for, but at least one; each with how it is for programs. Also
-/// how many are left out.
-pub(super) fn within(hits: Vec<Hit>, max_tokens: Option<usize>) -> (Vec<(Hit, Value)>, usize) {
+/// As many as there is room for, in tokens; each with how it is for programs. Also how many are left
+/// out. The first is always there, if need be with less of it.
+pub(super) fn within(hits: Vec<Hit>, room: Option<usize>) -> (Vec<(Hit, Value)>, usize) {
     let total = hits.len();
-    let mut tokens = 0;
+    let mut left = room;
     let mut kept = Vec::new();
-    for hit in hits {
-        let item = hit.item();
-        tokens += estimate(&item.to_string());
-        if max_tokens.is_some_and(|most| tokens > most) && !kept.is_empty() {
-            break;
+    for mut hit in hits {
+        if let Some(left) = &mut left {
+            if hit.cost() > *left && kept.is_empty() {
+                hit.shrink(*left);
+            }
+            let cost = hit.cost();
+            if cost > *left && !kept.is_empty() {
+                break;
+            }
+            *left = left.saturating_sub(cost);
         }
+        let item = hit.item();
         kept.push((hit, item));
     }
     let left_out = total - kept.len();

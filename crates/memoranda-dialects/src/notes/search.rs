@@ -3,6 +3,7 @@
 use memoranda_core::note::permalink::slug;
 use memoranda_core::query::{MetaFilter, MetaTest, meta_key};
 use memoranda_core::rank::RankOptions;
+use memoranda_core::tokens::estimate;
 use memoranda_engine::{
     Browse, ListOrder, MIN_RELEVANCE, Place, SearchFilter, SearchRequest, Understood,
 };
@@ -13,9 +14,11 @@ use super::hit::{Hit, within};
 use super::parts::parts;
 use super::scope;
 use crate::args::Args;
-use crate::reading::Reading;
+use crate::reading::{Reading, repeated};
 use crate::tool::{Call, ToolResult};
 
+/// What an answer takes beside its results and how it begins.
+const FRAME_TOKENS: usize = 50;
 /// How long a quotation is.
 const SNIPPET_CHARS: usize = 200;
 
@@ -81,16 +84,20 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         (0, 2..) => count_before(call, &asked)?,
         (shown, _) => asked.offset() + shown,
     };
-    let (hits, left_out) = within(found.hits, asked.max_tokens);
     let scope = match asked.filter.projects.as_slice() {
         [] => "all projects".to_owned(),
         [one] => format!("project {one}"),
         _ => "several projects".to_owned(),
     };
-    let what =
-        if asked.query.is_empty() { "filters".to_owned() } else { format!("{:?}", asked.query) };
+    let what = if asked.query.is_empty() {
+        "filters".to_owned()
+    } else {
+        format!("{:?}", repeated(&asked.query))
+    };
     let mut text = format!("# Search results for {what} in {scope}, page {}\n", asked.page);
     text.push_str(&found.reading.said());
+    let room = asked.max_tokens.map(|most| most.saturating_sub(estimate(&text) + FRAME_TOKENS));
+    let (hits, left_out) = within(found.hits, room);
     if hits.is_empty() && total > 0 {
         text.push_str(&format!("\nThere are no more than {}.\n", count(total, "result")));
     } else if hits.is_empty() {

@@ -157,3 +157,50 @@ fn pages_of_facts_fit_together() {
     by_sevens.dedup();
     assert_eq!(by_sevens.len(), 160, "each once");
 }
+
+#[test]
+fn no_answer_is_longer_than_was_asked_for() {
+    let notes = Notes::new();
+    let text =
+        "\"We\" sat by the water.\n\n- [bird] a heron\n- [bird] an egret\n- seen_by [[Ruth]]\n";
+    let long =
+        format!("---\nabout: {}\n---\n- [bird] {}\n", "x ".repeat(4000), "heron ".repeat(900));
+    for n in 0..30 {
+        let path = notes.0.path(&format!("main/diary/{n:02}.md"));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text.repeat(1 + n % 5)).unwrap();
+    }
+    notes.person("main/long.md", &long);
+    let check = |tool: &str, mut arguments: Value| {
+        for most in [300, 1000, 3000] {
+            for format in ["text", "json"] {
+                arguments["max_tokens"] = json!(most);
+                arguments["output_format"] = json!(format);
+                let found = notes.ok(tool, arguments.clone());
+                let tokens = found.text.len().div_ceil(4);
+                let asked: String = arguments.to_string().chars().take(120).collect();
+                assert!(tokens <= most, "{tool} {asked}: {tokens} of {most}");
+                assert!(!found.structured["results"].as_array().unwrap().is_empty());
+            }
+        }
+    };
+    let zorks = format!("heron {}", "zork ".repeat(60_000));
+    check("search_notes", json!({ "query": zorks, "page_size": 100, "min_similarity": 0 }));
+    check("search_notes", json!({ "query": "heron", "page_size": 100 }));
+    check("search_notes", json!({ "query": "egret", "page_size": 100, "categories": ["bird"] }));
+    check("build_context", json!({ "url": "memory://diary/*", "page_size": 50 }));
+    // Of a note that has no room its address and what there is room for is given.
+    for kind in ["entity", "observation"] {
+        let ask = json!({ "query": "heron heron", "tags": [], "entity_types": [kind],
+                          "after_date": "2020-01-01", "note_types": ["note"], "max_tokens": 300,
+                          "page_size": 1 });
+        let found = notes.ok("search_notes", ask);
+        assert!(found.text.len() <= 1200, "{}", found.text);
+        assert!(found.structured.to_string().len() <= 1200, "{}", found.structured);
+    }
+    let echo = |tool: &str, query: &str| notes.0.call(tool, &json!({ "query": query })).text.len();
+    for tool in ["search_notes", "search", "search_memories"] {
+        assert!(echo(tool, &"zork ".repeat(60_000)) < 2000, "{tool}");
+        assert!(echo(tool, &"? ".repeat(60_000)) < 2000, "{tool}");
+    }
+}
