@@ -1,6 +1,6 @@
 //! `search_notes`: notes, facts and relations by words, names, kinds and frontmatter.
 
-use memoranda_core::note::permalink::slug;
+use memoranda_core::note::type_key;
 use memoranda_core::query::{MetaFilter, MetaTest, meta_key};
 use memoranda_core::rank::RankOptions;
 use memoranda_core::tokens::estimate;
@@ -168,7 +168,7 @@ fn asked(call: &Call<'_>, args: &Args) -> Result<Asked, Failure> {
     let kinds = args.texts("note_types")?.unwrap_or_default();
     let filter = SearchFilter {
         projects,
-        note_types: kinds.iter().map(|kind| slug(kind).replace(['-', '/'], "_")).collect(),
+        note_types: kinds.iter().map(|kind| type_key(kind)).collect(),
         tags: args.texts("tags")?.unwrap_or_default(),
         categories: args.texts("categories")?.unwrap_or_default(),
         after: after.map(|text| scope::since(call, &text)).transpose()?,
