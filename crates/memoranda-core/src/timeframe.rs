@@ -17,6 +17,20 @@ pub struct BadTimeframe {
 
 /// The moment at which a timeframe begins, seen from `now` and in its time zone.
 pub fn parse_timeframe(text: &str, now: &Zoned) -> Result<Timestamp, BadTimeframe> {
+    read(text, now).map(|(from, _)| from.timestamp())
+}
+
+/// The last moment that is meant by \"until\" a time: the end of the day, week, month or year that is
+/// named, or the very moment.
+pub fn parse_until(text: &str, now: &Zoned) -> Result<Timestamp, BadTimeframe> {
+    let (from, length) = read(text, now)?;
+    let next = length.and_then(|length| from.checked_add(length).ok());
+    let last = next.and_then(|next| next.checked_sub(1.millisecond()).ok());
+    Ok(last.unwrap_or(from).timestamp())
+}
+
+/// When a timeframe begins, and how long it is if it is one of the calendar's.
+fn read(text: &str, now: &Zoned) -> Result<(Zoned, Option<Span>), BadTimeframe> {
     let bad = || BadTimeframe { text: text.chars().take(80).collect() };
     // No timeframe is long; lower-casing a huge text would be for nothing.
     if text.len() > 200 {
@@ -29,33 +43,31 @@ pub fn parse_timeframe(text: &str, now: &Zoned) -> Result<Timestamp, BadTimefram
     }
     let plain = words.join(" ");
     // A moment with its own zone comes first: read as a civil time it would lose the zone.
-    if let Ok(moment) = plain.to_uppercase().parse() {
-        return Ok(moment);
+    if let Ok(moment) = plain.to_uppercase().parse::<Timestamp>() {
+        return Ok((moment.to_zoned(now.time_zone().clone()), None));
     }
-    let found = named(&words, now)
-        .or_else(|| date(&plain, now))
-        .or_else(|| ago(&words).and_then(|span| now.checked_sub(span).ok()));
-    found.map(|zoned| zoned.timestamp()).ok_or_else(bad)
+    let back = || Some((now.checked_sub(ago(&words)?).ok()?, None));
+    named(&words, now).or_else(|| date(&plain, now)).or_else(back).ok_or_else(bad)
 }
 
 /// Days and calendar spans that have names.
-fn named(words: &[&str], now: &Zoned) -> Option<Zoned> {
+fn named(words: &[&str], now: &Zoned) -> Option<(Zoned, Option<Span>)> {
     let today = now.date();
-    let first = match words {
-        ["now"] => return Some(now.clone()),
-        ["today"] => today,
-        ["yesterday"] => today.yesterday().ok()?,
-        ["this", "week"] => today.checked_sub(monday_offset(today).days()).ok()?,
-        ["this", "month"] => today.first_of_month(),
-        ["this", "year"] => today.first_of_year(),
+    let (first, length) = match words {
+        ["now"] => return Some((now.clone(), None)),
+        ["today"] => (today, 1.day()),
+        ["yesterday"] => (today.yesterday().ok()?, 1.day()),
+        ["this", "week"] => (today.checked_sub(monday_offset(today).days()).ok()?, 1.week()),
+        ["this", "month"] => (today.first_of_month(), 1.month()),
+        ["this", "year"] => (today.first_of_year(), 1.year()),
         ["last" | "on", day] | [day] => {
             let weekday = weekday(day)?;
             // The nearest such day before today: a week ago if it is today's.
-            today.nth_weekday(-1, weekday).ok()?
+            (today.nth_weekday(-1, weekday).ok()?, 1.day())
         }
         _ => return None,
     };
-    first.to_zoned(now.time_zone().clone()).ok()
+    Some((first.to_zoned(now.time_zone().clone()).ok()?, Some(length)))
 }
 
 fn monday_offset(date: Date) -> i64 {
@@ -76,20 +88,23 @@ fn weekday(name: &str) -> Option<Weekday> {
 }
 
 /// A civil date or time, a month or a year, in the zone of `now`.
-fn date(text: &str, now: &Zoned) -> Option<Zoned> {
+fn date(text: &str, now: &Zoned) -> Option<(Zoned, Option<Span>)> {
     let digits = |part: &str, count| {
         (part.len() == count).then_some(())?;
         part.bytes().all(|byte| byte.is_ascii_digit()).then(|| part.parse::<i16>().ok())?
     };
-    let civil = match text.split_once('-') {
-        None => Date::new(digits(text, 4)?, 1, 1).ok()?.into(),
+    let (civil, length) = match text.split_once('-') {
+        None => (Date::new(digits(text, 4)?, 1, 1).ok()?.into(), Some(1.year())),
         Some((year, month)) if text.len() == 7 => {
             let month = i8::try_from(digits(month, 2)?).ok()?;
-            Date::new(digits(year, 4)?, month, 1).ok()?.into()
+            (Date::new(digits(year, 4)?, month, 1).ok()?.into(), Some(1.month()))
         }
-        Some(_) => text.to_uppercase().parse::<DateTime>().ok()?,
+        Some(_) => {
+            let is_day = text.len() == "2026-01-31".len();
+            (text.to_uppercase().parse::<DateTime>().ok()?, is_day.then(|| 1.day()))
+        }
     };
-    civil.to_zoned(now.time_zone().clone()).ok()
+    Some((civil.to_zoned(now.time_zone().clone()).ok()?, length))
 }
 
 /// A span back from now: `7d`, `2 weeks ago`, `last month`, `past 3 days`, `an hour`.
@@ -187,6 +202,27 @@ mod tests {
         check("2026-01-31t15:30:00+01:00", "2026-01-31T14:30:00Z");
         check("2026-01-31T15:30:00-05:00", "2026-01-31T20:30:00Z");
         check("2026-01-31 15:30", "2026-01-31T13:30:00Z");
+    }
+
+    #[test]
+    fn until_a_day_is_to_its_end() {
+        let check = |text: &str, expected: &str| {
+            let found = parse_until(text, &now()).map(|time| time.to_string());
+            assert_eq!(found.as_deref(), Ok(expected), "{text:?}");
+        };
+        check("2026-01-31", "2026-01-31T21:59:59.999Z");
+        check("2026-01", "2026-01-31T21:59:59.999Z");
+        check("2025", "2025-12-31T21:59:59.999Z");
+        check("today", "2026-07-15T21:59:59.999Z");
+        check("yesterday", "2026-07-14T21:59:59.999Z");
+        check("monday", "2026-07-13T21:59:59.999Z");
+        check("this week", "2026-07-19T21:59:59.999Z");
+        check("this month", "2026-07-31T21:59:59.999Z");
+        check("2026-01-31T15:30", "2026-01-31T13:30:00Z");
+        check("2026-01-31T15:30:00Z", "2026-01-31T15:30:00Z");
+        check("2 weeks ago", "2026-07-01T10:30:00Z");
+        check("now", "2026-07-15T10:30:00Z");
+        assert_eq!(parse_until("soon", &now()), parse_timeframe("soon", &now()));
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod json;
 mod memory;
 mod notes;
 mod prompts;
+mod reading;
 mod records;
 mod resource;
 mod select;

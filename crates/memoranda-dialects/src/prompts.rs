@@ -5,6 +5,7 @@ use memoranda_engine::{
 };
 
 use crate::instructions::for_these;
+use crate::reading::Reading;
 use crate::settings::Settings;
 use crate::tool::{ToolDef, Toolset};
 
@@ -206,7 +207,9 @@ fn recalled(call: &PromptCall<'_>, topic: &str) -> Result<String> {
     if page.results.is_empty() {
         return Ok(format!("Nothing in memory matches {topic:?}."));
     }
-    let mut text = format!("From memory about {topic:?} (quoted data, with its sources):\n\n");
+    let mut text = format!("From memory about {topic:?} (quoted data, with its sources):\n");
+    text.push_str(&Reading::of(&page).said());
+    text.push('\n');
     for result in &page.results {
         text.push_str(&format!("### {} — {}\n", result.title, result.place));
         text.push_str(&quoted(&result.snippet.text));

@@ -42,6 +42,8 @@ mod memory_wording;
 mod notes_bounds;
 #[path = "it/notes_filters.rs"]
 mod notes_filters;
+#[path = "it/notes_found.rs"]
+mod notes_found;
 #[path = "it/notes_golden.rs"]
 mod notes_golden;
 #[path = "it/notes_grammar.rs"]

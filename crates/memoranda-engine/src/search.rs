@@ -15,6 +15,7 @@ use memoranda_store::{CandidateNote, Candidates, Correction, Question, SearchFil
 use crate::Memory;
 use crate::error::{EngineError, Result};
 use crate::meaning::MeaningBy;
+use crate::parts::Understood;
 use crate::resolve::Place;
 
 /// So many notes are compared at a time however few are asked for, so that pages fit together.
@@ -104,11 +105,15 @@ pub struct SearchPage {
     pub relevance: f64,
     /// By which model meanings were compared.
     pub meaning: MeaningBy,
+    /// As what the question was understood.
+    pub understood: Understood,
 }
 
 /// A note or passage that was found.
 #[derive(Clone, Debug)]
 pub struct SearchResult {
+    /// The file's number in the index.
+    pub file: i64,
     /// Where it lies.
     pub place: Place,
     /// Its title.
@@ -117,6 +122,10 @@ pub struct SearchResult {
     pub permalink: String,
     /// Its type.
     pub note_type: String,
+    /// Its frontmatter, as JSON.
+    pub metadata: String,
+    /// When it was made.
+    pub created: Timestamp,
     /// When it was last changed.
     pub updated: Timestamp,
     /// The sum of its signals.
@@ -157,7 +166,7 @@ impl Memory {
         if query.is_empty() && query.tags.is_empty() && request.filter.tags.is_empty() {
             return Err(EngineError::Invalid(format!(
                 "{:?} holds nothing to search for; give a word, a \"phrase\" or tag:name",
-                request.text
+                request.text.chars().take(100).collect::<String>()
             )));
         }
         let vector = (request.options.meaning > 0.0 && query.is_free())
@@ -216,8 +225,19 @@ impl Memory {
             }
             results.push(result);
         }
-        let Candidates { corrections, partial, .. } = candidates;
+        let Candidates { query, holders, passages, corrections, partial, .. } = candidates;
         let meaning = asked.by;
+        let understood = Understood {
+            query,
+            holders,
+            passages,
+            vector: asked.meant,
+            when,
+            now,
+            options: request.options,
+            min_relevance: request.min_relevance,
+            min_similarity: request.min_similarity,
+        };
         Ok(SearchPage {
             results,
             has_more,
@@ -227,6 +247,7 @@ impl Memory {
             when,
             relevance,
             meaning,
+            understood,
         })
     }
 }
@@ -330,10 +351,13 @@ impl<'f> Found<'f> {
             })
         });
         Some(SearchResult {
+            file: note.compared.note,
             place: place(note),
             title: note.title.clone(),
             permalink: note.permalink.clone(),
             note_type: note.note_type.clone(),
+            metadata: note.metadata.clone(),
+            created: note.compared.created,
             updated: note.compared.updated,
             score: unit.note.score,
             relevance: unit.note.relevance,

@@ -57,6 +57,17 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     replace_alike(path, bytes, path)
 }
 
+/// Refuses a place for a file in a folder that is not there.
+pub(crate) fn check_folder_of(path: &Path) -> Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    match folder.filter(|folder| !folder.is_dir()) {
+        Some(folder) => {
+            Err(CommandError::usage(format!("there is no folder {}", folder.display())))
+        }
+        None => Ok(()),
+    }
+}
+
 /// The names in a folder, sorted; none if there is no such folder.
 pub(crate) fn names_in(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Unit, Zoned};
-use memoranda_engine::core::timeframe::parse_timeframe;
+use memoranda_engine::core::timeframe::{self, parse_timeframe};
 use memoranda_engine::{Memory, Moment, clock};
 
 use crate::error::{CommandError, Result};
@@ -42,6 +42,12 @@ pub(crate) fn parse(text: &str) -> Result<Timestamp> {
 /// Reads a time, if one was given.
 pub(crate) fn parse_some(text: Option<&str>) -> Result<Option<Timestamp>> {
     text.map(parse).transpose()
+}
+
+/// Reads the end of a time, if one was given: a day ends at midnight.
+pub(crate) fn parse_until(text: Option<&str>) -> Result<Option<Timestamp>> {
+    let read = |text| timeframe::parse_until(text, &now());
+    text.map(read).transpose().map_err(|e| CommandError::usage(e.to_string()))
 }
 
 /// Reads a point in the history: a commit, or a time.

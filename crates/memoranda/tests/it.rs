@@ -56,6 +56,8 @@ mod records;
 mod records_edges;
 #[path = "it/rules.rs"]
 mod rules;
+#[path = "it/search_command.rs"]
+mod search_command;
 #[path = "it/search_model.rs"]
 mod search_model;
 #[path = "it/setup.rs"]

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Failure, Form, run};
 use super::scope;
 use crate::args::Args;
+use crate::reading::{Reading, repeated};
 use crate::tool::{Call, ToolResult};
 
 const RESULTS: usize = 20;
@@ -42,7 +43,10 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
             json!({ "id": id, "title": found.title, "url": url })
         })
         .collect();
-    let structured = json!({ "total_count": results.len(), "results": results, "query": query });
+    let query = repeated(&query);
+    let mut structured =
+        json!({ "total_count": results.len(), "results": results, "query": query });
+    Reading::of(&page).add_to(&mut structured);
     Ok(Answer { text: String::new(), structured })
 }
 

@@ -26,8 +26,10 @@ const MAX_TOKENS: u64 = 10_000;
 const MOST_TOKENS: u64 = 100_000;
 /// How many notes are looked through for relations that a pattern means.
 const LOOKED_THROUGH: usize = 10_000;
-/// What a note takes beside its text.
-const HEAD_TOKENS: usize = 60;
+/// What the counts in an answer may take more than noughts.
+const COUNTS_TOKENS: usize = 8;
+/// A note of which less than this could be shown is left out.
+const LEAST_TOKENS: usize = 20;
 const LONGEST_URL: usize = 2028;
 
 pub(super) const ALIASES: &[(&str, &[&str])] = &[
@@ -67,25 +69,52 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let budget = args.number("max_tokens", 1, 1_000_000)?.unwrap_or(MAX_TOKENS);
     let budget = budget.min(MOST_TOKENS) as usize;
     let each = if found.notes.len() > 1 { EACH_TOKENS } else { OWN_TOKENS };
-    let mut room = Room(budget);
+    let when = args.optional_text("as_of")?;
+    let mut structured = json!({
+        "project": project.as_str(),
+        "metadata": {
+            "uri": address,
+            "types": [],
+            "depth": depth,
+            "timeframe": timeframe,
+            "as_of": when,
+            "generated_at": clock::now().to_string(),
+            "primary_count": 0,
+            "related_count": 0,
+            "total_results": 0,
+            "total_relations": 0,
+            "total_observations": 0,
+        },
+        "results": [],
+        "page": page,
+        "page_size": page_size,
+        "has_more": found.has_more,
+        "left_out": 0,
+        "related_truncated": false,
+    });
+    let mut room = Room(budget.saturating_sub(estimate(&structured.to_string()) + COUNTS_TOKENS));
     let (mut results, mut blocks, mut left_out) = (Vec::new(), String::new(), 0);
     let (mut related, mut further, mut facts, mut is_cut) = (0, 0, 0, false);
     for note in &found.notes {
-        if room.0 == 0 && !results.is_empty() {
+        let head = estimate(&Shown::default().value(note).to_string());
+        if room.0 < head + LEAST_TOKENS && !results.is_empty() {
+            // A shorter one that comes after it is not to be taken for the next.
+            room.0 = 0;
             left_out += 1;
             continue;
         }
+        room.0 = room.0.saturating_sub(head);
         call.memory.store().note_use(&note.place.project, &note.place.path);
-        let shown = shown(note, each, &mut room);
-        related += shown.related;
-        further += shown.further;
-        facts += shown.facts;
-        is_cut |= shown.related < note.related.len() || shown.further < note.further.len();
-        results.push(shown.value);
-        blocks.push_str(&shown.text);
+        let shown = Shown::fitting(note, each, &mut room);
+        related += shown.related.len();
+        further += shown.further.len();
+        facts += shown.facts.len();
+        is_cut |= shown.related.len() < note.related.len();
+        is_cut |= shown.further.len() < note.further.len();
+        blocks.push_str(&shown.text(note));
+        results.push(shown.value(note));
     }
     let truncated = is_cut || found.notes.iter().any(|note| note.truncated);
-    let when = args.optional_text("as_of")?;
     let mut text = format!("# Context of {url} (project {project}, depth {depth}");
     if let Some(when) = &when {
         text.push_str(&format!(", as of {when}"));
@@ -110,28 +139,19 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     if truncated {
         text.push_str("\n[more related notes: raise max_related, or max_tokens]\n");
     }
-    let structured = json!({
-        "project": project.as_str(),
-        "metadata": {
-            "uri": address,
-            "types": [],
-            "depth": depth,
-            "timeframe": timeframe,
-            "as_of": when,
-            "generated_at": clock::now().to_string(),
-            "primary_count": results.len(),
-            "related_count": related,
-            "total_results": results.len() + related,
-            "total_relations": related + further,
-            "total_observations": facts,
-        },
-        "results": results,
-        "page": page,
-        "page_size": page_size,
-        "has_more": found.has_more,
-        "left_out": left_out,
-        "related_truncated": truncated,
-    });
+    let counts = [
+        ("primary_count", results.len()),
+        ("related_count", related),
+        ("total_results", results.len() + related),
+        ("total_relations", related + further),
+        ("total_observations", facts),
+    ];
+    for (name, count) in counts {
+        structured["metadata"][name] = json!(count);
+    }
+    structured["results"] = Value::Array(results);
+    structured["left_out"] = json!(left_out);
+    structured["related_truncated"] = json!(truncated);
     Ok(Answer { text, structured })
 }
 
@@ -276,7 +296,7 @@ impl Room {
     fn fit(&mut self, values: impl Iterator<Item = Value>) -> Vec<Value> {
         let mut kept = Vec::new();
         for value in values {
-            let cost = estimate(&value.to_string());
+            let cost = estimate(&format!("{value},"));
             if cost > self.0 {
                 // What comes next is not to be taken for all there is.
                 self.0 = 0;
@@ -287,83 +307,111 @@ impl Room {
         }
         kept
     }
+
+    /// As much of the beginning of a text as there is room for, but no more than so much.
+    fn fit_text<'t>(&mut self, text: &'t str, tokens: usize) -> &'t str {
+        let mut most = tokens.min(self.0);
+        loop {
+            let kept = cut_to_budget(text, most);
+            // Line ends and quotation marks take more than themselves, in either form.
+            let cost = estimate(&json!(kept).to_string()).max(estimate(&quoted(kept)));
+            if cost <= self.0 || most == 0 {
+                self.0 = self.0.saturating_sub(cost);
+                return kept;
+            }
+            most = (most * self.0 / cost).min(most - 1);
+        }
+    }
 }
 
-/// A note as far as there is room for it.
-struct Shown {
-    value: Value,
-    text: String,
-    facts: usize,
-    related: usize,
-    further: usize,
+/// What is shown of a note, as far as there is room for it.
+#[derive(Default)]
+struct Shown<'n> {
+    content: &'n str,
+    is_cut: bool,
+    facts: Vec<Value>,
+    related: Vec<Value>,
+    further: Vec<Value>,
+    unresolved: Vec<Value>,
 }
 
-/// A note and what is around it, to parse and to read.
-fn shown(note: &ContextNote, tokens: usize, room: &mut Room) -> Shown {
-    let body = note.text.get(note.note.body.clone()).unwrap_or_default().trim_start_matches('\n');
-    let content = cut_to_budget(body, tokens.min(room.0));
-    let is_cut = content.len() < body.len();
-    room.0 = room.0.saturating_sub(estimate(content) + HEAD_TOKENS);
-    let mut related_results = room.fit(note.related.iter().map(related));
-    let related = related_results.len();
-    let observations = room.fit(current(note).map(|fact| observation(note, fact)));
-    related_results.extend(room.fit(note.further.iter().map(relation)));
-    let further = related_results.len() - related;
-    let unresolved =
-        room.fit(note.unresolved.iter().map(
+impl<'n> Shown<'n> {
+    fn fitting(note: &'n ContextNote, tokens: usize, room: &mut Room) -> Self {
+        let body = note.text.get(note.note.body.clone()).unwrap_or_default();
+        let body = body.trim_start_matches('\n');
+        let content = room.fit_text(body, tokens);
+        let unresolved = note.unresolved.iter().map(
             |(relation_type, name)| json!({ "relation_type": relation_type, "to_name": name }),
-        ));
-    let mut text = format!(
-        "\n## {}\npermalink: {} | file_path: {}",
-        note.title, note.permalink, note.place.path
-    );
-    if let Some(updated) = note.updated {
-        text.push_str(&format!(" | updated: {updated}"));
-    }
-    text.push('\n');
-    text.push_str(&quoted(content));
-    if is_cut {
-        text.push_str(&format!("[cut; read_note {:?} shows all of it]\n", note.permalink));
-    }
-    if !related_results.is_empty() {
-        text.push_str("\n### Related\n");
-        for related in note.related.iter().take(related) {
-            text.push_str(&line(related));
-        }
-        for FurtherLink { relation_type, from, to } in note.further.iter().take(further) {
-            text.push_str(&format!("- {from} —{relation_type}→ {to}\n"));
+        );
+        Self {
+            content,
+            is_cut: content.len() < body.len(),
+            related: room.fit(note.related.iter().map(related)),
+            facts: room.fit(current(note).map(|fact| observation(note, fact))),
+            further: room.fit(note.further.iter().map(relation)),
+            unresolved: room.fit(unresolved),
         }
     }
-    if !unresolved.is_empty() {
-        text.push_str("\n### Not written yet\n");
-        for (relation_type, name) in note.unresolved.iter().take(unresolved.len()) {
-            text.push_str(&format!("- {relation_type} [[{name}]]\n"));
-        }
+
+    /// For programs.
+    fn value(&self, note: &ContextNote) -> Value {
+        let related: Vec<&Value> = self.related.iter().chain(&self.further).collect();
+        json!({
+            "primary_result": {
+                "type": "entity",
+                "title": note.title,
+                "permalink": note.permalink,
+                "file_path": note.place.path.as_str(),
+                "content": self.content,
+                "content_cut": self.is_cut,
+                "created_at": note.created.map(|time| time.to_string()),
+                "updated_at": note.updated.map(|time| time.to_string()),
+            },
+            "observations": self.facts,
+            "related_results": related,
+            "unresolved": self.unresolved,
+            "left_out": {
+                "observations": current(note).count() - self.facts.len(),
+                "related": note.related.len() - self.related.len(),
+                "relations": note.further.len() - self.further.len(),
+                "unresolved": note.unresolved.len() - self.unresolved.len(),
+            },
+        })
     }
-    let facts = observations.len();
-    let left_out = json!({
-        "observations": current(note).count() - facts,
-        "related": note.related.len() - related,
-        "relations": note.further.len() - further,
-        "unresolved": note.unresolved.len() - unresolved.len(),
-    });
-    let value = json!({
-        "primary_result": {
-            "type": "entity",
-            "title": note.title,
-            "permalink": note.permalink,
-            "file_path": note.place.path.as_str(),
-            "content": content,
-            "content_cut": is_cut,
-            "created_at": note.created.map(|time| time.to_string()),
-            "updated_at": note.updated.map(|time| time.to_string()),
-        },
-        "observations": observations,
-        "related_results": related_results,
-        "unresolved": unresolved,
-        "left_out": left_out,
-    });
-    Shown { value, text, facts, related, further }
+
+    /// For a model to read.
+    fn text(&self, note: &ContextNote) -> String {
+        let mut text = format!(
+            "\n## {}\npermalink: {} | file_path: {}",
+            note.title, note.permalink, note.place.path
+        );
+        if let Some(updated) = note.updated {
+            text.push_str(&format!(" | updated: {updated}"));
+        }
+        text.push('\n');
+        text.push_str(&quoted(self.content));
+        if self.is_cut {
+            text.push_str(&format!("[cut; read_note {:?} shows all of it]\n", note.permalink));
+        }
+        if !self.related.is_empty() || !self.further.is_empty() {
+            text.push_str("\n### Related\n");
+            for related in note.related.iter().take(self.related.len()) {
+                text.push_str(&line(related));
+            }
+            for FurtherLink { relation_type, from, to } in
+                note.further.iter().take(self.further.len())
+            {
+                text.push_str(&format!("- {from} —{relation_type}→ {to}\n"));
+            }
+        }
+        if !self.unresolved.is_empty() {
+            text.push_str("\n### Not written yet\n");
+            for (relation_type, name) in note.unresolved.iter().take(self.unresolved.len()) {
+                text.push_str(&format!("- {relation_type} [[{name}]]\n"));
+            }
+        }
+        text
+    }
 }
 
 fn observation(note: &ContextNote, fact: &memoranda_core::note::Observation) -> Value {

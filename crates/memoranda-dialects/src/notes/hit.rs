@@ -2,27 +2,72 @@
 
 use jiff::Timestamp;
 use memoranda_core::note::permalink::slug;
-use memoranda_core::tokens::estimate;
-use memoranda_engine::{FileSummary, Memory, ObservationRow, Place, RelationRow, hash};
+use memoranda_core::rank::Signal;
+use memoranda_core::tokens::{cut_to_budget, estimate};
+use memoranda_engine::{
+    FileSummary, Memory, ObservationRow, Place, RelationRow, SearchResult, hash,
+};
 use serde_json::{Value, json};
 
 use super::answer::Failure;
+use crate::prompts::quoted;
 
 /// How much of a fact stands in its address; what is longer is told apart by its hash.
 const ADDRESS_CHARS: usize = 200;
 const HASH_CHARS: usize = 12;
 
+/// Where in its note something was found by words, and why.
+#[derive(Clone)]
+pub(super) struct Match {
+    /// The headings above it.
+    pub(super) heading: String,
+    /// Of a passage; a fact has its line.
+    pub(super) lines: Option<(usize, usize)>,
+    /// How likely it has to do with the question, 0 to 1.
+    pub(super) relevance: f64,
+    pub(super) why: Vec<Signal>,
+}
+
 /// One thing that was found.
+#[derive(Clone)]
 pub(super) struct Hit {
     pub(super) kind: &'static str,
+    /// The number of its note in the index.
+    pub(super) file: i64,
     pub(super) place: Place,
     pub(super) title: String,
     pub(super) permalink: String,
+    pub(super) created: Timestamp,
     pub(super) updated: Timestamp,
     pub(super) score: f64,
+    /// The frontmatter of its note, as JSON.
+    pub(super) metadata: String,
     /// What is shown of it.
     pub(super) content: String,
     pub(super) more: Value,
+    /// If words were looked for.
+    pub(super) by: Option<Match>,
+}
+
+impl Match {
+    /// The names of what counted.
+    fn signals(&self) -> Vec<&'static str> {
+        self.why.iter().map(|signal| signal.name()).collect()
+    }
+
+    fn is_below_a_heading(&self, title: &str) -> bool {
+        !self.heading.is_empty() && self.heading != title
+    }
+}
+
+/// Two digits are as sure as it is.
+fn rounded(relevance: f64) -> f64 {
+    (relevance * 100.0).round() / 100.0
+}
+
+/// The category of a fact; one without is a note.
+pub(super) fn category(fact: &ObservationRow) -> &str {
+    fact.category.as_deref().unwrap_or("note")
 }
 
 /// The address of a fact: its note's, its category's, and its own words.
@@ -57,54 +102,102 @@ fn number(project: &str, address: &str) -> u64 {
 }
 
 impl Hit {
-    /// A fact of a note.
-    pub(super) fn fact(file: &FileSummary, fact: ObservationRow, score: f64) -> Self {
-        let category = fact.category.unwrap_or_else(|| "note".into());
+    /// A note as the index lists it.
+    pub(super) fn note(file: FileSummary) -> Self {
         Self {
-            kind: "observation",
-            place: Place { project: file.project.clone(), path: file.path.clone() },
-            title: file.title.clone(),
-            permalink: fact_address(&file.permalink, &category, &fact.text),
+            kind: "entity",
+            file: file.id,
+            more: json!({ "entity": file.permalink, "note_type": file.note_type }),
+            place: Place { project: file.project, path: file.path },
+            title: file.title,
+            permalink: file.permalink,
+            created: file.created,
             updated: file.updated,
-            score,
-            content: format!("[{category}] {}", fact.text),
+            score: 1.0,
+            metadata: file.metadata,
+            // Only of those that are shown.
+            content: String::new(),
+            by: None,
+        }
+    }
+
+    /// A note that a search found.
+    pub(super) fn found(result: SearchResult) -> Self {
+        Self {
+            kind: "entity",
+            file: result.file,
             more: json!({
-                "entity": file.permalink,
+                "entity": result.permalink,
+                "note_type": result.note_type,
+                "matched_chunk": result.snippet.text,
+            }),
+            by: Some(Match {
+                heading: result.heading,
+                lines: Some(result.lines),
+                relevance: result.relevance,
+                why: result.why,
+            }),
+            place: result.place,
+            title: result.title,
+            permalink: result.permalink,
+            created: result.created,
+            updated: result.updated,
+            score: result.score,
+            metadata: result.metadata,
+            content: result.snippet.text,
+        }
+    }
+
+    /// A part of this note.
+    fn part(&self, kind: &'static str, permalink: String, content: String, more: Value) -> Self {
+        Self {
+            kind,
+            file: self.file,
+            place: self.place.clone(),
+            title: self.title.clone(),
+            permalink,
+            created: self.created,
+            updated: self.updated,
+            score: self.score,
+            metadata: self.metadata.clone(),
+            content,
+            more,
+            by: None,
+        }
+    }
+
+    /// A fact of this note.
+    pub(super) fn fact(&self, fact: &ObservationRow) -> Self {
+        let category = category(fact);
+        self.part(
+            "observation",
+            fact_address(&self.permalink, category, &fact.text),
+            format!("[{category}] {}", fact.text),
+            json!({
+                "entity": self.permalink,
                 "category": category,
                 "observation_id": fact.id,
                 "line": fact.line,
             }),
-        }
+        )
     }
 
-    /// A relation of a note.
-    pub(super) fn relation(
-        memory: &Memory,
-        file: &FileSummary,
-        link: &RelationRow,
-        score: f64,
-    ) -> Result<Self, Failure> {
-        let (permalink, to) = relation_address(memory, &file.permalink, link)?;
-        Ok(Self {
-            kind: "relation",
-            place: Place { project: file.project.clone(), path: file.path.clone() },
-            title: file.title.clone(),
-            updated: file.updated,
-            score,
-            content: format!("{} {} [[{}]]", file.title, link.relation_type, link.target),
-            more: json!({
-                "entity": file.permalink,
-                "relation_id": number(file.project.as_str(), &permalink),
-                "relation_type": link.relation_type,
-                "from_entity": file.permalink,
-                "to_entity": to,
-            }),
-            permalink,
-        })
+    /// A relation of this note.
+    pub(super) fn relation(&self, memory: &Memory, link: &RelationRow) -> Result<Self, Failure> {
+        let (permalink, to) = relation_address(memory, &self.permalink, link)?;
+        let more = json!({
+            "entity": self.permalink,
+            "relation_id": number(self.place.project.as_str(), &permalink),
+            "relation_type": link.relation_type,
+            "from_entity": self.permalink,
+            "to_entity": to,
+        });
+        let content = format!("{} {} [[{}]]", self.title, link.relation_type, link.target);
+        Ok(self.part("relation", permalink, content, more))
     }
 
-    /// The hit for programs. `metadata` is the frontmatter of its note.
-    pub(super) fn item(&self, metadata: &Value) -> Value {
+    /// The hit for programs.
+    pub(super) fn item(&self) -> Value {
         let project = self.place.project.as_str();
         let entity = self.more["entity"].as_str().unwrap_or(&self.permalink);
         let mut item = json!({
@@ -117,36 +210,97 @@ impl Hit {
             "project": project,
             "file_path": self.place.path.as_str(),
             "content": self.content,
-            "metadata": metadata,
+            "metadata": serde_json::from_str::<Value>(&self.metadata).unwrap_or_default(),
             "updated_at": self.updated.to_string(),
         });
         if let (Value::Object(item), Value::Object(more)) = (&mut item, &self.more) {
             item.extend(more.clone());
         }
+        if let Some(by) = &self.by {
+            if let Some((first, last)) = by.lines {
+                item["lines"] = json!([first, last]);
+            }
+            item["relevance"] = json!(rounded(by.relevance));
+            item["why"] = json!(by.signals());
+            if by.is_below_a_heading(&self.title) {
+                item["heading"] = json!(by.heading);
+            }
+        }
         item
+    }
+
+    /// How many tokens it takes, in the form that takes more.
+    fn cost(&self) -> usize {
+        // Something stands between two.
+        estimate(&self.item().to_string()).max(estimate(&self.text())) + 1
+    }
+
+    /// Leaves out the frontmatter, and as much of the text as there is no room for.
+    fn shrink(&mut self, room: usize) {
+        self.metadata.clear();
+        let content = std::mem::take(&mut self.content);
+        let chunk = self.more.get_mut("matched_chunk").map(Value::take);
+        // What matched stands there twice, and its signs may have to be escaped.
+        let left = room.saturating_sub(self.cost()) / 4;
+        self.content = cut_to_budget(&content, left).to_owned();
+        if chunk.is_some() {
+            self.more["matched_chunk"] = json!(self.content);
+        }
+    }
+
+    /// The hit for a model to read.
+    pub(super) fn text(&self) -> String {
+        let kind = if self.kind == "entity" { String::new() } else { format!(" ({})", self.kind) };
+        let mut text = format!(
+            "\n### {}{kind}\npermalink: {} | project: {}",
+            self.title, self.permalink, self.place.project
+        );
+        if let Some(by) = &self.by {
+            if by.is_below_a_heading(&self.title) {
+                text.push_str(&format!(" | heading: {}", by.heading));
+            }
+            if let Some((first, last)) = by.lines {
+                text.push_str(&format!(" | lines: {first}-{last}"));
+            }
+        }
+        if let Some(line) = self.more.get("line") {
+            text.push_str(&format!(" | line: {line}"));
+        }
+        text.push_str(&format!(" | updated: {}", self.updated));
+        if let Some(by) = &self.by {
+            text.push_str(&format!(
+                " | relevance: {} | score: {:.3} ({})",
+                rounded(by.relevance),
+                self.score,
+                by.signals().join(", ")
+            ));
+        }
+        text.push('\n');
+        text.push_str(&quoted(&self.content));
+        text
     }
 }
 
-/// As many as the budget has room for, but at least one; each with how it is for programs. Also
-/// how many are left out.
-pub(super) fn within(
-    memory: &Memory,
-    hits: Vec<Hit>,
-    max_tokens: Option<usize>,
-) -> Result<(Vec<(Hit, Value)>, usize), Failure> {
+/// As many as there is room for, in tokens; each with how it is for programs. Also how many are left
+/// out. The first is always there, if need be with less of it.
+pub(super) fn within(hits: Vec<Hit>, room: Option<usize>) -> (Vec<(Hit, Value)>, usize) {
     let total = hits.len();
-    let mut tokens = 0;
+    let mut left = room;
     let mut kept = Vec::new();
-    for hit in hits {
-        let file = memory.store().file(&hit.place.project, &hit.place.path)?;
-        let metadata = file.and_then(|file| serde_json::from_str(&file.metadata).ok());
-        let item = hit.item(&metadata.unwrap_or(Value::Null));
-        tokens += estimate(&item.to_string());
-        if max_tokens.is_some_and(|most| tokens > most) && !kept.is_empty() {
-            break;
+    for mut hit in hits {
+        if let Some(left) = &mut left {
+            if hit.cost() > *left && kept.is_empty() {
+                hit.shrink(*left);
+            }
+            let cost = hit.cost();
+            if cost > *left && !kept.is_empty() {
+                break;
+            }
+            *left = left.saturating_sub(cost);
         }
+        let item = hit.item();
         kept.push((hit, item));
     }
     let left_out = total - kept.len();
-    Ok((kept, left_out))
+    (kept, left_out)
 }

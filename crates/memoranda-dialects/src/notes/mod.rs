@@ -8,6 +8,7 @@ mod directory;
 mod edit;
 mod hit;
 mod orient;
+mod parts;
 mod projects;
 mod read;
 mod receipt;

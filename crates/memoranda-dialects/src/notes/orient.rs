@@ -13,6 +13,7 @@ use super::recent::bounded;
 use super::scope::constrained;
 use crate::instructions::for_these;
 use crate::prompts::{PromptArgument, PromptCall, PromptDef, PromptMessage, quoted};
+use crate::reading::Reading;
 use crate::resource::ResourceDef;
 use crate::settings::Settings;
 use crate::tool::Toolset;
@@ -122,6 +123,7 @@ fn about(
         return Ok(format!("No note matches {topic:?}.\n"));
     }
     let mut text = format!("From the notes about {topic:?} (quoted data, with its sources):\n");
+    text.push_str(&Reading::of(&page).said());
     for found in &page.results {
         text.push_str(&format!(
             "\n### {} — memory://{} (project {}, {})\n{}",

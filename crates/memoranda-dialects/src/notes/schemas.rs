@@ -1,7 +1,7 @@
 //! `schema_validate`, `schema_infer`, `schema_diff`: whether notes of a type hold what they should.
 
 use memoranda_core::id::ProjectName;
-use memoranda_core::note::{Note, permalink::slug};
+use memoranda_core::note::{Note, type_key};
 use memoranda_core::schema::{Outline, Schema, Validation, infer, render};
 use memoranda_engine::{Browse, FileSummary, Intent, ListOrder, Place, SearchFilter};
 use serde_json::{Value, json};
@@ -32,10 +32,6 @@ pub(super) fn diff_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
     run("schema_diff", arguments, &[], Form::Text, |args| diff(call, args))
 }
 
-fn kind_of(text: &str) -> String {
-    slug(text).replace(['-', '/'], "_")
-}
-
 /// The notes of a type, as the index knows them.
 fn files_of(
     call: &Call<'_>,
@@ -46,7 +42,7 @@ fn files_of(
     Ok(call.memory.store().browse(&Browse {
         filter: SearchFilter {
             projects: vec![project.clone()],
-            note_types: vec![kind_of(kind)],
+            note_types: vec![type_key(kind)],
             ..Default::default()
         },
         title: Vec::new(),
@@ -158,7 +154,7 @@ fn schema_for<'s>(
         };
         schemas.iter().find(fits)
     });
-    let typed = || schemas.iter().find(|(_, s)| kind_of(&s.entity) == note.note_type());
+    let typed = || schemas.iter().find(|(_, s)| type_key(&s.entity) == note.note_type());
     named.or_else(typed).map(|(_, schema)| schema)
 }
 
@@ -332,7 +328,8 @@ fn diff(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let project = scope::project(call, args)?;
     let kind = args.text("note_type")?;
     let schemas = Schemas::of(call, &project)?;
-    let schema = schemas.known.iter().find(|(_, schema)| kind_of(&schema.entity) == kind_of(&kind));
+    let schema =
+        schemas.known.iter().find(|(_, schema)| type_key(&schema.entity) == type_key(&kind));
     let Some((file, schema)) = schema else {
         let text = format!(
             "There is no schema for {kind:?} in {project}; schema_infer proposes one. {}",

@@ -1,28 +1,26 @@
 //! `search_notes`: notes, facts and relations by words, names, kinds and frontmatter.
 
-use memoranda_core::note::permalink::slug;
-use memoranda_core::query::{MetaFilter, MetaTest, Query, meta_key};
+use memoranda_core::note::type_key;
+use memoranda_core::query::{MetaFilter, MetaTest, meta_key};
 use memoranda_core::rank::RankOptions;
-use memoranda_core::words::words;
+use memoranda_core::tokens::estimate;
 use memoranda_engine::{
-    Browse, ListOrder, MIN_RELEVANCE, ObservationRow, Place, RelationRow, SearchFilter,
-    SearchRequest,
+    Browse, ListOrder, MIN_RELEVANCE, Place, SearchFilter, SearchRequest, Understood,
 };
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Failure, Form, count, run};
 use super::hit::{Hit, within};
+use super::parts::parts;
 use super::scope;
 use crate::args::Args;
-use crate::prompts::quoted;
+use crate::reading::{Reading, repeated};
 use crate::tool::{Call, ToolResult};
 
+/// What an answer takes beside its results and how it begins.
+const FRAME_TOKENS: usize = 50;
 /// How long a quotation is.
 const SNIPPET_CHARS: usize = 200;
-/// How many notes are looked through for facts and relations that fit: first a few, then ever more.
-const LOOKED_THROUGH_FIRST: usize = 50;
-const LOOKED_THROUGH_MORE: usize = 10;
-const LOOKED_THROUGH: usize = 500_000;
 
 pub(super) const TYPES: [&str; 6] = ["text", "title", "permalink", "vector", "semantic", "hybrid"];
 
@@ -43,18 +41,23 @@ pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
 }
 
 /// What was found, as far as it goes.
-struct Found {
-    hits: Vec<Hit>,
-    has_more: bool,
-    partial: bool,
+pub(super) struct Found {
+    pub(super) hits: Vec<Hit>,
+    pub(super) has_more: bool,
+    pub(super) partial: bool,
+    pub(super) reading: Reading,
+    /// How likely the likeliest candidate has to do with the words, found or not.
+    pub(super) relevance: f64,
+    /// How the words were understood, if words were looked for.
+    pub(super) understood: Option<Understood>,
 }
 
 /// What is asked, apart from the words.
-struct Asked {
+pub(super) struct Asked {
     query: String,
     search_type: String,
-    kinds: Vec<String>,
-    filter: SearchFilter,
+    pub(super) kinds: Vec<String>,
+    pub(super) filter: SearchFilter,
     page: usize,
     page_size: usize,
     max_tokens: Option<usize>,
@@ -81,34 +84,31 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         (0, 2..) => count_before(call, &asked)?,
         (shown, _) => asked.offset() + shown,
     };
-    let (hits, left_out) = within(call.memory, found.hits, asked.max_tokens)?;
     let scope = match asked.filter.projects.as_slice() {
         [] => "all projects".to_owned(),
         [one] => format!("project {one}"),
         _ => "several projects".to_owned(),
     };
-    let what =
-        if asked.query.is_empty() { "filters".to_owned() } else { format!("{:?}", asked.query) };
+    let what = if asked.query.is_empty() {
+        "filters".to_owned()
+    } else {
+        format!("{:?}", repeated(&asked.query))
+    };
     let mut text = format!("# Search results for {what} in {scope}, page {}\n", asked.page);
+    text.push_str(&found.reading.said());
+    let room = asked.max_tokens.map(|most| most.saturating_sub(estimate(&text) + FRAME_TOKENS));
+    let (hits, left_out) = within(found.hits, room);
     if hits.is_empty() && total > 0 {
         text.push_str(&format!("\nThere are no more than {}.\n", count(total, "result")));
     } else if hits.is_empty() {
         text.push_str("\nNothing found.\n");
-        if let Some(hint) = elsewhere(call, &asked)? {
-            text.push_str(&hint);
+        match elsewhere(call, &asked)? {
+            Some(hint) => text.push_str(&hint),
+            None => text.push_str(weaker(&asked, found.relevance)),
         }
     }
     for (hit, _) in &hits {
-        let kind = if hit.kind == "entity" { String::new() } else { format!(" ({})", hit.kind) };
-        text.push_str(&format!(
-            "\n### {}{kind}\npermalink: {} | project: {} | updated: {} | score: {:.3}\n{}",
-            hit.title,
-            hit.permalink,
-            hit.place.project,
-            hit.updated,
-            hit.score,
-            quoted(&hit.content)
-        ));
+        text.push_str(&hit.text());
     }
     if left_out > 0 {
         text.push_str(&format!(
@@ -122,7 +122,7 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     if found.partial {
         text.push_str("\n[a word is very common: only the newest notes with it were compared]\n");
     }
-    let structured = json!({
+    let mut structured = json!({
         "results": hits.into_iter().map(|(_, item)| item).collect::<Vec<_>>(),
         "project": match asked.filter.projects.as_slice() {
             [one] => Value::String(one.to_string()),
@@ -135,6 +135,7 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         "has_more": found.has_more,
         "left_out": left_out,
     });
+    found.reading.add_to(&mut structured);
     Ok(Answer { text, structured })
 }
 
@@ -167,7 +168,7 @@ fn asked(call: &Call<'_>, args: &Args) -> Result<Asked, Failure> {
     let kinds = args.texts("note_types")?.unwrap_or_default();
     let filter = SearchFilter {
         projects,
-        note_types: kinds.iter().map(|kind| slug(kind).replace(['-', '/'], "_")).collect(),
+        note_types: kinds.iter().map(|kind| type_key(kind)).collect(),
         tags: args.texts("tags")?.unwrap_or_default(),
         categories: args.texts("categories")?.unwrap_or_default(),
         after: after.map(|text| scope::since(call, &text)).transpose()?,
@@ -274,75 +275,13 @@ fn count_before(call: &Call<'_>, asked: &Asked) -> Result<usize, Failure> {
     Ok(found.hits.len())
 }
 
-/// The first facts and relations of the notes that fit, in the order of the notes.
-fn parts(call: &Call<'_>, asked: &Asked, most: usize) -> Result<Found, Failure> {
-    let mut looked_through = LOOKED_THROUGH_FIRST;
-    loop {
-        let holders = notes(call, asked, looked_through, 0)?;
-        let mut hits = Vec::new();
-        for holder in holders.hits {
-            hits.extend(within_note(call, asked, holder)?);
-            if hits.len() > most {
-                break;
-            }
-        }
-        let is_enough = hits.len() > most || looked_through >= LOOKED_THROUGH;
-        if is_enough || !holders.has_more {
-            let has_more = hits.len() > most || holders.has_more;
-            hits.truncate(most);
-            return Ok(Found { hits, has_more, partial: holders.partial });
-        }
-        // Most often few notes are enough; it is not worth it to keep what was found.
-        looked_through *= LOOKED_THROUGH_MORE;
-    }
-}
-
-/// The facts and relations of a note that fit, and the note itself, as far as they are asked for.
-fn within_note(call: &Call<'_>, asked: &Asked, holder: Hit) -> Result<Vec<Hit>, Failure> {
-    let store = call.memory.store();
-    let file = store.file(&holder.place.project, &holder.place.path)?;
-    let Some(file) = file else { return Ok(Vec::new()) };
-    // A name says which notes are meant, not what they hold.
-    let query = if asked.is_by_words() { Query::parse(&asked.query) } else { Query::default() };
-    let sought: Vec<String> = query.wanted().flat_map(|term| term.words.clone()).collect();
-    let wants = |kind: &str| asked.kinds.iter().any(|asked| asked == kind);
-    let mut hits = Vec::new();
-    if wants("observation") {
-        let facts = store.observations(file.id)?.into_iter();
-        let facts = facts.filter(|fact| fact.is_current && fits_fact(fact, asked, &sought));
-        hits.extend(facts.map(|fact| Hit::fact(&file, fact, holder.score)));
-    }
-    if wants("relation") {
-        let fits = |relation: &RelationRow| {
-            let said = format!("{} {}", relation.relation_type, relation.target);
-            sought.is_empty() || holds_any(&said, &sought) || holds_any(&file.title, &sought)
-        };
-        for link in store.relations_from(file.id)?.into_iter().filter(fits) {
-            hits.push(Hit::relation(call.memory, &file, &link, holder.score)?);
-        }
-    }
-    if wants("entity") {
-        hits.push(holder);
-    }
-    Ok(hits)
-}
-
-fn fits_fact(fact: &ObservationRow, asked: &Asked, sought: &[String]) -> bool {
-    let category = fact.category.as_deref().unwrap_or("note");
-    let categories = &asked.filter.categories;
-    (categories.is_empty() || categories.iter().any(|wanted| wanted == category))
-        && (sought.is_empty() || holds_any(&fact.text, sought) || holds_any(category, sought))
-}
-
-/// Whether a text holds a word that begins with one of these.
-fn holds_any(text: &str, sought: &[String]) -> bool {
-    let lower = text.to_lowercase();
-    words(&lower)
-        .any(|word| sought.iter().any(|wanted| word.text.starts_with(&wanted.to_lowercase())))
-}
-
 /// Notes: by their words if words are asked for, else by what they are called and what they are.
-fn notes(call: &Call<'_>, asked: &Asked, limit: usize, offset: usize) -> Result<Found, Failure> {
+pub(super) fn notes(
+    call: &Call<'_>,
+    asked: &Asked,
+    limit: usize,
+    offset: usize,
+) -> Result<Found, Failure> {
     if asked.is_by_words() {
         let request = SearchRequest {
             text: asked.query.clone(),
@@ -361,22 +300,14 @@ fn notes(call: &Call<'_>, asked: &Asked, limit: usize, offset: usize) -> Result<
             ..SearchRequest::default()
         };
         let page = call.memory.search(&request)?;
-        let hits = page.results.into_iter().map(|result| Hit {
-            kind: "entity",
-            more: json!({
-                "entity": result.permalink,
-                "note_type": result.note_type,
-                "matched_chunk": result.snippet.text,
-                "lines": [result.lines.0, result.lines.1],
-            }),
-            place: result.place,
-            title: result.title,
-            permalink: result.permalink,
-            updated: result.updated,
-            score: result.score,
-            content: result.snippet.text,
+        return Ok(Found {
+            reading: Reading::of(&page),
+            hits: page.results.into_iter().map(Hit::found).collect(),
+            has_more: page.has_more,
+            partial: page.partial,
+            relevance: page.relevance,
+            understood: Some(page.understood),
         });
-        return Ok(Found { hits: hits.collect(), has_more: page.has_more, partial: page.partial });
     }
     let is_title = asked.search_type == "title";
     let title: Vec<String> = match is_title {
@@ -395,18 +326,14 @@ fn notes(call: &Call<'_>, asked: &Asked, limit: usize, offset: usize) -> Result<
     })?;
     let has_more = files.len() > limit;
     files.truncate(limit);
-    let hits = files.into_iter().map(|file| Hit {
-        kind: "entity",
-        more: json!({ "entity": file.permalink, "note_type": file.note_type }),
-        place: Place { project: file.project, path: file.path },
-        title: file.title,
-        permalink: file.permalink,
-        updated: file.updated,
-        score: 1.0,
-        // Only of those that are shown.
-        content: String::new(),
-    });
-    Ok(Found { hits: hits.collect(), has_more, partial: false })
+    Ok(Found {
+        hits: files.into_iter().map(Hit::note).collect(),
+        has_more,
+        partial: false,
+        reading: Reading::default(),
+        relevance: 0.0,
+        understood: None,
+    })
 }
 
 /// How a note begins, after its frontmatter and heading.
@@ -421,6 +348,17 @@ fn beginning(call: &Call<'_>, place: &Place) -> String {
     match super::answer::cut(&joined, SNIPPET_CHARS) {
         (kept, 0) => kept.to_owned(),
         (kept, _) => format!("{kept}…"),
+    }
+}
+
+/// Which call would find more, when nothing was found.
+fn weaker(asked: &Asked, relevance: f64) -> &'static str {
+    if !asked.is_by_words() {
+        "Without search_type, `query` finds notes by their words and by what they mean.\n"
+    } else if relevance > 0.0 && asked.min_similarity != Some(0.0) {
+        "min_similarity=0 shows what is less likely, too.\n"
+    } else {
+        "Try fewer words, a beginning such as conf*, fewer filters, or recent_activity.\n"
     }
 }
 

@@ -174,6 +174,10 @@ pub(super) fn search_notes() -> Value {
             ),
             ("tags", texts("Tags, all of them")),
             ("status", text("Frontmatter `status`")),
+            (
+                "min_similarity",
+                json!({ "type": "number", "description": "Least likeness by meaning, 0-1; 0 also shows unlikely ones" }),
+            ),
             tokens(),
         ],
     )

@@ -59,7 +59,7 @@ pub fn brief(
         Some(query) => {
             match shelf::search(memory, &reach, &MEMORIES, query, RELEVANT, &is_active) {
                 Err(RecordError::Engine(EngineError::Invalid(_))) => Vec::new(),
-                other => other?.0,
+                other => other?.records,
             }
         }
         None => Vec::new(),

@@ -14,6 +14,7 @@ use super::rules::{Files, PAGE_CHARS, Rules};
 use super::scope::{self, Reach, Scope};
 use super::{shelf, stream};
 use crate::args::Args;
+use crate::reading::repeated;
 use crate::tool::{Call, ToolResult};
 
 /// Everything but rules.
@@ -78,7 +79,7 @@ pub(super) fn get_context(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
         cut = found.len() - lines.len();
         found.truncate(lines.len());
         if found.is_empty() && cut == 0 {
-            text.push_str(&format!("Nothing matches {query:?}.\n"));
+            text.push_str(&format!("Nothing matches {:?}.\n", repeated(query)));
         }
         for line in lines {
             text.push_str(&line);
@@ -113,7 +114,7 @@ fn relevant(
 ) -> Result<Vec<Record>> {
     match shelf::search(memory, reach, &MEMORIES, query, limit, fits) {
         Err(RecordError::Engine(EngineError::Invalid(_))) => Ok(Vec::new()),
-        other => other.map(|(found, _)| found),
+        other => other.map(|found| found.records),
     }
 }
 

@@ -10,6 +10,7 @@ use super::refusal::{RecordError, Result};
 use super::scope::{self, Reach, Scope};
 use super::{keep, shelf};
 use crate::args::Args;
+use crate::reading::repeated;
 use crate::tool::{Call, ToolResult};
 
 /// How long one memory may be in a list.
@@ -38,29 +39,34 @@ pub(super) fn search(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
         let from = args.number("offset", 0, u64::from(u32::MAX))?.unwrap_or(0) as usize;
         return Ok(whole(&record, from, &reach));
     }
+    let asked = repeated(&query);
     if args.value("offset").is_some() {
         return Err(RecordError::new(format!(
-            "`offset` reads on in one memory, and {query:?} is no id of one. search_memories \
+            "`offset` reads on in one memory, and {asked:?} is no id of one. search_memories \
              without it shows ids."
         )));
     }
     let is_active = shelf::is_active_at(call.settings.records.now());
     let fits = |record: &Record| is_active(record) && layer.is_none_or(|layer| layer.holds(record));
     let searched = shelf::search(call.memory, &reach, &kinds, &query, limit, &fits);
-    let (found, more) = match searched {
+    let found = match searched {
         Err(RecordError::Engine(EngineError::Invalid(reason))) => {
             return Err(RecordError::new(format!("{reason}.")));
         }
         other => other?,
     };
-    let hint = more.then(|| match limit {
+    let hint = found.has_more.then(|| match limit {
         100.. => "[there are more; narrow the query]".to_owned(),
         _ => {
-            let call = json!({ "query": query, "limit": (limit * 2).min(100) });
+            let call = json!({ "query": asked, "limit": (limit * 2).min(100) });
             format!("[there are more; search_memories {call} shows them]")
         }
     });
-    Ok(listed(&found, &reach, hint.as_deref(), &format!("No memories match {query:?}.")))
+    let nothing = format!("No memories match {asked:?}.");
+    let mut result = listed(&found.records, &reach, hint.as_deref(), &nothing);
+    result.text.push_str(&found.reading.said());
+    found.reading.add_to(&mut result.structured);
+    Ok(result)
 }
 
 /// One memory that was asked for by its id, line by line as it is kept.

@@ -11,6 +11,7 @@ use super::kind::RecordKind;
 use super::record::{At, PROJECT, Record, project};
 use super::refusal::{RecordError, Result};
 use super::scope::{Reach, Scope};
+use crate::reading::Reading;
 
 /// How many files more than are wanted are asked for, since some do not fit; and then at a time.
 const SPARE: usize = 8;
@@ -66,7 +67,15 @@ pub(super) fn newest(
     Ok((found, more))
 }
 
-/// The records that match a query best and fit, at most so many, and whether there are more.
+/// What a search among records found.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) records: Vec<Record>,
+    pub(super) has_more: bool,
+    pub(super) reading: Reading,
+}
+
+/// The records that match a query best and fit, at most so many.
 pub(super) fn search(
     memory: &Memory,
     reach: &Reach,
@@ -74,9 +83,9 @@ pub(super) fn search(
     query: &str,
     limit: usize,
     fits: &dyn Fn(&Record) -> bool,
-) -> Result<(Vec<Record>, bool)> {
+) -> Result<Found> {
     if let Some(record) = exact(memory, reach, kinds, query)? {
-        return Ok((vec![record], false));
+        return Ok(Found { records: vec![record], ..Found::default() });
     }
     let mut folders = Vec::new();
     for scope in &reach.scopes {
@@ -108,9 +117,9 @@ pub(super) fn search(
         found.extend(records(memory, files)?.into_iter().filter(|record| fits(record)));
         offset += page;
         if found.len() > limit || !result.has_more {
-            let more = found.len() > limit;
+            let has_more = found.len() > limit;
             found.truncate(limit);
-            return Ok((found, more));
+            return Ok(Found { records: found, has_more, reading: Reading::of(&result) });
         }
     }
 }

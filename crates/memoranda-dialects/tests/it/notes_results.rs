@@ -54,7 +54,7 @@ fn facts_are_found_in_however_many_notes() {
     for n in 0..700 {
         let path = notes.0.path(&format!("main/many/{n:03}.md"));
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, format!("- [fact] heron {n}\n- [Fact] egret {n}\n")).unwrap();
+        std::fs::write(path, format!("- [fact] heron {n}\n- [other] egret {n}\n")).unwrap();
     }
     notes.0.memory.sync(&mut |_| {}).unwrap();
     let ask = |page: u64| json!({ "categories": ["fact"], "page": page, "page_size": 100 });

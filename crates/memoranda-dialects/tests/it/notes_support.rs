@@ -62,6 +62,7 @@ pub(crate) fn stable(text: &str) -> String {
             ("commit: ", "COMMIT"),
             ("checksum: ", "CHECKSUM"),
             ("undo ", "COMMIT"),
+            ("relevance: ", "RELEVANCE"),
             ("score: ", "SCORE"),
         ] {
             if let Some(at) = line.find(mark) {
@@ -99,7 +100,7 @@ pub(crate) fn stable_json(value: &Value) -> Value {
                 .iter()
                 .map(|(key, value)| {
                     let named = match key.as_str() {
-                        "commit" | "checksum" | "score" if !value.is_null() => {
+                        "commit" | "checksum" | "relevance" | "score" if !value.is_null() => {
                             json!(key.to_uppercase())
                         }
                         "created_at" | "updated_at" | "generated_at" | "since"

@@ -5,7 +5,7 @@ use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{CheckReport, DoctorReport, Memory, ModelStatus, Place};
 use serde::Serialize;
 
-use super::status::{ModelJson, meaning};
+use super::status::{ModelJson, meaning, tried};
 use super::sync::{SyncJson, sentence};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
@@ -139,7 +139,7 @@ fn find(session: &Session, args: &Args) -> Result<Found> {
         drop(progress);
         report = checked(memory)?;
     }
-    Ok(Found { report, repaired, model: model(memory)? })
+    Ok(Found { report, repaired, model: tried(memory, memory.model_status()?) })
 }
 
 fn print_no_vault(session: &Session, bases: &Bases) -> Result<()> {
@@ -150,15 +150,6 @@ fn print_no_vault(session: &Session, bases: &Bases) -> Result<()> {
          names another",
     );
     Ok(())
-}
-
-/// How the model is that was chosen, with a question asked of it to see whether it can answer.
-fn model(memory: &Memory) -> Result<Option<ModelStatus>> {
-    let mut status = memory.model_status()?;
-    if let (Some(status), Some(Err(error))) = (&mut status, memory.try_model()) {
-        status.coverage = Err(error.to_string());
-    }
-    Ok(status)
 }
 
 fn print_model(printer: &Printer, model: Option<&ModelStatus>) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use memoranda_engine::core::id::ProjectName;
+use memoranda_engine::core::note::type_key;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{ListFilter, ListOrder, ListPage, ListRequest, Memory};
 use serde::Serialize;
@@ -82,7 +83,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         filter: ListFilter {
             project,
             folder,
-            note_type: args.note_type.clone(),
+            note_type: args.note_type.as_deref().map(type_key),
             tag: args.tag.clone(),
             since: None,
         },
@@ -101,7 +102,7 @@ pub(crate) fn recent(session: &Session, args: &RecentArgs) -> Result<Exit> {
         filter: ListFilter {
             project: session.project_asked(memory)?,
             folder: None,
-            note_type: args.note_type.clone(),
+            note_type: args.note_type.as_deref().map(type_key),
             tag: None,
             since: Some(since),
         },

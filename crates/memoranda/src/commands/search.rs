@@ -1,6 +1,7 @@
 //! `memoranda search`: find notes by their words and by what they mean.
 
 use jiff::Timestamp;
+use memoranda_engine::core::note::type_key;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::core::rank::RankOptions;
 use memoranda_engine::core::snippet::Snippet;
@@ -78,7 +79,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME")]
     since: Option<String>,
 
-    /// Only notes changed until then.
+    /// Only notes changed until then; a day counts to its end.
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
 
@@ -185,7 +186,10 @@ struct Why {
 pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let memory = session.reading()?;
     let request = meant(session, memory, args)?;
-    let page = memory.search(&request)?;
+    let mut page = memory.search(&request)?;
+    if args.explain {
+        ask_why_not(memory, &mut page.meaning);
+    }
     let printer = &session.printer;
     match printer.format {
         Format::Json => printer.json(&wire(&request.text, args.page, &page))?,
@@ -219,12 +223,12 @@ fn meant(session: &Session, memory: &Memory, args: &Args) -> Result<SearchReques
             folders: Vec::new(),
             projects: project.into_iter().collect(),
             folder: folder.map_err(memoranda_engine::EngineError::from)?,
-            note_types: args.types.clone(),
+            note_types: args.types.iter().map(|kind| type_key(kind)).collect(),
             tags: args.tags.clone(),
             categories: args.categories.clone(),
             min_importance: args.importance,
             after: time::parse_some(args.since.as_deref())?,
-            before: time::parse_some(args.until.as_deref())?,
+            before: time::parse_until(args.until.as_deref())?,
             metadata: Vec::new(),
             past: if args.past { Past::Include } else { Past::LeaveOut },
         },
@@ -304,6 +308,18 @@ fn meaning(by: &MeaningBy) -> MeaningJson<'_> {
         }
         MeaningBy::FellBack { model, reason } => {
             MeaningJson { by: "built-in", model: Some(model), left: None, reason: Some(reason) }
+        }
+    }
+}
+
+/// Adds what the model that was chosen says for itself: that few passages have a vector may be
+/// because it cannot be reached.
+fn ask_why_not(memory: &Memory, by: &mut MeaningBy) {
+    let MeaningBy::FellBack { reason, .. } = by else { return };
+    if let Some(Err(error)) = memory.try_model() {
+        let error = error.to_string();
+        if !reason.contains(&error) {
+            reason.push_str(&format!("; {error}"));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `memoranda status`: how the vault is.
 
-use memoranda_engine::{Coverage, ModelStatus};
+use memoranda_engine::{Coverage, Memory, ModelStatus};
 use serde::Serialize;
 
 use super::project::{self, ProjectJson};
@@ -42,7 +42,9 @@ struct StatusJson {
 
 /// Prints it.
 pub(crate) fn run(session: &Session, _: &Args) -> Result<Exit> {
-    let status = session.reading()?.status()?;
+    let memory = session.reading()?;
+    let status = memory.status()?;
+    let model = tried(memory, status.model);
     let printer = &session.printer;
     let config = session.settings()?.directories.config.display().to_string();
     let counts = status.counts;
@@ -60,7 +62,7 @@ pub(crate) fn run(session: &Session, _: &Args) -> Result<Exit> {
             commits: counts.commits,
             log_bytes: status.log_bytes,
             watched: status.watched,
-            model: status.model.as_ref().map(ModelJson::from),
+            model: model.as_ref().map(ModelJson::from),
             projects: status.projects.iter().map(ProjectJson::from).collect(),
         })?;
         return Ok(Exit::Done);
@@ -75,7 +77,7 @@ pub(crate) fn run(session: &Session, _: &Args) -> Result<Exit> {
         ("links", format!("{} ({} to notes not written yet)", counts.relations, counts.unresolved)),
         ("history", format!("{} commits, {}", counts.commits, size(status.log_bytes))),
         ("edits noticed", watched.to_owned()),
-        ("meaning", meaning(status.model.as_ref())),
+        ("meaning", meaning(model.as_ref())),
     ];
     for (name, value) in rows {
         match printer.format {
@@ -111,6 +113,15 @@ impl From<&ModelStatus> for ModelJson {
             error: status.coverage.clone().err(),
         }
     }
+}
+
+/// How the model is that was chosen, with a question asked of it to see whether it can answer.
+pub(super) fn tried(memory: &Memory, status: Option<ModelStatus>) -> Option<ModelStatus> {
+    let mut status = status?;
+    if let Some(Err(error)) = memory.try_model() {
+        status.coverage = Err(error.to_string());
+    }
+    Some(status)
 }
 
 /// By which model meanings are compared.

@@ -81,7 +81,13 @@ impl File {
 
     /// Gives a key a value and writes the file; everything else in it stays.
     pub(crate) fn set(&mut self, key: &Key, value: &str) -> Result<()> {
-        check_value(key, value).map_err(CommandError::usage)?;
+        check_value(key, value).map_err(|why| {
+            let error = CommandError::usage(why);
+            match value.trim().is_empty() {
+                true => error.hint(format!("`memoranda config unset {}` removes it", key.name)),
+                false => error,
+            }
+        })?;
         let new = match value.parse::<i64>() {
             Ok(number) if key.kind.is_number() => Value::from(number),
             _ => Value::from(value),

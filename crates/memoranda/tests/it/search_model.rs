@@ -60,7 +60,8 @@ fn a_server_of_vectors_is_used_as_far_as_it_has_come() {
     assert!(home.ok(&["status"]).contains("by small, which has come to 2 of 2 passages"));
     assert!(home.ok(&["embed"]).contains("0 new texts"));
     assert_eq!(home.json(&["embed", "--anew"])["made"], 2);
-    // One setting leads back.
+    // One setting leads back, and whoever empties it instead is told.
+    home.fails(&["config", "set", "search.model", ""], 2, &["config unset search.model"]);
     home.ok(&["config", "unset", "search.model"]);
     assert_eq!(home.json(&["search", "electricity bill"])["meaning"], json!({ "by": "built-in" }));
     assert_eq!(home.json(&["status"])["model"], Value::Null);
@@ -81,6 +82,12 @@ fn what_is_no_use_is_said_and_stops_nothing() {
         let error = doctor["model"]["error"].as_str().unwrap();
         assert!(error.contains(word) && doctor["agrees"] == true, "{doctor}");
         assert!(home.ok(&["doctor"]).contains("by the model that is built in"));
+        // Whoever asks how things stand hears the same.
+        let status = home.json(&["status"]);
+        assert!(status["model"]["error"].as_str().unwrap().contains(word), "{status}");
+        assert!(home.ok(&["status"]).contains(word));
+        let explained = home.run(&["search", "electricity bill", "--explain"]);
+        assert!(explained.err.contains(word), "{explained:?}");
         let failed = home.run(&["embed"]);
         assert!(failed.code != 0 && failed.err.contains(word), "{failed:?}");
     };

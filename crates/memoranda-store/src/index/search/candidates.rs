@@ -73,6 +73,8 @@ pub struct CandidateNote {
     pub permalink: String,
     /// Its type.
     pub note_type: String,
+    /// Its frontmatter, as JSON.
+    pub metadata: String,
     /// What it is compared by; its number is that of the file in the index.
     pub compared: Candidate<i64>,
 }
@@ -213,7 +215,8 @@ fn note(
         "SELECT f.path, r.name, f.title, f.permalink, f.note_type, f.created_ms, f.updated_ms, \
          (SELECT max(o.importance) FROM observations o WHERE o.file = f.id AND o.struck = 0), \
          (SELECT group_concat(t.tag, ' ') FROM tags t WHERE t.file = f.id), \
-         EXISTS (SELECT 1 FROM passages p WHERE p.id = f.id * {PASSAGES_PER_FILE} + {MAX_WHOLE}) \
+         EXISTS (SELECT 1 FROM passages p WHERE p.id = f.id * {PASSAGES_PER_FILE} + {MAX_WHOLE}), \
+         f.metadata \
          FROM files f JOIN projects r ON r.id = f.project WHERE f.id = ?"
     ))?;
     let mut rows = select.query([file])?;
@@ -231,6 +234,7 @@ fn note(
     let passages = passages(db, caches, question, file, around)?;
     let note = CandidateNote {
         note_type: text(4)?.to_owned(),
+        metadata: text(10)?.to_owned(),
         compared: Candidate {
             note: file,
             round: found.round,

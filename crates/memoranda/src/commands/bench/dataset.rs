@@ -6,6 +6,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
+use memoranda_engine::core::query::Query;
 use serde::Deserialize;
 
 use crate::error::{CommandError, Result};
@@ -48,19 +49,35 @@ pub(super) struct Turn {
 /// Reads the questions of a file.
 pub(super) fn read(path: &Path) -> Result<Vec<Question>> {
     let text = text(path)?;
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-    lines
-        .map(|(n, line)| {
-            serde_json::from_str(line).map_err(|e| {
-                CommandError::usage(format!(
-                    "line {} of {} is no question: {e}",
-                    n + 1,
-                    path.display()
-                ))
-                .hint("`memoranda bench retrieval --help` has the form")
-            })
-        })
-        .collect()
+    // Some editors begin a file with a mark of its encoding.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let wrong = |n: usize, why: String| {
+        let line = format!("line {} of {}", n + 1, path.display());
+        CommandError::usage(format!("{line} is no question: {why}"))
+            .hint("`memoranda bench retrieval --help` has the form")
+    };
+    let mut questions = Vec::new();
+    for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let question: Question = serde_json::from_str(line).map_err(|e| wrong(n, e.to_string()))?;
+        if !question.asks_something() {
+            let Question { qid, question, .. } = &question;
+            let why = format!("{question:?} (qid {qid:?}) holds nothing to search for");
+            return Err(wrong(n, why));
+        }
+        questions.push(question);
+    }
+    if questions.is_empty() {
+        return Err(CommandError::usage(format!("{} holds no question", path.display()))
+            .hint("`memoranda bench retrieval --help` has the form"));
+    }
+    Ok(questions)
+}
+
+impl Question {
+    fn asks_something(&self) -> bool {
+        let query = Query::parse(&self.question);
+        !query.is_empty() || !query.tags.is_empty()
+    }
 }
 
 fn text(path: &Path) -> Result<String> {

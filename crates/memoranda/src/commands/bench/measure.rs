@@ -133,7 +133,7 @@ fn ask(question: &Question, methods: &[Method]) -> Result<Asked> {
         rankings.insert(
             method.name,
             Ranking {
-                sessions: sessions.collect(),
+                sessions: once(sessions),
                 turns: turns(&notes, &passages),
                 relevance: found.relevance,
             },
@@ -147,9 +147,19 @@ fn ask(question: &Question, methods: &[Method]) -> Result<Asked> {
         qid: question.qid.clone(),
         kind: question.r#type.clone(),
         abstention: question.abstention,
-        gold_sessions: question.gold_sessions.clone(),
-        gold_turns: gold.collect(),
+        gold_sessions: once(question.gold_sessions.iter().cloned()),
+        gold_turns: once(gold),
         rankings,
+    })
+}
+
+/// Each of these once, where it first comes: data may name a conversation twice.
+fn once<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
+    items.fold(Vec::new(), |mut seen, item| {
+        if !seen.contains(&item) {
+            seen.push(item);
+        }
+        seen
     })
 }
 

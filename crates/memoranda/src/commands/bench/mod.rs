@@ -67,8 +67,8 @@ struct RetrievalArgs {
     ablation: bool,
 
     /// Only so many questions, spread over the file.
-    #[arg(short = 'n', long, value_name = "N")]
-    limit: Option<usize>,
+    #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: Option<u32>,
 }
 
 /// Measures.
@@ -79,8 +79,13 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
 }
 
 fn retrieval(session: &Session, args: &RetrievalArgs) -> Result<Exit> {
+    if let Some(path) = &args.ranked {
+        // Better now than after an hour.
+        files::check_folder_of(path)?;
+    }
     let mut questions = dataset::read(&args.file)?;
-    if let Some(limit) = args.limit.filter(|&limit| limit < questions.len()) {
+    let limit = args.limit.map(|limit| limit as usize);
+    if let Some(limit) = limit.filter(|&limit| limit < questions.len()) {
         let step = questions.len() as f64 / limit as f64;
         let kept: Vec<usize> = (0..limit).map(|n| (n as f64 * step) as usize).collect();
         let mut at = 0;

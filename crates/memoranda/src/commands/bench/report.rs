@@ -166,7 +166,8 @@ fn numbers(ranks: &[usize], gold: usize) -> Level {
     let any = |k: usize| f64::from(u8::from(within(k) > 0));
     let all = |k: usize| f64::from(u8::from(within(k) == gold));
     let gain = |rank: usize| 1.0 / (rank as f64 + 2.0).log2();
-    let reached: f64 = ranks.iter().filter(|&&rank| rank < 10).map(|&rank| gain(rank)).sum();
+    // The sum of nothing is -0 otherwise, and is printed so.
+    let reached = ranks.iter().filter(|&&rank| rank < 10).fold(0.0, |sum, &rank| sum + gain(rank));
     let possible: f64 = (0..gold.min(10)).map(gain).sum();
     Level {
         questions: 1,
@@ -232,5 +233,6 @@ mod tests {
         assert_eq!((found.recall_5, found.recall_10, found.mrr), (0.5, 1.0, 1.0));
         assert!((found.ndcg_10 - (1.0 + 1.0 / 3.0) / (1.0 + 1.0 / 3f64.log2())).abs() < 1e-9);
         assert_eq!(numbers(&[], 1).mrr, 0.0);
+        assert_eq!(format!("{:.3}", mean(&[numbers(&[], 1)]).ndcg_10), "0.000");
     }
 }

@@ -1,0 +1,93 @@
+//! Comparing parts of notes with a question: facts and relations, by all that search understands.
+
+use jiff::Timestamp;
+use memoranda_core::embed::{Meant, Model, Sense};
+use memoranda_core::path::NotePath;
+use memoranda_core::query::{Query, When};
+use memoranda_core::rank::{
+    Asked, Candidate, CandidatePassage, RankOptions, Ranked, Signal, TitleMatch, rank,
+};
+
+/// A question as a search understood it, to compare with more than that search has found.
+#[derive(Clone, Debug)]
+pub struct Understood {
+    pub(crate) query: Query,
+    pub(crate) holders: Vec<u64>,
+    pub(crate) passages: u64,
+    pub(crate) vector: Option<Meant>,
+    pub(crate) when: Option<When>,
+    pub(crate) now: Timestamp,
+    pub(crate) options: RankOptions,
+    pub(crate) min_relevance: f64,
+    pub(crate) min_similarity: Option<f64>,
+}
+
+/// A part of a note that may answer by itself.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Parts of earlier rounds come first, and the first round sets the measure: whoever looks at
+    /// more notes for a later page gives them a later round, and what came before stays.
+    pub round: usize,
+    /// Where its note lies.
+    pub path: NotePath,
+    /// The title of its note, which is said of each of its parts.
+    pub title: String,
+    /// What kind of part it is: the category of a fact, the type of a relation.
+    pub kind: String,
+    /// What it says.
+    pub text: String,
+    /// When its note was made.
+    pub created: Timestamp,
+    /// When its note was last changed.
+    pub updated: Timestamp,
+}
+
+impl Understood {
+    /// The parts that have to do with the question, best first, each by its place in the list.
+    pub fn compare(&self, parts: &[Part]) -> Vec<Ranked<usize>> {
+        let candidates: Vec<_> =
+            parts.iter().enumerate().map(|(at, part)| self.candidate(at, part)).collect();
+        let asked = Asked {
+            query: &self.query,
+            holders: &self.holders,
+            passages: self.passages,
+            vector: self.vector.as_ref(),
+            when: self.when,
+            now: self.now,
+        };
+        let mut ranked = rank(&candidates, &asked, &self.options);
+        ranked.retain(|part| part.relevance >= self.min_relevance && self.is_alike(part));
+        ranked
+    }
+
+    /// A part is compared as a note that holds nothing else.
+    fn candidate(&self, at: usize, part: &Part) -> Candidate<usize> {
+        let vector = self.vector.as_ref().map(|_| {
+            let said = format!("{} {}", part.kind, part.text);
+            Sense::Table(Model::embedded().embed(&said))
+        });
+        Candidate {
+            note: at,
+            round: part.round,
+            path: part.path.clone(),
+            name: part.title.clone(),
+            title_match: TitleMatch::None,
+            created: part.created,
+            updated: part.updated,
+            importance: None,
+            passages: vec![CandidatePassage {
+                id: 0,
+                heading: part.kind.clone(),
+                lines: (0, 0),
+                text: part.text.clone(),
+                vector,
+            }],
+        }
+    }
+
+    fn is_alike(&self, part: &Ranked<usize>) -> bool {
+        let by_words = |signal: &Signal| matches!(signal, Signal::Words(_) | Signal::Context(_));
+        self.min_similarity.is_none_or(|least| part.similarity >= least)
+            || part.why.iter().any(by_words)
+    }
+}
