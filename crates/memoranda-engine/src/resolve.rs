@@ -115,7 +115,7 @@ impl Memory {
     ) -> Result<Option<Resolved>> {
         let place = |path| Place { project: project.clone(), path };
         let mut ignored = None;
-        for candidate in [name.to_owned(), format!("{name}.md")] {
+        for candidate in [name.to_owned(), format!("{name}.md"), format!("{name}.markdown")] {
             let Ok(path) = NotePath::parse(&candidate) else { continue };
             let Some(path) = self.existing(project, &path)? else { continue };
             if let Err(e) = self.check_noted(&place(path.clone())) {
