@@ -98,19 +98,23 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     if results.is_empty() {
         text.push_str("\nNothing fits. list_directory shows what there is.\n");
     }
+    let has_more = found.has_more || left_out > 0;
+    let (next, size) = match left_out {
+        0 => (page + 1, page_size),
+        _ => page_from(request.offset + results.len(), results.len()),
+    };
     if left_out > 0 {
         text.push_str(&format!(
-            "\n[{} left out by max_tokens; ask for fewer a page]\n",
+            "\n[{} left out by max_tokens: page={next}, page_size={size} goes on with them]\n",
             count(left_out, "note")
         ));
-    }
-    if found.has_more {
-        text.push_str(&format!("\n[more notes: page={}]\n", page + 1));
+    } else if has_more {
+        text.push_str(&format!("\n[more notes: page={next}]\n"));
     }
     if truncated {
         text.push_str("\n[more related notes: raise max_related, or max_tokens]\n");
     }
-    let structured = json!({
+    let mut structured = json!({
         "project": project.as_str(),
         "metadata": {
             "uri": address,
@@ -128,11 +132,22 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         "results": results,
         "page": page,
         "page_size": page_size,
-        "has_more": found.has_more,
+        "has_more": has_more,
         "left_out": left_out,
         "related_truncated": truncated,
     });
+    if has_more {
+        structured["next"] = json!({ "page": next, "page_size": size });
+    }
     Ok(Answer { text, structured })
+}
+
+/// The page, and its size, that goes on after so many notes when this many fitted. Where no handy
+/// size comes out even, it says a note or two again, and leaves none out.
+fn page_from(done: usize, fitted: usize) -> (usize, usize) {
+    let sizes = (fitted.div_ceil(2).max(1)..=fitted.max(1)).rev();
+    let size = sizes.min_by_key(|size| done % size).unwrap_or(1);
+    (done / size + 1, size)
 }
 
 /// Refuses what cannot be an address.
