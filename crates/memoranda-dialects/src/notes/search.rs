@@ -1,7 +1,7 @@
 //! `search_notes`: notes, facts and relations by words, names, kinds and frontmatter.
 
 use memoranda_core::note::permalink::slug;
-use memoranda_core::query::{MetaFilter, MetaTest, Query, meta_key};
+use memoranda_core::query::{MetaFilter, MetaScalar, MetaTest, Query, meta_key};
 use memoranda_core::rank::RankOptions;
 use memoranda_core::words::words;
 use memoranda_engine::{
@@ -160,7 +160,7 @@ fn asked(call: &Call<'_>, args: &Args) -> Result<Asked, Failure> {
         metadata.push(meta_filter(args, &key, &value)?);
     }
     if let Some(status) = args.optional_text("status")? {
-        let test = MetaTest::HasAll(vec![status]);
+        let test = MetaTest::HasAll(vec![MetaScalar::Text(status)]);
         metadata.push(MetaFilter { key: vec!["status".into()], test });
     }
     let after = args.optional_text("after_date")?;
@@ -218,12 +218,14 @@ fn meta_filter(args: &Args, key: &str, value: &Value) -> Result<MetaFilter, Fail
         Value::Number(_) | Value::Bool(_) => Ok(value.to_string()),
         _ => Err(wrong("texts, numbers, true or false as values")),
     };
-    let list = |value: &Value| match value {
-        Value::Array(items) if !items.is_empty() => {
-            items.iter().map(scalar).collect::<Result<Vec<_>, _>>()
-        }
+    let equal = |value: &Value| match value.as_f64() {
+        Some(number) => Ok(MetaScalar::Number(number)),
+        None => scalar(value).map(MetaScalar::Text),
+    };
+    let equals = |value: &Value| match value {
+        Value::Array(items) if !items.is_empty() => items.iter().map(equal).collect(),
         Value::Array(_) => Err(wrong("lists that hold something")),
-        other => Ok(vec![scalar(other)?]),
+        other => Ok(vec![equal(other)?]),
     };
     let operator = match value {
         Value::Object(operators) if operators.len() == 1 => operators.iter().next(),
@@ -231,15 +233,15 @@ fn meta_filter(args: &Args, key: &str, value: &Value) -> Result<MetaFilter, Fail
         _ => None,
     };
     let test = match operator {
-        None => MetaTest::HasAll(list(value)?),
+        None => MetaTest::HasAll(equals(value)?),
         Some((name, operand)) => match name.as_str() {
-            "$in" => MetaTest::HasAny(list(operand)?),
+            "$in" => MetaTest::HasAny(equals(operand)?),
             "$gt" => MetaTest::Above(scalar(operand)?),
             "$gte" => MetaTest::AtLeast(scalar(operand)?),
             "$lt" => MetaTest::Below(scalar(operand)?),
             "$lte" => MetaTest::AtMost(scalar(operand)?),
-            "$between" => match list(operand)?.as_slice() {
-                [low, high] => MetaTest::Between(low.clone(), high.clone()),
+            "$between" => match operand.as_array().map(Vec::as_slice) {
+                Some([low, high]) => MetaTest::Between(scalar(low)?, scalar(high)?),
                 _ => return Err(wrong("two values for $between")),
             },
             _ => return Err(wrong("$in, $gt, $gte, $lt, $lte or $between")),
