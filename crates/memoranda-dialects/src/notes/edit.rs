@@ -188,6 +188,7 @@ fn change(
         if place.path.is_markdown() {
             new = title_follows(&text, new).map_err(refused)?;
         }
+        check_readable(place, &text, &new)?;
         // Half a secret can be in the note already: only the whole text tells.
         (new, warning) = screened(call.settings.secrets, &text, new)?;
         (before, after) = (text, new.clone());
@@ -206,6 +207,22 @@ fn change(
         }
     };
     Ok(Changed { added_section, before, after, warning, commit })
+}
+
+/// Refuses an edit after which no program could read a drawing, or other JSON, that it could before.
+fn check_readable(place: &Place, before: &str, after: &str) -> Result<(), Failure> {
+    let is_json = ["canvas", "json"].iter().any(|e| place.path.extension().eq_ignore_ascii_case(e));
+    let read = |text: &str| serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}'));
+    match read(after) {
+        Err(error) if is_json && read(before).is_ok() => {
+            let text = format!(
+                "{place} is JSON, and would be none after this edit ({error}). Nothing was changed. \
+                 find_replace changes a part of it."
+            );
+            Err(Failure::new("INVALID_JSON", text))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Makes the note that was to be added to: its title is the last part of the name.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Failure, Form, count, run};
 use super::hit::{Hit, within};
-use super::scope;
+use super::{address, scope};
 use crate::args::Args;
 use crate::prompts::quoted;
 use crate::tool::{Call, ToolResult};
@@ -253,6 +253,12 @@ fn meta_filter(args: &Args, key: &str, value: &Value) -> Result<MetaFilter, Fail
 /// What is on the page that is asked for.
 fn find(call: &Call<'_>, asked: &Asked) -> Result<Found, Failure> {
     let offset = asked.offset();
+    if let Some(mut hits) = by_address(call, asked)? {
+        hits.drain(..offset.min(hits.len()));
+        let has_more = hits.len() > asked.page_size;
+        hits.truncate(asked.page_size);
+        return Ok(Found { hits, has_more, partial: false });
+    }
     let mut found = match asked.kinds == ["entity"] {
         true => notes(call, asked, asked.page_size, offset)?,
         false => {
@@ -269,11 +275,23 @@ fn find(call: &Call<'_>, asked: &Asked) -> Result<Found, Failure> {
 
 /// How much there is in all before the page that is asked for, which is empty.
 fn count_before(call: &Call<'_>, asked: &Asked) -> Result<usize, Failure> {
+    if let Some(hits) = by_address(call, asked)? {
+        return Ok(hits.len());
+    }
     let found = match asked.kinds == ["entity"] {
         true => notes(call, asked, asked.offset(), 0)?,
         false => parts(call, asked, asked.offset())?,
     };
     Ok(found.hits.len())
+}
+
+/// The facts and relations that an address means, if it is no note's.
+fn by_address(call: &Call<'_>, asked: &Asked) -> Result<Option<Vec<Hit>>, Failure> {
+    let is_address = asked.search_type == "permalink" && asked.query.contains('/');
+    if !is_address || !notes(call, asked, 1, 0)?.hits.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(address::parts(call, &asked.filter, &asked.query)?))
 }
 
 /// The first facts and relations of the notes that fit, in the order of the notes.

@@ -382,3 +382,28 @@ fn a_note_is_made_where_its_name_says() {
     refused("nowhere::x", None, "PROJECT_NOT_FOUND", "nowhere");
     assert!(!notes.0.path("vault/main").exists() && !notes.0.path("main/research").exists());
 }
+
+#[test]
+fn a_drawing_is_neither_replaced_nor_broken_unasked() {
+    let notes = Notes::new();
+    let board = "{\"nodes\":[{\"id\":\"mine\"}],\"edges\":[]}\n";
+    notes.person("main/X/Board.canvas", board);
+    notes.person("main/X/data.json", "\u{feff}{\"a\": 1}");
+    notes.person("main/X/broken.json", "{");
+    let mut canvas = json!({ "title": "Board", "directory": "X", "nodes": [], "edges": [] });
+    let refused = notes.refused("canvas", canvas.clone(), "NOTE_ALREADY_EXISTS");
+    assert!(refused.text.contains("overwrite=true"), "{}", refused.text);
+    assert_eq!(notes.file("main/X/Board.canvas"), board);
+    let edit = |file: &str, operation: &str, find: &str, content: &str| json!({ "identifier": file, "operation": operation, "find_text": find, "content": content, "section": "Goals" });
+    for operation in ["append", "prepend", "replace_section"] {
+        notes.refused("edit_note", edit("X/Board.canvas", operation, "", "hello"), "INVALID_JSON");
+    }
+    notes.refused("edit_note", edit("X/data.json", "find_replace", "1", "1}"), "INVALID_JSON");
+    assert_eq!(notes.file("main/X/Board.canvas"), board);
+    // What keeps it readable is done, and what was not readable can be mended.
+    notes.ok("edit_note", edit("X/Board.canvas", "find_replace", "mine", "yours"));
+    assert_eq!(notes.file("main/X/Board.canvas"), board.replace("mine", "yours"));
+    notes.ok("edit_note", edit("X/broken.json", "append", "", "\"a\":"));
+    canvas["overwrite"] = json!(true);
+    assert_eq!(notes.ok("canvas", canvas).structured["action"], json!("updated"));
+}
