@@ -38,7 +38,7 @@ pub struct Deleted {
     /// Files and folders (with a slash at the end) that were left where they are, because they are
     /// hidden or ignored: they are nobody's notes, and not for the history.
     pub left: Vec<String>,
-    /// How many links to them there are in other files.
+    /// How many links to them there are in other files, if they were counted.
     pub links: usize,
     /// The commit that did it.
     pub commit: Option<Commit>,
@@ -54,6 +54,25 @@ impl Memory {
 
     /// Deletes a note, or a folder with all that is not hidden or ignored in it.
     pub fn delete(&self, who: &Who, request: &DeleteRequest) -> Result<DeleteOutcome> {
+        self.delete_with(who, request, |_, _| Ok(0))
+    }
+
+    /// The same, and counts the links to it that lead nowhere then. For that all texts of the
+    /// project are gone through.
+    pub fn delete_counting_links(
+        &self,
+        who: &Who,
+        request: &DeleteRequest,
+    ) -> Result<DeleteOutcome> {
+        self.delete_with(who, request, |view, files| links_to(view, &request.place, files))
+    }
+
+    fn delete_with(
+        &self,
+        who: &Who,
+        request: &DeleteRequest,
+        count: impl Fn(&View<'_>, &[NotePath]) -> Result<usize>,
+    ) -> Result<DeleteOutcome> {
         let Place { project, path } = &request.place;
         let (mut files, mut left, mut links) = (Vec::new(), Vec::new(), 0);
         let outcome = self.store().commit(who, |view| {
@@ -67,7 +86,7 @@ impl Memory {
             }
             files = below.files.clone();
             left = below.passed_over;
-            links = links_to(view, &request.place, &files)?;
+            links = count(view, &files)?;
             let expect = match request.expected {
                 Some(hash) => Expect::Hash(hash),
                 None => Expect::Anything,

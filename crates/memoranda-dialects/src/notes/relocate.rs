@@ -354,7 +354,7 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let summary = call.memory.store().file(&place.project, &place.path)?;
     let expected = current(call, &place, Expected::of(args)?.as_ref(), is_directory)?;
     let request = DeleteRequest { place: place.clone(), expected };
-    let deleted = match call.memory.delete(&call.who, &request)? {
+    let deleted = match call.memory.delete_counting_links(&call.who, &request)? {
         DeleteOutcome::Deleted(deleted) => deleted,
         DeleteOutcome::Conflict(place, _) => {
             let text =

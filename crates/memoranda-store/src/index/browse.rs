@@ -209,7 +209,7 @@ pub(crate) fn mentioning(
          f.path LIKE '%.canvas' OR (instr(f.metadata, '[[') > 0 AND ({})) OR EXISTS ( \
           SELECT 1 FROM passages p \
           WHERE p.id BETWEEN f.id * {PASSAGES_PER_FILE} AND (f.id + 1) * {PASSAGES_PER_FILE} - 1 \
-          AND (instr(p.text, '](') > 0 OR instr(p.text, ']:') > 0) AND ({}))) ORDER BY f.path",
+          AND ({}) AND (instr(p.text, '](') > 0 OR instr(p.text, ']:') > 0))) ORDER BY f.path",
         any("f.metadata"),
         any("p.text")
     );
