@@ -1,10 +1,14 @@
 //! Deleting a note or a folder: gone from the files, kept in the history.
 
+use std::collections::HashSet;
+
 use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
 use memoranda_core::id::ContentHash;
-use memoranda_store::Outcome;
+use memoranda_core::path::NotePath;
+use memoranda_store::{Outcome, View};
 
 use crate::error::{EngineError, Result};
+use crate::mentions;
 use crate::resolve::Place;
 use crate::{Memory, Who};
 
@@ -34,6 +38,8 @@ pub struct Deleted {
     /// Files and folders (with a slash at the end) that were left where they are, because they are
     /// hidden or ignored: they are nobody's notes, and not for the history.
     pub left: Vec<String>,
+    /// How many links to them there are in other files, if they were counted.
+    pub links: usize,
     /// The commit that did it.
     pub commit: Option<Commit>,
 }
@@ -48,8 +54,27 @@ impl Memory {
 
     /// Deletes a note, or a folder with all that is not hidden or ignored in it.
     pub fn delete(&self, who: &Who, request: &DeleteRequest) -> Result<DeleteOutcome> {
+        self.delete_with(who, request, |_, _| Ok(0))
+    }
+
+    /// The same, and counts the links to it that lead nowhere then. For that all texts of the
+    /// project are gone through.
+    pub fn delete_counting_links(
+        &self,
+        who: &Who,
+        request: &DeleteRequest,
+    ) -> Result<DeleteOutcome> {
+        self.delete_with(who, request, |view, files| links_to(view, &request.place, files))
+    }
+
+    fn delete_with(
+        &self,
+        who: &Who,
+        request: &DeleteRequest,
+        count: impl Fn(&View<'_>, &[NotePath]) -> Result<usize>,
+    ) -> Result<DeleteOutcome> {
         let Place { project, path } = &request.place;
-        let (mut files, mut left) = (Vec::new(), Vec::new());
+        let (mut files, mut left, mut links) = (Vec::new(), Vec::new(), 0);
         let outcome = self.store().commit(who, |view| {
             let below = view.below(project, path)?;
             if below.files.is_empty() && below.folders.is_empty() {
@@ -61,6 +86,7 @@ impl Memory {
             }
             files = below.files.clone();
             left = below.passed_over;
+            links = count(view, &files)?;
             let expect = match request.expected {
                 Some(hash) => Expect::Hash(hash),
                 None => Expect::Anything,
@@ -84,11 +110,26 @@ impl Memory {
             Outcome::Committed(commit) => DeleteOutcome::Deleted(Deleted {
                 files: files.into_iter().map(at).collect(),
                 left,
+                links,
                 commit: Some(commit),
             }),
             Outcome::Unchanged => {
-                DeleteOutcome::Deleted(Deleted { files: Vec::new(), left, commit: None })
+                DeleteOutcome::Deleted(Deleted { files: Vec::new(), left, links: 0, commit: None })
             }
         })
     }
+}
+
+/// How many links to files there are in others.
+fn links_to(view: &View<'_>, place: &Place, files: &[NotePath]) -> Result<usize> {
+    let mut ids = HashSet::new();
+    for file in files {
+        ids.extend(view.file(&place.project, file)?.map(|file| file.id));
+    }
+    let mut links = mentions::count_to(view, place, files)?;
+    for id in &ids {
+        let relations = view.relations_to(*id)?;
+        links += relations.iter().filter(|link| !ids.contains(&link.file)).count();
+    }
+    Ok(links)
 }

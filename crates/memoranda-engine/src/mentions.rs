@@ -1,89 +1,177 @@
 //! Links to what is moved that are no relations: in frontmatter, in drawings, and paths in Markdown.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 
 use memoranda_core::graph::seen_from;
-use memoranda_core::note::{encoded, relink_canvas, relink_paths, relink_properties};
+use memoranda_core::note::{
+    encoded, percent_encoded, relink_canvas, relink_paths, relink_properties,
+};
 use memoranda_core::path::NotePath;
 use memoranda_store::View;
 
 use crate::error::Result;
-use crate::rename::Moving;
+use crate::rename::{LinkText, Moving, text_at};
 use crate::resolve::Place;
 
-/// The files that may hold such links: those that hold the name of what is moved, and what is moved.
+/// A file is looked for by its own name among so many; of more, by the folder that they share.
+const MANY_FILES: usize = 100;
+
+/// The files that may hold links to what is moved: those that hold its name, and what is moved.
 pub(crate) fn holders(view: &View<'_>, from: &Place, moving: &[Moving]) -> Result<Vec<NotePath>> {
-    let Some(first) = moving.first() else { return Ok(Vec::new()) };
+    let old: Vec<&NotePath> = moving.iter().map(|moving| &moving.old).collect();
+    let is_one = moving.windows(2).all(|pair| matches!(pair, [a, b] if a.new == b.new));
     // What lies in a folder is named with the folder, but from within, where nothing changes.
-    let old = match moving {
-        [only] => only.old.stem().to_owned(),
-        _ => common_folder(moving).unwrap_or_else(|| first.old.stem().to_owned()),
+    let folder = common_folder(&old).filter(|_| !is_one);
+    let mut holders = match folder {
+        Some(folder) => naming(view, from, &[folder])?,
+        None => naming(view, from, &stems(&old))?,
     };
-    let mut names = vec![encoded(&old), old];
-    names.dedup();
-    let mut holders = view.mentioning(&from.project, &names)?;
-    holders.extend(moving.iter().map(|moving| moving.current().clone()));
-    holders.retain(|holder| holder.is_markdown() || holder.extension() == "canvas");
+    holders.extend(moving.iter().map(|moving| moving.current().clone()).filter(can_hold));
     holders.sort_unstable();
     holders.dedup();
     Ok(holders)
 }
 
-/// The last name of the folder that all of these lay in.
-fn common_folder(moving: &[Moving]) -> Option<String> {
-    let mut shared = moving.first()?.old.parent()?;
-    for moving in moving {
-        while !moving.old.is_within(shared) {
+/// How many links to files that are about to go there are in those that stay.
+pub(crate) fn count_to(view: &View<'_>, from: &Place, going: &[NotePath]) -> Result<usize> {
+    let old: Vec<&NotePath> = going.iter().collect();
+    let folder = common_folder(&old).filter(|_| going.len() > MANY_FILES);
+    let names = folder.map_or_else(|| stems(&old), |folder| vec![folder]);
+    let going: HashSet<&NotePath> = going.iter().collect();
+    let is_going = |path: &str| NotePath::parse(path).is_ok_and(|path| going.contains(&path));
+    let mut count = 0;
+    for holder in naming(view, from, &names)? {
+        let place = Place { project: from.project.clone(), path: holder };
+        let holder = &place.path;
+        let Some(text) = text_at(view, &place)?.filter(|_| !going.contains(holder)) else {
+            continue;
+        };
+        let (mut paths, mut said) = (0, Vec::new());
+        let path = |path: &str| {
+            let seen = seen_from(holder, &format!("./{path}")).into_owned();
+            paths += usize::from(is_going(path) || is_going(&seen));
+            None
+        };
+        let name = |name: &str| {
+            said.push(name.to_owned());
+            None
+        };
+        relinked(holder, &text, path, name);
+        count += paths;
+        for name in said {
+            let candidates = view.link_candidates(&from.project, &name)?;
+            let goes = candidates.iter().all(|candidate| going.contains(&candidate.path));
+            count += usize::from(goes && !candidates.is_empty());
+        }
+    }
+    Ok(count)
+}
+
+/// The files that hold one of these names where no relation is read.
+fn naming(view: &View<'_>, from: &Place, names: &[&str]) -> Result<Vec<NotePath>> {
+    let written = |name: &&str| [(*name).to_owned(), encoded(name), percent_encoded(name)];
+    let mut names: Vec<String> = names.iter().flat_map(written).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut holders = view.mentioning(&from.project, &names)?;
+    holders.retain(can_hold);
+    Ok(holders)
+}
+
+/// Whether such links are read in a file.
+fn can_hold(path: &NotePath) -> bool {
+    path.is_markdown() || path.extension() == "canvas"
+}
+
+fn stems<'p>(places: &[&'p NotePath]) -> Vec<&'p str> {
+    places.iter().map(|place| place.stem()).collect()
+}
+
+/// The last name of the folder that all of these lie in.
+fn common_folder<'p>(places: &[&'p NotePath]) -> Option<&'p str> {
+    let mut shared = places.first()?.parent()?;
+    for place in places {
+        while !place.is_within(shared) {
             shared = shared.rsplit_once('/')?.0;
         }
     }
-    shared.rsplit('/').next().map(str::to_owned)
+    shared.rsplit('/').next()
 }
 
-/// A file's text with such links mended, and how many there were.
+/// A file whose links say where things are now.
+pub(crate) struct Mended {
+    pub(crate) text: String,
+    pub(crate) count: usize,
+    /// What the links said.
+    pub(crate) links: Vec<LinkText>,
+}
+
+/// A file's text with such links mended.
 pub(crate) fn mended(
     view: &View<'_>,
     from: &Place,
     moving: &[Moving],
     holder: &NotePath,
     text: &str,
-) -> Result<(String, usize)> {
+) -> Result<Mended> {
     let new_places: HashMap<&NotePath, &NotePath> =
         moving.iter().map(|moving| (&moving.old, &moving.new)).collect();
     let own = moving.iter().find(|moving| moving.current() == holder);
     let (was, will) = own.map_or((holder, holder), |own| (&own.old, &own.new));
     let new_of = |path: &str| new_places.get(&NotePath::parse(path).ok()?).copied();
-    if holder.extension() == "canvas" {
-        return Ok(relink_canvas(text, |path| new_of(path).map(ToString::to_string)));
-    }
-    let rename = |path: &str| {
+    let is_drawing = holder.extension() == "canvas";
+    let links = RefCell::new(Vec::new());
+    let path = |path: &str| {
         let seen = seen_from(was, &format!("./{path}")).into_owned();
-        let there = new_of(&seen).map(|new| new.seen_from(will));
-        // Obsidian also writes paths from the top.
+        let there = new_of(&seen).filter(|_| !is_drawing).map(|new| new.seen_from(will));
+        // Obsidian also writes paths from the top, and in a drawing no others.
         let there = there.or_else(|| new_of(path).map(ToString::to_string));
         let there = there.or_else(|| {
-            let stays = NotePath::parse(&seen).ok().filter(|_| was != will)?;
+            let stays = NotePath::parse(&seen).ok().filter(|_| was != will && !is_drawing)?;
             view.file(&from.project, &stays).ok().flatten().map(|_| stays.seen_from(will))
         });
-        there.filter(|new| new != path)
+        let there = there.filter(|new| new != path)?;
+        links.borrow_mut().push(LinkText::Path(path.to_owned()));
+        Some(there)
     };
-    let (text, paths) = relink_paths(text, rename);
     let mut failed = None;
-    let rename = |name: &str| match named(view, from, moving, name) {
-        Ok(new) => new,
+    let name = |name: &str| match named(view, from, moving, name) {
+        Ok(new) => {
+            links.borrow_mut().extend(new.iter().map(|_| LinkText::Name(name.to_owned())));
+            new
+        }
         Err(e) => {
             failed = Some(e);
             None
         }
     };
-    let (text, properties) = relink_properties(&text, rename);
+    let (text, count) = relinked(holder, text, path, name);
     match failed {
         Some(error) => Err(error),
-        None => Ok((text, paths + properties)),
+        None => Ok(Mended { text, count, links: links.into_inner() }),
     }
 }
 
-/// The new name for one in frontmatter, if it means something that is moved.
+/// A file's text with other paths and names in it, as far as they are no relations.
+fn relinked(
+    holder: &NotePath,
+    text: &str,
+    path: impl FnMut(&str) -> Option<String>,
+    name: impl FnMut(&str) -> Option<String>,
+) -> (String, usize) {
+    if holder.extension() == "canvas" {
+        return relink_canvas(text, path, name);
+    }
+    let (text, paths) = relink_paths(text, path);
+    let (text, names) = relink_properties(&text, name);
+    (text, paths + names)
+}
+
+/// The new name for one in frontmatter or a drawing, if it means something that is moved.
 fn named(view: &View<'_>, from: &Place, moving: &[Moving], name: &str) -> Result<Option<String>> {
     let candidates = view.link_candidates(&from.project, name)?;
     // What was moved before is meant by a name that means nothing any more.

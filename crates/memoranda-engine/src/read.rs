@@ -48,6 +48,11 @@ impl ReadNote {
         std::str::from_utf8(&self.bytes).map_err(|_| EngineError::NotText(self.place.clone()))
     }
 
+    /// Whether it is a text to be shown: Markdown always is, whatever bytes it holds.
+    pub fn is_text(&self) -> bool {
+        self.place.path.is_markdown() || self.text().is_ok() && !self.bytes.contains(&0)
+    }
+
     /// The text, with marks for bytes that are none.
     pub fn lossy_text(&self) -> std::borrow::Cow<'_, str> {
         String::from_utf8_lossy(&self.bytes)

@@ -1,15 +1,16 @@
 //! Moving notes together with the links to them, in one commit.
 //!
-//! Most links survive a move by themselves: a note keeps its title and its permalink. What breaks
-//! for other programs are links by path, and links by a file's name when the name is what changes.
+//! Most links survive a move by themselves here: a note keeps its title and its permalink. Other
+//! programs know neither. For them links by path break, and links by a file's name when the name is
+//! what changes, also where the note's title says the same.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
 use memoranda_core::graph::{alias_key, seen_from};
 use memoranda_core::id::ContentHash;
 use memoranda_core::note::permalink::slug;
-use memoranda_core::note::relink;
+use memoranda_core::note::{bytes_of, relink, text_of};
 use memoranda_core::path::NotePath;
 use memoranda_store::{FileSummary, Outcome, RelationRow, View};
 
@@ -61,11 +62,29 @@ pub struct Renamed {
     pub left: Vec<String>,
     /// Notes whose links were changed, with how many.
     pub relinked: Vec<(Place, usize)>,
-    /// Links that say the old name or place: the note that holds them, and the name. They may
-    /// still be understood here, by the permalink that the note keeps, but not elsewhere.
-    pub outdated: Vec<(Place, String)>,
+    /// Links that say the old name or place. They may still be understood here, by the title and
+    /// permalink that the note keeps, but not elsewhere.
+    pub outdated: Vec<OutdatedLink>,
     /// The commit that did it; none if nothing had to be done.
     pub commit: Option<Commit>,
+}
+
+/// A link that says the old name or place of what was moved.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct OutdatedLink {
+    /// The file that holds it.
+    pub holder: Place,
+    /// What it says.
+    pub link: LinkText,
+}
+
+/// What a link says.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum LinkText {
+    /// A name in double brackets.
+    Name(String),
+    /// A path, in a Markdown link or a drawing.
+    Path(String),
 }
 
 /// One file's old and new name, and what else it is called.
@@ -84,7 +103,14 @@ impl Memory {
             let message = format!("{} cannot be moved into itself ({to})", request.from);
             return Err(EngineError::Invalid(message));
         }
-        let earlier = if from == to { self.earlier_paths(&request.from)? } else { HashMap::new() };
+        let is_note = || Ok::<_, EngineError>(self.store().file(project, from)?.is_some());
+        let earlier = match from == to || is_note()? {
+            true => self.earlier_paths(&request.from)?,
+            false => HashMap::new(),
+        };
+        if from == to && earlier.is_empty() {
+            return Err(EngineError::Invalid(format!("{} is already there", request.from)));
+        }
         let at = |path: &NotePath| Place { project: project.clone(), path: path.clone() };
         // Two folders do not become one unasked. Another spelling of its name is no other folder.
         if from.key() != to.key() && !self.store().below(project, to)?.files.is_empty() {
@@ -101,60 +127,62 @@ impl Memory {
                 });
             }
             done.left = below.passed_over;
-            let mut moving = Vec::with_capacity(below.files.len());
+            let (mut moving, mut former) = (Vec::with_capacity(below.files.len()), Vec::new());
             for file in &below.files {
-                let (old, new) = match earlier.get(file) {
-                    Some(earlier) => (earlier.clone(), file.clone()),
-                    // It was always here.
-                    None if from == to => continue,
-                    None => (file.clone(), moved(file, from, to)?),
-                };
+                let new = moved(file, from, to)?;
                 let summary = view.file(project, file)?;
-                moving.push(Moving { old, new, summary });
+                for old in earlier.get(file).into_iter().flatten().filter(|old| **old != new) {
+                    // Whoever says that name now means the note that has it.
+                    if view.file(project, old)?.is_none() {
+                        let (old, new, summary) = (old.clone(), new.clone(), summary.clone());
+                        former.push(Moving { old, new, summary });
+                    }
+                }
+                if from != to {
+                    moving.push(Moving { old: file.clone(), new, summary });
+                }
             }
-            let outdated = outdated_links(view, &request.from, &moving)?;
+            let files = moving.len();
+            moving.append(&mut former);
             let mut texts: BTreeMap<Place, String> = BTreeMap::new();
-            done.relinked.clear();
-            if request.links == Links::Update {
-                for (holder, renames) in &outdated {
-                    let Some(found) = view.read(&holder.project, &holder.path)? else { continue };
-                    let Ok(text) = String::from_utf8(found.bytes) else { continue };
-                    let (text, count) = relink(&text, |name| renames.get(name).cloned());
-                    if count > 0 {
-                        done.relinked.push((holder.clone(), count));
-                        texts.insert(holder.clone(), text);
-                    }
+            let mut relinked: BTreeMap<Place, usize> = BTreeMap::new();
+            let mut outdated = BTreeSet::new();
+            for (holder, renames) in outdated_links(view, &request.from, &moving)? {
+                if request.links == Links::Keep {
+                    outdated.extend(renames.into_keys().map(|name| OutdatedLink {
+                        holder: holder.clone(),
+                        link: LinkText::Name(name),
+                    }));
+                    continue;
                 }
-                for holder in mentions::holders(view, &request.from, &moving)? {
-                    let place = at(&holder);
-                    let text = match texts.get(&place) {
-                        Some(text) => text.clone(),
-                        None => match view.read(project, &holder)?.map(|f| f.bytes) {
-                            Some(bytes) => String::from_utf8(bytes).unwrap_or_default(),
-                            None => continue,
-                        },
-                    };
-                    let (text, count) =
-                        mentions::mended(view, &request.from, &moving, &holder, &text)?;
-                    if count > 0 {
-                        match done.relinked.iter_mut().find(|(at, _)| *at == place) {
-                            Some((_, links)) => *links += count,
-                            None => done.relinked.push((place.clone(), count)),
-                        }
-                        texts.insert(place, text);
-                    }
+                let Some(text) = text_at(view, &holder)? else { continue };
+                let (text, count) = relink(&text, |name| renames.get(name).cloned());
+                if count > 0 {
+                    relinked.insert(holder.clone(), count);
+                    texts.insert(holder, text);
                 }
-                done.relinked.sort();
             }
-            done.outdated = match request.links {
-                Links::Update => Vec::new(),
-                Links::Keep => outdated
-                    .into_iter()
-                    .flat_map(|(holder, renames)| {
-                        renames.into_keys().map(move |name| (holder.clone(), name))
-                    })
-                    .collect(),
-            };
+            for holder in mentions::holders(view, &request.from, &moving)? {
+                let place = at(&holder);
+                let text = match texts.get(&place) {
+                    Some(text) => text.clone(),
+                    None => match text_at(view, &place)? {
+                        Some(text) => text,
+                        None => continue,
+                    },
+                };
+                let mended = mentions::mended(view, &request.from, &moving, &holder, &text)?;
+                if request.links == Links::Keep {
+                    let link = |link| OutdatedLink { holder: place.clone(), link };
+                    outdated.extend(mended.links.into_iter().map(link));
+                } else if mended.count > 0 {
+                    *relinked.entry(place.clone()).or_default() += mended.count;
+                    texts.insert(place, mended.text);
+                }
+            }
+            moving.truncate(files);
+            done.relinked = relinked.into_iter().collect();
+            done.outdated = outdated.into_iter().collect();
             let mut operations = Vec::with_capacity(moving.len() + texts.len());
             let (mut made, mut emptied) = (Vec::new(), Vec::new());
             if from != to {
@@ -162,7 +190,7 @@ impl Memory {
                 for moving in &moving {
                     let Some(found) = view.read(project, &moving.old)? else { continue };
                     let content = match texts.remove(&at(&moving.old)) {
-                        Some(text) => text.into_bytes(),
+                        Some(text) => bytes_of(&text),
                         None => found.bytes,
                     };
                     operations.push(Operation {
@@ -181,7 +209,7 @@ impl Memory {
                 project: holder.project,
                 path: holder.path,
                 expect: Expect::Anything,
-                action: Action::Put(text.into_bytes()),
+                action: Action::Put(bytes_of(&text)),
             }));
             Ok(Change { operations, made, emptied, message: None })
         })?;
@@ -206,7 +234,7 @@ impl Memory {
         let new_places: HashMap<&Place, &Place> =
             done.files.iter().map(|(old, new)| (old, new)).collect();
         let relinked = done.relinked.iter_mut().map(|(holder, _)| holder);
-        for holder in relinked.chain(done.outdated.iter_mut().map(|(holder, _)| holder)) {
+        for holder in relinked.chain(done.outdated.iter_mut().map(|link| &mut link.holder)) {
             if let Some(new) = new_places.get(holder) {
                 *holder = (*new).clone();
             }
@@ -214,20 +242,29 @@ impl Memory {
         Ok(RenameOutcome::Renamed(done))
     }
 
-    /// Where a note, or each note of a folder, was before it was moved to where it is.
-    fn earlier_paths(&self, place: &Place) -> Result<HashMap<NotePath, NotePath>> {
+    /// Where a note was before it was moved to where it is, the last place first. Of a folder, where
+    /// each of its notes was last.
+    fn earlier_paths(&self, place: &Place) -> Result<HashMap<NotePath, Vec<NotePath>>> {
         let mut earlier = HashMap::new();
         for path in self.store().below(&place.project, &place.path)?.files {
             let here = Place { project: place.project.clone(), path };
-            let revisions = self.revisions(&here, 200)?;
-            let from = revisions.into_iter().find_map(|revision| revision.change.moved_from);
-            earlier.extend(from.map(|from| (here.path, from)));
-        }
-        if earlier.is_empty() {
-            return Err(EngineError::Invalid(format!("{place} is already there")));
+            let revisions = self.revisions(&here, 200)?.into_iter();
+            let mut from: Vec<_> = revisions.filter_map(|r| r.change.moved_from).collect();
+            if here.path != place.path {
+                from.truncate(1);
+            }
+            if !from.is_empty() {
+                earlier.insert(here.path, from);
+            }
         }
         Ok(earlier)
     }
+}
+
+/// The text of a file, for links to be changed in it.
+pub(crate) fn text_at(view: &View<'_>, place: &Place) -> Result<Option<String>> {
+    let found = view.read(&place.project, &place.path)?;
+    Ok(found.and_then(|found| text_of(&found.bytes)))
 }
 
 /// The links that a move leaves behind: by note, each old name with its new one.
@@ -254,6 +291,11 @@ fn outdated_links(
             links.extend(named.into_iter().filter(|link| link.target_file.is_none()));
         }
         for link in links {
+            // One that means exactly this title goes on meaning it.
+            let keeps_title = moving.summary.as_ref().is_some_and(states_title);
+            if link.exact_name.is_some() && keeps_title {
+                continue;
+            }
             let Some(holder) = view.by_id(link.file)? else { continue };
             let own = (holder.project == from.project).then(|| Holder {
                 path: &holder.path,
@@ -371,9 +413,16 @@ impl Moving {
         }
         let seen_from_holder = holder.map(|holder| seen_from(holder.path));
         let is_place = name.trim_start_matches('/') == place(&self.old) && name.contains('/');
+        // Where others find a file, in any case, they do not know what else the note is called.
+        let in_any_case = |name: &str| NotePath::parse(name).map(|path| path.key()).ok();
+        let finds = |path: &NotePath| {
+            let found = if name.contains('/') { place(path) } else { last(path) };
+            in_any_case(name.trim_start_matches('/')) == in_any_case(&found)
+        };
+        let is_found_no_more = finds(&self.old) && !finds(&self.new);
         Some(if is_place {
             place(&self.new)
-        } else if known(name) {
+        } else if known(name) && !is_found_no_more {
             return None;
         } else if named == old_place && self.old.as_str().contains('/')
             || seen_from_holder.as_deref() == Some(&old_place) && name.contains('/')

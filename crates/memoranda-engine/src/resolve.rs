@@ -115,7 +115,7 @@ impl Memory {
     ) -> Result<Option<Resolved>> {
         let place = |path| Place { project: project.clone(), path };
         let (mut ignored, mut by_path) = (None, None);
-        for candidate in [name.to_owned(), format!("{name}.md")] {
+        for candidate in [name.to_owned(), format!("{name}.md"), format!("{name}.markdown")] {
             let Ok(path) = NotePath::parse(&candidate) else { continue };
             let Some(path) = self.existing(project, &path)? else { continue };
             if let Err(e) = self.check_noted(&place(path.clone())) {
@@ -128,6 +128,7 @@ impl Memory {
                 return Ok(Some(found));
             }
             by_path = Some(found);
+            break;
         }
         let keys = link_keys(name, None, slug);
         let mut candidates = self.store().link_candidates(project, &keys.title)?;

@@ -141,7 +141,7 @@ impl<'a> View<'a> {
     }
 
     /// The files of a project that hold one of these texts where no relation is read: in the
-    /// frontmatter, in a drawing, or beside a Markdown link. All texts are gone through.
+    /// frontmatter, or beside a Markdown link; and all drawings. All texts are gone through.
     pub fn mentioning(&self, project: &ProjectName, texts: &[String]) -> Result<Vec<NotePath>> {
         index::mentioning(self.db, project, texts)
     }

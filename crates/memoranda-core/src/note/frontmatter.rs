@@ -94,7 +94,7 @@ pub(crate) fn read(text: &str, lines: &Lines<'_>, problems: &mut Vec<Problem>) -
             }
         }
     }
-    Frontmatter { span: Some(fences.span), entries }
+    Frontmatter { span: Some(fences.span), entries: yaml::merged(entries) }
 }
 
 impl Frontmatter {

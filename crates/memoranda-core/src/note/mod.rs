@@ -4,6 +4,7 @@
 //! the line it came from, so that an edit can touch those bytes and no others.
 
 mod blocks;
+mod canvas;
 mod comment;
 pub mod edit;
 mod facts;
@@ -25,12 +26,15 @@ use jiff::Timestamp;
 use crate::id::ObservationId;
 use crate::problem::Problem;
 
+pub use canvas::relink_canvas;
 pub use facts::{derived_id, fact_edits};
 pub use frontmatter::{tag_key, type_key};
 pub use observation::{NewObservation, render_observation};
 pub use parse::parse;
 pub use rating::{NewRelation, render_relation};
-pub use relink::{encoded, relink, relink_canvas, relink_paths, relink_properties};
+pub use relink::{
+    bytes_of, encoded, percent_encoded, relink, relink_paths, relink_properties, text_of,
+};
 pub use wording::{content, plain, stated};
 
 /// What one Markdown text says.

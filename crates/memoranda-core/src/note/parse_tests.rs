@@ -279,3 +279,18 @@ fn odd_texts_are_reported() {
     check_problems(&format!("a\n{}\n", "x".repeat(100_001)), &[(2, "100001 bytes")]);
     check_problems("", &[]);
 }
+
+#[test]
+fn mappings_take_over_from_others() {
+    let check = |yaml: &str, key: &str, expected: Option<&str>| {
+        let note = parse(&format!("---\n{yaml}---\n"));
+        assert_eq!(note.frontmatter.text(key).as_deref(), expected, "{yaml}: {key}");
+    };
+    let top = "base: &b {a: 1, c: 2}\n<<: *b\na: 3\n";
+    check(top, "a", Some("3"));
+    check(top, "c", Some("2"));
+    check(top, "<<", None);
+    let several = "x: &x {a: 1}\ny: &y {a: 2, b: 3}\nz:\n  <<: [*x, *y]\n  c: 4\n";
+    check(several, "z", Some("a: 1, b: 3, c: 4"));
+    check("<<: text\n", "<<", Some("text"));
+}

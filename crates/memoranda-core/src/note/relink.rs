@@ -72,29 +72,41 @@ pub fn relink_properties(
     }
 }
 
-/// The text with every path in a Markdown link, `[text](path)`, renamed for which `rename` knows a
-/// new one, and how many there were. Paths are given decoded and without a heading behind them.
+/// The text with every path in a Markdown link, `[text](path)` or `[name]: path`, renamed for which
+/// `rename` knows a new one, and how many there were. Paths are given decoded and without a heading
+/// behind them.
 pub fn relink_paths(text: &str, mut rename: impl FnMut(&str) -> Option<String>) -> (String, usize) {
     let start = parse::parse(text).body.start;
     let body = text.get(start..).unwrap_or_default();
-    let mut out = text.get(..start).unwrap_or_default().to_owned();
-    let (mut at, mut renamed) = (0, 0);
-    for (event, range) in Parser::new_ext(body, Options::empty()).into_offset_iter() {
+    let mut events = Parser::new_ext(body, Options::empty()).into_offset_iter();
+    // Where the destinations of links begin.
+    let mut places: Vec<usize> = Vec::new();
+    for (event, range) in events.by_ref() {
         let Event::Start(Tag::Link { link_type, .. } | Tag::Image { link_type, .. }) = event else {
             continue;
         };
         let raw = body.get(range.clone()).unwrap_or_default();
-        let Some(opens) = raw.rfind("](").filter(|_| link_type == LinkType::Inline) else {
-            continue;
-        };
-        let inside = raw.get(opens + 2..raw.len().saturating_sub(1)).unwrap_or_default();
-        let is_angled = inside.starts_with('<');
-        let path = match inside.strip_prefix('<') {
+        let opens = raw.rfind("](").filter(|_| link_type == LinkType::Inline);
+        places.extend(opens.map(|opens| range.start + opens + 2));
+    }
+    for (_, definition) in events.reference_definitions().iter() {
+        let raw = body.get(definition.span.clone()).unwrap_or_default();
+        let Some((name, behind)) = raw.split_once("]:") else { continue };
+        let blank = behind.len() - behind.trim_start().len();
+        places.push(definition.span.start + name.len() + 2 + blank);
+    }
+    places.sort_unstable();
+    let mut out = text.get(..start).unwrap_or_default().to_owned();
+    let (mut at, mut renamed) = (0, 0);
+    for place in places {
+        let behind = body.get(place..).unwrap_or_default();
+        let is_angled = behind.starts_with('<');
+        let place = place + usize::from(is_angled);
+        let path = match behind.strip_prefix('<') {
             Some(angled) => angled.split('>').next().unwrap_or_default(),
-            None => inside.split_whitespace().next().unwrap_or_default(),
+            None => unangled(behind),
         };
         let path = path.split('#').next().unwrap_or_default();
-        let place = range.start + opens + 2 + usize::from(is_angled);
         if path.is_empty() || path.contains(':') || place < at {
             continue;
         }
@@ -108,33 +120,44 @@ pub fn relink_paths(text: &str, mut rename: impl FnMut(&str) -> Option<String>) 
     (out, renamed)
 }
 
-/// A drawing with every file in it renamed for which `rename` knows a new path, and how many there
-/// were.
-pub fn relink_canvas(
-    text: &str,
-    mut rename: impl FnMut(&str) -> Option<String>,
-) -> (String, usize) {
-    let mut out = String::with_capacity(text.len());
-    let (mut rest, mut renamed) = (text, 0);
-    while let Some((before, after)) = rest.split_once("\"file\"") {
-        out.push_str(before);
-        out.push_str("\"file\"");
-        rest = after;
-        // A path that every system can use needs no escape.
-        let value = after.trim_start().strip_prefix(':').map(str::trim_start);
-        let value = value.and_then(|value| value.strip_prefix('"')?.split_once('"'));
-        if let Some((path, behind)) = value
-            && let Some(new) = rename(path).filter(|new| !new.contains(['"', '\\']))
-        {
-            let start = after.len() - behind.len() - path.len() - 1;
-            out.push_str(after.get(..start).unwrap_or_default());
-            out.push_str(&new);
-            rest = after.get(start + path.len()..).unwrap_or_default();
-            renamed += 1;
+/// The destination that a text begins with: up to a blank, or to a parenthesis that was not opened.
+fn unangled(text: &str) -> &str {
+    let mut open = 0;
+    let end = text.find(|c: char| {
+        open += i32::from(c == '(') - i32::from(c == ')');
+        c.is_whitespace() || open < 0
+    });
+    text.get(..end.unwrap_or(text.len())).unwrap_or_default()
+}
+
+/// The first of the signs that stand for bytes which are no UTF-8. No script has them.
+const BYTE_SIGNS: u32 = 0x10_FF00;
+
+/// A file's text, with a sign for every byte that is no UTF-8; [`bytes_of`] gives it back to the
+/// byte. `None` if the text has such signs itself.
+pub fn text_of(bytes: &[u8]) -> Option<String> {
+    let mut out = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        if chunk.valid().chars().any(|c| u32::from(c) >= BYTE_SIGNS) {
+            return None;
+        }
+        out.push_str(chunk.valid());
+        let sign = |byte: &u8| char::from_u32(BYTE_SIGNS + u32::from(*byte));
+        out.extend(chunk.invalid().iter().filter_map(sign));
+    }
+    Some(out)
+}
+
+/// The bytes of a text from [`text_of`].
+pub fn bytes_of(text: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    for c in text.chars() {
+        match u32::from(c).checked_sub(BYTE_SIGNS).map(u8::try_from) {
+            Some(Ok(byte)) => out.push(byte),
+            _ => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
         }
     }
-    out.push_str(rest);
-    (out, renamed)
+    out
 }
 
 /// A path as a Markdown link writes it.
@@ -147,6 +170,16 @@ pub fn encoded(path: &str) -> String {
         }
     }
     out
+}
+
+/// A path as programs write it that know no other letters than those of ASCII.
+pub fn percent_encoded(path: &str) -> String {
+    let written = encoded(path);
+    let signs = written.bytes().map(|byte| match byte.is_ascii() {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    signs.collect()
 }
 
 /// A path without what a link writes for other signs.
@@ -177,15 +210,10 @@ mod tests {
         let expected = "[x](b%20%28x%29/New.md#Part \"t\") ![y](<b (x)/New.md>) \
                         [z](http://a/Old%20One.md)\n`[x](a/Old%20One.md)` [[Old]] [q](other.md)\n";
         check(relink_paths(text, new), expected, 2);
-        let canvas = "{\"nodes\":[{\"file\": \"a/Old One.md\",\"x\":1},{\"file\":\"c.md\"}]}";
-        let expected = "{\"nodes\":[{\"file\": \"b (x)/New.md\",\"x\":1},{\"file\":\"c.md\"}]}";
-        check(relink_canvas(canvas, new), expected, 1);
-        check(
-            relink_canvas("\"file\" no drawing \"file\":", new),
-            "\"file\" no drawing \"file\":",
-            0,
-        );
         let named = |name: &str| (name == "Old").then(|| "New".to_owned());
+        let text = "[a][r] [b](a/Old%20One.md)\n\n[r]: a/Old%20One.md#h 'T'\n[s]:\n  <a/Old One.md> \"t\"\n[t]: x.md\n";
+        let expected = "[a][r] [b](b%20%28x%29/New.md)\n\n[r]: b%20%28x%29/New.md#h 'T'\n[s]:\n  <b (x)/New.md> \"t\"\n[t]: x.md\n";
+        check(relink_paths(text, new), expected, 3);
         let text = "---\nup: \"[[Old#x|y]]\"\nl:\n  - '[[Old]]'\n  - '[[Other]]'\n---\n[[Old]]\n";
         let expected =
             "---\nup: \"[[New#x|y]]\"\nl:\n  - '[[New]]'\n  - '[[Other]]'\n---\n[[Old]]\n";
@@ -194,6 +222,16 @@ mod tests {
         let text = "---\nup: '[[Old]]'\n---\n";
         check(relink_properties(text, breaking), text, 0);
         check(relink_properties("[[Old]]", named), "[[Old]]", 0);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_come_back() {
+        let bytes = b"caf\xe9 [[A]]\0 \xff\xc3".to_vec();
+        let text = text_of(&bytes).unwrap();
+        assert!(text.contains("[[A]]"));
+        assert_eq!(bytes_of(&text), bytes);
+        assert_eq!(bytes_of(&text_of("caf\u{e9}".as_bytes()).unwrap()), "caf\u{e9}".as_bytes());
+        assert_eq!(text_of("\u{10ffe9}".as_bytes()), None);
     }
 
     #[test]

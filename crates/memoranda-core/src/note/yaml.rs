@@ -2,7 +2,7 @@
 //! written (`yes`, `010`, `2026-01-01`), and every key knows the bytes of its entry, so that an
 //! edit can replace those and no others.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use granit_parser::{Event, Parser, ScalarStyle, StructureStyle};
 
@@ -87,6 +87,30 @@ pub(crate) fn read(source: &str) -> Result<Block, Fault> {
         }
     }
     Ok(block.unwrap_or_default())
+}
+
+/// The entries of a mapping with those that `<<` takes over from others, unless it has its own.
+pub(crate) fn merged(entries: Vec<(String, MetaValue)>) -> Vec<(String, MetaValue)> {
+    if !entries.iter().any(|(key, _)| key == "<<") {
+        return entries;
+    }
+    let mut known: HashSet<String> = entries.iter().map(|(key, _)| key.clone()).collect();
+    let mut all = Vec::with_capacity(entries.len());
+    for (key, value) in entries {
+        let others = match value {
+            MetaValue::Map(other) if key == "<<" => vec![MetaValue::Map(other)],
+            MetaValue::List(others) if key == "<<" => others,
+            value => {
+                all.push((key, value));
+                continue;
+            }
+        };
+        for other in others {
+            let MetaValue::Map(other) = other else { continue };
+            all.extend(other.into_iter().filter(|(key, _)| known.insert(key.clone())));
+        }
+    }
+    all
 }
 
 fn fault(line: usize, message: &str) -> Fault {
@@ -199,7 +223,7 @@ impl<'t> Builder<'t> {
                     }
                 };
                 node.close(style, close);
-                node.value = MetaValue::Map(entries);
+                node.value = MetaValue::Map(merged(entries));
                 anchor
             }
             Event::Alias(id) => {

@@ -9,13 +9,22 @@ pub struct MetaFilter {
     pub test: MetaTest,
 }
 
-/// What a value must be. Numbers are compared as numbers, everything else as text.
+/// A value to be equal to. What is asked for as a text is one: `"1.10"` is a version, and not 1.1.
+#[derive(Clone, PartialEq, Debug)]
+pub enum MetaScalar {
+    /// The same text; letters may differ in case.
+    Text(String),
+    /// The same number, however it is written.
+    Number(f64),
+}
+
+/// What a value must be. Bounds that are numbers are compared as numbers, all others as text.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MetaTest {
-    /// Each of these is the value, or one of its items; letters may differ in case.
-    HasAll(Vec<String>),
+    /// Each of these is the value, or one of its items.
+    HasAll(Vec<MetaScalar>),
     /// One of these is.
-    HasAny(Vec<String>),
+    HasAny(Vec<MetaScalar>),
     /// More than this.
     Above(String),
     /// This or more.

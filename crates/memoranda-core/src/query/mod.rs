@@ -16,7 +16,7 @@ mod when;
 
 pub use ending::completed;
 pub use expression::{Mode, match_expression};
-pub use meta::{BadKey, MetaFilter, MetaTest, meta_key};
+pub use meta::{BadKey, MetaFilter, MetaScalar, MetaTest, meta_key};
 pub use typo::{distance, tolerance};
 pub use when::When;
 

@@ -18,7 +18,8 @@ impl TitleMatch {
     /// How well a title or permalink matches what was asked, in the words of `asked` itself.
     pub fn of(asked: &str, query: &Query, name: &str) -> Self {
         let folded = |text| words(text).map(|word| fold(word.text));
-        if words(asked).next().is_some() && folded(asked).eq(folded(name)) {
+        let is_same = words(asked).next().is_some() && folded(asked).eq(folded(name));
+        if is_same && signs(asked) == signs(name) {
             return Self::Exact;
         }
         let holds = |word: &String| {
@@ -29,6 +30,22 @@ impl TitleMatch {
         let holds_all = wanted.peek().is_some() && wanted.all(holds);
         if holds_all { Self::AllWords } else { Self::None }
     }
+}
+
+/// The signs behind words that make other names of them, as in `C++` and `C#`, each in its place.
+fn signs(text: &str) -> String {
+    let mut signs = String::new();
+    let mut before = ' ';
+    for c in text.chars() {
+        let belongs = before.is_alphanumeric() || before == c;
+        match c {
+            '+' | '#' if belongs => signs.push(c),
+            c if c.is_alphanumeric() && !before.is_alphanumeric() => signs.push(' '),
+            _ => {}
+        }
+        before = c;
+    }
+    signs
 }
 
 #[cfg(test)]
@@ -47,6 +64,13 @@ mod tests {
         check("the plans", "A plan for Café", TitleMatch::AllWords);
         check("cafe plan", "A plan for Café", TitleMatch::AllWords);
         check("東京", "東京の計画", TitleMatch::AllWords);
+        check("C++", "c++", TitleMatch::Exact);
+        check("C++", "C#", TitleMatch::AllWords);
+        check("C#", "C++", TitleMatch::AllWords);
+        check("C#", "C", TitleMatch::AllWords);
+        check("C# or C", "C or C#", TitleMatch::AllWords);
+        check("search ranking?", "Search: Ranking", TitleMatch::Exact);
+        check("# Plan + budget", "plan budget", TitleMatch::Exact);
         check("", "", TitleMatch::None);
         check("?", "!", TitleMatch::None);
     }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::answer::{Answer, Expected, Failure, Form, run};
 use super::{scope, write};
 use crate::args::Args;
+use crate::settings::CreateMode;
 use crate::tool::{Call, ToolResult};
 
 /// What each kind of node must say beside its place.
@@ -35,6 +36,7 @@ fn draw(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     text.push('\n');
     scope::check_findable(call, &place)?;
     let expected = Expected::of(args)?;
+    let overwrite = write::create_mode(call, args, expected.as_ref())?;
     let (mut existed, mut stale) = (false, None);
     let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>, Failure> {
         let found = desk.bytes(&place)?.map(|(_, hash)| hash);
@@ -45,6 +47,9 @@ fn draw(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
             stale = found;
             let text = format!("There is no {place}, and so no version {}.", expected.as_str());
             return Err(Failure::new("CHECKSUM_MISMATCH", text));
+        }
+        if existed && overwrite == CreateMode::Refuse {
+            return Err(exists(&place));
         }
         Ok(vec![Step::put(place.clone(), text.clone())])
     });
@@ -87,6 +92,23 @@ fn draw(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         structured["warning"] = json!(warning);
     }
     Ok(Answer { text: said, structured })
+}
+
+/// Says that there is such a drawing, and what can be done.
+fn exists(place: &Place) -> Failure {
+    let path = place.path.as_str();
+    let text = format!(
+        "# Canvas already exists\nproject: {}\nfile_path: {path}\n\nNothing was written. You can:\n\
+         - read_content(path={path:?}) to see it first, and add its nodes and edges to yours;\n- \
+         edit_note(identifier={path:?}, operation=\"find_replace\", …) to change a part of it;\n- \
+         canvas(…, overwrite=true) to replace it; the old one stays in the history;\n- choose \
+         another title or directory.",
+        place.project
+    );
+    Failure::new("NOTE_ALREADY_EXISTS", text)
+        .with("action", "conflict")
+        .with("title", place.path.stem())
+        .with("file_path", path)
 }
 
 /// Refuses what no program could draw.

@@ -63,6 +63,10 @@ fn fetch(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     {
         return Err(scope::constrained(only));
     }
+    if !note.is_text() {
+        let text = format!("{} is no text, and cannot be fetched.", note.place);
+        return Err(Failure::new("NOT_TEXT", text));
+    }
     let text = note.lossy_text();
     let kept = cut_to_budget(&text, MAX_TOKENS);
     let summary = note.summary.as_ref();

@@ -1,19 +1,17 @@
 //! `build_context`: what notes say and what is around them, from a `memory://` address.
 
 use memoranda_core::id::ProjectName;
-use memoranda_core::note::permalink::slug;
 use memoranda_core::path::NotePath;
 use memoranda_core::tokens::{cut_to_budget, estimate};
 use memoranda_engine::{
     Browse, ContextNote, ContextRequest, ContextTarget, EngineError, FurtherLink, Intent,
-    ListFilter, ListOrder, Place, Related, SearchFilter, clock,
+    ListOrder, Place, Related, SearchFilter, clock,
 };
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Failure, Form, count, run};
-use super::directory::fits;
-use super::hit::{fact_address, relation_address};
-use super::scope;
+use super::hit::fact_address;
+use super::{address, scope};
 use crate::args::Args;
 use crate::prompts::quoted;
 use crate::tool::{Call, ToolResult};
@@ -24,10 +22,8 @@ const EACH_TOKENS: usize = 200;
 const MAX_TOKENS: u64 = 10_000;
 /// More than this no client could take, whatever it asks for.
 const MOST_TOKENS: u64 = 100_000;
-/// How many notes are looked through for relations that a pattern means.
-const LOOKED_THROUGH: usize = 10_000;
-/// What the counts in an answer may take more than noughts.
-const COUNTS_TOKENS: usize = 8;
+/// What the counts in an answer may take more than noughts, and which page goes on.
+const COUNTS_TOKENS: usize = 20;
 /// A note of which less than this could be shown is left out.
 const LEAST_TOKENS: usize = 20;
 const LONGEST_URL: usize = 2028;
@@ -88,7 +84,7 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         "results": [],
         "page": page,
         "page_size": page_size,
-        "has_more": found.has_more,
+        "has_more": false,
         "left_out": 0,
         "related_truncated": false,
     });
@@ -127,14 +123,18 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     if results.is_empty() {
         text.push_str("\nNothing fits. list_directory shows what there is.\n");
     }
+    let has_more = found.has_more || left_out > 0;
+    let (next, size) = match left_out {
+        0 => (page + 1, page_size),
+        _ => page_from(request.offset + results.len(), results.len()),
+    };
     if left_out > 0 {
         text.push_str(&format!(
-            "\n[{} left out by max_tokens; ask for fewer a page]\n",
+            "\n[{} left out by max_tokens: page={next}, page_size={size} goes on with them]\n",
             count(left_out, "note")
         ));
-    }
-    if found.has_more {
-        text.push_str(&format!("\n[more notes: page={}]\n", page + 1));
+    } else if has_more {
+        text.push_str(&format!("\n[more notes: page={next}]\n"));
     }
     if truncated {
         text.push_str("\n[more related notes: raise max_related, or max_tokens]\n");
@@ -152,7 +152,19 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     structured["results"] = Value::Array(results);
     structured["left_out"] = json!(left_out);
     structured["related_truncated"] = json!(truncated);
+    structured["has_more"] = json!(has_more);
+    if has_more {
+        structured["next"] = json!({ "page": next, "page_size": size });
+    }
     Ok(Answer { text, structured })
+}
+
+/// The page, and its size, that goes on after so many notes when this many fitted. Where no handy
+/// size comes out even, it says a note or two again, and leaves none out.
+fn page_from(done: usize, fitted: usize) -> (usize, usize) {
+    let sizes = (fitted.div_ceil(2).max(1)..=fitted.max(1)).rev();
+    let size = sizes.min_by_key(|size| done % size).unwrap_or(1);
+    (done / size + 1, size)
 }
 
 /// Refuses what cannot be an address.
@@ -196,7 +208,7 @@ fn target(
         let (project, pattern) = scope::addressed(call, args, address)?;
         let target = match is_past || names_notes(call, &project, &pattern)? {
             true => ContextTarget::Pattern(pattern),
-            false => ContextTarget::Notes(holders_of_relations(call, &project, &pattern)?),
+            false => ContextTarget::Notes(holders(call, &project, &pattern)?),
         };
         return Ok((project, target));
     }
@@ -209,36 +221,17 @@ fn target(
         Err(failure) if failure.code == "NOTE_NOT_FOUND" => {
             let place = match address.split_once("/observations/") {
                 Some((note, _)) => Some(scope::find(call, args, note, Intent::Read)?),
-                None => holder_of_relation(call, args, address)?,
+                None => {
+                    let (project, address) = scope::addressed(call, args, address)?;
+                    let path = holders(call, &project, &address)?.into_iter().next();
+                    path.map(|path| Place { project, path })
+                }
             };
             let place = place.ok_or(failure)?;
             Ok((place.project, ContextTarget::Name(format!("/{}", place.path))))
         }
         Err(failure) => Err(failure),
     }
-}
-
-/// The note that holds the relation of this address: `from/type/to`.
-fn holder_of_relation(
-    call: &Call<'_>,
-    args: &Args,
-    address: &str,
-) -> Result<Option<Place>, Failure> {
-    let store = call.memory.store();
-    let (project, address) = scope::addressed(call, args, address)?;
-    for (end, _) in address.match_indices('/') {
-        let from = address.get(..end).unwrap_or_default();
-        let Some(found) = call.memory.resolve_in(&project, from, Intent::Change)? else { continue };
-        let Some(file) = found.file.map(|id| store.node(id)).transpose()?.flatten() else {
-            continue;
-        };
-        for link in store.relations_from(file.id)? {
-            if relation_address(call.memory, &file.permalink, &link)?.0 == address {
-                return Ok(Some(found.place));
-            }
-        }
-    }
-    Ok(None)
 }
 
 /// Whether there is a note whose address fits.
@@ -254,30 +247,16 @@ fn names_notes(call: &Call<'_>, project: &ProjectName, pattern: &str) -> Result<
     Ok(!found.is_empty())
 }
 
-/// The notes that hold relations of which the address fits, as in `*/uses/*`.
-fn holders_of_relations(
+/// The notes that hold facts or relations of which the address fits, as in `*/uses/*`.
+fn holders(
     call: &Call<'_>,
     project: &ProjectName,
     pattern: &str,
 ) -> Result<Vec<NotePath>, Failure> {
-    let types: Vec<&str> = pattern.split('/').filter(|part| !part.contains('*')).collect();
-    if types.is_empty() {
-        return Ok(Vec::new());
-    }
-    let store = call.memory.store();
-    let filter = ListFilter { project: Some(project.clone()), ..Default::default() };
-    let files = store.list(&filter, ListOrder::Path, LOOKED_THROUGH, 0)?;
-    let mut holders = Vec::new();
-    for file in files {
-        for link in store.relations_from(file.id)? {
-            if types.contains(&slug(&link.relation_type).as_str())
-                && fits(pattern, &relation_address(call.memory, &file.permalink, &link)?.0)
-            {
-                holders.push(file.path);
-                break;
-            }
-        }
-    }
+    let filter = SearchFilter { projects: vec![project.clone()], ..Default::default() };
+    let parts = address::parts(call, &filter, pattern)?;
+    let mut holders: Vec<NotePath> = parts.into_iter().map(|part| part.place.path).collect();
+    holders.dedup();
     Ok(holders)
 }
 

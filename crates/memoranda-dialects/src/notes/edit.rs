@@ -188,6 +188,7 @@ fn change(
         if place.path.is_markdown() {
             new = title_follows(&text, new).map_err(refused)?;
         }
+        check_readable(place, &text, &new)?;
         // Half a secret can be in the note already: only the whole text tells.
         (new, warning) = screened(call.settings.secrets, &text, new)?;
         (before, after) = (text, new.clone());
@@ -208,6 +209,22 @@ fn change(
     Ok(Changed { added_section, before, after, warning, commit })
 }
 
+/// Refuses an edit after which no program could read a drawing, or other JSON, that it could before.
+fn check_readable(place: &Place, before: &str, after: &str) -> Result<(), Failure> {
+    let is_json = ["canvas", "json"].iter().any(|e| place.path.extension().eq_ignore_ascii_case(e));
+    let read = |text: &str| serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}'));
+    match read(after) {
+        Err(error) if is_json && read(before).is_ok() => {
+            let text = format!(
+                "{place} is JSON, and would be none after this edit ({error}). Nothing was changed. \
+                 find_replace changes a part of it."
+            );
+            Err(Failure::new("INVALID_JSON", text))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Makes the note that was to be added to: its title is the last part of the name.
 fn create(
     call: &Call<'_>,
@@ -218,10 +235,11 @@ fn create(
     warning: Option<String>,
 ) -> Result<Option<Answer>, Failure> {
     let name = scope::bare(identifier);
-    let name = name.strip_suffix(".md").unwrap_or(name);
     if name.is_empty() || name.contains("://") {
         return Ok(None);
     }
+    check_unknown(call, args, identifier, name)?;
+    let name = without_extension(name);
     if name.contains('*') {
         let text = format!(
             "{identifier:?} is a pattern, and a note to be made needs a name without `*`. Nothing \
@@ -267,6 +285,54 @@ fn create(
     let mut answer = receipt.answer(call, &heading, more)?;
     add_similar(&mut answer, call, &receipt.place, &alike)?;
     Ok(Some(answer))
+}
+
+/// Refuses a name for a new note that is a folder's, or an existing note's said in another way: what
+/// was to be added to that note would be lost in one of its own.
+fn check_unknown(
+    call: &Call<'_>,
+    args: &Args,
+    identifier: &str,
+    name: &str,
+) -> Result<(), Failure> {
+    let words = |part: &str| part.split_whitespace().collect::<Vec<_>>().join(" ");
+    let parts: Vec<String> = name.split(['/', '\\']).map(words).collect();
+    let plain = parts.join("/");
+    let plain = without_extension(plain.trim_end_matches('/'));
+    // `Plan#Next steps` is a part of a note; `C#` is a note.
+    let whole = plain.split_once('#').filter(|(_, part)| !part.is_empty()).map(|(note, _)| note);
+    let asked = scope::asked(call, args)?;
+    for said in [Some(plain), whole].into_iter().flatten() {
+        if said.trim().is_empty() || said == name {
+            continue;
+        }
+        let place = match call.memory.resolve(asked.as_deref(), said, Intent::Change) {
+            Ok(found) => found.place,
+            Err(EngineError::NotFound { .. }) => continue,
+            Err(e) => return Err(e.into()),
+        };
+        let text = format!(
+            "There is no note {identifier:?}, but there is {place}. Nothing was written. Name that \
+             one by its path or permalink to add to it (with `section` to change a part of it), or \
+             make another with write_note."
+        );
+        return Err(
+            Failure::new("NOTE_NOT_FOUND", text).with("candidates", vec![place.to_string()])
+        );
+    }
+    if name.ends_with(['/', '\\']) {
+        let text = format!(
+            "{identifier:?} is the name of a folder, and a note to be made needs one of its own. \
+             Nothing was written."
+        );
+        return Err(Failure::new("INVALID_ARGUMENTS", text));
+    }
+    Ok(())
+}
+
+/// The name of a note without what its file ends in.
+fn without_extension(name: &str) -> &str {
+    name.strip_suffix(".md").or_else(|| name.strip_suffix(".markdown")).unwrap_or(name)
 }
 
 /// Says that a name means another project than the call.

@@ -1,5 +1,6 @@
 //! Markdown notes and the graph between them: the tools that Basic Memory's users know.
 
+mod address;
 mod answer;
 mod canvas;
 mod chatgpt;

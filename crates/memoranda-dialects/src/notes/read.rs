@@ -100,7 +100,7 @@ fn read(call: &Call<'_>, args: &Args) -> Result<Shown, Failure> {
     // What a rule leaves out today is not shown as it was, either.
     call.memory.check_noted(&found.place)?;
     call.memory.store().note_use(&found.place.project, &found.place.path);
-    if !found.place.path.is_markdown() && (found.text().is_err() || found.bytes.contains(&0)) {
+    if !found.is_text() {
         let text = format!("{} is no text; read_content gives it as it is.", found.place);
         return Err(Failure::new("NOT_TEXT", text));
     }

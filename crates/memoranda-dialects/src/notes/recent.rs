@@ -68,7 +68,11 @@ fn recent(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let shown = changed.items.into_iter().skip(offset - changed.passed).take(page_size);
     let (lines, items): (Vec<String>, Vec<Value>) = shown.unzip();
     lines.iter().for_each(|line| text.push_str(line));
-    if items.is_empty() {
+    if items.is_empty() && page > 1 {
+        text.push_str(&format!(
+            "Nothing is left for page {page}; what changed last is on page 1.\n"
+        ));
+    } else if items.is_empty() {
         text.push_str(
             "Nothing was changed. A longer timeframe (`30d`, `1y`) looks further back.\n",
         );

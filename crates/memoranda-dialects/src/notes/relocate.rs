@@ -3,8 +3,8 @@
 use memoranda_core::id::ContentHash;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
-    DeleteOutcome, DeleteRequest, EngineError, Intent, Links, Place, RenameOutcome, RenameRequest,
-    Renamed,
+    DeleteOutcome, DeleteRequest, EngineError, Intent, LinkText, Links, Place, RenameOutcome,
+    RenameRequest, Renamed,
 };
 use serde_json::{Value, json};
 
@@ -302,8 +302,12 @@ fn moved(
             "\n{} to it by its old name or path:\n",
             count(renamed.outdated.len(), "link")
         ));
-        for (place, name) in renamed.outdated.iter().take(NAMED) {
-            text.push_str(&format!("- [[{name}]] in {}\n", place.path));
+        for outdated in renamed.outdated.iter().take(NAMED) {
+            let said = match &outdated.link {
+                LinkText::Name(name) => format!("[[{name}]]"),
+                LinkText::Path(path) => format!("({path})"),
+            };
+            text.push_str(&format!("- {said} in {}\n", outdated.holder.path));
         }
         text.push_str(&rest(renamed.outdated.len()));
         text.push_str(&format!(
@@ -318,7 +322,10 @@ fn moved(
         .outdated
         .iter()
         .take(LISTED)
-        .map(|(place, name)| json!({ "file_path": place.path.as_str(), "link": name }))
+        .map(|outdated| {
+            let (LinkText::Name(said) | LinkText::Path(said)) = &outdated.link;
+            json!({ "file_path": outdated.holder.path.as_str(), "link": said })
+        })
         .collect();
     Ok(Answer { text, structured })
 }
@@ -345,13 +352,9 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let is_directory = args.flag("is_directory")?.unwrap_or(false);
     let place = subject(call, args, is_directory)?;
     let summary = call.memory.store().file(&place.project, &place.path)?;
-    let incoming = match &summary {
-        Some(file) => call.memory.store().relations_to(file.id)?.len(),
-        None => 0,
-    };
     let expected = current(call, &place, Expected::of(args)?.as_ref(), is_directory)?;
     let request = DeleteRequest { place: place.clone(), expected };
-    let deleted = match call.memory.delete(&call.who, &request)? {
+    let deleted = match call.memory.delete_counting_links(&call.who, &request)? {
         DeleteOutcome::Deleted(deleted) => deleted,
         DeleteOutcome::Conflict(place, _) => {
             let text =
@@ -375,8 +378,8 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         text.push_str(&rest(files.len()));
         text.push_str(&left_behind(&deleted.left));
     }
-    if incoming > 0 {
-        text.push_str(&format!("{} to it without a target now.\n", count(incoming, "link")));
+    if deleted.links > 0 {
+        text.push_str(&format!("{} to it without a target now.\n", count(deleted.links, "link")));
     }
     if let Some(commit) = &commit {
         text.push_str(&format!(

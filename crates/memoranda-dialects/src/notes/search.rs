@@ -1,7 +1,7 @@
 //! `search_notes`: notes, facts and relations by words, names, kinds and frontmatter.
 
 use memoranda_core::note::type_key;
-use memoranda_core::query::{MetaFilter, MetaTest, meta_key};
+use memoranda_core::query::{MetaFilter, MetaScalar, MetaTest, meta_key};
 use memoranda_core::rank::RankOptions;
 use memoranda_core::tokens::estimate;
 use memoranda_engine::{
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Failure, Form, count, run};
 use super::hit::{Hit, within};
 use super::parts::parts;
-use super::scope;
+use super::{address, scope};
 use crate::args::Args;
 use crate::reading::{Reading, repeated};
 use crate::tool::{Call, ToolResult};
@@ -50,6 +50,14 @@ pub(super) struct Found {
     pub(super) relevance: f64,
     /// How the words were understood, if words were looked for.
     pub(super) understood: Option<Understood>,
+}
+
+impl Found {
+    /// What was found by its name or address, and by no words.
+    fn listed(hits: Vec<Hit>, has_more: bool) -> Self {
+        let reading = Reading::default();
+        Self { hits, has_more, partial: false, reading, relevance: 0.0, understood: None }
+    }
 }
 
 /// What is asked, apart from the words.
@@ -161,7 +169,7 @@ fn asked(call: &Call<'_>, args: &Args) -> Result<Asked, Failure> {
         metadata.push(meta_filter(args, &key, &value)?);
     }
     if let Some(status) = args.optional_text("status")? {
-        let test = MetaTest::HasAll(vec![status]);
+        let test = MetaTest::HasAll(vec![MetaScalar::Text(status)]);
         metadata.push(MetaFilter { key: vec!["status".into()], test });
     }
     let after = args.optional_text("after_date")?;
@@ -219,12 +227,14 @@ fn meta_filter(args: &Args, key: &str, value: &Value) -> Result<MetaFilter, Fail
         Value::Number(_) | Value::Bool(_) => Ok(value.to_string()),
         _ => Err(wrong("texts, numbers, true or false as values")),
     };
-    let list = |value: &Value| match value {
-        Value::Array(items) if !items.is_empty() => {
-            items.iter().map(scalar).collect::<Result<Vec<_>, _>>()
-        }
+    let equal = |value: &Value| match value.as_f64() {
+        Some(number) => Ok(MetaScalar::Number(number)),
+        None => scalar(value).map(MetaScalar::Text),
+    };
+    let equals = |value: &Value| match value {
+        Value::Array(items) if !items.is_empty() => items.iter().map(equal).collect(),
         Value::Array(_) => Err(wrong("lists that hold something")),
-        other => Ok(vec![scalar(other)?]),
+        other => Ok(vec![equal(other)?]),
     };
     let operator = match value {
         Value::Object(operators) if operators.len() == 1 => operators.iter().next(),
@@ -232,15 +242,15 @@ fn meta_filter(args: &Args, key: &str, value: &Value) -> Result<MetaFilter, Fail
         _ => None,
     };
     let test = match operator {
-        None => MetaTest::HasAll(list(value)?),
+        None => MetaTest::HasAll(equals(value)?),
         Some((name, operand)) => match name.as_str() {
-            "$in" => MetaTest::HasAny(list(operand)?),
+            "$in" => MetaTest::HasAny(equals(operand)?),
             "$gt" => MetaTest::Above(scalar(operand)?),
             "$gte" => MetaTest::AtLeast(scalar(operand)?),
             "$lt" => MetaTest::Below(scalar(operand)?),
             "$lte" => MetaTest::AtMost(scalar(operand)?),
-            "$between" => match list(operand)?.as_slice() {
-                [low, high] => MetaTest::Between(low.clone(), high.clone()),
+            "$between" => match operand.as_array().map(Vec::as_slice) {
+                Some([low, high]) => MetaTest::Between(scalar(low)?, scalar(high)?),
                 _ => return Err(wrong("two values for $between")),
             },
             _ => return Err(wrong("$in, $gt, $gte, $lt, $lte or $between")),
@@ -252,6 +262,12 @@ fn meta_filter(args: &Args, key: &str, value: &Value) -> Result<MetaFilter, Fail
 /// What is on the page that is asked for.
 fn find(call: &Call<'_>, asked: &Asked) -> Result<Found, Failure> {
     let offset = asked.offset();
+    if let Some(mut hits) = by_address(call, asked)? {
+        hits.drain(..offset.min(hits.len()));
+        let has_more = hits.len() > asked.page_size;
+        hits.truncate(asked.page_size);
+        return Ok(Found::listed(hits, has_more));
+    }
     let mut found = match asked.kinds == ["entity"] {
         true => notes(call, asked, asked.page_size, offset)?,
         false => {
@@ -268,11 +284,23 @@ fn find(call: &Call<'_>, asked: &Asked) -> Result<Found, Failure> {
 
 /// How much there is in all before the page that is asked for, which is empty.
 fn count_before(call: &Call<'_>, asked: &Asked) -> Result<usize, Failure> {
+    if let Some(hits) = by_address(call, asked)? {
+        return Ok(hits.len());
+    }
     let found = match asked.kinds == ["entity"] {
         true => notes(call, asked, asked.offset(), 0)?,
         false => parts(call, asked, asked.offset())?,
     };
     Ok(found.hits.len())
+}
+
+/// The facts and relations that an address means, if it is no note's.
+fn by_address(call: &Call<'_>, asked: &Asked) -> Result<Option<Vec<Hit>>, Failure> {
+    let is_address = asked.search_type == "permalink" && asked.query.contains('/');
+    if !is_address || !notes(call, asked, 1, 0)?.hits.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(address::parts(call, &asked.filter, &asked.query)?))
 }
 
 /// Notes: by their words if words are asked for, else by what they are called and what they are.
@@ -326,14 +354,7 @@ pub(super) fn notes(
     })?;
     let has_more = files.len() > limit;
     files.truncate(limit);
-    Ok(Found {
-        hits: files.into_iter().map(Hit::note).collect(),
-        has_more,
-        partial: false,
-        reading: Reading::default(),
-        relevance: 0.0,
-        understood: None,
-    })
+    Ok(Found::listed(files.into_iter().map(Hit::note).collect(), has_more))
 }
 
 /// How a note begins, after its frontmatter and heading.

@@ -244,6 +244,7 @@ pub(super) fn canvas() -> Value {
             ("edges", objects("{id, fromNode, toNode, label?}")),
             ("title", text("File name")),
             ("directory", text("Folder")),
+            ("overwrite", flag("Replace an existing canvas")),
             project(),
             checksum(),
         ],

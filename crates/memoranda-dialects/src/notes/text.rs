@@ -74,9 +74,15 @@ pub(super) fn compose_over(
     let body = wanted.content.get(new.body.clone()).unwrap_or_default();
     let head = before.frontmatter.span.clone().and_then(|span| old.get(..span.end));
     let mut text = head.unwrap_or_default().to_owned();
-    text.push_str(body);
+    // The lines of a file end as they did, whoever writes them.
+    let ends_so = old.split_once('\n').is_some_and(|(first, _)| first.ends_with('\r'));
+    let ending = if ends_so { "\r\n" } else { "\n" };
+    match ends_so && !body.contains('\r') {
+        true => text.push_str(&body.replace('\n', ending)),
+        false => text.push_str(body),
+    }
     if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
+        text.push_str(ending);
     }
     let mut keys = vec![("title".to_owned(), MetaValue::Text(wanted.title.to_owned()))];
     let stated = new.frontmatter.entries.iter().filter(|(key, _)| key != "title");

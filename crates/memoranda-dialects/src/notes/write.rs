@@ -40,13 +40,7 @@ fn write(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let metadata = args.object("metadata")?;
     let note_type = args.optional_text("note_type")?;
     let expected = Expected::of(args)?;
-    let overwrite = match args.flag("overwrite")? {
-        Some(true) => CreateMode::Overwrite,
-        Some(false) => CreateMode::Refuse,
-        // Whoever says which version is to be replaced wants it replaced.
-        None if expected.is_some() => CreateMode::Overwrite,
-        None => call.settings.notes.overwrite,
-    };
+    let overwrite = create_mode(call, args, expected.as_ref())?;
     let wanted = Wanted {
         title: &title,
         content: &content,
@@ -79,6 +73,21 @@ fn write(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         add_similar(&mut answer, call, &receipt.place, &alike)?;
     }
     Ok(answer)
+}
+
+/// What becomes of what is there already.
+pub(super) fn create_mode(
+    call: &Call<'_>,
+    args: &Args,
+    expected: Option<&Expected>,
+) -> Result<CreateMode, Failure> {
+    Ok(match args.flag("overwrite")? {
+        Some(true) => CreateMode::Overwrite,
+        Some(false) => CreateMode::Refuse,
+        // Whoever says which version is to be replaced wants it replaced.
+        None if expected.is_some() => CreateMode::Overwrite,
+        None => call.settings.notes.overwrite,
+    })
 }
 
 /// Two things to say, as one.

@@ -29,6 +29,15 @@ fn frontmatter_is_compared_as_what_it_is() {
     check(json!({ "tags": ["work", "q4"] }), &["a.md"]);
     check(json!({ "tags": { "$in": ["q4", "homework"] } }), &["a.md", "b.md"]);
     check(json!({ "tags": "wor" }), &[]);
+    // A text is no number, even if it looks like one.
+    notes.person("main/c.md", "---\nversion: \"1.1\"\nyear: [2024]\n---\nx\n");
+    notes.person("main/d.md", "---\nversion: \"1.10\"\n---\nx\n");
+    check(json!({ "version": "1.10" }), &["d.md"]);
+    check(json!({ "version": "1.1" }), &["c.md"]);
+    check(json!({ "version": { "$in": ["1.1", "1.2"] } }), &["c.md"]);
+    check(json!({ "version": { "$between": ["1", 2] } }), &["c.md", "d.md"]);
+    check(json!({ "year": "2024" }), &["c.md"]);
+    check(json!({ "year": [2024.0] }), &["c.md"]);
 }
 
 #[test]
@@ -119,4 +128,17 @@ fn similarity_limits_what_is_found_by_meaning_alone() {
     assert_eq!(found("xylophonist", "vector", 0.99), 0);
     assert_eq!(found("cat", "hybrid", 0.0), 2);
     assert_eq!(found("feline animals", "hybrid", 0.99), 0);
+}
+
+#[test]
+fn signs_that_make_another_name_of_a_word_count() {
+    let notes = Notes::new();
+    for (path, text) in [("C++.md", "a language\n"), ("C#.md", "a language\n")] {
+        notes.person(&format!("main/{path}"), text);
+    }
+    for (query, first) in [("C++", "C++.md"), ("C#", "C#.md"), ("c++", "C++.md")] {
+        let found = notes.ok("search_notes", json!({ "query": query })).structured;
+        assert_eq!(found["results"][0]["file_path"], json!(first), "{query}");
+        assert_eq!(found["results"].as_array().unwrap().len(), 2, "{query}");
+    }
 }

@@ -293,3 +293,61 @@ fn content_with_frontmatter_of_its_own_is_respected() {
         notes.ok("write_note", json!({ "title": "Other", "directory": "x", "content": content }));
     assert_eq!(second.structured["permalink"], json!("custom/address-1"));
 }
+
+#[test]
+fn addresses_of_facts_and_relations_may_hold_stars() {
+    let notes = Notes::new();
+    notes.person(
+        "main/people/Ada Lovelace.md",
+        "- [role] mathematician\n- [place] London\n- knows [[Charles Babbage]]\n- works_at [[Co]]\n",
+    );
+    notes.person("main/people/Charles Babbage.md", "- [role] engineer\n- knows [[Co]]\n");
+    let check = |address: &str, expected: &[&str], holders: &[&str]| {
+        let ask = json!({ "query": format!("memory://{address}"), "page_size": 2 });
+        let mut found = Vec::new();
+        for page in 1.. {
+            let mut ask = ask.clone();
+            ask["page"] = json!(page);
+            let answer = notes.ok("search_notes", ask).structured;
+            let results = answer["results"].as_array().unwrap().clone();
+            found.extend(results.iter().map(|r| r["permalink"].as_str().unwrap().to_owned()));
+            if answer["has_more"] == json!(false) {
+                assert_eq!(answer["total"], json!(found.len()), "{address}");
+                break;
+            }
+        }
+        assert_eq!(found, expected, "{address}");
+        if holders.is_empty() {
+            return;
+        }
+        let ask = json!({ "url": format!("memory://{address}") });
+        let results = notes.ok("build_context", ask).structured["results"].clone();
+        let found: Vec<_> = results
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|r| r["primary_result"]["title"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(found, holders, "{address}");
+    };
+    let (ada, charles) = ("Ada Lovelace", "Charles Babbage");
+    let facts = [
+        "people/ada-lovelace/observations/role/mathematician",
+        "people/ada-lovelace/observations/place/london",
+    ];
+    let knows = "people/ada-lovelace/knows/people/charles-babbage";
+    let works = "people/ada-lovelace/works-at/co";
+    check("people/ada-lovelace/*", &[facts[0], facts[1], knows, works], &[ada]);
+    check("people/ada-lovelace/observations/*", &facts, &[ada]);
+    check("main/people/ada-lovelace/observations/place/*", &facts[1..], &[ada]);
+    check("people/ada-lovelace/knows/*", &[knows], &[ada]);
+    check(works, &[works], &[ada]);
+    check(facts[0], &facts[..1], &[ada]);
+    let roles = [facts[0], "people/charles-babbage/observations/role/engineer"];
+    check("*/observations/role/*", &roles, &[ada, charles]);
+    check("*/knows/*", &[knows, "people/charles-babbage/knows/co"], &[ada, charles]);
+    check("people/nobody/*", &[], &[]);
+    check("*/*/nothing", &[], &[]);
+    // Where notes go by it, they are meant.
+    check("people/ada*", &["people/ada-lovelace"], &[ada]);
+}

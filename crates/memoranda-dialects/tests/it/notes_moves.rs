@@ -276,3 +276,98 @@ fn links_that_are_no_relations_follow_too() {
     assert_eq!(notes.file("main/E.md"), "---\nup: \"[[f/e2/One]]\"\n---\n[one](f/e2/One.md)\n");
     assert_eq!(notes.file("main/f/e2/One.md"), "[two](Two.md) [other](../../Other.md)\n");
 }
+
+/// What a move says of links that it leaves.
+fn outdated(moved: &Value) -> Vec<(&str, &str)> {
+    let links = moved["outdated_links"].as_array().unwrap().iter();
+    links.map(|l| (l["file_path"].as_str().unwrap(), l["link"].as_str().unwrap())).collect()
+}
+
+#[test]
+fn a_link_by_the_name_of_the_file_follows_whatever_the_title_says() {
+    let notes = Notes::new();
+    notes.write("T", "Alpha", "# Alpha");
+    notes.person("main/T/by-file.md", "---\ntitle: By Title\n---\nx\n");
+    notes.person(
+        "main/T/User.md",
+        "[[Alpha]] [[alpha|a]] [[T/Alpha#x]] [[t/alpha]] ![[Alpha.md]] [[By Title]] [[by-file]]\n",
+    );
+    notes.person("main/Up.md", "---\nup: \"[[Alpha]]\"\n---\n");
+    let to = |from: &str, to: &str, update: bool| json!({ "identifier": from, "destination_path": to, "update_links": update });
+    let moved = notes.ok("move_note", to("T/Alpha.md", "T/Beta.md", false)).structured;
+    let user = |link| ("T/User.md", link);
+    assert_eq!(
+        outdated(&moved),
+        [
+            user("Alpha"),
+            user("Alpha.md"),
+            user("T/Alpha"),
+            user("alpha"),
+            user("t/alpha"),
+            ("Up.md", "Alpha")
+        ]
+    );
+    // What was left then is not forgotten when it moves again.
+    let moved = notes.ok("move_note", to("T/Beta.md", "T/Gamma.md", true)).structured;
+    assert_eq!(outdated(&moved), []);
+    assert_eq!(
+        notes.file("main/T/User.md"),
+        "[[T/Gamma]] [[T/Gamma|a]] [[T/Gamma#x]] [[T/Gamma]] ![[T/Gamma.md]] [[By Title]] [[by-file]]\n"
+    );
+    assert_eq!(notes.file("main/Up.md"), "---\nup: \"[[T/Gamma]]\"\n---\n");
+    // One by the title holds here, and never led anywhere elsewhere.
+    notes.ok("move_note", to("T/by-file.md", "T/named.md", true));
+    assert!(notes.file("main/T/User.md").ends_with(" [[By Title]] [[T/named]]\n"));
+    // Where another note has the old name, that is meant by it.
+    notes.person("main/N/One.md", "---\ntitle: One\n---\n");
+    notes.ok("move_note", to("N/One.md", "N/Two.md", true));
+    notes.person("main/N/One.md", "another\n");
+    notes.person("main/N/User.md", "[[N/One]]\n");
+    notes.ok("move_note", to("N/Two.md", "N/Three.md", true));
+    assert_eq!(notes.file("main/N/User.md"), "[[N/One]]\n");
+}
+
+#[test]
+fn every_link_that_a_move_leaves_is_told_and_can_be_updated() {
+    let notes = Notes::new();
+    notes.person("main/A\u{e4}.md", "target\n");
+    notes.person("main/md.md", "see [a](A\u{e4}.md) and [b](./A%C3%A4.md#x)\n");
+    notes.person("main/encoded.md", "see [b](./A%C3%A4.md#x)\n");
+    notes.person("main/ref.md", "see [a][r]\n\n[r]: A\u{e4}.md\n");
+    notes.person("main/fm.md", "---\nup: \"[[A\u{e4}]]\"\n---\nx\n");
+    let board = |file: &str, name: &str| {
+        format!("{{\"nodes\":[{{\"file\":\"{file}\"}},{{\"text\":\"see [[{name}]]\"}}]}}\n")
+    };
+    notes.person("main/a/board.canvas", &board("A\\u00e4.md", "A\u{e4}"));
+    let latin = |name: &str| [b"caf\xe9 ", name.as_bytes(), b"\n"].concat();
+    std::fs::write(notes.0.path("main/latin.md"), latin("[[A\u{e4}]]")).unwrap();
+    notes.person("main/plain.md", "[[A\u{e4}]]\n");
+    let to = |from: &str, update: bool| json!({ "identifier": from, "destination_path": "B/C.md", "update_links": update });
+    let moved = notes.ok("move_note", to("A\u{e4}.md", false));
+    let expected = [
+        ("a/board.canvas", "A\u{e4}"),
+        ("a/board.canvas", "A\u{e4}.md"),
+        ("encoded.md", "./A\u{e4}.md"),
+        ("fm.md", "A\u{e4}"),
+        ("latin.md", "A\u{e4}"),
+        ("md.md", "./A\u{e4}.md"),
+        ("md.md", "A\u{e4}.md"),
+        ("plain.md", "A\u{e4}"),
+        ("ref.md", "A\u{e4}.md"),
+    ];
+    assert_eq!(outdated(&moved.structured), expected);
+    assert!(moved.text.contains("- (A\u{e4}.md) in ref.md\n"), "{}", moved.text);
+    let updated = notes.ok("move_note", to("B/C.md", true)).structured;
+    let count = |link: &Value| link["count"].as_u64().unwrap();
+    let links: u64 = updated["updated_links"].as_array().unwrap().iter().map(count).sum();
+    assert_eq!(links, 9, "{updated}");
+    assert_eq!(notes.file("main/md.md"), "see [a](B/C.md) and [b](B/C.md#x)\n");
+    assert_eq!(notes.file("main/encoded.md"), "see [b](B/C.md#x)\n");
+    assert_eq!(notes.file("main/ref.md"), "see [a][r]\n\n[r]: B/C.md\n");
+    assert_eq!(notes.file("main/fm.md"), "---\nup: \"[[C]]\"\n---\nx\n");
+    assert_eq!(notes.file("main/a/board.canvas"), board("B/C.md", "C"));
+    assert_eq!(std::fs::read(notes.0.path("main/latin.md")).unwrap(), latin("[[C]]"));
+    assert_eq!(notes.file("main/plain.md"), "[[C]]\n");
+    let deleted = notes.ok("delete_note", json!({ "identifier": "B/C.md" }));
+    assert!(deleted.text.contains("9 links to it without a target now"), "{}", deleted.text);
+}

@@ -49,6 +49,45 @@ fn a_context_stays_within_its_budget_in_every_form() {
 }
 
 #[test]
+fn what_a_budget_leaves_out_of_a_context_is_on_the_pages_that_it_names() {
+    let notes = Notes::new();
+    for n in 0..40 {
+        let path = notes.0.path(&format!("main/bulk/n{n:02}.md"));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        // Long and short ones, so that no two pages hold as many.
+        std::fs::write(path, "the heron stands ".repeat(1 + n * n % 23)).unwrap();
+    }
+    notes.0.memory.sync(&mut |_| {}).unwrap();
+    for (budget, page_size) in [(600, 50), (900, 7), (1, 40), (100_000, 10)] {
+        let (mut page, mut size, mut calls) = (1, page_size, 0);
+        let mut seen = std::collections::BTreeSet::new();
+        loop {
+            let ask = json!({ "url": "memory://bulk/*", "page": page, "page_size": size,
+                              "max_tokens": budget });
+            let found = notes.ok("build_context", ask).structured;
+            let results = found["results"].as_array().unwrap().iter();
+            seen.extend(results.map(|r| r["primary_result"]["file_path"].to_string()));
+            calls += 1;
+            assert!(calls <= 45, "{budget}");
+            assert_eq!(found["has_more"], json!(!found["next"].is_null()));
+            assert!(found["has_more"] == json!(true) || found["left_out"] == json!(0));
+            if found["next"].is_null() {
+                break;
+            }
+            (page, size) = (
+                found["next"]["page"].as_u64().unwrap(),
+                found["next"]["page_size"].as_u64().unwrap(),
+            );
+        }
+        assert_eq!(seen.len(), 40, "{budget}");
+    }
+    let ask = json!({ "url": "memory://bulk/*", "page_size": 50, "max_tokens": 600,
+                      "output_format": "text" });
+    let text = notes.ok("build_context", ask).text;
+    assert!(text.contains(" left out by max_tokens: page=2, page_size="), "{text}");
+}
+
+#[test]
 fn facts_are_found_in_however_many_notes() {
     let notes = Notes::new();
     for n in 0..700 {

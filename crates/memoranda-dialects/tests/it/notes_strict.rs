@@ -65,6 +65,46 @@ fn titles_that_differ_in_signs_are_notes_side_by_side() {
 }
 
 #[test]
+fn a_name_said_in_another_way_makes_no_note() {
+    let notes = Notes::new();
+    notes.person("main/People/Grace Hopper.md", "grace\n");
+    notes.person("main/Project X.md", "# Goals\n");
+    notes.person("main/Odd/other.markdown", "other\n");
+    notes.person("work/Deep/Only There.md", "there\n");
+    let append = |identifier: &str| json!({ "identifier": identifier, "operation": "append", "content": "more" });
+    let check = |identifier: &str, candidate: &str| {
+        for operation in ["append", "prepend"] {
+            let mut add = append(identifier);
+            add["operation"] = json!(operation);
+            let refused = notes.refused("edit_note", add, "NOTE_NOT_FOUND");
+            assert_eq!(refused.structured["candidates"], json!([candidate]), "{}", refused.text);
+        }
+    };
+    let grace = "main/People/Grace Hopper.md";
+    check("People/Grace Hopper/", grace);
+    check("memory://people/grace-hopper/", grace);
+    check("Grace Hopper/", grace);
+    check("Grace Hopper.md", grace);
+    check("People/Grace Hopper.markdown", grace);
+    check("Grace  Hopper", grace);
+    check("People\\Grace Hopper.md", grace);
+    check("Project X#Goals", "main/Project X.md");
+    check("Only There.md", "work/Deep/Only There.md");
+    for folder in ["People/", "New/", "memory://new/folder/"] {
+        notes.refused("edit_note", append(folder), "INVALID_ARGUMENTS");
+    }
+    // A file of the other extension is that note.
+    let edited = notes.ok("edit_note", append("Odd/other")).structured;
+    assert_eq!(edited["file_path"], json!("Odd/other.markdown"));
+    let listed = notes.ok("list_directory", json!({ "depth": 5 })).structured;
+    assert_eq!(listed["total"], json!(5), "{listed}");
+    // What is no other note's name is one of its own.
+    for (name, file) in [("C#", "C#.md"), ("AC\\DC", "AC-DC.md"), ("Q/New.markdown", "Q/New.md")] {
+        assert_eq!(notes.ok("edit_note", append(name)).structured["file_path"], json!(file));
+    }
+}
+
+#[test]
 fn what_is_read_can_be_written_back() {
     let notes = Notes::new();
     notes.write("a", "Plan", "- [x1] one #t\n\nText.");
@@ -341,4 +381,29 @@ fn a_note_is_made_where_its_name_says() {
     refused("notes/*", None, "INVALID_ARGUMENTS", "is a pattern");
     refused("nowhere::x", None, "PROJECT_NOT_FOUND", "nowhere");
     assert!(!notes.0.path("vault/main").exists() && !notes.0.path("main/research").exists());
+}
+
+#[test]
+fn a_drawing_is_neither_replaced_nor_broken_unasked() {
+    let notes = Notes::new();
+    let board = "{\"nodes\":[{\"id\":\"mine\"}],\"edges\":[]}\n";
+    notes.person("main/X/Board.canvas", board);
+    notes.person("main/X/data.json", "\u{feff}{\"a\": 1}");
+    notes.person("main/X/broken.json", "{");
+    let mut canvas = json!({ "title": "Board", "directory": "X", "nodes": [], "edges": [] });
+    let refused = notes.refused("canvas", canvas.clone(), "NOTE_ALREADY_EXISTS");
+    assert!(refused.text.contains("overwrite=true"), "{}", refused.text);
+    assert_eq!(notes.file("main/X/Board.canvas"), board);
+    let edit = |file: &str, operation: &str, find: &str, content: &str| json!({ "identifier": file, "operation": operation, "find_text": find, "content": content, "section": "Goals" });
+    for operation in ["append", "prepend", "replace_section"] {
+        notes.refused("edit_note", edit("X/Board.canvas", operation, "", "hello"), "INVALID_JSON");
+    }
+    notes.refused("edit_note", edit("X/data.json", "find_replace", "1", "1}"), "INVALID_JSON");
+    assert_eq!(notes.file("main/X/Board.canvas"), board);
+    // What keeps it readable is done, and what was not readable can be mended.
+    notes.ok("edit_note", edit("X/Board.canvas", "find_replace", "mine", "yours"));
+    assert_eq!(notes.file("main/X/Board.canvas"), board.replace("mine", "yours"));
+    notes.ok("edit_note", edit("X/broken.json", "append", "", "\"a\":"));
+    canvas["overwrite"] = json!(true);
+    assert_eq!(notes.ok("canvas", canvas).structured["action"], json!("updated"));
 }

@@ -171,3 +171,32 @@ fn a_section_that_was_not_there_is_told() {
     let edited = replace("## Next steps");
     assert!(edited.structured["section_added"].is_null() && !edited.text.contains("no section"));
 }
+
+#[test]
+fn a_note_that_is_replaced_keeps_the_ends_of_its_lines() {
+    let notes = Notes::new();
+    notes.person("main/A.md", "---\r\ntitle: A\r\nk: v\r\n---\r\nold\r\n");
+    notes.person("main/B.md", "old\r\ntext\r\n");
+    notes.person("main/C.md", "old\ntext\n");
+    for title in ["A", "B", "C"] {
+        let write =
+            json!({ "title": title, "directory": "", "content": "one\n\ntwo", "overwrite": true });
+        notes.ok("write_note", write);
+        let file = notes.file(&format!("main/{title}.md"));
+        let returns = if title == "C" { 0 } else { file.matches('\n').count() };
+        assert_eq!(file.matches("\r\n").count(), returns, "{file:?}");
+        assert!(file.replace('\r', "").ends_with("---\none\n\ntwo\n"), "{file:?}");
+    }
+}
+
+#[test]
+fn what_is_not_there_is_said_as_it_is() {
+    let notes = Notes::new();
+    notes.write("", "Plan", "text");
+    let text = notes.ok("recent_activity", json!({ "page": 99 })).text;
+    assert!(text.contains("Nothing is left for page 99"), "{text}");
+    std::fs::write(notes.0.path("main/pic.png"), b"\x89PNG\0\xff").unwrap();
+    notes.0.memory.sync(&mut |_| {}).unwrap();
+    notes.refused("fetch", json!({ "id": "main/pic.png" }), "NOT_TEXT");
+    notes.ok("fetch", json!({ "id": "main/Plan.md" }));
+}

@@ -195,8 +195,8 @@ fn pattern(address: &str) -> String {
     out
 }
 
-/// The files of a project that hold one of these texts where no relation is read. All texts are gone
-/// through.
+/// The files of a project that hold one of these texts where no relation is read, and all drawings:
+/// they can write a text in many ways. All texts are gone through.
 pub(crate) fn mentioning(
     db: &Connection,
     project: &ProjectName,
@@ -206,9 +206,10 @@ pub(crate) fn mentioning(
     let any = |column: &str| vec![format!("instr({column}, ?) > 0"); texts.len()].join(" OR ");
     let sql = format!(
         "SELECT f.path FROM files f WHERE f.project = ? AND f.kind IN (1, 2) AND ( \
-         (instr(f.metadata, '[[') > 0 AND ({})) OR EXISTS (SELECT 1 FROM passages p \
+         f.path LIKE '%.canvas' OR (instr(f.metadata, '[[') > 0 AND ({})) OR EXISTS ( \
+          SELECT 1 FROM passages p \
           WHERE p.id BETWEEN f.id * {PASSAGES_PER_FILE} AND (f.id + 1) * {PASSAGES_PER_FILE} - 1 \
-          AND (instr(p.text, '](') > 0 OR f.path LIKE '%.canvas') AND ({}))) ORDER BY f.path",
+          AND ({}) AND (instr(p.text, '](') > 0 OR instr(p.text, ']:') > 0))) ORDER BY f.path",
         any("f.metadata"),
         any("p.text")
     );

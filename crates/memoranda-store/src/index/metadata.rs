@@ -1,6 +1,6 @@
 //! Frontmatter as a condition on `files f`.
 
-use memoranda_core::query::{MetaFilter, MetaTest};
+use memoranda_core::query::{MetaFilter, MetaScalar, MetaTest};
 use rusqlite::types::Value;
 
 use super::search::SearchFilter;
@@ -17,10 +17,13 @@ fn one(filter: &MetaFilter, sql: &mut String, values: &mut Vec<Value>) {
     let path: String = filter.key.iter().map(|name| format!(".\"{name}\"")).collect();
     // Reading JSON takes its time: a text that does not hold the value at all is not read.
     if let MetaTest::HasAll(wanted) = &filter.test {
-        let written = |value: &&String| is_written_as_it_is(value) && number(value).is_none();
-        for value in wanted.iter().filter(written) {
-            sql.push_str(" AND f.metadata LIKE ?");
-            values.push(Value::Text(format!("%{value}%")));
+        for value in wanted {
+            if let MetaScalar::Text(text) = value
+                && is_written_as_it_is(text)
+            {
+                sql.push_str(" AND f.metadata LIKE ?");
+                values.push(Value::Text(format!("%{text}%")));
+            }
         }
     }
     let mut any = |test: &str, with: Vec<Value>| {
@@ -58,13 +61,12 @@ fn is_written_as_it_is(value: &str) -> bool {
     value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '-' | '.' | ':' | '/'))
 }
 
-/// Whether a key has this value: as a number if it is one, else as a text.
-fn equal(key: &[String], value: &str) -> (String, Vec<Value>) {
-    if number(value).is_some() {
-        let same = "j.atom = ? COLLATE NOCASE";
-        let text = Value::Text(value.to_owned());
-        return (format!("({same} OR {})", compared("=", value)), vec![text, bind(value)]);
-    }
+/// Whether a key has this value.
+fn equal(key: &[String], value: &MetaScalar) -> (String, Vec<Value>) {
+    let value = match value {
+        MetaScalar::Text(text) => text.as_str(),
+        MetaScalar::Number(number) => return (as_number("="), vec![Value::Real(*number)]),
+    };
     let (test, value) = match key {
         // Tags may stand in one text, with commas between them, and with their marks.
         [tags] if tags == "tags" => (
@@ -97,12 +99,16 @@ fn spellings(value: &str) -> Vec<String> {
 /// A comparison: of numbers if the bound is one, and then only with what looks like a number.
 fn compared(operator: &str, bound: &str) -> String {
     match number(bound) {
-        Some(_) => format!(
-            "(j.atom GLOB '*[0-9]*' AND j.atom NOT GLOB '*[^-+.0-9eE]*' \
-             AND CAST(j.atom AS REAL) {operator} ?)"
-        ),
+        Some(_) => as_number(operator),
         None => format!("(j.atom <> '' AND j.atom {operator} ?)"),
     }
+}
+
+fn as_number(operator: &str) -> String {
+    format!(
+        "(j.atom GLOB '*[0-9]*' AND j.atom NOT GLOB '*[^-+.0-9eE]*' \
+         AND CAST(j.atom AS REAL) {operator} ?)"
+    )
 }
 
 fn bind(bound: &str) -> Value {

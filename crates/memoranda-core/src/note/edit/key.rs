@@ -49,7 +49,12 @@ pub(super) fn set(draft: &Draft<'_>, key: &str, value: &MetaValue) -> Result<Str
             _ => {
                 // The key itself stays as it was written.
                 let key = draft.slice(base + entry.start..base + entry.key_end);
-                let lines = entry_lines(key, value, &indent, draft.ending);
+                let mut lines = entry_lines(key, value, &indent, draft.ending);
+                if let Some(comment) = comment(draft, base, entry)
+                    && let Some(at) = lines.find(draft.ending)
+                {
+                    lines.insert_str(at, &format!(" {comment}"));
+                }
                 (entry_range(draft, &fences, entry), lines)
             }
         },
@@ -134,6 +139,16 @@ fn empty_place(draft: &Draft<'_>, base: usize, entry: &Entry) -> Option<usize> {
     let rest = draft.slice(key_end..line.end);
     let colon = rest.len() - rest.trim_start().strip_prefix(':')?.len();
     (entry.end == entry.key_end).then_some(key_end + colon)
+}
+
+/// The comment on the line of a key: behind its value, or before one on the lines below.
+fn comment<'d>(draft: &'d Draft<'_>, base: usize, entry: &Entry) -> Option<&'d str> {
+    let (key_end, end) = (base + entry.key_end, base + entry.end);
+    let line = draft.lines.without_ending(draft.lines.number_at(key_end));
+    let behind = if end <= line.end { end } else { key_end };
+    let rest = draft.slice(behind..line.end).trim();
+    let rest = rest.strip_prefix(':').map_or(rest, str::trim_start);
+    rest.starts_with('#').then_some(rest)
 }
 
 /// The whole lines of an entry, up to the end of the last line of its value.

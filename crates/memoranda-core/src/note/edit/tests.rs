@@ -179,7 +179,7 @@ fn keys_are_set_alone() {
         ("long", text("x\ny"), "long: |\n  one\n\n  two\n", "long: \"x\\ny\"\n"),
         ("map", text("x"), "map:\n  k: v\n", "map: x\n"),
         ("new", text("2026-01-01"), "  k: v\n", "  k: v\nnew: \"2026-01-01\"\n"),
-        ("title", list(&["a"]), "title: 'T'   # mine\n", "title:\n  - a\n"),
+        ("title", list(&["a"]), "title: 'T'   # mine\n", "title: # mine\n  - a\n"),
     ];
     for (key, value, from, to) in cases {
         check(note, &set_key(key, value), &note.replacen(from, to, 1));
@@ -190,7 +190,7 @@ fn keys_are_set_alone() {
     check("---\n---\n", &set_key("k", text("")), "---\nk: \"\"\n---\n");
     check("---\nk:\n---\n", &set_key("k", text("v")), "---\nk: v\n---\n");
     check("---\nk:   # c\nl: m\n---\n", &set_key("k", text("v")), "---\nk: v   # c\nl: m\n---\n");
-    check("---\nk: # c\n---\n", &set_key("k", list(&["v"])), "---\nk:\n  - v\n---\n");
+    check("---\nk: # c\n---\n", &set_key("k", list(&["v"])), "---\nk: # c\n  - v\n---\n");
     check("---\n  a: 1\n---\n", &set_key("b", text("x")), "---\n  a: 1\n  b: x\n---\n");
     check("---\nx: &a 1\ny: *a\n---\n", &set_key("y", text("z")), "---\nx: &a 1\ny: z\n---\n");
     let map = MetaValue::Map(vec![("a".to_owned(), list(&["b"])), ("c".to_owned(), text("yes"))]);
@@ -201,6 +201,26 @@ fn keys_are_set_alone() {
         let result = apply(broken, &set_key("x", text("z")));
         assert!(matches!(result, Err(EditError::KeyNotEditable { .. })), "{broken:?} {result:?}");
     }
+}
+
+#[test]
+fn a_comment_beside_a_key_stays_whatever_its_value_becomes() {
+    let check = |before: &str, after: &str| {
+        let list = MetaValue::List(["x", "y"].map(|item| MetaValue::Text(item.into())).into());
+        let set = Edit::SetKey { key: "k".into(), value: list };
+        let text = format!("---\n{before}b: 2\n---\nbody\n");
+        assert_eq!(apply(&text, &set).unwrap(), format!("---\n{after}b: 2\n---\nbody\n"));
+        let text = text.replace('\n', "\r\n");
+        let after = format!("---\n{after}b: 2\n---\nbody\n").replace('\n', "\r\n");
+        assert_eq!(apply(&text, &set).unwrap(), after);
+    };
+    let new = "k: # mine\n  - x\n  - \"y\"\n";
+    check("k: [a, b] # mine\n", new);
+    check("k: a  # mine\n", new);
+    check("k: # mine\n  - a\n", new);
+    check("k: # mine\n", new);
+    check("k: [a,\n  b]\n", "k:\n  - x\n  - \"y\"\n");
+    check("k: 'a # b'\n", "k:\n  - x\n  - \"y\"\n");
 }
 
 #[test]

@@ -1,0 +1,82 @@
+//! What an address means that is no note's: a fact, `note/observations/category/text`, or a
+//! relation, `note/type/target`. In each `*` stands for anything.
+
+use memoranda_core::note::permalink::slug;
+use memoranda_engine::{Browse, FileSummary, ListOrder, SearchFilter};
+
+use super::answer::Failure;
+use super::directory::fits;
+use super::hit::Hit;
+use crate::tool::Call;
+
+/// How many notes are looked through for what a pattern means that names none of them.
+const LOOKED_THROUGH: usize = 10_000;
+
+/// The facts and relations whose address fits, among notes that fit a filter.
+pub(super) fn parts(
+    call: &Call<'_>,
+    filter: &SearchFilter,
+    address: &str,
+) -> Result<Vec<Hit>, Failure> {
+    let address = address.trim_start_matches('/');
+    let named = named(call, filter, address)?;
+    let is_named = !named.is_empty();
+    let said: Vec<&str> = address.split('/').filter(|part| !part.contains('*')).collect();
+    let holders = match is_named {
+        true => named,
+        // What says nothing for certain means no part of a note in particular.
+        false if said.is_empty() || !address.contains('*') => return Ok(Vec::new()),
+        false => notes(call, filter, None, LOOKED_THROUGH)?,
+    };
+    // The project may stand before the one, the other, or both.
+    let fits = |hit: &Hit| {
+        let project = format!("{}/", hit.place.project);
+        let bare = |text: &str| text.strip_prefix(&project).unwrap_or(text).to_owned();
+        fits(address, &hit.permalink) || fits(&bare(address), &bare(&hit.permalink))
+    };
+    let store = call.memory.store();
+    let mut hits = Vec::new();
+    for note in holders.into_iter().map(Hit::note) {
+        if is_named || said.contains(&"observations") {
+            let facts = store.observations(note.file)?.into_iter().filter(|fact| fact.is_current);
+            hits.extend(facts.map(|fact| note.fact(&fact)).filter(fits));
+        }
+        for link in store.relations_from(note.file)? {
+            if is_named || said.contains(&slug(&link.relation_type).as_str()) {
+                hits.extend(Some(note.relation(call.memory, &link)?).filter(fits));
+            }
+        }
+    }
+    Ok(hits)
+}
+
+/// The notes that an address names in full before it goes on.
+fn named(
+    call: &Call<'_>,
+    filter: &SearchFilter,
+    address: &str,
+) -> Result<Vec<FileSummary>, Failure> {
+    let fixed = address.split('*').next().unwrap_or_default();
+    let mut named = Vec::new();
+    for (end, _) in fixed.match_indices('/') {
+        named.extend(notes(call, filter, fixed.get(..end).map(str::to_owned), 10)?);
+    }
+    Ok(named)
+}
+
+fn notes(
+    call: &Call<'_>,
+    filter: &SearchFilter,
+    address: Option<String>,
+    limit: usize,
+) -> Result<Vec<FileSummary>, Failure> {
+    let browse = Browse {
+        filter: filter.clone(),
+        title: Vec::new(),
+        address,
+        order: ListOrder::Path,
+        limit,
+        offset: 0,
+    };
+    Ok(call.memory.store().browse(&browse)?)
+}
