@@ -7,7 +7,7 @@ use memoranda_store::{HistoryFilter, Moment};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::resolve::Place;
+use crate::resolve::{Intent, Place};
 
 /// One version of a note.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -109,7 +109,7 @@ impl Memory {
         from: Moment,
         to: Option<Moment>,
     ) -> Result<FileDiff> {
-        let place = self.place_in_history(project, identifier)?;
+        let place = self.place_in_history(project, identifier, Intent::Read)?;
         let text_at = |moment| -> Result<Option<String>> {
             match self.read_as_of(Some(place.project.as_str()), place.path.as_str(), moment) {
                 Ok(note) => Ok(Some(note.lossy_text().into_owned())),

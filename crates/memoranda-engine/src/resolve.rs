@@ -240,7 +240,7 @@ impl Memory {
 }
 
 /// Takes `memory://…`, `memoranda://project/…`, `project::name` and `[[name]]` apart.
-fn split(identifier: &str) -> (Option<&str>, &str) {
+pub(crate) fn split(identifier: &str) -> (Option<&str>, &str) {
     let text = identifier.trim();
     let text = text.strip_prefix("[[").and_then(|t| t.strip_suffix("]]")).unwrap_or(text);
     if let Some(rest) = text.strip_prefix("memoranda://") {

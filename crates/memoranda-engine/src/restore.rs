@@ -5,7 +5,7 @@ use memoranda_core::id::ContentHash;
 use memoranda_store::{Moment, Outcome};
 
 use crate::error::{EngineError, Result};
-use crate::resolve::Place;
+use crate::resolve::{Intent, Place};
 use crate::{Memory, Who};
 
 /// What became of a restore.
@@ -39,7 +39,7 @@ impl Memory {
         identifier: &str,
         moment: Option<Moment>,
     ) -> Result<RestoreOutcome> {
-        let place = self.place_in_history(project, identifier)?;
+        let place = self.place_in_history(project, identifier, Intent::Change)?;
         let hash = match moment {
             Some(moment) => {
                 let found = self.store().version_as_of(&place.project, &place.path, moment)?;

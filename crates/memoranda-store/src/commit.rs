@@ -333,7 +333,8 @@ fn check_size(path: &NotePath, content: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a new name that some system would take for one that is there.
+/// Refuses a new name that some system would take for one that is there. Where both have been
+/// before, the system can tell them apart, and the one that went may come back.
 fn check_new_name(session: &Session<'_>, step: &Step1<'_>, from: Option<&NotePath>) -> Result<()> {
     if step.found.is_some() {
         return Ok(());
@@ -349,7 +350,10 @@ fn check_new_name(session: &Session<'_>, step: &Step1<'_>, from: Option<&NotePat
     for existing in rows {
         let existing = existing?;
         let Ok(twin) = NotePath::parse(&existing) else { continue };
-        if Some(&twin) != from && step.root.stat(&twin)?.is_some() {
+        if Some(&twin) != from
+            && step.root.stat(&twin)?.is_some()
+            && !history::were_together(session.db, step.project_row, path, &twin)?
+        {
             return Err(StoreError::Twin { path: path.to_string(), existing });
         }
     }

@@ -200,7 +200,10 @@ impl From<StoreError> for CommandError {
                 of(Exit::Usage).hint("`memoranda sync -v` lists what is left out and why")
             }
             StoreError::TooLarge { .. } => of(Exit::Usage).hint("split it into several notes"),
-            StoreError::Twin { .. } => of(Exit::Conflict),
+            StoreError::Twin { existing, .. } => of(Exit::Conflict).hint(format!(
+                "`memoranda mv {} NEW` gives that one another name",
+                quoted(&existing)
+            )),
             StoreError::ContentGone(_) => {
                 of(Exit::NotFound).hint("`memoranda log` lists the commits")
             }

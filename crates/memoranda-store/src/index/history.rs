@@ -214,6 +214,28 @@ pub(crate) fn head(db: &Connection, project: i64, path: &NotePath) -> Result<Opt
     Ok(found)
 }
 
+/// Whether a file that is gone, and another, were both there until the one went.
+pub(crate) fn were_together(
+    db: &Connection,
+    project: i64,
+    gone: &NotePath,
+    other: &NotePath,
+) -> Result<bool> {
+    let together: Option<bool> = db
+        .prepare_cached(
+            "SELECT other.after IS NOT NULL FROM ( \
+               SELECT after, logical_ms, commit_row FROM changes WHERE project = ?1 AND path = ?2 \
+               ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1) went \
+             JOIN changes other ON other.project = ?1 AND other.path = ?3 \
+               AND (other.logical_ms, other.commit_row) < (went.logical_ms, went.commit_row) \
+             WHERE went.after IS NULL \
+             ORDER BY other.logical_ms DESC, other.commit_row DESC, other.n DESC LIMIT 1",
+        )?
+        .query_row(params![project, gone.as_str(), other.as_str()], |row| row.get(0))
+        .optional()?;
+    Ok(together.unwrap_or(false))
+}
+
 /// Every file that the history says exists, for an index that is being made.
 pub(crate) fn living(
     db: &Connection,
