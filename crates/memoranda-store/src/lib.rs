@@ -237,10 +237,20 @@ impl Store {
         // Nothing that was written to it may have to be completed when it is gone.
         self.inner.make_checkpoint()?;
         self.inner.with_session(|session| {
-            self.inner.vault.remove_project(&project)?;
+            let now = clock::now().max(history::end(session.db)?);
+            self.inner.vault.remove_project(&project, now)?;
             index::forget_project(session.db, &project.name)?;
             Ok(project)
         })
+    }
+
+    /// Refuses what the history says of a project at a time, if it is about a folder that was
+    /// removed since.
+    pub fn check_not_removed(&self, name: &ProjectName, time: Timestamp) -> Result<()> {
+        match self.inner.vault.removed_since(name, time)? {
+            Some(was_at) => Err(StoreError::ProjectRemoved { name: name.clone(), was_at }),
+            None => Ok(()),
+        }
     }
 
     /// Reads a file as it is on disk; `None` if there is none.

@@ -1,9 +1,10 @@
 //! What comes back, and where: names that fit several notes, names that look alike, notes that moved.
 
+use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
-    DeleteOutcome, DeleteRequest, EngineError, MoveOutcome, MoveRequest, RestoreOutcome,
-    UndoOutcome,
+    DeleteOutcome, DeleteRequest, EngineError, HardLinks, MoveOutcome, MoveRequest, Place,
+    RestoreOutcome, StoreError, UndoOutcome, WriteMode, WriteRequest,
 };
 
 use crate::memory::{Vault, place, who};
@@ -112,4 +113,73 @@ fn a_restore_means_one_note_alone() {
     assert_eq!(vault.restored("c++").unwrap(), "Tools/C++.md");
     assert_eq!(vault.restored("Archive/Index").unwrap(), "Archive/Index.md");
     assert_eq!(vault.text("main/Archive/Index.md").as_deref(), Some("v1\n"));
+}
+
+#[test]
+fn what_a_removed_project_held_comes_back_to_its_folder_or_not_at_all() {
+    let vault = Vault::new();
+    let memory = &vault.memory;
+    let folder = vault.folder.path().join("elsewhere");
+    std::fs::create_dir_all(&folder).unwrap();
+    let add = || memory.add_project("other", &folder, HardLinks::Refuse).unwrap();
+    let other = ProjectName::parse("other").unwrap();
+    let note = Place { project: other.clone(), path: NotePath::parse("a.md").unwrap() };
+    let write = |text: &str| {
+        let request = WriteRequest {
+            project: other.clone(),
+            path: note.path.clone(),
+            content: text.into(),
+            mode: WriteMode::CreateOrOverwrite,
+            message: None,
+        };
+        memory.write(&who(), &request).unwrap();
+        memory.log(&Default::default(), 1, 0).unwrap().remove(0).id
+    };
+    let undo = |commit: &str| memory.undo(&who(), commit);
+    let in_vault = vault.folder.path().join("home/other");
+    add();
+    write("one\n");
+    let edited = write("two\n");
+    let request = DeleteRequest { place: note.clone(), expected: None };
+    let DeleteOutcome::Deleted(deleted) = memory.delete(&who(), &request).unwrap() else {
+        panic!("not deleted");
+    };
+    let deleted = deleted.commit.unwrap().id;
+    memory.remove_project("other").unwrap();
+    for commit in [edited.as_str(), deleted.as_str()] {
+        match undo(commit) {
+            Err(EngineError::Store(StoreError::ProjectRemoved { name, was_at })) => {
+                assert_eq!((name, was_at), (other.clone(), folder.canonicalize().unwrap()));
+            }
+            outcome => panic!("{outcome:?}"),
+        }
+        assert!(!in_vault.exists());
+    }
+    let gone = memory.restore(&who(), Some("other"), "a.md", None).unwrap_err().to_string();
+    assert!(gone.contains(folder.to_str().unwrap()), "{gone}");
+
+    // Another folder of that name is not where the files were.
+    memory.create_project("other").unwrap();
+    assert!(matches!(undo(deleted.as_str()), Err(EngineError::Store(_))));
+    let own = write("of the new one\n");
+    assert!(matches!(undo(own.as_str()), Ok(UndoOutcome::Undone(_))));
+    memory.remove_project("other").unwrap();
+
+    add();
+    assert!(matches!(undo(deleted.as_str()), Ok(UndoOutcome::Undone(_))));
+    assert_eq!(std::fs::read_to_string(folder.join("a.md")).unwrap(), "two\n");
+    assert!(matches!(undo(edited.as_str()), Ok(UndoOutcome::Undone(_))));
+    assert_eq!(std::fs::read_to_string(folder.join("a.md")).unwrap(), "one\n");
+    assert!(!in_vault.exists());
+}
+
+#[test]
+fn an_undo_that_is_refused_makes_no_project() {
+    let vault = Vault::new();
+    vault.put("a.md", "one\n");
+    vault.put("a.md", "two\n");
+    let home = vault.folder.path().join("home/main");
+    std::fs::remove_dir_all(&home).unwrap();
+    assert!(matches!(vault.undo_last(), UndoOutcome::ChangedSince(_)));
+    assert!(!home.exists());
 }

@@ -236,19 +236,22 @@ pub(crate) fn were_together(
     Ok(together.unwrap_or(false))
 }
 
-/// Every file that the history says exists, for an index that is being made.
+/// Every file that the history says exists, for an index that is being made; only what it said
+/// after a time, if before it the project was another folder.
 pub(crate) fn living(
     db: &Connection,
     project: i64,
+    after: Option<Timestamp>,
 ) -> Result<Vec<(String, ContentHash, Option<String>)>> {
     let mut query = db.prepare(
         "SELECT path, after, permalink FROM ( \
            SELECT path, after, permalink, row_number() OVER ( \
              PARTITION BY path ORDER BY logical_ms DESC, commit_row DESC, n DESC) AS age \
-           FROM changes WHERE project = ?1) \
+           FROM changes WHERE project = ?1 AND logical_ms > ?2) \
          WHERE age = 1 AND after IS NOT NULL ORDER BY path",
     )?;
-    let rows = query.query_map([project], |row| {
+    let after_ms = after.map_or(i64::MIN, Timestamp::as_millisecond);
+    let rows = query.query_map([project, after_ms], |row| {
         Ok((row.get(0)?, ContentHash(row.get::<_, [u8; 32]>(1)?), row.get(2)?))
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -431,6 +434,13 @@ pub(crate) fn find(db: &Connection, given: &str) -> Result<Commit> {
             candidates: several.iter().filter_map(|(_, id)| CommitId::parse(id)).collect(),
         }),
     }
+}
+
+/// When the last commit was made.
+pub(crate) fn end(db: &Connection) -> Result<Timestamp> {
+    let last: Option<i64> =
+        db.query_row("SELECT max(logical_ms) FROM commits", [], |row| row.get(0))?;
+    Ok(last.and_then(|ms| Timestamp::from_millisecond(ms).ok()).unwrap_or_default())
 }
 
 /// When the history first spoke of a project.
