@@ -78,6 +78,13 @@ impl Memory {
         matches!(self.store().stat(&place.project, &place.path), Ok(Some(_)))
     }
 
+    /// Where a note is that was once at a place: another, if it was moved and nothing came after it.
+    pub(crate) fn now_called(&self, place: &Place) -> Result<Place> {
+        let path = self.store().now_called(&place.project, &place.path)?;
+        let path = path.filter(|_| !self.is_there(place)).unwrap_or_else(|| place.path.clone());
+        Ok(Place { project: place.project.clone(), path })
+    }
+
     /// Whether the history knows a file.
     fn was_there(&self, place: &Place) -> Result<bool> {
         let now = Moment::Time(Timestamp::MAX);

@@ -3,16 +3,12 @@
 use jiff::Timestamp;
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note::{self, Note};
-use memoranda_core::path::NotePath;
 use memoranda_store::{FileSummary, Moment};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
 use crate::past::Past;
 use crate::resolve::{Intent, Place};
-
-/// How many changes of a note are gone through for places that it was moved from.
-const MOVES_FOLLOWED: usize = 1000;
 
 /// A note as it was read.
 #[derive(Clone, Debug)]
@@ -130,23 +126,20 @@ impl Memory {
         })
     }
 
-    /// The version of a file at a moment, and where it was: it may have been moved since.
-    fn version_then(&self, place: &Place, moment: Moment) -> Result<Option<(Place, ContentHash)>> {
+    /// The version of a note at a moment, and where it was: it may have been moved since, to the
+    /// place that is named or away from it.
+    pub(crate) fn version_then(
+        &self,
+        place: &Place,
+        moment: Moment,
+    ) -> Result<Option<(Place, ContentHash)>> {
         let project = &place.project;
-        let version = |path: NotePath| -> Result<Option<(Place, ContentHash)>> {
-            let version = self.store().version_as_of(project, &path, moment)?.flatten();
-            Ok(version.map(|hash| (Place { project: project.clone(), path }, hash)))
-        };
-        if let Some(found) = version(place.path.clone())? {
-            return Ok(Some(found));
+        let mut found = self.store().version_then(project, &place.path, moment)?;
+        if found.is_none() {
+            let now = self.now_called(place)?;
+            found = self.store().version_then(project, &now.path, moment)?;
         }
-        let revisions = self.revisions(place, MOVES_FOLLOWED)?;
-        for from in revisions.into_iter().filter_map(|revision| revision.change.moved_from) {
-            if let Some(found) = version(from)? {
-                return Ok(Some(found));
-            }
-        }
-        Ok(None)
+        Ok(found.map(|(path, hash)| (Place { project: project.clone(), path }, hash)))
     }
 
     /// The note that went by a name at a moment.

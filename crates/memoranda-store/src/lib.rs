@@ -639,6 +639,23 @@ impl Store {
         self.inner.ask(|db| history::content_as_of(db, project, path, moment))
     }
 
+    /// Which version of a note there was at a moment, and where it was: it may have been moved
+    /// since. `None` if it was not there.
+    pub fn version_then(
+        &self,
+        project: &ProjectName,
+        path: &NotePath,
+        moment: Moment,
+    ) -> Result<Option<(NotePath, ContentHash)>> {
+        self.inner.ask(|db| index::moves::version_then(db, project, path, moment))
+    }
+
+    /// The name that the file which was last at a path has now, or had when it was removed, if it
+    /// was moved away from there.
+    pub fn now_called(&self, project: &ProjectName, path: &NotePath) -> Result<Option<NotePath>> {
+        self.inner.ask(|db| index::moves::now_called(db, project, path))
+    }
+
     /// The content of a version, from the log.
     pub fn content(&self, hash: ContentHash) -> Result<Vec<u8>> {
         let find = || self.inner.ask(|db| history::content_at(db, hash));

@@ -1,10 +1,10 @@
 //! What comes back, and where: names that fit several notes, names that look alike, notes that moved.
 
-use memoranda_core::id::ProjectName;
+use memoranda_core::id::{CommitId, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
-    DeleteOutcome, DeleteRequest, EngineError, HardLinks, MoveOutcome, MoveRequest, Place,
-    RestoreOutcome, StoreError, UndoOutcome, WriteMode, WriteRequest,
+    DeleteOutcome, DeleteRequest, EngineError, HardLinks, Moment, MoveOutcome, MoveRequest, Place,
+    RestoreOutcome, Revision, StoreError, UndoOutcome, WriteMode, WriteRequest,
 };
 
 use crate::memory::{Vault, place, who};
@@ -30,6 +30,22 @@ impl Vault {
         let request = MoveRequest { from: place(from), to: NotePath::parse(to).unwrap() };
         let outcome = self.memory.relocate(&who(), &request).unwrap();
         assert!(matches!(outcome, MoveOutcome::Moved(_)), "{outcome:?}");
+    }
+
+    fn last_commit(&self) -> CommitId {
+        self.memory.log(&Default::default(), 1, 0).unwrap().remove(0).id
+    }
+
+    /// What each version of a note is told to be, newest first, and where it was.
+    fn versions(&self, path: &str) -> Vec<(String, String)> {
+        let revisions = self.memory.revisions(&place(path), 1000).unwrap();
+        let version = |revision: Revision| {
+            let hash = revision.change.after;
+            let bytes = hash.map(|hash| self.memory.store().content(hash).unwrap());
+            let text = bytes.map(|bytes| String::from_utf8(bytes).unwrap()).unwrap_or_default();
+            (revision.change.path.to_string(), text.trim().to_owned())
+        };
+        revisions.into_iter().map(version).collect()
     }
 
     /// The path of the note that a restore without a moment brought back.
@@ -182,4 +198,84 @@ fn an_undo_that_is_refused_makes_no_project() {
     std::fs::remove_dir_all(&home).unwrap();
     assert!(matches!(vault.undo_last(), UndoOutcome::ChangedSince(_)));
     assert!(!home.exists());
+}
+
+fn told(versions: &[(&str, &str)]) -> Vec<(String, String)> {
+    versions.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
+}
+
+#[test]
+fn a_moved_note_gets_back_any_version_under_any_name_it_had() {
+    let vault = Vault::new();
+    vault.put("H/Hist.md", "---\ntitle: Hist\n---\nv1\n");
+    let first = vault.last_commit();
+    vault.put("H/Hist.md", "---\ntitle: Hist\n---\nv2\n");
+    let second = vault.last_commit();
+    vault.relocate("H/Hist.md", "H1/Hist1.md");
+    vault.relocate("H1/Hist1.md", "H2/Hist2.md");
+    // Somebody else has the name in between.
+    vault.put("H1/Hist1.md", "another\n");
+    vault.put("H2/Hist2.md", "---\ntitle: Hist\n---\nv3\n");
+    let text = |path: &str| vault.text(&format!("main/{path}")).unwrap_or_default();
+    for name in ["H2/Hist2.md", "H/Hist.md", "Hist", "h/hist"] {
+        for (commit, version) in [(first, "v1\n"), (second, "v2\n")] {
+            let moment = Some(Moment::Commit(commit));
+            vault.memory.restore(&who(), Some("main"), name, moment).unwrap();
+            assert!(text("H2/Hist2.md").ends_with(version), "{name} {version}");
+        }
+    }
+    assert_eq!(vault.text("main/H/Hist.md"), None);
+    assert_eq!(text("H1/Hist1.md"), "another\n");
+    // Deleted, it comes back where it was last.
+    vault.delete("H2/Hist2.md");
+    assert_eq!(vault.restored("H/Hist.md").unwrap(), "H2/Hist2.md");
+    let before = Some(Moment::Time(jiff::Timestamp::UNIX_EPOCH));
+    let error = vault.memory.restore(&who(), Some("main"), "H/Hist.md", before).unwrap_err();
+    assert!(matches!(error, EngineError::NotThen { .. }), "{error}");
+}
+
+#[test]
+fn a_note_has_no_part_in_what_others_did_under_its_names() {
+    let vault = Vault::new();
+    vault.put("Grace.md", "old one");
+    let old = vault.last_commit();
+    vault.put("GH.md", "was there before");
+    vault.delete("GH.md");
+    vault.relocate("Grace.md", "GH.md");
+    vault.put("Grace.md", "new one");
+    vault.put("Grace.md", "new two");
+    let moved = told(&[("GH.md", "old one"), ("Grace.md", "old one")]);
+    assert_eq!(vault.versions("GH.md"), moved);
+    assert_eq!(
+        vault.versions("Grace.md"),
+        told(&[("Grace.md", "new two"), ("Grace.md", "new one")])
+    );
+    let read = |name: &str, at| {
+        let note = vault.memory.read_as_of(Some("main"), name, Moment::Commit(at));
+        note.map(|note| (note.place.path.to_string(), note.text().unwrap().to_owned())).ok()
+    };
+    let was_old = told(&[("Grace.md", "old one")]).pop();
+    assert_eq!(read("GH.md", old), was_old);
+    assert_eq!(read("Grace.md", old), was_old);
+    // Once it is deleted, the note that has its old name is not taken for it.
+    vault.delete("GH.md");
+    assert_eq!(read("GH.md", vault.last_commit()), None);
+    vault.undo_last();
+    // There and back again.
+    vault.delete("Grace.md");
+    vault.relocate("GH.md", "Grace.md");
+    assert_eq!(vault.versions("Grace.md")[1..4], vault.versions("GH.md")[1..4]);
+    assert_eq!(vault.versions("GH.md").last(), was_old.as_ref());
+}
+
+#[test]
+fn very_many_versions_are_gone_through() {
+    let vault = Vault::new();
+    for n in 0..120 {
+        vault.put("a.md", &format!("{n}"));
+    }
+    vault.relocate("a.md", "b.md");
+    let versions = vault.versions("a.md");
+    assert_eq!(versions.len(), 121);
+    assert_eq!(versions.last(), told(&[("a.md", "0")]).last());
 }

@@ -368,6 +368,8 @@ pub struct HistoryFilter {
     pub since: Option<Timestamp>,
     /// Nothing after this time.
     pub until: Option<Timestamp>,
+    /// Only what was done before this commit.
+    pub before: Option<CommitId>,
     /// Only what this client did, in any of its versions: `claude-code` or `claude-code 2.1`.
     pub client: Option<String>,
 }
@@ -389,6 +391,8 @@ pub(crate) fn list(
          CROSS JOIN commits k ON k.row = c.commit_row \
          WHERE (?1 IS NULL OR k.logical_ms >= ?1) AND (?2 IS NULL OR k.logical_ms <= ?2) \
            AND (?3 IS NULL OR k.client = ?3 OR substr(k.client, 1, length(?3) + 1) = ?3 || ' ') \
+           AND (?8 IS NULL OR (k.logical_ms, k.device, k.segment, k.offset) < ( \
+             SELECT logical_ms, device, segment, offset FROM commits WHERE id = ?8)) \
          ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC LIMIT ?6 OFFSET ?7"
     } else {
         "SELECT k.row FROM commits k \
@@ -396,6 +400,8 @@ pub(crate) fn list(
            AND (?3 IS NULL OR k.client = ?3 OR substr(k.client, 1, length(?3) + 1) = ?3 || ' ') AND ?5 IS NULL \
            AND (?4 IS NULL OR EXISTS (SELECT 1 FROM changes c JOIN projects p ON p.id = c.project \
                                       WHERE c.commit_row = k.row AND p.name = ?4)) \
+           AND (?8 IS NULL OR (k.logical_ms, k.device, k.segment, k.offset) < ( \
+             SELECT logical_ms, device, segment, offset FROM commits WHERE id = ?8)) \
          ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC LIMIT ?6 OFFSET ?7"
     };
     let mut query = db.prepare_cached(sql)?;
@@ -407,7 +413,8 @@ pub(crate) fn list(
             filter.project.as_ref().map(ProjectName::as_str),
             filter.path.as_ref().map(NotePath::as_str),
             limit as i64,
-            offset as i64
+            offset as i64,
+            filter.before.as_ref().map(CommitId::as_str)
         ],
         |row| row.get::<_, i64>(0),
     )?;

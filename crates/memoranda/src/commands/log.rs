@@ -67,6 +67,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         path: None,
         since: time::parse_some(args.since.as_deref())?,
         until: time::parse_some(args.until.as_deref())?,
+        before: None,
         client: args.client.clone(),
     };
     let limit = args.limit;
