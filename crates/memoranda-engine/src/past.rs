@@ -12,7 +12,7 @@ use memoranda_core::graph::{
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note::permalink::{permalink_of, slug};
 use memoranda_core::note::{self, Note};
-use memoranda_core::path::NotePath;
+use memoranda_core::path::{NotePath, name_key};
 use memoranda_store::{
     Browse, FileSummary, ListOrder, Moment, RelationRow, SearchFilter, exact_key, keys_of, link_key,
 };
@@ -316,7 +316,7 @@ impl<'m> Past<'m> {
             fits(pattern, &note.permalink)
                 || fits(&format!("{own}{pattern}"), &note.permalink)
                 || pattern.strip_prefix(&own).is_some_and(|rest| fits(rest, &note.permalink))
-                || fits(pattern, note.path.as_str())
+                || fits(&name_key(pattern), &note.path.key())
         });
         let past = past.map(|(n, note)| (note.path.clone(), At::Then(n)));
         let mut all: Vec<_> = present.map(|f| (f.path, At::Now(f.id))).chain(past).collect();

@@ -61,7 +61,7 @@ fn folder(call: &Call<'_>, args: &Args, identifier: &str) -> Result<Place, Failu
     let own = name.strip_prefix(&format!("{project}/"));
     for name in [Some(name), own].into_iter().flatten() {
         let path = NotePath::parse(name).map_err(EngineError::from)?;
-        if call.memory.store().entries(&project, Some(&path))?.is_some() {
+        if let Some(path) = call.memory.folder_at(&project, &path)? {
             // A rule that names folders alone shows in what lies within.
             let within = NotePath::parse(&format!("{path}/_")).map_err(EngineError::from)?;
             call.memory.check_noted(&Place { project: project.clone(), path: within })?;
