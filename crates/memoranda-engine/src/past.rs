@@ -188,7 +188,8 @@ impl<'m> Past<'m> {
 
     fn bound(&self, key: &str, target: &str, exact: Option<&str>, from: &NotePath) -> Option<At> {
         let project = link_keys(target, None, slug).project;
-        if project.is_some_and(|named| !named.eq_ignore_ascii_case(self.project.as_str())) {
+        let own = link_key(self.project.as_str());
+        if project.is_some_and(|named| link_key(&named) != own) {
             return None;
         }
         let present = self.present.get(key).map_or(&[][..], Vec::as_slice);

@@ -81,7 +81,7 @@ impl Memory {
         }
         // `work/plans/q3` names the project first.
         if let Some((first, rest)) = name.split_once('/')
-            && let Some(project) = projects.iter().find(|p| p.name.as_str() == first)
+            && let Ok(project) = self.store().project(first)
             && let Some(found) = self.resolve_in(&project.name, rest, intent)?
         {
             return Ok(found);

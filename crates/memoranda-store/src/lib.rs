@@ -199,9 +199,20 @@ impl Store {
         self.inner.vault.projects()
     }
 
-    /// Finds a project by its name.
+    /// Finds a project by its name, or by one that comes to it as a link's would: `Research Lab`
+    /// is `research-lab`, if no other project is meant as well.
     pub fn project(&self, name: &str) -> Result<Project> {
-        self.inner.vault.project(name)
+        let missing = match self.inner.vault.project(name) {
+            Err(e @ StoreError::NoProject { .. }) => e,
+            found => return found,
+        };
+        let key = link_key(name);
+        let mut alike = self.projects()?;
+        alike.retain(|project| link_key(project.name.as_str()) == key);
+        match (alike.pop(), alike.is_empty()) {
+            (Some(project), true) => Ok(project),
+            _ => Err(missing),
+        }
     }
 
     /// Finds a project, or makes a folder for it in the vault.
@@ -233,7 +244,7 @@ impl Store {
     /// Forgets a project that was added from elsewhere, whose files stay; or removes one of the
     /// vault that holds nothing. The history stays.
     pub fn remove_project(&self, name: &str) -> Result<Project> {
-        let project = self.inner.vault.project(name)?;
+        let project = self.project(name)?;
         // Nothing that was written to it may have to be completed when it is gone.
         self.inner.make_checkpoint()?;
         self.inner.with_session(|session| {
