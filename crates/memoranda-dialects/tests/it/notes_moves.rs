@@ -321,3 +321,22 @@ fn a_project_goes_by_the_name_that_it_had_elsewhere() {
     let report = notes.0.memory.store().check(scratch.path()).unwrap();
     assert_eq!(report.differing, [""; 0]);
 }
+
+#[test]
+fn a_link_that_names_its_own_project_first_is_followed_in_the_past() {
+    let notes = Notes::new();
+    notes.write("", "Goal", "text");
+    notes.write("", "Holder", "[[main/Goal]]");
+    let then = notes.write("", "Other", "[[main/Goal]]").structured["commit"].clone();
+    for name in ["Goal", "Holder"] {
+        let edit = json!({ "identifier": name, "operation": "append", "content": "more" });
+        notes.ok("edit_note", edit);
+    }
+    for holder in ["holder", "other"] {
+        let arguments = json!({ "url": holder, "project": "main", "as_of": then });
+        let context = notes.ok("build_context", arguments).structured;
+        let related = &context["results"][0]["related_results"];
+        let is_goal = |r: &serde_json::Value| r["file_path"] == "Goal.md";
+        assert!(related.as_array().unwrap().iter().any(is_goal), "{holder}: {related}");
+    }
+}
