@@ -202,17 +202,7 @@ impl Store {
     /// Finds a project by its name, or by one that comes to it as a link's would: `Research Lab`
     /// is `research-lab`, if no other project is meant as well.
     pub fn project(&self, name: &str) -> Result<Project> {
-        let missing = match self.inner.vault.project(name) {
-            Err(e @ StoreError::NoProject { .. }) => e,
-            found => return found,
-        };
-        let key = link_key(name);
-        let mut alike = self.projects()?;
-        alike.retain(|project| link_key(project.name.as_str()) == key);
-        match (alike.pop(), alike.is_empty()) {
-            (Some(project), true) => Ok(project),
-            _ => Err(missing),
-        }
+        self.inner.project_meant(name)
     }
 
     /// Finds a project, or makes a folder for it in the vault.
