@@ -169,8 +169,13 @@ impl NotePath {
     /// What the path looks like to a file system that knows neither case nor composition: two
     /// paths with the same key cannot both exist on every system.
     pub fn key(&self) -> String {
-        self.0.nfc().flat_map(char::to_lowercase).nfc().collect()
+        name_key(&self.0)
     }
+}
+
+/// The same of a name, or of a pattern of names.
+pub fn name_key(name: &str) -> String {
+    name.nfc().flat_map(char::to_lowercase).nfc().collect()
 }
 
 impl fmt::Display for NotePath {

@@ -7,7 +7,7 @@ use memoranda_store::{HistoryFilter, Moment};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::resolve::Place;
+use crate::resolve::{Intent, Place};
 
 /// One version of a note.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -43,6 +43,8 @@ pub struct FileDiff {
 }
 
 const CONTEXT_LINES: usize = 3;
+/// How many commits are asked for at a time.
+const PAGE: usize = 50;
 
 impl Memory {
     /// The newest commits that fit, newest first.
@@ -55,43 +57,39 @@ impl Memory {
         Ok(self.store().find_commit(id)?)
     }
 
-    /// The versions of a note, newest first, through its moves.
+    /// The versions of a note, newest first, through its moves: what others did under a name that
+    /// it left, or had not got yet, is not its own.
     pub fn revisions(&self, place: &Place, limit: usize) -> Result<Vec<Revision>> {
         let mut revisions = Vec::new();
-        let mut path = place.path.clone();
-        let mut offset = 0;
-        loop {
-            let filter = HistoryFilter {
-                project: Some(place.project.clone()),
-                path: Some(path.clone()),
-                ..Default::default()
-            };
-            let commits = self.log(&filter, 50, offset)?;
-            let more = commits.len() == 50;
-            offset += commits.len();
-            let mut moved_from = None;
+        let mut filter = HistoryFilter {
+            project: Some(place.project.clone()),
+            path: Some(self.now_called(place)?.path),
+            ..Default::default()
+        };
+        while let Some(path) = filter.path.clone() {
+            let commits = self.log(&filter, PAGE, 0)?;
+            if commits.len() < PAGE {
+                filter.path = None;
+            }
             for commit in commits {
-                let change = commit.files.iter().find(|file| file.path == path).cloned();
-                let Some(change) = change else { continue };
-                moved_from = change.moved_from.clone();
-                revisions.push(Revision { commit, change });
+                filter.before = Some(commit.id);
+                let own = |file: &&FileChange| file.project == place.project;
+                let files = || commit.files.iter().filter(own);
+                let change = files().find(|file| file.path == path).cloned();
+                let left = files().any(|file| file.moved_from.as_ref() == Some(&path));
+                let came_from = change.as_ref().and_then(|change| change.moved_from.clone());
+                revisions.extend(change.map(|change| Revision { commit, change }));
                 if revisions.len() >= limit {
                     return Ok(revisions);
                 }
-                if moved_from.is_some() {
+                if left || came_from.is_some() {
+                    // Before that it went by another name, or another went by this one.
+                    filter.path = came_from;
                     break;
                 }
             }
-            match moved_from {
-                // Before the move it went by another name.
-                Some(from) => {
-                    path = from;
-                    offset = 0;
-                }
-                None if more => {}
-                None => return Ok(revisions),
-            }
         }
+        Ok(revisions)
     }
 
     /// How a commit changed its files.
@@ -109,7 +107,7 @@ impl Memory {
         from: Moment,
         to: Option<Moment>,
     ) -> Result<FileDiff> {
-        let place = self.place_in_history(project, identifier)?;
+        let place = self.place_in_history(project, identifier, Intent::Read)?;
         let text_at = |moment| -> Result<Option<String>> {
             match self.read_as_of(Some(place.project.as_str()), place.path.as_str(), moment) {
                 Ok(note) => Ok(Some(note.lossy_text().into_owned())),
@@ -121,7 +119,8 @@ impl Memory {
         let after = match to {
             Some(moment) => text_at(moment)?,
             None => {
-                let found = self.store().read(&place.project, &place.path)?;
+                let now = self.now_called(&place)?;
+                let found = self.store().read(&now.project, &now.path)?;
                 found.map(|found| String::from_utf8_lossy(&found.bytes).into_owned())
             }
         };

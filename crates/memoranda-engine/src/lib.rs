@@ -19,6 +19,7 @@ mod list;
 mod meaning;
 mod mentions;
 mod model;
+mod name_then;
 mod named_folder;
 mod parts;
 mod past;

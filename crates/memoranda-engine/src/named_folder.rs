@@ -1,13 +1,14 @@
-//! The folder that a caller names for a new file: one that is there is meant as it is called.
+//! The folder that a caller names: one that is there is meant as it is called.
 
 use memoranda_core::graph::alias_key;
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::permalink::clean_directory;
-use memoranda_core::path::NotePath;
-use memoranda_store::StoreError;
+use memoranda_core::path::{NotePath, name_key};
+use memoranda_store::{EntryKind, StoreError};
 
 use crate::Memory;
-use crate::error::Result;
+use crate::error::{EngineError, Result};
+use crate::resolve::Place;
 
 /// A folder for a new file.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,7 +20,50 @@ pub struct NamedFolder {
 }
 
 impl Memory {
-    /// The folder of a name: as it is spelled on disk as far as it is there, and beyond with the
+    /// The folder of a path: the one that is called so, else the one whose name looks the same,
+    /// else the one in another case. Several of a kind are an error that lists them.
+    pub fn folder_at(&self, project: &ProjectName, path: &NotePath) -> Result<Option<NotePath>> {
+        if self.store().entries(project, Some(path))?.is_some() {
+            return Ok(Some(path.clone()));
+        }
+        let mut alike: Vec<Option<NotePath>> = vec![None];
+        for name in path.as_str().split('/') {
+            let key = name_key(name);
+            let mut within = Vec::new();
+            for above in &alike {
+                let listing = self.store().entries(project, above.as_ref())?;
+                let entries = listing.into_iter().flat_map(|listing| listing.entries);
+                let is_meant = |entry: &memoranda_store::Entry| {
+                    entry.kind == EntryKind::Folder && name_key(&entry.name) == key
+                };
+                for entry in entries.filter(is_meant) {
+                    let place = match above {
+                        Some(above) => format!("{above}/{}", entry.name),
+                        None => entry.name,
+                    };
+                    within.extend(NotePath::parse(&place).ok().map(Some));
+                }
+            }
+            alike = within;
+        }
+        let mut alike: Vec<NotePath> = alike.into_iter().flatten().collect();
+        let composed = path.composed();
+        if alike.iter().any(|folder| folder.composed() == composed) {
+            alike.retain(|folder| folder.composed() == composed);
+        }
+        match alike.len() {
+            0 | 1 => Ok(alike.pop()),
+            _ => {
+                let place = |path| Place { project: project.clone(), path };
+                Err(EngineError::Ambiguous {
+                    identifier: path.to_string(),
+                    candidates: alike.into_iter().map(place).collect(),
+                })
+            }
+        }
+    }
+
+    /// The folder for a new file: as it is spelled on disk as far as it is there, and beyond with the
     /// signs that a new name may have. Parts that lead nowhere or up are passed over.
     pub fn folder_named(&self, project: &ProjectName, directory: &str) -> Result<NamedFolder> {
         let mut folder = NamedFolder { path: String::new(), is_changed: false };

@@ -12,7 +12,7 @@ use memoranda_core::graph::{
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note::permalink::{permalink_of, slug};
 use memoranda_core::note::{self, Note};
-use memoranda_core::path::NotePath;
+use memoranda_core::path::{NotePath, name_key};
 use memoranda_store::{
     Browse, FileSummary, ListOrder, Moment, RelationRow, SearchFilter, exact_key, keys_of, link_key,
 };
@@ -28,6 +28,8 @@ use crate::resolve::Place;
 pub(crate) struct Past<'m> {
     memory: &'m Memory,
     project: ProjectName,
+    /// The project's name as links say it.
+    own_key: String,
     moment: Moment,
     /// Files of the index that were different then, or were not there.
     hidden: HashSet<i64>,
@@ -104,6 +106,7 @@ impl<'m> Past<'m> {
             names: HashMap::new(),
             present: HashMap::new(),
             links: HashMap::new(),
+            own_key: link_key(project.as_str()),
             project,
         };
         for changed in store.changed_since(&past.project, moment)? {
@@ -128,7 +131,9 @@ impl<'m> Past<'m> {
     fn bind(&mut self) -> Result<()> {
         let store = self.memory.store();
         let mut names: Vec<String> = self.names.keys().cloned().collect();
+        names.extend(self.names.keys().map(|name| format!("{}/{name}", self.own_key)));
         names.sort_unstable();
+        names.dedup();
         let hidden: Vec<i64> = self.hidden.iter().copied().collect();
         let mut concerned = store.relations_concerning(&self.project, &hidden, &names)?;
         concerned.retain(|relation| !self.hidden.contains(&relation.file));
@@ -140,6 +145,9 @@ impl<'m> Past<'m> {
             .chain(concerned.iter().map(|relation| &relation.key))
             .cloned()
             .collect();
+        let rests: Vec<&str> = keys.iter().filter_map(|key| self.after_own(key)).collect();
+        let rests: Vec<String> = rests.into_iter().map(str::to_owned).collect();
+        keys.extend(rests);
         keys.sort_unstable();
         keys.dedup();
         self.present = store.named(&self.project, &keys)?;
@@ -183,20 +191,36 @@ impl<'m> Past<'m> {
     /// Whether a relation may have meant another note then.
     fn is_concerned(&self, relation: &RelationRow) -> bool {
         self.names.contains_key(&relation.key)
+            || self.after_own(&relation.key).is_some_and(|rest| self.names.contains_key(rest))
             || relation.target_file.is_some_and(|file| self.hidden.contains(&file))
     }
 
     fn bound(&self, key: &str, target: &str, exact: Option<&str>, from: &NotePath) -> Option<At> {
         let project = link_keys(target, None, slug).project;
-        if project.is_some_and(|named| !named.eq_ignore_ascii_case(self.project.as_str())) {
+        if project.is_some_and(|named| link_key(&named) != self.own_key) {
             return None;
         }
-        let present = self.present.get(key).map_or(&[][..], Vec::as_slice);
-        let candidates = self.candidates(present, key);
+        let candidates = |key: &str| {
+            let present = self.present.get(key).map_or(&[][..], Vec::as_slice);
+            self.candidates(present, key)
+        };
+        // The project may be said first, as a folder.
+        if let (Some(rest), Some((_, name))) = (self.after_own(key), target.split_once('/'))
+            && exact.is_none()
+            && candidates(key).is_empty()
+        {
+            return meant(name, None, &candidates(rest));
+        }
+        let candidates = candidates(key);
         match exact {
             Some(title) => meant_exactly(title, from.parent().unwrap_or_default(), &candidates),
             None => meant(target, Some(from), &candidates),
         }
+    }
+
+    /// What follows the project's name in a key that says it first.
+    fn after_own<'k>(&self, key: &'k str) -> Option<&'k str> {
+        key.strip_prefix(&self.own_key)?.strip_prefix('/')
     }
 
     /// The notes that a key could mean then, the shortest path first.
@@ -316,7 +340,7 @@ impl<'m> Past<'m> {
             fits(pattern, &note.permalink)
                 || fits(&format!("{own}{pattern}"), &note.permalink)
                 || pattern.strip_prefix(&own).is_some_and(|rest| fits(rest, &note.permalink))
-                || fits(pattern, note.path.as_str())
+                || fits(&name_key(pattern), &note.path.key())
         });
         let past = past.map(|(n, note)| (note.path.clone(), At::Then(n)));
         let mut all: Vec<_> = present.map(|f| (f.path, At::Now(f.id))).chain(past).collect();

@@ -2,21 +2,13 @@
 
 use jiff::Timestamp;
 use memoranda_core::id::{ContentHash, ProjectName};
-use memoranda_core::note::permalink::slug;
 use memoranda_core::note::{self, Note};
-use memoranda_core::path::NotePath;
-use memoranda_store::{FileSummary, Gone, Moment};
+use memoranda_store::{FileSummary, Moment};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
 use crate::past::Past;
 use crate::resolve::{Intent, Place};
-
-/// How many removed notes are looked through for a title.
-const LOOKED_THROUGH: usize = 1000;
-
-/// How many changes of a note are gone through for places that it was moved from.
-const MOVES_FOLLOWED: usize = 1000;
 
 /// A note as it was read.
 #[derive(Clone, Debug)]
@@ -101,7 +93,7 @@ impl Memory {
             Moment::Time(time) => time,
             Moment::Commit(id) => self.store().find_commit(id.as_str())?.time,
         };
-        let place = self.place_in_history(project, identifier);
+        let place = self.place_in_history(project, identifier, Intent::Read);
         let found = match &place {
             Ok(place) => self.version_then(place, moment)?,
             Err(_) => None,
@@ -139,23 +131,20 @@ impl Memory {
         })
     }
 
-    /// The version of a file at a moment, and where it was: it may have been moved since.
-    fn version_then(&self, place: &Place, moment: Moment) -> Result<Option<(Place, ContentHash)>> {
+    /// The version of a note at a moment, and where it was: it may have been moved since, to the
+    /// place that is named or away from it.
+    pub(crate) fn version_then(
+        &self,
+        place: &Place,
+        moment: Moment,
+    ) -> Result<Option<(Place, ContentHash)>> {
         let project = &place.project;
-        let version = |path: NotePath| -> Result<Option<(Place, ContentHash)>> {
-            let version = self.store().version_as_of(project, &path, moment)?.flatten();
-            Ok(version.map(|hash| (Place { project: project.clone(), path }, hash)))
-        };
-        if let Some(found) = version(place.path.clone())? {
-            return Ok(Some(found));
+        let mut found = self.store().version_then(project, &place.path, moment)?;
+        if found.is_none() {
+            let now = self.now_called(place)?;
+            found = self.store().version_then(project, &now.path, moment)?;
         }
-        let revisions = self.revisions(place, MOVES_FOLLOWED)?;
-        for from in revisions.into_iter().filter_map(|revision| revision.change.moved_from) {
-            if let Some(found) = version(from)? {
-                return Ok(Some(found));
-            }
-        }
-        Ok(None)
+        Ok(found.map(|(path, hash)| (Place { project: project.clone(), path }, hash)))
     }
 
     /// The note that went by a name at a moment.
@@ -178,79 +167,10 @@ impl Memory {
     }
 
     /// The project that is named, or all of them.
-    fn projects_of(&self, project: Option<&str>) -> Result<Vec<ProjectName>> {
+    pub(crate) fn projects_of(&self, project: Option<&str>) -> Result<Vec<ProjectName>> {
         Ok(match project {
             Some(project) => vec![self.store().project(project)?.name],
             None => self.store().projects()?.into_iter().map(|project| project.name).collect(),
         })
-    }
-
-    /// The place that a name means, also of a note that exists no more.
-    pub fn place_in_history(&self, project: Option<&str>, identifier: &str) -> Result<Place> {
-        let missing = match self.resolve(project, identifier, Intent::Read) {
-            Ok(resolved) => return Ok(resolved.place),
-            Err(EngineError::Ignored { place, .. }) => return Ok(place),
-            Err(e @ EngineError::NotFound { .. }) => e,
-            Err(e) => return Err(e),
-        };
-        let projects = self.projects_of(project)?;
-        let mut places = Vec::new();
-        for project in &projects {
-            let prefix = format!("{project}/");
-            let name = identifier.strip_prefix(&prefix).unwrap_or(identifier);
-            for candidate in [name.to_owned(), format!("{name}.md")] {
-                let Ok(path) = NotePath::parse(&candidate) else { continue };
-                let now = Moment::Time(Timestamp::MAX);
-                if self.store().version_as_of(project, &path, now)?.is_some() {
-                    places.push(Place { project: project.clone(), path });
-                }
-            }
-        }
-        if places.is_empty() {
-            for project in &projects {
-                let prefix = format!("{project}/");
-                let name = identifier.strip_prefix(&prefix).unwrap_or(identifier);
-                places.extend(self.gone_by_name(project, name)?);
-            }
-        }
-        places.dedup();
-        match places.len() {
-            0 => Err(missing),
-            1 => Ok(places.remove(0)),
-            _ => Err(EngineError::Ambiguous {
-                identifier: identifier.to_owned(),
-                candidates: places,
-            }),
-        }
-    }
-
-    /// The notes that were removed and went by this permalink or title.
-    fn gone_by_name(&self, project: &ProjectName, name: &str) -> Result<Vec<Place>> {
-        let gone = self.store().gone(project, LOOKED_THROUGH)?;
-        let place = |gone: &Gone| Place { project: project.clone(), path: gone.path.clone() };
-        let wanted = slug(name);
-        if wanted.is_empty() {
-            return Ok(Vec::new());
-        }
-        let by_address = gone.iter().filter(|gone| {
-            gone.permalink.as_deref() == Some(name) || slug(gone.path.stem()) == wanted
-        });
-        let places: Vec<Place> = by_address.map(place).collect();
-        if !places.is_empty() {
-            return Ok(places);
-        }
-        let mut places = Vec::new();
-        for gone in gone.iter().filter(|gone| gone.path.extension().eq_ignore_ascii_case("md")) {
-            // What was purged has no title any more.
-            let Ok(bytes) = self.store().content(gone.hash) else { continue };
-            let text = String::from_utf8_lossy(&bytes);
-            let note = note::parse(&text);
-            if note.permalink().as_deref() == Some(name)
-                || note.title().is_some_and(|title| slug(&title) == wanted)
-            {
-                places.push(place(gone));
-            }
-        }
-        Ok(places)
     }
 }

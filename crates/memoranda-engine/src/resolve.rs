@@ -81,7 +81,7 @@ impl Memory {
         }
         // `work/plans/q3` names the project first.
         if let Some((first, rest)) = name.split_once('/')
-            && let Some(project) = projects.iter().find(|p| p.name.as_str() == first)
+            && let Ok(project) = self.store().project(first)
             && let Some(found) = self.resolve_in(&project.name, rest, intent)?
         {
             return Ok(found);
@@ -259,7 +259,7 @@ impl Memory {
 }
 
 /// Takes `memory://…`, `memoranda://project/…`, `project::name` and `[[name]]` apart.
-fn split(identifier: &str) -> (Option<&str>, &str) {
+pub(crate) fn split(identifier: &str) -> (Option<&str>, &str) {
     let text = identifier.trim();
     let text = text.strip_prefix("[[").and_then(|t| t.strip_suffix("]]")).unwrap_or(text);
     if let Some(rest) = text.strip_prefix("memoranda://") {

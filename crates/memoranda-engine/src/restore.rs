@@ -5,7 +5,7 @@ use memoranda_core::id::ContentHash;
 use memoranda_store::{Moment, Outcome};
 
 use crate::error::{EngineError, Result};
-use crate::resolve::Place;
+use crate::resolve::{Intent, Place};
 use crate::{Memory, Who};
 
 /// What became of a restore.
@@ -31,7 +31,8 @@ pub struct Restored {
 }
 
 impl Memory {
-    /// Brings back a note as it was at a moment; without one, a deleted note as it was last.
+    /// Brings back a note as it was at a moment; without one, a deleted note as it was last. One
+    /// that was moved since is brought back where it is now.
     pub fn restore(
         &self,
         who: &Who,
@@ -39,16 +40,16 @@ impl Memory {
         identifier: &str,
         moment: Option<Moment>,
     ) -> Result<RestoreOutcome> {
-        let place = self.place_in_history(project, identifier)?;
+        let named = self.place_in_history(project, identifier, Intent::Change)?;
+        let place = self.now_called(&named)?;
         let hash = match moment {
-            Some(moment) => {
-                let found = self.store().version_as_of(&place.project, &place.path, moment)?;
-                let when = match moment {
-                    Moment::Time(time) => format!("at {time}"),
-                    Moment::Commit(id) => format!("at commit {id}"),
-                };
-                found.flatten().ok_or(EngineError::NotThen { place: place.clone(), when })?
-            }
+            Some(moment) => match self.version_then(&named, moment)? {
+                Some((_, hash)) => hash,
+                None => {
+                    let when = self.when(&place.project, moment)?;
+                    return Err(EngineError::NotThen { place, when });
+                }
+            },
             None => self.last_version(&place)?,
         };
         let content = self.store().content(hash)?;

@@ -33,6 +33,7 @@ impl Memory {
         let undone = self.commit(id)?;
         let mut operations = Vec::with_capacity(undone.files.len());
         for file in &undone.files {
+            self.store().check_not_removed(&file.project, undone.time)?;
             let content = file.before.map(|hash| self.store().content(hash)).transpose()?;
             let expect = match file.after {
                 Some(hash) => Expect::Hash(hash),

@@ -7,6 +7,9 @@
     reason = "tests fail by panicking and look at files as a person would"
 )]
 
+#[path = "it/looking_back.rs"]
+mod looking_back;
+
 #[path = "it/memory.rs"]
 mod memory;
 

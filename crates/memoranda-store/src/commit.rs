@@ -6,6 +6,7 @@
 //! back and decided again. The index is told when the change is made; see [`crate::news`].
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 use memoranda_core::change::{
     Action, Author, Change, Channel, Commit, Expect, FileChange, Operation,
@@ -17,7 +18,7 @@ use crate::apply::{Applied, Apply, Folders, Placing};
 use crate::clock;
 use crate::error::{Result, StoreError};
 use crate::faults::{self, Step};
-use crate::files::{self, FileStat, Found, MAX_FILE_BYTES, Root};
+use crate::files::{self, FileStat, Found, MAX_FILE_BYTES, Root, own};
 use crate::index::digest::{Digest, digest, is_text};
 use crate::index::{Batch, history};
 use crate::log::{Body, FileNote, Record};
@@ -121,7 +122,7 @@ fn make(
     mut change: Change,
     seen: &[Seen],
 ) -> Result<Made> {
-    let (roots, spelt) = open_roots(session, &mut change)?;
+    let Opened { roots, spelt, made } = open_roots(session, &mut change)?;
     let is_outdated = |project: &ProjectName, path: &NotePath, found: Option<&Found>| {
         let hash = found.map(|found| found.hash);
         seen.iter().any(|(named, read, was)| {
@@ -151,6 +152,8 @@ fn make(
         steps.push(Step1 { operation, root, project_row, found, source });
     }
     if !conflicts.is_empty() {
+        // A project that was made for a change that is not has no reason to stay.
+        made.iter().for_each(|folder| own::remove_empty_dir(folder));
         return Ok(Made::Done(Outcome::Conflict(conflicts)));
     }
     let observed = observe_unrecorded(session, &batch, &steps)?;
@@ -163,18 +166,31 @@ fn make(
 }
 
 type Roots = HashMap<ProjectName, Root>;
-/// How projects are really spelt, by how they were named.
-type Spelling = HashMap<ProjectName, ProjectName>;
+
+/// The projects of a change.
+struct Opened {
+    roots: Roots,
+    /// How they are really spelt, by how they were named.
+    spelt: HashMap<ProjectName, ProjectName>,
+    /// The folders of those that were not there.
+    made: Vec<PathBuf>,
+}
 
 /// Opens the projects of a change, which then names them as they are spelt.
-fn open_roots(session: &Session<'_>, change: &mut Change) -> Result<(Roots, Spelling)> {
+fn open_roots(session: &Session<'_>, change: &mut Change) -> Result<Opened> {
     let mut spelt = HashMap::new();
     let mut roots = HashMap::new();
+    let mut made = Vec::new();
     let named = change.operations.iter_mut().map(|operation| &mut operation.project);
     let folders = change.made.iter_mut().chain(&mut change.emptied).map(|(project, _)| project);
     for name in named.chain(folders) {
         if !spelt.contains_key(name) {
+            let is_new = matches!(
+                session.inner.vault.project(name.as_str()),
+                Err(StoreError::NoProject { .. })
+            );
             let project = session.inner.vault.ensure_project(name)?;
+            made.extend(is_new.then(|| project.path.clone()));
             roots.insert(project.name.clone(), project.root()?);
             spelt.insert(name.clone(), project.name);
         }
@@ -182,7 +198,7 @@ fn open_roots(session: &Session<'_>, change: &mut Change) -> Result<(Roots, Spel
             *name = proper.clone();
         }
     }
-    Ok((roots, spelt))
+    Ok(Opened { roots, spelt, made })
 }
 
 /// What stands in the way of an operation, if anything does.
@@ -333,7 +349,8 @@ fn check_size(path: &NotePath, content: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a new name that some system would take for one that is there.
+/// Refuses a new name that some system would take for one that is there. Where both have been
+/// before, the system can tell them apart, and the one that went may come back.
 fn check_new_name(session: &Session<'_>, step: &Step1<'_>, from: Option<&NotePath>) -> Result<()> {
     if step.found.is_some() {
         return Ok(());
@@ -349,7 +366,10 @@ fn check_new_name(session: &Session<'_>, step: &Step1<'_>, from: Option<&NotePat
     for existing in rows {
         let existing = existing?;
         let Ok(twin) = NotePath::parse(&existing) else { continue };
-        if Some(&twin) != from && step.root.stat(&twin)?.is_some() {
+        if Some(&twin) != from
+            && step.root.stat(&twin)?.is_some()
+            && !history::were_together(session.db, step.project_row, path, &twin)?
+        {
             return Err(StoreError::Twin { path: path.to_string(), existing });
         }
     }

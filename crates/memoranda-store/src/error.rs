@@ -45,12 +45,22 @@ pub enum StoreError {
         model: String,
     },
     /// No project of that name.
-    #[error("there is no project {name:?}; known projects: {}", list(.known))]
+    #[error("there is no project {name:?}{}; known projects: {}", removed(.was_at.as_ref()), list(.known))]
     NoProject {
         /// What was asked for.
         name: String,
         /// What there is.
         known: Vec<ProjectName>,
+        /// Its folder, if it was one that was removed.
+        was_at: Option<PathBuf>,
+    },
+    /// The history tells of a folder that is a project no more, or not by that name.
+    #[error("project {name} was removed since; its files were in {}, and nothing was changed", .was_at.display())]
+    ProjectRemoved {
+        /// The project.
+        name: ProjectName,
+        /// The folder that it had then.
+        was_at: PathBuf,
     },
     /// A project's folder is not there now, perhaps not mounted.
     #[error(
@@ -202,6 +212,12 @@ pub(crate) fn plain(error: &io::Error) -> String {
             text.split(" (os error").next().unwrap_or(&text).to_lowercase()
         }
     }
+}
+
+fn removed(was_at: Option<&PathBuf>) -> String {
+    was_at.map_or(String::new(), |folder| {
+        format!(" any more: it was removed, and its files were in {}", folder.display())
+    })
 }
 
 fn list<T: std::fmt::Display>(items: &[T]) -> String {

@@ -199,9 +199,10 @@ impl Store {
         self.inner.vault.projects()
     }
 
-    /// Finds a project by its name.
+    /// Finds a project by its name, or by one that comes to it as a link's would: `Research Lab`
+    /// is `research-lab`, if no other project is meant as well.
     pub fn project(&self, name: &str) -> Result<Project> {
-        self.inner.vault.project(name)
+        self.inner.project_meant(name)
     }
 
     /// Finds a project, or makes a folder for it in the vault.
@@ -233,14 +234,24 @@ impl Store {
     /// Forgets a project that was added from elsewhere, whose files stay; or removes one of the
     /// vault that holds nothing. The history stays.
     pub fn remove_project(&self, name: &str) -> Result<Project> {
-        let project = self.inner.vault.project(name)?;
+        let project = self.project(name)?;
         // Nothing that was written to it may have to be completed when it is gone.
         self.inner.make_checkpoint()?;
         self.inner.with_session(|session| {
-            self.inner.vault.remove_project(&project)?;
+            let now = clock::now().max(history::end(session.db)?);
+            self.inner.vault.remove_project(&project, now)?;
             index::forget_project(session.db, &project.name)?;
             Ok(project)
         })
+    }
+
+    /// Refuses what the history says of a project at a time, if it is about a folder that was
+    /// removed since.
+    pub fn check_not_removed(&self, name: &ProjectName, time: Timestamp) -> Result<()> {
+        match self.inner.vault.removed_since(name, time)? {
+            Some(was_at) => Err(StoreError::ProjectRemoved { name: name.clone(), was_at }),
+            None => Ok(()),
+        }
     }
 
     /// Reads a file as it is on disk; `None` if there is none.
@@ -627,6 +638,23 @@ impl Store {
         moment: Moment,
     ) -> Result<Option<Option<ContentHash>>> {
         self.inner.ask(|db| history::content_as_of(db, project, path, moment))
+    }
+
+    /// Which version of a note there was at a moment, and where it was: it may have been moved
+    /// since. `None` if it was not there.
+    pub fn version_then(
+        &self,
+        project: &ProjectName,
+        path: &NotePath,
+        moment: Moment,
+    ) -> Result<Option<(NotePath, ContentHash)>> {
+        self.inner.ask(|db| index::moves::version_then(db, project, path, moment))
+    }
+
+    /// The name that the file which was last at a path has now, or had when it was removed, if it
+    /// was moved away from there.
+    pub fn now_called(&self, project: &ProjectName, path: &NotePath) -> Result<Option<NotePath>> {
+        self.inner.ask(|db| index::moves::now_called(db, project, path))
     }
 
     /// The content of a version, from the log.

@@ -9,11 +9,28 @@ use crate::Inner;
 use crate::error::{Result, StoreError};
 use crate::files::Root;
 use crate::index;
+use crate::index::digest::link_key;
+use crate::vault::Project;
 
 /// So many files are looked at below a folder's name for how it is spelled.
 const LOOKED_AT: i64 = 64;
 
 impl Inner {
+    /// The project of a name, or the only one that the name comes to as a link's would.
+    pub(crate) fn project_meant(&self, name: &str) -> Result<Project> {
+        let missing = match self.vault.project(name) {
+            Err(e @ StoreError::NoProject { .. }) => e,
+            found => return found,
+        };
+        let key = link_key(name);
+        let mut alike = self.vault.projects()?;
+        alike.retain(|project| link_key(project.name.as_str()) == key);
+        match (alike.pop(), alike.is_empty()) {
+            (Some(project), true) => Ok(project),
+            _ => Err(missing),
+        }
+    }
+
     /// The path as it is spelled on disk, as far as it is there: a name that is there to the
     /// letter is itself, else one that looks the same, else one in another case. What follows a
     /// name that is not there at all stays as it was given.

@@ -226,7 +226,8 @@ impl Inner {
             }
             let transaction = session.db.unchecked_transaction()?;
             let project = index::project_id(session.db, name)?;
-            for (path, hash, permalink) in history::living(session.db, project)? {
+            let after = self.vault.last_removed(name)?;
+            for (path, hash, permalink) in history::living(session.db, project, after)? {
                 let Ok(path) = NotePath::parse(&path) else { continue };
                 index::put_known(session.db, project, &path, hash, permalink.as_deref())?;
             }

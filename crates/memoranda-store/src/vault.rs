@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
 use serde::{Deserialize, Serialize};
 
@@ -106,6 +107,7 @@ impl Vault {
             _ => Err(StoreError::NoProject {
                 name: name.to_owned(),
                 known: projects.into_iter().map(|project| project.name).collect(),
+                was_at: self.removed(name)?.pop().map(|removed| removed.path),
             }),
         }
     }
@@ -163,7 +165,8 @@ impl Vault {
                 )));
             }
         }
-        let mut entries = self.registered()?;
+        let mut registry = self.registry()?;
+        let entries = &mut registry.project;
         if let Some(entry) = entries.iter().find(|entry| entry.name == name.as_str())
             && entry.device == self.device
             && entry.path != path
@@ -181,14 +184,19 @@ impl Vault {
             hard_links: (hard_links == HardLinks::Allow).then(|| "allow".to_owned()),
         };
         let project = self.added(&entry);
-        entries.push(entry);
-        self.write_registered(entries)?;
+        // What it held is there again.
+        registry.removed.retain(|removed| {
+            (&removed.name, &removed.device, &removed.path)
+                != (&entry.name, &entry.device, &entry.path)
+        });
+        registry.project.push(entry);
+        self.write_registry(registry)?;
         project.ok_or_else(|| refuse("its name cannot be used".into()))
     }
 
     /// Forgets a folder that was added from elsewhere, whose files stay; or removes one of the vault
-    /// that holds nothing.
-    pub(crate) fn remove_project(&self, project: &Project) -> Result<()> {
+    /// that holds nothing. What the history says until now is about that folder.
+    pub(crate) fn remove_project(&self, project: &Project, now: Timestamp) -> Result<()> {
         if project.place == ProjectPlace::Vault {
             let held = own::names(&project.path).doing(|| format!("list {}", project.name))?;
             if held.is_empty() {
@@ -205,9 +213,39 @@ impl Vault {
                 ),
             });
         }
-        let mut entries = self.registered()?;
-        entries.retain(|e| e.name != project.name.as_str() || e.device != self.device);
-        self.write_registered(entries)
+        let mut registry = self.registry()?;
+        registry.project.retain(|e| e.name != project.name.as_str() || e.device != self.device);
+        registry.removed.push(Removed {
+            name: project.name.to_string(),
+            path: project.path.clone(),
+            device: self.device.clone(),
+            until: now.to_string(),
+        });
+        self.write_registry(registry)
+    }
+
+    /// The folder that a project had at a time, if it was removed since and is no project again.
+    pub(crate) fn removed_since(
+        &self,
+        name: &ProjectName,
+        time: Timestamp,
+    ) -> Result<Option<PathBuf>> {
+        let removed = self.removed(name.as_str())?;
+        let then = removed.into_iter().find(|removed| removed.until() >= time);
+        Ok(then.map(|removed| removed.path))
+    }
+
+    /// When the last folder of a name was removed that is no project again.
+    pub(crate) fn last_removed(&self, name: &ProjectName) -> Result<Option<Timestamp>> {
+        Ok(self.removed(name.as_str())?.last().map(Removed::until))
+    }
+
+    /// The folders of this device that were projects of a name, the last one last.
+    fn removed(&self, name: &str) -> Result<Vec<Removed>> {
+        let mut removed = self.registry()?.removed;
+        removed.retain(|removed| removed.name == name && removed.device == self.device);
+        removed.sort_by_key(Removed::until);
+        Ok(removed)
     }
 
     fn in_vault(&self, name: ProjectName) -> Project {
@@ -231,26 +269,25 @@ impl Vault {
     }
 
     fn registered(&self) -> Result<Vec<Entry>> {
-        let Some(bytes) = own::read(&self.registry()).doing(|| "read projects.toml".into())? else {
-            return Ok(Vec::new());
-        };
-        let text = String::from_utf8_lossy(&bytes);
-        match toml::from_str::<Registry>(&text) {
-            Ok(registry) => Ok(registry.project),
-            Err(e) => Err(StoreError::Damaged {
-                file: ".memoranda/projects.toml".into(),
-                reason: e.to_string(),
-            }),
-        }
+        Ok(self.registry()?.project)
     }
 
-    fn write_registered(&self, mut entries: Vec<Entry>) -> Result<()> {
-        entries.sort_by(|a, b| (&a.name, &a.device).cmp(&(&b.name, &b.device)));
-        let text = toml::to_string(&Registry { project: entries }).unwrap_or_default();
-        own::replace(&self.registry(), text.as_bytes()).doing(|| "write projects.toml".into())
+    fn registry(&self) -> Result<Registry> {
+        let found = own::read(&self.registry_path()).doing(|| "read projects.toml".into())?;
+        let Some(bytes) = found else { return Ok(Registry::default()) };
+        toml::from_str(&String::from_utf8_lossy(&bytes)).map_err(|e| StoreError::Damaged {
+            file: ".memoranda/projects.toml".into(),
+            reason: e.to_string(),
+        })
     }
 
-    fn registry(&self) -> PathBuf {
+    fn write_registry(&self, mut registry: Registry) -> Result<()> {
+        registry.project.sort_by(|a, b| (&a.name, &a.device).cmp(&(&b.name, &b.device)));
+        let text = toml::to_string(&registry).unwrap_or_default();
+        own::replace(&self.registry_path(), text.as_bytes()).doing(|| "write projects.toml".into())
+    }
+
+    fn registry_path(&self) -> PathBuf {
         self.state.join("projects.toml")
     }
 }
@@ -278,6 +315,23 @@ fn privacy_of(name: &ProjectName) -> Privacy {
 struct Registry {
     #[serde(default)]
     project: Vec<Entry>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    removed: Vec<Removed>,
+}
+
+/// A folder that was a project: what the history says of that name until then is about it.
+#[derive(Serialize, Deserialize, Clone)]
+struct Removed {
+    name: String,
+    path: PathBuf,
+    device: String,
+    until: String,
+}
+
+impl Removed {
+    fn until(&self) -> Timestamp {
+        self.until.parse().unwrap_or(Timestamp::MIN)
+    }
 }
 
 /// A folder added from elsewhere. A path means something only on the device where it was added.

@@ -1,6 +1,7 @@
 //! The one error at the edge: what went wrong in a sentence, how the program ends, what to do next.
 
 use std::io;
+use std::path::Path;
 
 use memoranda_engine::core::note::edit::EditError;
 use memoranda_engine::{EngineError, MakeError, Place, StoreError};
@@ -183,6 +184,12 @@ impl From<StoreError> for CommandError {
             StoreError::OtherVectors { .. } => {
                 of(Exit::Conflict).hint("`memoranda embed --anew` makes all of them anew")
             }
+            StoreError::NoProject { name, was_at: Some(folder), .. } => {
+                of(Exit::NotFound).hint(add_again(&name, &folder))
+            }
+            StoreError::ProjectRemoved { name, was_at } => {
+                of(Exit::Conflict).hint(add_again(name.as_str(), &was_at))
+            }
             StoreError::NoProject { name, .. } => of(Exit::NotFound)
                 .hint(format!("`memoranda project create {}` makes it", quoted(&name))),
             StoreError::ProjectUnavailable { name, .. } => of(Exit::Configuration).hint(format!(
@@ -200,7 +207,10 @@ impl From<StoreError> for CommandError {
                 of(Exit::Usage).hint("`memoranda sync -v` lists what is left out and why")
             }
             StoreError::TooLarge { .. } => of(Exit::Usage).hint("split it into several notes"),
-            StoreError::Twin { .. } => of(Exit::Conflict),
+            StoreError::Twin { existing, .. } => of(Exit::Conflict).hint(format!(
+                "`memoranda mv {} NEW` gives that one another name",
+                quoted(&existing)
+            )),
             StoreError::ContentGone(_) => {
                 of(Exit::NotFound).hint("`memoranda log` lists the commits")
             }
@@ -218,6 +228,15 @@ impl From<StoreError> for CommandError {
             }
         }
     }
+}
+
+fn add_again(name: &str, folder: &Path) -> String {
+    let folder = folder.display().to_string();
+    format!(
+        "`memoranda project add {} {}` adds it again; then repeat this",
+        quoted(name),
+        quoted(&folder)
+    )
 }
 
 fn show(place: &Place) -> String {

@@ -232,6 +232,7 @@ impl Session {
     fn folder(&self, memory: &Memory, name: &str) -> Result<Option<Place>> {
         for (project, path) in self.places(memory, name)? {
             let Ok(path) = NotePath::parse(&path) else { continue };
+            let path = memory.folder_at(&project, &path)?.unwrap_or(path);
             let below = memory.store().below(&project, &path)?;
             if !below.folders.is_empty() || !below.files.is_empty() {
                 return Ok(Some(Place { project, path }));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use memoranda_core::path::NotePath;
+use memoranda_core::path::{NotePath, name_key};
 use memoranda_core::tokens::cut_to_budget;
 use memoranda_engine::{FileKind, FileOrder, FilesBelow, FolderFiles, Intent, Place};
 use serde_json::{Value, json};
@@ -57,19 +57,22 @@ fn list(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         return Err(Failure::new("SECURITY_VALIDATION_ERROR", text));
     }
     let name = scope::bare(&given).trim_start_matches("./").trim_matches('/');
-    let folder = match name {
+    let mut folder = match name {
         "" | "." => None,
         name => Some(NotePath::parse(name)?),
     };
     let store = call.memory.store();
-    let held = store.folder_files(&project, folder.as_ref())?;
-    if let Some(folder) = &folder
-        && held.is_empty()
-        && store.entries(&project, Some(folder))?.is_none()
-    {
-        let text = format!("There is no folder {name:?} in project {project}.");
-        return Err(Failure::new("DIRECTORY_NOT_FOUND", text));
+    let mut held = store.folder_files(&project, folder.as_ref())?;
+    if let Some(named) = folder.as_ref().filter(|_| held.is_empty()) {
+        let missing = || {
+            let text = format!("There is no folder {name:?} in project {project}.");
+            Failure::new("DIRECTORY_NOT_FOUND", text)
+        };
+        let there = call.memory.folder_at(&project, named)?.ok_or_else(missing)?;
+        held = store.folder_files(&project, Some(&there))?;
+        folder = Some(there);
     }
+    let name = folder.as_ref().map_or(String::new(), NotePath::to_string);
     let below = FilesBelow {
         project: project.clone(),
         depth,
@@ -186,10 +189,11 @@ fn folders(held: &[FolderFiles], prefix: usize, depth: usize) -> (BTreeMap<Strin
     (folders, files)
 }
 
-/// Whether a name fits a pattern: `*` stands for any letters, `?` for one; case does not count.
+/// Whether a name fits a pattern: `*` stands for any letters, `?` for one; neither case counts, nor
+/// how accents are written.
 pub(super) fn fits(glob: &str, name: &str) -> bool {
-    let glob: Vec<char> = glob.trim().to_lowercase().chars().collect();
-    let name: Vec<char> = name.to_lowercase().chars().collect();
+    let glob: Vec<char> = name_key(glob.trim()).chars().collect();
+    let name: Vec<char> = name_key(name).chars().collect();
     let (mut g, mut n) = (0, 0);
     let mut back: Option<(usize, usize)> = None;
     while n < name.len() {
@@ -345,6 +349,8 @@ mod tests {
             ("*a*n*", "Plan.md", true),
             ("*x*", "Plan.md", false),
             ("", "a", false),
+            ("*m\u{fc}ller*", "Bu\u{308}ro Mu\u{308}ller.md", true),
+            ("M\u{fc}ll?r", "Mu\u{308}ller", true),
         ] {
             assert_eq!(fits(glob, name), expected, "{glob} {name}");
         }

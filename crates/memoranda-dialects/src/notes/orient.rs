@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use memoranda_core::timeframe::parse_timeframe;
 use memoranda_engine::{
     EngineError, ListFilter, ListOrder, ListRequest, Memory, Result, SearchFilter, SearchRequest,
-    clock,
+    clock, link_key,
 };
 use serde_json::json;
 
@@ -140,7 +140,7 @@ fn about(
 /// The project that a prompt looks in: the one it was given, if the server is not held to another.
 fn project_of(settings: &Settings, given: Option<String>) -> Result<Option<String>> {
     match (&settings.notes.only_project, given) {
-        (Some(only), Some(given)) if !given.trim().eq_ignore_ascii_case(only) => {
+        (Some(only), Some(given)) if link_key(given.trim()) != link_key(only) => {
             Err(EngineError::Invalid(constrained(only).text))
         }
         (Some(only), _) => Ok(Some(only.clone())),

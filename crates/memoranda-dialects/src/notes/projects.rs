@@ -201,10 +201,14 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let heading = if stays.is_none() { "Project removed" } else { "Project emptied" };
     let mut text = format!("# {heading}\nproject: {name}\n");
     match (&commit, is_elsewhere) {
-        (Some(commit), _) => text.push_str(&format!(
-            "files deleted: {deleted}\ncommit: {commit}\n`memoranda undo {commit}` brings them \
-             back.\n"
-        )),
+        (Some(commit), is_elsewhere) => {
+            text.push_str(&format!("files deleted: {deleted}\ncommit: {commit}\n"));
+            if is_elsewhere {
+                let folder = project.path.display();
+                text.push_str(&format!("`memoranda project add {name} \"{folder}\"` and then "));
+            }
+            text.push_str(&format!("`memoranda undo {commit}` brings them back.\n"));
+        }
         (None, true) => text.push_str(&format!("Its files stay in {}.\n", project.path.display())),
         (None, false) => text.push_str("It held no files.\n"),
     }

@@ -58,10 +58,10 @@ fn folder(call: &Call<'_>, args: &Args, identifier: &str) -> Result<Place, Failu
         let text = format!("There is no folder {name:?} in project {project}.");
         Failure::new("DIRECTORY_NOT_FOUND", text)
     };
-    let own = name.strip_prefix(&format!("{project}/"));
+    let own = scope::within(&project, name);
     for name in [Some(name), own].into_iter().flatten() {
         let path = NotePath::parse(name).map_err(EngineError::from)?;
-        if call.memory.store().entries(&project, Some(&path))?.is_some() {
+        if let Some(path) = call.memory.folder_at(&project, &path)? {
             // A rule that names folders alone shows in what lies within.
             let within = NotePath::parse(&format!("{path}/_")).map_err(EngineError::from)?;
             call.memory.check_noted(&Place { project: project.clone(), path: within })?;

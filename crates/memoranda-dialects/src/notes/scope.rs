@@ -5,7 +5,7 @@ use memoranda_core::diff::{Labels, unified};
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_core::timeframe::parse_timeframe;
-use memoranda_engine::{EngineError, Intent, Moment, Place, clock};
+use memoranda_engine::{EngineError, Intent, Moment, Place, clock, link_key};
 
 use super::answer::{Expected, Failure, cut};
 use crate::args::Args;
@@ -25,7 +25,7 @@ pub(super) fn asked(call: &Call<'_>, args: &Args) -> Result<Option<String>, Fail
     };
     let named = named.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
     match (&call.settings.notes.only_project, named) {
-        (Some(only), Some(named)) if !named.eq_ignore_ascii_case(only) => Err(constrained(only)),
+        (Some(only), Some(named)) if link_key(&named) != link_key(only) => Err(constrained(only)),
         (Some(only), _) => Ok(Some(only.clone())),
         (None, named) => Ok(named),
     }
@@ -64,7 +64,7 @@ pub(super) fn find(
     if let Some(asked) = asked(call, args)? {
         let project = named_project(call, &asked)?;
         let bare = bare(identifier);
-        let own = bare.strip_prefix(&format!("{project}/"));
+        let own = within(&project, bare);
         let found = match memory.resolve(Some(project.as_str()), identifier, intent) {
             Err(missing @ EngineError::NotFound { .. }) => match own {
                 Some(own) => memory.resolve_in(&project, own, intent)?.ok_or(missing)?,
@@ -131,6 +131,8 @@ pub(super) fn addressed(
         && !first.contains('*')
         && first != project.as_str()
         && let Ok(other) = call.memory.store().project(first)
+        // A folder of the project itself may have a name that only comes to the other's.
+        && (other.name.as_str() == first || !is_folder(call, &project, first))
     {
         return Ok((other.name, rest.to_owned()));
     }
@@ -150,10 +152,21 @@ pub(super) fn other_project<'n>(
         None => name.split_once('/').map(|(first, rest)| (first, rest, false))?,
     };
     let other = store.project(first).ok()?.name;
-    let folder = NotePath::parse(first).ok();
-    let is_folder =
-        || folder.is_some_and(|folder| matches!(store.entries(own, Some(&folder)), Ok(Some(_))));
-    (!rest.is_empty() && other != *own && (is_said || !is_folder())).then_some((other, rest))
+    let is_meant = is_said || !is_folder(call, own, first);
+    (!rest.is_empty() && other != *own && is_meant).then_some((other, rest))
+}
+
+/// A name without the project that it begins with, however that is written.
+pub(super) fn within<'n>(project: &ProjectName, name: &'n str) -> Option<&'n str> {
+    let (first, rest) = name.split_once('/')?;
+    (link_key(first) == link_key(project.as_str())).then_some(rest)
+}
+
+/// Whether a project has a folder of that name.
+fn is_folder(call: &Call<'_>, project: &ProjectName, name: &str) -> bool {
+    let folder = NotePath::parse(name).ok();
+    let found = folder.map(|folder| call.memory.folder_at(project, &folder));
+    matches!(found, Some(Ok(Some(_)) | Err(EngineError::Ambiguous { .. })))
 }
 
 /// Refuses a place where nothing that is written would be found again.

@@ -371,3 +371,67 @@ fn every_link_that_a_move_leaves_is_told_and_can_be_updated() {
     let deleted = notes.ok("delete_note", json!({ "identifier": "B/C.md" }));
     assert!(deleted.text.contains("9 links to it without a target now"), "{}", deleted.text);
 }
+
+#[test]
+fn a_project_goes_by_the_name_that_it_had_elsewhere() {
+    let notes = Notes::new();
+    // Before there is such a project, and after.
+    notes.person("main/early.md", "[[Research Lab::Paper]]\n");
+    assert_eq!(leading(&notes, "early", "main"), [""; 0]);
+    notes.person("research-lab/Paper.md", "text\n");
+    notes.person("main/late.md", "[[Research Lab::Paper]]\n");
+    for holder in ["early", "late"] {
+        assert_eq!(leading(&notes, holder, "main"), ["Paper.md"], "{holder}");
+    }
+    for project in ["Research Lab", "research_lab", "RESEARCH-LAB", "research-lab"] {
+        let read = notes.ok("read_note", json!({ "identifier": "Paper", "project": project }));
+        assert_eq!(read.structured["project"], json!("research-lab"), "{project}");
+    }
+    for (identifier, project) in
+        [("Research Lab/Paper.md", None), ("Research Lab/Paper.md", Some("Research Lab"))]
+    {
+        let edit = json!({ "identifier": identifier, "project": project, "operation": "append",
+                           "content": "more" });
+        let edited = notes.ok("edit_note", edit).structured;
+        assert_eq!(edited["file_path"], json!("Paper.md"), "{identifier} {project:?}");
+    }
+    let context = notes.ok("build_context", json!({ "url": "memory://Research Lab/*" }));
+    assert_eq!(context.structured["results"].as_array().unwrap().len(), 1);
+    // A folder of the project itself is meant before another project that only comes to its name.
+    notes.person("main/Research Lab/Own.md", "text\n");
+    let context = notes.ok("build_context", json!({ "url": "memory://Research Lab/*" }));
+    assert_eq!(
+        context.structured["results"][0]["primary_result"]["file_path"],
+        json!("Research Lab/Own.md")
+    );
+    // Of two that fit, none is guessed; one that is called so is meant.
+    notes.person("research_lab/Other.md", "text\n");
+    notes.refused(
+        "read_note",
+        json!({ "identifier": "Paper", "project": "Research Lab" }),
+        "PROJECT_NOT_FOUND",
+    );
+    notes.ok("read_note", json!({ "identifier": "Paper", "project": "research-lab" }));
+    let scratch = tempfile::TempDir::new().unwrap();
+    let report = notes.0.memory.store().check(scratch.path()).unwrap();
+    assert_eq!(report.differing, [""; 0]);
+}
+
+#[test]
+fn a_link_that_names_its_own_project_first_is_followed_in_the_past() {
+    let notes = Notes::new();
+    notes.write("", "Goal", "text");
+    notes.write("", "Holder", "[[main/Goal]]");
+    let then = notes.write("", "Other", "[[main/Goal]]").structured["commit"].clone();
+    for name in ["Goal", "Holder"] {
+        let edit = json!({ "identifier": name, "operation": "append", "content": "more" });
+        notes.ok("edit_note", edit);
+    }
+    for holder in ["holder", "other"] {
+        let arguments = json!({ "url": holder, "project": "main", "as_of": then });
+        let context = notes.ok("build_context", arguments).structured;
+        let related = &context["results"][0]["related_results"];
+        let is_goal = |r: &serde_json::Value| r["file_path"] == "Goal.md";
+        assert!(related.as_array().unwrap().iter().any(is_goal), "{holder}: {related}");
+    }
+}

@@ -82,3 +82,37 @@ fn a_note_made_by_adding_to_it_names_those_like_it() {
     let made = notes.ok("edit_note", append);
     assert_eq!(made.structured["similar"][0]["file_path"], json!("Kubernetes.md"), "{}", made.text);
 }
+
+#[test]
+fn a_folder_is_found_however_its_name_is_written() {
+    let notes = Notes::new();
+    let (composed, apart) = ("B\u{fc}ro M\u{fc}ller", "Bu\u{308}ro Mu\u{308}ller");
+    notes.person(&format!("main/{apart}/Plan Mu\u{308}ller.md"), "the plan\n");
+    notes.person("main/People/Ada.md", "ada\n");
+    notes.write(composed, "New", "new");
+    notes.write("people", "Zed", "zed");
+    let listed = |folder: &str| {
+        let list = notes.ok("list_directory", json!({ "dir_name": folder })).structured;
+        (list["directory"].as_str().unwrap().to_owned(), list["total"].as_u64().unwrap())
+    };
+    assert_eq!(listed(composed), (format!("/{apart}"), 2));
+    assert_eq!(listed("people"), ("/People".to_owned(), 2));
+    let glob = json!({ "file_name_glob": "*m\u{fc}ller*", "depth": 3 });
+    assert_eq!(notes.ok("list_directory", glob).structured["total"], json!(1));
+    for (url, count) in [(format!("memory://{composed}/*"), 2), ("memory://PEOPLE/*".into(), 2)] {
+        let context = notes.ok("build_context", json!({ "url": url })).structured;
+        assert_eq!(context["results"].as_array().unwrap().len(), count, "{url}");
+    }
+    let moving = json!({ "identifier": composed, "destination_path": "Office",
+                         "is_directory": true });
+    assert_eq!(notes.ok("move_note", moving).structured["total_files"], json!(2));
+    assert_eq!(notes.file("main/Office/Plan Mu\u{308}ller.md"), "the plan\n");
+    let deleting = |name: &str| json!({ "identifier": name, "is_directory": true });
+    // Two that fit are not guessed between; one that is called so is meant.
+    notes.person("main/people/other.md", "other\n");
+    let refused = notes.refused("delete_note", deleting("PEOPLE"), "AMBIGUOUS_IDENTIFIER");
+    assert_eq!(refused.structured["candidates"], json!(["main/People", "main/people"]));
+    notes.ok("delete_note", deleting("people"));
+    assert_eq!(notes.file("main/People/Ada.md"), "ada\n");
+    assert_eq!(notes.ok("delete_note", deleting("PEOPLE")).structured["total_files"], json!(2));
+}

@@ -226,6 +226,24 @@ fn a_removed_project_is_not_listed_and_comes_back_whole() {
         notes.ok("delete_project", json!({ "project_name": "shared", "delete_notes": true }));
     assert_eq!(kept.structured["removed"], json!(false));
     assert!(kept.text.contains(".obsidian"), "{}", kept.text);
+    // A folder from elsewhere is a project again before its files come back.
+    let folder = tempfile::TempDir::new().unwrap();
+    std::fs::write(folder.path().join("a.md"), "kept").unwrap();
+    let folder = folder.path().canonicalize().unwrap();
+    let add = || notes.0.memory.add_project("far", &folder, memoranda_engine::HardLinks::Refuse);
+    add().unwrap();
+    notes.0.memory.sync(&mut |_| {}).unwrap();
+    let gone = notes.ok("delete_project", json!({ "project_name": "far", "delete_notes": true }));
+    let commit = gone.structured["commit"].as_str().unwrap();
+    let steps = format!(
+        "`memoranda project add far \"{}\"` and then `memoranda undo {commit}` brings them back",
+        folder.display()
+    );
+    assert!(gone.text.contains(&steps), "{}", gone.text);
+    assert!(notes.0.memory.undo(&who, commit).is_err());
+    add().unwrap();
+    notes.0.memory.undo(&who, commit).unwrap();
+    assert_eq!(std::fs::read_to_string(folder.join("a.md")).unwrap(), "kept");
 }
 
 #[test]

@@ -14,13 +14,13 @@ use memoranda_engine::{
 };
 use tempfile::TempDir;
 
-struct Vault {
-    folder: TempDir,
-    memory: Memory,
+pub(crate) struct Vault {
+    pub(crate) folder: TempDir,
+    pub(crate) memory: Memory,
 }
 
 impl Vault {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let memory = Memory::open(OpenOptions {
             home: folder.path().join("home"),
@@ -33,11 +33,11 @@ impl Vault {
         Self { folder, memory }
     }
 
-    fn text(&self, place: &str) -> Option<String> {
+    pub(crate) fn text(&self, place: &str) -> Option<String> {
         std::fs::read_to_string(self.folder.path().join("home").join(place)).ok()
     }
 
-    fn write(&self, path: &str, text: &str, mode: WriteMode) -> WriteOutcome {
+    pub(crate) fn write(&self, path: &str, text: &str, mode: WriteMode) -> WriteOutcome {
         let request = WriteRequest {
             project: main_project(),
             path: NotePath::parse(path).unwrap(),
@@ -48,26 +48,26 @@ impl Vault {
         self.memory.write(&who(), &request).unwrap()
     }
 
-    fn put(&self, path: &str, text: &str) {
+    pub(crate) fn put(&self, path: &str, text: &str) {
         let outcome = self.write(path, text, WriteMode::CreateOrOverwrite);
         assert!(matches!(outcome, WriteOutcome::Written(_)), "{outcome:?}");
     }
 
-    fn undo_last(&self) -> UndoOutcome {
+    pub(crate) fn undo_last(&self) -> UndoOutcome {
         let last = self.memory.log(&HistoryFilter::default(), 1, 0).unwrap().remove(0);
         self.memory.undo(&who(), last.id.as_str()).unwrap()
     }
 }
 
-fn who() -> Author {
+pub(crate) fn who() -> Author {
     Author { client: "test".into(), tool: "verb".into(), channel: Channel::Cli }
 }
 
-fn main_project() -> ProjectName {
+pub(crate) fn main_project() -> ProjectName {
     ProjectName::parse("main").unwrap()
 }
 
-fn place(path: &str) -> Place {
+pub(crate) fn place(path: &str) -> Place {
     Place { project: main_project(), path: NotePath::parse(path).unwrap() }
 }
 

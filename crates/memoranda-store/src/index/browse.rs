@@ -4,7 +4,7 @@
 //! newest on, so that a page costs about the same however many files there are.
 
 use memoranda_core::id::ProjectName;
-use memoranda_core::path::NotePath;
+use memoranda_core::path::{NotePath, name_key};
 use memoranda_core::query::Query;
 use memoranda_core::words::{index_text, words};
 use rusqlite::types::Value;
@@ -146,7 +146,8 @@ fn addressed(db: &Connection, address: &str) -> Result<(String, Vec<Value>)> {
             ]);
         };
         add("permalink", address);
-        add("path", address);
+        // Whoever says a path may write its accents and capitals otherwise.
+        add("path_key", &name_key(address));
         // The caller may put the project's name before the address, or the note before its
         // permalink.
         let own = format!("{}/", name.to_lowercase());

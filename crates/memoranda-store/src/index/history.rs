@@ -214,19 +214,44 @@ pub(crate) fn head(db: &Connection, project: i64, path: &NotePath) -> Result<Opt
     Ok(found)
 }
 
-/// Every file that the history says exists, for an index that is being made.
+/// Whether a file that is gone, and another, were both there until the one went.
+pub(crate) fn were_together(
+    db: &Connection,
+    project: i64,
+    gone: &NotePath,
+    other: &NotePath,
+) -> Result<bool> {
+    let together: Option<bool> = db
+        .prepare_cached(
+            "SELECT other.after IS NOT NULL FROM ( \
+               SELECT after, logical_ms, commit_row FROM changes WHERE project = ?1 AND path = ?2 \
+               ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1) went \
+             JOIN changes other ON other.project = ?1 AND other.path = ?3 \
+               AND (other.logical_ms, other.commit_row) < (went.logical_ms, went.commit_row) \
+             WHERE went.after IS NULL \
+             ORDER BY other.logical_ms DESC, other.commit_row DESC, other.n DESC LIMIT 1",
+        )?
+        .query_row(params![project, gone.as_str(), other.as_str()], |row| row.get(0))
+        .optional()?;
+    Ok(together.unwrap_or(false))
+}
+
+/// Every file that the history says exists, for an index that is being made; only what it said
+/// after a time, if before it the project was another folder.
 pub(crate) fn living(
     db: &Connection,
     project: i64,
+    after: Option<Timestamp>,
 ) -> Result<Vec<(String, ContentHash, Option<String>)>> {
     let mut query = db.prepare(
         "SELECT path, after, permalink FROM ( \
            SELECT path, after, permalink, row_number() OVER ( \
              PARTITION BY path ORDER BY logical_ms DESC, commit_row DESC, n DESC) AS age \
-           FROM changes WHERE project = ?1) \
+           FROM changes WHERE project = ?1 AND logical_ms > ?2) \
          WHERE age = 1 AND after IS NOT NULL ORDER BY path",
     )?;
-    let rows = query.query_map([project], |row| {
+    let after_ms = after.map_or(i64::MIN, Timestamp::as_millisecond);
+    let rows = query.query_map([project, after_ms], |row| {
         Ok((row.get(0)?, ContentHash(row.get::<_, [u8; 32]>(1)?), row.get(2)?))
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -343,6 +368,8 @@ pub struct HistoryFilter {
     pub since: Option<Timestamp>,
     /// Nothing after this time.
     pub until: Option<Timestamp>,
+    /// Only what was done before this commit.
+    pub before: Option<CommitId>,
     /// Only what this client did, in any of its versions: `claude-code` or `claude-code 2.1`.
     pub client: Option<String>,
 }
@@ -364,6 +391,8 @@ pub(crate) fn list(
          CROSS JOIN commits k ON k.row = c.commit_row \
          WHERE (?1 IS NULL OR k.logical_ms >= ?1) AND (?2 IS NULL OR k.logical_ms <= ?2) \
            AND (?3 IS NULL OR k.client = ?3 OR substr(k.client, 1, length(?3) + 1) = ?3 || ' ') \
+           AND (?8 IS NULL OR (k.logical_ms, k.device, k.segment, k.offset) < ( \
+             SELECT logical_ms, device, segment, offset FROM commits WHERE id = ?8)) \
          ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC LIMIT ?6 OFFSET ?7"
     } else {
         "SELECT k.row FROM commits k \
@@ -371,6 +400,8 @@ pub(crate) fn list(
            AND (?3 IS NULL OR k.client = ?3 OR substr(k.client, 1, length(?3) + 1) = ?3 || ' ') AND ?5 IS NULL \
            AND (?4 IS NULL OR EXISTS (SELECT 1 FROM changes c JOIN projects p ON p.id = c.project \
                                       WHERE c.commit_row = k.row AND p.name = ?4)) \
+           AND (?8 IS NULL OR (k.logical_ms, k.device, k.segment, k.offset) < ( \
+             SELECT logical_ms, device, segment, offset FROM commits WHERE id = ?8)) \
          ORDER BY k.logical_ms DESC, k.device DESC, k.segment DESC, k.offset DESC LIMIT ?6 OFFSET ?7"
     };
     let mut query = db.prepare_cached(sql)?;
@@ -382,7 +413,8 @@ pub(crate) fn list(
             filter.project.as_ref().map(ProjectName::as_str),
             filter.path.as_ref().map(NotePath::as_str),
             limit as i64,
-            offset as i64
+            offset as i64,
+            filter.before.as_ref().map(CommitId::as_str)
         ],
         |row| row.get::<_, i64>(0),
     )?;
@@ -409,6 +441,13 @@ pub(crate) fn find(db: &Connection, given: &str) -> Result<Commit> {
             candidates: several.iter().filter_map(|(_, id)| CommitId::parse(id)).collect(),
         }),
     }
+}
+
+/// When the last commit was made.
+pub(crate) fn end(db: &Connection) -> Result<Timestamp> {
+    let last: Option<i64> =
+        db.query_row("SELECT max(logical_ms) FROM commits", [], |row| row.get(0))?;
+    Ok(last.and_then(|ms| Timestamp::from_millisecond(ms).ok()).unwrap_or_default())
 }
 
 /// When the history first spoke of a project.

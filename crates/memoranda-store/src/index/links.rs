@@ -1,31 +1,43 @@
 //! Which file each relation means, bound when either end appears or vanishes.
 
 use memoranda_core::graph::{LinkCandidate, meant, meant_exactly};
-use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, params};
 
 use super::digest::link_key;
 use crate::error::Result;
 
+/// The number that no project has.
+const NO_PROJECT: i64 = 0;
+
 /// The project that a link's target lies in, and the target's name there: `project::Note` names
-/// another project, if there is one of that name.
+/// another project, if there is one of that name, or one that such a name comes to: `Research Lab`
+/// is `research-lab`.
 pub(super) fn target_project<'t>(
     db: &Connection,
     own: i64,
     target: &'t str,
 ) -> Result<(i64, &'t str)> {
     let Some((project, name)) = target.split_once("::") else { return Ok((own, target)) };
-    let found = db
-        .prepare_cached("SELECT id FROM projects WHERE name = ? COLLATE NOCASE")?
-        .query_row([project.trim()], |row| row.get(0))
-        .optional()?;
-    Ok(found.map_or((own, target), |id| (id, name.trim())))
+    let (project, key) = (project.trim(), link_key(project.trim()));
+    let mut projects = db.prepare_cached("SELECT id, name FROM projects ORDER BY name")?;
+    let mut rows = projects.query([])?;
+    let mut alike = None;
+    while let Some(row) = rows.next()? {
+        let (id, called): (i64, String) = (row.get(0)?, row.get(1)?);
+        if called.eq_ignore_ascii_case(project) {
+            return Ok((id, name.trim()));
+        }
+        if alike.is_none() && link_key(&called) == key {
+            alike = Some(id);
+        }
+    }
+    Ok(alike.map_or((own, target), |id| (id, name.trim())))
 }
 
 /// Lets the links that name a project wait for its notes: until there was one of that name they
 /// were taken for links within their own.
-pub(super) fn await_notes_of(db: &Connection, project: i64, name: &ProjectName) -> Result<()> {
+pub(super) fn await_notes_of(db: &Connection, project: i64) -> Result<()> {
     let mut query = db.prepare_cached(
         "SELECT file, n, target FROM relations \
          WHERE instr(target, '::') > 0 AND project <> ? AND exact_name IS NULL",
@@ -39,10 +51,9 @@ pub(super) fn await_notes_of(db: &Connection, project: i64, name: &ProjectName) 
         "UPDATE relations SET project = ?, target_key = ?, target_file = NULL WHERE file = ? AND n = ?",
     )?;
     for (file, n, target) in relations {
-        if let Some((named, note)) = target.split_once("::")
-            && named.trim().eq_ignore_ascii_case(name.as_str())
-        {
-            let key = link_key(note.trim());
+        let (meant, note) = target_project(db, NO_PROJECT, &target)?;
+        if meant == project {
+            let key = link_key(note);
             update.execute(params![project, key, file, n])?;
             // It may be the name of another project that the link says next.
             bind(db, project, &key)?;

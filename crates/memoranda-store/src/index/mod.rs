@@ -11,6 +11,7 @@ mod links;
 mod listing;
 pub(crate) mod meaning;
 mod metadata;
+pub(crate) mod moves;
 pub(crate) mod nodes;
 pub(crate) mod past;
 mod search;

@@ -488,7 +488,7 @@ pub(crate) fn project_id(db: &Connection, name: &ProjectName) -> Result<i64> {
     }
     db.prepare_cached("INSERT INTO projects (name) VALUES (?)")?.execute([name.as_str()])?;
     let project = db.last_insert_rowid();
-    links::await_notes_of(db, project, name)?;
+    links::await_notes_of(db, project)?;
     Ok(project)
 }
 

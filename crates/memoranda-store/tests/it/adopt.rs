@@ -56,3 +56,33 @@ fn a_folder_hides_nothing_that_the_project_holds() {
     store.add_project(&other, &third, HardLinks::Refuse).unwrap();
     store.move_project(&other, &third, HardLinks::Refuse).unwrap();
 }
+
+#[test]
+fn a_new_folder_of_an_old_name_has_lost_nothing() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    let name = ProjectName::parse("work").unwrap();
+    let elsewhere = vault.folder().join("elsewhere");
+    std::fs::create_dir_all(&elsewhere).unwrap();
+    std::fs::write(elsewhere.join("a.md"), "goshawk").unwrap();
+    std::fs::write(elsewhere.join("b.md"), "goshawk").unwrap();
+    let add = || store.add_project(&name, &elsewhere, HardLinks::Refuse).unwrap();
+    add();
+    sync(&store);
+    store.remove_project("work").unwrap();
+    store.ensure_project(&name).unwrap();
+    vault.write_by_hand("work/new.md", "harrier");
+    sync(&store);
+    let report = store.reindex(&mut |_| {}).unwrap();
+    assert_eq!((report.removed, report.changed, report.moved), (0, 0, 0), "{report:?}");
+    assert_eq!(found(&store, "goshawk"), [""; 0]);
+    vault.assert_agrees(&store, "anew");
+
+    // What somebody took away meanwhile is missed when the same folder is back.
+    std::fs::remove_dir_all(vault.home().join("work")).unwrap();
+    std::fs::remove_file(elsewhere.join("b.md")).unwrap();
+    add();
+    let report = store.reindex(&mut |_| {}).unwrap();
+    assert_eq!(report.removed, 2, "{report:?}");
+    assert_eq!(found(&store, "goshawk"), ["work/a.md"]);
+}

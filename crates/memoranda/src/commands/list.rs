@@ -124,8 +124,7 @@ fn folder_meant(
     }
     for (project, path) in session.places(memory, name)? {
         let path = NotePath::parse(&path).map_err(memoranda_engine::EngineError::from)?;
-        let below = memory.store().below(&project, &path)?;
-        if !below.folders.is_empty() {
+        if let Some(path) = memory.folder_at(&project, &path)? {
             return Ok((Some(project), Some(path)));
         }
     }

@@ -67,6 +67,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         path: None,
         since: time::parse_some(args.since.as_deref())?,
         until: time::parse_some(args.until.as_deref())?,
+        before: None,
         client: args.client.clone(),
     };
     let limit = args.limit;
@@ -102,6 +103,14 @@ fn revisions(memory: &Memory, place: &Place, filter: &HistoryFilter) -> Result<V
 
 /// The note or folder of a name, also one that exists no more.
 pub(crate) fn target(session: &Session, memory: &Memory, name: &str) -> Result<Target> {
+    // A path to the letter is meant, and not a note that is there and looks like it.
+    for (project, path) in session.places(memory, name)? {
+        let Ok(path) = NotePath::parse(&path) else { continue };
+        let place = Place { project, path };
+        if !memory.revisions(&place, 1)?.is_empty() {
+            return Ok(Target::Note(place));
+        }
+    }
     let missing = match session.target(memory, name, Intent::Read) {
         Err(e) if e.kind == Kind::Exit(Exit::NotFound) => e,
         other => return other,
@@ -125,7 +134,7 @@ pub(crate) fn target(session: &Session, memory: &Memory, name: &str) -> Result<T
     }
     // By title or permalink, as it was when it was there.
     let (project, name) = session.project_of_name(name)?;
-    match memory.place_in_history(project, &name) {
+    match memory.place_in_history(project, &name, Intent::Read) {
         Ok(place) => Ok(Target::Note(place)),
         Err(EngineError::NotFound { .. }) => Err(missing),
         Err(other) => Err(other.into()),

@@ -1,0 +1,159 @@
+//! Which note a name means when the history is asked: it may exist no more.
+//!
+//! A path that is said to the letter is meant, whether the file is there or not: one that only looks
+//! like it is another note. Whoever restores changes a note, so that everything else has to fit one
+//! note alone, be it there or gone.
+
+use jiff::Timestamp;
+use memoranda_core::graph::alias_key;
+use memoranda_core::id::ProjectName;
+use memoranda_core::note;
+use memoranda_core::note::permalink::{permalink_of, slug};
+use memoranda_core::path::NotePath;
+use memoranda_store::{Gone, Moment};
+
+use crate::error::{EngineError, Result};
+use crate::resolve::{Intent, Place, split};
+use crate::{DEFAULT_PROJECT, Memory};
+
+/// How many removed notes are looked through for a name.
+const LOOKED_THROUGH: usize = 1000;
+
+impl Memory {
+    /// The place that a name means, also of a note that exists no more.
+    pub fn place_in_history(
+        &self,
+        project: Option<&str>,
+        identifier: &str,
+        intent: Intent,
+    ) -> Result<Place> {
+        let (named, name) = split(identifier);
+        let projects = self.projects_of(named.or(project))?;
+        let mut exact = Vec::new();
+        for project in &projects {
+            for name in [within(project, name), Some(name)].into_iter().flatten() {
+                let Ok(path) = NotePath::parse(name) else { continue };
+                let place = Place { project: project.clone(), path };
+                if self.is_there(&place) || self.was_there(&place)? {
+                    exact.push(place);
+                    break;
+                }
+            }
+        }
+        if projects.len() > 1 {
+            if intent == Intent::Read && exact.iter().any(|place| self.is_there(place)) {
+                exact.retain(|place| self.is_there(place));
+            }
+            let is_default = |place: &Place| place.project.as_str() == DEFAULT_PROJECT;
+            if let Some(default) = exact.iter().position(is_default) {
+                return Ok(exact.swap_remove(default));
+            }
+        }
+        if !exact.is_empty() {
+            return only(identifier, exact);
+        }
+        let (mut places, missing) = match self.resolve(project, identifier, intent) {
+            Ok(resolved) => (vec![resolved.place], None),
+            Err(EngineError::Ignored { place, .. }) => (vec![place], None),
+            Err(EngineError::Ambiguous { candidates, .. }) if intent == Intent::Change => {
+                (candidates, None)
+            }
+            Err(e @ EngineError::NotFound { .. }) => (Vec::new(), Some(e)),
+            Err(e) => return Err(e),
+        };
+        if intent == Intent::Change || places.is_empty() {
+            for project in &projects {
+                let name = within(project, name).unwrap_or(name);
+                places.extend(self.gone_by_name(project, name, intent)?);
+            }
+        }
+        match missing {
+            Some(missing) if places.is_empty() => Err(missing),
+            _ => only(identifier, places),
+        }
+    }
+
+    /// Whether a file is there now.
+    pub(crate) fn is_there(&self, place: &Place) -> bool {
+        matches!(self.store().stat(&place.project, &place.path), Ok(Some(_)))
+    }
+
+    /// Where a note is that was once at a place: another, if it was moved and nothing came after it.
+    pub(crate) fn now_called(&self, place: &Place) -> Result<Place> {
+        let path = self.store().now_called(&place.project, &place.path)?;
+        let path = path.filter(|_| !self.is_there(place)).unwrap_or_else(|| place.path.clone());
+        Ok(Place { project: place.project.clone(), path })
+    }
+
+    /// Whether the history knows a file.
+    fn was_there(&self, place: &Place) -> Result<bool> {
+        let now = Moment::Time(Timestamp::MAX);
+        Ok(self.store().version_as_of(&place.project, &place.path, now)?.is_some())
+    }
+
+    /// The notes that were removed and went by this path, permalink, title or alias.
+    fn gone_by_name(
+        &self,
+        project: &ProjectName,
+        name: &str,
+        intent: Intent,
+    ) -> Result<Vec<Place>> {
+        let alike: fn(&str) -> String = match intent {
+            Intent::Read => slug,
+            Intent::Change => alias_key,
+        };
+        let wanted = alike(name);
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let gone = self.store().gone(project, LOOKED_THROUGH)?;
+        let place = |gone: &Gone| Place { project: project.clone(), path: gone.path.clone() };
+        let keys: Vec<String> = [name.to_owned(), format!("{name}.md")]
+            .iter()
+            .filter_map(|name| NotePath::parse(name).ok())
+            .map(|path| path.key())
+            .collect();
+        let is_addressed = |gone: &&Gone| {
+            gone.permalink.as_deref().unwrap_or(&permalink_of(&gone.path).0) == name
+                || keys.contains(&gone.path.key())
+        };
+        let places: Vec<Place> = gone.iter().filter(is_addressed).map(place).collect();
+        if !places.is_empty() {
+            return Ok(places);
+        }
+        let mut places = Vec::new();
+        for gone in &gone {
+            if alike(gone.path.stem()) == wanted {
+                places.push(place(gone));
+                continue;
+            }
+            // What was purged has no title any more.
+            let content = gone.path.is_markdown().then(|| self.store().content(gone.hash).ok());
+            let Some(bytes) = content.flatten() else { continue };
+            let note = note::parse(&String::from_utf8_lossy(&bytes));
+            let mut names = note.aliases();
+            names.extend(note.title());
+            if note.permalink().as_deref() == Some(name)
+                || names.iter().any(|name| alike(name) == wanted)
+            {
+                places.push(place(gone));
+            }
+        }
+        Ok(places)
+    }
+}
+
+/// A name without the project that it begins with.
+fn within<'n>(project: &ProjectName, name: &'n str) -> Option<&'n str> {
+    name.strip_prefix(project.as_str()).and_then(|rest| rest.strip_prefix('/'))
+}
+
+/// The one place that is meant; several are an error that lists them.
+fn only(identifier: &str, mut places: Vec<Place>) -> Result<Place> {
+    places.sort();
+    places.dedup();
+    match places.len() {
+        1 => Ok(places.remove(0)),
+        _ => Err(EngineError::Ambiguous { identifier: identifier.to_owned(), candidates: places }),
+    }
+}

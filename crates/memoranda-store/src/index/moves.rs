@@ -1,0 +1,77 @@
+//! A file under the names that it has had: the history tells of paths, and who asks means a note.
+
+use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::path::NotePath;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::history::{Moment, content_as_of, position};
+use super::project_id_of;
+use crate::error::Result;
+
+/// Where the file that was last at a path is, or was when it was removed, if it was moved away.
+pub(crate) fn now_called(
+    db: &Connection,
+    project: &ProjectName,
+    path: &NotePath,
+) -> Result<Option<NotePath>> {
+    let project = project_id_of(db, project)?;
+    let mut last = db.prepare_cached(
+        "SELECT moved_to, logical_ms, commit_row FROM changes WHERE project = ? AND path = ? \
+         ORDER BY logical_ms DESC, commit_row DESC, n DESC LIMIT 1",
+    )?;
+    // Somebody else may have had that name later.
+    let mut next = db.prepare_cached(
+        "SELECT moved_to, logical_ms, commit_row FROM changes WHERE project = ?1 AND path = ?2 \
+         AND logical_ms >= ?3 AND (logical_ms > ?3 OR commit_row > ?4) AND after IS NULL \
+         ORDER BY logical_ms, commit_row, n LIMIT 1",
+    )?;
+    let row = |row: &rusqlite::Row<'_>| {
+        Ok((row.get::<_, Option<String>>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+    };
+    let mut ended = last.query_row(params![project, path.as_str()], row).optional()?;
+    let mut name = None;
+    while let Some((Some(to), logical_ms, commit_row)) = ended {
+        ended = next.query_row(params![project, to, logical_ms, commit_row], row).optional()?;
+        name = Some(to);
+    }
+    Ok(name.and_then(|name| NotePath::parse(&name).ok()))
+}
+
+/// The version of a note at a moment, and where it was then: it may have been moved since. If the
+/// note at a path cannot be followed so far back, what was at the path then is meant.
+pub(crate) fn version_then(
+    db: &Connection,
+    project: &ProjectName,
+    path: &NotePath,
+    moment: Moment,
+) -> Result<Option<(NotePath, ContentHash)>> {
+    let (logical_ms, commit_row) = position(db, moment)?;
+    let row = project_id_of(db, project)?;
+    // The last move to or from a name after the moment, and before the move that is known already.
+    let mut move_of = db.prepare_cached(
+        "SELECT moved_from, logical_ms, commit_row FROM changes WHERE project = ?1 AND path = ?2 \
+         AND logical_ms >= ?3 AND (logical_ms > ?3 OR commit_row > ?4) \
+         AND (logical_ms, commit_row) < (?5, ?6) \
+         AND (moved_from IS NOT NULL OR moved_to IS NOT NULL) \
+         ORDER BY logical_ms DESC, commit_row DESC, moved_from IS NULL LIMIT 1",
+    )?;
+    let mut name = path.clone();
+    let mut until = (i64::MAX, i64::MAX);
+    loop {
+        let given = params![row, name.as_str(), logical_ms, commit_row, until.0, until.1];
+        let found = move_of
+            .query_row(given, |row| {
+                Ok((row.get::<_, Option<String>>(0)?, (row.get(1)?, row.get(2)?)))
+            })
+            .optional()?;
+        let Some((Some(from), at)) = found else { break };
+        let Ok(from) = NotePath::parse(&from) else { break };
+        (name, until) = (from, at);
+    }
+    for name in [&name, path] {
+        if let Some(hash) = content_as_of(db, project, name, moment)?.flatten() {
+            return Ok(Some((name.clone(), hash)));
+        }
+    }
+    Ok(None)
+}
