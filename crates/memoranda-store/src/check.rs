@@ -52,7 +52,7 @@ impl Inner {
             report.damage.extend(read.damage);
         }
         for project in self.vault.projects()? {
-            let root = match project.root() {
+            let root = match self.root(&project) {
                 Ok(root) => root,
                 Err(StoreError::ProjectUnavailable { name, reason }) => {
                     report.unavailable.push((name, reason));

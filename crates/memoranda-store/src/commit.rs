@@ -174,8 +174,9 @@ fn open_roots(session: &Session<'_>, change: &mut Change) -> Result<(Roots, Spel
     let folders = change.made.iter_mut().chain(&mut change.emptied).map(|(project, _)| project);
     for name in named.chain(folders) {
         if !spelt.contains_key(name) {
-            let project = session.inner.vault.ensure_project(name)?;
-            roots.insert(project.name.clone(), project.root()?);
+            let project = session.inner.vault.project_or_new(name)?;
+            let root = session.inner.root_made(session.db, &project)?;
+            roots.insert(project.name.clone(), root);
             spelt.insert(name.clone(), project.name);
         }
         if let Some(proper) = spelt.get(name) {

@@ -7,8 +7,8 @@ use memoranda_core::id::ProjectName;
 use serde::{Deserialize, Serialize};
 
 use crate::clock;
-use crate::error::{Doing as _, Result, StoreError, plain};
-use crate::files::{FileRules, HardLinks, Privacy, Root, own};
+use crate::error::{Doing as _, Result, StoreError};
+use crate::files::{FileRules, HardLinks, Privacy, own};
 
 /// The newest vault format that this program reads and writes.
 pub const FORMAT: u32 = 1;
@@ -110,14 +110,10 @@ impl Vault {
         }
     }
 
-    /// Finds a project, or makes a folder for it in the vault.
-    pub(crate) fn ensure_project(&self, name: &ProjectName) -> Result<Project> {
+    /// Finds a project; one that is not there is of the vault, and its folder still to be made.
+    pub(crate) fn project_or_new(&self, name: &ProjectName) -> Result<Project> {
         match self.project(name.as_str()) {
-            Err(StoreError::NoProject { .. }) => {
-                let project = self.in_vault(name.clone());
-                project.root()?;
-                Ok(project)
-            }
+            Err(StoreError::NoProject { .. }) => Ok(self.in_vault(name.clone())),
             found => found,
         }
     }
@@ -252,20 +248,6 @@ impl Vault {
 
     fn registry(&self) -> PathBuf {
         self.state.join("projects.toml")
-    }
-}
-
-impl Project {
-    /// Opens the project's folder; one in the vault is made if need be.
-    pub(crate) fn root(&self) -> Result<Root> {
-        let opened = match self.place {
-            ProjectPlace::Vault => Root::create(&self.path, self.rules),
-            ProjectPlace::Elsewhere => Root::open(&self.path, self.rules),
-        };
-        opened.map_err(|e| StoreError::ProjectUnavailable {
-            name: self.name.clone(),
-            reason: plain(&e),
-        })
     }
 }
 

@@ -51,7 +51,7 @@ impl<'a> View<'a> {
             return Ok(root.clone());
         }
         let root = match self.inner.vault.project(project.as_str()) {
-            Ok(project) => Some(Rc::new(project.root()?)),
+            Ok(project) => Some(Rc::new(self.inner.root_held(self.db, &project)?)),
             Err(StoreError::NoProject { .. }) => None,
             Err(e) => return Err(e),
         };
@@ -61,7 +61,8 @@ impl<'a> View<'a> {
 
     /// All files at or below a place that are not hidden or ignored, and the folders they lie in.
     pub fn below(&self, project: &ProjectName, folder: &NotePath) -> Result<files::Below> {
-        self.inner.vault.project(project.as_str())?.root()?.below(folder)
+        let project = self.inner.vault.project(project.as_str())?;
+        self.inner.root_held(self.db, &project)?.below(folder)
     }
 
     /// What the index knows of a file, as of the last commit.
