@@ -18,6 +18,7 @@ use crate::error::{Result, StoreError, plain};
 use crate::files::{Root, Was, walk};
 use crate::index::{self, history};
 use crate::vault::{Project, ProjectPlace};
+use crate::watch;
 
 /// Device and inode.
 type Identity = (u64, u64);
@@ -41,7 +42,7 @@ impl Inner {
     pub(crate) fn root(&self, project: &Project) -> Result<Root> {
         let (root, identity) = open(project).map_err(|e| unavailable(project, &e))?;
         if !self.reached.has(&project.name, identity) {
-            self.ask(|db| judge(db, project, &root, identity))?;
+            self.ask(|db| judge(self, db, project, &root, identity))?;
             self.reached.note(&project.name, identity);
         }
         Ok(root)
@@ -51,7 +52,7 @@ impl Inner {
     pub(crate) fn root_held(&self, db: &Connection, project: &Project) -> Result<Root> {
         let (root, identity) = open(project).map_err(|e| unavailable(project, &e))?;
         if !self.reached.has(&project.name, identity) {
-            judge(db, project, &root, identity)?;
+            judge(self, db, project, &root, identity)?;
             self.reached.note(&project.name, identity);
         }
         Ok(root)
@@ -63,7 +64,7 @@ impl Inner {
         if !self.reached.has(&project.name, identity) {
             match was {
                 Was::Made => note_identity(db, &project.name, identity)?,
-                Was::There => judge(db, project, &root, identity)?,
+                Was::There => judge(self, db, project, &root, identity)?,
             }
             self.reached.note(&project.name, identity);
         }
@@ -74,7 +75,7 @@ impl Inner {
     pub(crate) fn root_replayed(&self, project: &Project) -> Result<Root> {
         let (root, identity, was) = open_or_make(project).map_err(|e| unavailable(project, &e))?;
         if was == Was::There && !self.reached.has(&project.name, identity) {
-            self.peek(|db| judge(db, project, &root, identity))?;
+            self.peek(|db| judge(self, db, project, &root, identity))?;
         }
         Ok(root)
     }
@@ -133,7 +134,13 @@ pub(crate) fn note_identity(
 }
 
 /// Refuses a folder that seems to stand where the project's would be.
-fn judge(db: &Connection, project: &Project, root: &Root, now: Identity) -> Result<()> {
+fn judge(
+    inner: &Inner,
+    db: &Connection,
+    project: &Project,
+    root: &Root,
+    now: Identity,
+) -> Result<()> {
     let found: Option<(i64, Option<i64>, Option<i64>)> = db
         .prepare_cached("SELECT id, root_device, root_inode FROM projects WHERE name = ?")?
         .query_row([project.name.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
@@ -148,6 +155,7 @@ fn judge(db: &Connection, project: &Project, root: &Root, now: Identity) -> Resu
     if is_the_one {
         return Ok(());
     }
+    watch::tell_of_another_folder(inner);
     let is_same_device = known.is_some_and(|(device, _)| device == now.0);
     if !knows_only_other(db, row, root)?
         // On the same drive, and with other notes in it: somebody put these there.

@@ -126,6 +126,11 @@ pub(crate) fn is_dir(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
+/// Lets a file that is there be seen as written to; it is empty then.
+pub(crate) fn touch(path: &Path) -> io::Result<()> {
+    OpenOptions::new().write(true).truncate(true).open(path).map(drop)
+}
+
 /// Removes a file; a missing one is fine.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {

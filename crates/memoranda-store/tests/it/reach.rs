@@ -2,13 +2,16 @@
 //! nothing is written to it, and nothing is believed deleted.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use memoranda_core::change::{Action, Expect, Operation};
 use memoranda_core::id::ProjectName;
 use memoranda_store::{HardLinks, Outcome, Store, StoreError};
 use tempfile::TempDir;
 
-use crate::support::{TestVault, change, found, main_project, path, put, sync, who};
+use crate::support::{
+    TestVault, change, copy_folder, eventually, found, main_project, path, put, sync, who,
+};
 
 /// A vault with a project that lies on a drive, with two notes.
 struct Mounted {
@@ -244,4 +247,73 @@ fn nothing_is_completed_in_a_folder_that_is_not_the_project() {
 
 fn checkpoint(vault: &TestVault) -> PathBuf {
     vault.segment().with_file_name("checkpoint")
+}
+
+/// An edit by hand is noticed in a folder, whatever became of it before.
+#[track_caller]
+fn assert_noticed(store: &Store, folder: &Path, word: &str) {
+    std::fs::write(folder.join(format!("{word}.md")), format!("by hand: {word}")).unwrap();
+    eventually(&format!("{word} is noticed"), || !found(store, word).is_empty());
+}
+
+#[test]
+fn a_folder_that_was_replaced_or_was_away_is_watched_anew() {
+    let mounted = Mounted::new();
+    let store = mounted.vault.open();
+    put(&store, "note.md", "in the vault: twite");
+    store.start_background().unwrap();
+    eventually("a watcher", || store.is_watched());
+    let aside = mounted.vault.folder().join("aside");
+    for (n, folder) in [mounted.vault.home().join("main"), mounted.drive.clone()].iter().enumerate()
+    {
+        assert_noticed(&store, folder, &format!("begin{n}"));
+        // A copy takes its place.
+        let copy = mounted.vault.folder().join(format!("copy{n}"));
+        copy_folder(folder, &copy);
+        std::fs::write(copy.join("mark.md"), format!("in the copy: mark{n}")).unwrap();
+        std::fs::rename(folder, mounted.vault.folder().join(format!("old{n}"))).unwrap();
+        std::fs::rename(&copy, folder).unwrap();
+        eventually("the copy is noticed", || !found(&store, &format!("mark{n}")).is_empty());
+        assert_noticed(&store, folder, &format!("copied{n}"));
+        // It is away for so short a time that nobody sees it.
+        std::fs::rename(folder, &aside).unwrap();
+        std::fs::rename(&aside, folder).unwrap();
+        std::thread::sleep(Duration::from_millis(600));
+        assert_noticed(&store, folder, &format!("shortly{n}"));
+        // Nothing is there, and then an empty folder, as on a drive that is not mounted.
+        std::fs::rename(folder, &aside).unwrap();
+        std::thread::sleep(Duration::from_millis(600));
+        std::fs::create_dir(folder).unwrap();
+        std::thread::sleep(Duration::from_millis(600));
+        assert_eq!(found(&store, &format!("copied{n}")).len(), 1);
+        std::fs::remove_dir(folder).unwrap();
+        std::fs::rename(&aside, folder).unwrap();
+        std::thread::sleep(Duration::from_millis(1200));
+        assert_noticed(&store, folder, &format!("back{n}"));
+        assert_eq!(found(&store, &format!("copied{n}")).len(), 1);
+    }
+    assert_eq!(sync(&store).unavailable, []);
+    mounted.vault.assert_agrees(&store, "all there");
+}
+
+#[test]
+fn whoever_finds_another_folder_tells_the_process_that_watches() {
+    let mounted = Mounted::new();
+    // What lies above is moved, of which the system tells nobody who watches what lies below.
+    let (above, old) = (mounted.vault.folder().join("above"), mounted.vault.folder().join("old"));
+    let folder = above.join("notes");
+    std::fs::create_dir_all(&folder).unwrap();
+    let name = ProjectName::parse("deep").unwrap();
+    let store = mounted.vault.open();
+    store.add_project(&name, &folder, HardLinks::Refuse).unwrap();
+    store.start_background().unwrap();
+    eventually("a watcher", || store.is_watched());
+    assert_noticed(&store, &folder, "capercaillie");
+    let copy = mounted.vault.folder().join("copy");
+    copy_folder(&above, &copy);
+    std::fs::rename(&above, &old).unwrap();
+    std::fs::rename(&copy, &above).unwrap();
+    mounted.vault.open().entries(&name, None).unwrap();
+    std::thread::sleep(Duration::from_millis(600));
+    assert_noticed(&store, &folder, "ptarmigan");
 }
