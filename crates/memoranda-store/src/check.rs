@@ -78,6 +78,13 @@ impl Inner {
                 }
             }
         }
+        for name in self.vault.links()? {
+            let reason = format!(
+                "it is a symbolic link, which is not followed; `memoranda project add {name} DIR` \
+                 with the folder that it leads to makes that the project"
+            );
+            report.unavailable.push((name, reason));
+        }
         report.problems = self.ask(index::problems)?;
         Ok(report)
     }

@@ -15,7 +15,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::Inner;
 use crate::error::{Result, StoreError, plain};
-use crate::files::{Root, Was, walk};
+use crate::files::{Root, Was, own, walk};
 use crate::index::{self, history};
 use crate::vault::{Project, ProjectPlace};
 use crate::watch;
@@ -115,7 +115,11 @@ fn open_or_make(project: &Project) -> io::Result<(Root, Identity, Was)> {
 }
 
 fn unavailable(project: &Project, error: &io::Error) -> StoreError {
-    StoreError::ProjectUnavailable { name: project.name.clone(), reason: plain(error) }
+    let name = project.name.clone();
+    match project.place == ProjectPlace::Vault && own::is_link(&project.path) {
+        true => StoreError::ProjectIsLink { name },
+        false => StoreError::ProjectUnavailable { name, reason: plain(error) },
+    }
 }
 
 /// Remembers a folder as the one that a project has.

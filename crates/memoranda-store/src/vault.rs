@@ -85,6 +85,19 @@ impl Vault {
         Ok(projects)
     }
 
+    /// The names of links in the vault that lead to folders: no projects, for none is followed.
+    pub(crate) fn links(&self) -> Result<Vec<ProjectName>> {
+        let projects = self.projects()?;
+        let names = own::names(&self.home).doing(|| "list the vault".into())?;
+        let is_link = |name: &ProjectName| {
+            let path = self.home.join(name.as_str());
+            own::is_link(&path)
+                && path.is_dir()
+                && projects.iter().all(|project| project.name != *name)
+        };
+        Ok(names.iter().filter_map(|name| ProjectName::parse(name).ok()).filter(is_link).collect())
+    }
+
     /// Finds a project by its name, or by a name that differs only in case.
     pub(crate) fn project(&self, name: &str) -> Result<Project> {
         let entries = self.registered()?;

@@ -52,6 +52,8 @@ pub(crate) enum Failure {
     Stray { path: String, stray: Stray, intent: Intent },
     /// A link in the path leads who knows where.
     Link { path: String, intent: Intent },
+    /// A file has a second name, perhaps outside the directory.
+    HardLink { path: String, intent: Intent },
     /// What is to be deleted or renamed is, or holds, something that the history cannot keep.
     Held { path: String, entry: String, what: &'static str },
     /// Nothing is there.
@@ -114,6 +116,7 @@ impl Failure {
             Self::Bad(BadCommand::Unknown(text)) => vec![text],
             Self::Stray { path, .. }
             | Self::Link { path, .. }
+            | Self::HardLink { path, .. }
             | Self::Missing { path, .. }
             | Self::NotAFile { path }
             | Self::Unsupported { path }
@@ -208,6 +211,7 @@ impl Failure {
                 Self::Missing { path, asked_by: AskedBy::ViewOrEdit }
             }
             StoreError::NotAFile { what: "a special file", .. } => Self::Unsupported { path },
+            StoreError::NotAFile { what: "a hard link", .. } => Self::HardLink { path, intent },
             StoreError::NotAFile { .. } => Self::Link { path, intent },
             StoreError::Twin { .. } => Self::Exists { path },
             StoreError::TooLarge { size, limit, .. } => {
@@ -225,6 +229,12 @@ impl Failure {
                     _ => "the system refused",
                 },
             },
+            StoreError::ProjectIsLink { .. } => {
+                let reason = "the memory folder is a symbolic link, which is not followed; the \
+                              person can run `memoranda project add memories DIR` with the folder \
+                              that it leads to";
+                Self::System { doing, reason }
+            }
             StoreError::ProjectUnavailable { .. } => {
                 Self::System { doing, reason: "the memory folder cannot be reached now" }
             }

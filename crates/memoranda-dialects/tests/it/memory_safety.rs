@@ -45,6 +45,68 @@ fn no_link_leads_out() {
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
 }
 
+/// A backup of hard links gives every file a second name. The path is right, and the answer says
+/// what is not.
+#[test]
+fn a_file_with_a_second_name_is_named_as_one() {
+    for wording in [Wording::Claude, Wording::Seed] {
+        let vault = TestVault::new(wording);
+        vault.memory(&json!({"command": "create", "path": "/memories/a.md", "file_text": "one"}));
+        std::fs::hard_link(vault.path("memories/a.md"), vault.path("../a.md")).unwrap();
+        for command in [
+            json!({"command": "view", "path": "/memories/a.md"}),
+            json!({"command": "str_replace", "path": "/memories/a.md", "old_str": "o", "new_str": "x"}),
+            json!({"command": "insert", "path": "/memories/a.md", "insert_line": 0, "insert_text": "x"}),
+            json!({"command": "delete", "path": "/memories/a.md"}),
+        ] {
+            let result = vault.memory(&command);
+            assert!(result.is_error && result.text.contains("a hard link"), "{}", result.text);
+            assert!(!result.text.contains("escape") && !result.text.contains("Invalid path"));
+        }
+    }
+}
+
+#[test]
+fn a_link_in_the_place_of_the_directory_is_named_as_one() {
+    let vault = TestVault::new(Wording::Seed);
+    let outside = vault.path("../outside");
+    std::fs::create_dir_all(&outside).unwrap();
+    std::os::unix::fs::symlink(&outside, vault.path("memories")).unwrap();
+    for command in [
+        json!({"command": "view", "path": "/memories"}),
+        json!({"command": "create", "path": "/memories/new.md", "file_text": "x"}),
+    ] {
+        let result = vault.memory(&command);
+        assert!(result.is_error && result.text.contains("symbolic link"), "{}", result.text);
+        assert!(result.text.contains("project add memories DIR"), "{}", result.text);
+    }
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+}
+
+/// An empty folder in its place, as a drive leaves that is not mounted, is not an empty memory.
+#[test]
+fn what_stands_where_the_directory_was_is_neither_shown_nor_written_to() {
+    let vault = TestVault::new(Wording::Seed);
+    vault.memory(&json!({"command": "create", "path": "/memories/a.md", "file_text": "one"}));
+    vault.memory.store().sync(&mut |_| {}).unwrap();
+    std::fs::rename(vault.path("memories"), vault.path("../away")).unwrap();
+    std::fs::create_dir(vault.path("memories")).unwrap();
+    for command in [
+        json!({"command": "view", "path": "/memories"}),
+        json!({"command": "view", "path": "/memories/a.md"}),
+        json!({"command": "create", "path": "/memories/new.md", "file_text": "x"}),
+        json!({"command": "str_replace", "path": "/memories/a.md", "old_str": "o", "new_str": "x"}),
+        json!({"command": "insert", "path": "/memories/a.md", "insert_line": 0, "insert_text": "x"}),
+        json!({"command": "delete", "path": "/memories/a.md"}),
+        json!({"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/b.md"}),
+    ] {
+        let result = vault.memory(&command);
+        assert!(result.text.contains("the memory folder cannot be reached now"), "{}", result.text);
+        assert!(result.is_error, "{}", result.text);
+    }
+    assert_eq!(std::fs::read_dir(vault.path("memories")).unwrap().count(), 0);
+}
+
 #[test]
 fn secrets_are_warned_about_replaced_or_refused() {
     let mut vault = TestVault::new(Wording::Claude);
