@@ -11,6 +11,7 @@ mod adopt;
 mod apply;
 mod archive;
 mod aside;
+mod below;
 mod check;
 mod checkpoint;
 mod commit;
@@ -299,7 +300,8 @@ impl Store {
 
     /// The files at or below a place and the folders they lie in, and what is passed over there.
     pub fn below(&self, project: &ProjectName, place: &NotePath) -> Result<Below> {
-        self.inner.root(&self.inner.vault.project(project.as_str())?)?.below(place)
+        let root = self.inner.root(&self.inner.vault.project(project.as_str())?)?;
+        self.inner.ask(|db| below::below(db, project, &root, place))
     }
 
     /// Notes that a note was looked at, for those who let unused notes expire.

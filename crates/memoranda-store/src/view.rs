@@ -10,6 +10,7 @@ use memoranda_core::path::NotePath;
 use rusqlite::Connection;
 
 use crate::Inner;
+use crate::below;
 use crate::error::{Result, StoreError};
 use crate::files::{self, Found, Root};
 use crate::index::{
@@ -59,10 +60,12 @@ impl<'a> View<'a> {
         Ok(root)
     }
 
-    /// All files at or below a place that are not hidden or ignored, and the folders they lie in.
+    /// All files at or below a place that are not hidden or ignored, or that a tool wrote, and the
+    /// folders they lie in.
     pub fn below(&self, project: &ProjectName, folder: &NotePath) -> Result<files::Below> {
-        let project = self.inner.vault.project(project.as_str())?;
-        self.inner.root_held(self.db, &project)?.below(folder)
+        let found = self.inner.vault.project(project.as_str())?;
+        let root = self.inner.root_held(self.db, &found)?;
+        below::below(self.db, &found.name, &root, folder)
     }
 
     /// What the index knows of a file, as of the last commit.

@@ -56,6 +56,8 @@ pub(crate) enum Failure {
     HardLink { path: String, intent: Intent },
     /// What is to be deleted or renamed is, or holds, something that the history cannot keep.
     Held { path: String, entry: String, what: &'static str },
+    /// A directory holds nothing but what is hidden or ignored, and that goes nowhere unasked.
+    OnlyHidden { path: String, left: Vec<String> },
     /// Nothing is there.
     Missing { path: String, asked_by: AskedBy },
     /// A directory is there, and a file is needed.
@@ -126,6 +128,7 @@ impl Failure {
             | Self::TooLarge { path, .. }
             | Self::NotText { path }
             | Self::Secrets { path, .. } => vec![path],
+            Self::OnlyHidden { path, .. } => vec![path],
             Self::Held { path, entry, .. } => vec![path, entry],
             Self::BelowFile { path, file } => vec![path, file],
             Self::IntoItself { from, to } => vec![from, to],

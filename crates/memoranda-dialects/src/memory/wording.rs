@@ -204,6 +204,11 @@ fn explain_either(failure: &Failure) -> String {
                  not keep. Nothing was changed. The person can remove it by hand{others}."
             )
         }
+        Failure::OnlyHidden { path, left } => format!(
+            "{path} was not deleted or renamed: all that it holds is hidden or ignored and was not \
+             written with this tool ({}). Name one of these to mean it.",
+            left.join(", ")
+        ),
         Failure::HardLink { path, intent } => {
             let done = match intent {
                 Intent::Read => "read",
