@@ -15,7 +15,7 @@ use crate::{Memory, Who};
 /// What is to be deleted.
 #[derive(Clone, Debug)]
 pub struct DeleteRequest {
-    /// A note, or a folder with all that is not hidden or ignored in it.
+    /// A note, or a folder with all in it that is not hidden or ignored, or that a tool wrote.
     pub place: Place,
     /// The version of the note that the caller knows, if it wants to be sure.
     pub expected: Option<ContentHash>,
@@ -52,7 +52,7 @@ impl Memory {
         Ok(below.files.into_iter().map(at).collect())
     }
 
-    /// Deletes a note, or a folder with all that is not hidden or ignored in it.
+    /// Deletes a note, or a folder with all in it that is not hidden or ignored, or that a tool wrote.
     pub fn delete(&self, who: &Who, request: &DeleteRequest) -> Result<DeleteOutcome> {
         self.delete_with(who, request, |_, _| Ok(0))
     }

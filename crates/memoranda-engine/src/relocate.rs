@@ -11,7 +11,7 @@ use crate::{Memory, Who};
 /// What is to be moved where.
 #[derive(Clone, Debug)]
 pub struct MoveRequest {
-    /// A note, or a folder with all that is not hidden or ignored in it.
+    /// A note, or a folder with all in it that is not hidden or ignored, or that a tool wrote.
     pub from: Place,
     /// Its new path in the same project. Nothing may be there.
     pub to: NotePath,
@@ -31,14 +31,15 @@ pub enum MoveOutcome {
 pub struct Moved {
     /// Every file, with where it was and where it is.
     pub files: Vec<(Place, Place)>,
-    /// What was left where it is, because it is hidden or ignored; folders end in a slash.
+    /// What was left where it is, because it is hidden or ignored and no tool wrote it; folders end
+    /// in a slash.
     pub left: Vec<String>,
     /// The commit that did it; none if there were only empty folders.
     pub commit: Option<Commit>,
 }
 
 impl Memory {
-    /// Moves a note, or a folder with all that is not hidden or ignored in it.
+    /// Moves a note, or a folder with all in it that is not hidden or ignored, or that a tool wrote.
     pub fn relocate(&self, who: &Who, request: &MoveRequest) -> Result<MoveOutcome> {
         let Place { project, path: from } = &request.from;
         if *from == request.to {

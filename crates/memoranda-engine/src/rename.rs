@@ -22,7 +22,7 @@ use crate::{Memory, Who};
 /// What is to be moved where, and what becomes of the links to it.
 #[derive(Clone, Debug)]
 pub struct RenameRequest {
-    /// A note, or a folder with all that is not hidden or ignored in it.
+    /// A note, or a folder with all in it that is not hidden or ignored, or that a tool wrote.
     pub from: Place,
     /// Its new path in the same project. If it is there already, only links are mended: those
     /// that still name the place it was moved from.
@@ -58,7 +58,8 @@ pub enum RenameOutcome {
 pub struct Renamed {
     /// Every file, with where it was and where it is.
     pub files: Vec<(Place, Place)>,
-    /// What was left where it is, because it is hidden or ignored; folders end in a slash.
+    /// What was left where it is, because it is hidden or ignored and no tool wrote it; folders end
+    /// in a slash.
     pub left: Vec<String>,
     /// Notes whose links were changed, with how many.
     pub relinked: Vec<(Place, usize)>,

@@ -10,6 +10,8 @@ use memoranda_core::path::NotePath;
 
 use crate::error::{Doing as _, Result, StoreError};
 use crate::files::{FileRules, Found, HardLinks, Root, TEMPORARY_PREFIX, own};
+use crate::reach::note_identity;
+use crate::session::Session;
 use crate::vault::{Project, ProjectPlace};
 use crate::{Inner, clock};
 
@@ -21,15 +23,15 @@ impl Inner {
         folder: &Path,
         hard_links: HardLinks,
     ) -> Result<Project> {
-        self.with_session(|_| {
-            if let Some(held) = self.held_in_vault(name, folder)? {
+        self.with_session(|session| {
+            if let Some(held) = self.held_in_vault(session, name, folder)? {
                 let hidden = held.missing_in(folder, hard_links)?.len();
                 if hidden > 0 {
                     let at = held.project.path.clone();
                     return Err(StoreError::ProjectHidden { name: name.clone(), at, hidden });
                 }
             }
-            self.vault.add_project(name, folder, hard_links)
+            self.register(session, name, folder, hard_links)
         })
     }
 
@@ -41,9 +43,9 @@ impl Inner {
         folder: &Path,
         hard_links: HardLinks,
     ) -> Result<Project> {
-        self.with_session(|_| {
-            let Some(held) = self.held_in_vault(name, folder)? else {
-                return self.vault.add_project(name, folder, hard_links);
+        self.with_session(|session| {
+            let Some(held) = self.held_in_vault(session, name, folder)? else {
+                return self.register(session, name, folder, hard_links);
             };
             let refuse = |reason: String| StoreError::ProjectRefused {
                 doing: "move",
@@ -69,7 +71,7 @@ impl Inner {
                     copy(&to, path, &found)?;
                 }
             }
-            let project = self.vault.add_project(name, folder, hard_links)?;
+            let project = self.register(session, name, folder, hard_links)?;
             for path in &held.files {
                 if let Some(folder) = held.root.folder(path)? {
                     folder.remove(path.file_name()).doing(|| format!("remove {path}"))?;
@@ -80,8 +82,32 @@ impl Inner {
         })
     }
 
+    /// Makes a folder the project of a name. Whoever says so for the first time says also that the
+    /// folder is the right one, whatever is in it.
+    fn register(
+        &self,
+        session: &Session<'_>,
+        name: &ProjectName,
+        folder: &Path,
+        hard_links: HardLinks,
+    ) -> Result<Project> {
+        let before = self.vault.project(name.as_str());
+        let project = self.vault.add_project(name, folder, hard_links)?;
+        if !before.is_ok_and(|before| before.path == project.path) {
+            let root = Root::open(&project.path, project.rules).and_then(|root| root.identity());
+            let identity = root.doing(|| format!("open {}", project.path.display()))?;
+            note_identity(session.db, &project.name, identity)?;
+        }
+        Ok(project)
+    }
+
     /// What a project holds in the vault, if that is where it is and the folder is another.
-    fn held_in_vault(&self, name: &ProjectName, folder: &Path) -> Result<Option<Held>> {
+    fn held_in_vault(
+        &self,
+        session: &Session<'_>,
+        name: &ProjectName,
+        folder: &Path,
+    ) -> Result<Option<Held>> {
         let project = match self.vault.project(name.as_str()) {
             Ok(project) if project.place == ProjectPlace::Vault && project.name == *name => project,
             Ok(_) | Err(StoreError::NoProject { .. }) => return Ok(None),
@@ -91,7 +117,7 @@ impl Inner {
         if same(&project.path) == same(folder) {
             return Ok(None);
         }
-        let root = project.root()?;
+        let root = self.root_held(session.db, &project)?;
         let (files, left_out) = root.everything()?;
         Ok(Some(Held { project, root, files, left_out }))
     }

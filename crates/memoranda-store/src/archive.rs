@@ -42,10 +42,10 @@ impl Inner {
     pub(crate) fn export(&self, to: &mut dyn Write) -> Result<ExportReport> {
         let mut report = ExportReport::default();
         let doing = || "write the archive".to_owned();
-        self.with_session(|_| {
+        self.with_session(|session| {
             let mut archive = tar::Builder::new(to);
             for project in self.vault.projects()? {
-                let root = project.root()?;
+                let root = self.root_held(session.db, &project)?;
                 report.projects += 1;
                 // A project without files is one all the same: its history may hold some.
                 append_folder(&mut archive, project.name.as_str()).doing(doing)?;
@@ -95,7 +95,7 @@ impl Inner {
             reason: reason.to_owned(),
         };
         for project in self.vault.projects()? {
-            if !project.root()?.everything()?.0.is_empty() {
+            if !self.root(&project)?.everything()?.0.is_empty() {
                 return Err(refuse(
                     "it can only be brought into an empty vault, and this one has notes; \
                      choose another folder with --home",
@@ -115,7 +115,7 @@ impl Inner {
                 && let [name] = names.as_slice()
                 && let Ok(name) = ProjectName::parse(name)
             {
-                self.vault.ensure_project(&name)?;
+                self.ensure_project(&name)?;
             }
             if !entry.header().entry_type().is_file() {
                 continue;
@@ -141,10 +141,10 @@ impl Inner {
                 [project, rest @ ..] if !rest.is_empty() && !project.starts_with('.') => {
                     let project = ProjectName::parse(project)
                         .map_err(|e| refuse(&e.to_string()))
-                        .and_then(|name| self.vault.ensure_project(&name))?;
+                        .and_then(|name| self.ensure_project(&name))?;
                     let path =
                         NotePath::parse(&rest.join("/")).map_err(|e| refuse(&e.to_string()))?;
-                    let root = project.root()?;
+                    let root = self.root(&project)?;
                     let folder = root.make_folder(&path)?;
                     folder
                         .write_temporary(path.file_name(), &bytes, root.new_file_mode())

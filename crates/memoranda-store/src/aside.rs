@@ -22,7 +22,8 @@ impl Inner {
             let transaction = session.db.unchecked_transaction()?;
             let mut batch = Batch::new(session.db);
             for (project, path, hash, time) in files {
-                let root = self.vault.project(project.as_str())?.root()?;
+                let at = self.vault.project(project.as_str())?;
+                let root = self.root_held(session.db, &at)?;
                 let (Some(found), Some(folder)) = (root.read(path)?, root.folder(path)?) else {
                     continue;
                 };
@@ -49,7 +50,7 @@ impl Inner {
         bytes: &[u8],
     ) -> Result<()> {
         crate::files::check_owner(path)?;
-        let root = self.vault.project(project.as_str())?.root()?;
+        let root = self.root(&self.vault.project(project.as_str())?)?;
         if !root.ignores(path) {
             let what = "a note; only what .gitignore names is written without history";
             return Err(StoreError::NotAFile { path: path.to_string(), what });

@@ -52,7 +52,7 @@ impl Inner {
             report.damage.extend(read.damage);
         }
         for project in self.vault.projects()? {
-            let root = match project.root() {
+            let root = match self.root(&project) {
                 Ok(root) => root,
                 Err(StoreError::ProjectUnavailable { name, reason }) => {
                     report.unavailable.push((name, reason));
@@ -77,6 +77,13 @@ impl Inner {
                     report.unkept.push(place);
                 }
             }
+        }
+        for name in self.vault.links()? {
+            let reason = format!(
+                "it is a symbolic link, which is not followed; `memoranda project add {name} DIR` \
+                 with the folder that it leads to makes that the project"
+            );
+            report.unavailable.push((name, reason));
         }
         report.problems = self.ask(index::problems)?;
         Ok(report)

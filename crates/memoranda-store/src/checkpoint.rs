@@ -58,7 +58,7 @@ impl Inner {
             Ok(())
         })?;
         for (project, mut paths) in touched {
-            let root = match self.vault.project(project.as_str()).and_then(|p| p.root()) {
+            let root = match self.vault.project(project.as_str()).and_then(|p| self.root(&p)) {
                 Ok(root) => root,
                 // Gone with its project, or not mounted: nothing to force.
                 Err(StoreError::NoProject { .. } | StoreError::ProjectUnavailable { .. }) => {

@@ -185,13 +185,16 @@ fn open_roots(session: &Session<'_>, change: &mut Change) -> Result<Opened> {
     let folders = change.made.iter_mut().chain(&mut change.emptied).map(|(project, _)| project);
     for name in named.chain(folders) {
         if !spelt.contains_key(name) {
-            let is_new = matches!(
-                session.inner.vault.project(name.as_str()),
-                Err(StoreError::NoProject { .. })
-            );
-            let project = session.inner.vault.ensure_project(name)?;
-            made.extend(is_new.then(|| project.path.clone()));
-            roots.insert(project.name.clone(), project.root()?);
+            let project = match session.inner.vault.project(name.as_str()) {
+                Err(StoreError::NoProject { .. }) => {
+                    let project = session.inner.vault.in_vault(name.clone());
+                    made.push(project.path.clone());
+                    project
+                }
+                found => found?,
+            };
+            let root = session.inner.root_made(session.db, &project)?;
+            roots.insert(project.name.clone(), root);
             spelt.insert(name.clone(), project.name);
         }
         if let Some(proper) = spelt.get(name) {

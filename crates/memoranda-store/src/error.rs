@@ -72,6 +72,15 @@ pub enum StoreError {
         /// Why.
         reason: String,
     },
+    /// A link is where the folder of a project in the vault would be.
+    #[error(
+        "the folder of project {name} in the vault is a symbolic link, which is not followed; \
+         `memoranda project add {name} DIR` with the folder that it leads to makes that the project"
+    )]
+    ProjectIsLink {
+        /// The project.
+        name: ProjectName,
+    },
     /// A project could not be added or removed.
     #[error("cannot {doing} project {name}: {reason}")]
     ProjectRefused {

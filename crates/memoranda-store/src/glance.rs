@@ -19,7 +19,7 @@ impl Inner {
     /// Whether everything at or below these folders is as the index knows it. What cannot be looked
     /// at is not.
     pub(crate) fn is_as_known(&self, name: &ProjectName, folders: &[NotePath]) -> Result<bool> {
-        let root = match self.vault.project(name.as_str()).and_then(|project| project.root()) {
+        let root = match self.vault.project(name.as_str()).and_then(|project| self.root(&project)) {
             Ok(root) => Some(root),
             // Whatever the index knows of it is gone.
             Err(StoreError::NoProject { .. }) => None,

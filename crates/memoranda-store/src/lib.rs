@@ -11,6 +11,7 @@ mod adopt;
 mod apply;
 mod archive;
 mod aside;
+mod below;
 mod check;
 mod checkpoint;
 mod commit;
@@ -25,6 +26,7 @@ mod log;
 mod news;
 mod notices;
 mod observe;
+mod reach;
 mod reconcile;
 mod recover;
 mod remembered;
@@ -105,6 +107,7 @@ pub(crate) struct Inner {
     /// The store is being closed: nobody waits for a look at the files any more.
     closing: AtomicBool,
     pub(crate) uses: uses::Uses,
+    pub(crate) reached: reach::Reached,
     /// Whoever wants to hear that files or index may have changed.
     pub(crate) listener: Mutex<Option<Sender<()>>>,
     /// Held while every file is looked at: a second look at the same time would only do the first
@@ -131,6 +134,7 @@ impl Store {
             unforced: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             uses: uses::Uses::default(),
+            reached: reach::Reached::default(),
             listener: Mutex::new(None),
             looking: Mutex::new(()),
         };
@@ -207,7 +211,7 @@ impl Store {
 
     /// Finds a project, or makes a folder for it in the vault.
     pub fn ensure_project(&self, name: &ProjectName) -> Result<Project> {
-        self.inner.vault.ensure_project(name)
+        self.inner.ensure_project(name)
     }
 
     /// Registers a folder as a project. Its files are looked at by the next sync. Refused if the
@@ -263,7 +267,7 @@ impl Store {
     pub fn stat(&self, project: &ProjectName, path: &NotePath) -> Result<Option<FileStat>> {
         files::check_owner(path)?;
         match self.inner.vault.project(project.as_str()) {
-            Ok(project) => project.root()?.stat(path),
+            Ok(project) => self.inner.root(&project)?.stat(path),
             Err(StoreError::NoProject { .. }) => Ok(None),
             Err(e) => Err(e),
         }
@@ -282,7 +286,7 @@ impl Store {
     /// need not exist.
     pub fn ignored_by(&self, project: &ProjectName, path: &NotePath) -> Result<Option<String>> {
         match self.inner.vault.project(project.as_str()) {
-            Ok(project) => Ok(project.root()?.ignored_by(path)),
+            Ok(project) => Ok(self.inner.root(&project)?.ignored_by(path)),
             Err(StoreError::NoProject { .. }) => Ok(None),
             Err(e) => Err(e),
         }
@@ -307,7 +311,8 @@ impl Store {
 
     /// The files at or below a place and the folders they lie in, and what is passed over there.
     pub fn below(&self, project: &ProjectName, place: &NotePath) -> Result<Below> {
-        self.inner.vault.project(project.as_str())?.root()?.below(place)
+        let root = self.inner.root(&self.inner.vault.project(project.as_str())?)?;
+        self.inner.ask(|db| below::below(db, project, &root, place))
     }
 
     /// Notes that a note was looked at, for those who let unused notes expire.
@@ -326,7 +331,7 @@ impl Store {
         project: &ProjectName,
         folder: Option<&NotePath>,
     ) -> Result<Option<Listing>> {
-        self.inner.vault.project(project.as_str())?.root()?.entries(folder)
+        self.inner.root(&self.inner.vault.project(project.as_str())?)?.entries(folder)
     }
 
     /// Decides on a change with the files as they are under the lock, and makes it: durable and
@@ -761,7 +766,7 @@ impl Inner {
     fn read(&self, project: &ProjectName, path: &NotePath) -> Result<Option<Found>> {
         files::check_owner(path)?;
         match self.vault.project(project.as_str()) {
-            Ok(project) => project.root()?.read(path),
+            Ok(project) => self.root(&project)?.read(path),
             Err(StoreError::NoProject { .. }) => Ok(None),
             Err(e) => Err(e),
         }

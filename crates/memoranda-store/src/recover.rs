@@ -91,11 +91,11 @@ pub(crate) fn replay(inner: &Inner, records: &[Placed], death: Death) -> Result<
             let found = match inner.vault.project(project.as_str()) {
                 // The folder itself may not have reached the disk.
                 Err(StoreError::NoProject { .. }) if chain.ours_before => {
-                    inner.vault.ensure_project(&project)
+                    inner.vault.project_or_new(&project)
                 }
                 found => found,
             };
-            found.and_then(|project| project.root()).ok()
+            found.and_then(|project| inner.root_replayed(&project)).ok()
         });
         // A folder that cannot be reached now is looked at by the next sync.
         let Some(root) = root else { continue };

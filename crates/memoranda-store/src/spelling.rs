@@ -36,7 +36,7 @@ impl Inner {
     /// name that is not there at all stays as it was given.
     pub(crate) fn spelled(&self, project: &ProjectName, path: &NotePath) -> Result<NotePath> {
         let root = match self.vault.project(project.as_str()) {
-            Ok(project) => project.root()?,
+            Ok(project) => self.root(&project)?,
             Err(StoreError::NoProject { .. }) => return Ok(path.clone()),
             Err(e) => return Err(e),
         };

@@ -7,15 +7,15 @@ use std::sync::PoisonError;
 
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
-use rusqlite::{OptionalExtension as _, params};
 
 use crate::Inner;
 use crate::error::{Doing as _, Result, StoreError, plain};
-use crate::files::{FileStat, Root, Walk, Walked, walk};
+use crate::files::{FileStat, Root, Walked, walk};
 use crate::index::digest::{FileKind, digest};
 use crate::index::{self, Batch, FileRow, Put, history};
+use crate::reach::note_identity;
 use crate::reconcile::{Look, Suspect};
-use crate::vault::{Project, ProjectPlace};
+use crate::vault::Project;
 
 /// A file changed this shortly before it was looked at may change again within the same tick of
 /// the file system's clock, so its time proves nothing.
@@ -122,15 +122,20 @@ impl Inner {
         report: &mut SyncReport,
         progress: &mut dyn FnMut(SyncProgress),
     ) -> Result<()> {
-        let root = project.root()?;
         self.seed_from_history(&project.name)?;
+        let root = match self.root(project) {
+            Err(e @ StoreError::ProjectUnavailable { .. }) => {
+                self.remember_unreached(&project.name)?;
+                return Err(e);
+            }
+            opened => opened?,
+        };
         // The index says what is known while the system is asked about the files.
         let (walk, rows) = std::thread::scope(|scope| {
             let rows = scope.spawn(|| self.ask(|db| rows(db, &project.name)));
             (walk(&root), rows.join())
         });
         let mut rows = rows.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        self.check_identity(project, &root, &walk, &rows)?;
         report.seen += walk.files.len();
         let leftovers = !walk.leftovers.is_empty();
         let suspect = |file: &Walked| {
@@ -163,14 +168,7 @@ impl Inner {
                     }
                 }
             }
-            session
-                .db
-                .prepare_cached(
-                    "UPDATE projects SET root_device = ?2, root_inode = ?3 WHERE name = ?1 \
-                     AND (root_device IS NOT ?2 OR root_inode IS NOT ?3)",
-                )?
-                .execute(params![project.name.as_str(), identity.0 as i64, identity.1 as i64])?;
-            Ok(())
+            note_identity(session.db, &project.name, identity)
         })
     }
 
@@ -181,7 +179,7 @@ impl Inner {
         paths: &BTreeSet<NotePath>,
     ) -> Result<SyncReport> {
         let mut report = SyncReport::default();
-        let root = project.root()?;
+        let root = self.root(project)?;
         let rows = self.ask(|db| {
             let project = index::project_id_of(db, &project.name)?;
             paths
@@ -236,39 +234,6 @@ impl Inner {
         })
     }
 
-    /// Refuses to take an empty folder for a deleted project when it is not the folder that was
-    /// there before: a drive that is not mounted looks like that.
-    fn check_identity(
-        &self,
-        project: &Project,
-        root: &Root,
-        walk: &Walk,
-        rows: &HashMap<String, FileRow>,
-    ) -> Result<()> {
-        if !walk.files.is_empty() || rows.is_empty() {
-            return Ok(());
-        }
-        let known: Option<(Option<i64>, Option<i64>)> = self.ask(|db| {
-            Ok(db
-                .prepare_cached("SELECT root_device, root_inode FROM projects WHERE name = ?")?
-                .query_row([project.name.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
-                .optional()?)
-        })?;
-        let now = root.identity().doing(|| format!("look at project {}", project.name))?;
-        match known {
-            Some((Some(device), Some(inode))) if (device as u64, inode as u64) == now => Ok(()),
-            // Never walked before: a folder of the vault is there when the vault is.
-            Some((None, None)) if project.place == ProjectPlace::Vault => Ok(()),
-            _ => Err(StoreError::ProjectUnavailable {
-                name: project.name.clone(),
-                reason: format!(
-                    "{} is empty and not the folder that was there before (is its drive mounted?)",
-                    project.path.display()
-                ),
-            }),
-        }
-    }
-
     /// Reads what other devices have written, if their logs came along with the vault.
     fn read_other_devices(&self) -> Result<()> {
         let devices = self.log.devices()?;
@@ -295,13 +260,17 @@ impl Inner {
         let Some(hash) = head.as_ref().and_then(|head| head.after) else {
             return batch.remove(row, path);
         };
-        let found = match self.read(project, path) {
-            Ok(found) => found,
-            // What cannot be read now is looked at by the next sync.
-            Err(_) => return Ok(()),
+        let root = match self.vault.project(project.as_str()) {
+            Ok(project) => self.root_held(batch.db(), &project).map(Some),
+            Err(StoreError::NoProject { .. }) => Ok(None),
+            Err(e) => Err(e),
         };
+        let read = |root: Option<&Root>| root.map_or(Ok(None), |root| root.read(path));
+        // What cannot be read now is looked at by the next sync.
+        let Ok(root) = root else { return Ok(()) };
+        let Ok(found) = read(root.as_ref()) else { return Ok(()) };
         match (found, head) {
-            (Some(_), _) if self.ignores(project, path) => batch.remove(row, path),
+            (Some(_), _) if root.is_some_and(|root| root.ignores(path)) => batch.remove(row, path),
             (Some(found), Some(head)) if found.hash == hash => {
                 let put = Put {
                     project: row,
@@ -321,13 +290,6 @@ impl Inner {
             // Somebody changed it since: the next sync records that.
             _ => Ok(()),
         }
-    }
-}
-
-impl Inner {
-    fn ignores(&self, project: &ProjectName, path: &NotePath) -> bool {
-        let root = self.vault.project(project.as_str()).and_then(|project| project.root());
-        root.is_ok_and(|root| root.ignores(path))
     }
 }
 

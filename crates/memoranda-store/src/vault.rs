@@ -8,8 +8,8 @@ use memoranda_core::id::ProjectName;
 use serde::{Deserialize, Serialize};
 
 use crate::clock;
-use crate::error::{Doing as _, Result, StoreError, plain};
-use crate::files::{FileRules, HardLinks, Privacy, Root, own};
+use crate::error::{Doing as _, Result, StoreError};
+use crate::files::{FileRules, HardLinks, Privacy, own};
 
 /// The newest vault format that this program reads and writes.
 pub const FORMAT: u32 = 1;
@@ -86,6 +86,19 @@ impl Vault {
         Ok(projects)
     }
 
+    /// The names of links in the vault that lead to folders: no projects, for none is followed.
+    pub(crate) fn links(&self) -> Result<Vec<ProjectName>> {
+        let projects = self.projects()?;
+        let names = own::names(&self.home).doing(|| "list the vault".into())?;
+        let is_link = |name: &ProjectName| {
+            let path = self.home.join(name.as_str());
+            own::is_link(&path)
+                && path.is_dir()
+                && projects.iter().all(|project| project.name != *name)
+        };
+        Ok(names.iter().filter_map(|name| ProjectName::parse(name).ok()).filter(is_link).collect())
+    }
+
     /// Finds a project by its name, or by a name that differs only in case.
     pub(crate) fn project(&self, name: &str) -> Result<Project> {
         let entries = self.registered()?;
@@ -112,14 +125,10 @@ impl Vault {
         }
     }
 
-    /// Finds a project, or makes a folder for it in the vault.
-    pub(crate) fn ensure_project(&self, name: &ProjectName) -> Result<Project> {
+    /// Finds a project; one that is not there is of the vault, and its folder still to be made.
+    pub(crate) fn project_or_new(&self, name: &ProjectName) -> Result<Project> {
         match self.project(name.as_str()) {
-            Err(StoreError::NoProject { .. }) => {
-                let project = self.in_vault(name.clone());
-                project.root()?;
-                Ok(project)
-            }
+            Err(StoreError::NoProject { .. }) => Ok(self.in_vault(name.clone())),
             found => found,
         }
     }
@@ -248,7 +257,7 @@ impl Vault {
         Ok(removed)
     }
 
-    fn in_vault(&self, name: ProjectName) -> Project {
+    pub(crate) fn in_vault(&self, name: ProjectName) -> Project {
         let path = self.home.join(name.as_str());
         let rules = FileRules { privacy: privacy_of(&name), hard_links: HardLinks::Refuse };
         Project { name, path, place: ProjectPlace::Vault, rules }
@@ -289,20 +298,6 @@ impl Vault {
 
     fn registry_path(&self) -> PathBuf {
         self.state.join("projects.toml")
-    }
-}
-
-impl Project {
-    /// Opens the project's folder; one in the vault is made if need be.
-    pub(crate) fn root(&self) -> Result<Root> {
-        let opened = match self.place {
-            ProjectPlace::Vault => Root::create(&self.path, self.rules),
-            ProjectPlace::Elsewhere => Root::open(&self.path, self.rules),
-        };
-        opened.map_err(|e| StoreError::ProjectUnavailable {
-            name: self.name.clone(),
-            reason: plain(&e),
-        })
     }
 }
 

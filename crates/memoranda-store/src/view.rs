@@ -10,6 +10,7 @@ use memoranda_core::path::NotePath;
 use rusqlite::Connection;
 
 use crate::Inner;
+use crate::below;
 use crate::error::{Result, StoreError};
 use crate::files::{self, Found, Root};
 use crate::index::{
@@ -51,7 +52,7 @@ impl<'a> View<'a> {
             return Ok(root.clone());
         }
         let root = match self.inner.vault.project(project.as_str()) {
-            Ok(project) => Some(Rc::new(project.root()?)),
+            Ok(project) => Some(Rc::new(self.inner.root_held(self.db, &project)?)),
             Err(StoreError::NoProject { .. }) => None,
             Err(e) => return Err(e),
         };
@@ -59,9 +60,12 @@ impl<'a> View<'a> {
         Ok(root)
     }
 
-    /// All files at or below a place that are not hidden or ignored, and the folders they lie in.
+    /// All files at or below a place that are not hidden or ignored, or that a tool wrote, and the
+    /// folders they lie in.
     pub fn below(&self, project: &ProjectName, folder: &NotePath) -> Result<files::Below> {
-        self.inner.vault.project(project.as_str())?.root()?.below(folder)
+        let found = self.inner.vault.project(project.as_str())?;
+        let root = self.inner.root_held(self.db, &found)?;
+        below::below(self.db, &found.name, &root, folder)
     }
 
     /// What the index knows of a file, as of the last commit.

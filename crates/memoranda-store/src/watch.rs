@@ -26,6 +26,8 @@ const AT_MOST: Duration = Duration::from_millis(400);
 /// between: a single write makes a dozen, and to wake for each would take time from the writer.
 const PAUSE: Duration = Duration::from_millis(20);
 const BURST: Duration = Duration::from_millis(2);
+/// How often a folder that is away is looked for: nothing tells that a drive is mounted.
+const AWAY: Duration = Duration::from_millis(500);
 /// More single files than this are looked at by a walk of all.
 const MANY_PATHS: usize = 4000;
 
@@ -95,6 +97,12 @@ fn ready_path(inner: &Inner) -> PathBuf {
     inner.vault.state.join("watching")
 }
 
+/// Tells the process that watches, if there is one, that a project's folder is another than it was.
+pub(crate) fn tell_of_another_folder(inner: &Inner) {
+    // Without a watcher there is no such file, and nobody to tell.
+    own::touch(&ready_path(inner)).ok();
+}
+
 /// Looks at every file once. Until that is done, nobody may rely on edits being noticed.
 fn first_look(inner: &Inner) -> bool {
     inner.sync_all(&mut |_| {}).is_ok() && own::write_plain(&ready_path(inner), b"").is_ok()
@@ -128,13 +136,13 @@ fn run(
         }
     });
     let Ok(mut watcher) = made else { return };
-    let mut watched: BTreeMap<PathBuf, Project> = BTreeMap::new();
-    watch_projects(&inner, &mut watcher, &mut watched);
+    let mut watched = Watched::default();
+    watch_projects(&inner, &mut watcher, &mut watched, &Gathered::default());
     // A failed look is repeated with the next event; reads look at the disk themselves.
     let mut is_ready = first_look(&inner);
     inner.tell_change();
     drop(inner);
-    while let Some(gathered) = gather(receiver) {
+    while let Some(gathered) = gather(receiver, &watched) {
         let Some(inner) = weak.upgrade() else { return };
         handle(&inner, &mut watcher, &mut watched, &gathered);
         is_ready = is_ready || first_look(&inner);
@@ -155,27 +163,58 @@ fn matters(event: &notify::Result<notify::Event>) -> bool {
     })
 }
 
-/// Watches the vault's own folder for new projects, and every project with all below it.
+/// The folders that are watched.
+#[derive(Default)]
+struct Watched {
+    by_path: BTreeMap<PathBuf, WatchedFolder>,
+    /// Some project has no folder now, or one that is not its own.
+    is_some_away: bool,
+}
+
+struct WatchedFolder {
+    project: Project,
+    /// What is watched is a folder, not a name: another one of that name says nothing.
+    identity: Option<(u64, u64)>,
+    is_away: bool,
+}
+
+/// Watches the vault's own folder for new projects, and every project with all below it. Says
+/// whether some folder is watched only from now on.
 fn watch_projects(
     inner: &Inner,
     watcher: &mut notify::RecommendedWatcher,
-    watched: &mut BTreeMap<PathBuf, Project>,
+    watched: &mut Watched,
+    gathered: &Gathered,
 ) -> bool {
     let mut new = false;
     watcher.watch(&inner.vault.home, RecursiveMode::NonRecursive).ok();
     watcher.watch(&inner.vault.state, RecursiveMode::NonRecursive).ok();
     let projects = inner.vault.projects().unwrap_or_default();
-    watched.retain(|path, project| {
-        let kept = projects.contains(project);
+    watched.by_path.retain(|path, folder| {
+        let kept = projects.contains(&folder.project);
         if !kept {
             watcher.unwatch(path).ok();
         }
         kept
     });
+    watched.is_some_away = false;
     for project in projects {
         let path = project.path.canonicalize().unwrap_or_else(|_| project.path.clone());
-        if !watched.contains_key(&path) && watcher.watch(&path, RecursiveMode::Recursive).is_ok() {
-            watched.insert(path, project);
+        let identity = own::identity(&path);
+        watched.is_some_away |= identity.is_none();
+        if let Some(folder) = watched.by_path.get(&path) {
+            // A folder that was moved is no longer watched, even if it is back.
+            if folder.identity == identity && !gathered.paths.contains(&path) {
+                watched.is_some_away |= folder.is_away;
+                continue;
+            }
+            watcher.unwatch(&path).ok();
+            watched.by_path.remove(&path);
+        }
+        if watcher.watch(&path, RecursiveMode::Recursive).is_ok() {
+            let is_away = inner.root(&project).is_err();
+            watched.is_some_away |= is_away;
+            watched.by_path.insert(path, WatchedFolder { project, identity, is_away });
             new = true;
         }
     }
@@ -190,9 +229,17 @@ struct Gathered {
     everything: bool,
 }
 
-fn gather(receiver: &Receiver<Message>) -> Option<Gathered> {
+fn gather(receiver: &Receiver<Message>, watched: &Watched) -> Option<Gathered> {
     let mut gathered = Gathered::default();
-    let mut message = receiver.recv().ok()?;
+    let first = match watched.is_some_away {
+        true => receiver.recv_timeout(AWAY),
+        false => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
+    };
+    let mut message = match first {
+        Ok(message) => message,
+        Err(RecvTimeoutError::Timeout) => return Some(gathered),
+        Err(RecvTimeoutError::Disconnected) => return None,
+    };
     let started = Instant::now();
     loop {
         match message {
@@ -220,16 +267,20 @@ fn gather(receiver: &Receiver<Message>) -> Option<Gathered> {
 fn handle(
     inner: &Inner,
     watcher: &mut notify::RecommendedWatcher,
-    watched: &mut BTreeMap<PathBuf, Project>,
+    watched: &mut Watched,
     gathered: &Gathered,
 ) {
     let home = inner.vault.home.canonicalize().unwrap_or_else(|_| inner.vault.home.clone());
-    let registry = home.join(".memoranda").join("projects.toml");
-    let in_home =
-        |path: &PathBuf| path.parent() == Some(&home) && !path.starts_with(home.join(".memoranda"));
+    let state = home.join(".memoranda");
+    let concerns_projects = |path: &PathBuf| {
+        path.parent() == Some(&home) && *path != state
+            || path.parent() == Some(&state)
+                && ["projects.toml", "watching"].iter().any(|name| path.ends_with(name))
+            || watched.by_path.contains_key(path)
+    };
     let mut everything = gathered.everything;
-    if gathered.paths.iter().any(|path| in_home(path) || *path == registry) {
-        everything |= watch_projects(inner, watcher, watched);
+    if watched.is_some_away || everything || gathered.paths.iter().any(concerns_projects) {
+        everything |= watch_projects(inner, watcher, watched, gathered);
     }
     if everything || gathered.paths.len() > MANY_PATHS {
         inner.sync_all(&mut |_| {}).ok();
@@ -237,7 +288,8 @@ fn handle(
     }
     let mut by_project: BTreeMap<&Path, BTreeSet<NotePath>> = BTreeMap::new();
     for path in &gathered.paths {
-        let Some((root, _)) = watched.iter().find(|(root, _)| path.starts_with(root)) else {
+        let Some((root, _)) = watched.by_path.iter().find(|(root, _)| path.starts_with(root))
+        else {
             continue;
         };
         let Some(relative) = path.strip_prefix(root).ok().and_then(Path::to_str) else { continue };
@@ -251,7 +303,7 @@ fn handle(
         }
     }
     for (root, paths) in by_project {
-        let Some(project) = watched.get(root) else { continue };
+        let Some(WatchedFolder { project, .. }) = watched.by_path.get(root) else { continue };
         let rules_changed = paths.iter().any(|path| path.file_name().ends_with("ignore"));
         let result = if rules_changed {
             inner.sync_project(project, &mut Default::default(), &mut |_| {})

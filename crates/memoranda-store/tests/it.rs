@@ -52,6 +52,10 @@ mod pictures;
 #[path = "it/crash.rs"]
 mod crash;
 
+#[cfg(unix)]
+#[path = "it/reach.rs"]
+mod reach;
+
 #[path = "it/restart.rs"]
 mod restart;
 

@@ -192,6 +192,7 @@ impl From<StoreError> for CommandError {
             }
             StoreError::NoProject { name, .. } => of(Exit::NotFound)
                 .hint(format!("`memoranda project create {}` makes it", quoted(&name))),
+            StoreError::ProjectIsLink { .. } => of(Exit::Configuration),
             StoreError::ProjectUnavailable { name, .. } => of(Exit::Configuration).hint(format!(
                 "mount the folder, or `memoranda project remove {}`",
                 quoted(name.as_str())

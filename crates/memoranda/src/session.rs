@@ -7,7 +7,7 @@ use memoranda_engine::core::change::{Author, Channel};
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{
-    Concern, DEFAULT_PROJECT, EngineError, Intent, Memory, OpenOptions, Place, Resolved,
+    Concern, DEFAULT_PROJECT, EngineError, Intent, Memory, OpenOptions, Place, Resolved, SyncReport,
 };
 
 use crate::cli::GlobalArgs;
@@ -139,6 +139,28 @@ impl Session {
         let mut progress = Progress::new(&self.printer);
         let report = memory.catch_up(concern, &mut |step| progress.update(step))?;
         drop(progress);
+        self.tell_of(report.as_ref());
+        Ok(memory)
+    }
+
+    /// Takes in a project whose folder is new, also when a process watches: that one may not have
+    /// come to it yet.
+    pub(crate) fn take_in(&self, memory: &Memory, project: &ProjectName) -> Result<()> {
+        if self.args.no_sync {
+            return Ok(());
+        }
+        if !memory.store().is_watched() {
+            return self.taken_in(memory, &Concern::Everything).map(drop);
+        }
+        let mut progress = Progress::new(&self.printer);
+        let report = memory.store().sync_project(project, &mut |step| progress.update(step))?;
+        drop(progress);
+        self.tell_of(Some(&report));
+        Ok(())
+    }
+
+    /// Says what a look at the files could not reach.
+    fn tell_of(&self, report: Option<&SyncReport>) {
         for (project, reason) in report.iter().flat_map(|report| &report.unavailable) {
             self.printer.warn(format!(
                 "the folder of project {project} cannot be reached: {reason}; what is known of it stays"
@@ -147,7 +169,6 @@ impl Session {
         for (project, place, reason) in report.iter().flat_map(|report| &report.unreadable) {
             self.printer.detail(format!("{project}/{place} cannot be read: {reason}"));
         }
-        Ok(memory)
     }
 
     /// The project that new notes go to. One that was named must exist: a slip of the finger

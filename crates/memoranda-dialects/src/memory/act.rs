@@ -1,11 +1,11 @@
 //! Doing what a command asks, on the files as they are on disk.
 
-use memoranda_core::id::ProjectName;
+use memoranda_core::id::{CommitId, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_core::screen;
 use memoranda_engine::{
-    DeleteOutcome, DeleteRequest, EditOutcome, EngineError, MoveOutcome, MoveRequest, Place,
-    StoreError, WriteMode, WriteOutcome, WriteRequest,
+    DeleteOutcome, DeleteRequest, EditOutcome, EngineError, FileOrder, FilesBelow, IgnoreRules,
+    MoveOutcome, MoveRequest, Place, StoreError, WriteMode, WriteOutcome, WriteRequest,
 };
 
 use super::answer::{Answer, AskedBy, Change, Failure, Intent};
@@ -72,6 +72,8 @@ fn create(call: &Call<'_>, path: String, text: String) -> Result<Answer, Failure
     let (text, mut warnings) = screened(call, &path, "", text)?;
     check_size(call, &path, &text)?;
     warnings.extend(unsearched(call, &at));
+    let searched = searched_beside_rules(call, &at);
+    let rules = at.clone();
     let mode = match (call.settings.create, call.settings.wording) {
         (Some(CreateMode::Overwrite), _) | (None, Wording::Seed) => WriteMode::CreateOrOverwrite,
         (Some(CreateMode::Refuse), _) | (None, Wording::Claude) => WriteMode::Create,
@@ -90,6 +92,7 @@ fn create(call: &Call<'_>, path: String, text: String) -> Result<Answer, Failure
             other => other,
         }
     })?;
+    warnings.extend(lost_to_rules(call, &rules, &searched));
     match outcome {
         WriteOutcome::Written(written) => {
             let commit = Some(written.commit.id);
@@ -100,9 +103,44 @@ fn create(call: &Call<'_>, path: String, text: String) -> Result<Answer, Failure
     }
 }
 
+/// The memories that search finds, if a file holds rules that could keep them from it.
+fn searched_beside_rules(call: &Call<'_>, at: &NotePath) -> Vec<NotePath> {
+    if !IgnoreRules::FILES.contains(&at.file_name()) {
+        return Vec::new();
+    }
+    let below = FilesBelow {
+        project: call.settings.memories.clone(),
+        folder: at.parent().and_then(|folder| NotePath::parse(folder).ok()),
+        depth: usize::MAX,
+        order: FileOrder::Path,
+        limit: usize::MAX,
+        offset: 0,
+    };
+    let store = call.memory.store();
+    let found = store.files_below(&below).unwrap_or_default();
+    let paths = found.iter().filter_map(|(_, path)| NotePath::parse(path).ok());
+    // The index may not have heard yet of rules that were there before.
+    paths.filter(|path| matches!(store.ignored_by(&below.project, path), Ok(None))).collect()
+}
+
+/// What to say of memories that search no longer finds since rules were written.
+fn lost_to_rules(call: &Call<'_>, at: &NotePath, searched: &[NotePath]) -> Option<String> {
+    let (store, memories) = (call.memory.store(), &call.settings.memories);
+    let is_lost = |path: &&NotePath| matches!(store.ignored_by(memories, path), Ok(Some(_)));
+    let lost = searched.iter().filter(is_lost).count();
+    (lost > 0).then(|| {
+        let memories =
+            if lost == 1 { "1 memory is".to_owned() } else { format!("{lost} memories are") };
+        format!(
+            "{memories} no longer found by search because of the rules in /memories/{at}. Delete \
+             or change it if that was not meant."
+        )
+    })
+}
+
 fn str_replace(call: &Call<'_>, path: String, old: &str, new: &str) -> Result<Answer, Failure> {
     let (mut snippet, mut warnings) = (String::new(), Vec::new());
-    let commit = edit(call, &path, |current| {
+    let (commit, lost) = edit(call, &path, |current| {
         let lines = text::occurrences(current, old);
         let [line] = lines.as_slice() else {
             return Err(match lines.len() {
@@ -116,12 +154,13 @@ fn str_replace(call: &Call<'_>, path: String, old: &str, new: &str) -> Result<An
         snippet = text::snippet(&replaced, *line);
         Ok(replaced)
     })?;
+    warnings.extend(lost);
     Ok(Answer::Replaced(Change { path, commit, warnings }, snippet))
 }
 
 fn insert(call: &Call<'_>, path: String, line: i64, addition: &str) -> Result<Answer, Failure> {
     let mut warnings = Vec::new();
-    let commit = edit(call, &path, |current| {
+    let (commit, lost) = edit(call, &path, |current| {
         let changed = text::inserted(current, line, addition)
             .map_err(|lines| Failure::BadLine { line, lines })?;
         let screened_text;
@@ -129,19 +168,22 @@ fn insert(call: &Call<'_>, path: String, line: i64, addition: &str) -> Result<An
         check_size(call, &path, &screened_text)?;
         Ok(screened_text)
     })?;
+    warnings.extend(lost);
     Ok(Answer::Inserted(Change { path, commit, warnings }, line))
 }
 
-/// Changes a file's text under the lock; a failure of the change itself comes back as it is.
+/// Changes a file's text under the lock; a failure of the change itself comes back as it is. Says,
+/// beside the commit, what is lost to the search if the file holds rules.
 fn edit(
     call: &Call<'_>,
     path: &str,
     mut change: impl FnMut(&str) -> Result<String, Failure>,
-) -> Result<Option<memoranda_core::id::CommitId>, Failure> {
+) -> Result<(Option<CommitId>, Option<String>), Failure> {
     let at = match target(call, path, Intent::Write)? {
         Target::Root => return Err(Failure::NotAFile { path: path.to_owned() }),
         Target::At(at) => at,
     };
+    let searched = searched_beside_rules(call, &at);
     let place = place(&call.settings.memories, &at);
     let mut failure = None;
     let outcome = call.memory.rewrite(&call.who, &place, None, None, |current| {
@@ -153,8 +195,10 @@ fn edit(
     match (outcome, failure) {
         (_, Some(failure)) => Err(failure),
         (Err(e), None) => Err(Failure::from_engine(&e, path, Intent::Write)),
-        (Ok(EditOutcome::Edited(edited)), None) => Ok(Some(edited.commit.id)),
-        (Ok(EditOutcome::Unchanged(..) | EditOutcome::Conflict(..)), None) => Ok(None),
+        (Ok(EditOutcome::Edited(edited)), None) => {
+            Ok((Some(edited.commit.id), lost_to_rules(call, &at, &searched)))
+        }
+        (Ok(EditOutcome::Unchanged(..) | EditOutcome::Conflict(..)), None) => Ok((None, None)),
     }
 }
 
@@ -163,6 +207,7 @@ fn delete(call: &Call<'_>, path: String) -> Result<Answer, Failure> {
         Target::Root => return Err(Failure::RootDelete),
         Target::At(at) => at,
     };
+    check_holds(call, &path, &at)?;
     let request = DeleteRequest { place: place(&call.settings.memories, &at), expected: None };
     let outcome = call
         .memory
@@ -199,6 +244,7 @@ fn rename(call: &Call<'_>, from: String, to: String) -> Result<Answer, Failure> 
     if destination.is_within(source.as_str()) {
         return Err(Failure::IntoItself { from, to });
     }
+    check_holds(call, &from, &source)?;
     let request = MoveRequest { from: place(memories, &source), to: destination };
     let outcome = call.memory.relocate(&call.who, &request).map_err(|e| match e {
         EngineError::Store(StoreError::Twin { .. }) => {
@@ -219,6 +265,19 @@ fn rename(call: &Call<'_>, from: String, to: String) -> Result<Answer, Failure> 
             Ok(Answer::Renamed(Change { path: from, commit, warnings }, to))
         }
         MoveOutcome::Exists(_) => Err(Failure::DestinationExists { path: to }),
+    }
+}
+
+/// Refuses to say that a directory went where nothing of it would.
+fn check_holds(call: &Call<'_>, path: &str, at: &NotePath) -> Result<(), Failure> {
+    let below = call.memory.store().below(&call.settings.memories, at);
+    match below.map_err(|e| Failure::from_taking(&e.into(), path, at))? {
+        below if !below.files.is_empty() || below.passed_over.is_empty() => Ok(()),
+        below => {
+            let left = below.passed_over.iter().take(MOST_LEFT);
+            let left = left.map(|at| format!("/memories/{at}")).collect();
+            Err(Failure::OnlyHidden { path: path.to_owned(), left })
+        }
     }
 }
 

@@ -52,8 +52,12 @@ pub(crate) enum Failure {
     Stray { path: String, stray: Stray, intent: Intent },
     /// A link in the path leads who knows where.
     Link { path: String, intent: Intent },
+    /// A file has a second name, perhaps outside the directory.
+    HardLink { path: String, intent: Intent },
     /// What is to be deleted or renamed is, or holds, something that the history cannot keep.
     Held { path: String, entry: String, what: &'static str },
+    /// A directory holds nothing but what is hidden or ignored, and that goes nowhere unasked.
+    OnlyHidden { path: String, left: Vec<String> },
     /// Nothing is there.
     Missing { path: String, asked_by: AskedBy },
     /// A directory is there, and a file is needed.
@@ -114,6 +118,7 @@ impl Failure {
             Self::Bad(BadCommand::Unknown(text)) => vec![text],
             Self::Stray { path, .. }
             | Self::Link { path, .. }
+            | Self::HardLink { path, .. }
             | Self::Missing { path, .. }
             | Self::NotAFile { path }
             | Self::Unsupported { path }
@@ -123,6 +128,7 @@ impl Failure {
             | Self::TooLarge { path, .. }
             | Self::NotText { path }
             | Self::Secrets { path, .. } => vec![path],
+            Self::OnlyHidden { path, .. } => vec![path],
             Self::Held { path, entry, .. } => vec![path, entry],
             Self::BelowFile { path, file } => vec![path, file],
             Self::IntoItself { from, to } => vec![from, to],
@@ -208,6 +214,7 @@ impl Failure {
                 Self::Missing { path, asked_by: AskedBy::ViewOrEdit }
             }
             StoreError::NotAFile { what: "a special file", .. } => Self::Unsupported { path },
+            StoreError::NotAFile { what: "a hard link", .. } => Self::HardLink { path, intent },
             StoreError::NotAFile { .. } => Self::Link { path, intent },
             StoreError::Twin { .. } => Self::Exists { path },
             StoreError::TooLarge { size, limit, .. } => {
@@ -225,6 +232,12 @@ impl Failure {
                     _ => "the system refused",
                 },
             },
+            StoreError::ProjectIsLink { .. } => {
+                let reason = "the memory folder is a symbolic link, which is not followed; the \
+                              person can run `memoranda project add memories DIR` with the folder \
+                              that it leads to";
+                Self::System { doing, reason }
+            }
             StoreError::ProjectUnavailable { .. } => {
                 Self::System { doing, reason: "the memory folder cannot be reached now" }
             }

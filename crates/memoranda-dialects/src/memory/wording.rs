@@ -204,6 +204,23 @@ fn explain_either(failure: &Failure) -> String {
                  not keep. Nothing was changed. The person can remove it by hand{others}."
             )
         }
+        Failure::OnlyHidden { path, left } => format!(
+            "{path} was not deleted or renamed: all that it holds is hidden or ignored and was not \
+             written with this tool ({}). Name one of these to mean it.",
+            left.join(", ")
+        ),
+        Failure::HardLink { path, intent } => {
+            let done = match intent {
+                Intent::Read => "read",
+                Intent::Write => "changed",
+            };
+            format!(
+                "{path} cannot be {done}: the file has a second name somewhere (it is a hard \
+                 link), which may lie outside /memories. The path is right. The person can put a \
+                 copy in its place, or allow such files with `memoranda project add memories DIR \
+                 --allow-hard-links`."
+            )
+        }
         Failure::Link { .. }
         | Failure::Missing { .. }
         | Failure::NotAFile { .. }

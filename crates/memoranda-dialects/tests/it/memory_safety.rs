@@ -45,6 +45,68 @@ fn no_link_leads_out() {
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
 }
 
+/// A backup of hard links gives every file a second name. The path is right, and the answer says
+/// what is not.
+#[test]
+fn a_file_with_a_second_name_is_named_as_one() {
+    for wording in [Wording::Claude, Wording::Seed] {
+        let vault = TestVault::new(wording);
+        vault.memory(&json!({"command": "create", "path": "/memories/a.md", "file_text": "one"}));
+        std::fs::hard_link(vault.path("memories/a.md"), vault.path("../a.md")).unwrap();
+        for command in [
+            json!({"command": "view", "path": "/memories/a.md"}),
+            json!({"command": "str_replace", "path": "/memories/a.md", "old_str": "o", "new_str": "x"}),
+            json!({"command": "insert", "path": "/memories/a.md", "insert_line": 0, "insert_text": "x"}),
+            json!({"command": "delete", "path": "/memories/a.md"}),
+        ] {
+            let result = vault.memory(&command);
+            assert!(result.is_error && result.text.contains("a hard link"), "{}", result.text);
+            assert!(!result.text.contains("escape") && !result.text.contains("Invalid path"));
+        }
+    }
+}
+
+#[test]
+fn a_link_in_the_place_of_the_directory_is_named_as_one() {
+    let vault = TestVault::new(Wording::Seed);
+    let outside = vault.path("../outside");
+    std::fs::create_dir_all(&outside).unwrap();
+    std::os::unix::fs::symlink(&outside, vault.path("memories")).unwrap();
+    for command in [
+        json!({"command": "view", "path": "/memories"}),
+        json!({"command": "create", "path": "/memories/new.md", "file_text": "x"}),
+    ] {
+        let result = vault.memory(&command);
+        assert!(result.is_error && result.text.contains("symbolic link"), "{}", result.text);
+        assert!(result.text.contains("project add memories DIR"), "{}", result.text);
+    }
+    assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);
+}
+
+/// An empty folder in its place, as a drive leaves that is not mounted, is not an empty memory.
+#[test]
+fn what_stands_where_the_directory_was_is_neither_shown_nor_written_to() {
+    let vault = TestVault::new(Wording::Seed);
+    vault.memory(&json!({"command": "create", "path": "/memories/a.md", "file_text": "one"}));
+    vault.memory.store().sync(&mut |_| {}).unwrap();
+    std::fs::rename(vault.path("memories"), vault.path("../away")).unwrap();
+    std::fs::create_dir(vault.path("memories")).unwrap();
+    for command in [
+        json!({"command": "view", "path": "/memories"}),
+        json!({"command": "view", "path": "/memories/a.md"}),
+        json!({"command": "create", "path": "/memories/new.md", "file_text": "x"}),
+        json!({"command": "str_replace", "path": "/memories/a.md", "old_str": "o", "new_str": "x"}),
+        json!({"command": "insert", "path": "/memories/a.md", "insert_line": 0, "insert_text": "x"}),
+        json!({"command": "delete", "path": "/memories/a.md"}),
+        json!({"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/b.md"}),
+    ] {
+        let result = vault.memory(&command);
+        assert!(result.text.contains("the memory folder cannot be reached now"), "{}", result.text);
+        assert!(result.is_error, "{}", result.text);
+    }
+    assert_eq!(std::fs::read_dir(vault.path("memories")).unwrap().count(), 0);
+}
+
 #[test]
 fn secrets_are_warned_about_replaced_or_refused() {
     let mut vault = TestVault::new(Wording::Claude);
@@ -324,6 +386,68 @@ fn what_search_passes_over_is_said() {
     assert!(moved.contains("search does not find it: \".old\" is hidden"), "{moved}");
 }
 
+/// What the tool itself wrote goes with its directory, hidden or not; of what nothing goes, nothing
+/// else is claimed.
+#[test]
+fn a_directory_takes_along_what_was_written_there() {
+    let vault = TestVault::new(Wording::Seed);
+    let memory = |arguments: serde_json::Value| vault.memory(&arguments);
+    let create = |path| memory(json!({"command": "create", "path": path, "file_text": "x"}));
+    for path in ["/memories/p/.state.json", "/memories/p/.deep/er/x.md", "/memories/p/plan.md"] {
+        assert!(!create(path).is_error);
+    }
+    let renamed = memory(json!({
+        "command": "rename", "old_path": "/memories/p", "new_path": "/memories/q",
+    }));
+    assert_eq!(renamed.text, "Renamed /memories/p to /memories/q");
+    assert!(!vault.path("memories/p").exists());
+    assert!(vault.path("memories/q/.state.json").exists());
+    assert!(vault.path("memories/q/.deep/er/x.md").exists());
+    let delete = || memory(json!({"command": "delete", "path": "/memories/q"}));
+    assert_eq!(delete().text, "Deleted /memories/q");
+    assert!(!vault.path("memories/q").exists());
+    // What a person put there stays, and then so does the directory.
+    create("/memories/q/.state.json");
+    std::fs::write(vault.path("memories/q/.theirs"), "y").unwrap();
+    let told = delete().text;
+    assert!(told.starts_with("Deleted") && told.contains("/memories/q/.theirs"), "{told}");
+    assert!(!vault.path("memories/q/.state.json").exists());
+    for refused in [
+        delete(),
+        memory(json!({
+            "command": "rename", "old_path": "/memories/q", "new_path": "/memories/r",
+        })),
+    ] {
+        assert!(
+            refused.is_error && refused.text.contains("/memories/q/.theirs"),
+            "{}",
+            refused.text
+        );
+    }
+    assert!(vault.path("memories/q/.theirs").exists() && !vault.path("memories/r").exists());
+}
+
+#[test]
+fn rules_say_what_they_keep_from_the_search() {
+    let vault = TestVault::new(Wording::Seed);
+    let create = |path, text| {
+        vault.memory(&json!({"command": "create", "path": path, "file_text": text})).text
+    };
+    for path in ["/memories/a.md", "/memories/p/b.md", "/memories/c.txt"] {
+        create(path, "x");
+    }
+    let told = create("/memories/.gitignore", "*.md\n");
+    assert!(told.contains("2 memories are no longer found by search"), "{told}");
+    let told = create("/memories/p/.bmignore", "nothing\n");
+    assert!(!told.contains("no longer found"), "{told}");
+    let edit = json!({
+        "command": "insert", "path": "/memories/.gitignore", "insert_line": 0, "insert_text": "*.txt",
+    });
+    vault.memory.store().sync(&mut |_| {}).unwrap();
+    let told = vault.memory(&edit).text;
+    assert!(told.contains("1 memory is no longer found by search"), "{told}");
+}
+
 #[test]
 fn little_is_said_again_of_what_was_sent() {
     for wording in [Wording::Seed, Wording::Claude] {
@@ -364,10 +488,11 @@ fn a_name_says_what_is_wrong_with_it_and_stays_on_its_line() {
 #[test]
 fn hidden_files_outlive_their_directory_and_are_told() {
     let vault = TestVault::new(Wording::Seed);
-    for path in ["a/plan.md", "a/.env", "b/c/plan.md"] {
+    for path in ["a/plan.md", "b/c/plan.md"] {
         let path = format!("/memories/{path}");
         vault.memory(&json!({"command": "create", "path": path, "file_text": "x"}));
     }
+    std::fs::write(vault.path("memories/a/.env"), "x").unwrap();
     let said = vault.memory(&json!({"command": "delete", "path": "/memories/a"})).text;
     assert!(said.contains("left where they are: /memories/a/.env."), "{said}");
     assert!(vault.path("memories/a/.env").exists() && !vault.path("memories/a/plan.md").exists());

@@ -13,6 +13,7 @@ pub(crate) mod own;
 pub(crate) mod records;
 mod walk;
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 use std::rc::Rc;
@@ -26,7 +27,7 @@ use memoranda_core::path::NotePath;
 use crate::error::{Doing as _, Result, StoreError};
 
 pub(crate) use folder::{Folder, Swapped};
-pub(crate) use walk::{TEMPORARY_PREFIX, Walk, Walked, walk, walk_folder};
+pub(crate) use walk::{TEMPORARY_PREFIX, Walked, walk, walk_folder};
 
 /// The largest file that is read into memory or the log.
 pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
@@ -143,6 +144,13 @@ pub(crate) fn check_owner(path: &NotePath) -> Result<()> {
     }
 }
 
+/// Whether a folder was there when it was to be made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Was {
+    There,
+    Made,
+}
+
 /// The handle of a project's folder.
 pub(crate) struct Root {
     dir: Dir,
@@ -156,17 +164,20 @@ impl Root {
         Ok(Self { dir, rules })
     }
 
-    /// Makes a folder of the vault if need be, then opens it; a link in its place is not followed.
-    pub(crate) fn create(path: &Path, rules: FileRules) -> io::Result<Self> {
-        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(io::ErrorKind::InvalidInput.into());
-        };
-        let vault = Dir::open_ambient_dir(parent, ambient_authority())?;
-        match vault.create_dir_with(name, &folder::dir_builder(rules.privacy)) {
-            Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(e),
-            _ => {}
-        }
+    /// Opens a folder of the vault; a link in its place is not followed.
+    pub(crate) fn open_in_vault(path: &Path, rules: FileRules) -> io::Result<Self> {
+        let (vault, name) = vault_of(path)?;
         Ok(Self { dir: vault.open_dir_nofollow(name)?, rules })
+    }
+
+    /// Makes a folder of the vault, if nothing has its name.
+    pub(crate) fn make_in_vault(path: &Path, rules: FileRules) -> io::Result<Was> {
+        let (vault, name) = vault_of(path)?;
+        match vault.create_dir_with(name, &folder::dir_builder(rules.privacy)) {
+            Ok(()) => Ok(Was::Made),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(Was::There),
+            Err(e) => Err(e),
+        }
     }
 
     /// What tells this folder from another of the same name: device and inode.
@@ -409,6 +420,14 @@ impl Root {
             return StoreError::TooLarge { path: path.to_string(), size, limit };
         }
         StoreError::Io { doing: format!("use {path}"), source: error }
+    }
+}
+
+/// The vault's handle, and the name of a folder in it.
+fn vault_of(path: &Path) -> io::Result<(Dir, &OsStr)> {
+    match (path.parent(), path.file_name()) {
+        (Some(vault), Some(name)) => Ok((Dir::open_ambient_dir(vault, ambient_authority())?, name)),
+        _ => Err(io::ErrorKind::InvalidInput.into()),
     }
 }
 

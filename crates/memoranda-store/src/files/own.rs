@@ -126,6 +126,16 @@ pub(crate) fn is_dir(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
+/// Whether a symbolic link has this name.
+pub(crate) fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
+}
+
+/// Lets a file that is there be seen as written to; it is empty then.
+pub(crate) fn touch(path: &Path) -> io::Result<()> {
+    OpenOptions::new().write(true).truncate(true).open(path).map(drop)
+}
+
 /// Removes a file; a missing one is fine.
 pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {

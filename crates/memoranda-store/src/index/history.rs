@@ -236,6 +236,19 @@ pub(crate) fn were_together(
     Ok(together.unwrap_or(false))
 }
 
+/// Whether the last word on a file is that a tool wrote it, not that it was seen on disk.
+pub(crate) fn is_written(db: &Connection, project: i64, path: &NotePath) -> Result<bool> {
+    let found: Option<bool> = db
+        .prepare_cached(
+            "SELECT h.after IS NOT NULL AND c.channel <> ?3 FROM changes h \
+             JOIN commits c ON c.row = h.commit_row WHERE h.project = ?1 AND h.path = ?2 \
+             ORDER BY h.logical_ms DESC, h.commit_row DESC, h.n DESC LIMIT 1",
+        )?
+        .query_row(params![project, path.as_str(), Channel::Disk.as_str()], |row| row.get(0))
+        .optional()?;
+    Ok(found.unwrap_or(false))
+}
+
 /// Every file that the history says exists, for an index that is being made; only what it said
 /// after a time, if before it the project was another folder.
 pub(crate) fn living(

@@ -236,6 +236,14 @@ impl Inner {
         self.index.with_reader(&question)
     }
 
+    /// Asks the index as it is, if it is there.
+    pub(crate) fn peek(&self, question: impl Fn(&Connection) -> Result<()>) -> Result<()> {
+        match self.is_index_sound()? {
+            true => self.index.with_reader(question),
+            false => Ok(()),
+        }
+    }
+
     /// Whether every file has been looked at since the index was made. An index that is complete
     /// stays so as long as it is there.
     pub(crate) fn is_indexed(&self) -> Result<bool> {

@@ -201,6 +201,9 @@ fn print(session: &Session, report: &DoctorReport, repaired: bool) -> Result<()>
     for (project, reason) in &check.unavailable {
         note(printer, &format!("the folder of project {project} cannot be reached: {reason}"))?;
     }
+    for (project, place, reason) in &report.sync.unreadable {
+        note(printer, &format!("{project}/{} is not read: {reason}", visible(place)))?;
+    }
     for (place, line, message) in problems(check) {
         note(printer, &format!("{place}:{line}: {}", visible(&message)))?;
     }

@@ -12,7 +12,7 @@ use crate::wire::{PlaceJson, short};
 
 /// Move or rename a note, or a folder with all notes and files in it, within its project.
 ///
-/// What is hidden or ignored in a folder is left where it is.
+/// What is hidden or ignored in a folder is left where it is, unless a tool wrote it.
 /// A new path that ends in a slash is a folder to move into. Nothing is overwritten.
 #[derive(clap::Args)]
 #[command(after_long_help = "\

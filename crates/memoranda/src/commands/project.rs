@@ -130,7 +130,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
                 true => memory.move_project(name, folder, hard_links)?,
                 false => memory.add_project(name, folder, hard_links)?,
             };
-            session.reading()?;
+            session.take_in(memory, &project.name)?;
             told(session, memory, project.name.as_str(), "Added")?;
         }
         Action::Create { name } => {

@@ -11,7 +11,7 @@ use crate::wire::{PlaceJson, short};
 
 /// Delete notes, or folders with all notes and files in them.
 ///
-/// What is hidden or ignored in a folder is left where it is.
+/// What is hidden or ignored in a folder is left where it is, unless a tool wrote it.
 /// What is deleted stays in the history until `memoranda vacuum`: `memoranda restore` and
 /// `memoranda undo` bring it back. Asks before it deletes a folder or several notes.
 #[derive(clap::Args)]

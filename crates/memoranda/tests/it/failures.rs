@@ -114,3 +114,22 @@ fn a_read_only_folder_is_said_in_a_sentence() {
     home.fails(&["add", "--folder", "locked", "x"], 5, &["permission denied", "hint: look at"]);
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
+
+/// What is passed over because of a link is no failure, but who looks for it is told.
+#[cfg(unix)]
+#[test]
+fn the_doctor_names_what_is_passed_over_because_of_links() {
+    let home = Home::new();
+    home.write("main/Plan.md", "one\n");
+    home.ok(&["sync"]);
+    std::fs::hard_link(home.file("main/Plan.md"), home.path().join("backup.md")).unwrap();
+    std::fs::create_dir(home.path().join("drop")).unwrap();
+    std::os::unix::fs::symlink("../drop", home.file("memories")).unwrap();
+    let told = home.run(&["doctor"]).out;
+    assert!(told.contains("main/Plan.md is not read") && told.contains("a hard link"), "{told}");
+    assert!(told.contains("memories") && told.contains("it is a symbolic link"), "{told}");
+    let said = home.run(&["tool", "memory", r#"{"command": "view", "path": "/memories"}"#]);
+    assert!(said.out.contains("project add memories DIR"), "{said:?}");
+    home.ok(&["project", "add", "memories", home.path().join("drop").to_str().unwrap()]);
+    assert!(!home.run(&["doctor"]).out.contains("symbolic link"));
+}

@@ -97,3 +97,31 @@ fn a_look_that_takes_too_long_costs_no_brief() {
     let told = brief_while_locked(&without_index());
     assert!(told.contains("index of these notes is being built"), "{told}");
 }
+
+/// Whoever adds a folder knows its notes at once, whether or not another process watches.
+#[test]
+fn a_folder_is_taken_in_by_whoever_adds_it() {
+    let home = without_index();
+    for n in 0..300 {
+        home.write(&format!("memories/note {n}.md"), &format!("The walrus sleeps {n} hours\n"));
+    }
+    let mut client = Client::open(&home, Era::Handshake("2025-06-18"), &["--toolsets", "memory"]);
+    let view = json!({ "name": "memory", "arguments": { "command": "view", "path": "/memories" } });
+    client.result("tools/call", view);
+    for _ in 0..3000 {
+        if home.ok(&["status"]).contains("yes, by a running process") {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let folder = home.path().join("elsewhere");
+    std::fs::create_dir(&folder).unwrap();
+    let place = folder.to_str().unwrap();
+    for arguments in [&["project", "add", "memories", place, "--move"][..], &["project", "list"]] {
+        let told = home.ok(arguments);
+        assert!(told.contains("300"), "{told}");
+    }
+    home.ok(&["project", "remove", "memories"]);
+    let told = home.ok(&["project", "add", "memories", place]);
+    assert!(told.contains("300 notes"), "{told}");
+}
