@@ -160,10 +160,10 @@ impl Memory {
                 request.text
             )));
         }
-        let vector = (request.options.meaning > 0.0 && query.is_free())
-            .then(|| Model::embedded().embed(&query.said))
-            .filter(|vector| !vector.is_zero());
-        let mut asked = vector.map(|table| self.meant(&query.said, table)).unwrap_or_default();
+        let mut asked = (request.options.meaning > 0.0 && query.is_free())
+            .then(|| self.meant(&query.said, Model::embedded().embed(&query.said)))
+            .unwrap_or_default();
+        // Another model may know languages that the table can only spell.
         if asked.model.is_none() && !Model::embedded().knows_a_word(&query.said) {
             asked.meant = None;
         }

@@ -88,6 +88,23 @@ fn nothing_is_better_than_noise() {
 }
 
 #[test]
+fn what_the_table_cannot_read_is_found_by_its_words() {
+    let folder = TempDir::new().unwrap();
+    let memory = open(&folder);
+    put(&memory, "cat.md", "# 猫\n\n猫叫豆豆,对鸡肉过敏,疫苗每年三月打,兽医是周医生。\n");
+    put(&memory, "server.md", "# 云服务器\n\n服务器从阿里云迁到腾讯云,备份每天凌晨两点。\n");
+    put(&memory, "travel.md", "# 旅行\n\n春节去云南,先飞昆明,再坐火车到大理,住在洱海边的客栈。\n");
+    let check = |text: &str, expected: &[&str]| {
+        assert_eq!(paths(&memory.search(&asked(text)).unwrap()), expected, "{text}");
+    };
+    check("豆豆的疫苗", &["cat.md"]);
+    check("备份时间", &["server.md"]);
+    check("宇宙飞船发射", &[]);
+    check("新幹線の切符", &[]);
+    check("how to bake bread", &[]);
+}
+
+#[test]
 fn slips_and_beginnings_are_understood() {
     let (_folder, memory) = household();
     let page = memory.search(&asked("electrcity")).unwrap();
