@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use memoranda_core::embed::Model;
 use memoranda_core::query::{Query, When};
 use memoranda_core::rank::{
-    Asked, CandidatePassage, RankOptions, Ranked, Signal, rank, without_speakers,
+    Asked, CandidatePassage, RankOptions, Ranked, Signal, by_passage, rank, without_speakers,
 };
 use memoranda_core::snippet::{Snippet, snippet};
 use memoranda_core::tokens::estimate;
@@ -263,24 +263,12 @@ impl<'f> Found<'f> {
         let is_alike = |n: &Ranked<i64>| {
             min_similarity.is_none_or(|least| n.similarity >= least) || n.why.iter().any(by_words)
         };
-        let relevant = ranked.into_iter().filter(|n| n.relevance >= *min_relevance && is_alike(n));
-        if self.request.unit == SearchUnit::Notes {
-            return relevant.map(|note| Unit { note, also: Vec::new() }).collect();
-        }
-        let mut passages: Vec<Ranked<i64>> = Vec::new();
-        for note in relevant {
-            // What lifts the note lifts each of its passages.
-            let best = note.passages.first().map_or(0.0, |&(_, score)| score);
-            for &(passage, score) in &note.passages {
-                passages.push(Ranked {
-                    score: note.score - best + score,
-                    passages: vec![(passage, score)],
-                    ..note.clone()
-                });
-            }
-        }
-        passages.sort_by(|a, b| a.round.cmp(&b.round).then(b.score.total_cmp(&a.score)));
-        passages.into_iter().map(|note| Unit { note, also: Vec::new() }).collect()
+        let units = match self.request.unit {
+            SearchUnit::Notes => ranked,
+            SearchUnit::Passages => by_passage(&ranked),
+        };
+        let relevant = units.into_iter().filter(|n| n.relevance >= *min_relevance && is_alike(n));
+        relevant.map(|note| Unit { note, also: Vec::new() }).collect()
     }
 
     /// The same passage in several notes is told once, with where else it stands. Who looks for
@@ -312,7 +300,7 @@ impl<'f> Found<'f> {
     fn best(&self, unit: &Unit) -> Option<(&'f CandidateNote, &'f CandidatePassage)> {
         let note =
             self.candidates.notes.iter().find(|note| note.compared.note == unit.note.note)?;
-        let (best, _) = *unit.note.passages.first()?;
+        let best = unit.note.passages.first()?.id;
         Some((note, note.compared.passages.iter().find(|passage| passage.id == best)?))
     }
 
@@ -320,12 +308,12 @@ impl<'f> Found<'f> {
         let (note, passage) = self.best(&unit)?;
         let shown = |text: &str| snippet(text, &self.candidates.query, self.request.snippet_chars);
         let further = unit.note.passages.iter().skip(1).take(self.request.further_passages);
-        let further = further.filter_map(|&(id, score)| {
-            let passage = note.compared.passages.iter().find(|passage| passage.id == id)?;
+        let further = further.filter_map(|ranked| {
+            let passage = note.compared.passages.iter().find(|passage| passage.id == ranked.id)?;
             Some(FurtherPassage {
                 heading: passage.heading.clone(),
                 lines: passage.lines,
-                score,
+                score: ranked.score,
                 snippet: shown(&passage.text),
             })
         });

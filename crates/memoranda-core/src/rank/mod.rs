@@ -93,10 +93,40 @@ pub struct Ranked<Id> {
     pub relevance: f64,
     /// How alike its most similar passage and the question are in meaning, 0 to 1.
     pub similarity: f64,
-    /// Its passages, best first, each with its own score.
-    pub passages: Vec<(u64, f64)>,
+    /// Its passages, best first.
+    pub passages: Vec<RankedPassage>,
     /// What the score is made of; amounts add up to it.
     pub why: Vec<Signal>,
+}
+
+/// A passage in its place among those of its note.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RankedPassage {
+    /// Its number.
+    pub id: u64,
+    /// The sum of its own signals.
+    pub score: f64,
+    /// How sure it is that it has to do with the question, 0 to 1.
+    pub relevance: f64,
+    /// How alike it and the question are in meaning, 0 to 1.
+    pub similarity: f64,
+    words: f64,
+    context: f64,
+    meaning: f64,
+    speaker: f64,
+    kind: f64,
+}
+
+impl RankedPassage {
+    fn why(&self) -> [Signal; 5] {
+        [
+            Signal::Words(self.words),
+            Signal::Context(self.context),
+            Signal::Meaning(self.meaning),
+            Signal::Speaker(self.speaker),
+            Signal::Kind(self.kind),
+        ]
+    }
 }
 
 /// One reason for a note's place, with what it added.
@@ -125,6 +155,12 @@ pub enum Signal {
 }
 
 impl Signal {
+    /// Whether it is of the note, and so of each of its passages.
+    fn is_of_note(self) -> bool {
+        use Signal::{ExactTitle, Importance, Recency, Time, TitleWords};
+        matches!(self, ExactTitle(_) | TitleWords(_) | Time(_) | Importance(_) | Recency(_))
+    }
+
     /// What the signal added to the score.
     pub fn amount(self) -> f64 {
         match self {
@@ -172,7 +208,47 @@ pub fn rank<'r, Id: Copy + Eq + Hash + 'r>(
         let by_score = by_round.then(b.ranked.score.total_cmp(&a.ranked.score));
         by_score.then(b.updated.cmp(&a.updated)).then_with(|| a.path.cmp(b.path))
     });
-    notes.into_iter().map(|note| note.ranked).collect()
+    let mut ranked: Vec<_> = notes.into_iter().map(|note| note.ranked).collect();
+    trust_the_order(&mut ranked);
+    ranked
+}
+
+/// The passages of notes that were ranked, each for itself and best first. What lifts a note lifts
+/// each of its passages.
+pub fn by_passage<Id: Copy>(notes: &[Ranked<Id>]) -> Vec<Ranked<Id>> {
+    let of_note = |note: &Ranked<Id>, passage: &RankedPassage| {
+        let (mut why, behind): (Vec<Signal>, Vec<Signal>) =
+            note.why.iter().filter(|signal| signal.is_of_note()).partition(|signal| {
+                matches!(signal, Signal::ExactTitle(_) | Signal::TitleWords(_))
+            });
+        why.extend(passage.why().into_iter().filter(|signal| signal.amount() != 0.0));
+        why.extend(behind);
+        Ranked {
+            note: note.note,
+            round: note.round,
+            score: why.iter().map(|signal| signal.amount()).sum(),
+            relevance: passage.relevance,
+            similarity: passage.similarity,
+            passages: vec![*passage],
+            why,
+        }
+    };
+    let all = notes.iter().flat_map(|note| note.passages.iter().map(move |p| of_note(note, p)));
+    let mut passages: Vec<_> = all.collect();
+    passages.sort_by(|a, b| a.round.cmp(&b.round).then(b.score.total_cmp(&a.score)));
+    trust_the_order(&mut passages);
+    passages
+}
+
+/// The order knows more than the relevance, which looks at one passage alone: whatever comes before
+/// the most relevant one is at least as relevant. Else the best answer could be cut off above worse
+/// ones. Later rounds change nothing in the first.
+fn trust_the_order<Id>(ranked: &mut [Ranked<Id>]) {
+    let first = ranked.iter().take_while(|ranked| ranked.round == 0);
+    let most = first.map(|ranked| ranked.relevance).fold(0.0, f64::max);
+    for before in ranked.iter_mut().take_while(|ranked| ranked.relevance < most) {
+        before.relevance = most;
+    }
 }
 
 /// All that is compared, counted.
@@ -201,19 +277,6 @@ struct Scored<'r, Id> {
     ranked: Ranked<Id>,
     updated: Timestamp,
     path: &'r NotePath,
-}
-
-struct ScoredPassage {
-    id: u64,
-    score: f64,
-    words: f64,
-    context: f64,
-    meaning: f64,
-    speaker: f64,
-    kind: f64,
-    similarity: f64,
-    /// The worth of the words that it holds at all.
-    covered: f64,
 }
 
 impl<'r, Id: Copy> Ranking<'r, Id> {
@@ -284,15 +347,9 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
             .map(|(passage, (own, around))| self.passage(passage, own, around, whole))
             .collect();
         passages.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
-        let best = passages.first()?;
+        let best = *passages.first()?;
         let (candidate, options) = (note.candidate, self.options);
-        let mut why = vec![
-            Signal::Words(best.words),
-            Signal::Context(best.context),
-            Signal::Meaning(best.meaning),
-            Signal::Speaker(best.speaker),
-            Signal::Kind(best.kind),
-        ];
+        let mut why = best.why().to_vec();
         match candidate.title_match {
             TitleMatch::Exact => why.insert(0, Signal::ExactTitle(options.most_without_name())),
             TitleMatch::AllWords => why.insert(0, Signal::TitleWords(options.title)),
@@ -309,15 +366,17 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         why.retain(|signal| signal.amount() != 0.0);
         // A name that was asked for, or a tag alone, is an answer whatever the text says.
         let is_sure = candidate.title_match == TitleMatch::Exact || self.asked.query.is_empty();
-        let relevance =
-            if is_sure { 1.0 } else { weights::relevance(best.covered, best.similarity) };
+        let relevance = if is_sure { 1.0 } else { best.relevance };
+        if is_sure {
+            passages.iter_mut().for_each(|passage| passage.relevance = 1.0);
+        }
         let ranked = Ranked {
             note: candidate.note,
             round: candidate.round,
             score: why.iter().map(|signal| signal.amount()).sum(),
             relevance,
             similarity: passages.iter().map(|passage| passage.similarity).fold(0.0, f64::max),
-            passages: passages.iter().map(|passage| (passage.id, passage.score)).collect(),
+            passages,
             why,
         };
         Some(Scored { ranked, updated: candidate.updated, path: &candidate.path })
@@ -329,7 +388,7 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         own: &Counts,
         around: &Counts,
         whole: f64,
-    ) -> ScoredPassage {
+    ) -> RankedPassage {
         let options = self.options;
         let words = options.passage * self.matched(own, 0);
         let context = options.neighbours * self.matched(around, 1) + options.note * whole;
@@ -346,16 +405,16 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         let speaker = counted(own.fit.is_told_by_whom_is_meant(), options.speaker);
         let kind = counted(own.fit.has_number, options.number)
             + counted(own.fit.has_time, options.says_when);
-        ScoredPassage {
+        RankedPassage {
             id: passage.id,
             score: words + context + meaning + speaker + kind,
+            relevance: weights::relevance(f64::from(covered), similarity),
+            similarity,
             words,
             context,
             meaning,
             speaker,
             kind,
-            similarity,
-            covered: f64::from(covered),
         }
     }
 

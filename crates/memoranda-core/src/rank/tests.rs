@@ -112,11 +112,43 @@ fn what_is_demanded_must_be_there() {
 #[test]
 fn a_hit_says_why() {
     let found = ranked("blue paint", &[note(1, &["the red door", "blue paint is in the shed"])]);
-    assert_eq!(found[0].passages[0].0, 101);
+    assert_eq!(found[0].passages[0].id, 101);
     let names: Vec<_> = found[0].why.iter().map(|signal| signal.name()).collect();
     assert_eq!(names, ["words", "context", "meaning", "recency"]);
     let sum: f64 = found[0].why.iter().map(|signal| signal.amount()).sum();
     assert!((sum - found[0].score).abs() < 1e-9);
+}
+
+#[test]
+fn each_passage_says_why_for_itself() {
+    let texts = ["the red door", "blue paint is in the shed", "a bucket of grey paint", "goats"];
+    let titled = Candidate { title_match: TitleMatch::AllWords, ..note(1, &texts) };
+    let passages = by_passage(&ranked("blue paint", &[titled]));
+    assert_eq!(passages.len(), 4);
+    for passage in &passages {
+        let sum: f64 = passage.why.iter().map(|signal| signal.amount()).sum();
+        assert!((sum - passage.score).abs() < 1e-9);
+        assert_eq!(passage.why[0].name(), "title_words");
+    }
+    assert!(passages.is_sorted_by(|a, b| a.score > b.score && a.relevance > b.relevance));
+    assert_eq!(passages[0].passages[0].id, 101);
+    assert!(passages[0].relevance > 0.8 && passages[3].relevance < 0.1);
+}
+
+#[test]
+fn what_comes_first_is_as_relevant_as_the_most_relevant_behind_it() {
+    // The first by its meaning, the second by one word of three, the last by nothing.
+    let notes = [
+        note(1, &["Doctor Nguyen is my dentist and has a surgery beside the town hall in Kiel"]),
+        note(2, &["called"]),
+        note(3, &["goats"]),
+    ];
+    let found = ranked("tooth ache whom to call", &notes);
+    let order: Vec<_> = found.iter().map(|ranked| ranked.note).collect();
+    assert_eq!(order, [1, 2, 3]);
+    assert_eq!(found[0].relevance, found[1].relevance);
+    assert!(found[0].passages[0].relevance < found[1].passages[0].relevance);
+    assert!(found[2].relevance < found[1].relevance);
 }
 
 #[test]
