@@ -188,9 +188,11 @@ impl Memory {
                 meant.table = unnamed;
             }
         }
+        let guessed: Vec<_> = candidates.corrections.iter().map(|read| read.term).collect();
         let comparison = Asked {
             query: &candidates.query,
             holders: &candidates.holders,
+            guessed: &guessed,
             passages: candidates.passages,
             vector: asked.meant.as_ref(),
             when,

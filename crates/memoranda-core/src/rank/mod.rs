@@ -25,12 +25,17 @@ use crate::embed::{Meant, Sense};
 use crate::path::NotePath;
 use crate::query::{Need, Query, When};
 
+/// A word that was read as another is half as sure a sign that a passage has to do with the question.
+const GUESS: f32 = 0.5;
+
 /// What is asked, in all the forms in which it is compared.
 pub struct Asked<'q> {
     /// The query.
     pub query: &'q Query,
     /// How many passages hold each of its terms.
     pub holders: &'q [u64],
+    /// The numbers of the terms that were read as others than were typed.
+    pub guessed: &'q [usize],
     /// How many passages there are.
     pub passages: u64,
     /// What it means, if it says anything freely.
@@ -258,6 +263,8 @@ struct Ranking<'r, Id> {
     needs: Vec<Need>,
     /// What each term is worth; together 1.
     worth: Vec<f32>,
+    /// How sure it is that each term was meant.
+    sure: Vec<f32>,
     notes: Vec<Counted<'r, Id>>,
     /// The mean numbers of words of a passage, a neighbourhood and a note.
     means: [f32; 3],
@@ -313,7 +320,9 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
             .collect();
         let sum: f32 = worth.iter().sum();
         worth.iter_mut().for_each(|worth| *worth /= sum.max(f32::MIN_POSITIVE));
-        let mut ranking = Self { asked, options, needs, worth, notes, means, meaning: 0.0 };
+        let is_guess = |term| asked.guessed.contains(&term);
+        let sure = (0..needs.len()).map(|term| if is_guess(term) { GUESS } else { 1.0 }).collect();
+        let mut ranking = Self { asked, options, needs, worth, sure, notes, means, meaning: 0.0 };
         let left = (1.0 - ranking.best_by_words()).max(0.0);
         ranking.meaning = options.meaning * left.powf(options.words_first);
         ranking
@@ -399,8 +408,9 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         let length = f64::from(own.words);
         let trust = length / (length + options.unsure_words);
         let meaning = self.meaning * similarity * trust * options.trust_scale();
-        let held = own.terms.iter().zip(&self.worth);
-        let covered: f32 = held.filter(|(count, _)| **count > 0.0).map(|(_, worth)| worth).sum();
+        let worth = self.worth.iter().zip(&self.sure).map(|(worth, sure)| worth * sure);
+        let held = own.terms.iter().zip(worth).filter(|(count, _)| **count > 0.0);
+        let covered: f32 = held.map(|(_, worth)| worth).sum();
         let counted = |is_so: bool, amount: f64| if is_so { amount } else { 0.0 };
         let speaker = counted(own.fit.is_told_by_whom_is_meant(), options.speaker);
         let kind = counted(own.fit.has_number, options.number)

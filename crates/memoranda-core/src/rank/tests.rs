@@ -32,11 +32,16 @@ fn note(number: u64, texts: &[&str]) -> Candidate<u64> {
 }
 
 fn ranked(asked: &str, candidates: &[Candidate<u64>]) -> Vec<Ranked<u64>> {
+    ranked_with(asked, &[], candidates)
+}
+
+fn ranked_with(asked: &str, guessed: &[usize], candidates: &[Candidate<u64>]) -> Vec<Ranked<u64>> {
     let query = Query::parse(asked);
     let vector = Meant::by_table(Model::embedded().embed(&query.said));
     let asked = Asked {
         query: &query,
         holders: &vec![3; query.terms.len()],
+        guessed,
         passages: 1000,
         vector: Some(&vector).filter(|vector| !vector.table.is_zero()),
         when: When::find(asked, at(NOW)),
@@ -149,6 +154,14 @@ fn what_comes_first_is_as_relevant_as_the_most_relevant_behind_it() {
     assert_eq!(found[0].relevance, found[1].relevance);
     assert!(found[0].passages[0].relevance < found[1].passages[0].relevance);
     assert!(found[2].relevance < found[1].relevance);
+}
+
+#[test]
+fn a_word_read_as_another_is_a_weaker_sign() {
+    let notes = [note(1, &["the wooden bridge over the river"])];
+    let relevance = |guessed: &[usize]| ranked_with("bridge", guessed, &notes)[0].relevance;
+    assert!(relevance(&[0]) + 0.2 < relevance(&[]));
+    assert!(relevance(&[0]) > 0.1);
 }
 
 #[test]

@@ -118,6 +118,18 @@ fn slips_and_beginnings_are_understood() {
     let page = memory.search(&asked("cofee")).unwrap();
     assert_eq!(paths(&page), ["kitchen.md"]);
     assert_eq!(page.corrections[0].meant, "coffee");
+    // What was looked for is said as a text has it, not as its stem.
+    put(&memory, "plan.md", "# Plan\n\nOrganisations decide.\n");
+    let page = memory.search(&asked("orgnisation")).unwrap();
+    assert_eq!(paths(&page), ["plan.md"]);
+    assert_eq!(page.corrections[0].meant, "organisations");
+    assert!(page.relevance < 0.75, "{}", page.relevance);
+    // Words that people write are no slips of others.
+    put(&memory, "diary.md", "# Diary\n\nIn the evening we found a job; a contract lay there.\n");
+    for word in ["wedding", "jogging", "contact", "paste"] {
+        let page = memory.search(&asked(word)).unwrap();
+        assert!(page.corrections.is_empty(), "{word}: {:?}", page.corrections);
+    }
 }
 
 #[test]
