@@ -346,13 +346,15 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
     }
 
     fn note(&self, note: &Counted<'r, Id>) -> Option<Scored<'r, Id>> {
+        if !self.is_allowed(&note.whole) {
+            return None;
+        }
         let whole = self.matched(&note.whole, 2);
         let mut passages: Vec<_> = note
             .candidate
             .passages
             .iter()
             .zip(&note.passages)
-            .filter(|(_, (own, _))| self.is_allowed(own))
             .map(|(passage, (own, around))| self.passage(passage, own, around, whole))
             .collect();
         passages.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
@@ -438,7 +440,7 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         f64::from(sum)
     }
 
-    /// Whether a passage holds what is demanded, and nothing that is forbidden.
+    /// Whether a note holds what is demanded, and nothing that is forbidden.
     fn is_allowed(&self, counts: &Counts) -> bool {
         self.needs.iter().zip(&counts.terms).all(|(need, &count)| match need {
             Need::Required => count > 0.0,

@@ -109,9 +109,11 @@ fn notes_come_in_the_order_of_their_signals() {
 #[test]
 fn what_is_demanded_must_be_there() {
     let notes = [note(1, &["cats and dogs"]), note(2, &["cats", "dogs"]), note(3, &["dogs"])];
-    check("+cats +dogs", &notes, &[1]);
-    check("dogs -cats", &notes, &[3, 2]);
-    check("cats AND dogs", &notes, &[1]);
+    // In whatever passage of a note.
+    check("+cats +dogs", &notes, &[1, 2]);
+    check("cats AND dogs", &notes, &[1, 2]);
+    check("dogs -cats", &notes, &[3]);
+    check("dogs NOT cats", &notes, &[3]);
 }
 
 #[test]

@@ -133,6 +133,31 @@ fn slips_and_beginnings_are_understood() {
 }
 
 #[test]
+fn what_is_demanded_may_stand_anywhere_in_a_note() {
+    let folder = TempDir::new().unwrap();
+    let memory = open(&folder);
+    put(&memory, "both.md", "# Both\n\nThe certificate expires.\n\nA zeppelin flies.\n");
+    put(&memory, "one.md", "# One\n\nThe certificate was renewed.\n");
+    put(&memory, "past.md", "# Past\n\nA certificate.\n\n## History\n\n- [a] ~~a zeppelin~~\n");
+    let long = "A line about nothing.\n\n".repeat(450);
+    put(&memory, "long.md", &format!("# Long\n\nThe certificate.\n\n{long}The zeppelin.\n"));
+    let check = |text: &str, expected: &[&str]| {
+        for unit in [SearchUnit::Notes, SearchUnit::Passages] {
+            let page = memory.search(&SearchRequest { unit, ..asked(text) }).unwrap();
+            let mut found = paths(&page);
+            found.sort();
+            found.dedup();
+            assert_eq!(found, expected, "{text} {unit:?}");
+        }
+    };
+    check("certificate AND zeppelin", &["both.md", "long.md"]);
+    check("+certificate +zepelin", &["both.md", "long.md"]);
+    check("certificate AND dirigible", &[]);
+    check("certificate -zeppelin", &["one.md"]);
+    check("certificate NOT zeppelin", &["one.md"]);
+}
+
+#[test]
 fn facts_that_no_longer_hold_are_left_out() {
     let folder = TempDir::new().unwrap();
     let memory = open(&folder);

@@ -87,8 +87,9 @@ pub(crate) fn candidates(
     let most_compared = MAX_COMPARED.min(PASSAGES_A_NOTE * question.round as i64);
     let by_words = || {
         let known = look_up(db, question.query)?;
+        let condition = condition.demanding(&known.query);
         let compared = compare(db, &known.query, &known.holders, &condition, most_compared)?;
-        Ok((known, compared))
+        Ok((known, condition, compared))
     };
     let (mut near, by_words): (_, Result<_>) = match question.vector {
         Some(vector) if question.query.is_free() => {
@@ -96,7 +97,7 @@ pub(crate) fn candidates(
         }
         _ => (Vec::new(), by_words()),
     };
-    let (known, compared) = by_words?;
+    let (known, condition, compared) = by_words?;
     let mut chosen = Chosen::default();
     for file in named(db, question.text, &condition)? {
         chosen.add(first_passage(file), 0);
@@ -227,7 +228,9 @@ fn note(
     let matches = |name: &str| TitleMatch::of(question.text, question.query, name);
     let title_match = matches(&title).max(matches(&permalink)).max(matches(path.stem()));
     let is_long: bool = row.get(9)?;
-    let around = Some(found.passages.as_slice()).filter(|_| is_long);
+    // What is demanded of a note may stand anywhere in it.
+    let is_cut = is_long && !question.query.is_demanding();
+    let around = Some(found.passages.as_slice()).filter(|_| is_cut);
     let passages = passages(db, caches, question, file, around)?;
     let note = CandidateNote {
         note_type: text(4)?.to_owned(),
