@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 use memoranda_core::embed::Model;
-use memoranda_core::query::{Query, When};
+use memoranda_core::query::{NamedTime, Query, When};
 use memoranda_core::rank::{
     Asked, CandidatePassage, RankOptions, Ranked, Signal, by_passage, rank, without_speakers,
 };
@@ -14,7 +14,7 @@ use memoranda_store::{CandidateNote, Candidates, Correction, Question, SearchFil
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::meaning::MeaningBy;
+use crate::meaning::{AskedMeaning, MeaningBy};
 use crate::resolve::Place;
 
 /// So many notes are compared at a time however few are asked for, so that pages fit together.
@@ -160,11 +160,22 @@ impl Memory {
                 request.text
             )));
         }
-        let mut asked = (request.options.meaning > 0.0 && query.is_free())
-            .then(|| self.meant(&query.said, Model::embedded().embed(&query.said)))
-            .unwrap_or_default();
-        // Another model may know languages that the table can only spell.
-        if asked.model.is_none() && !Model::embedded().knows_a_word(&query.said) {
+        let now = request.now.unwrap_or_else(clock::now);
+        let named = Some(&query.said)
+            .filter(|_| request.options.time > 0.0)
+            .and_then(|said| NamedTime::find(said, &now.to_zoned((self.zone)())));
+        let when = named.as_ref().map(|named| named.when);
+        // Words that name a time do not mean what the notes of that time are about.
+        let is_about_more = |named: &NamedTime| query.wanted().any(|term| !named.is_said_by(term));
+        let mut asked = if request.options.meaning > 0.0 && query.is_free() {
+            self.meant(&query.said, Model::embedded().embed(&query.said))
+        } else {
+            AskedMeaning::default()
+        };
+        // Another model may know languages that the table can only spell, and what a time means.
+        let says_something =
+            Model::embedded().knows_a_word(&query.said) && named.as_ref().is_none_or(is_about_more);
+        if asked.model.is_none() && !says_something {
             asked.meant = None;
         }
         let candidates = self.store().candidates(&Question {
@@ -173,11 +184,10 @@ impl Memory {
             filter: &request.filter,
             vector: asked.meant.as_ref(),
             model: asked.model.as_deref(),
+            when,
             round: request.candidates,
             wanted: request.offset + request.limit + 1,
         })?;
-        let now = request.now.unwrap_or_else(clock::now);
-        let when = When::find(&query.said, now);
         let notes = || candidates.notes.iter().map(|note| &note.compared);
         if let Some(meant) = &mut asked.meant {
             let first = notes().filter(|note| note.round == 0);
@@ -195,7 +205,7 @@ impl Memory {
             guessed: &guessed,
             passages: candidates.passages,
             vector: asked.meant.as_ref(),
-            when,
+            when: named.as_ref(),
             now,
         };
         let options = match request.unit {

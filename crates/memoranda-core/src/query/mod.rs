@@ -18,7 +18,7 @@ pub use ending::completed;
 pub use expression::{Mode, match_expression};
 pub use meta::{BadKey, MetaFilter, MetaTest, meta_key};
 pub use typo::{distance, tolerance};
-pub use when::When;
+pub use when::{NamedTime, When};
 
 /// The most words that a query is read to; more than anyone asks, few enough to be cheap.
 pub const MAX_WORDS: usize = 128;

@@ -23,10 +23,15 @@ pub use weights::RankOptions;
 
 use crate::embed::{Meant, Sense};
 use crate::path::NotePath;
-use crate::query::{Need, Query, When};
+use crate::query::{NamedTime, Need, Query};
 
 /// A word that was read as another is half as sure a sign that a passage has to do with the question.
 const GUESS: f32 = 0.5;
+
+/// A question of whose words so great a share names a time, by their worth, asks for that time;
+const MOSTLY_TIME: f32 = 2.0 / 3.0;
+/// and a note of that time then counts as if each passage named it thus often.
+const OF_THE_TIME: f32 = 4.0;
 
 /// What is asked, in all the forms in which it is compared.
 pub struct Asked<'q> {
@@ -41,7 +46,7 @@ pub struct Asked<'q> {
     /// What it means, if it says anything freely.
     pub vector: Option<&'q Meant>,
     /// The time that it speaks of.
-    pub when: Option<When>,
+    pub when: Option<&'q NamedTime>,
     /// The moment of asking.
     pub now: Timestamp,
 }
@@ -270,6 +275,8 @@ struct Ranking<'r, Id> {
     means: [f32; 3],
     /// What the meaning is worth, after what words can tell.
     meaning: f64,
+    /// What the time is worth, after how much of the question it is.
+    time: f64,
 }
 
 /// A note, counted.
@@ -286,6 +293,32 @@ struct Scored<'r, Id> {
     path: &'r NotePath,
 }
 
+impl Asked<'_> {
+    /// Whether a note is of the time that is named. Not one from before that changed behind it: a
+    /// note that is kept up for years is of no time in particular.
+    fn is_then<Id>(&self, note: &Candidate<Id>) -> bool {
+        let holds =
+            |named: &NamedTime| named.when.holds(note.created) || named.when.holds(note.updated);
+        self.when.is_some_and(holds)
+    }
+
+    /// The numbers of the terms that any note answers to.
+    fn any_note(&self) -> impl Iterator<Item = usize> {
+        const ANY: [&str; 6] = ["entries", "entry", "happen", "happened", "note", "notes"];
+        let is_any = |word: &String| ANY.iter().any(|any| any.eq_ignore_ascii_case(word));
+        let terms = self.query.terms.iter().enumerate();
+        terms.filter(move |(_, term)| term.words.iter().all(is_any)).map(|(at, _)| at)
+    }
+
+    /// The numbers of the terms that name the time.
+    fn timely(&self) -> Vec<usize> {
+        let Some(named) = self.when else { return Vec::new() };
+        let terms = self.query.terms.iter().enumerate();
+        let timely = terms.filter(|(_, term)| named.is_said_by(term));
+        timely.map(|(at, _)| at).collect()
+    }
+}
+
 impl<'r, Id: Copy> Ranking<'r, Id> {
     fn new(
         candidates: impl IntoIterator<Item = &'r Candidate<Id>>,
@@ -293,18 +326,6 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         sought: &Sought,
         options: &'r RankOptions,
     ) -> Self {
-        let notes: Vec<_> = candidates.into_iter().map(|c| Counted::new(c, sought)).collect();
-        let mean = |words: &mut dyn Iterator<Item = f32>| {
-            let (sum, count) = words.fold((0.0, 0.0), |(sum, count), w| (sum + w, count + 1.0));
-            f32::max(sum / f32::max(count, 1.0), 1.0)
-        };
-        let first = || notes.iter().filter(|note| note.candidate.round == 0);
-        let all = || first().flat_map(|note| &note.passages);
-        let means = [
-            mean(&mut all().map(|(own, _)| own.words)),
-            mean(&mut all().map(|(_, around)| around.words)),
-            mean(&mut first().map(|note| note.whole.words)),
-        ];
         let needs: Vec<_> = sought.needs().collect();
         let mut worth: Vec<f32> = needs
             .iter()
@@ -320,9 +341,36 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
             .collect();
         let sum: f32 = worth.iter().sum();
         worth.iter_mut().for_each(|worth| *worth /= sum.max(f32::MIN_POSITIVE));
+        let mut timely = if options.time > 0.0 { asked.timely() } else { Vec::new() };
+        let any: f32 = asked.any_note().filter_map(|term| worth.get(term)).sum();
+        let said: f32 = timely.iter().filter_map(|&term| worth.get(term)).sum();
+        let said = said / (1.0 - any).max(f32::MIN_POSITIVE);
+        let mut time = options.time;
+        if said < MOSTLY_TIME {
+            timely.clear();
+        } else {
+            time += options.time_alone * f64::from(said).powi(2);
+        }
+        let count = |candidate: &'r Candidate<Id>| {
+            let is_then = !timely.is_empty() && asked.is_then(candidate);
+            Counted::new(candidate, sought, if is_then { &timely } else { &[] })
+        };
+        let notes: Vec<_> = candidates.into_iter().map(count).collect();
+        let mean = |words: &mut dyn Iterator<Item = f32>| {
+            let (sum, count) = words.fold((0.0, 0.0), |(sum, count), w| (sum + w, count + 1.0));
+            f32::max(sum / f32::max(count, 1.0), 1.0)
+        };
+        let first = || notes.iter().filter(|note| note.candidate.round == 0);
+        let all = || first().flat_map(|note| &note.passages);
+        let means = [
+            mean(&mut all().map(|(own, _)| own.words)),
+            mean(&mut all().map(|(_, around)| around.words)),
+            mean(&mut first().map(|note| note.whole.words)),
+        ];
         let is_guess = |term| asked.guessed.contains(&term);
         let sure = (0..needs.len()).map(|term| if is_guess(term) { GUESS } else { 1.0 }).collect();
-        let mut ranking = Self { asked, options, needs, worth, sure, notes, means, meaning: 0.0 };
+        let mut ranking =
+            Self { asked, options, needs, worth, sure, notes, means, meaning: 0.0, time };
         let left = (1.0 - ranking.best_by_words()).max(0.0);
         ranking.meaning = options.meaning * left.powf(options.words_first);
         ranking
@@ -366,10 +414,8 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
             TitleMatch::AllWords => why.insert(0, Signal::TitleWords(options.title)),
             TitleMatch::None => {}
         }
-        // Not the time between: a note that is kept up for years is of no time in particular.
-        let is_then = |when: When| when.holds(candidate.created) || when.holds(candidate.updated);
-        if self.asked.when.is_some_and(is_then) {
-            why.push(Signal::Time(options.time));
+        if self.asked.is_then(candidate) {
+            why.push(Signal::Time(self.time));
         }
         let importance = candidate.importance.filter(|i| i.is_finite()).unwrap_or(0.0);
         why.push(Signal::Importance(importance.clamp(0.0, 1.0) * options.importance));
@@ -451,7 +497,8 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
 }
 
 impl<'r, Id> Counted<'r, Id> {
-    fn new(candidate: &'r Candidate<Id>, sought: &Sought) -> Self {
+    /// Counts what is sought in a note. What names a time is said by all of a note of that time.
+    fn new(candidate: &'r Candidate<Id>, sought: &Sought, timely: &[usize]) -> Self {
         let name = sought.count(&candidate.name);
         let mut whole = Counts::default();
         let own: Vec<_> = candidate
@@ -467,6 +514,11 @@ impl<'r, Id> Counted<'r, Id> {
                 }
                 if i == 0 {
                     counts.add(&name, 1.0);
+                }
+                for &term in timely {
+                    if let Some(count) = counts.terms.get_mut(term) {
+                        *count = count.max(OF_THE_TIME);
+                    }
                 }
                 whole.add(&counts, 1.0);
                 counts

@@ -38,13 +38,14 @@ fn ranked(asked: &str, candidates: &[Candidate<u64>]) -> Vec<Ranked<u64>> {
 fn ranked_with(asked: &str, guessed: &[usize], candidates: &[Candidate<u64>]) -> Vec<Ranked<u64>> {
     let query = Query::parse(asked);
     let vector = Meant::by_table(Model::embedded().embed(&query.said));
+    let named = NamedTime::find(asked, &at(NOW).to_zoned(jiff::tz::TimeZone::UTC));
     let asked = Asked {
         query: &query,
         holders: &vec![3; query.terms.len()],
         guessed,
         passages: 1000,
         vector: Some(&vector).filter(|vector| !vector.table.is_zero()),
-        when: When::find(asked, at(NOW)),
+        when: named.as_ref(),
         now: at(NOW),
     };
     rank(candidates, &asked, &RankOptions::STANDARD)
@@ -104,6 +105,26 @@ fn notes_come_in_the_order_of_their_signals() {
     ];
     check("how many eggs were bought at the farm", &bought[..2], &[2, 1]);
     check("when were eggs bought at the farm", &[bought[0].clone(), bought[2].clone()], &[3, 1]);
+}
+
+#[test]
+fn who_asks_for_a_time_is_told_of_it() {
+    let of = |note, ago: i64| Candidate {
+        created: at(NOW - ago * DAY),
+        updated: at(NOW - ago * DAY),
+        ..note
+    };
+    let notes = [
+        of(note(1, &["What I did: the manual says what to do, and what yesterday means"]), 300),
+        of(note(2, &["Cleaned the gutters", "Soup with leeks"]), 1),
+        of(note(3, &["Soup with beans"]), 40),
+    ];
+    check("what did I do yesterday", &notes, &[2, 1, 3]);
+    check("notes from yesterday", &notes, &[2, 1, 3]);
+    check("soup 40 days ago", &notes, &[3, 2, 1]);
+    let found = ranked("what did I do yesterday", &notes);
+    assert!(found[0].relevance > 0.5, "{found:?}");
+    assert!(found[2].relevance < 0.1, "{found:?}");
 }
 
 #[test]

@@ -206,6 +206,30 @@ fn a_time_in_the_question_lifts_notes_of_that_time() {
 }
 
 #[test]
+fn who_asks_for_a_time_finds_the_notes_of_that_time() {
+    let folder = TempDir::new().unwrap();
+    let memory = open(&folder).with_zone(|| jiff::tz::TimeZone::fixed(jiff::tz::offset(-8)));
+    put(&memory, "manual.md", "---\ncreated: 2025-01-01\n---\nNotes: what I did, what to do.\n");
+    put(&memory, "diary/2025-03-22.md", "Cleaned the gutters.\n");
+    put(&memory, "log.md", "---\ndate: 2025-03-22\n---\nThe backup ran.\n");
+    put(&memory, "late.md", "---\ncreated: 2025-03-23T05:00:00Z\n---\nSlept badly.\n");
+    put(&memory, "next.md", "---\ncreated: 2025-03-23T09:00:00Z\n---\nPainted a fence.\n");
+    for n in 0..60 {
+        put(&memory, &format!("n{n}.md"), &format!("---\ncreated: 2024-01-01\n---\nI do {n}.\n"));
+    }
+    // Late in the evening of the 23rd, for whoever lives there.
+    let now = Some("2025-03-24T06:00:00Z".parse().unwrap());
+    for text in ["what did I do yesterday", "notes from yesterday", "yesterday"] {
+        let page = memory.search(&SearchRequest { now, ..asked(text) }).unwrap();
+        let mut first: Vec<_> = paths(&page).into_iter().take(3).collect();
+        first.sort();
+        assert_eq!(first, ["diary/2025-03-22.md", "late.md", "log.md"], "{text}");
+    }
+    let page = memory.search(&SearchRequest { now, ..asked("gutters in March 2025") }).unwrap();
+    assert_eq!(paths(&page)[0], "diary/2025-03-22.md");
+}
+
+#[test]
 fn what_another_process_writes_and_deletes_is_found_and_gone_at_once() {
     let (folder, memory) = household();
     // The second search keeps what it compares.
@@ -361,6 +385,7 @@ fn words_are_counted_alike_whether_few_or_many_hold_them() {
             filter: &SearchFilter::default(),
             vector: None,
             model: None,
+            when: None,
             round: 10,
             wanted: 10,
         })
