@@ -34,14 +34,14 @@ impl Reading {
     /// For a model: a line for each; empty if all was read as it was written.
     pub(crate) fn said(&self) -> String {
         let mut said = String::new();
-        for Correction { typed, meant } in &self.corrections {
+        for Correction { typed, meant, .. } in &self.corrections {
             let instead = match meant.strip_suffix('*') {
                 Some(begin) => format!("words that begin with {begin:?}"),
                 None => format!("{meant:?}"),
             };
             said.push_str(&format!("[nothing holds {typed:?}; looked for {instead} instead]\n"));
         }
-        if let Some(When { from, to }) = self.when {
+        if let Some(When { from, to, .. }) = self.when {
             said.push_str(&format!("[read as a time: {from} to {to}]\n"));
         }
         said
@@ -55,7 +55,7 @@ impl Reading {
         if !corrections.is_empty() {
             structured["corrections"] = json!(corrections);
         }
-        if let Some(When { from, to }) = self.when {
+        if let Some(When { from, to, .. }) = self.when {
             structured["when"] = json!({ "from": from.to_string(), "to": to.to_string() });
         }
     }

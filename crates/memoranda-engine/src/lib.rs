@@ -83,6 +83,7 @@ pub use memoranda_store::{
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use jiff::tz::TimeZone;
 use memoranda_core::change::Author;
 pub use memoranda_store::Store;
 
@@ -97,13 +98,25 @@ pub struct Memory {
     chosen: Option<Arc<ChosenModel>>,
     maker: Mutex<Option<Maker>>,
     first_look: Arc<first_look::FirstLook>,
+    zone: fn() -> TimeZone,
 }
 
 impl Memory {
     /// Opens a vault, or makes it.
     pub fn open(options: OpenOptions) -> Result<Self> {
         let store = Arc::new(Store::open(options)?);
-        Ok(Self { store, chosen: None, maker: Mutex::new(None), first_look: Arc::default() })
+        Ok(Self {
+            store,
+            chosen: None,
+            maker: Mutex::new(None),
+            first_look: Arc::default(),
+            zone: || TimeZone::UTC,
+        })
+    }
+
+    /// Lets "yesterday" be the person's, by the time zone that they live in.
+    pub fn with_zone(self, zone: fn() -> TimeZone) -> Self {
+        Self { zone, ..self }
     }
 
     /// Lets searches go by a model that the person chose, as far as it has come.

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use memoranda_core::embed::{Meant, Model, Sense};
 use memoranda_core::path::NotePath;
-use memoranda_core::query::{Query, When};
+use memoranda_core::query::{NamedTime, Query};
 use memoranda_core::rank::{
     Asked, Candidate, CandidatePassage, RankOptions, Ranked, Signal, TitleMatch, rank,
 };
@@ -13,9 +13,10 @@ use memoranda_core::rank::{
 pub struct Understood {
     pub(crate) query: Query,
     pub(crate) holders: Vec<u64>,
+    pub(crate) guessed: Vec<usize>,
     pub(crate) passages: u64,
     pub(crate) vector: Option<Meant>,
-    pub(crate) when: Option<When>,
+    pub(crate) when: Option<NamedTime>,
     pub(crate) now: Timestamp,
     pub(crate) options: RankOptions,
     pub(crate) min_relevance: f64,
@@ -50,9 +51,10 @@ impl Understood {
         let asked = Asked {
             query: &self.query,
             holders: &self.holders,
+            guessed: &self.guessed,
             passages: self.passages,
             vector: self.vector.as_ref(),
-            when: self.when,
+            when: self.when.as_ref(),
             now: self.now,
         };
         let mut ranked = rank(&candidates, &asked, &self.options);

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 use memoranda_core::embed::Model;
-use memoranda_core::query::{Query, When};
+use memoranda_core::query::{NamedTime, Query, When};
 use memoranda_core::rank::{
-    Asked, CandidatePassage, RankOptions, Ranked, Signal, rank, without_speakers,
+    Asked, CandidatePassage, RankOptions, Ranked, Signal, by_passage, rank, without_speakers,
 };
 use memoranda_core::snippet::{Snippet, snippet};
 use memoranda_core::tokens::estimate;
@@ -14,7 +14,7 @@ use memoranda_store::{CandidateNote, Candidates, Correction, Question, SearchFil
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::meaning::MeaningBy;
+use crate::meaning::{AskedMeaning, MeaningBy};
 use crate::parts::Understood;
 use crate::resolve::Place;
 
@@ -169,11 +169,22 @@ impl Memory {
                 request.text.chars().take(100).collect::<String>()
             )));
         }
-        let vector = (request.options.meaning > 0.0 && query.is_free())
-            .then(|| Model::embedded().embed(&query.said))
-            .filter(|vector| !vector.is_zero());
-        let mut asked = vector.map(|table| self.meant(&query.said, table)).unwrap_or_default();
-        if asked.model.is_none() && !Model::embedded().knows_a_word(&query.said) {
+        let now = request.now.unwrap_or_else(clock::now);
+        let named = Some(&query.said)
+            .filter(|_| request.options.time > 0.0)
+            .and_then(|said| NamedTime::find(said, &now.to_zoned((self.zone)())));
+        let when = named.as_ref().map(|named| named.when);
+        // Words that name a time do not mean what the notes of that time are about.
+        let is_about_more = |named: &NamedTime| query.wanted().any(|term| !named.is_said_by(term));
+        let mut asked = if request.options.meaning > 0.0 && query.is_free() {
+            self.meant(&query.said, Model::embedded().embed(&query.said))
+        } else {
+            AskedMeaning::default()
+        };
+        // Another model may know languages that the table can only spell, and what a time means.
+        let says_something =
+            Model::embedded().knows_a_word(&query.said) && named.as_ref().is_none_or(is_about_more);
+        if asked.model.is_none() && !says_something {
             asked.meant = None;
         }
         let candidates = self.store().candidates(&Question {
@@ -182,11 +193,10 @@ impl Memory {
             filter: &request.filter,
             vector: asked.meant.as_ref(),
             model: asked.model.as_deref(),
+            when,
             round: request.candidates,
             wanted: request.offset + request.limit + 1,
         })?;
-        let now = request.now.unwrap_or_else(clock::now);
-        let when = When::find(&query.said, now);
         let notes = || candidates.notes.iter().map(|note| &note.compared);
         if let Some(meant) = &mut asked.meant {
             let first = notes().filter(|note| note.round == 0);
@@ -197,12 +207,14 @@ impl Memory {
                 meant.table = unnamed;
             }
         }
+        let guessed: Vec<_> = candidates.corrections.iter().map(|read| read.term).collect();
         let comparison = Asked {
             query: &candidates.query,
             holders: &candidates.holders,
+            guessed: &guessed,
             passages: candidates.passages,
             vector: asked.meant.as_ref(),
-            when,
+            when: named.as_ref(),
             now,
         };
         let options = match request.unit {
@@ -230,9 +242,10 @@ impl Memory {
         let understood = Understood {
             query,
             holders,
+            guessed,
             passages,
             vector: asked.meant,
-            when,
+            when: named,
             now,
             options: request.options,
             min_relevance: request.min_relevance,
@@ -284,24 +297,12 @@ impl<'f> Found<'f> {
         let is_alike = |n: &Ranked<i64>| {
             min_similarity.is_none_or(|least| n.similarity >= least) || n.why.iter().any(by_words)
         };
-        let relevant = ranked.into_iter().filter(|n| n.relevance >= *min_relevance && is_alike(n));
-        if self.request.unit == SearchUnit::Notes {
-            return relevant.map(|note| Unit { note, also: Vec::new() }).collect();
-        }
-        let mut passages: Vec<Ranked<i64>> = Vec::new();
-        for note in relevant {
-            // What lifts the note lifts each of its passages.
-            let best = note.passages.first().map_or(0.0, |&(_, score)| score);
-            for &(passage, score) in &note.passages {
-                passages.push(Ranked {
-                    score: note.score - best + score,
-                    passages: vec![(passage, score)],
-                    ..note.clone()
-                });
-            }
-        }
-        passages.sort_by(|a, b| a.round.cmp(&b.round).then(b.score.total_cmp(&a.score)));
-        passages.into_iter().map(|note| Unit { note, also: Vec::new() }).collect()
+        let units = match self.request.unit {
+            SearchUnit::Notes => ranked,
+            SearchUnit::Passages => by_passage(&ranked),
+        };
+        let relevant = units.into_iter().filter(|n| n.relevance >= *min_relevance && is_alike(n));
+        relevant.map(|note| Unit { note, also: Vec::new() }).collect()
     }
 
     /// The same passage in several notes is told once, with where else it stands. Who looks for
@@ -333,7 +334,7 @@ impl<'f> Found<'f> {
     fn best(&self, unit: &Unit) -> Option<(&'f CandidateNote, &'f CandidatePassage)> {
         let note =
             self.candidates.notes.iter().find(|note| note.compared.note == unit.note.note)?;
-        let (best, _) = *unit.note.passages.first()?;
+        let best = unit.note.passages.first()?.id;
         Some((note, note.compared.passages.iter().find(|passage| passage.id == best)?))
     }
 
@@ -341,12 +342,12 @@ impl<'f> Found<'f> {
         let (note, passage) = self.best(&unit)?;
         let shown = |text: &str| snippet(text, &self.candidates.query, self.request.snippet_chars);
         let further = unit.note.passages.iter().skip(1).take(self.request.further_passages);
-        let further = further.filter_map(|&(id, score)| {
-            let passage = note.compared.passages.iter().find(|passage| passage.id == id)?;
+        let further = further.filter_map(|ranked| {
+            let passage = note.compared.passages.iter().find(|passage| passage.id == ranked.id)?;
             Some(FurtherPassage {
                 heading: passage.heading.clone(),
                 lines: passage.lines,
-                score,
+                score: ranked.score,
                 snippet: shown(&passage.text),
             })
         });

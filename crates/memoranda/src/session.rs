@@ -83,7 +83,8 @@ impl Session {
             state: settings.directories.state.clone(),
             file_sync: Duration::from_secs(settings.file_sync_seconds()),
             lock_patience: Duration::from_secs(settings.lock_wait_seconds()),
-        })?;
+        })?
+        .with_zone(crate::time::zone);
         Ok(match settings.search_model() {
             Some(model) => memory.with_model(model),
             None => memory,

@@ -13,10 +13,10 @@ pub use sense::{Meant, MeantByChoice, Sense, UNLIKE, Wide, WideProbe, zero};
 pub use vector::{BYTES, DIMS, Probe, Vector};
 
 use table::Table;
-use word_piece::Vocabulary;
+use word_piece::{PieceKind, Vocabulary};
 
 /// Names the model in caches: vectors of different models cannot be compared.
-pub const MODEL_ID: &str = "static-minilm-256-i8";
+pub const MODEL_ID: &str = "static-minilm-256-i8-2";
 
 /// A longer text says nothing more about what it is about.
 const MAX_BYTES: usize = 16 << 10;
@@ -47,7 +47,7 @@ impl Model {
 
     /// The vector of a text; nothing but zeros if it holds no word.
     pub fn embed(&self, text: &str) -> Vector {
-        Vector::from_floats(&self.floats(text))
+        Vector::from_floats(&unit(self.sum(text)))
     }
 
     /// How much a word says about what a text is about: about 1 for most, half for filler, half
@@ -63,7 +63,7 @@ impl Model {
         self.vocabulary.pieces(text, |piece| {
             let goes_on = self.vocabulary.goes_on(piece);
             known |= whole && !goes_on;
-            whole = !goes_on && piece != word_piece::UNKNOWN;
+            whole = !goes_on && self.vocabulary.kind(piece) == PieceKind::Word;
         });
         known || whole
     }
@@ -73,21 +73,33 @@ impl Model {
         self.vocabulary.has(word)
     }
 
+    /// The sum of what is known. Letters of scripts that the table can only spell would draw all
+    /// texts in such a script to one place; and signs mean nothing without a word.
     fn sum(&self, text: &str) -> [f32; DIMS] {
-        let text = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or_default();
         let mut sum = [0.0; DIMS];
-        self.vocabulary.pieces(text, |piece| self.table.add(piece, &mut sum));
-        sum
+        let mut has_word = false;
+        self.vocabulary.pieces(beginning(text), |piece| {
+            let kind = self.vocabulary.kind(piece);
+            has_word |= kind == PieceKind::Word;
+            if kind != PieceKind::Spelling {
+                self.table.add(piece, &mut sum);
+            }
+        });
+        if has_word { sum } else { [0.0; DIMS] }
     }
+}
 
-    fn floats(&self, text: &str) -> [f32; DIMS] {
-        let mut sum = self.sum(text);
-        let length = length(&sum);
-        if length > 1e-9 {
-            sum.iter_mut().for_each(|x| *x /= length);
-        }
-        sum
+fn beginning(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or_default()
+}
+
+/// A sum as a direction.
+fn unit(mut sum: [f32; DIMS]) -> [f32; DIMS] {
+    let length = length(&sum);
+    if length > 1e-9 {
+        sum.iter_mut().for_each(|x| *x /= length);
     }
+    sum
 }
 
 fn length(numbers: &[f32; DIMS]) -> f32 {
@@ -118,7 +130,10 @@ mod tests {
             let expected: Vec<_> =
                 case["ids"].as_array().unwrap().iter().map(|id| id.as_u64().unwrap()).collect();
             assert_eq!(pieces, expected, "{text:?}");
-            let floats = model.floats(text);
+            // The table's makers count every piece.
+            let mut all = [0.0; DIMS];
+            model.vocabulary.pieces(text, |piece| model.table.add(piece, &mut all));
+            let floats = unit(all);
             for (found, expected) in floats.iter().zip(case["embedding"].as_array().unwrap()) {
                 let expected = expected.as_f64().unwrap() as f32;
                 assert!((found - expected).abs() < 2e-5, "{text:?}: {found} {expected}");
@@ -139,11 +154,24 @@ mod tests {
     #[test]
     fn what_can_only_be_spelt_is_no_word() {
         let known = |text: &str| Model::embedded().knows_a_word(text);
-        for text in ["the", "zzzqqq the", "the zzzqqq", "東京", "C++", "42"] {
+        for text in ["the", "zzzqqq the", "the zzzqqq", "東京 hotel", "C++", "42"] {
             assert!(known(text), "{text}");
         }
-        for text in ["", "zzzqqq", "xkcdqq zzzqqq"] {
+        for text in ["", "zzzqqq", "xkcdqq zzzqqq", "東京", "豆豆的疫苗?", "это я", "カメラ。"]
+        {
             assert!(!known(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_can_only_be_spelt_does_not_draw_a_text_anywhere() {
+        let embed = |text: &str| Model::embedded().embed(text);
+        for text in ["猫叫豆豆,对鸡肉过敏。", "新幹線の切符", "это я, и ты", "서울", "...", "🎉"]
+        {
+            assert!(embed(text).is_zero(), "{text}");
+        }
+        for (mixed, known) in [("用 Postgres 做备份", "Postgres"), ("party 🎉", "party")] {
+            assert_eq!(embed(mixed), embed(known), "{mixed}");
         }
     }
 

@@ -10,6 +10,8 @@ const MAX_WORD_CHARS: usize = 100;
 /// Twice as many places as pieces, so that looking one up takes one or two tries.
 const PLACES: usize = 1 << 16;
 const EMPTY: u16 = u16::MAX;
+/// The first letter behind those of the Latin script, with which the vocabulary has words.
+const BEHIND_LATIN: char = '\u{250}';
 
 /// The known pieces, found by their text. Pieces that go on a word begin with `##`.
 pub(super) struct Vocabulary<'t> {
@@ -17,6 +19,17 @@ pub(super) struct Vocabulary<'t> {
     places: Vec<Place>,
     /// The length of the longest piece.
     longest: usize,
+}
+
+/// What a piece is good for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum PieceKind {
+    /// A word, or a part of one.
+    Word,
+    /// Punctuation and other signs.
+    Sign,
+    /// A letter of a script in which the vocabulary has no words, or no known piece at all.
+    Spelling,
 }
 
 /// Where a piece may be found. Two pieces that want the same place mostly differ in the mark, so
@@ -80,6 +93,25 @@ impl<'t> Vocabulary<'t> {
     /// Whether a piece goes on with a word that another has begun.
     pub(super) fn goes_on(&self, piece: usize) -> bool {
         self.pieces.get(piece).is_some_and(|piece| piece.starts_with(b"##"))
+    }
+
+    /// What a piece is good for.
+    pub(super) fn kind(&self, piece: usize) -> PieceKind {
+        let text = self.pieces.get(piece).copied().unwrap_or_default();
+        let bare = text.strip_prefix(b"##").unwrap_or(text);
+        if piece == UNKNOWN {
+            PieceKind::Spelling
+        } else if bare.is_ascii() {
+            let is_word = bare.iter().any(u8::is_ascii_alphanumeric);
+            if is_word { PieceKind::Word } else { PieceKind::Sign }
+        } else {
+            let mut letters = str::from_utf8(bare).unwrap_or_default().chars();
+            match letters.clone().any(|c| c.is_alphabetic() && c >= BEHIND_LATIN) {
+                true => PieceKind::Spelling,
+                false if letters.any(char::is_alphanumeric) => PieceKind::Word,
+                false => PieceKind::Sign,
+            }
+        }
     }
 
     /// Whether a word is one piece, in whatever case.

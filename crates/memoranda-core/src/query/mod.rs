@@ -18,7 +18,7 @@ pub use ending::completed;
 pub use expression::{Mode, match_expression};
 pub use meta::{BadKey, MetaFilter, MetaScalar, MetaTest, meta_key};
 pub use typo::{distance, tolerance};
-pub use when::When;
+pub use when::{NamedTime, When};
 
 /// The most words that a query is read to; more than anyone asks, few enough to be cheap.
 pub const MAX_WORDS: usize = 128;
@@ -58,14 +58,14 @@ pub enum TermKind {
     Phrase,
 }
 
-/// What it means for a text to hold a term.
+/// What it means for a note to hold a term.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Need {
-    /// The text must hold it.
+    /// The note must hold it, in whatever passage.
     Required,
     /// The better for holding it; if nothing is required, one of these must be held.
     Optional,
-    /// The text must not hold it.
+    /// The note must not hold it.
     Excluded,
 }
 
@@ -83,6 +83,11 @@ impl Query {
     /// Whether a text may be found by its meaning alone: whoever demands a word wants the word.
     pub fn is_free(&self) -> bool {
         !self.said.is_empty() && self.terms.iter().all(|term| term.need != Need::Required)
+    }
+
+    /// Whether it says what a note must or must not hold.
+    pub fn is_demanding(&self) -> bool {
+        self.terms.iter().any(|term| term.need != Need::Optional)
     }
 
     /// Whether there is nothing to look for in a text (there may still be tags).

@@ -1,13 +1,26 @@
 //! Words that were mistyped: how far two words are apart, and how far they may be.
 
+use crate::embed::Model;
+
 /// How many slips a word may have and still be meant: none in a short one, where nearly every
-/// slip is another word.
-pub fn tolerance(word: &str) -> usize {
-    match word.chars().count() {
+/// slip is another word, and none in one that people write. Stems are what is compared, so they
+/// must be long enough as well: `jogging` is as far from `job` as `jog` is.
+pub fn tolerance(word: &str, stem: &str) -> usize {
+    let is_word = |word: &str| Model::embedded().is_word(word);
+    if is_word(word) || is_word(stem) || is_word(&format!("{stem}e")) {
+        return 0;
+    }
+    let by_word = match word.chars().count() {
         0..=4 => 0,
         5..=8 => 1,
         _ => 2,
-    }
+    };
+    let by_stem = match stem.chars().count() {
+        0..=3 => 0,
+        4..=8 => 1,
+        _ => 2,
+    };
+    by_stem.min(by_word)
 }
 
 /// How many letters must be put in, left out, changed or swapped with their neighbour to make one
@@ -42,6 +55,28 @@ pub fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::porter::porter;
+
+    #[test]
+    fn words_that_people_write_are_not_slips() {
+        let check = |word: &str, expected| {
+            assert_eq!(tolerance(word, &porter(word)), expected, "{word}");
+        };
+        for word in [
+            "wedding", "jogging", "heating", "parking", "singing", "baking", "bathing", "skiing",
+            "housing", "gaming", "sewing", "posters", "contact", "decide", "cats", "xyz", "qwx",
+        ] {
+            check(word, 0);
+        }
+        for word in
+            ["cofee", "postgras", "recieve", "hazlenuts", "kuberntes", "ngnix", "electrcity"]
+        {
+            check(word, 1);
+        }
+        for word in ["accomodatoin", "refridgeratr"] {
+            check(word, 2);
+        }
+    }
 
     #[test]
     fn slips_are_counted() {

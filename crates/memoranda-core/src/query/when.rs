@@ -5,97 +5,211 @@
 
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp, ToSpan as _};
+use jiff::{Span, Timestamp, ToSpan as _, Zoned};
 
-/// A span of time that a question is about.
+use super::Term;
+use crate::words::words;
+
+/// A span of days that a question is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct When {
     /// Its beginning.
     pub from: Timestamp,
     /// Its end.
     pub to: Timestamp,
+    first: Date,
+    last: Date,
 }
 
+/// A time that a question names, and the words by which it does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NamedTime {
+    /// The time.
+    pub when: When,
+    /// The words, in lower case.
+    pub words: Vec<String>,
+}
+
+/// From one day to another, both included.
+type Days = (Date, Date);
+
 impl When {
-    /// Whether a moment lies in this span.
+    /// Whether a moment lies in this span. Midnight in UTC stands for the whole day, wherever one
+    /// lives: so a date without a time of day is kept.
     pub fn holds(self, moment: Timestamp) -> bool {
+        let is_day = moment.as_millisecond().rem_euclid(86_400_000) == 0;
+        if is_day {
+            let date = moment.to_zoned(TimeZone::UTC).date();
+            return (self.first..=self.last).contains(&date);
+        }
         (self.from..self.to).contains(&moment)
     }
 
-    /// The first time that a question names, seen from `now`.
-    pub fn find(text: &str, now: Timestamp) -> Option<Self> {
-        let lower: String = text.chars().take(2000).collect::<String>().to_lowercase();
-        let words: Vec<&str> = lower
-            .split(|c: char| !c.is_alphanumeric() && c != '-')
-            .filter(|word| !word.is_empty())
-            .collect();
-        let today = now.to_zoned(TimeZone::UTC).date();
-        (0..words.len()).find_map(|at| at_words(words.get(at..)?, today))
+    fn new((first, last): Days, zone: &TimeZone) -> Option<Self> {
+        let at = |date: Date| Some(date.to_zoned(zone.clone()).ok()?.timestamp());
+        Some(Self { from: at(first)?, to: at(last.tomorrow().ok()?)?, first, last })
     }
 }
 
-/// The time that these words begin with.
-fn at_words(words: &[&str], today: Date) -> Option<When> {
+impl NamedTime {
+    /// The first time that a question names, seen from `now` and in its time zone.
+    pub fn find(text: &str, now: &Zoned) -> Option<Self> {
+        let lower: String = text.chars().take(2000).collect::<String>().to_lowercase();
+        let words: Vec<&str> = lower
+            .split(|c: char| !c.is_alphanumeric() && c != '-' && c != '.')
+            .flat_map(|word| {
+                let is_date = word.starts_with(|c: char| c.is_ascii_digit());
+                let dot = if is_date { ' ' } else { '.' };
+                word.trim_matches('.').split(dot)
+            })
+            .filter(|word| !word.is_empty())
+            .collect();
+        (0..words.len()).find_map(|at| {
+            let words = words.get(at..)?;
+            let (days, count) = at_words(words, now.date())?;
+            let when = When::new(days, now.time_zone())?;
+            let words = words.iter().take(count).map(|&word| word.to_owned()).collect();
+            Some(Self { when, words })
+        })
+    }
+}
+
+impl NamedTime {
+    /// Whether a term of the question says nothing but the time.
+    pub fn is_said_by(&self, term: &Term) -> bool {
+        term.words.iter().all(|word| self.holds(word))
+    }
+
+    fn holds(&self, word: &str) -> bool {
+        let word = word.to_lowercase();
+        self.words.iter().flat_map(|named| words(named)).any(|named| named.text == word)
+    }
+}
+
+/// The days that these words begin with, and how many of the words name them.
+fn at_words(words: &[&str], today: Date) -> Option<(Days, usize)> {
     match words {
-        ["yesterday", ..] | ["last", "night", ..] => days(today.yesterday().ok()?, 1, 0),
-        ["today", ..] | ["this", "morning" | "afternoon" | "evening", ..] => days(today, 1, 0),
+        ["between", rest @ ..] => span(rest, &["and"], today),
+        ["from", rest @ ..] => span(rest, &["to", "till", "until"], today),
+        ["since", rest @ ..] => {
+            let ((first, _), count) =
+                month_or_year(rest, today).or_else(|| at_words(rest, today))?;
+            (first <= today).then_some(((first, today), count + 1))
+        }
+        ["day", "before", "yesterday", ..] => some(day(today.checked_sub(2.days()).ok()?, 0), 3),
+        ["yesterday", ..] => some(day(today.yesterday().ok()?, 0), 1),
+        ["last", "night", ..] => some(day(today.yesterday().ok()?, 0), 2),
+        ["today" | "tonight", ..] => some(day(today, 0), 1),
+        ["this", "morning" | "afternoon" | "evening", ..] => some(day(today, 0), 2),
         ["this", unit @ ("week" | "month" | "year"), ..] => {
             let first = match *unit {
                 "week" => monday(today)?,
                 "month" => today.first_of_month(),
                 _ => today.first_of_year(),
             };
-            between(first, today)
+            Some(((first, today), 2))
+        }
+        ["last" | "past" | "previous", "weekend", ..] => {
+            let monday = monday(today)?;
+            Some(((monday.checked_sub(2.days()).ok()?, monday.yesterday().ok()?), 2))
         }
         ["last" | "previous", unit @ ("week" | "month" | "year"), ..] => {
-            let length = length(unit)?;
             // "Last month" is said of the month before and of the past thirty days.
             let first = match *unit {
                 "week" => monday(today)?.checked_sub(7.days()).ok()?,
                 "month" => today.first_of_month().checked_sub(1.month()).ok()?,
                 _ => today.first_of_year().checked_sub(1.year()).ok()?,
             };
-            between(first.min(today.checked_sub(length).ok()?), today)
+            Some(((first.min(today.checked_sub(length(unit)?).ok()?), today), 2))
         }
+        ["past" | "last", "couple", "of", unit, ..] => Some((back(2, unit, today)?, 4)),
         ["past" | "last", count, unit, ..] if number(count).is_some() => {
-            let back = spans(number(count)?, unit)?;
-            between(today.checked_sub(back).ok()?, today)
+            Some((back(number(count)?, unit, today)?, 3))
         }
+        ["past" | "last", "few" | "couple", unit, ..] => Some((back(4, unit, today)?, 3)),
         ["past", unit, ..] if length(unit).is_some() => {
-            between(today.checked_sub(length(unit)?).ok()?, today)
+            Some(((today.checked_sub(length(unit)?).ok()?, today), 2))
         }
-        ["last" | "on" | "this" | "past", day, ..] if weekday(day).is_some() => {
-            days(today.nth_weekday(-1, weekday(day)?).ok()?, 1, 0)
+        ["last" | "on" | "this" | "past", name, ..] if weekday(name).is_some() => {
+            some(day(today.nth_weekday(-1, weekday(name)?).ok()?, 0), 2)
         }
-        ["couple", "of", unit, "ago", ..] | ["couple", unit, "ago", ..] => ago(2, unit, today),
-        ["few", unit, "ago", ..] => ago(3, unit, today),
-        [count, unit, "ago", ..] => ago(number(count)?, unit, today),
-        ["in" | "during" | "since", year, ..] if is_year(year) => year_of(year),
-        ["in" | "of" | "during" | "since" | "last" | "on", name, rest @ ..]
-            if month(name).is_some() =>
+        ["half", "a", "year", "ago", ..] => some(ago(6, "months", today), 4),
+        ["half", "year", "ago", ..] => some(ago(6, "months", today), 3),
+        ["couple", "of", unit, "ago", ..] => some(ago(2, unit, today), 4),
+        ["couple", unit, "ago", ..] => some(ago(2, unit, today), 3),
+        ["few", unit, "ago", ..] => some(ago(3, unit, today), 3),
+        [count, unit, "ago", ..] => some(ago(number(count)?, unit, today), 3),
+        ["in" | "during", year, ..] if is_year(year) => Some((year_of(year)?, 2)),
+        ["last", name, rest @ ..] if month(name).is_some() => {
+            let (days, count) = dated(month(name)?, rest, today)?;
+            // The one that is not over yet is not the last.
+            let days = if days.1 >= today { a_year_before(days)? } else { days };
+            Some((days, count + 2))
+        }
+        ["in" | "of" | "during" | "on", name, rest @ ..] if month(name).is_some() => {
+            let (days, count) = dated(month(name)?, rest, today)?;
+            Some((days, count + 2))
+        }
+        [number, "of", name, rest @ ..] if any_month(name).is_some() => {
+            let (days, count) = on(any_month(name)?, Some(day_of_month(number)?), rest, today)?;
+            Some((days, count + 3))
+        }
+        // "Version 3 may break" is no date.
+        [number, name, rest @ ..]
+            if any_month(name).is_some() && day_of_month(number).is_some() =>
         {
-            dated(month(name)?, rest, today)
+            let is_sure = number.ends_with(char::is_alphabetic)
+                || rest.first().is_some_and(|word| is_year(word))
+                || !matches!(*name, "may" | "march" | "mar");
+            let (days, count) = on(any_month(name)?, day_of_month(number), rest, today)?;
+            is_sure.then_some((days, count + 2))
         }
-        [day, "of", name, rest @ ..] | [day, name, rest @ ..]
-            if month(name).is_some() && day_of_month(day).is_some() =>
+        // "May" and "march" alone are more often verbs, and "Jan" is a name.
+        ["in" | "of" | "during" | "on", name, next, ..] | [name, next, ..]
+            if any_month(name).is_some() && next.starts_with(|c: char| c.is_ascii_digit()) =>
         {
-            on(month(name)?, day_of_month(day), rest, today)
+            let before = words.iter().position(|word| word == name)?;
+            let (days, count) = dated(any_month(name)?, words.get(before + 1..)?, today)?;
+            (count > 0).then_some((days, before + 1 + count))
         }
-        // "May" and "march" alone are more often verbs.
-        [name, next, ..]
-            if month(name).is_some() && next.starts_with(|c: char| c.is_ascii_digit()) =>
-        {
-            dated(month(name)?, words.get(1..)?, today)
-        }
-        [name, ..] => iso(name),
+        [name, ..] => Some((written(name)?, 1)),
         [] => None,
     }
 }
 
-/// A month, perhaps with a day and a year behind it.
-fn dated(month: i8, rest: &[&str], today: Date) -> Option<When> {
+/// From one time to another: in the same year, if only the second has one.
+fn span(words: &[&str], joined: &[&str], today: Date) -> Option<(Days, usize)> {
+    let read = |words| month_or_year(words, today).or_else(|| at_words(words, today));
+    let ((mut first, _), count) = read(words)?;
+    let (join, rest) = words.get(count..)?.split_first()?;
+    let ((begin, last), behind) = read(rest).filter(|_| joined.contains(join))?;
+    if let [name] = words.get(..count)?
+        && let Some(month) = any_month(name)
+    {
+        first = Date::new(begin.year() - i16::from(month > begin.month()), month, 1).ok()?;
+    }
+    (first <= last).then_some(((first, last), 1 + count + 1 + behind))
+}
+
+/// A month or a year that needs no word before it, because another said that a time follows.
+fn month_or_year(words: &[&str], today: Date) -> Option<(Days, usize)> {
+    match words {
+        [year, ..] if is_year(year) => Some((year_of(year)?, 1)),
+        [name, rest @ ..] => {
+            let (days, count) = dated(any_month(name)?, rest, today)?;
+            Some((days, count + 1))
+        }
+        [] => None,
+    }
+}
+
+/// A month, perhaps with a day and a year behind it, and how many words those are.
+fn dated(month: i8, rest: &[&str], today: Date) -> Option<(Days, usize)> {
     match rest.first().and_then(|word| day_of_month(word)) {
-        Some(day) => on(month, Some(day), rest.get(1..).unwrap_or_default(), today),
+        Some(day) => {
+            let (days, count) = on(month, Some(day), rest.get(1..).unwrap_or_default(), today)?;
+            Some((days, count + 1))
+        }
         None => on(month, None, rest, today),
     }
 }
@@ -106,51 +220,76 @@ fn day_of_month(word: &str) -> Option<i8> {
     digits.parse::<i8>().ok().filter(|day| (1..=31).contains(day) && digits.len() <= 2)
 }
 
-/// A month or a day of it, perhaps with a year behind it.
-fn on(month: i8, day: Option<i8>, rest: &[&str], today: Date) -> Option<When> {
+/// A month or a day of it, perhaps with a year behind it, and how many words that is.
+fn on(month: i8, number: Option<i8>, rest: &[&str], today: Date) -> Option<(Days, usize)> {
     let year = rest.first().filter(|word| is_year(word)).and_then(|word| word.parse().ok());
+    let count = usize::from(year.is_some());
     // Without a year the last such month is meant.
     let this = Date::new(today.year(), month, 1).ok()?;
     let year = year.unwrap_or(if this > today { today.year() - 1 } else { today.year() });
-    match day {
-        Some(day) => days(Date::new(year, month, day).ok()?, 1, 1),
-        None => {
-            let first = Date::new(year, month, 1).ok()?;
-            between(first, first.last_of_month())
-        }
+    match number {
+        Some(number) => some(day(Date::new(year, month, number).ok()?, 1), count),
+        None => Some((month_of(year, month)?, count)),
     }
 }
 
-fn iso(word: &str) -> Option<When> {
-    let is_date = word.len() == 10 && word.bytes().filter(|&byte| byte == b'-').count() == 2;
-    days(word.parse::<Date>().ok().filter(|_| is_date)?, 1, 0)
+/// A date in digits: `2025-03-18`, `18.03.2025` or the month `2025-03`.
+fn written(word: &str) -> Option<Days> {
+    let parts = |separator: char| -> Option<Vec<i16>> {
+        word.split(separator).map(|part| part.parse().ok()).collect()
+    };
+    let is_year = |year: i16| (1900..2100).contains(&year);
+    let date = |year: i16, month: i16, number: i16| {
+        let date = Date::new(year, month.try_into().ok()?, number.try_into().ok()?).ok()?;
+        is_year(year).then_some((date, date))
+    };
+    match (parts('-').as_deref(), parts('.').as_deref()) {
+        (Some(&[year, month, number]), _) if word.len() == 10 => date(year, month, number),
+        (Some(&[year, month]), _) if word.len() == 7 && is_year(year) => {
+            month_of(year, month.try_into().ok()?)
+        }
+        (_, Some(&[number, month, year])) => date(year, month, number),
+        _ => None,
+    }
+}
+
+fn month_of(year: i16, month: i8) -> Option<Days> {
+    let first = Date::new(year, month, 1).ok()?;
+    Some((first, first.last_of_month()))
+}
+
+fn a_year_before((first, last): Days) -> Option<Days> {
+    Some((first.checked_sub(1.year()).ok()?, last.checked_sub(1.year()).ok()?))
 }
 
 /// So many units back, and about a fifth of that on either side.
-fn ago(count: i64, unit: &str, today: Date) -> Option<When> {
+fn ago(count: i64, unit: &str, today: Date) -> Option<Days> {
     let then = today.checked_sub(spans(count, unit)?).ok()?;
     let distance = (today - then).get_days();
     let slack = (distance / 5).max(match length(unit)?.get_days() {
         1 => 0,
         _ => 2,
     });
-    days(then, 1, slack)
+    day(then, slack)
 }
 
-fn days(first: Date, count: i32, slack: i32) -> Option<When> {
-    let from = first.checked_sub(slack.days()).ok()?;
-    between(from, first.checked_add((count - 1 + slack).days()).ok()?)
+/// From so many units ago until today.
+fn back(count: i64, unit: &str, today: Date) -> Option<Days> {
+    Some((today.checked_sub(spans(count, unit)?).ok()?, today))
 }
 
-/// From the beginning of one day to the end of another.
-fn between(first: Date, last: Date) -> Option<When> {
-    let at = |date: Date| Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp());
-    Some(When { from: at(first)?, to: at(last.tomorrow().ok()?)? })
+/// A day, and so many on either side.
+fn day(day: Date, slack: i32) -> Option<Days> {
+    Some((day.checked_sub(slack.days()).ok()?, day.checked_add(slack.days()).ok()?))
 }
 
-fn year_of(word: &str) -> Option<When> {
+fn some(days: Option<Days>, count: usize) -> Option<(Days, usize)> {
+    days.map(|days| (days, count))
+}
+
+fn year_of(word: &str) -> Option<Days> {
     let first = Date::new(word.parse().ok()?, 1, 1).ok()?;
-    between(first, first.last_of_year())
+    Some((first, first.last_of_year()))
 }
 
 fn is_year(word: &str) -> bool {
@@ -216,6 +355,15 @@ fn month(name: &str) -> Option<i8> {
     i8::try_from(at + 1).ok()
 }
 
+/// A month by its name or the beginning of it.
+fn any_month(name: &str) -> Option<i8> {
+    const SHORT: [&str; 12] =
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    let short =
+        || SHORT.iter().position(|&short| short == name || name == "sept" && short == "sep");
+    month(name).or_else(|| i8::try_from(short()? + 1).ok())
+}
+
 fn weekday(name: &str) -> Option<Weekday> {
     Some(match name {
         "monday" => Weekday::Monday,
@@ -235,14 +383,15 @@ mod tests {
 
     use super::*;
 
-    fn now() -> Timestamp {
+    fn now() -> Zoned {
         // A Wednesday.
-        "2026-07-15T10:30:00Z".parse().unwrap()
+        "2026-07-15T10:30:00Z[+00:00]".parse().unwrap()
     }
 
     fn check(text: &str, expected: Option<(&str, &str)>) {
         let date = |time: Timestamp| time.to_string().chars().take(10).collect::<String>();
-        let found = When::find(text, now()).map(|when| (date(when.from), date(when.to)));
+        let found = NamedTime::find(text, &now()).map(|named| named.when);
+        let found = found.map(|when| (date(when.from), date(when.to)));
         let expected = expected.map(|(from, to)| (from.to_owned(), to.to_owned()));
         assert_eq!(found, expected, "{text:?}");
     }
@@ -268,13 +417,68 @@ mod tests {
         check("on the 8th of May, 2025", Some(("2025-05-07", "2025-05-10")));
         check("the last supper", None);
         check("two kittens ago", None);
+        check("since March", Some(("2026-03-01", "2026-07-16")));
+        check("everything since 2024", Some(("2024-01-01", "2026-07-16")));
+        check("since last Friday", Some(("2026-07-10", "2026-07-16")));
+        check("the day before yesterday", Some(("2026-07-13", "2026-07-14")));
+        check("last July", Some(("2025-07-01", "2025-08-01")));
+        check("last May", Some(("2026-05-01", "2026-06-01")));
+        check("between March and May 2025", Some(("2025-03-01", "2025-06-01")));
+        check("between November and May", Some(("2025-11-01", "2026-06-01")));
+        check("from 2023 to 2024", Some(("2023-01-01", "2025-01-01")));
+        check("half a year ago", Some(("2025-12-10", "2026-02-21")));
+        check("version 3 may break", None);
+        check("on the 3rd may 2025", Some(("2025-05-02", "2025-05-05")));
+        check("in Mar 2025", Some(("2025-03-01", "2025-04-01")));
+        check("Sept 3", Some(("2025-09-02", "2025-09-05")));
+        check("notes of 2025-03", Some(("2025-03-01", "2025-04-01")));
+        check("the 18.03.2025.", Some(("2025-03-18", "2025-03-19")));
+        check("version 1.2.3", None);
+        check("Jan is here", None);
+        check("last weekend", Some(("2026-07-11", "2026-07-13")));
+        check("the last few days", Some(("2026-07-11", "2026-07-16")));
+        check("the last couple of weeks", Some(("2026-07-01", "2026-07-16")));
+        check("from yesterday", Some(("2026-07-14", "2026-07-15")));
+    }
+
+    #[test]
+    fn the_words_that_name_a_time_are_told() {
+        let check = |text: &str, expected: &str| {
+            let named = NamedTime::find(text, &now()).unwrap();
+            assert_eq!(named.words.join(" "), expected, "{text:?}");
+            let query = crate::query::Query::parse(expected);
+            assert!(query.terms.iter().all(|term| named.is_said_by(term)), "{query:?}");
+        };
+        let named = NamedTime::find("concert on 2025-03-18, in Kiel?", &now()).unwrap();
+        assert!(!named.is_said_by(&crate::query::Query::parse("concert").terms[0]));
+        check("what did I do yesterday?", "yesterday");
+        check("the concert in March 2025 in Kiel", "in march 2025");
+        check("between March and May 2025 we sailed", "between march and may 2025");
+        check("two weeks ago in Kiel", "two weeks ago");
+        check("on 5 May 2026, or later", "5 may 2026");
+    }
+
+    #[test]
+    fn days_are_those_of_the_person() {
+        let holds = |now: &str, moment: &str| {
+            let named = NamedTime::find("yesterday", &now.parse().unwrap()).unwrap();
+            named.when.holds(moment.parse().unwrap())
+        };
+        let west = "2026-07-15T22:30:00-08:00[-08:00]";
+        assert!(holds(west, "2026-07-14T08:30:00Z") && holds(west, "2026-07-15T07:30:00Z"));
+        assert!(!holds(west, "2026-07-14T07:30:00Z") && !holds(west, "2026-07-15T08:30:00Z"));
+        // A date without a time of day is that day everywhere.
+        for now in [west, "2026-07-15T01:30:00+12:00[+12:00]"] {
+            assert!(holds(now, "2026-07-14T00:00:00Z"), "{now}");
+            assert!(!holds(now, "2026-07-15T00:00:00Z"), "{now}");
+        }
     }
 
     proptest! {
         #[test]
-        fn any_text_may_be_asked(text in "\\PC{0,30}|([0-9]{0,5}|[a-z]{0,4}|last|ago|weeks|may|in| |-){0,12}") {
-            if let Some(when) = When::find(&text, now()) {
-                prop_assert!(when.from < when.to);
+        fn any_text_may_be_asked(text in "\\PC{0,30}|([0-9]{0,5}|[a-z]{0,4}|last|ago|weeks|may|in|since|between|and|jan|2024| |-|\\.){0,12}") {
+            if let Some(named) = NamedTime::find(&text, &now()) {
+                prop_assert!(named.when.from < named.when.to && !named.words.is_empty());
             }
         }
     }

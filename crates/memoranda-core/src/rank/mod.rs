@@ -23,7 +23,15 @@ pub use weights::RankOptions;
 
 use crate::embed::{Meant, Sense};
 use crate::path::NotePath;
-use crate::query::{Need, Query, When};
+use crate::query::{NamedTime, Need, Query};
+
+/// A word that was read as another is half as sure a sign that a passage has to do with the question.
+const GUESS: f32 = 0.5;
+
+/// A question of whose words so great a share names a time, by their worth, asks for that time;
+const MOSTLY_TIME: f32 = 2.0 / 3.0;
+/// and a note of that time then counts as if each passage named it thus often.
+const OF_THE_TIME: f32 = 4.0;
 
 /// What is asked, in all the forms in which it is compared.
 pub struct Asked<'q> {
@@ -31,12 +39,14 @@ pub struct Asked<'q> {
     pub query: &'q Query,
     /// How many passages hold each of its terms.
     pub holders: &'q [u64],
+    /// The numbers of the terms that were read as others than were typed.
+    pub guessed: &'q [usize],
     /// How many passages there are.
     pub passages: u64,
     /// What it means, if it says anything freely.
     pub vector: Option<&'q Meant>,
     /// The time that it speaks of.
-    pub when: Option<When>,
+    pub when: Option<&'q NamedTime>,
     /// The moment of asking.
     pub now: Timestamp,
 }
@@ -93,10 +103,40 @@ pub struct Ranked<Id> {
     pub relevance: f64,
     /// How alike its most similar passage and the question are in meaning, 0 to 1.
     pub similarity: f64,
-    /// Its passages, best first, each with its own score.
-    pub passages: Vec<(u64, f64)>,
+    /// Its passages, best first.
+    pub passages: Vec<RankedPassage>,
     /// What the score is made of; amounts add up to it.
     pub why: Vec<Signal>,
+}
+
+/// A passage in its place among those of its note.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RankedPassage {
+    /// Its number.
+    pub id: u64,
+    /// The sum of its own signals.
+    pub score: f64,
+    /// How sure it is that it has to do with the question, 0 to 1.
+    pub relevance: f64,
+    /// How alike it and the question are in meaning, 0 to 1.
+    pub similarity: f64,
+    words: f64,
+    context: f64,
+    meaning: f64,
+    speaker: f64,
+    kind: f64,
+}
+
+impl RankedPassage {
+    fn why(&self) -> [Signal; 5] {
+        [
+            Signal::Words(self.words),
+            Signal::Context(self.context),
+            Signal::Meaning(self.meaning),
+            Signal::Speaker(self.speaker),
+            Signal::Kind(self.kind),
+        ]
+    }
 }
 
 /// One reason for a note's place, with what it added.
@@ -125,6 +165,12 @@ pub enum Signal {
 }
 
 impl Signal {
+    /// Whether it is of the note, and so of each of its passages.
+    fn is_of_note(self) -> bool {
+        use Signal::{ExactTitle, Importance, Recency, Time, TitleWords};
+        matches!(self, ExactTitle(_) | TitleWords(_) | Time(_) | Importance(_) | Recency(_))
+    }
+
     /// What the signal added to the score.
     pub fn amount(self) -> f64 {
         match self {
@@ -172,7 +218,47 @@ pub fn rank<'r, Id: Copy + Eq + Hash + 'r>(
         let by_score = by_round.then(b.ranked.score.total_cmp(&a.ranked.score));
         by_score.then(b.updated.cmp(&a.updated)).then_with(|| a.path.cmp(b.path))
     });
-    notes.into_iter().map(|note| note.ranked).collect()
+    let mut ranked: Vec<_> = notes.into_iter().map(|note| note.ranked).collect();
+    trust_the_order(&mut ranked);
+    ranked
+}
+
+/// The passages of notes that were ranked, each for itself and best first. What lifts a note lifts
+/// each of its passages.
+pub fn by_passage<Id: Copy>(notes: &[Ranked<Id>]) -> Vec<Ranked<Id>> {
+    let of_note = |note: &Ranked<Id>, passage: &RankedPassage| {
+        let (mut why, behind): (Vec<Signal>, Vec<Signal>) =
+            note.why.iter().filter(|signal| signal.is_of_note()).partition(|signal| {
+                matches!(signal, Signal::ExactTitle(_) | Signal::TitleWords(_))
+            });
+        why.extend(passage.why().into_iter().filter(|signal| signal.amount() != 0.0));
+        why.extend(behind);
+        Ranked {
+            note: note.note,
+            round: note.round,
+            score: why.iter().map(|signal| signal.amount()).sum(),
+            relevance: passage.relevance,
+            similarity: passage.similarity,
+            passages: vec![*passage],
+            why,
+        }
+    };
+    let all = notes.iter().flat_map(|note| note.passages.iter().map(move |p| of_note(note, p)));
+    let mut passages: Vec<_> = all.collect();
+    passages.sort_by(|a, b| a.round.cmp(&b.round).then(b.score.total_cmp(&a.score)));
+    trust_the_order(&mut passages);
+    passages
+}
+
+/// The order knows more than the relevance, which looks at one passage alone: whatever comes before
+/// the most relevant one is at least as relevant. Else the best answer could be cut off above worse
+/// ones. Later rounds change nothing in the first.
+fn trust_the_order<Id>(ranked: &mut [Ranked<Id>]) {
+    let first = ranked.iter().take_while(|ranked| ranked.round == 0);
+    let most = first.map(|ranked| ranked.relevance).fold(0.0, f64::max);
+    for before in ranked.iter_mut().take_while(|ranked| ranked.relevance < most) {
+        before.relevance = most;
+    }
 }
 
 /// All that is compared, counted.
@@ -182,11 +268,15 @@ struct Ranking<'r, Id> {
     needs: Vec<Need>,
     /// What each term is worth; together 1.
     worth: Vec<f32>,
+    /// How sure it is that each term was meant.
+    sure: Vec<f32>,
     notes: Vec<Counted<'r, Id>>,
     /// The mean numbers of words of a passage, a neighbourhood and a note.
     means: [f32; 3],
     /// What the meaning is worth, after what words can tell.
     meaning: f64,
+    /// What the time is worth, after how much of the question it is.
+    time: f64,
 }
 
 /// A note, counted.
@@ -203,17 +293,30 @@ struct Scored<'r, Id> {
     path: &'r NotePath,
 }
 
-struct ScoredPassage {
-    id: u64,
-    score: f64,
-    words: f64,
-    context: f64,
-    meaning: f64,
-    speaker: f64,
-    kind: f64,
-    similarity: f64,
-    /// The worth of the words that it holds at all.
-    covered: f64,
+impl Asked<'_> {
+    /// Whether a note is of the time that is named. Not one from before that changed behind it: a
+    /// note that is kept up for years is of no time in particular.
+    fn is_then<Id>(&self, note: &Candidate<Id>) -> bool {
+        let holds =
+            |named: &NamedTime| named.when.holds(note.created) || named.when.holds(note.updated);
+        self.when.is_some_and(holds)
+    }
+
+    /// The numbers of the terms that any note answers to.
+    fn any_note(&self) -> impl Iterator<Item = usize> {
+        const ANY: [&str; 6] = ["entries", "entry", "happen", "happened", "note", "notes"];
+        let is_any = |word: &String| ANY.iter().any(|any| any.eq_ignore_ascii_case(word));
+        let terms = self.query.terms.iter().enumerate();
+        terms.filter(move |(_, term)| term.words.iter().all(is_any)).map(|(at, _)| at)
+    }
+
+    /// The numbers of the terms that name the time.
+    fn timely(&self) -> Vec<usize> {
+        let Some(named) = self.when else { return Vec::new() };
+        let terms = self.query.terms.iter().enumerate();
+        let timely = terms.filter(|(_, term)| named.is_said_by(term));
+        timely.map(|(at, _)| at).collect()
+    }
 }
 
 impl<'r, Id: Copy> Ranking<'r, Id> {
@@ -223,18 +326,6 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         sought: &Sought,
         options: &'r RankOptions,
     ) -> Self {
-        let notes: Vec<_> = candidates.into_iter().map(|c| Counted::new(c, sought)).collect();
-        let mean = |words: &mut dyn Iterator<Item = f32>| {
-            let (sum, count) = words.fold((0.0, 0.0), |(sum, count), w| (sum + w, count + 1.0));
-            f32::max(sum / f32::max(count, 1.0), 1.0)
-        };
-        let first = || notes.iter().filter(|note| note.candidate.round == 0);
-        let all = || first().flat_map(|note| &note.passages);
-        let means = [
-            mean(&mut all().map(|(own, _)| own.words)),
-            mean(&mut all().map(|(_, around)| around.words)),
-            mean(&mut first().map(|note| note.whole.words)),
-        ];
         let needs: Vec<_> = sought.needs().collect();
         let mut worth: Vec<f32> = needs
             .iter()
@@ -250,7 +341,36 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
             .collect();
         let sum: f32 = worth.iter().sum();
         worth.iter_mut().for_each(|worth| *worth /= sum.max(f32::MIN_POSITIVE));
-        let mut ranking = Self { asked, options, needs, worth, notes, means, meaning: 0.0 };
+        let mut timely = if options.time > 0.0 { asked.timely() } else { Vec::new() };
+        let any: f32 = asked.any_note().filter_map(|term| worth.get(term)).sum();
+        let said: f32 = timely.iter().filter_map(|&term| worth.get(term)).sum();
+        let said = said / (1.0 - any).max(f32::MIN_POSITIVE);
+        let mut time = options.time;
+        if said < MOSTLY_TIME {
+            timely.clear();
+        } else {
+            time += options.time_alone * f64::from(said).powi(2);
+        }
+        let count = |candidate: &'r Candidate<Id>| {
+            let is_then = !timely.is_empty() && asked.is_then(candidate);
+            Counted::new(candidate, sought, if is_then { &timely } else { &[] })
+        };
+        let notes: Vec<_> = candidates.into_iter().map(count).collect();
+        let mean = |words: &mut dyn Iterator<Item = f32>| {
+            let (sum, count) = words.fold((0.0, 0.0), |(sum, count), w| (sum + w, count + 1.0));
+            f32::max(sum / f32::max(count, 1.0), 1.0)
+        };
+        let first = || notes.iter().filter(|note| note.candidate.round == 0);
+        let all = || first().flat_map(|note| &note.passages);
+        let means = [
+            mean(&mut all().map(|(own, _)| own.words)),
+            mean(&mut all().map(|(_, around)| around.words)),
+            mean(&mut first().map(|note| note.whole.words)),
+        ];
+        let is_guess = |term| asked.guessed.contains(&term);
+        let sure = (0..needs.len()).map(|term| if is_guess(term) { GUESS } else { 1.0 }).collect();
+        let mut ranking =
+            Self { asked, options, needs, worth, sure, notes, means, meaning: 0.0, time };
         let left = (1.0 - ranking.best_by_words()).max(0.0);
         ranking.meaning = options.meaning * left.powf(options.words_first);
         ranking
@@ -274,34 +394,28 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
     }
 
     fn note(&self, note: &Counted<'r, Id>) -> Option<Scored<'r, Id>> {
+        if !self.is_allowed(&note.whole) {
+            return None;
+        }
         let whole = self.matched(&note.whole, 2);
         let mut passages: Vec<_> = note
             .candidate
             .passages
             .iter()
             .zip(&note.passages)
-            .filter(|(_, (own, _))| self.is_allowed(own))
             .map(|(passage, (own, around))| self.passage(passage, own, around, whole))
             .collect();
         passages.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
-        let best = passages.first()?;
+        let best = *passages.first()?;
         let (candidate, options) = (note.candidate, self.options);
-        let mut why = vec![
-            Signal::Words(best.words),
-            Signal::Context(best.context),
-            Signal::Meaning(best.meaning),
-            Signal::Speaker(best.speaker),
-            Signal::Kind(best.kind),
-        ];
+        let mut why = best.why().to_vec();
         match candidate.title_match {
             TitleMatch::Exact => why.insert(0, Signal::ExactTitle(options.most_without_name())),
             TitleMatch::AllWords => why.insert(0, Signal::TitleWords(options.title)),
             TitleMatch::None => {}
         }
-        // Not the time between: a note that is kept up for years is of no time in particular.
-        let is_then = |when: When| when.holds(candidate.created) || when.holds(candidate.updated);
-        if self.asked.when.is_some_and(is_then) {
-            why.push(Signal::Time(options.time));
+        if self.asked.is_then(candidate) {
+            why.push(Signal::Time(self.time));
         }
         let importance = candidate.importance.filter(|i| i.is_finite()).unwrap_or(0.0);
         why.push(Signal::Importance(importance.clamp(0.0, 1.0) * options.importance));
@@ -309,15 +423,17 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         why.retain(|signal| signal.amount() != 0.0);
         // A name that was asked for, or a tag alone, is an answer whatever the text says.
         let is_sure = candidate.title_match == TitleMatch::Exact || self.asked.query.is_empty();
-        let relevance =
-            if is_sure { 1.0 } else { weights::relevance(best.covered, best.similarity) };
+        let relevance = if is_sure { 1.0 } else { best.relevance };
+        if is_sure {
+            passages.iter_mut().for_each(|passage| passage.relevance = 1.0);
+        }
         let ranked = Ranked {
             note: candidate.note,
             round: candidate.round,
             score: why.iter().map(|signal| signal.amount()).sum(),
             relevance,
             similarity: passages.iter().map(|passage| passage.similarity).fold(0.0, f64::max),
-            passages: passages.iter().map(|passage| (passage.id, passage.score)).collect(),
+            passages,
             why,
         };
         Some(Scored { ranked, updated: candidate.updated, path: &candidate.path })
@@ -329,7 +445,7 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         own: &Counts,
         around: &Counts,
         whole: f64,
-    ) -> ScoredPassage {
+    ) -> RankedPassage {
         let options = self.options;
         let words = options.passage * self.matched(own, 0);
         let context = options.neighbours * self.matched(around, 1) + options.note * whole;
@@ -340,22 +456,23 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         let length = f64::from(own.words);
         let trust = length / (length + options.unsure_words);
         let meaning = self.meaning * similarity * trust * options.trust_scale();
-        let held = own.terms.iter().zip(&self.worth);
-        let covered: f32 = held.filter(|(count, _)| **count > 0.0).map(|(_, worth)| worth).sum();
+        let worth = self.worth.iter().zip(&self.sure).map(|(worth, sure)| worth * sure);
+        let held = own.terms.iter().zip(worth).filter(|(count, _)| **count > 0.0);
+        let covered: f32 = held.map(|(_, worth)| worth).sum();
         let counted = |is_so: bool, amount: f64| if is_so { amount } else { 0.0 };
         let speaker = counted(own.fit.is_told_by_whom_is_meant(), options.speaker);
         let kind = counted(own.fit.has_number, options.number)
             + counted(own.fit.has_time, options.says_when);
-        ScoredPassage {
+        RankedPassage {
             id: passage.id,
             score: words + context + meaning + speaker + kind,
+            relevance: weights::relevance(f64::from(covered), similarity),
+            similarity,
             words,
             context,
             meaning,
             speaker,
             kind,
-            similarity,
-            covered: f64::from(covered),
         }
     }
 
@@ -369,7 +486,7 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         f64::from(sum)
     }
 
-    /// Whether a passage holds what is demanded, and nothing that is forbidden.
+    /// Whether a note holds what is demanded, and nothing that is forbidden.
     fn is_allowed(&self, counts: &Counts) -> bool {
         self.needs.iter().zip(&counts.terms).all(|(need, &count)| match need {
             Need::Required => count > 0.0,
@@ -380,7 +497,8 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
 }
 
 impl<'r, Id> Counted<'r, Id> {
-    fn new(candidate: &'r Candidate<Id>, sought: &Sought) -> Self {
+    /// Counts what is sought in a note. What names a time is said by all of a note of that time.
+    fn new(candidate: &'r Candidate<Id>, sought: &Sought, timely: &[usize]) -> Self {
         let name = sought.count(&candidate.name);
         let mut whole = Counts::default();
         let own: Vec<_> = candidate
@@ -396,6 +514,11 @@ impl<'r, Id> Counted<'r, Id> {
                 }
                 if i == 0 {
                     counts.add(&name, 1.0);
+                }
+                for &term in timely {
+                    if let Some(count) = counts.terms.get_mut(term) {
+                        *count = count.max(OF_THE_TIME);
+                    }
                 }
                 whole.add(&counts, 1.0);
                 counts

@@ -32,14 +32,20 @@ fn note(number: u64, texts: &[&str]) -> Candidate<u64> {
 }
 
 fn ranked(asked: &str, candidates: &[Candidate<u64>]) -> Vec<Ranked<u64>> {
+    ranked_with(asked, &[], candidates)
+}
+
+fn ranked_with(asked: &str, guessed: &[usize], candidates: &[Candidate<u64>]) -> Vec<Ranked<u64>> {
     let query = Query::parse(asked);
     let vector = Meant::by_table(Model::embedded().embed(&query.said));
+    let named = NamedTime::find(asked, &at(NOW).to_zoned(jiff::tz::TimeZone::UTC));
     let asked = Asked {
         query: &query,
         holders: &vec![3; query.terms.len()],
+        guessed,
         passages: 1000,
         vector: Some(&vector).filter(|vector| !vector.table.is_zero()),
-        when: When::find(asked, at(NOW)),
+        when: named.as_ref(),
         now: at(NOW),
     };
     rank(candidates, &asked, &RankOptions::STANDARD)
@@ -102,21 +108,83 @@ fn notes_come_in_the_order_of_their_signals() {
 }
 
 #[test]
+fn who_asks_for_a_time_is_told_of_it() {
+    let of = |note, ago: i64| Candidate {
+        created: at(NOW - ago * DAY),
+        updated: at(NOW - ago * DAY),
+        ..note
+    };
+    let notes = [
+        of(note(1, &["What I did: the manual says what to do, and what yesterday means"]), 300),
+        of(note(2, &["Cleaned the gutters", "Soup with leeks"]), 1),
+        of(note(3, &["Soup with beans"]), 40),
+    ];
+    check("what did I do yesterday", &notes, &[2, 1, 3]);
+    check("notes from yesterday", &notes, &[2, 1, 3]);
+    check("soup 40 days ago", &notes, &[3, 2, 1]);
+    let found = ranked("what did I do yesterday", &notes);
+    assert!(found[0].relevance > 0.5, "{found:?}");
+    assert!(found[2].relevance < 0.1, "{found:?}");
+}
+
+#[test]
 fn what_is_demanded_must_be_there() {
     let notes = [note(1, &["cats and dogs"]), note(2, &["cats", "dogs"]), note(3, &["dogs"])];
-    check("+cats +dogs", &notes, &[1]);
-    check("dogs -cats", &notes, &[3, 2]);
-    check("cats AND dogs", &notes, &[1]);
+    // In whatever passage of a note.
+    check("+cats +dogs", &notes, &[1, 2]);
+    check("cats AND dogs", &notes, &[1, 2]);
+    check("dogs -cats", &notes, &[3]);
+    check("dogs NOT cats", &notes, &[3]);
 }
 
 #[test]
 fn a_hit_says_why() {
     let found = ranked("blue paint", &[note(1, &["the red door", "blue paint is in the shed"])]);
-    assert_eq!(found[0].passages[0].0, 101);
+    assert_eq!(found[0].passages[0].id, 101);
     let names: Vec<_> = found[0].why.iter().map(|signal| signal.name()).collect();
     assert_eq!(names, ["words", "context", "meaning", "recency"]);
     let sum: f64 = found[0].why.iter().map(|signal| signal.amount()).sum();
     assert!((sum - found[0].score).abs() < 1e-9);
+}
+
+#[test]
+fn each_passage_says_why_for_itself() {
+    let texts = ["the red door", "blue paint is in the shed", "a bucket of grey paint", "goats"];
+    let titled = Candidate { title_match: TitleMatch::AllWords, ..note(1, &texts) };
+    let passages = by_passage(&ranked("blue paint", &[titled]));
+    assert_eq!(passages.len(), 4);
+    for passage in &passages {
+        let sum: f64 = passage.why.iter().map(|signal| signal.amount()).sum();
+        assert!((sum - passage.score).abs() < 1e-9);
+        assert_eq!(passage.why[0].name(), "title_words");
+    }
+    assert!(passages.is_sorted_by(|a, b| a.score > b.score && a.relevance > b.relevance));
+    assert_eq!(passages[0].passages[0].id, 101);
+    assert!(passages[0].relevance > 0.8 && passages[3].relevance < 0.1);
+}
+
+#[test]
+fn what_comes_first_is_as_relevant_as_the_most_relevant_behind_it() {
+    // The first by its meaning, the second by one word of three, the last by nothing.
+    let notes = [
+        note(1, &["Doctor Nguyen is my dentist and has a surgery beside the town hall in Kiel"]),
+        note(2, &["called"]),
+        note(3, &["goats"]),
+    ];
+    let found = ranked("tooth ache whom to call", &notes);
+    let order: Vec<_> = found.iter().map(|ranked| ranked.note).collect();
+    assert_eq!(order, [1, 2, 3]);
+    assert_eq!(found[0].relevance, found[1].relevance);
+    assert!(found[0].passages[0].relevance < found[1].passages[0].relevance);
+    assert!(found[2].relevance < found[1].relevance);
+}
+
+#[test]
+fn a_word_read_as_another_is_a_weaker_sign() {
+    let notes = [note(1, &["the wooden bridge over the river"])];
+    let relevance = |guessed: &[usize]| ranked_with("bridge", guessed, &notes)[0].relevance;
+    assert!(relevance(&[0]) + 0.2 < relevance(&[]));
+    assert!(relevance(&[0]) > 0.1);
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub struct RankOptions {
     pub says_when: f64,
     /// The note is of the time that the question names.
     pub time: f64,
+    /// The same in addition where the question says little else, by the square of the time's share.
+    pub time_alone: f64,
     /// A title that holds all the words.
     pub title: f64,
     /// An importance of 1.
@@ -66,6 +68,7 @@ impl RankOptions {
         number: 0.06,
         says_when: 0.1,
         time: 0.1,
+        time_alone: 2.0,
         title: 0.3,
         importance: 0.05,
         recency: 0.02,
@@ -94,6 +97,7 @@ impl RankOptions {
             + self.number
             + self.says_when
             + self.time
+            + self.time_alone
             + self.title
             + self.importance
             + self.recency

@@ -88,6 +88,23 @@ fn nothing_is_better_than_noise() {
 }
 
 #[test]
+fn what_the_table_cannot_read_is_found_by_its_words() {
+    let folder = TempDir::new().unwrap();
+    let memory = open(&folder);
+    put(&memory, "cat.md", "# 猫\n\n猫叫豆豆,对鸡肉过敏,疫苗每年三月打,兽医是周医生。\n");
+    put(&memory, "server.md", "# 云服务器\n\n服务器从阿里云迁到腾讯云,备份每天凌晨两点。\n");
+    put(&memory, "travel.md", "# 旅行\n\n春节去云南,先飞昆明,再坐火车到大理,住在洱海边的客栈。\n");
+    let check = |text: &str, expected: &[&str]| {
+        assert_eq!(paths(&memory.search(&asked(text)).unwrap()), expected, "{text}");
+    };
+    check("豆豆的疫苗", &["cat.md"]);
+    check("备份时间", &["server.md"]);
+    check("宇宙飞船发射", &[]);
+    check("新幹線の切符", &[]);
+    check("how to bake bread", &[]);
+}
+
+#[test]
 fn slips_and_beginnings_are_understood() {
     let (_folder, memory) = household();
     let page = memory.search(&asked("electrcity")).unwrap();
@@ -101,6 +118,43 @@ fn slips_and_beginnings_are_understood() {
     let page = memory.search(&asked("cofee")).unwrap();
     assert_eq!(paths(&page), ["kitchen.md"]);
     assert_eq!(page.corrections[0].meant, "coffee");
+    // What was looked for is said as a text has it, not as its stem.
+    put(&memory, "plan.md", "# Plan\n\nOrganisations decide.\n");
+    let page = memory.search(&asked("orgnisation")).unwrap();
+    assert_eq!(paths(&page), ["plan.md"]);
+    assert_eq!(page.corrections[0].meant, "organisations");
+    assert!(page.relevance < 0.75, "{}", page.relevance);
+    // Words that people write are no slips of others.
+    put(&memory, "diary.md", "# Diary\n\nIn the evening we found a job; a contract lay there.\n");
+    for word in ["wedding", "jogging", "contact", "paste"] {
+        let page = memory.search(&asked(word)).unwrap();
+        assert!(page.corrections.is_empty(), "{word}: {:?}", page.corrections);
+    }
+}
+
+#[test]
+fn what_is_demanded_may_stand_anywhere_in_a_note() {
+    let folder = TempDir::new().unwrap();
+    let memory = open(&folder);
+    put(&memory, "both.md", "# Both\n\nThe certificate expires.\n\nA zeppelin flies.\n");
+    put(&memory, "one.md", "# One\n\nThe certificate was renewed.\n");
+    put(&memory, "past.md", "# Past\n\nA certificate.\n\n## History\n\n- [a] ~~a zeppelin~~\n");
+    let long = "A line about nothing.\n\n".repeat(450);
+    put(&memory, "long.md", &format!("# Long\n\nThe certificate.\n\n{long}The zeppelin.\n"));
+    let check = |text: &str, expected: &[&str]| {
+        for unit in [SearchUnit::Notes, SearchUnit::Passages] {
+            let page = memory.search(&SearchRequest { unit, ..asked(text) }).unwrap();
+            let mut found = paths(&page);
+            found.sort();
+            found.dedup();
+            assert_eq!(found, expected, "{text} {unit:?}");
+        }
+    };
+    check("certificate AND zeppelin", &["both.md", "long.md"]);
+    check("+certificate +zepelin", &["both.md", "long.md"]);
+    check("certificate AND dirigible", &[]);
+    check("certificate -zeppelin", &["one.md"]);
+    check("certificate NOT zeppelin", &["one.md"]);
 }
 
 #[test]
@@ -149,6 +203,30 @@ fn a_time_in_the_question_lifts_notes_of_that_time() {
     assert_eq!(paths(&page)[0], "b.md");
     assert!(page.when.is_some());
     assert_eq!(page.results.len(), 3, "a time is a hint, not a filter");
+}
+
+#[test]
+fn who_asks_for_a_time_finds_the_notes_of_that_time() {
+    let folder = TempDir::new().unwrap();
+    let memory = open(&folder).with_zone(|| jiff::tz::TimeZone::fixed(jiff::tz::offset(-8)));
+    put(&memory, "manual.md", "---\ncreated: 2025-01-01\n---\nNotes: what I did, what to do.\n");
+    put(&memory, "diary/2025-03-22.md", "Cleaned the gutters.\n");
+    put(&memory, "log.md", "---\ndate: 2025-03-22\n---\nThe backup ran.\n");
+    put(&memory, "late.md", "---\ncreated: 2025-03-23T05:00:00Z\n---\nSlept badly.\n");
+    put(&memory, "next.md", "---\ncreated: 2025-03-23T09:00:00Z\n---\nPainted a fence.\n");
+    for n in 0..60 {
+        put(&memory, &format!("n{n}.md"), &format!("---\ncreated: 2024-01-01\n---\nI do {n}.\n"));
+    }
+    // Late in the evening of the 23rd, for whoever lives there.
+    let now = Some("2025-03-24T06:00:00Z".parse().unwrap());
+    for text in ["what did I do yesterday", "notes from yesterday", "yesterday"] {
+        let page = memory.search(&SearchRequest { now, ..asked(text) }).unwrap();
+        let mut first: Vec<_> = paths(&page).into_iter().take(3).collect();
+        first.sort();
+        assert_eq!(first, ["diary/2025-03-22.md", "late.md", "log.md"], "{text}");
+    }
+    let page = memory.search(&SearchRequest { now, ..asked("gutters in March 2025") }).unwrap();
+    assert_eq!(paths(&page)[0], "diary/2025-03-22.md");
 }
 
 #[test]
@@ -307,6 +385,7 @@ fn words_are_counted_alike_whether_few_or_many_hold_them() {
             filter: &SearchFilter::default(),
             vector: None,
             model: None,
+            when: None,
             round: 10,
             wanted: 10,
         })

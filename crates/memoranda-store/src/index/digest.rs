@@ -135,7 +135,10 @@ fn markdown(path: &NotePath, text: &str, mut problems: Vec<Problem>) -> Digest {
     Digest {
         kind: FileKind::Markdown,
         note_type: note.note_type(),
-        created: note.frontmatter.get("created").and_then(timestamp),
+        created: ["created", "date"]
+            .iter()
+            .find_map(|key| note.frontmatter.get(key).and_then(timestamp))
+            .or_else(|| day_in(path.stem())),
         metadata: metadata_json(&note),
         tags: note.tags(),
         passages: passages.collect(),
@@ -291,6 +294,18 @@ fn extension_bytes(path: &NotePath) -> usize {
         0 => 0,
         extension => extension + 1,
     }
+}
+
+/// The day with which a file name begins, as those of diaries do.
+fn day_in(stem: &str) -> Option<jiff::Timestamp> {
+    let (date, rest) = stem.split_at_checked(10)?;
+    let is_date = |(at, byte): (usize, u8)| {
+        if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() }
+    };
+    let ends = !rest.starts_with(|c: char| c.is_ascii_digit());
+    let fits = ends && date.bytes().enumerate().all(is_date);
+    let date = date.parse::<jiff::civil::Date>().ok().filter(|_| fits)?;
+    Some(date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
 }
 
 fn timestamp(value: &MetaValue) -> Option<jiff::Timestamp> {

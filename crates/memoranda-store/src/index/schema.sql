@@ -35,6 +35,7 @@ CREATE TABLE files (
 CREATE INDEX files_by_key ON files(project, path_key);
 CREATE INDEX files_by_permalink ON files(project, permalink);
 CREATE INDEX files_by_update ON files(updated_ms);
+CREATE INDEX files_by_creation ON files(created_ms);
 -- What changed last in a project, in a folder, of a type: the newest first, and no other looked at.
 CREATE INDEX files_of_project ON files(project, updated_ms);
 CREATE INDEX files_of_folder ON files(project, folder, updated_ms, kind);

@@ -228,7 +228,7 @@ fn within_patience(
     // What is left behind here ends with the program; a write that was begun is whole or absent.
     std::thread::spawn(move || {
         let done = Memory::open(options).map_err(Into::into).and_then(|memory| {
-            let done = run.act(&Arc::new(memory));
+            let done = run.act(&Arc::new(memory.with_zone(crate::time::zone)));
             // Whoever no longer waits does not need it.
             sender.send(done.clone()).ok();
             done

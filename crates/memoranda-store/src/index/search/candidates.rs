@@ -2,14 +2,16 @@
 //! words, by what they mean, and by their names.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use jiff::Timestamp;
 use memoranda_core::embed::Meant;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
-use memoranda_core::query::Query;
+use memoranda_core::query::{Query, When};
 use memoranda_core::rank::{Candidate, CandidatePassage, TitleMatch};
-use rusqlite::{Connection, params};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params, params_from_iter};
 
 use super::caches::Caches;
 use super::compare::{MAX_COMPARED, compare};
@@ -26,6 +28,9 @@ const PASSAGES_A_NOTE: i64 = 50;
 /// The passages of a longer note are read only around those that were found.
 const MAX_WHOLE: i64 = 400;
 
+/// No zone is further from UTC; dates without a time of day lie at midnight there.
+const MAX_ZONE: Duration = Duration::from_secs(14 * 3600);
+
 /// What is asked of the index.
 pub struct Question<'q> {
     /// The words as typed: a note may be called so.
@@ -38,6 +43,8 @@ pub struct Question<'q> {
     pub vector: Option<&'q Meant>,
     /// The model by which it means something beside the table, if that is not the table alone.
     pub model: Option<&'q str>,
+    /// The time that it names, if any: notes of that time may answer whatever they say.
+    pub when: Option<When>,
     /// How many notes a round looks for by their words, and half as many by their meaning.
     pub round: usize,
     /// How many notes are wanted: there are as many rounds as that takes, and what one finds does
@@ -89,8 +96,9 @@ pub(crate) fn candidates(
     let most_compared = MAX_COMPARED.min(PASSAGES_A_NOTE * question.round as i64);
     let by_words = || {
         let known = look_up(db, question.query)?;
+        let condition = condition.demanding(&known.query);
         let compared = compare(db, &known.query, &known.holders, &condition, most_compared)?;
-        Ok((known, compared))
+        Ok((known, condition, compared))
     };
     let (mut near, by_words): (_, Result<_>) = match question.vector {
         Some(vector) if question.query.is_free() => {
@@ -98,7 +106,7 @@ pub(crate) fn candidates(
         }
         _ => (Vec::new(), by_words()),
     };
-    let (known, compared) = by_words?;
+    let (known, condition, compared) = by_words?;
     let mut chosen = Chosen::default();
     for file in named(db, question.text, &condition)? {
         chosen.add(first_passage(file), 0);
@@ -107,6 +115,11 @@ pub(crate) fn candidates(
         let most = question.wanted.max(question.round);
         for (passage, ..) in tag_hits(db, &condition, question.query, question.filter, most)? {
             chosen.add(passage, 0);
+        }
+    }
+    if let Some(when) = question.when {
+        for file in of_time(db, when, &condition, question.round)? {
+            chosen.add(first_passage(file), 0);
         }
     }
     let (best, partial) = compared.map_or_else(Default::default, |c| (c.best, c.partial));
@@ -151,6 +164,35 @@ pub(crate) fn candidates(
         notes,
         partial,
     })
+}
+
+/// The newest notes that were made or changed in a span of time, at most so many of each.
+fn of_time(db: &Connection, when: When, condition: &Condition, most: usize) -> Result<Vec<i64>> {
+    let margin = MAX_ZONE.as_millis() as i64;
+    let range = [when.from.as_millisecond() - margin, when.to.as_millisecond() + margin];
+    let mut files = Vec::new();
+    for column in ["f.updated_ms", "f.created_ms"] {
+        let mut select = db.prepare_cached(&format!(
+            "SELECT f.id, {column} FROM files f WHERE {} AND {column} >= ? AND {column} < ? \
+             ORDER BY {column} DESC",
+            condition.sql
+        ))?;
+        let values = condition.values.iter().cloned().chain(range.map(Value::Integer));
+        let rows = select
+            .query_map(params_from_iter(values), |row| Ok((row.get(0)?, row.get::<_, i64>(1)?)))?;
+        let mut found = 0;
+        for row in rows {
+            let (file, ms) = row?;
+            if when.holds(Timestamp::from_millisecond(ms).unwrap_or_default()) {
+                files.push(file);
+                found += 1;
+            }
+            if found == most {
+                break;
+            }
+        }
+    }
+    Ok(files)
 }
 
 /// The files chosen so far, in the order in which they were found.
@@ -230,7 +272,9 @@ fn note(
     let matches = |name: &str| TitleMatch::of(question.text, question.query, name);
     let title_match = matches(&title).max(matches(&permalink)).max(matches(path.stem()));
     let is_long: bool = row.get(9)?;
-    let around = Some(found.passages.as_slice()).filter(|_| is_long);
+    // What is demanded of a note may stand anywhere in it.
+    let is_cut = is_long && !question.query.is_demanding();
+    let around = Some(found.passages.as_slice()).filter(|_| is_cut);
     let passages = passages(db, caches, question, file, around)?;
     let note = CandidateNote {
         note_type: text(4)?.to_owned(),

@@ -4,7 +4,7 @@
 //! passages are looked at, as many words as there is room for; the others are weighed when the
 //! best passages are read.
 
-use memoranda_core::query::{Mode, Need, Query, match_expression};
+use memoranda_core::query::{Mode, Need, Query, Term, match_expression};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
@@ -53,16 +53,21 @@ pub(super) fn compare(
         room = room.saturating_sub(held);
         chosen.push(at);
     }
+    // What is demanded may stand anywhere in a note, which the condition sees to: the rarest of it
+    // says which passages are looked at.
+    let demanded = holders.iter().zip(&query.terms).enumerate();
+    let demanded = demanded.filter(|(_, (_, term))| term.need == Need::Required);
+    let demanded = demanded.min_by_key(|(_, (held, _))| **held).map(|(at, _)| at);
     let with = |chosen: &[usize], need: Need| {
         let mut asked = Query::default();
         for (at, term) in query.terms.iter().enumerate() {
-            let is_chosen = chosen.contains(&at);
-            if term.need != Need::Optional || is_chosen {
-                asked.terms.push(term.clone());
-                if is_chosen && let Some(last) = asked.terms.last_mut() {
-                    last.need = need;
-                }
-            }
+            let need = match term.need {
+                Need::Required if demanded == Some(at) => Need::Required,
+                Need::Required => Need::Optional,
+                Need::Optional if chosen.contains(&at) => need,
+                Need::Optional | Need::Excluded => continue,
+            };
+            asked.terms.push(Term { need, ..term.clone() });
         }
         match_expression(&asked, Mode::Exact)
     };

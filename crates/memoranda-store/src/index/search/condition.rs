@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use memoranda_core::note::tag_key;
-use memoranda_core::query::Query;
+use memoranda_core::query::{Mode, Need, Query};
 use rusqlite::types::Value;
 use rusqlite::{CachedStatement, Connection, params_from_iter};
 
@@ -19,12 +19,15 @@ pub(super) type FoundPassage = (i64, f64, i64);
 const SEARCHED: &str = "f.kind IN (1, 2)";
 
 /// The filter as SQL over `files f`, with its values.
+#[derive(Clone)]
 pub(in crate::index) struct Condition {
     pub(in crate::index) sql: String,
     pub(in crate::index) values: Vec<Value>,
     is_open: bool,
     /// Whether it asks for nothing but a place, which the index knows.
     is_place: bool,
+    /// Whether it demands or forbids words, which is dear to ask of one file after the other.
+    is_demanding: bool,
 }
 
 impl Condition {
@@ -90,7 +93,23 @@ impl Condition {
         let is_open = values.is_empty();
         let placed = 3 * usize::from(filter.folder.is_some()) + 2 * filter.folders.len();
         let is_place = !is_open && values.len() == filter.projects.len() + placed;
-        Self { sql, values, is_open, is_place }
+        Self { sql, values, is_open, is_place, is_demanding: false }
+    }
+
+    /// The same with what a query demands and forbids: of the note as a whole, wherever in it.
+    pub(super) fn demanding(&self, query: &Query) -> Self {
+        let mut demanding = self.clone();
+        for term in query.terms.iter().filter(|term| term.need != Need::Optional) {
+            let not = if term.need == Need::Excluded { "NOT" } else { "" };
+            demanding.sql.push_str(&format!(
+                " AND f.id {not} IN \
+                 (SELECT rowid / {PASSAGES_PER_FILE} FROM words WHERE words MATCH ?)"
+            ));
+            demanding.values.push(Value::Text(term.expression(Mode::Exact)));
+            (demanding.is_open, demanding.is_place) = (false, false);
+            demanding.is_demanding = true;
+        }
+        demanding
     }
 
     /// Whether it asks for a place alone: the files that fit can be listed without a look at others.
@@ -157,7 +176,17 @@ impl Condition {
             query.raw_bind_parameter(n + 1, value)?;
         }
         let file = self.values.len() + 1;
-        Ok(Check { query, file, is_open: self.is_open, known: HashMap::new() })
+        let known = if self.is_demanding { self.all(db)? } else { HashMap::new() };
+        Ok(Check { query, file, is_open: self.is_open, knows_all: self.is_demanding, known })
+    }
+
+    /// All files that fit.
+    fn all(&self, db: &Connection) -> Result<HashMap<i64, bool>> {
+        let mut query =
+            db.prepare_cached(&format!("SELECT f.id FROM files f WHERE {}", self.sql))?;
+        let rows =
+            query.query_map(params_from_iter(&self.values), |row| Ok((row.get(0)?, true)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 }
 
@@ -177,6 +206,8 @@ pub(super) struct Check<'c> {
     query: CachedStatement<'c>,
     file: usize,
     is_open: bool,
+    /// Whether what is not known does not fit.
+    knows_all: bool,
     known: HashMap<i64, bool>,
 }
 
@@ -189,6 +220,9 @@ impl Check<'_> {
         }
         if let Some(&known) = self.known.get(&file) {
             return Ok(known);
+        }
+        if self.knows_all {
+            return Ok(false);
         }
         self.query.raw_bind_parameter(self.file, file)?;
         let fits = self.query.raw_query().next()?.is_some();

@@ -122,6 +122,7 @@ pub(crate) fn search(
         return hits(db, query, text, found, partial);
     }
     let known = terms::look_up(db, query)?;
+    let condition = condition.demanding(&known.query);
     if let Some(compared) = compare(db, &known.query, &known.holders, &condition, MAX_COMPARED)? {
         partial = compared.partial;
         let best = compared.best.into_iter().take(limit);

@@ -3,14 +3,17 @@
 
 use memoranda_core::porter::porter;
 use memoranda_core::query::{Mode, Need, Query, Term, TermKind, completed, distance, tolerance};
-use memoranda_core::words::{fold, is_unspaced};
+use memoranda_core::words::{fold, is_unspaced, words};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::compare::MAX_COMPARED;
 use crate::error::Result;
+use crate::index::write::PASSAGES_PER_FILE;
 
 /// A shorter word is not taken for the beginning of others.
 const LEAST_BEGINNING: usize = 3;
+/// A shorter stem is not what a slip meant.
+const SHORTEST_MEANT: usize = 4;
 /// So many words that begin alike are enough to know how common the beginning is.
 const MANY_ENDINGS: i64 = 100;
 
@@ -26,6 +29,8 @@ pub struct Correction {
     pub typed: String,
     /// What was looked for instead; with `*` at the end if it is a beginning.
     pub meant: String,
+    /// Which of the query's terms it is.
+    pub term: usize,
 }
 
 /// The query as the index can answer it, with how many passages hold each of its terms.
@@ -42,7 +47,7 @@ pub(super) fn look_up(db: &Connection, query: &Query) -> Result<Known> {
         holders: Vec::with_capacity(query.terms.len()),
         corrections: Vec::new(),
     };
-    for term in &mut known.query.terms {
+    for (at, term) in known.query.terms.iter_mut().enumerate() {
         let mut held = holders(db, term)?;
         let is_word = term.kind == TermKind::Word && term.need != Need::Excluded;
         if held == 0
@@ -63,7 +68,7 @@ pub(super) fn look_up(db: &Connection, query: &Query) -> Result<Known> {
             if held > 0 {
                 let star = if term.kind == TermKind::Prefix { "*" } else { "" };
                 let meant = format!("{}{star}", term.words.join(" "));
-                known.corrections.push(Correction { typed, meant });
+                known.corrections.push(Correction { typed, meant, term: at });
             }
         }
         known.holders.push(held);
@@ -153,28 +158,43 @@ fn beginning(db: &Connection, begin: &str) -> Result<u64> {
 /// The word that was most likely meant: few slips away, then the commonest. The first letter is
 /// the one that is hardly ever wrong.
 fn nearest(db: &Connection, folded: &str) -> Result<Option<(String, u64)>> {
-    let most = tolerance(folded);
+    let stem = porter(folded);
+    let most = tolerance(folded, &stem);
     let Some(first) = folded.chars().next().filter(|c| most > 0 && c.is_alphabetic()) else {
         return Ok(None);
     };
-    let stem = porter(folded);
     let mut select =
         db.prepare_cached("SELECT term, doc FROM word_counts WHERE term >= ?1 AND term < ?2")?;
     let end = char::from_u32(first as u32 + 1).unwrap_or(char::MAX);
     let mut rows = select.query(params![first.to_string(), end.to_string()])?;
-    let mut best: Option<(usize, i64, String)> = None;
+    let mut best: Option<(usize, i64, String, String)> = None;
     while let Some(row) = rows.next()? {
         let term = row.get_ref(0)?.as_str().unwrap_or_default();
-        let Some(slips) = distance(&stem, term, most) else { continue };
+        let is_short = term.chars().nth(SHORTEST_MEANT - 1).is_none();
+        let Some(slips) = distance(&stem, term, most).filter(|_| !is_short) else { continue };
         let held: i64 = row.get(1)?;
         let is_better = best
             .as_ref()
-            .is_none_or(|(least, commonest, _)| (slips, -held) < (*least, -*commonest));
+            .is_none_or(|(least, commonest, ..)| (slips, -held) < (*least, -*commonest));
         if is_better && let Some(word) = word_of(term) {
-            best = Some((slips, held, word));
+            best = Some((slips, held, term.to_owned(), word));
         }
     }
-    Ok(best.map(|(_, held, word)| (word, held as u64)))
+    let Some((_, held, stem, word)) = best else { return Ok(None) };
+    Ok(Some((written(db, &stem, &word)?.unwrap_or(word), held as u64)))
+}
+
+/// A word with this stem as some text has it, for whoever reads what was looked for.
+fn written(db: &Connection, stem: &str, word: &str) -> Result<Option<String>> {
+    let mut select = db.prepare_cached(&format!(
+        "SELECT p.text || ' ' || p.heading || ' ' || f.title FROM words \
+         JOIN passages p ON p.id = words.rowid \
+         JOIN files f ON f.id = words.rowid / {PASSAGES_PER_FILE} WHERE words MATCH ? LIMIT 1"
+    ))?;
+    let expression = format!("\"{}\"", word.replace('"', "\"\""));
+    let text: Option<String> = select.query_row([expression], |row| row.get(0)).optional()?;
+    let held = text.iter().flat_map(|text| words(text)).map(|word| fold(word.text).into_owned());
+    Ok(held.into_iter().find(|word| porter(word) == stem))
 }
 
 /// A word with this stem, since what is asked for is stemmed again: `coffe` would be, to `coff`.
