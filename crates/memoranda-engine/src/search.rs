@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 use memoranda_core::embed::Model;
-use memoranda_core::query::{NamedTime, Query, When};
+use memoranda_core::query::{NamedTime, Need, Query, Term, When};
 use memoranda_core::rank::{
     Asked, CandidatePassage, RankOptions, Ranked, Signal, by_passage, rank, without_speakers,
 };
@@ -64,6 +64,8 @@ pub enum SearchUnit {
     Notes,
     /// A passage; a note may have several.
     Passages,
+    /// A note whose parts are compared next: what must not be said is forbidden to them, not to it.
+    Holders,
 }
 
 impl Default for SearchRequest {
@@ -162,7 +164,12 @@ pub struct FurtherPassage {
 impl Memory {
     /// Finds notes by their words and by what they mean.
     pub fn search(&self, request: &SearchRequest) -> Result<SearchPage> {
-        let query = Query::parse(&request.text);
+        let mut query = Query::parse(&request.text);
+        let mut forbidden = Vec::new();
+        if request.unit == SearchUnit::Holders {
+            let is_forbidden = |term: &mut Term| term.need == Need::Excluded;
+            forbidden = query.terms.extract_if(.., is_forbidden).collect();
+        }
         if query.is_empty() && query.tags.is_empty() && request.filter.tags.is_empty() {
             return Err(EngineError::Invalid(format!(
                 "{:?} holds nothing to search for; give a word, a \"phrase\" or tag:name",
@@ -218,7 +225,7 @@ impl Memory {
             now,
         };
         let options = match request.unit {
-            SearchUnit::Notes => request.options.of_notes(),
+            SearchUnit::Notes | SearchUnit::Holders => request.options.of_notes(),
             SearchUnit::Passages => request.options,
         };
         let ranked = rank(notes(), &comparison, &options);
@@ -237,7 +244,9 @@ impl Memory {
             }
             results.push(result);
         }
-        let Candidates { query, holders, passages, corrections, partial, .. } = candidates;
+        let Candidates { mut query, mut holders, passages, corrections, partial, .. } = candidates;
+        holders.resize(query.terms.len() + forbidden.len(), 0);
+        query.terms.extend(forbidden);
         let meaning = asked.by;
         let understood = Understood {
             query,
@@ -298,7 +307,7 @@ impl<'f> Found<'f> {
             min_similarity.is_none_or(|least| n.similarity >= least) || n.why.iter().any(by_words)
         };
         let units = match self.request.unit {
-            SearchUnit::Notes => ranked,
+            SearchUnit::Notes | SearchUnit::Holders => ranked,
             SearchUnit::Passages => by_passage(&ranked),
         };
         let relevant = units.into_iter().filter(|n| n.relevance >= *min_relevance && is_alike(n));
@@ -308,7 +317,7 @@ impl<'f> Found<'f> {
     /// The same passage in several notes is told once, with where else it stands. Who looks for
     /// notes is told each of them.
     fn distinct(&self, units: Vec<Unit>) -> Vec<Unit> {
-        if self.request.unit == SearchUnit::Notes {
+        if self.request.unit != SearchUnit::Passages {
             return units;
         }
         let mut seen: HashMap<&str, usize> = HashMap::new();

@@ -455,7 +455,8 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         };
         let length = f64::from(own.words);
         let trust = length / (length + options.unsure_words);
-        let meaning = self.meaning * similarity * trust * options.trust_scale();
+        // What means something else is no worse than what means nothing.
+        let meaning = self.meaning * similarity.max(0.0) * trust * options.trust_scale();
         let worth = self.worth.iter().zip(&self.sure).map(|(worth, sure)| worth * sure);
         let held = own.terms.iter().zip(worth).filter(|(count, _)| **count > 0.0);
         let covered: f32 = held.map(|(_, worth)| worth).sum();

@@ -5,7 +5,7 @@ use memoranda_core::query::{MetaFilter, MetaScalar, MetaTest, meta_key};
 use memoranda_core::rank::RankOptions;
 use memoranda_core::tokens::estimate;
 use memoranda_engine::{
-    Browse, ListOrder, MIN_RELEVANCE, Place, SearchFilter, SearchRequest, Understood,
+    Browse, ListOrder, MIN_RELEVANCE, Place, SearchFilter, SearchRequest, SearchUnit, Understood,
 };
 use serde_json::{Value, json};
 
@@ -314,6 +314,10 @@ pub(super) fn notes(
         let request = SearchRequest {
             text: asked.query.clone(),
             filter: asked.filter.clone(),
+            unit: match asked.kinds.iter().any(|kind| kind == "entity") {
+                true => SearchUnit::Notes,
+                false => SearchUnit::Holders,
+            },
             limit,
             offset,
             snippet_chars: SNIPPET_CHARS,

@@ -103,7 +103,7 @@ fn a_look_that_takes_too_long_costs_no_brief() {
 fn a_folder_is_taken_in_by_whoever_adds_it() {
     let home = without_index();
     for n in 0..300 {
-        home.write(&format!("memories/note {n}.md"), &format!("The walrus sleeps {n} hours\n"));
+        home.write(&format!("memories/note {n}.md"), format!("The walrus sleeps {n} hours\n"));
     }
     let mut client = Client::open(&home, Era::Handshake("2025-06-18"), &["--toolsets", "memory"]);
     let view = json!({ "name": "memory", "arguments": { "command": "view", "path": "/memories" } });
