@@ -24,7 +24,7 @@ use crate::index::write::{PASSAGES_PER_FILE, first_passage};
 /// So many passages that match are looked at for notes.
 const PASSAGES_BY_WORDS: usize = 400;
 /// So many passages are compared for each note that is wanted.
-const PASSAGES_A_NOTE: i64 = 50;
+const PASSAGES_A_NOTE: i64 = 25;
 /// The passages of a longer note are read only around those that were found.
 const MAX_WHOLE: i64 = 400;
 
