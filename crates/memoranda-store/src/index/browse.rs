@@ -4,14 +4,13 @@
 //! newest on, so that a page costs about the same however many files there are.
 
 use memoranda_core::id::ProjectName;
-use memoranda_core::path::{NotePath, name_key};
+use memoranda_core::path::name_key;
 use memoranda_core::query::Query;
 use memoranda_core::words::{index_text, words};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
 
 use super::listing::{COLUMNS, FileSummary, ListOrder, summary};
-use super::project_id_of;
 use super::search::{Condition, SearchFilter};
 use super::write::PASSAGES_PER_FILE;
 use crate::error::Result;
@@ -194,32 +193,6 @@ fn pattern(address: &str) -> String {
         }
     }
     out
-}
-
-/// The files of a project that hold one of these texts where no relation is read, and all drawings:
-/// they can write a text in many ways. All texts are gone through.
-pub(crate) fn mentioning(
-    db: &Connection,
-    project: &ProjectName,
-    texts: &[String],
-) -> Result<Vec<NotePath>> {
-    let project = project_id_of(db, project)?;
-    let any = |column: &str| vec![format!("instr({column}, ?) > 0"); texts.len()].join(" OR ");
-    let sql = format!(
-        "SELECT f.path FROM files f WHERE f.project = ? AND f.kind IN (1, 2) AND ( \
-         f.path LIKE '%.canvas' OR (instr(f.metadata, '[[') > 0 AND ({})) OR EXISTS ( \
-          SELECT 1 FROM passages p \
-          WHERE p.id BETWEEN f.id * {PASSAGES_PER_FILE} AND (f.id + 1) * {PASSAGES_PER_FILE} - 1 \
-          AND ({}) AND (instr(p.text, '](') > 0 OR instr(p.text, ']:') > 0))) ORDER BY f.path",
-        any("f.metadata"),
-        any("p.text")
-    );
-    let texts = texts.iter().chain(texts).cloned().map(Value::Text);
-    let values = std::iter::once(Value::Integer(project)).chain(texts);
-    let mut query = db.prepare(&sql)?;
-    let rows = query.query_map(params_from_iter(values), |row| row.get::<_, String>(0))?;
-    let paths = rows.collect::<rusqlite::Result<Vec<_>>>()?;
-    Ok(paths.iter().filter_map(|path| NotePath::parse(path).ok()).collect())
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ pub(crate) mod history;
 mod links;
 mod listing;
 pub(crate) mod meaning;
+mod mentions;
 mod metadata;
 pub(crate) mod moves;
 pub(crate) mod nodes;
@@ -29,7 +30,7 @@ use crate::error::{Result, StoreError};
 use crate::log::Position;
 
 pub use browse::Browse;
-pub(crate) use browse::{browse, mentioning, with_permalink};
+pub(crate) use browse::{browse, with_permalink};
 pub(crate) use connection::{IndexFile, IndexState, OldReaders};
 pub use digest::FileKind;
 pub(crate) use fingerprint::fingerprint;
@@ -47,6 +48,7 @@ pub(crate) use listing::{
     relations_from, relations_named, relations_to,
 };
 pub use meaning::{Coverage, PendingText, TextKey, VectorForm};
+pub(crate) use mentions::mentioning;
 pub use nodes::{FileThen, FolderFact, FolderSum, NamedNote, NodeRow};
 pub use past::{ChangedFile, PastFile};
 pub(crate) use search::{Caches, body, candidates, passage_text, search};

@@ -41,6 +41,10 @@ CREATE INDEX files_of_project ON files(project, updated_ms);
 CREATE INDEX files_of_folder ON files(project, folder, updated_ms, kind);
 CREATE INDEX files_of_type ON files(project, note_type, updated_ms, kind);
 
+-- The few files that may link to others where no relation is read.
+CREATE INDEX files_linking ON files(project) WHERE instr(metadata, '[[') > 0;
+CREATE INDEX files_drawn ON files(project, path) WHERE lower(substr(path, -7)) = '.canvas';
+
 -- The names by which a link can reach a note, normalised. A note's names follow from its row
 -- in files, so there is no way back from the file to its names.
 CREATE TABLE link_keys (

@@ -1,0 +1,99 @@
+//! Which files may hold a link to another where no relation is read: in frontmatter, in drawings,
+//! and as a path in Markdown.
+
+use std::collections::BTreeSet;
+
+use memoranda_core::id::ProjectName;
+use memoranda_core::path::NotePath;
+use memoranda_core::words::{index_text, is_unspaced, words};
+use rusqlite::types::Value;
+use rusqlite::{Connection, params_from_iter};
+
+use super::project_id_of;
+use super::write::PASSAGES_PER_FILE;
+use crate::error::Result;
+
+/// A Markdown link with a path, or the definition of one.
+const HAS_PATH: &str = "(instr(p.text, '](') > 0 OR instr(p.text, ']:') > 0)";
+
+/// The files of a project that hold one of these texts there, and all drawings: they can write a
+/// text in many ways.
+pub(crate) fn mentioning(
+    db: &Connection,
+    project: &ProjectName,
+    texts: &[String],
+) -> Result<Vec<NotePath>> {
+    let project = Value::Integer(project_id_of(db, project)?);
+    let any = |column: &str| vec![format!("instr({column}, ?) > 0"); texts.len()].join(" OR ");
+    let texts_after = |mut values: Vec<Value>| {
+        values.extend(texts.iter().cloned().map(Value::Text));
+        values
+    };
+    let mut found = BTreeSet::new();
+    let mut look = |sql: &str, values: Vec<Value>| -> Result<()> {
+        let mut query = db.prepare(sql)?;
+        let mut rows = query.query(params_from_iter(values))?;
+        while let Some(row) = rows.next()? {
+            found.extend(NotePath::parse(row.get_ref(0)?.as_str().unwrap_or_default()));
+        }
+        Ok(())
+    };
+    look(
+        "SELECT path FROM files INDEXED BY files_drawn \
+         WHERE project = ? AND lower(substr(path, -7)) = '.canvas'",
+        vec![project.clone()],
+    )?;
+    look(
+        &format!(
+            "SELECT f.path FROM files f WHERE f.project = ? AND instr(f.metadata, '[[') > 0 AND ({})",
+            any("f.metadata")
+        ),
+        texts_after(vec![project.clone()]),
+    )?;
+    // The word index knows which passages hold the words of a text, if it has any.
+    let (words, first) = match expression(texts) {
+        Some(expression) => (
+            "words w CROSS JOIN passages p ON p.id = w.rowid",
+            vec![Value::Text(expression), project],
+        ),
+        None => ("passages p", vec![project]),
+    };
+    let is_among = if first.len() == 2 { "words MATCH ? AND" } else { "" };
+    look(
+        &format!(
+            "SELECT f.path FROM {words} CROSS JOIN files f ON f.id = p.id / {PASSAGES_PER_FILE} \
+             WHERE {is_among} f.project = ? AND f.kind IN (1, 2) AND ({}) AND {HAS_PATH}",
+            any("p.text")
+        ),
+        texts_after(first),
+    )?;
+    Ok(found.into_iter().collect())
+}
+
+/// What finds the passages that hold one of these texts; `None` where a text has no words, or one
+/// that is not told from its neighbours by blanks.
+fn expression(texts: &[String]) -> Option<String> {
+    let phrase = |text: &String| {
+        let is_told = words(text).next().is_some() && !text.contains(is_unspaced);
+        is_told.then(|| format!("\"{}\"", index_text(text).replace('"', "\"\"")))
+    };
+    let phrases: Option<Vec<_>> = texts.iter().map(phrase).collect();
+    Some(format!("body : ({})", phrases?.join(" OR ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_looked_up_where_they_are_told_apart() {
+        let check = |texts: &[&str], expected: Option<&str>| {
+            let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+            assert_eq!(expression(&texts).as_deref(), expected, "{texts:?}");
+        };
+        check(&["My Note", "My%20Note"], Some("body : (\"My Note\" OR \"My%20Note\")"));
+        check(&["a\"b"], Some("body : (\"a\"\"b\")"));
+        check(&["\u{6771}\u{4eac}"], None);
+        check(&["A", "\u{1f331}"], None);
+    }
+}
