@@ -55,7 +55,7 @@ pub(super) fn query(text: &str) -> Query {
     if query.is_empty() {
         // Filler and exclusions alone ask for nothing; whoever typed them meant the words.
         query.terms = terms(&items, Filler::Keep);
-        if query.is_empty() {
+        if query.is_empty() && query.tags.is_empty() {
             query.terms.iter_mut().for_each(|term| term.need = Need::Optional);
         }
     }

@@ -123,14 +123,21 @@ fn at_words(words: &[&str], today: Date) -> Option<(Days, usize)> {
             Some(((first.min(today.checked_sub(length(unit)?).ok()?), today), 2))
         }
         ["past" | "last", "couple", "of", unit, ..] => Some((back(2, unit, today)?, 4)),
-        ["past" | "last", count, unit, ..] if number(count).is_some() => {
+        // Milk may last a week.
+        ["past" | "last", count, unit, ..]
+            if number(count).is_some() && !matches!(*count, "a" | "an") =>
+        {
             Some((back(number(count)?, unit, today)?, 3))
         }
         ["past" | "last", "few" | "couple", unit, ..] => Some((back(4, unit, today)?, 3)),
         ["past", unit, ..] if length(unit).is_some() => {
             Some(((today.checked_sub(length(unit)?).ok()?, today), 2))
         }
-        ["last" | "on" | "this" | "past", name, ..] if weekday(name).is_some() => {
+        ["this", name, ..] if weekday(name).is_some() => {
+            let behind = i64::from(weekday(name)?.to_monday_zero_offset());
+            some(day(monday(today)?.checked_add(behind.days()).ok()?, 0), 2)
+        }
+        ["last" | "on" | "past", name, ..] if weekday(name).is_some() => {
             some(day(today.nth_weekday(-1, weekday(name)?).ok()?, 0), 2)
         }
         ["half", "a", "year", "ago", ..] => some(ago(6, "months", today), 4),
@@ -183,10 +190,12 @@ fn span(words: &[&str], joined: &[&str], today: Date) -> Option<(Days, usize)> {
     let ((mut first, _), count) = read(words)?;
     let (join, rest) = words.get(count..)?.split_first()?;
     let ((begin, last), behind) = read(rest).filter(|_| joined.contains(join))?;
-    if let [name] = words.get(..count)?
-        && let Some(month) = any_month(name)
+    let named = words.get(..count)?;
+    if named.iter().any(|word| any_month(word).is_some()) && !named.iter().any(|word| is_year(word))
     {
-        first = Date::new(begin.year() - i16::from(month > begin.month()), month, 1).ok()?;
+        let in_year = |year| Date::new(year, first.month(), first.day()).ok();
+        let same = in_year(begin.year())?;
+        first = if same > begin { in_year(begin.year() - 1)? } else { same };
     }
     (first <= last).then_some(((first, last), 1 + count + 1 + behind))
 }
@@ -195,6 +204,12 @@ fn span(words: &[&str], joined: &[&str], today: Date) -> Option<(Days, usize)> {
 fn month_or_year(words: &[&str], today: Date) -> Option<(Days, usize)> {
     match words {
         [year, ..] if is_year(year) => Some((year_of(year)?, 1)),
+        [number, name, rest @ ..]
+            if any_month(name).is_some() && day_of_month(number).is_some() =>
+        {
+            let (days, count) = on(any_month(name)?, day_of_month(number), rest, today)?;
+            Some((days, count + 2))
+        }
         [name, rest @ ..] => {
             let (days, count) = dated(any_month(name)?, rest, today)?;
             Some((days, count + 1))
@@ -217,15 +232,19 @@ fn dated(month: i8, rest: &[&str], today: Date) -> Option<(Days, usize)> {
 /// The number of a day, as in `8` or `8th`.
 fn day_of_month(word: &str) -> Option<i8> {
     let digits = word.trim_end_matches(|c: char| c.is_alphabetic());
-    digits.parse::<i8>().ok().filter(|day| (1..=31).contains(day) && digits.len() <= 2)
+    // `8b`, `4k` and `3d` are no days.
+    let is_day = matches!(word.get(digits.len()..), Some("" | "st" | "nd" | "rd" | "th"));
+    let day = digits.parse::<i8>().ok().filter(|_| is_day && digits.len() <= 2);
+    day.filter(|day| (1..=31).contains(day))
 }
 
 /// A month or a day of it, perhaps with a year behind it, and how many words that is.
 fn on(month: i8, number: Option<i8>, rest: &[&str], today: Date) -> Option<(Days, usize)> {
     let year = rest.first().filter(|word| is_year(word)).and_then(|word| word.parse().ok());
     let count = usize::from(year.is_some());
-    // Without a year the last such month is meant.
-    let this = Date::new(today.year(), month, 1).ok()?;
+    // Without a year the last such month, or day, is meant.
+    let first = number.unwrap_or(1);
+    let this = Date::new(today.year(), month, first).or(Date::new(today.year(), month, 1)).ok()?;
     let year = year.unwrap_or(if this > today { today.year() - 1 } else { today.year() });
     match number {
         Some(number) => some(day(Date::new(year, month, number).ok()?, 1), count),
@@ -394,6 +413,26 @@ mod tests {
         let found = found.map(|when| (date(when.from), date(when.to)));
         let expected = expected.map(|(from, to)| (from.to_owned(), to.to_owned()));
         assert_eq!(found, expected, "{text:?}");
+    }
+
+    #[test]
+    fn numbers_of_other_things_are_no_days() {
+        for text in [
+            "llama 8b may be too slow",
+            "will 4k may need a cable",
+            "dec 3d printer",
+            "will the milk last a week",
+        ] {
+            check(text, None);
+        }
+        // The week that it is said in, and the last such day.
+        check("what is due this friday", Some(("2026-07-17", "2026-07-18")));
+        check("what did I do this wednesday", Some(("2026-07-15", "2026-07-16")));
+        check("trip on July 20", Some(("2025-07-19", "2025-07-22")));
+        check("between March 5 and May 10, 2025", Some(("2025-03-04", "2025-05-12")));
+        check("from 5 March to 10 May 2025", Some(("2025-03-04", "2025-05-12")));
+        check("between Nov 5 and May 10", Some(("2025-11-04", "2026-05-12")));
+        check("since 5 March", Some(("2026-03-04", "2026-07-16")));
     }
 
     #[test]

@@ -223,3 +223,11 @@ pub(super) fn cut(text: &str, chars: usize) -> (&str, usize) {
         None => (text, 0),
     }
 }
+
+/// The page, and its size, that goes on after so many results when this many fitted. Where no handy
+/// size comes out even, it says one or two again, and leaves none out.
+pub(super) fn page_from(done: usize, fitted: usize) -> (usize, usize) {
+    let sizes = (fitted.div_ceil(2).max(1)..=fitted.max(1)).rev();
+    let size = sizes.min_by_key(|size| done % size).unwrap_or(1);
+    (done / size + 1, size)
+}

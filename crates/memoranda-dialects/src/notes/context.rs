@@ -9,7 +9,7 @@ use memoranda_engine::{
 };
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Failure, Form, count, run};
+use super::answer::{Answer, Failure, Form, count, page_from, run};
 use super::hit::fact_address;
 use super::{address, scope};
 use crate::args::Args;
@@ -157,14 +157,6 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         structured["next"] = json!({ "page": next, "page_size": size });
     }
     Ok(Answer { text, structured })
-}
-
-/// The page, and its size, that goes on after so many notes when this many fitted. Where no handy
-/// size comes out even, it says a note or two again, and leaves none out.
-fn page_from(done: usize, fitted: usize) -> (usize, usize) {
-    let sizes = (fitted.div_ceil(2).max(1)..=fitted.max(1)).rev();
-    let size = sizes.min_by_key(|size| done % size).unwrap_or(1);
-    (done / size + 1, size)
 }
 
 /// Refuses what cannot be an address.

@@ -9,7 +9,7 @@ use memoranda_engine::{
 };
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Failure, Form, count, run};
+use super::answer::{Answer, Failure, Form, count, page_from, run};
 use super::hit::{Hit, within};
 use super::parts::parts;
 use super::{address, scope};
@@ -118,14 +118,18 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     for (hit, _) in &hits {
         text.push_str(&hit.text());
     }
+    let has_more = found.has_more || left_out > 0;
+    let (next, size) = match left_out {
+        0 => (asked.page + 1, asked.page_size),
+        _ => page_from(asked.offset() + hits.len(), hits.len()),
+    };
     if left_out > 0 {
         text.push_str(&format!(
-            "\n[{} of this page left out by max_tokens; ask for a smaller page_size]\n",
+            "\n[{} left out by max_tokens: page={next}, page_size={size} goes on with them]\n",
             count(left_out, "result")
         ));
-    }
-    if found.has_more {
-        text.push_str(&format!("\n[more results: page={}]\n", asked.page + 1));
+    } else if has_more {
+        text.push_str(&format!("\n[more results: page={next}]\n"));
     }
     if found.partial {
         text.push_str("\n[a word is very common: only the newest notes with it were compared]\n");
@@ -140,9 +144,12 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         "page_size": asked.page_size,
         "total": total,
         "total_is_exact": !found.has_more,
-        "has_more": found.has_more,
+        "has_more": has_more,
         "left_out": left_out,
     });
+    if has_more {
+        structured["next"] = json!({ "page": next, "page_size": size });
+    }
     found.reading.add_to(&mut structured);
     Ok(Answer { text, structured })
 }
@@ -300,7 +307,17 @@ fn by_address(call: &Call<'_>, asked: &Asked) -> Result<Option<Vec<Hit>>, Failur
     if !is_address || !notes(call, asked, 1, 0)?.hits.is_empty() {
         return Ok(None);
     }
-    Ok(Some(address::parts(call, &asked.filter, &asked.query)?))
+    let mut hits = address::parts(call, &asked.filter, &asked.query)?;
+    let asks_for = |kind: &str| asked.kinds.iter().any(|asked| asked == kind);
+    if !asks_for("entity") {
+        hits.retain(|hit| asks_for(hit.kind));
+    }
+    let categories = &asked.filter.categories;
+    if !categories.is_empty() {
+        let category = |hit: &Hit| hit.more["category"].as_str().unwrap_or_default().to_owned();
+        hits.retain(|hit| categories.iter().any(|c| c.eq_ignore_ascii_case(&category(hit))));
+    }
+    Ok(Some(hits))
 }
 
 /// Notes: by their words if words are asked for, else by what they are called and what they are.

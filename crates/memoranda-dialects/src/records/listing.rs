@@ -58,7 +58,7 @@ pub(super) fn search(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     let hint = found.has_more.then(|| match limit {
         100.. => "[there are more; narrow the query]".to_owned(),
         _ => {
-            let call = json!({ "query": asked, "limit": (limit * 2).min(100) });
+            let call = json!({ "query": query, "limit": (limit * 2).min(100) });
             format!("[there are more; search_memories {call} shows them]")
         }
     });

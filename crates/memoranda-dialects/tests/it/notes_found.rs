@@ -204,3 +204,43 @@ fn no_answer_is_longer_than_was_asked_for() {
         assert!(echo(tool, &"? ".repeat(60_000)) < 2000, "{tool}");
     }
 }
+
+#[test]
+fn what_is_forbidden_beside_a_tag_stays_out() {
+    let notes = Notes::new();
+    notes.person(
+        "main/Farm.md",
+        "---\ntags: [farm]\n---\n# Farm\n\n- [crop] Potatoes on the hill\n",
+    );
+    notes.person("main/Marsh.md", "---\ntags: [farm]\n---\n# Marsh\n\nTurnips in the swamp\n");
+    let titles = |query: &str| {
+        let found = notes.ok("search_notes", json!({ "query": query })).structured;
+        let results = found["results"].as_array().unwrap().iter();
+        results.map(|r| r["title"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(titles("tag:farm -swamp"), ["Farm"]);
+    assert_eq!(titles("tag:farm -zzz").len(), 2);
+}
+
+#[test]
+fn what_a_budget_leaves_out_has_a_page() {
+    let notes = Notes::new();
+    for n in 0..5 {
+        let text = format!("# Barley {n}\n\nThe barley of field {n} was brought in.\n");
+        notes.person(&format!("main/Barley {n}.md"), &text);
+    }
+    let mut ask = json!({ "query": "barley field", "page_size": 5, "max_tokens": 400 });
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..10 {
+        let found = notes.ok("search_notes", ask.clone()).structured;
+        let results = found["results"].as_array().unwrap().iter();
+        seen.extend(results.map(|r| r["title"].as_str().unwrap().to_owned()));
+        assert_eq!(found["has_more"], json!(found["next"].is_object()), "{found}");
+        if found["next"].is_null() {
+            break;
+        }
+        ask["page"] = found["next"]["page"].clone();
+        ask["page_size"] = found["next"]["page_size"].clone();
+    }
+    assert_eq!(seen.len(), 5, "{seen:?}");
+}
