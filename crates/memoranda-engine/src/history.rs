@@ -82,6 +82,10 @@ impl Memory {
                 if revisions.len() >= limit {
                     return Ok(revisions);
                 }
+                if left && revisions.is_empty() {
+                    // It went, and cannot be followed: what it was under this name is its own.
+                    continue;
+                }
                 if left || came_from.is_some() {
                     // Before that it went by another name, or another went by this one.
                     filter.path = came_from;

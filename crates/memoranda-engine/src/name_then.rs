@@ -10,7 +10,7 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::note;
 use memoranda_core::note::permalink::{permalink_of, slug};
 use memoranda_core::path::NotePath;
-use memoranda_store::{Gone, Moment};
+use memoranda_store::{Gone, Moment, NowCalled};
 
 use crate::error::{EngineError, Result};
 use crate::resolve::{Intent, Place, split};
@@ -80,9 +80,13 @@ impl Memory {
 
     /// Where a note is that was once at a place: another, if it was moved and nothing came after it.
     pub(crate) fn now_called(&self, place: &Place) -> Result<Place> {
-        let path = self.store().now_called(&place.project, &place.path)?;
-        let path = path.filter(|_| !self.is_there(place)).unwrap_or_else(|| place.path.clone());
-        Ok(Place { project: place.project.clone(), path })
+        let at = |path| Place { project: place.project.clone(), path };
+        let called = self.store().now_called(&place.project, &place.path)?;
+        Ok(match called.filter(|_| !self.is_there(place)) {
+            Some(NowCalled::There(path)) => at(path),
+            Some(NowCalled::Gone(path)) if !self.is_there(&at(path.clone())) => at(path),
+            Some(NowCalled::Gone(_)) | None => place.clone(),
+        })
     }
 
     /// Whether the history knows a file.

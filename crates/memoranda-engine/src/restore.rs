@@ -1,5 +1,6 @@
 //! Restoring a note: one that was deleted, or an earlier version of one that exists.
 
+use jiff::Timestamp;
 use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
 use memoranda_core::id::ContentHash;
 use memoranda_store::{Moment, Outcome};
@@ -52,6 +53,7 @@ impl Memory {
             },
             None => self.last_version(&place)?,
         };
+        self.check_of_this_folder(&place, hash)?;
         let content = self.store().content(hash)?;
         let mut replaced = None;
         let outcome = self.store().commit(who, |view| {
@@ -75,6 +77,17 @@ impl Memory {
             }
             Outcome::Unchanged | Outcome::Conflict(_) => RestoreOutcome::Unchanged(place, hash),
         })
+    }
+
+    /// Refuses a version that is of another folder, which had the project's name before.
+    fn check_of_this_folder(&self, place: &Place, hash: ContentHash) -> Result<()> {
+        let check = |time| self.store().check_not_removed(&place.project, time);
+        let Err(removed) = check(Timestamp::MIN) else { return Ok(()) };
+        let is_of_it = self
+            .revisions(place, 1000)?
+            .iter()
+            .any(|r| r.change.after == Some(hash) && check(r.commit.time).is_ok());
+        if is_of_it { Ok(()) } else { Err(removed.into()) }
     }
 
     /// The version that a deleted note had last, or the one before the present.

@@ -66,6 +66,7 @@ pub use files::{
 pub use folder::Folder;
 pub use follow::Following;
 pub use index::digest::{exact_key, keys_of, link_key};
+pub use index::moves::NowCalled;
 pub use index::{
     Browse, CandidateNote, Candidates, ChangedFile, Correction, Counts, Coverage, FileKind,
     FileOrder, FileSummary, FileThen, FilesBelow, FolderFact, FolderFiles, FolderSum, Gone,
@@ -658,7 +659,7 @@ impl Store {
 
     /// The name that the file which was last at a path has now, or had when it was removed, if it
     /// was moved away from there.
-    pub fn now_called(&self, project: &ProjectName, path: &NotePath) -> Result<Option<NotePath>> {
+    pub fn now_called(&self, project: &ProjectName, path: &NotePath) -> Result<Option<NowCalled>> {
         self.inner.ask(|db| index::moves::now_called(db, project, path))
     }
 

@@ -178,6 +178,11 @@ fn what_a_removed_project_held_comes_back_to_its_folder_or_not_at_all() {
     memory.create_project("other").unwrap();
     assert!(matches!(undo(deleted.as_str()), Err(EngineError::Store(_))));
     let own = write("of the new one\n");
+    let of_another = memory.restore(&who(), Some("other"), "a.md", None);
+    assert!(
+        matches!(of_another, Err(EngineError::Store(StoreError::ProjectRemoved { .. }))),
+        "{of_another:?}"
+    );
     assert!(matches!(undo(own.as_str()), Ok(UndoOutcome::Undone(_))));
     memory.remove_project("other").unwrap();
 
@@ -266,6 +271,18 @@ fn a_note_has_no_part_in_what_others_did_under_its_names() {
     vault.relocate("GH.md", "Grace.md");
     assert_eq!(vault.versions("Grace.md")[1..4], vault.versions("GH.md")[1..4]);
     assert_eq!(vault.versions("GH.md").last(), was_old.as_ref());
+}
+
+#[test]
+fn what_was_moved_and_removed_does_not_come_back_over_another() {
+    let vault = Vault::new();
+    vault.put("a.md", "first\n");
+    vault.relocate("a.md", "b.md");
+    vault.delete("b.md");
+    vault.put("b.md", "another\n");
+    assert_eq!(vault.restored("a.md").unwrap(), "a.md");
+    assert_eq!(vault.text("main/a.md").as_deref(), Some("first\n"));
+    assert_eq!(vault.text("main/b.md").as_deref(), Some("another\n"));
 }
 
 #[test]

@@ -8,12 +8,21 @@ use super::history::{Moment, content_as_of, position};
 use super::project_id_of;
 use crate::error::Result;
 
+/// Where a file went that was moved away.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum NowCalled {
+    /// It is there.
+    There(NotePath),
+    /// It was there when it was removed; what is there now, if anything is, is another.
+    Gone(NotePath),
+}
+
 /// Where the file that was last at a path is, or was when it was removed, if it was moved away.
 pub(crate) fn now_called(
     db: &Connection,
     project: &ProjectName,
     path: &NotePath,
-) -> Result<Option<NotePath>> {
+) -> Result<Option<NowCalled>> {
     let project = project_id_of(db, project)?;
     let mut last = db.prepare_cached(
         "SELECT moved_to, logical_ms, commit_row FROM changes WHERE project = ? AND path = ? \
@@ -34,7 +43,11 @@ pub(crate) fn now_called(
         ended = next.query_row(params![project, to, logical_ms, commit_row], row).optional()?;
         name = Some(to);
     }
-    Ok(name.and_then(|name| NotePath::parse(&name).ok()))
+    let found = name.and_then(|name| NotePath::parse(&name).ok());
+    Ok(found.map(|path| match ended {
+        Some(_) => NowCalled::Gone(path),
+        None => NowCalled::There(path),
+    }))
 }
 
 /// The version of a note at a moment, and where it was then: it may have been moved since. If the
