@@ -65,7 +65,11 @@ impl Inner {
         if !self.reached.has(&project.name, identity) {
             match was {
                 Was::Made => note_identity(db, &project.name, identity)?,
-                Was::There => judge(self, db, project, &root, identity)?,
+                Was::There => {
+                    judge(self, db, project, &root, identity)?;
+                    // What is written there now must not be missed in the folder before.
+                    note_identity(db, &project.name, identity)?;
+                }
             }
             self.reached.note(&project.name, identity);
         }
@@ -76,7 +80,11 @@ impl Inner {
     pub(crate) fn root_replayed(&self, project: &Project) -> Result<Root> {
         let (root, identity, was) = open_or_make(project).map_err(|e| unavailable(project, &e))?;
         if was == Was::There && !self.reached.has(&project.name, identity) {
-            self.peek(|db| judge(self, db, project, &root, identity))?;
+            // An index that cannot be asked knows nothing against it.
+            let judged = self.peek(|db| judge(self, db, project, &root, identity));
+            if let Err(e @ StoreError::ProjectUnavailable { .. }) = judged {
+                return Err(e);
+            }
         }
         Ok(root)
     }
@@ -153,6 +161,8 @@ fn judge(
     let Some((row, device, inode)) = found else { return Ok(()) };
     let known = device.zip(inode).map(|(device, inode)| (device as u64, inode as u64));
     let is_the_one = match known {
+        // Where a container starts anew, drives have other numbers; the vault itself is there.
+        Some(known) if project.place == ProjectPlace::Vault => known.1 == now.1,
         Some(known) => known == now,
         // Never walked before: a folder of the vault is there when the vault is.
         None => project.place == ProjectPlace::Vault,

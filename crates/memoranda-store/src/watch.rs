@@ -28,6 +28,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 const BURST: Duration = Duration::from_millis(2);
 /// How often a folder that is away is looked for: nothing tells that a drive is mounted.
 const AWAY: Duration = Duration::from_millis(500);
+/// But after a while no oftener than this.
+const LONG_AWAY: Duration = Duration::from_secs(10);
 /// More single files than this are looked at by a walk of all.
 const MANY_PATHS: usize = 4000;
 
@@ -142,11 +144,18 @@ fn run(
     let mut is_ready = first_look(&inner);
     inner.tell_change();
     drop(inner);
-    while let Some(gathered) = gather(receiver, &watched) {
+    let mut pause = AWAY;
+    while let Some(gathered) = gather(receiver, &watched, pause) {
         let Some(inner) = weak.upgrade() else { return };
+        let was_away = watched.is_some_away;
         handle(&inner, &mut watcher, &mut watched, &gathered);
         is_ready = is_ready || first_look(&inner);
-        inner.tell_change();
+        // Who waits for a folder that may never come back looks ever more rarely.
+        let is_quiet = gathered.is_nothing() && was_away && watched.is_some_away;
+        pause = if is_quiet { (pause * 2).min(LONG_AWAY) } else { AWAY };
+        if !is_quiet {
+            inner.tell_change();
+        }
     }
 }
 
@@ -202,9 +211,10 @@ fn watch_projects(
         let path = project.path.canonicalize().unwrap_or_else(|_| project.path.clone());
         let identity = own::identity(&path);
         watched.is_some_away |= identity.is_none();
-        if let Some(folder) = watched.by_path.get(&path) {
+        if let Some(folder) = watched.by_path.get_mut(&path) {
             // A folder that was moved is no longer watched, even if it is back.
             if folder.identity == identity && !gathered.paths.contains(&path) {
+                folder.is_away = folder.is_away && inner.root(&project).is_err();
                 watched.is_some_away |= folder.is_away;
                 continue;
             }
@@ -229,10 +239,16 @@ struct Gathered {
     everything: bool,
 }
 
-fn gather(receiver: &Receiver<Message>, watched: &Watched) -> Option<Gathered> {
+impl Gathered {
+    fn is_nothing(&self) -> bool {
+        self.paths.is_empty() && !self.everything
+    }
+}
+
+fn gather(receiver: &Receiver<Message>, watched: &Watched, pause: Duration) -> Option<Gathered> {
     let mut gathered = Gathered::default();
     let first = match watched.is_some_away {
-        true => receiver.recv_timeout(AWAY),
+        true => receiver.recv_timeout(pause),
         false => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
     };
     let mut message = match first {

@@ -448,7 +448,12 @@ fn the_doctor_looks_at_what_clients_start() {
     let change = |place: &str, to: &str| {
         let path = home.path().join(place);
         let text = std::fs::read_to_string(&path).unwrap();
-        std::fs::write(path, text.replace(env!("CARGO_BIN_EXE_memoranda"), to)).unwrap();
+        // The folder of the build may be a link.
+        let program = Path::new(env!("CARGO_BIN_EXE_memoranda"));
+        let real = program.canonicalize().unwrap();
+        let names = [program.to_str().unwrap(), real.to_str().unwrap()];
+        let text = names.iter().fold(text, |text, name| text.replace(name, to));
+        std::fs::write(path, text).unwrap();
     };
     change(".cursor/mcp.json", "/bin/sh");
     change(".cursor/hooks.json", "/old/memoranda");
