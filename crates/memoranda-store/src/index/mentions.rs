@@ -51,18 +51,18 @@ pub(crate) fn mentioning(
         texts_after(vec![project.clone()]),
     )?;
     // The word index knows which passages hold the words of a text, if it has any.
-    let (words, first) = match expression(texts) {
+    let (passages, among, first) = match expression(texts) {
         Some(expression) => (
             "words w CROSS JOIN passages p ON p.id = w.rowid",
+            "words MATCH ? AND",
             vec![Value::Text(expression), project],
         ),
-        None => ("passages p", vec![project]),
+        None => ("passages p", "", vec![project]),
     };
-    let is_among = if first.len() == 2 { "words MATCH ? AND" } else { "" };
     look(
         &format!(
-            "SELECT f.path FROM {words} CROSS JOIN files f ON f.id = p.id / {PASSAGES_PER_FILE} \
-             WHERE {is_among} f.project = ? AND f.kind IN (1, 2) AND ({}) AND {HAS_PATH}",
+            "SELECT f.path FROM {passages} CROSS JOIN files f ON f.id = p.id / {PASSAGES_PER_FILE} \
+             WHERE {among} f.project = ? AND f.kind IN (1, 2) AND ({}) AND {HAS_PATH}",
             any("p.text")
         ),
         texts_after(first),

@@ -217,6 +217,27 @@ fn whoever_means_another_folder_can_say_so() {
 }
 
 #[test]
+fn what_is_written_to_a_drive_is_not_missed_in_the_folder_that_it_was_mounted_on() {
+    let vault = TestVault::new();
+    let (place, point) = (vault.folder().join("drive"), vault.folder().join("point"));
+    let drive = vault.folder().join("the drive itself");
+    std::fs::create_dir(&place).unwrap();
+    std::fs::create_dir(&drive).unwrap();
+    // Added while the drive was away.
+    vault.open().add_project(&work(), &place, HardLinks::Refuse).unwrap();
+    sync(&vault.open());
+    std::fs::rename(&place, &point).unwrap();
+    std::fs::rename(&drive, &place).unwrap();
+    write(&vault.open(), &work(), "note.md", "on the drive: linnet").unwrap();
+    std::fs::rename(&place, &drive).unwrap();
+    std::fs::rename(&point, &place).unwrap();
+    let store = vault.open();
+    let report = sync(&store);
+    assert_eq!((report.removed, report.unavailable.len()), (0, 1), "{report:?}");
+    assert_eq!(found(&store, "linnet"), ["work/note.md"]);
+}
+
+#[test]
 fn a_folder_of_the_vault_that_is_made_anew_is_the_project() {
     let vault = TestVault::new();
     let store = vault.open();
