@@ -78,11 +78,8 @@ impl Understood {
             updated: part.updated,
             importance: None,
             passages: vec![CandidatePassage {
-                id: 0,
-                heading: part.kind.clone(),
-                lines: (0, 0),
-                text: part.text.clone(),
                 vector,
+                ..CandidatePassage::new(&part.kind, &part.text)
             }],
         }
     }

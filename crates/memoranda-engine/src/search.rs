@@ -208,7 +208,7 @@ impl Memory {
         if let Some(meant) = &mut asked.meant {
             let first = notes().filter(|note| note.round == 0);
             let passages = first.flat_map(|note| &note.passages);
-            let said = without_speakers(&candidates.query, passages);
+            let said = without_speakers(&candidates.query, passages.map(|passage| &passage.cut));
             let unnamed = said.map(|said| Model::embedded().embed(&said));
             if let Some(unnamed) = unnamed.filter(|vector| !vector.is_zero()) {
                 meant.table = unnamed;

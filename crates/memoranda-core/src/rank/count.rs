@@ -1,6 +1,8 @@
 //! How often a text holds the words of a query, compared as the full-text index compares them.
 
+use super::CandidatePassage;
 use super::cues::{Cues, Fit};
+use super::cut::number;
 use crate::embed::Model;
 use crate::porter::porter;
 use crate::query::{Need, Query, Term, TermKind};
@@ -13,12 +15,14 @@ pub struct Sought {
     beginnings: Vec<[u8; 2]>,
     /// With which letters they begin.
     firsts: [bool; 256],
-    pub(super) cues: Cues,
+    cues: Cues,
 }
 
 struct SoughtTerm {
     kind: TermKind,
     stems: Vec<String>,
+    /// The numbers of these.
+    numbers: Vec<u32>,
     /// The last word as typed, for beginnings of words.
     last: String,
     need: Need,
@@ -67,6 +71,28 @@ impl Sought {
             && self.beginnings.iter().any(|b| b[0] == found[0] && (b[1] == found[1] || b[1] == 0))
     }
 
+    /// Counts the terms in a passage and in the headings above it.
+    pub(super) fn count_passage(&self, passage: &CandidatePassage) -> Counts {
+        let mut counts = match self.terms.iter().any(|term| term.kind == TermKind::Prefix) {
+            // The stem of a word does not tell how it begins.
+            true => {
+                let mut counts = self.count(&passage.text);
+                if !passage.text.trim_start().starts_with('#') {
+                    counts.add(&self.count(&passage.heading));
+                }
+                counts
+            }
+            false => {
+                let cut = &passage.cut;
+                let terms = self.terms.iter().map(|term| cut.count(&term.numbers) as f32);
+                let words = cut.words() as f32;
+                Counts { terms: terms.collect(), words, ..Counts::default() }
+            }
+        };
+        counts.fit = self.cues.fit(&passage.cut);
+        counts
+    }
+
     /// Counts the terms in a text.
     pub fn count(&self, text: &str) -> Counts {
         let mut counts = Counts { terms: vec![0.0; self.terms.len()], ..Counts::default() };
@@ -76,7 +102,6 @@ impl Sought {
         let longest = self.terms.iter().map(|term| term.stems.len()).max().unwrap_or(1);
         for word in words(text) {
             counts.words += 1.0;
-            self.cues.see(word.text, &mut counts.fit);
             let is_sought = !word.text.is_ascii() || self.may_begin(beginning(word.text));
             if !is_sought {
                 recent.clear();
@@ -103,11 +128,12 @@ impl Sought {
 impl SoughtTerm {
     fn new(term: &Term) -> Self {
         let folded: Vec<_> = term.words.iter().map(|word| fold(word).into_owned()).collect();
-        let stems = folded.iter().map(|word| porter(word)).collect();
+        let stems: Vec<_> = folded.iter().map(|word| porter(word)).collect();
+        let numbers = stems.iter().map(|stem| number(stem)).collect();
         let last = folded.last().cloned().unwrap_or_default();
         let weights = term.words.iter().map(|word| Model::embedded().weight(word));
         let weight = weights.fold(0.0, f32::max);
-        Self { kind: term.kind, stems, last, need: term.need, weight }
+        Self { kind: term.kind, stems, numbers, last, need: term.need, weight }
     }
 
     /// Whether the last of these words complete the term.
@@ -134,10 +160,10 @@ fn beginning(word: &str) -> [u8; 2] {
 
 impl Counts {
     /// Adds what was counted in another text.
-    pub(super) fn add(&mut self, other: &Self, times: f32) {
+    pub(super) fn add(&mut self, other: &Self) {
         self.terms.resize(self.terms.len().max(other.terms.len()), 0.0);
         for (sum, count) in self.terms.iter_mut().zip(&other.terms) {
-            *sum += times * count;
+            *sum += count;
         }
         self.words += other.words;
     }
@@ -177,6 +203,22 @@ mod tests {
             let counts = Sought::new(&query).count(&text);
             prop_assert_eq!(counts.terms.len(), query.terms.len());
             prop_assert!(counts.terms.iter().all(|&count| count <= counts.words));
+        }
+
+        #[test]
+        fn a_passage_that_was_cut_is_counted_as_its_text(
+            query in "[a-d語é \"]{0,12}",
+            heading in "[a-d语 ]{0,6}",
+            text in "\\PC{0,60}|#?([a-d]{1,3}(s|ing|)|[ \n]|語|é){0,40}",
+        ) {
+            let sought = Sought::new(&Query::parse(&query));
+            let passage = CandidatePassage::new(&heading, &text);
+            let mut expected = sought.count(&text);
+            if !text.trim_start().starts_with('#') {
+                expected.add(&sought.count(&heading));
+            }
+            expected.fit = sought.cues.fit(&passage.cut);
+            prop_assert_eq!(sought.count_passage(&passage), expected);
         }
     }
 }

@@ -3,9 +3,9 @@
 //! People speak of themselves as "I" and are spoken of by name, and a chat says at the beginning
 //! of a line who speaks. Someone who asks "when" is helped by a passage that names a time.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::CandidatePassage;
+use super::cut::{Cut, word_number};
 use crate::query::Query;
 use crate::words::{fold, words};
 
@@ -22,9 +22,13 @@ pub(super) struct Cues {
     is_personal: bool,
     wants_number: bool,
     wants_time: bool,
-    /// The words by which someone may be named, folded.
-    names: HashSet<String>,
+    /// The numbers of the words by which someone may be named.
+    names: Vec<u32>,
 }
+
+/// What the words of a passage tell, whatever is asked: bits of one number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Signs(pub(super) u8);
 
 /// What a passage has of that.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -61,28 +65,40 @@ impl Cues {
         cues
     }
 
-    /// Looks at one word of a passage.
-    pub(super) fn see(&self, word: &str, fit: &mut Fit) {
-        fit.is_personal |= self.is_personal && is_personal(word);
-        if !self.wants_number && !self.wants_time {
-            return;
-        }
-        let begins_with_digit = word.starts_with(|c: char| c.is_ascii_digit());
-        if self.wants_number && !fit.has_number {
-            fit.has_number = begins_with_digit || is_among(word, NUMBERS);
-        }
-        if self.wants_time && !fit.has_time {
-            let is_year = word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));
-            fit.has_time = (begins_with_digit && is_year)
-                || matches!(word, "May" | "March")
-                || is_among(word, TIMES);
+    /// What a passage has of what the question tells.
+    pub(super) fn fit(&self, cut: &Cut) -> Fit {
+        Fit {
+            is_personal: self.is_personal && cut.signs.has(Signs::PERSONAL),
+            is_named: cut.speakers.iter().any(|name| self.names.contains(name)),
+            has_number: self.wants_number && cut.signs.has(Signs::NUMBER),
+            has_time: self.wants_time && cut.signs.has(Signs::TIME),
         }
     }
+}
 
-    /// Looks at who speaks in a passage.
-    pub(super) fn see_speakers(&self, text: &str, fit: &mut Fit) {
-        let is_named = |label: &str| words(label).any(|w| self.names.contains(&*fold(w.text)));
-        fit.is_named = !self.names.is_empty() && labels(text).any(is_named);
+impl Signs {
+    const PERSONAL: u8 = 1;
+    const NUMBER: u8 = 2;
+    const TIME: u8 = 4;
+
+    fn has(self, sign: u8) -> bool {
+        self.0 & sign != 0
+    }
+
+    /// Looks at one word of a passage.
+    pub(super) fn see(&mut self, word: &str) {
+        let begins_with_digit = word.starts_with(|c: char| c.is_ascii_digit());
+        let is_year = word.len() == 4 && (word.starts_with("19") || word.starts_with("20"));
+        let is_time = (begins_with_digit && is_year)
+            || matches!(word, "May" | "March")
+            || is_among(word, TIMES);
+        for (sign, is_there) in [
+            (Self::PERSONAL, is_personal(word)),
+            (Self::NUMBER, begins_with_digit || is_among(word, NUMBERS)),
+            (Self::TIME, is_time),
+        ] {
+            self.0 |= if is_there { sign } else { 0 };
+        }
     }
 }
 
@@ -97,36 +113,33 @@ impl Fit {
 /// draw the meaning to whatever that person said. Nothing if no speaker is named, or nothing else.
 pub fn without_speakers<'p>(
     query: &Query,
-    passages: impl Iterator<Item = &'p CandidatePassage>,
+    passages: impl Iterator<Item = &'p Cut>,
 ) -> Option<String> {
     let names = names(query);
-    let mut said: HashMap<String, usize> = HashMap::new();
-    for label in passages.flat_map(|passage| labels(&passage.text).take(1)) {
-        for word in words(label) {
-            if let Some(name) = names.get(&*fold(word.text)) {
-                *said.entry(name.clone()).or_default() += 1;
-            }
-        }
+    let mut said: HashMap<u32, usize> = HashMap::new();
+    for name in passages.flat_map(Cut::first_speaker).filter(|name| names.contains(name)) {
+        *said.entry(*name).or_default() += 1;
     }
     said.retain(|_, count| *count >= LEAST_SAID);
     if said.is_empty() {
         return None;
     }
     let is_speaker = |token: &str| {
-        let mut of_token = words(token).map(|word| fold(word.text).into_owned());
-        of_token.next().is_some_and(|word| said.contains_key(&word))
+        let first = words(token).next();
+        first.is_some_and(|word| said.contains_key(&word_number(word.text)))
     };
     let left: Vec<_> = query.said.split_whitespace().filter(|token| !is_speaker(token)).collect();
     (!left.is_empty()).then(|| left.join(" "))
 }
 
-fn names(query: &Query) -> HashSet<String> {
+/// The numbers of the words by which a question may name someone.
+fn names(query: &Query) -> Vec<u32> {
     let named = query.wanted().flat_map(|term| &term.words);
-    named.filter(|word| word.len() > 1).map(|word| fold(word).into_owned()).collect()
+    named.filter(|word| word.len() > 1).map(|word| word_number(word)).collect()
 }
 
 /// What stands before a colon at the beginning of lines, such as the name of who speaks.
-fn labels(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn labels(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
         let line = line.trim_start_matches(|c: char| !c.is_alphanumeric());
         let start = line.get(..line.floor_char_boundary(LONGEST_LABEL)).unwrap_or(line);
@@ -212,10 +225,7 @@ mod tests {
     #[test]
     fn a_passage_fits_what_is_asked() {
         let check = |asked: &str, text: &str, expected: [bool; 3]| {
-            let cues = Cues::new(&Query::parse(asked));
-            let mut fit = Fit::default();
-            words(text).for_each(|word| cues.see(word.text, &mut fit));
-            cues.see_speakers(text, &mut fit);
+            let fit = Cues::new(&Query::parse(asked)).fit(&Cut::new("", text));
             let found = [fit.is_told_by_whom_is_meant(), fit.has_number, fit.has_time];
             assert_eq!(found, expected, "{asked:?} {text:?}");
         };
@@ -238,18 +248,8 @@ mod tests {
     #[test]
     fn speakers_are_left_out_of_what_is_meant() {
         let said = |texts: &[&str], asked: &str| {
-            let passages: Vec<_> = texts
-                .iter()
-                .cycle()
-                .take(2 * LEAST_SAID)
-                .map(|text| CandidatePassage {
-                    id: 0,
-                    heading: String::new(),
-                    lines: (1, 1),
-                    text: (*text).to_owned(),
-                    vector: None,
-                })
-                .collect();
+            let texts = texts.iter().cycle().take(2 * LEAST_SAID);
+            let passages: Vec<_> = texts.map(|text| Cut::new("", text)).collect();
             without_speakers(&Query::parse(asked), passages.iter())
         };
         let chat = ["Ann: hello Bob", "Bob Lee: hello Ann"];

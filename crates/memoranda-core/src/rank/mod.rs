@@ -9,6 +9,7 @@
 
 mod count;
 mod cues;
+mod cut;
 mod title;
 mod weights;
 
@@ -18,7 +19,8 @@ use jiff::Timestamp;
 
 pub use count::{Counts, Sought};
 pub use cues::without_speakers;
-pub use title::TitleMatch;
+pub use cut::Cut;
+pub use title::{AskedName, TitleMatch};
 pub use weights::RankOptions;
 
 use crate::embed::{Meant, Sense};
@@ -86,8 +88,19 @@ pub struct CandidatePassage {
     pub lines: (usize, usize),
     /// Its text.
     pub text: String,
+    /// Its words, and those of the headings, as they are compared.
+    pub cut: Cut,
     /// What it means.
     pub vector: Option<Sense>,
+}
+
+impl CandidatePassage {
+    /// A passage that stands in no file.
+    pub fn new(heading: &str, text: &str) -> Self {
+        let cut = Cut::new(heading, text);
+        let (heading, text) = (heading.to_owned(), text.to_owned());
+        Self { id: 0, heading, lines: (0, 0), text, cut, vector: None }
+    }
 }
 
 /// A note in its place, with the passages that put it there.
@@ -507,21 +520,16 @@ impl<'r, Id> Counted<'r, Id> {
             .iter()
             .enumerate()
             .map(|(i, passage)| {
-                let mut counts = sought.count(&passage.text);
-                sought.cues.see_speakers(&passage.text, &mut counts.fit);
-                // The heading belongs to each of its passages; one begins with it anyway.
-                if !passage.text.trim_start().starts_with('#') && !passage.heading.is_empty() {
-                    counts.add(&sought.count(&passage.heading), 1.0);
-                }
+                let mut counts = sought.count_passage(passage);
                 if i == 0 {
-                    counts.add(&name, 1.0);
+                    counts.add(&name);
                 }
                 for &term in timely {
                     if let Some(count) = counts.terms.get_mut(term) {
                         *count = count.max(OF_THE_TIME);
                     }
                 }
-                whole.add(&counts, 1.0);
+                whole.add(&counts);
                 counts
             })
             .collect();
@@ -534,7 +542,7 @@ impl<'r, Id> Counted<'r, Id> {
             let sides = [i.checked_sub(1), Some(i + 1)];
             for side in sides.into_iter().flatten().filter(|&side| is_beside(i, side)) {
                 if let Some(neighbour) = own.get(side) {
-                    around.add(neighbour, 1.0);
+                    around.add(neighbour);
                 }
             }
             around

@@ -13,10 +13,8 @@ fn at(second: i64) -> Timestamp {
 fn note(number: u64, texts: &[&str]) -> Candidate<u64> {
     let passages = texts.iter().zip(number * 100..).map(|(text, id)| CandidatePassage {
         id,
-        heading: String::new(),
-        lines: (1, 1),
-        text: (*text).to_owned(),
         vector: Some(Sense::Table(Model::embedded().embed(text))),
+        ..CandidatePassage::new("", text)
     });
     Candidate {
         note: number,

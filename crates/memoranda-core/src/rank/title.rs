@@ -14,21 +14,37 @@ pub enum TitleMatch {
     Exact,
 }
 
-impl TitleMatch {
-    /// How well a title or permalink matches what was asked, in the words of `asked` itself.
-    pub fn of(asked: &str, query: &Query, name: &str) -> Self {
-        let folded = |text| words(text).map(|word| fold(word.text));
-        let is_same = words(asked).next().is_some() && folded(asked).eq(folded(name));
-        if is_same && signs(asked) == signs(name) {
-            return Self::Exact;
+/// What was asked, as names are compared with it.
+pub struct AskedName {
+    folded: Vec<String>,
+    signs: String,
+    /// The stems of all words that are wanted.
+    wanted: Vec<String>,
+}
+
+impl AskedName {
+    /// What was asked, in its own words and as it was understood.
+    pub fn new(asked: &str, query: &Query) -> Self {
+        let wanted = query.wanted().flat_map(|term| &term.words);
+        Self {
+            folded: words(asked).map(|word| fold(word.text).into_owned()).collect(),
+            signs: signs(asked),
+            wanted: wanted.map(|word| stem(&fold(word)).to_owned()).collect(),
         }
-        let holds = |word: &String| {
-            let wanted = fold(word);
-            folded(name).any(|held| stem(&held) == stem(&wanted))
-        };
-        let mut wanted = query.wanted().flat_map(|term| &term.words).peekable();
-        let holds_all = wanted.peek().is_some() && wanted.all(holds);
-        if holds_all { Self::AllWords } else { Self::None }
+    }
+
+    /// How well a title or permalink matches.
+    pub fn matches(&self, name: &str) -> TitleMatch {
+        let held: Vec<_> = words(name).map(|word| fold(word.text)).collect();
+        let is_same = !self.folded.is_empty() && held.iter().eq(&self.folded);
+        if is_same && self.signs == signs(name) {
+            return TitleMatch::Exact;
+        }
+        let holds = |wanted: &String| held.iter().any(|held| stem(held) == wanted);
+        match !self.wanted.is_empty() && self.wanted.iter().all(holds) {
+            true => TitleMatch::AllWords,
+            false => TitleMatch::None,
+        }
     }
 }
 
@@ -55,7 +71,8 @@ mod tests {
     #[test]
     fn names_match_whole_or_by_all_words() {
         let check = |asked: &str, name: &str, expected| {
-            assert_eq!(TitleMatch::of(asked, &Query::parse(asked), name), expected, "{asked:?}");
+            let found = AskedName::new(asked, &Query::parse(asked)).matches(name);
+            assert_eq!(found, expected, "{asked:?}");
         };
         check("search ranking", "Search Ranking", TitleMatch::Exact);
         check("specs/search-ranking", "specs/search-ranking", TitleMatch::Exact);

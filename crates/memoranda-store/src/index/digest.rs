@@ -10,6 +10,7 @@ use memoranda_core::note::{self, MetaValue, Note, Observation};
 use memoranda_core::passage;
 use memoranda_core::path::NotePath;
 use memoranda_core::problem::Problem;
+use memoranda_core::rank::Cut;
 use memoranda_core::words::index_text;
 
 /// Above this size a file is known by name but not searched.
@@ -86,6 +87,7 @@ pub(crate) struct DigestedPassage {
     pub(crate) last_line: usize,
     pub(crate) age: Age,
     pub(crate) text: String,
+    cut: OnceLock<Cut>,
     vector: OnceLock<Vector>,
 }
 
@@ -336,11 +338,19 @@ fn meta_json(value: &MetaValue) -> serde_json::Value {
 }
 
 impl Digest {
-    /// Works out what the passages mean.
+    /// Works out what the passages mean, and cuts them into words.
     pub(crate) fn embed(&self) {
         self.passages.iter().for_each(|passage| {
             passage.vector();
+            passage.cut();
         });
+    }
+
+    /// How much the weightiest fact matters that was not struck out.
+    pub(super) fn weightiest(&self) -> Option<f64> {
+        let standing = self.observations.iter().filter(|(_, observation)| !observation.struck);
+        let rated = standing.filter_map(|(_, observation)| observation.fact.as_ref()?.importance);
+        rated.max_by(f64::total_cmp)
     }
 
     /// The names by which a link can mean this file.
@@ -391,6 +401,7 @@ impl DigestedPassage {
             first_line: *passage.lines.start(),
             last_line: *passage.lines.end(),
             age,
+            cut: OnceLock::new(),
             vector: OnceLock::new(),
             text: own.to_owned(),
         }
@@ -404,6 +415,7 @@ impl DigestedPassage {
             last_line: 1,
             age: Age::Current,
             text: String::new(),
+            cut: OnceLock::new(),
             vector: OnceLock::from(Model::embedded().embed(title)),
         }
     }
@@ -411,6 +423,11 @@ impl DigestedPassage {
     /// What it means: worked out when it is first asked for, by whoever has the time.
     pub(crate) fn vector(&self) -> &Vector {
         self.vector.get_or_init(|| Model::embedded().embed(&without_comments(&self.text)))
+    }
+
+    /// Its words as they are compared, worked out likewise.
+    pub(crate) fn cut(&self) -> &Cut {
+        self.cut.get_or_init(|| Cut::new(&self.heading, &self.text))
     }
 
     /// The heading and body as the word index takes them.

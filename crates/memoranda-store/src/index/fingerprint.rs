@@ -16,8 +16,8 @@ const TABLES: &[(&str, &str)] = &[
     ),
     (
         "passages",
-        "SELECT p.name, f.path, s.heading, s.first_line, s.last_line, s.is_past, s.text FROM passages s \
-         JOIN files f ON f.id = s.id / 65536 JOIN projects p ON p.id = f.project ORDER BY 1, 2, 4, s.id",
+        "SELECT p.name, f.path, s.tags, s.importance, s.data FROM passages s \
+         JOIN files f ON f.id = s.id / 65536 JOIN projects p ON p.id = f.project ORDER BY 1, 2, s.id",
     ),
     (
         "vectors",

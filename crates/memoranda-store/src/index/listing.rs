@@ -482,7 +482,7 @@ pub(crate) fn counts(db: &Connection) -> Result<Counts> {
     };
     Ok(Counts {
         notes: count("SELECT count(*) FROM files WHERE kind IN (1, 2)")?,
-        passages: count("SELECT count(*) FROM passages")?,
+        passages: super::vectors::count(db)?,
         observations: count("SELECT count(*) FROM observations WHERE struck = 0")?,
         relations: count("SELECT count(*) FROM relations")?,
         unresolved: count("SELECT count(*) FROM relations WHERE target_file IS NULL")?,

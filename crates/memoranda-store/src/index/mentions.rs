@@ -9,12 +9,13 @@ use memoranda_core::words::{index_text, is_unspaced, words};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
+use super::passages::IN_A_ROW;
 use super::project_id_of;
 use super::write::PASSAGES_PER_FILE;
 use crate::error::Result;
 
-/// A Markdown link with a path, or the definition of one.
-const HAS_PATH: &str = "(instr(p.text, '](') > 0 OR instr(p.text, ']:') > 0)";
+/// A Markdown link with a path, or the definition of one, in a row of passages.
+const HAS_PATH: &str = "(instr(p.data, x'5D28') > 0 OR instr(p.data, x'5D3A') > 0)";
 
 /// The files of a project that hold one of these texts there, and all drawings: they can write a
 /// text in many ways.
@@ -24,7 +25,7 @@ pub(crate) fn mentioning(
     texts: &[String],
 ) -> Result<Vec<NotePath>> {
     let project = Value::Integer(project_id_of(db, project)?);
-    let any = |column: &str| vec![format!("instr({column}, ?) > 0"); texts.len()].join(" OR ");
+    let any = |found: &str| vec![format!("{found} > 0"); texts.len()].join(" OR ");
     let texts_after = |mut values: Vec<Value>| {
         values.extend(texts.iter().cloned().map(Value::Text));
         values
@@ -46,24 +47,24 @@ pub(crate) fn mentioning(
     look(
         &format!(
             "SELECT f.path FROM files f WHERE f.project = ? AND instr(f.metadata, '[[') > 0 AND ({})",
-            any("f.metadata")
+            any("instr(f.metadata, ?)")
         ),
         texts_after(vec![project.clone()]),
     )?;
     // The word index knows which passages hold the words of a text, if it has any.
     let (passages, among, first) = match expression(texts) {
         Some(expression) => (
-            "words w CROSS JOIN passages p ON p.id = w.rowid",
+            format!("words w CROSS JOIN passages p ON p.id = w.rowid / {IN_A_ROW} * {IN_A_ROW}"),
             "words MATCH ? AND",
             vec![Value::Text(expression), project],
         ),
-        None => ("passages p", "", vec![project]),
+        None => (String::from("passages p"), "", vec![project]),
     };
     look(
         &format!(
             "SELECT f.path FROM {passages} CROSS JOIN files f ON f.id = p.id / {PASSAGES_PER_FILE} \
              WHERE {among} f.project = ? AND f.kind IN (1, 2) AND ({}) AND {HAS_PATH}",
-            any("p.text")
+            any("instr(p.data, CAST(? AS BLOB))")
         ),
         texts_after(first),
     )?;

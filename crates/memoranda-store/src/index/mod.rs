@@ -14,6 +14,7 @@ mod mentions;
 mod metadata;
 pub(crate) mod moves;
 pub(crate) mod nodes;
+mod passages;
 pub(crate) mod past;
 mod search;
 pub(crate) mod ties;

@@ -54,15 +54,14 @@ CREATE TABLE link_keys (
   PRIMARY KEY (key, project, file)
 ) STRICT, WITHOUT ROWID;
 
--- The passages of file N have the numbers from N * 65536 on, so that none need an index.
+-- The passages of file N have the numbers from N * 65536 on, so that none need an index. Up to 64
+-- stand in one row, under the number of the first: headings, lines, texts and words.
 CREATE TABLE passages (
   id INTEGER PRIMARY KEY,
-  heading TEXT NOT NULL,
-  first_line INTEGER NOT NULL,
-  last_line INTEGER NOT NULL,
-  -- 1 if it holds nothing but facts that no longer hold.
-  is_past INTEGER NOT NULL,
-  text TEXT NOT NULL
+  -- What else a note is compared by, told with its first passages.
+  tags TEXT NOT NULL,
+  importance REAL,
+  data BLOB NOT NULL
 ) STRICT;
 
 CREATE VIRTUAL TABLE words USING fts5(

@@ -5,7 +5,6 @@
 //! a process keeps nothing: a command that asks once would pay for memory that nobody uses again.
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 
@@ -54,10 +53,16 @@ pub(super) fn remove(db: &Connection, file: i64) -> Result<()> {
 }
 
 /// The vectors of one file, for whoever does not need them all.
-pub(super) fn of_file(db: &Connection, file: i64) -> Result<Vec<Option<Vector>>> {
+fn of_file(db: &Connection, file: i64) -> Result<Vec<Option<Vector>>> {
     let mut select = db.prepare_cached("SELECT data FROM vectors WHERE file = ?")?;
     let data: Option<Vec<u8>> = select.query_row([file], |row| row.get(0)).optional()?;
     Ok(data.unwrap_or_default().chunks_exact(BYTES).map(Vector::read).collect())
+}
+
+/// How many passages a file has.
+pub(super) fn count_of(db: &Connection, file: i64) -> Result<i64> {
+    let mut select = db.prepare_cached("SELECT passages FROM vectors WHERE file = ?")?;
+    Ok(select.query_row([file], |row| row.get(0)).optional()?.unwrap_or(0))
 }
 
 /// The stamp of the last change.
@@ -66,7 +71,8 @@ pub(super) fn newest_stamp(db: &Connection) -> Result<i64> {
     Ok(select.query_row([], |row| row.get(0))?)
 }
 
-fn count(db: &Connection) -> Result<u64> {
+/// How many passages there are.
+pub(super) fn count(db: &Connection) -> Result<u64> {
     let mut select = db.prepare_cached("SELECT coalesce(sum(passages), 0) FROM vectors")?;
     Ok(select.query_row([], |row| row.get::<_, i64>(0))? as u64)
 }
@@ -134,6 +140,20 @@ impl VectorCache {
         let helpers = (held.passages.len() / PASSAGES_A_THREAD).min(threads().saturating_sub(1));
         let (nearest, done) = held.nearest_beside(helpers, &probe, count, work);
         Ok((nearest.in_order(), done))
+    }
+
+    /// The vectors of one file, from memory if they are there as of this index's last change.
+    pub(super) fn of_file(
+        &self,
+        db: &Connection,
+        index: Option<(u64, u64)>,
+        file: i64,
+    ) -> Result<Vec<Option<Vector>>> {
+        let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+        match held.index == index && held.stamp > 0 {
+            true => Ok(held.of_file(file)),
+            false => of_file(db, file),
+        }
     }
 
     /// Takes in what was written since the last look.
@@ -260,7 +280,7 @@ impl Held {
                 if start >= self.passages.len() {
                     return nearest;
                 }
-                self.offer(start..start.saturating_add(BLOCK), probe, &mut nearest);
+                self.offer(start, probe, &mut nearest);
             }
         };
         std::thread::scope(|scope| {
@@ -276,7 +296,8 @@ impl Held {
                     // What it had taken nobody has looked at.
                     Err(_) => {
                         nearest = Nearest::new(count);
-                        self.offer(0..self.passages.len(), probe, &mut nearest);
+                        let blocks = (0..self.passages.len()).step_by(BLOCK);
+                        blocks.for_each(|start| self.offer(start, probe, &mut nearest));
                         break;
                     }
                 }
@@ -285,13 +306,24 @@ impl Held {
         })
     }
 
-    /// Offers some of the passages.
-    fn offer(&self, part: Range<usize>, probe: &Probe, nearest: &mut Nearest) {
-        let part = part.start..part.end.min(self.passages.len());
+    fn of_file(&self, file: i64) -> Vec<Option<Vector>> {
+        let Some(&(start, count)) = self.files.get(&file) else { return Vec::new() };
+        let places = start..start + count;
+        let scales = self.scales.get(places.clone()).unwrap_or_default();
+        let numbers = self.numbers.get(places).unwrap_or_default();
+        let kept = scales.iter().zip(numbers);
+        kept.map(|(&scale, &numbers)| Some(Vector { scale, numbers })).collect()
+    }
+
+    /// Offers a block of the passages.
+    fn offer(&self, start: usize, probe: &Probe, nearest: &mut Nearest) {
+        let part = start..start.saturating_add(BLOCK).min(self.passages.len());
         let numbers = self.numbers.get(part.clone()).unwrap_or_default();
         let scales = self.scales.get(part.clone()).unwrap_or_default();
         let passages = self.passages.get(part).unwrap_or_default();
-        for (&passage, near) in passages.iter().zip(probe.similarities(scales, numbers)) {
+        let mut near = [0.0; BLOCK];
+        probe.similarities(scales, numbers, &mut near);
+        for (&passage, near) in passages.iter().zip(near) {
             nearest.offer(passage, near);
         }
     }

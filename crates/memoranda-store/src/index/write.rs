@@ -11,9 +11,9 @@ use memoranda_core::words::index_text;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::digest::{
-    Age, Digest, DigestedPassage, FileKind, PermalinkSource, exact_key, link_key, link_keys,
+    Digest, DigestedPassage, FileKind, PermalinkSource, exact_key, link_key, link_keys,
 };
-use super::links;
+use super::{links, passages, vectors};
 use crate::error::Result;
 use crate::files::FileStat;
 
@@ -248,16 +248,12 @@ impl<'c> Batch<'c> {
     fn put_content(&mut self, put: &Put<'_>, file: i64, digest: &Digest) -> Result<()> {
         let tags = digest.tags.join(" ");
         let tags = index_text(&tags);
-        let mut passage_row = self.db.prepare_cached(
-            "INSERT INTO passages (id, heading, first_line, last_line, is_past, text) \
-             VALUES (?, ?, ?, ?, ?, ?)",
-        )?;
         let mut words = self.db.prepare_cached(
             "INSERT INTO words (rowid, title, heading, tags, body) VALUES (?, ?, ?, ?, ?)",
         )?;
         let untold;
         // A note without text is still found by its title.
-        let passages = match digest.passages.as_slice() {
+        let told = match digest.passages.as_slice() {
             [] if digest.kind != FileKind::Other => {
                 untold = [DigestedPassage::empty(&digest.title)];
                 &untold
@@ -265,28 +261,25 @@ impl<'c> Batch<'c> {
             passages => passages,
         };
         let first = first_passage(file);
-        for (id, passage) in (first..first + PASSAGES_PER_FILE).zip(passages) {
-            passage_row.execute(params![
-                id,
-                passage.heading,
-                passage.first_line as i64,
-                passage.last_line as i64,
-                i64::from(passage.age == Age::Past),
-                passage.text
-            ])?;
+        for (id, passage) in (first..first + PASSAGES_PER_FILE).zip(told) {
             let (heading, body) = passage.words();
             // Title and tags belong to the note, so they are told once, with its first passage.
             let title = if id == first { index_text(&digest.title) } else { "".into() };
             let tags = if id == first { tags.as_ref() } else { "" };
             words.execute(params![id, title, heading, tags, body])?;
         }
-        super::vectors::put(self.db, file, passages)?;
+        let mut keys: Vec<_> = digest.tags.iter().map(|tag| tag_key(tag)).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        let importance = digest.weightiest();
+        let about = passages::About { tags: &keys.join(" "), importance };
+        passages::put(self.db, file, &about, told)?;
+        vectors::put(self.db, file, told)?;
         self.put_observations(put, file, digest)?;
         self.put_relations(put, file, digest)?;
-        let mut tag_row =
-            self.db.prepare_cached("INSERT OR IGNORE INTO tags (tag, file) VALUES (?, ?)")?;
-        for tag in &digest.tags {
-            tag_row.execute(params![tag_key(tag), file])?;
+        let mut tag_row = self.db.prepare_cached("INSERT INTO tags (tag, file) VALUES (?, ?)")?;
+        for key in keys {
+            tag_row.execute(params![key, file])?;
         }
         Ok(())
     }
@@ -393,27 +386,21 @@ impl<'c> Batch<'c> {
             self.put_keys(project, row.id, &names.keys, &[])?;
             self.forget_content(row.id)?;
             self.forget_node(project, path, row.id)?;
-            super::vectors::remove(self.db, row.id)?;
+            vectors::remove(self.db, row.id)?;
             self.db.prepare_cached("DELETE FROM files WHERE id = ?")?.execute([row.id])?;
         }
         Ok(())
     }
 
     fn forget_content(&self, file: i64) -> Result<()> {
-        let passages = params![first_passage(file), first_passage(file) + PASSAGES_PER_FILE - 1];
-        let mut held =
-            self.db.prepare_cached("SELECT id FROM passages WHERE id BETWEEN ? AND ?")?;
-        let held = held.query_map(passages, |row| row.get(0))?;
-        let held = held.collect::<rusqlite::Result<Vec<i64>>>()?;
+        let held = vectors::count_of(self.db, file)?;
         // One at a time: to delete several at once makes a savepoint, at which the full-text index
         // writes out all that it has gathered.
         let mut forget = self.db.prepare_cached("DELETE FROM words WHERE rowid = ?")?;
-        for passage in held {
+        for passage in first_passage(file)..first_passage(file) + held {
             forget.execute([passage])?;
         }
-        self.db
-            .prepare_cached("DELETE FROM passages WHERE id BETWEEN ? AND ?")?
-            .execute(passages)?;
+        passages::remove(self.db, file)?;
         for statement in [
             "DELETE FROM observations WHERE file = ?",
             "DELETE FROM relations WHERE file = ?",

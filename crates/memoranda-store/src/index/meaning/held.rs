@@ -5,12 +5,13 @@ use std::io;
 use std::path::Path;
 
 use memoranda_core::embed::{Wide, WideProbe};
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{Coverage, TextKey, VectorForm};
 use crate::error::Result;
 use crate::files::{own, records};
 use crate::index::digest::without_comments;
+use crate::index::passages;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
 
 const KEY_BYTES: usize = 16;
@@ -282,14 +283,15 @@ pub(super) fn passages_of(db: &Connection, stamp: i64) -> Result<Vec<(i64, Vec<T
 
 /// What is embedded of passages: what they say, or the title of a note that says nothing.
 pub(super) fn texts_of(db: &Connection, from: i64, to: i64) -> Result<Vec<(i64, String)>> {
-    let mut select = db.prepare_cached(
-        "SELECT p.id, CASE p.text WHEN '' THEN \
-         (SELECT f.title FROM files f WHERE f.id = p.id / 65536) ELSE p.text END \
-         FROM passages p WHERE p.id BETWEEN ? AND ? ORDER BY p.id",
-    )?;
-    let rows = select.query_map(params![from, to], |row| {
-        let text: Option<String> = row.get(1)?;
-        Ok((row.get(0)?, without_comments(&text.unwrap_or_default()).into_owned()))
-    })?;
-    Ok(rows.collect::<rusqlite::Result<_>>()?)
+    let mut texts: Vec<(i64, String)> = Vec::new();
+    passages::each(db, from..=to, |kept| texts.push((kept.id, kept.text.to_owned())))?;
+    let mut title = db.prepare_cached("SELECT title FROM files WHERE id = ?")?;
+    for (passage, text) in &mut texts {
+        if text.is_empty() {
+            let file = *passage / PASSAGES_PER_FILE;
+            *text = title.query_row([file], |row| row.get(0)).optional()?.unwrap_or_default();
+        }
+        *text = without_comments(text).into_owned();
+    }
+    Ok(texts)
 }

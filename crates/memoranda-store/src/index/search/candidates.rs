@@ -9,9 +9,9 @@ use memoranda_core::embed::Meant;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::{Query, When};
-use memoranda_core::rank::{Candidate, CandidatePassage, TitleMatch};
+use memoranda_core::rank::{AskedName, Candidate, CandidatePassage, TitleMatch};
 use rusqlite::types::Value;
-use rusqlite::{Connection, params, params_from_iter};
+use rusqlite::{CachedStatement, Connection, params_from_iter};
 
 use super::caches::Caches;
 use super::compare::{MAX_COMPARED, compare};
@@ -19,6 +19,9 @@ use super::condition::{Check, Condition};
 use super::terms::{Correction, look_up};
 use super::{Past, SearchFilter, named, tag_hits};
 use crate::error::Result;
+use crate::index::digest::Age;
+use crate::index::passages::{IN_A_ROW, Kept, each, in_row};
+use crate::index::vectors;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
 
 /// So many passages that match are looked at for notes.
@@ -148,12 +151,14 @@ pub(crate) fn candidates(
         }
     }
     drop(check);
+    let mut reader = Reader::new(db, caches, question)?;
     let mut notes = Vec::with_capacity(chosen.files.len());
     for &file in &chosen.files {
         if let Some(found) = chosen.found.get(&file) {
-            notes.extend(note(db, caches, question, file, found)?);
+            notes.extend(reader.note(file, found)?);
         }
     }
+    drop(reader);
     let passages = caches.table.passages(db, caches.index)?;
     Ok(Candidates {
         query: known.query,
@@ -246,103 +251,116 @@ fn choose_by_meaning(
     Ok(())
 }
 
-fn note(
-    db: &Connection,
-    caches: &Caches<'_>,
-    question: &Question<'_>,
-    file: i64,
-    found: &FoundIn,
-) -> Result<Option<CandidateNote>> {
-    let mut select = db.prepare_cached(&format!(
-        "SELECT f.path, r.name, f.title, f.permalink, f.note_type, f.created_ms, f.updated_ms, \
-         (SELECT max(o.importance) FROM observations o WHERE o.file = f.id AND o.struck = 0), \
-         (SELECT group_concat(t.tag, ' ') FROM tags t WHERE t.file = f.id), \
-         EXISTS (SELECT 1 FROM passages p WHERE p.id = f.id * {PASSAGES_PER_FILE} + {MAX_WHOLE}), \
-         f.metadata \
-         FROM files f JOIN projects r ON r.id = f.project WHERE f.id = ?"
-    ))?;
-    let mut rows = select.query([file])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    let text = |column| -> Result<&str> { Ok(row.get_ref(column)?.as_str().unwrap_or_default()) };
-    let (Ok(path), Ok(project)) = (NotePath::parse(text(0)?), ProjectName::parse(text(1)?)) else {
-        return Ok(None);
-    };
-    let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
-    let (title, permalink) = (text(2)?.to_owned(), text(3)?.to_owned());
-    let matches = |name: &str| TitleMatch::of(question.text, question.query, name);
-    let title_match = matches(&title).max(matches(&permalink)).max(matches(path.stem()));
-    let is_long: bool = row.get(9)?;
-    // What is demanded of a note may stand anywhere in it.
-    let is_cut = is_long && !question.query.is_demanding();
-    let around = Some(found.passages.as_slice()).filter(|_| is_cut);
-    let passages = passages(db, caches, question, file, around)?;
-    let note = CandidateNote {
-        note_type: text(4)?.to_owned(),
-        metadata: text(10)?.to_owned(),
-        compared: Candidate {
-            note: file,
-            round: found.round,
-            name: format!("{title} {}", text(8)?),
-            path,
-            title_match,
-            created: time(row.get(5)?),
-            updated: time(row.get(6)?),
-            importance: row.get(7)?,
-            passages,
-        },
-        project,
-        title,
-        permalink,
-    };
-    Ok(Some(note).filter(|note| !note.compared.passages.is_empty()))
+/// Reads notes that were chosen, one after the other.
+struct Reader<'r> {
+    db: &'r Connection,
+    caches: &'r Caches<'r>,
+    question: &'r Question<'r>,
+    asked: AskedName,
+    select: CachedStatement<'r>,
 }
 
-/// The passages of a note, or of a long one those around what was found.
+impl<'r> Reader<'r> {
+    fn new(db: &'r Connection, caches: &'r Caches<'r>, question: &'r Question<'r>) -> Result<Self> {
+        let select = db.prepare_cached(&format!(
+            "SELECT f.path, r.name, f.title, f.permalink, f.note_type, f.created_ms, \
+             f.updated_ms, f.metadata, p.importance, p.tags, p.data \
+             FROM files f CROSS JOIN projects r ON r.id = f.project \
+             CROSS JOIN passages p ON p.id = f.id * {PASSAGES_PER_FILE} WHERE f.id = ?"
+        ))?;
+        let asked = AskedName::new(question.text, question.query);
+        Ok(Self { db, caches, question, asked, select })
+    }
+
+    fn note(&mut self, file: i64, found: &FoundIn) -> Result<Option<CandidateNote>> {
+        let Self { db, caches, question, asked, select } = self;
+        let mut rows = select.query([file])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let text =
+            |column| -> Result<&str> { Ok(row.get_ref(column)?.as_str().unwrap_or_default()) };
+        let (Ok(path), Ok(project)) = (NotePath::parse(text(0)?), ProjectName::parse(text(1)?))
+        else {
+            return Ok(None);
+        };
+        let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
+        let (title, permalink) = (text(2)?.to_owned(), text(3)?.to_owned());
+        let names = [title.as_str(), &permalink, path.stem()].map(|name| asked.matches(name));
+        let first = row.get_ref(10)?.as_blob().unwrap_or_default();
+        let passages = passages(db, caches, question, (file, first), &found.passages)?;
+        let note = CandidateNote {
+            note_type: text(4)?.to_owned(),
+            metadata: text(7)?.to_owned(),
+            compared: Candidate {
+                note: file,
+                round: found.round,
+                name: format!("{title} {}", text(9)?),
+                path,
+                title_match: names.into_iter().max().unwrap_or(TitleMatch::None),
+                created: time(row.get(5)?),
+                updated: time(row.get(6)?),
+                importance: row.get(8)?,
+                passages,
+            },
+            project,
+            title,
+            permalink,
+        };
+        Ok(Some(note).filter(|note| !note.compared.passages.is_empty()))
+    }
+}
+
+/// The passages of a note, or of a long one those around what was found. The row with the first of
+/// them has been read already.
 fn passages(
     db: &Connection,
     caches: &Caches<'_>,
     question: &Question<'_>,
-    file: i64,
-    around: Option<&[i64]>,
+    (file, row): (i64, &[u8]),
+    found: &[i64],
 ) -> Result<Vec<CandidatePassage>> {
     let first = first_passage(file);
-    let ranges = match around {
-        None => vec![(first, first + PASSAGES_PER_FILE - 1)],
-        Some(hits) => {
-            let near = hits.iter().map(|&hit| (hit.max(first + 1) - 1, hit + 1));
-            let mut near: Vec<_> = near.chain([(first, first)]).collect();
-            near.sort_unstable();
-            near.into_iter().fold(Vec::new(), |mut ranges: Vec<(i64, i64)>, (from, to)| {
-                match ranges.last_mut() {
-                    Some(open) if from <= open.1 + 1 => open.1 = open.1.max(to),
-                    _ => ranges.push((from, to)),
-                }
-                ranges
-            })
-        }
-    };
     let mut vectors = match question.vector {
         Some(_) => caches.senses(db, file)?,
         None => Vec::new(),
     };
-    let mut select = db.prepare_cached(
-        "SELECT id, heading, first_line, last_line, text FROM passages \
-         WHERE id BETWEEN ?1 AND ?2 AND is_past <= ?3 ORDER BY id",
-    )?;
-    let most_past = i64::from(question.filter.past == Past::Include);
-    let mut passages = Vec::new();
-    for (from, to) in ranges {
-        let mut rows = select.query(params![from, to, most_past])?;
-        while let Some(row) = rows.next()? {
-            let passage: i64 = row.get(0)?;
+    let in_first_row = in_row(first, row).count();
+    let mut passages = Vec::with_capacity(in_first_row);
+    let mut take = |kept: Kept<'_>| {
+        if kept.age == Age::Current || question.filter.past == Past::Include {
             passages.push(CandidatePassage {
-                id: passage as u64,
-                heading: row.get(1)?,
-                lines: (row.get::<_, i64>(2)? as usize, row.get::<_, i64>(3)? as usize),
-                text: row.get(4)?,
-                vector: vectors.get_mut((passage - first) as usize).and_then(Option::take),
+                id: kept.id as u64,
+                heading: kept.heading.to_owned(),
+                lines: kept.lines,
+                text: kept.text.to_owned(),
+                cut: kept.cut(),
+                vector: vectors.get_mut((kept.id - first) as usize).and_then(Option::take),
             });
         }
+    };
+    if in_first_row < IN_A_ROW as usize {
+        in_row(first, row).for_each(&mut take);
+        return Ok(passages);
+    }
+    // What is demanded of a note may stand anywhere in it.
+    let is_cut = !question.query.is_demanding() && vectors::count_of(db, file)? > MAX_WHOLE;
+    let near = match is_cut {
+        false => vec![(first, first + PASSAGES_PER_FILE - 1)],
+        true => {
+            let near = found.iter().map(|&hit| (hit.max(first + 1) - 1, hit + 1));
+            let mut near: Vec<_> = near.chain([(first, first)]).collect();
+            near.sort_unstable();
+            near
+        }
+    };
+    let ranges = near.into_iter().fold(Vec::new(), |mut ranges: Vec<(i64, i64)>, (from, to)| {
+        match ranges.last_mut() {
+            Some(open) if from <= open.1 + 1 => open.1 = open.1.max(to),
+            _ => ranges.push((from, to)),
+        }
+        ranges
+    });
+    for (from, to) in ranges {
+        each(db, from..=to, &mut take)?;
     }
     Ok(passages)
 }

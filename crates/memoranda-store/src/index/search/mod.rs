@@ -13,12 +13,13 @@ use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::{MetaFilter, Query};
-use memoranda_core::rank::TitleMatch;
+use memoranda_core::rank::{AskedName, TitleMatch};
 use memoranda_core::words::{index_text, words};
 use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
+use rusqlite::{Connection, params_from_iter};
 
 use super::digest::link_key;
+use super::passages;
 use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
 use compare::{MAX_COMPARED, compare};
@@ -187,23 +188,24 @@ fn hits(
     partial: bool,
 ) -> Result<SearchHits> {
     let mut select = db.prepare_cached(
-        "SELECT f.path, r.name, f.title, f.permalink, f.note_type, f.updated_ms, p.heading, \
-         p.first_line, p.last_line FROM passages p \
-         JOIN files f ON f.id = p.id / 65536 JOIN projects r ON r.id = f.project WHERE p.id = ?",
+        "SELECT f.path, r.name, f.title, f.permalink, f.note_type, f.updated_ms FROM files f \
+         JOIN projects r ON r.id = f.project WHERE f.id = ?",
     )?;
+    let asked = AskedName::new(text, query);
     let mut hits = Vec::with_capacity(found.len());
     let mut matches: HashMap<i64, TitleMatch> = HashMap::new();
     for (passage, bm25, file) in found {
-        let hit = select.query_row([passage], |row| {
+        let place = passages::one(db, passage, |kept| (kept.heading.to_owned(), kept.lines))?;
+        let Some((heading, lines)) = place else { continue };
+        let hit = select.query_row([file], |row| {
             let path = NotePath::parse(&row.get::<_, String>(0)?);
             let project = ProjectName::parse(&row.get::<_, String>(1)?);
             let (Ok(path), Ok(project)) = (path, project) else { return Ok(None) };
             let title: String = row.get(2)?;
             let permalink: String = row.get(3)?;
             let title_match = *matches.entry(file).or_insert_with(|| {
-                TitleMatch::of(text, query, &title)
-                    .max(TitleMatch::of(text, query, &permalink))
-                    .max(TitleMatch::of(text, query, path.stem()))
+                let names = [title.as_str(), &permalink, path.stem()];
+                names.map(|name| asked.matches(name)).into_iter().max().unwrap_or(TitleMatch::None)
             });
             Ok(Some(SearchHit {
                 file,
@@ -214,8 +216,8 @@ fn hits(
                 permalink,
                 note_type: row.get(4)?,
                 updated: Timestamp::from_millisecond(row.get(5)?).unwrap_or_default(),
-                heading: row.get(6)?,
-                lines: (row.get::<_, i64>(7)? as usize, row.get::<_, i64>(8)? as usize),
+                heading,
+                lines,
                 bm25,
                 title_match,
             }))
@@ -228,10 +230,9 @@ fn hits(
 /// The text of a short file without its frontmatter: its only passage. `None` if it has more, of
 /// which the index does not say what lies between them.
 pub(crate) fn body(db: &Connection, file: i64) -> Result<Option<String>> {
-    let mut query = db
-        .prepare_cached("SELECT text FROM passages WHERE id >= ? AND id < ? ORDER BY id LIMIT 2")?;
-    let rows = query.query_map([first_passage(file), first_passage(file + 1)], |row| row.get(0))?;
-    let mut texts = rows.collect::<rusqlite::Result<Vec<String>>>()?;
+    let first = first_passage(file);
+    let mut texts = Vec::new();
+    passages::each(db, first..=first + 1, |kept| texts.push(kept.text.to_owned()))?;
     Ok(match texts.len() {
         0 => Some(String::new()),
         1 => texts.pop(),
@@ -241,8 +242,7 @@ pub(crate) fn body(db: &Connection, file: i64) -> Result<Option<String>> {
 
 /// The text of a passage.
 pub(crate) fn passage_text(db: &Connection, passage: i64) -> Result<Option<String>> {
-    let mut query = db.prepare_cached("SELECT text FROM passages WHERE id = ?")?;
-    Ok(query.query_row([passage], |row| row.get(0)).optional()?)
+    passages::one(db, passage, |kept| kept.text.to_owned())
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::compare::MAX_COMPARED;
 use crate::error::Result;
+use crate::index::passages;
 use crate::index::write::PASSAGES_PER_FILE;
 
 /// A shorter word is not taken for the beginning of others.
@@ -187,14 +188,15 @@ fn nearest(db: &Connection, folded: &str) -> Result<Option<(String, u64)>> {
 /// A word with this stem as some text has it, for whoever reads what was looked for.
 fn written(db: &Connection, stem: &str, word: &str) -> Result<Option<String>> {
     let mut select = db.prepare_cached(&format!(
-        "SELECT p.text || ' ' || p.heading || ' ' || f.title FROM words \
-         JOIN passages p ON p.id = words.rowid \
+        "SELECT words.rowid, f.title FROM words \
          JOIN files f ON f.id = words.rowid / {PASSAGES_PER_FILE} WHERE words MATCH ? LIMIT 1"
     ))?;
     let expression = format!("\"{}\"", word.replace('"', "\"\""));
-    let text: Option<String> = select.query_row([expression], |row| row.get(0)).optional()?;
-    let held = text.iter().flat_map(|text| words(text)).map(|word| fold(word.text).into_owned());
-    Ok(held.into_iter().find(|word| porter(word) == stem))
+    let found = select.query_row([expression], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)));
+    let Some((passage, title)) = found.optional()? else { return Ok(None) };
+    let text = passages::one(db, passage, |kept| format!("{} {} {title}", kept.text, kept.heading));
+    let text = text?.unwrap_or_default();
+    Ok(words(&text).map(|word| fold(word.text).into_owned()).find(|word| porter(word) == stem))
 }
 
 /// A word with this stem, since what is asked for is stemmed again: `coffe` would be, to `coff`.

@@ -1,0 +1,211 @@
+//! The passages of files as they are kept: many in one row, since who compares notes needs all of
+//! a note's, each with its text and with its words as they are compared.
+
+use std::ops::RangeInclusive;
+
+use memoranda_core::rank::Cut;
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::digest::{Age, DigestedPassage};
+use super::write::{PASSAGES_PER_FILE, first_passage};
+use crate::error::Result;
+
+/// So many passages stand in one row, under the number of the first. Few notes have more; of a
+/// very long one only the rows that matter are read.
+pub(super) const IN_A_ROW: i64 = 64;
+
+/// What is told of a note with its first passages, for whoever compares it.
+pub(super) struct About<'n> {
+    /// Its tags as they are compared, with blanks between them.
+    pub(super) tags: &'n str,
+    /// How much its weightiest current fact matters.
+    pub(super) importance: Option<f64>,
+}
+
+/// A passage in a row of them.
+pub(super) struct Kept<'r> {
+    pub(super) id: i64,
+    pub(super) heading: &'r str,
+    pub(super) lines: (usize, usize),
+    pub(super) age: Age,
+    pub(super) text: &'r str,
+    cut: &'r [u8],
+}
+
+impl Kept<'_> {
+    /// Its words as they are compared.
+    pub(super) fn cut(&self) -> Cut {
+        Cut::read(&mut &*self.cut).unwrap_or_default()
+    }
+}
+
+/// Keeps the passages of a file.
+pub(super) fn put(
+    db: &Connection,
+    file: i64,
+    about: &About<'_>,
+    passages: &[DigestedPassage],
+) -> Result<()> {
+    let mut insert =
+        db.prepare_cached("INSERT INTO passages (id, tags, importance, data) VALUES (?, ?, ?, ?)")?;
+    let rows = first_passage(file)..first_passage(file + 1);
+    for (id, row) in rows.step_by(IN_A_ROW as usize).zip(passages.chunks(IN_A_ROW as usize)) {
+        let mut data = Vec::new();
+        row.iter().for_each(|passage| write(passage, &mut data));
+        // What is about the note is told once.
+        let about = Some(about).filter(|_| id == first_passage(file));
+        insert.execute(params![
+            id,
+            about.map_or("", |about| about.tags),
+            about.and_then(|about| about.importance),
+            data
+        ])?;
+    }
+    Ok(())
+}
+
+/// Forgets the passages of a file.
+pub(super) fn remove(db: &Connection, file: i64) -> Result<()> {
+    db.prepare_cached("DELETE FROM passages WHERE id >= ? AND id < ?")?
+        .execute([first_passage(file), first_passage(file + 1)])?;
+    Ok(())
+}
+
+/// Reads some passages of a file, in order, until `each` has seen enough.
+pub(super) fn each(
+    db: &Connection,
+    wanted: RangeInclusive<i64>,
+    mut each: impl FnMut(Kept<'_>),
+) -> Result<()> {
+    let mut select =
+        db.prepare_cached("SELECT id, data FROM passages WHERE id BETWEEN ? AND ? ORDER BY id")?;
+    let mut rows = select.query([row_of(*wanted.start()), *wanted.end()])?;
+    while let Some(row) = rows.next()? {
+        let data = row.get_ref(1)?.as_blob().unwrap_or_default();
+        in_row(row.get(0)?, data).filter(|kept| wanted.contains(&kept.id)).for_each(&mut each);
+    }
+    Ok(())
+}
+
+/// One passage, as `read` takes it; `None` if it is not there.
+pub(super) fn one<T>(
+    db: &Connection,
+    passage: i64,
+    read: impl FnOnce(Kept<'_>) -> T,
+) -> Result<Option<T>> {
+    let mut select = db.prepare_cached("SELECT data FROM passages WHERE id = ?")?;
+    let first = row_of(passage);
+    let found = select.query_row([first], |row| {
+        let data = row.get_ref(0)?.as_blob().unwrap_or_default();
+        Ok(in_row(first, data).find(|kept| kept.id == passage).map(read))
+    });
+    Ok(found.optional()?.flatten())
+}
+
+/// The number of the row in which a passage stands.
+pub(super) fn row_of(passage: i64) -> i64 {
+    const { assert!(PASSAGES_PER_FILE % IN_A_ROW == 0) };
+    passage / IN_A_ROW * IN_A_ROW
+}
+
+/// The passages of a row. Bytes that are none end it.
+pub(super) fn in_row(first: i64, mut data: &[u8]) -> impl Iterator<Item = Kept<'_>> {
+    (first..).map_while(move |id| read(id, &mut data))
+}
+
+fn write(passage: &DigestedPassage, data: &mut Vec<u8>) {
+    let mut cut = Vec::new();
+    passage.cut().write(&mut cut);
+    data.push(u8::from(passage.age == Age::Past));
+    let parts = [passage.heading.as_bytes(), passage.text.as_bytes(), &cut];
+    let [heading, text, kept] = parts.map(<[u8]>::len);
+    for number in [passage.first_line, passage.last_line, heading, text, kept] {
+        data.extend_from_slice(&(number as u32).to_le_bytes());
+    }
+    parts.iter().for_each(|part| data.extend_from_slice(part));
+}
+
+fn read<'r>(id: i64, data: &mut &'r [u8]) -> Option<Kept<'r>> {
+    let (age, rest) = data.split_first()?;
+    let (numbers, mut rest) = rest.split_first_chunk::<20>()?;
+    let [first_line, last_line, heading, text, cut] = std::array::from_fn(|n| {
+        let number = numbers.get(4 * n..).and_then(<[u8]>::first_chunk);
+        number.map_or(0, |number| u32::from_le_bytes(*number)) as usize
+    });
+    let mut take = |bytes: usize| {
+        let (part, behind) = rest.split_at_checked(bytes)?;
+        rest = behind;
+        Some(part)
+    };
+    let said = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
+    let kept = Kept {
+        id,
+        heading: said(take(heading)?),
+        lines: (first_line, last_line),
+        age: if *age == 0 { Age::Current } else { Age::Past },
+        text: said(take(text)?),
+        cut: take(cut)?,
+    };
+    *data = rest;
+    Some(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use memoranda_core::path::NotePath;
+
+    use super::*;
+    use crate::index::digest::digest;
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "the index in memory is nobody else's")]
+    fn passages_are_read_as_they_were_kept() {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch(include_str!("schema.sql")).unwrap();
+        let text: String = (0..150).map(|n| format!("# Part {n}\n\nAnn: thing {n}\n\n")).collect();
+        let made = digest(&NotePath::parse("long.md").unwrap(), text.as_bytes()).passages;
+        assert!(made.len() > 2 * IN_A_ROW as usize, "{}", made.len());
+        let about = About { tags: "a b", importance: Some(0.5) };
+        for file in [6, 7, 8] {
+            put(&db, file, &about, &made).unwrap();
+        }
+        let first = first_passage(7);
+        let last = first + made.len() as i64 - 1;
+        let check = |from: i64, to: i64, expected: RangeInclusive<i64>| {
+            let mut found = Vec::new();
+            each(&db, from..=to, |kept| {
+                let passage = &made[(kept.id - first) as usize];
+                assert_eq!((kept.heading, kept.text), (&*passage.heading, &*passage.text));
+                assert_eq!(kept.lines, (passage.first_line, passage.last_line));
+                assert_eq!((kept.age, &kept.cut()), (passage.age, passage.cut()));
+                found.push(kept.id);
+            })
+            .unwrap();
+            assert!(found.iter().copied().eq(expected), "{from} to {to}: {found:?}");
+        };
+        check(first, first + PASSAGES_PER_FILE - 1, first..=last);
+        check(first, first, first..=first);
+        check(first + 60, first + 70, first + 60..=first + 70);
+        check(last, last + 9, last..=last);
+        let text_of = |id| one(&db, id, |kept| kept.text.to_owned()).unwrap();
+        assert_eq!(text_of(first + 70).as_ref(), Some(&made[70].text));
+        assert_eq!(text_of(last + 1), None);
+        remove(&db, 7).unwrap();
+        assert_eq!(text_of(first), None);
+        assert!(text_of(first_passage(6)).is_some() && text_of(first_passage(8)).is_some());
+    }
+
+    #[test]
+    fn damaged_rows_end_where_the_damage_is() {
+        let made = digest(&NotePath::parse("n.md").unwrap(), b"One.\n\n# Two\n\nThree.\n").passages;
+        let mut data = Vec::new();
+        made.iter().for_each(|passage| write(passage, &mut data));
+        for length in 0..=data.len() {
+            assert!(in_row(0, &data[..length]).count() <= made.len());
+            let mut other = data.clone();
+            other.iter_mut().skip(length).for_each(|byte| *byte ^= 0xa5);
+            in_row(0, &other).for_each(|kept| drop(kept.cut()));
+        }
+        assert_eq!(in_row(0, &data).count(), made.len());
+    }
+}
