@@ -19,7 +19,7 @@ use crate::clock;
 use crate::error::{Result, StoreError};
 use crate::faults::{self, Step};
 use crate::files::{self, FileStat, Found, MAX_FILE_BYTES, Root, own};
-use crate::index::digest::{Digest, digest, is_text};
+use crate::index::digest::address_of;
 use crate::index::{Batch, history};
 use crate::log::{Body, FileNote, Record};
 use crate::news::{FileNews, FileNow, News};
@@ -260,8 +260,7 @@ struct Plan<'a> {
     record: Record,
     body: Body,
     applies: Vec<Apply<'a>>,
-    /// Beside each apply: what the index will say of the file.
-    digests: Vec<Option<Digest>>,
+    /// Beside each apply: the project's number in the index.
     project_rows: Vec<i64>,
 }
 
@@ -274,13 +273,13 @@ fn plan<'a>(
 ) -> Result<Option<Plan<'a>>> {
     let id = clock::new_commit_id();
     let mut body = Body::default();
-    let (mut files, mut notes, mut applies) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut digests, mut project_rows) = (Vec::new(), Vec::new());
+    let (mut files, mut notes) = (Vec::new(), Vec::new());
+    let (mut applies, mut project_rows) = (Vec::new(), Vec::new());
     for step in steps {
         let operation = step.operation;
         let (path, found) = (&operation.path, step.found.as_ref());
         let mut note = FileNote::default();
-        let (placing, digest, moved_from, before, after) = match &operation.action {
+        let (placing, address, moved_from, before, after) = match &operation.action {
             Action::Remove => match found {
                 None => continue,
                 Some(found) => (Placing::Remove, None, None, Some(found.hash), None),
@@ -294,12 +293,12 @@ fn plan<'a>(
                 check_new_name(session, step, None)?;
                 check_size(path, content)?;
                 note.blob = Some(body.add(content));
-                let digest = is_text(path, content).then(|| digest(path, content));
+                let address = address_of(path, content);
                 let mode = match found {
                     Some(found) => step.root.kept_mode(found.mode),
                     None => step.root.new_file_mode(),
                 };
-                (Placing::Put { content, hash, mode }, digest, None, before, Some(hash))
+                (Placing::Put { content, hash, mode }, address, None, before, Some(hash))
             }
             Action::MoveFrom { from, content } => {
                 let Some(source) = &step.source else { continue };
@@ -310,17 +309,17 @@ fn plan<'a>(
                 if !in_log {
                     note.blob = Some(body.add(content));
                 }
-                let digest = is_text(path, content).then(|| digest(path, content));
+                let address = address_of(path, content);
                 let mode = step.root.kept_mode(source.mode);
                 let placing = Placing::Move { from, source: source.hash, content, hash, mode };
-                (placing, digest, Some(from.clone()), Some(source.hash), Some(hash))
+                (placing, address, Some(from.clone()), Some(source.hash), Some(hash))
             }
         };
-        if let Some(digest) = &digest {
+        if let Some(address) = &address {
             let held_by = moved_from.as_ref().unwrap_or(path);
             let current = batch.row(step.project_row, held_by)?.map(|row| row.permalink);
-            let given = batch.permalink(step.project_row, held_by, digest, current.as_deref())?;
-            note.permalink = (given != digest.permalink).then_some(given);
+            let given = batch.permalink(step.project_row, held_by, address, current.as_deref())?;
+            note.permalink = (given != address.permalink).then_some(given);
         }
         let project = operation.project.clone();
         files.push(FileChange {
@@ -333,7 +332,6 @@ fn plan<'a>(
         });
         notes.push(note);
         applies.push(Apply::new(step.root, path, id, applies.len(), found, placing));
-        digests.push(digest);
         project_rows.push(step.project_row);
     }
     if applies.is_empty() {
@@ -341,7 +339,7 @@ fn plan<'a>(
     }
     let commit = Commit { id, time: clock::now(), author: author.clone(), message, files };
     let record = Record { commit, notes };
-    Ok(Some(Plan { record, body, applies, digests, project_rows }))
+    Ok(Some(Plan { record, body, applies, project_rows }))
 }
 
 fn check_size(path: &NotePath, content: &[u8]) -> Result<()> {
@@ -387,7 +385,7 @@ fn perform<'a>(
     observed: Option<(Record, Body)>,
     plan: Plan<'a>,
 ) -> Result<Made> {
-    let Plan { record, body, mut applies, digests, project_rows } = plan;
+    let Plan { record, body, mut applies, project_rows } = plan;
     let folders = Folders::default();
     let discard = |applies: &[Apply<'a>]| {
         applies.iter().for_each(|apply| apply.discard(&folders));
@@ -436,7 +434,7 @@ fn perform<'a>(
     // log is applied again, which changes nothing, and a lagging index catches up before a read.
     faults::at(Step::Applied).ok();
     session.held.set_applied(session.log.end()).ok();
-    let files = news_of(&applies, &folders, digests, &project_rows, checked_ns);
+    let files = news_of(&applies, &folders, &project_rows, checked_ns);
     let news = News { from: start, placed, files };
     match session.inner.goes_on() {
         true => *session.news = Some(news),
@@ -469,21 +467,20 @@ fn settle_folders(change: &Change, roots: &HashMap<ProjectName, Root>) -> Result
 fn news_of<'a>(
     applies: &[Apply<'a>],
     folders: &Folders<'a>,
-    digests: Vec<Option<Digest>>,
     project_rows: &[i64],
     checked_ns: i64,
 ) -> Vec<FileNews> {
-    let file = |((apply, digest), project_row): ((&Apply<'a>, Option<Digest>), &i64)| {
+    let file = |(apply, project_row): (&Apply<'a>, &i64)| {
         let now = apply.content().filter(|_| !apply.is_ignored()).map(|(bytes, hash)| FileNow {
             hash,
             stat: apply.stat(folders).ok().flatten().unwrap_or_else(|| unseen(bytes)),
             checked_ns,
-            digest: digest.unwrap_or_else(|| crate::index::digest::digest(apply.path(), bytes)),
+            content: bytes.to_vec(),
         });
         let (path, from) = (apply.path().clone(), apply.from().cloned());
         FileNews { project_row: *project_row, path, from, now }
     };
-    applies.iter().zip(digests).zip(project_rows).map(file).collect()
+    applies.iter().zip(project_rows).map(file).collect()
 }
 
 /// What is noted of a file that somebody took away at once: the next look finds that out.

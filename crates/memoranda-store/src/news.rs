@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use crate::error::{Result, StoreError};
 use crate::faults::{self, Step};
 use crate::files::FileStat;
-use crate::index::digest::Digest;
+use crate::index::digest::digest;
 use crate::index::{Batch, Put, history};
 use crate::log::{Placed, Position};
 
@@ -42,7 +42,8 @@ pub(crate) struct FileNow {
     pub(crate) stat: FileStat,
     /// Before the file got its name, by the clock that stamps files: who saves after that is seen.
     pub(crate) checked_ns: i64,
-    pub(crate) digest: Digest,
+    /// Its bytes, which are read when the index is told: nobody should wait for that.
+    pub(crate) content: Vec<u8>,
 }
 
 impl News {
@@ -79,7 +80,7 @@ impl News {
                 permalink: notes.and_then(|notes| notes.get(n)?.permalink.as_deref()),
                 first_seen_ms: head.map(|head| head.first_ms),
             };
-            batch.put(&put, &now.digest)?;
+            batch.put(&put, &digest(&file.path, &now.content))?;
         }
         batch.finish()?;
         transaction.commit()?;

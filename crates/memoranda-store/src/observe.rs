@@ -53,8 +53,9 @@ impl Observation {
         let mut note = FileNote::default();
         if let Some(digest) = digest {
             let current = batch.row(seen.project_row, held_by)?.map(|row| row.permalink);
-            let given = batch.permalink(seen.project_row, held_by, digest, current.as_deref())?;
-            note.permalink = (given != digest.permalink).then_some(given);
+            let address = &digest.address;
+            let given = batch.permalink(seen.project_row, held_by, address, current.as_deref())?;
+            note.permalink = (given != address.permalink).then_some(given);
         }
         if history::content_at(session.db, found.hash)?.is_none() {
             note.blob = Some(self.body.add(&found.bytes));

@@ -30,7 +30,7 @@ pub use canvas::relink_canvas;
 pub use facts::{derived_id, fact_edits};
 pub use frontmatter::{tag_key, type_key};
 pub use observation::{NewObservation, render_observation};
-pub use parse::parse;
+pub use parse::{given_permalink, parse};
 pub use rating::{NewRelation, render_relation};
 pub use relink::{
     bytes_of, encoded, percent_encoded, relink, relink_paths, relink_properties, text_of,

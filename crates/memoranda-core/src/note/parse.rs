@@ -13,6 +13,11 @@ use crate::problem::Problem;
 /// Lines beyond this length are probably not text.
 const LONG_LINE_BYTES: usize = 100_000;
 
+/// The permalink that a text gives itself, told by its top alone.
+pub fn given_permalink(text: &str) -> Option<String> {
+    frontmatter::read(text, &Lines::new(text), &mut Vec::new()).text("permalink")
+}
+
 /// Reads a text as a note. Never fails: what cannot be read is plain text and a problem.
 pub fn parse(text: &str) -> Note {
     let lines = Lines::new(text);

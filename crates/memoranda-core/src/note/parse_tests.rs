@@ -294,3 +294,20 @@ fn mappings_take_over_from_others() {
     check(several, "z", Some("a: 1, b: 3, c: 4"));
     check("<<: text\n", "<<", Some("text"));
 }
+
+#[test]
+fn the_top_alone_tells_the_permalink() {
+    for (text, expected) in [
+        ("---\npermalink: a/b\n---\npermalink: c\n", Some("a/b")),
+        ("\u{feff}---\r\npermalink: a/b\r\n---\r\n", Some("a/b")),
+        ("---\npermalink: a\npermalink: b\n---\n", Some("b")),
+        ("---\nbase: &b\n  permalink: x\n<<: *b\n---\n", Some("x")),
+        ("---\npermalink: [\n---\n", None),
+        ("---\npermalink: a\n", None),
+        ("text\n---\npermalink: a\n---\n", None),
+        ("", None),
+    ] {
+        assert_eq!(given_permalink(text).as_deref(), expected, "{text:?}");
+        assert_eq!(given_permalink(text), parse(text).permalink(), "{text:?}");
+    }
+}

@@ -53,9 +53,7 @@ impl FileKind {
 pub(crate) struct Digest {
     pub(crate) kind: FileKind,
     pub(crate) title: String,
-    /// From the frontmatter, or derived from the path.
-    pub(crate) permalink: String,
-    pub(crate) permalink_source: PermalinkSource,
+    pub(crate) address: Address,
     pub(crate) note_type: String,
     pub(crate) created: Option<jiff::Timestamp>,
     pub(crate) metadata: String,
@@ -69,6 +67,12 @@ pub(crate) struct Digest {
     pub(crate) confidence: Option<f64>,
     /// Whether the note stands for something that has not been described yet.
     pub(crate) is_placeholder: bool,
+}
+
+/// The permalink that a file asks for.
+pub(crate) struct Address {
+    pub(crate) permalink: String,
+    pub(crate) source: PermalinkSource,
 }
 
 /// Where a permalink comes from.
@@ -105,6 +109,21 @@ pub(crate) fn is_text(path: &NotePath, bytes: &[u8]) -> bool {
         && (path.is_markdown() || (!bytes.contains(&0) && std::str::from_utf8(bytes).is_ok()))
 }
 
+/// The permalink that a file asks for, without a look at all of it; `None` if it is no text.
+pub(crate) fn address_of(path: &NotePath, bytes: &[u8]) -> Option<Address> {
+    let given = || note::given_permalink(&String::from_utf8_lossy(bytes));
+    is_text(path, bytes).then(|| Address::new(path, path.is_markdown().then(given).flatten()))
+}
+
+impl Address {
+    fn new(path: &NotePath, given: Option<String>) -> Self {
+        match given {
+            Some(permalink) => Self { permalink, source: PermalinkSource::Frontmatter },
+            None => Self { permalink: permalink_of(path).0, source: PermalinkSource::Path },
+        }
+    }
+}
+
 /// Works out what the index keeps of a file.
 pub(crate) fn digest(path: &NotePath, bytes: &[u8]) -> Digest {
     if !is_text(path, bytes) {
@@ -126,10 +145,6 @@ pub(crate) fn digest(path: &NotePath, bytes: &[u8]) -> Digest {
 fn markdown(path: &NotePath, text: &str, mut problems: Vec<Problem>) -> Digest {
     let note = note::parse(text);
     let title = note.title().unwrap_or_else(|| path.stem().to_owned());
-    let (permalink, permalink_source) = match note.permalink() {
-        Some(permalink) => (permalink, PermalinkSource::Frontmatter),
-        None => (permalink_of(path).0, PermalinkSource::Path),
-    };
     let passages = passage::passages(text, &note)
         .into_iter()
         .map(|passage| DigestedPassage::new(&passage, text, age(&note, text, &passage)));
@@ -142,6 +157,7 @@ fn markdown(path: &NotePath, text: &str, mut problems: Vec<Problem>) -> Digest {
             .find_map(|key| note.frontmatter.get(key).and_then(timestamp))
             .or_else(|| day_in(path.stem())),
         metadata: metadata_json(&note),
+        address: Address::new(path, note.permalink()),
         tags: note.tags(),
         passages: passages.collect(),
         observations: identify(path, &note),
@@ -150,15 +166,12 @@ fn markdown(path: &NotePath, text: &str, mut problems: Vec<Problem>) -> Digest {
         is_placeholder: note.frontmatter.text("placeholder").is_some_and(|text| text == "true"),
         relations: note.relations,
         title,
-        permalink,
-        permalink_source,
         problems,
     }
 }
 
 fn plain(path: &NotePath, text: &str, problems: Vec<Problem>) -> Digest {
     let title = path.file_name().to_owned();
-    let permalink = permalink_of(path).0;
     let passages = passage::passages_of_text(text)
         .into_iter()
         .map(|passage| DigestedPassage::new(&passage, text, Age::Current));
@@ -174,9 +187,8 @@ fn plain(path: &NotePath, text: &str, problems: Vec<Problem>) -> Digest {
         importance: None,
         confidence: None,
         is_placeholder: false,
+        address: Address::new(path, None),
         title,
-        permalink,
-        permalink_source: PermalinkSource::Path,
         problems,
     }
 }

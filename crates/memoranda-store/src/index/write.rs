@@ -11,7 +11,7 @@ use memoranda_core::words::index_text;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::digest::{
-    Digest, DigestedPassage, FileKind, PermalinkSource, exact_key, link_key, link_keys,
+    Address, Digest, DigestedPassage, FileKind, PermalinkSource, exact_key, link_key, link_keys,
 };
 use super::{links, passages, vectors};
 use crate::error::Result;
@@ -79,7 +79,7 @@ impl<'c> Batch<'c> {
         &self,
         project: i64,
         held_by: &NotePath,
-        digest: &Digest,
+        address: &Address,
         current: Option<&str>,
     ) -> Result<String> {
         let mut taken = self.db.prepare_cached(
@@ -92,9 +92,9 @@ impl<'c> Batch<'c> {
             }
             Ok(taken.query_row(params![project, permalink, held_by.as_str()], |row| row.get(0))?)
         };
-        let wanted = match (digest.permalink_source, current) {
+        let wanted = match (address.source, current) {
             (PermalinkSource::Path, Some(current)) if !current.is_empty() => current,
-            _ => &digest.permalink,
+            _ => &address.permalink,
         };
         let mut given = wanted.to_owned();
         let mut number = 1u64;
@@ -152,7 +152,7 @@ impl<'c> Batch<'c> {
             put.checked_ns,
             put.hash.0.as_slice(),
             digest.title,
-            put.permalink.unwrap_or(&digest.permalink),
+            put.permalink.unwrap_or(&digest.address.permalink),
             digest.note_type,
             created_ms,
             updated_ms,
@@ -166,9 +166,9 @@ impl<'c> Batch<'c> {
             _ if put.path.is_markdown() => self.forget_node(put.project, put.path, file)?,
             _ => {}
         }
-        let keys = digest.keys(put.path, put.permalink.unwrap_or(&digest.permalink));
+        let keys = digest.keys(put.path, put.permalink.unwrap_or(&digest.address.permalink));
         self.put_keys(put.project, file, &old_names.keys, &keys)?;
-        let permalink = put.permalink.unwrap_or(&digest.permalink);
+        let permalink = put.permalink.unwrap_or(&digest.address.permalink);
         if old_names.title != digest.title || old_names.permalink != permalink {
             // By a key that it keeps, a link may have meant its title or its permalink.
             self.names.extend(keys.into_iter().map(|key| (put.project, key)));
