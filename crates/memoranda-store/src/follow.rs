@@ -5,6 +5,8 @@
 //! all changes, and costs nothing while nothing happens.
 
 use std::ffi::OsStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use notify::{EventKind, RecursiveMode, Watcher as _};
 
@@ -17,14 +19,24 @@ const TELLING: [&str; 2] = ["lock", "projects.toml"];
 /// Tells of changes until it is dropped.
 pub struct Following {
     _watcher: notify::RecommendedWatcher,
+    /// The watcher ends a little later than it is told to.
+    ended: Arc<AtomicBool>,
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        self.ended.store(true, Ordering::SeqCst);
+    }
 }
 
 impl Inner {
     /// Calls `changed` soon after every change; rather once too often than not at all.
     pub(crate) fn follow(&self, changed: impl Fn() + Send + 'static) -> Result<Following> {
         let failed = |error: notify::Error| std::io::Error::other(error.to_string());
+        let ended = Arc::new(AtomicBool::new(false));
+        let has_ended = Arc::clone(&ended);
         let made = notify::recommended_watcher(move |event| {
-            if is_change(&event) {
+            if is_change(&event) && !has_ended.load(Ordering::SeqCst) {
                 changed();
             }
         });
@@ -33,7 +45,7 @@ impl Inner {
             Ok(watcher)
         });
         let watcher = watcher.map_err(failed).doing(|| "watch for changes of the vault".into())?;
-        Ok(Following { _watcher: watcher })
+        Ok(Following { _watcher: watcher, ended })
     }
 }
 
