@@ -181,7 +181,7 @@ mod tests {
 
         #[test]
         fn words_made_by_hand_are_quoted_too(word in "[\\x00-\\x{10ffff}]{1,20}") {
-            let term = Term { kind: TermKind::Word, words: vec![word.clone()], need: Need::Optional };
+            let term = Term { kind: TermKind::Word, words: vec![word.clone()], need: Need::Optional, groups: 0 };
             prop_assert!(word.chars().all(|c| c == '\0') || is_valid(&term.expression(Mode::Exact)));
         }
     }

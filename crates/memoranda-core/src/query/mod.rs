@@ -3,9 +3,10 @@
 //!
 //! `word`, `"a phrase"`, `pref*`, `-excluded`, `+required`, `tag:name`, and upper-case `AND`,
 //! `OR`, `NOT`. Words that are merely side by side are alternatives: each that a passage holds
-//! lifts it, none is demanded. A word joined by both `AND` and `OR` counts as an alternative,
-//! because finding too much is mended by ranking and finding too little is not.
+//! lifts it, none is demanded. What is joined by `AND` and `OR`, with brackets or without, is
+//! demanded as it is said: of `(a OR b) AND c` a note must hold `c` and one of the others.
 
+mod demand;
 mod ending;
 mod expression;
 mod meta;
@@ -45,6 +46,8 @@ pub struct Term {
     pub words: Vec<String>,
     /// What it means for a text to hold it.
     pub need: Need,
+    /// The groups of alternatives that it belongs to, each a bit: a note must hold one of each.
+    pub groups: u32,
 }
 
 /// How a term's words are compared.
@@ -82,12 +85,20 @@ impl Query {
 
     /// Whether a text may be found by its meaning alone: whoever demands a word wants the word.
     pub fn is_free(&self) -> bool {
-        !self.said.is_empty() && self.terms.iter().all(|term| term.need != Need::Required)
+        let demands = |term: &Term| term.need == Need::Required || term.groups != 0;
+        !self.said.is_empty() && !self.terms.iter().any(demands)
     }
 
     /// Whether it says what a note must or must not hold.
     pub fn is_demanding(&self) -> bool {
-        self.terms.iter().any(|term| term.need != Need::Optional)
+        self.terms.iter().any(|term| term.need != Need::Optional || term.groups != 0)
+    }
+
+    /// The groups of alternatives of which a note must hold one each.
+    pub fn groups(&self) -> impl Iterator<Item = Vec<&Term>> {
+        let all = self.terms.iter().fold(0, |all, term| all | term.groups);
+        let groups = (0..u32::BITS).map(|bit| 1 << bit).filter(move |group| all & group != 0);
+        groups.map(|group| self.terms.iter().filter(|term| term.groups & group != 0).collect())
     }
 
     /// Whether there is nothing to look for in a text (there may still be tags).

@@ -1,7 +1,8 @@
 //! Reading a query from text: once through, left to right, with nothing that can go wrong.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
+use super::demand::{self, Token};
 use super::{MAX_WORDS, Need, Query, Term, TermKind, stop_words};
 use crate::note::tag_key;
 use crate::words::{is_unspaced, words};
@@ -12,6 +13,8 @@ enum Item<'t> {
     And,
     Or,
     Not,
+    Open,
+    Close,
     Tag(&'t str),
     Text { text: &'t str, sign: Sign, quoted: Quoted },
 }
@@ -36,6 +39,13 @@ enum Filler {
     Keep,
 }
 
+/// Whether a text must not be there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Negated {
+    Yes,
+    No,
+}
+
 /// Whether a word may go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum End {
@@ -45,10 +55,10 @@ enum End {
 
 pub(super) fn query(text: &str) -> Query {
     let typed = Items { rest: text, open_quotes: Quoted::Yes };
-    let items: Vec<_> = typed.filter(Item::says_something).take(MAX_WORDS * 2).collect();
+    let items: Vec<_> = typed.filter(Item::says_something).take(MAX_WORDS * 3).collect();
     let tags = items.iter().filter_map(|item| match item {
         Item::Tag(name) => Some(tag_key(name)),
-        Item::And | Item::Or | Item::Not | Item::Text { .. } => None,
+        _ => None,
     });
     let mut query =
         Query { terms: terms(&items, Filler::Drop), tags: tags.collect(), said: said(&items) };
@@ -71,10 +81,9 @@ pub(super) fn query(text: &str) -> Query {
 /// The words that stand free, as a text.
 fn said(items: &[Item<'_>]) -> String {
     let mut free = Vec::new();
-    for (i, item) in items.iter().enumerate() {
-        let is_negated = i.checked_sub(1).is_some_and(|i| matches!(items.get(i), Some(Item::Not)));
-        if let &Item::Text { text, sign: Sign::None | Sign::Plus, quoted: Quoted::No } = item
-            && !is_negated
+    for (item, negated) in items.iter().zip(negated(items)) {
+        if let &Item::Text { text, quoted: Quoted::No, .. } = item
+            && negated == Negated::No
             && !text.ends_with('*')
         {
             free.push(text);
@@ -87,42 +96,104 @@ impl Item<'_> {
     /// Whether it is more than punctuation.
     fn says_something(&self) -> bool {
         match self {
-            Self::And | Self::Or | Self::Not | Self::Tag(_) => true,
+            Self::And | Self::Or | Self::Not | Self::Open | Self::Close | Self::Tag(_) => true,
             Self::Text { text, .. } => words(text).next().is_some(),
         }
     }
 }
 
+/// Beside each item, whether a sign or `NOT` before it, or before its brackets, forbids it.
+fn negated(items: &[Item<'_>]) -> Vec<Negated> {
+    let mut brackets = Vec::new();
+    let mut after_not = false;
+    let of_item = |item: &Item<'_>| {
+        let is_forbidden = after_not || brackets.last() == Some(&Negated::Yes);
+        let here = if is_forbidden { Negated::Yes } else { Negated::No };
+        after_not = matches!(item, Item::Not);
+        match item {
+            Item::Open => brackets.push(here),
+            Item::Close => drop(brackets.pop()),
+            Item::Text { sign: Sign::Minus, .. } => return Negated::Yes,
+            Item::And | Item::Or | Item::Not | Item::Tag(_) | Item::Text { .. } => {}
+        }
+        here
+    };
+    items.iter().map(of_item).collect()
+}
+
 fn terms(items: &[Item<'_>], filler: Filler) -> Vec<Term> {
     let mut collected = Collector::default();
-    for (i, item) in items.iter().enumerate() {
-        let &Item::Text { text, sign, quoted } = item else { continue };
-        let before = i.checked_sub(1).and_then(|i| items.get(i));
-        let after = items.get(i + 1);
-        let beside_or = matches!(before, Some(Item::Or)) || matches!(after, Some(Item::Or));
-        let beside_and = matches!(before, Some(Item::And)) || matches!(after, Some(Item::And));
-        let need = if sign == Sign::Minus || matches!(before, Some(Item::Not)) {
-            Need::Excluded
-        } else if sign == Sign::Plus || (beside_and && !beside_or) {
-            Need::Required
-        } else {
-            Need::Optional
+    let mut tokens = Vec::with_capacity(items.len());
+    for (item, negated) in items.iter().zip(negated(items)) {
+        let token = match *item {
+            Item::Text { text, quoted, .. } if negated == Negated::Yes => {
+                collected.add(text, Need::Excluded, quoted, filler);
+                Token::Nothing
+            }
+            Item::Text { text, sign, quoted } => {
+                let need = if sign == Sign::Plus { Need::Required } else { Need::Optional };
+                Token::Terms(collected.add(text, need, quoted, filler))
+            }
+            Item::And => Token::And,
+            Item::Or => Token::Or,
+            Item::Open => Token::Open,
+            Item::Close => Token::Close,
+            Item::Tag(_) => Token::Nothing,
+            Item::Not => continue,
         };
-        collected.add(text, need, quoted, filler);
+        tokens.push(token);
     }
-    collected.terms
+    let mut terms = collected.terms;
+    let is_operator = |token: &Token| matches!(token, Token::And | Token::Or);
+    if tokens.iter().any(is_operator) {
+        demand(&mut terms, &tokens);
+    }
+    terms
+}
+
+/// Notes in the terms what the operators between them demand.
+fn demand(terms: &mut [Term], tokens: &[Token]) {
+    let groups = demand::groups(tokens).unwrap_or_else(|| {
+        // What cannot be understood as a whole still says something word by word.
+        let words: Vec<_> =
+            tokens.iter().filter(|token| !matches!(token, Token::Open | Token::Close)).collect();
+        let is = |at: Option<usize>, token| at.and_then(|at| words.get(at)) == Some(&&token);
+        let joined = words.iter().enumerate().filter(|&(at, _)| {
+            let beside =
+                |token: Token| is(at.checked_sub(1), token.clone()) || is(Some(at + 1), token);
+            beside(Token::And) && !beside(Token::Or)
+        });
+        let terms = joined.filter_map(|(_, token)| match token {
+            Token::Terms(terms) => Some(terms),
+            _ => None,
+        });
+        terms.flatten().map(|&term| [term].into()).collect()
+    });
+    for (bit, group) in groups.iter().enumerate() {
+        let members = group.iter().copied();
+        for term in members {
+            let Some(term) = terms.get_mut(term).filter(|term| term.need != Need::Excluded) else {
+                continue;
+            };
+            match group.len() {
+                1 => term.need = Need::Required,
+                _ => term.groups |= 1u32.checked_shl(bit as u32).unwrap_or(0),
+            }
+        }
+    }
 }
 
 /// The terms found so far, each once, and how many words may still come.
 #[derive(Default)]
 struct Collector {
     terms: Vec<Term>,
-    seen: HashSet<(TermKind, Vec<String>)>,
+    seen: HashMap<(TermKind, Vec<String>), usize>,
     words: usize,
 }
 
 impl Collector {
-    fn add(&mut self, text: &str, need: Need, quoted: Quoted, filler: Filler) {
+    /// Adds what a text asks for; yields the numbers of its terms.
+    fn add(&mut self, text: &str, need: Need, quoted: Quoted, filler: Filler) -> Vec<usize> {
         let room = MAX_WORDS.saturating_sub(self.words);
         let text = match quoted {
             Quoted::Yes => text,
@@ -134,44 +205,52 @@ impl Collector {
         // An exclusion stays whole: leaving out every text that shares two characters with it
         // would leave out far too much.
         if quoted == Quoted::Yes || need == Need::Excluded {
-            self.push(found, end, need);
-            return;
-        }
-        if found.iter().any(|word| word.starts_with(is_unspaced)) {
-            self.add_unspaced(&found, end, need);
+            self.push(found, end, need).into_iter().collect()
+        } else if found.iter().any(|word| word.starts_with(is_unspaced)) {
+            self.add_unspaced(&found, end, need)
         } else if filler == Filler::Keep || !stop_words::are_filler(&found) {
-            self.push(found, end, need);
+            self.push(found, end, need).into_iter().collect()
+        } else {
+            Vec::new()
         }
     }
 
     /// Without blanks nobody knows where a word of the script ends, so that every pair of
     /// neighbours is asked for; a text that holds the run holds all the pairs.
-    fn add_unspaced(&mut self, found: &[String], end: End, need: Need) {
+    fn add_unspaced(&mut self, found: &[String], end: End, need: Need) -> Vec<usize> {
+        let mut added = Vec::new();
         let runs = found.chunk_by(|a, b| a.starts_with(is_unspaced) == b.starts_with(is_unspaced));
         for run in runs {
             if run.len() > 1 && run.iter().all(|word| word.starts_with(is_unspaced)) {
-                run.windows(2).for_each(|pair| self.push(pair.to_vec(), End::Closed, need));
+                added.extend(
+                    run.windows(2).filter_map(|pair| self.push(pair.to_vec(), End::Closed, need)),
+                );
             } else {
-                self.push(run.to_vec(), end, need);
+                added.extend(self.push(run.to_vec(), end, need));
             }
         }
+        added
     }
 
-    fn push(&mut self, words: Vec<String>, end: End, need: Need) {
+    /// The number of the term that these words are, if there is room for it.
+    fn push(&mut self, words: Vec<String>, end: End, need: Need) -> Option<usize> {
         let kind = match words.len() {
-            0 => return,
+            0 => return None,
             _ if end == End::Open => TermKind::Prefix,
             1 => TermKind::Word,
             _ => TermKind::Phrase,
         };
+        let folded = (kind, words.iter().map(|word| word.to_lowercase()).collect());
+        if let Some(&known) = self.seen.get(&folded) {
+            return Some(known);
+        }
         if self.words + words.len() > MAX_WORDS {
-            return;
+            return None;
         }
-        let folded = words.iter().map(|word| word.to_lowercase()).collect();
-        if self.seen.insert((kind, folded)) {
-            self.words += words.len();
-            self.terms.push(Term { kind, words, need });
-        }
+        self.seen.insert(folded, self.terms.len());
+        self.words += words.len();
+        self.terms.push(Term { kind, words, need, groups: 0 });
+        Some(self.terms.len() - 1)
     }
 }
 
@@ -187,8 +266,13 @@ impl<'t> Iterator for Items<'t> {
     type Item = Item<'t>;
 
     fn next(&mut self) -> Option<Item<'t>> {
-        let text =
-            self.rest.trim_start_matches(|c: char| c.is_whitespace() || c == '(' || c == ')');
+        let text = self.rest.trim_start();
+        for (sign, item) in [('(', Item::Open), (')', Item::Close)] {
+            if let Some(rest) = text.strip_prefix(sign) {
+                self.rest = rest;
+                return Some(item);
+            }
+        }
         if text.is_empty() {
             return None;
         }
@@ -209,9 +293,9 @@ impl<'t> Iterator for Items<'t> {
             return Some(Item::Tag(name));
         }
         let end = text.find(char::is_whitespace).unwrap_or(text.len());
-        let (token, rest) = text.split_at(end);
-        self.rest = rest;
-        Some(match token.trim_end_matches(')') {
+        let token = text.get(..end).unwrap_or(text).trim_end_matches(')');
+        self.rest = text.get(token.len()..).unwrap_or_default();
+        Some(match token {
             "AND" => Item::And,
             "OR" => Item::Or,
             "NOT" => Item::Not,
@@ -264,6 +348,9 @@ mod tests {
                 Need::Optional => "",
                 Need::Excluded => "-",
             };
+            let groups = (0..32).filter(|bit| term.groups & 1 << bit != 0);
+            let groups: String = groups.map(|bit| (bit + 1).to_string()).collect();
+            let sign = format!("{sign}{groups}");
             let words = term.words.join(" ");
             match term.kind {
                 TermKind::Word => format!("{sign}{words}"),
@@ -293,8 +380,18 @@ mod tests {
         check("cats NOT dogs", "cats | -dogs");
         check("cats AND NOT dogs", "+cats | -dogs");
         check("cats AND dogs", "+cats | +dogs");
-        check("cats OR dogs", "cats | dogs");
-        check("(cats OR dogs) AND food", "cats | dogs | +food");
+        check("cats OR dogs", "1cats | 1dogs");
+        check("cats OR dogs OR \"tall horses\"", "1cats | 1dogs | 1\"tall horses\"");
+        check("(cats OR dogs) AND food", "1cats | 1dogs | +food");
+        check("(cats OR dogs) AND (food OR toys)", "1cats | 1dogs | 2food | 2toys");
+        check("cats OR dogs AND food", "12cats | 1dogs | 2food");
+        check("food cats OR dogs", "food | cats | dogs");
+        check("cats OR dogs -birds", "1cats | 1dogs | -birds");
+        check("cats OR the", "+cats");
+        check("food AND NOT (cats OR dogs)", "+food | -cats | -dogs");
+        check("(cats dogs) AND food", "cats | +dogs | +food");
+        check("cats AND (dogs", "+cats | +dogs");
+        check("f(x) AND g(y)", "+\"f x\" | +\"g y\"");
         check("+must may", "+must | may");
         check("--force flag", "force | flag");
         check("-Werror", "Werror");

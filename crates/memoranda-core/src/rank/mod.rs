@@ -471,7 +471,10 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         // What means something else is no worse than what means nothing.
         let meaning = self.meaning * similarity.max(0.0) * trust * options.trust_scale();
         let worth = self.worth.iter().zip(&self.sure).map(|(worth, sure)| worth * sure);
-        let held = own.terms.iter().zip(worth).filter(|(count, _)| **count > 0.0);
+        // Whoever names alternatives is answered by one of them.
+        let groups = self.groups_of(own);
+        let terms = own.terms.iter().zip(&self.asked.query.terms).zip(worth);
+        let held = terms.filter(|((count, term), _)| **count > 0.0 || term.groups & groups != 0);
         let covered: f32 = held.map(|(_, worth)| worth).sum();
         let counted = |is_so: bool, amount: f64| if is_so { amount } else { 0.0 };
         let speaker = counted(own.fit.is_told_by_whom_is_meant(), options.speaker);
@@ -500,13 +503,21 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         f64::from(sum)
     }
 
+    /// The groups of alternatives of which a text holds one.
+    fn groups_of(&self, counts: &Counts) -> u32 {
+        let terms = self.asked.query.terms.iter().zip(&counts.terms);
+        terms.filter(|(_, count)| **count > 0.0).fold(0, |all, (term, _)| all | term.groups)
+    }
+
     /// Whether a note holds what is demanded, and nothing that is forbidden.
     fn is_allowed(&self, counts: &Counts) -> bool {
-        self.needs.iter().zip(&counts.terms).all(|(need, &count)| match need {
+        let fits = self.needs.iter().zip(&counts.terms).all(|(need, &count)| match need {
             Need::Required => count > 0.0,
             Need::Excluded => count == 0.0,
             Need::Optional => true,
-        })
+        });
+        let groups = self.asked.query.terms.iter().fold(0, |all, term| all | term.groups);
+        fits && self.groups_of(counts) == groups
     }
 }
 

@@ -59,6 +59,32 @@ fn household() -> (TempDir, Memory) {
 }
 
 #[test]
+fn each_of_many_alternatives_is_an_answer() {
+    let (_folder, memory) = household();
+    put(
+        &memory,
+        "long.md",
+        "# Travel\n\nFrom Lisbon by night train.\n\n# Later\n\nTomatoes again.\n",
+    );
+    let check = |text: &str, expected: &[&str]| {
+        let mut found = paths(&memory.search(&asked(text)).unwrap());
+        found.sort_unstable();
+        assert_eq!(found, expected, "{text:?}");
+    };
+    check(
+        "minka OR electricity OR tomatoes OR friday OR lisbon OR zeppelin OR xylophone",
+        &["garden.md", "long.md", "money.md", "pets.md", "work.md"],
+    );
+    check("minka OR zeppelin", &["pets.md"]);
+    check("(lisbon OR summer) AND tomatoes", &["garden.md", "long.md"]);
+    check("(lisbon OR minka) AND tomatoes", &["long.md"]);
+    check("(lisbon OR minka) AND (tomatoes OR dog)", &["long.md", "pets.md"]);
+    check("lisbon OR minka AND dog", &["long.md", "pets.md"]);
+    check("tomatoes AND NOT (lisbon OR minka)", &["garden.md"]);
+    check("minka OR electricity -dog", &["money.md"]);
+}
+
+#[test]
 fn notes_are_found_by_what_they_mean() {
     let (_folder, memory) = household();
     let found = |text: &str| paths(&memory.search(&asked(text)).unwrap());

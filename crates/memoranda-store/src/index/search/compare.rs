@@ -43,7 +43,8 @@ pub(super) fn compare(
         .filter(|&(_, at)| query.terms.get(at).is_some_and(|term| term.need == Need::Optional))
         .collect();
     optional.sort_unstable();
-    let is_demanding = query.terms.iter().any(|term| term.need == Need::Required);
+    let is_demanding =
+        query.terms.iter().any(|term| term.need == Need::Required || term.groups != 0);
     let mut room = most as u64;
     let mut chosen = Vec::new();
     for &(held, at) in optional.iter().filter(|(held, _)| *held > 0) {

@@ -99,13 +99,19 @@ impl Condition {
     /// The same with what a query demands and forbids: of the note as a whole, wherever in it.
     pub(super) fn demanding(&self, query: &Query) -> Self {
         let mut demanding = self.clone();
-        for term in query.terms.iter().filter(|term| term.need != Need::Optional) {
-            let not = if term.need == Need::Excluded { "NOT" } else { "" };
+        let alone = query.terms.iter().filter(|term| term.need != Need::Optional);
+        let alone = alone.map(|term| (term.need, term.expression(Mode::Exact)));
+        let groups = query.groups().map(|group| {
+            let any: Vec<_> = group.iter().map(|term| term.expression(Mode::Exact)).collect();
+            (Need::Required, any.join(" OR "))
+        });
+        for (need, expression) in alone.chain(groups) {
+            let not = if need == Need::Excluded { "NOT" } else { "" };
             demanding.sql.push_str(&format!(
                 " AND f.id {not} IN \
                  (SELECT rowid / {PASSAGES_PER_FILE} FROM words WHERE words MATCH ?)"
             ));
-            demanding.values.push(Value::Text(term.expression(Mode::Exact)));
+            demanding.values.push(Value::Text(expression));
             (demanding.is_open, demanding.is_place) = (false, false);
             demanding.is_demanding = true;
         }
