@@ -171,9 +171,11 @@ impl Memory {
                 _ => format!("{} {number}.md", file_name.strip_suffix(".md").unwrap_or(&file_name)),
             };
             let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
+            let place = Place { project: request.project.clone(), path: NotePath::parse(&path)? };
+            self.check_findable(&place)?;
             let request = WriteRequest {
-                project: request.project.clone(),
-                path: NotePath::parse(&path)?,
+                project: place.project,
+                path: place.path,
                 content: text.clone().into_bytes(),
                 mode: WriteMode::Create,
                 message: None,
@@ -185,6 +187,17 @@ impl Memory {
             }
         }
         Err(EngineError::Invalid(format!("there are too many notes called {title:?}")))
+    }
+
+    /// Refuses a place where nothing that lies there would be found again.
+    pub fn check_findable(&self, place: &Place) -> Result<()> {
+        match self.store().ignored_by(&place.project, &place.path)? {
+            None => Ok(()),
+            Some(rule) => Err(EngineError::Invalid(format!(
+                "{place} would be in no search and no list: {rule}; nothing was done: choose \
+                 another name or folder, or change that rule"
+            ))),
+        }
     }
 
     /// The file whose name looks the same to a person, if there is one.

@@ -66,6 +66,10 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         return Err(CommandError::usage("there is no text to remember")
             .hint("`memoranda add 'some text'`, or pipe it in"));
     }
+    if args.folder.split(['/', '\\']).any(|part| part.trim() == "..") {
+        return Err(CommandError::usage(format!("{:?} is no folder of a project", args.folder))
+            .hint("`--folder` takes a path within the project, without `..`"));
+    }
     let memory = session.made()?;
     let request = AddRequest {
         project: session.project_for_new(memory)?,

@@ -1,7 +1,7 @@
 //! `memoranda mv`: move a note or a folder.
 
 use memoranda_engine::core::path::NotePath;
-use memoranda_engine::{EngineError, Intent, MoveOutcome, MoveRequest};
+use memoranda_engine::{EngineError, Intent, MoveOutcome, MoveRequest, Place};
 use serde::Serialize;
 
 use crate::error::{CommandError, Result};
@@ -58,14 +58,21 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let prefix = format!("{}/", from.project);
     let typed = args.to.strip_prefix(&prefix).unwrap_or(&args.to);
     let mut to = match typed.strip_suffix('/') {
+        // The project's own folder, as shells name it.
+        None | Some(_) if matches!(typed, "" | "." | "./" | "/") => {
+            from.path.file_name().to_owned()
+        }
         Some(folder) => format!("{folder}/{}", from.path.file_name()),
         None => typed.to_owned(),
     };
+    // With an extension behind it, `..` would be a name.
+    NotePath::parse(to.trim_start_matches('/')).map_err(EngineError::from)?;
     let extension = from.path.extension();
     if is_note && !extension.is_empty() && !to.ends_with(&format!(".{extension}")) {
         to = format!("{to}.{extension}");
     }
     let to = NotePath::parse(to.trim_start_matches('/')).map_err(EngineError::from)?;
+    memory.check_findable(&Place { project: from.project.clone(), path: to.clone() })?;
     match memory.relocate(&session.who(), &MoveRequest { from, to })? {
         MoveOutcome::Moved(moved) => {
             let pair =
