@@ -250,10 +250,18 @@ fn rename(call: &Call<'_>, from: String, to: String) -> Result<Answer, Failure> 
         EngineError::Store(StoreError::Twin { .. }) => {
             Failure::DestinationExists { path: to.clone() }
         }
-        EngineError::Store(StoreError::NotAFile { ref path, .. })
-            if request.to.is_within(path.as_str()) =>
+        EngineError::Store(StoreError::NotAFile { path: ref entry, .. })
+            if request.to.as_str() == entry || request.to.is_within(entry) =>
         {
-            Failure::from_making(&e, &to)
+            match Failure::from_making(&e, &to) {
+                // Whatever is there, it is there.
+                Failure::Unsupported { path } | Failure::HardLink { path, .. }
+                    if request.to.as_str() == entry =>
+                {
+                    Failure::DestinationExists { path }
+                }
+                other => other,
+            }
         }
         e => Failure::from_taking(&e, &from, &source),
     });

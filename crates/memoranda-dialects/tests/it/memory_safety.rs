@@ -45,6 +45,37 @@ fn no_link_leads_out() {
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
 }
 
+#[test]
+fn what_stands_in_the_way_of_a_move_is_named() {
+    let vault = TestVault::new(Wording::Claude);
+    for path in ["/memories/real.md", "/memories/folder/a.md"] {
+        vault.memory(&json!({"command": "create", "path": path, "file_text": "x"}));
+    }
+    symlink("/etc/hosts", vault.path("memories/link")).unwrap();
+    symlink("real.md", vault.path("memories/inner")).unwrap();
+    symlink("/etc", vault.path("memories/folder/etc")).unwrap();
+    std::fs::write(vault.path("../outside.txt"), "x").unwrap();
+    std::fs::hard_link(vault.path("../outside.txt"), vault.path("memories/hard")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(vault.path("memories/pipe")).status();
+    assert!(made.unwrap().success());
+    for (to, expected) in [
+        ("/memories/link", "Path /memories/link would escape /memories directory"),
+        ("/memories/inner", "Path /memories/inner would escape /memories directory"),
+        ("/memories/folder/etc", "Path /memories/folder/etc would escape /memories directory"),
+        ("/memories/folder/etc/x", "Path /memories/folder/etc/x would escape /memories directory"),
+        ("/memories/pipe", "The destination /memories/pipe already exists"),
+        ("/memories/pipe/x", "Unsupported file type for /memories/pipe/x"),
+        ("/memories/hard", "The destination /memories/hard already exists"),
+        ("/memories/folder", "The destination /memories/folder already exists"),
+    ] {
+        let rename = json!({"command": "rename", "old_path": "/memories/real.md", "new_path": to});
+        let result = vault.memory(&rename);
+        assert!(result.is_error);
+        assert_eq!(result.text, expected);
+    }
+    assert_eq!(std::fs::read_to_string(vault.path("memories/real.md")).unwrap(), "x");
+}
+
 /// A backup of hard links gives every file a second name. The path is right, and the answer says
 /// what is not.
 #[test]
