@@ -52,6 +52,8 @@ pub(crate) enum Failure {
     Stray { path: String, stray: Stray, intent: Intent },
     /// A link in the path leads who knows where.
     Link { path: String, intent: Intent },
+    /// Another program keeps there what it obeys.
+    OfAProgram { path: String },
     /// A file has a second name, perhaps outside the directory.
     HardLink { path: String, intent: Intent },
     /// What is to be deleted or renamed is, or holds, something that the history cannot keep.
@@ -119,6 +121,7 @@ impl Failure {
             Self::Stray { path, .. }
             | Self::Link { path, .. }
             | Self::HardLink { path, .. }
+            | Self::OfAProgram { path }
             | Self::Missing { path, .. }
             | Self::NotAFile { path }
             | Self::Unsupported { path }
@@ -215,6 +218,9 @@ impl Failure {
             }
             StoreError::NotAFile { what: "a special file", .. } => Self::Unsupported { path },
             StoreError::NotAFile { what: "a hard link", .. } => Self::HardLink { path, intent },
+            StoreError::NotAFile { what: "where another program keeps its own", .. } => {
+                Self::OfAProgram { path }
+            }
             StoreError::NotAFile { .. } => Self::Link { path, intent },
             StoreError::Twin { .. } => Self::Exists { path },
             StoreError::TooLarge { size, limit, .. } => {

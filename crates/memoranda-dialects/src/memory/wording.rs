@@ -209,6 +209,10 @@ fn explain_either(failure: &Failure) -> String {
              written with this tool ({}). Name one of these to mean it.",
             left.join(", ")
         ),
+        Failure::OfAProgram { path } => format!(
+            "{path} cannot be used: it is where another program keeps its own, and no memory is \
+             read or written there. Choose another name."
+        ),
         Failure::HardLink { path, intent } => {
             let done = match intent {
                 Intent::Read => "read",

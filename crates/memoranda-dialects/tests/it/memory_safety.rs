@@ -286,7 +286,7 @@ fn what_one_view_cannot_hold_is_seen_by_going_on() {
 
 #[test]
 fn what_programs_obey_is_no_memory() {
-    let vault = TestVault::new(Wording::Claude);
+    let mut vault = TestVault::new(Wording::Claude);
     vault.memory(&json!({"command": "create", "path": "/memories/sub/a.md", "file_text": "x"}));
     std::fs::create_dir_all(vault.path("memories/sub/.git")).unwrap();
     std::fs::write(vault.path("memories/sub/.git/config"), "[core]").unwrap();
@@ -302,8 +302,13 @@ fn what_programs_obey_is_no_memory() {
         json!({"command": "rename", "old_path": "/memories/sub/.git", "new_path": "/memories/g"}),
         json!({"command": "rename", "old_path": "/memories/sub/a.md", "new_path": "/memories/.git/config"}),
     ] {
-        let result = vault.memory(&command);
-        assert!(result.is_error, "{command}: {}", result.text);
+        for wording in [Wording::Claude, Wording::Seed] {
+            vault.settings.wording = wording;
+            let result = vault.memory(&command);
+            assert!(result.is_error, "{command}: {}", result.text);
+            let said = result.structured["error"].as_str().unwrap();
+            assert!(said.contains("where another program keeps its own"), "{command}: {said}");
+        }
     }
     assert_eq!(std::fs::read_to_string(vault.path("memories/sub/.git/config")).unwrap(), "[core]");
     assert!(!vault.path("memories/.Git").exists() && !vault.path("memories/.git").exists());
