@@ -11,7 +11,7 @@ use memoranda_engine::{
 use super::answer::{Answer, AskedBy, Change, Failure, Intent};
 use super::command::Command;
 use super::path::{self, Target};
-use super::{text, view};
+use super::{BESIDE, CAP, text, view};
 use crate::settings::{CreateMode, SecretPolicy, Wording};
 use crate::tool::Call;
 
@@ -148,10 +148,11 @@ fn str_replace(call: &Call<'_>, path: String, old: &str, new: &str) -> Result<An
                 _ => Failure::ManyMatches { old: old.to_owned(), lines },
             });
         };
+        let began = text::Began { line: *line, before: text::before(current, old) };
         let replaced;
         (replaced, warnings) = screened(call, &path, current, current.replacen(old, new, 1))?;
         check_size(call, &path, &replaced)?;
-        snippet = text::snippet(&replaced, *line);
+        snippet = text::snippet(&replaced, began, CAP - BESIDE);
         Ok(replaced)
     })?;
     warnings.extend(lost);

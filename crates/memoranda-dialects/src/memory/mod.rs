@@ -17,6 +17,8 @@ use command::Command;
 
 /// The most characters that an answer may have.
 const CAP: usize = 120_000;
+/// What else than lines is in an answer: its first words with the path, and how to go on.
+const BESIDE: usize = 4_500;
 
 /// The tool's row.
 pub(crate) const TOOLS: &[ToolDef] = &[ToolDef {

@@ -285,6 +285,20 @@ fn what_one_view_cannot_hold_is_seen_by_going_on() {
 }
 
 #[test]
+fn an_edit_beside_a_long_line_shows_the_change() {
+    let vault = TestVault::new(Wording::Claude);
+    let text = format!("{}\nsecond\n{}", "x".repeat(250_000), "y".repeat(150_000));
+    vault.memory(&json!({"command": "create", "path": "/memories/a.md", "file_text": text}));
+    let result = vault.memory(&json!({
+        "command": "str_replace", "path": "/memories/a.md", "old_str": "second", "new_str": "2nd",
+    }));
+    assert!(!result.is_error && result.text.contains("\n     2\t2nd\n"), "{:.200}", result.text);
+    assert!(result.text.ends_with("view_range [1, 3] shows all of it]"));
+    assert!(!result.text.contains("cut") && result.text.chars().count() < 60_000);
+    assert_eq!(result.structured["result"], result.text);
+}
+
+#[test]
 fn what_programs_obey_is_no_memory() {
     let mut vault = TestVault::new(Wording::Claude);
     vault.memory(&json!({"command": "create", "path": "/memories/sub/a.md", "file_text": "x"}));
