@@ -141,16 +141,18 @@ fn lost_to_rules(call: &Call<'_>, at: &NotePath, searched: &[NotePath]) -> Optio
 fn str_replace(call: &Call<'_>, path: String, old: &str, new: &str) -> Result<Answer, Failure> {
     let (mut snippet, mut warnings) = (String::new(), Vec::new());
     let (commit, lost) = edit(call, &path, |current| {
-        let lines = text::occurrences(current, old);
-        let [line] = lines.as_slice() else {
-            return Err(match lines.len() {
-                0 => Failure::NoMatch { path: path.clone(), old: old.to_owned() },
-                _ => Failure::ManyMatches { old: old.to_owned(), lines },
-            });
-        };
-        let began = text::Began { line: *line, before: text::before(current, old) };
+        let (old, count) = (old.to_owned(), current.matches(old).count());
+        match count {
+            0 => return Err(Failure::NoMatch { path: path.clone(), old }),
+            1 => {}
+            _ => {
+                let lines = text::overlapping(current, &old);
+                return Err(Failure::ManyMatches { old, count, lines });
+            }
+        }
+        let began = text::began(current, &old);
         let replaced;
-        (replaced, warnings) = screened(call, &path, current, current.replacen(old, new, 1))?;
+        (replaced, warnings) = screened(call, &path, current, current.replacen(&old, new, 1))?;
         check_size(call, &path, &replaced)?;
         snippet = text::snippet(&replaced, began, CAP - BESIDE);
         Ok(replaced)

@@ -6,7 +6,9 @@ use memoranda_engine::{EngineError, StoreError};
 
 use super::command::BadCommand;
 use super::path::{self, Stray};
+use super::text;
 use super::view::LeftEntries;
+use crate::settings::Wording;
 
 /// Something that was done or seen. Paths are as the caller wrote them.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -80,8 +82,8 @@ pub(crate) enum Failure {
     IntoItself { from: String, to: String },
     /// The text to be replaced is not there.
     NoMatch { path: String, old: String },
-    /// The text to be replaced is there more than once: on which lines.
-    ManyMatches { old: String, lines: Vec<usize> },
+    /// The text to be replaced is there more than once.
+    ManyMatches { old: String, count: usize, lines: text::Overlapping },
     /// There is no such line.
     BadLine { line: i64, lines: usize },
     /// More lines than can be numbered.
@@ -110,12 +112,18 @@ pub(crate) enum AskedBy {
     DeleteOrRename,
 }
 
-/// The most characters that are said again of what a caller sent.
-const QUOTED_CHARS: usize = 200;
+/// The most characters that are said again of a text that a caller sent: enough to know it again,
+/// or, where the words are another's, all of it but for what no answer should be made of.
+fn quoted_chars(wording: Wording) -> usize {
+    match wording {
+        Wording::Seed => 200,
+        Wording::Claude => 10_000,
+    }
+}
 
 impl Failure {
-    /// The same, quoting no more of what the caller sent than is needed to know it again.
-    pub(super) fn brief(mut self) -> Self {
+    /// The same, quoting no more of what the caller sent than the wording asks for.
+    pub(super) fn brief(mut self, wording: Wording) -> Self {
         let quoted = match &mut self {
             Self::Bad(BadCommand::Unknown(text)) => vec![text],
             Self::Stray { path, .. }
@@ -144,7 +152,7 @@ impl Failure {
             | Self::System { .. } => Vec::new(),
         };
         for text in quoted {
-            if let Some((end, _)) = text.char_indices().nth(QUOTED_CHARS) {
+            if let Some((end, _)) = text.char_indices().nth(quoted_chars(wording)) {
                 text.truncate(end);
                 text.push('…');
             }

@@ -95,7 +95,7 @@ fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
             ToolResult::ok(text, structured)
         }
         Err(failure) => {
-            let message = wording::explain(&failure.brief(), wording);
+            let message = wording::explain(&failure.brief(wording), wording);
             let structured = json!({ "error": message, "is_error": true });
             let text = match wording {
                 // The specification answers with its error object; the official tool with text.

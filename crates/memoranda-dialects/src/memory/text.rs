@@ -3,6 +3,8 @@
 
 /// More lines than this cannot be numbered in six columns.
 pub(super) const MAX_LINES: usize = 999_999;
+/// The most line numbers in one answer.
+const MAX_LISTED: usize = 1_000;
 /// Lines shown before and after a change.
 const AROUND: usize = 2;
 
@@ -47,10 +49,11 @@ pub(super) struct Began {
     pub(super) before: usize,
 }
 
-/// How many characters of its line come before the first occurrence of a text.
-pub(super) fn before(text: &str, wanted: &str) -> usize {
+/// Where the first occurrence of a text begins.
+pub(super) fn began(text: &str, wanted: &str) -> Began {
     let before = text.find(wanted).map_or("", |at| &text[..at]);
-    before.rsplit('\n').next().unwrap_or_default().chars().count()
+    let line = before.matches('\n').count() + 1;
+    Began { line, before: before.rsplit('\n').next().unwrap_or_default().chars().count() }
 }
 
 /// The lines around the place where a change began, in the new text. Lines that are too long for
@@ -94,16 +97,33 @@ pub(super) fn snippet(text: &str, began: Began, cap: usize) -> String {
     )
 }
 
-/// The line on which each occurrence of a text begins; occurrences do not overlap.
-pub(super) fn occurrences(text: &str, wanted: &str) -> Vec<usize> {
+/// The lines on which a text begins, one for each time, also where it overlaps itself: the
+/// official tool counts no overlaps, and lists them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Overlapping {
+    pub(crate) lines: Vec<usize>,
+    /// Whether there are more than are listed.
+    pub(crate) has_more: bool,
+}
+
+/// The lines on which a text begins, the first of them if there are very many.
+pub(super) fn overlapping(text: &str, wanted: &str) -> Overlapping {
     let (mut line, mut counted) = (1, 0);
-    let mut found = Vec::new();
-    for (at, _) in text.match_indices(wanted) {
+    let mut lines = Vec::new();
+    let mut from = 0;
+    while let Some(at) = text.get(from..).and_then(|rest| rest.find(wanted)).map(|at| from + at) {
+        if lines.len() == MAX_LISTED {
+            return Overlapping { lines, has_more: true };
+        }
         line += text.as_bytes()[counted..at].iter().filter(|&&b| b == b'\n').count();
         counted = at;
-        found.push(line);
+        lines.push(line);
+        if at == text.len() {
+            break;
+        }
+        from = text.ceil_char_boundary(at + 1);
     }
-    found
+    Overlapping { lines, has_more: false }
 }
 
 /// The text with lines put after a line, or how many lines it has if there is no such line. The
@@ -224,8 +244,25 @@ mod tests {
             400,
             &format!("     1\t…{}new{}", "x".repeat(61), told("1", "[1, 1]")),
         );
-        assert_eq!(before("a\nbcd e", "e"), 4);
-        assert_eq!(before("é e", "e"), 2);
+        assert_eq!(began("a\nbcd e", "e"), Began { line: 2, before: 4 });
+        assert_eq!(began("é e", "e"), Began { line: 1, before: 2 });
+    }
+
+    #[test]
+    fn overlaps_are_listed() {
+        let many = "a\n".repeat(MAX_LISTED + 1);
+        for (text, wanted, expected) in [
+            ("aaa\naaaa\n", "aa", &[1, 1, 2, 2, 2][..]),
+            ("one\ntwo one\n", "one", &[1, 2]),
+            ("éé\né", "é", &[1, 1, 2]),
+            ("a\n", "", &[1, 1, 2]),
+            ("a\na\na", "a\na", &[1, 2]),
+        ] {
+            assert_eq!(overlapping(text, wanted).lines, expected, "{text:?} {wanted:?}");
+            assert!(!overlapping(text, wanted).has_more);
+        }
+        let found = overlapping(&many, "a");
+        assert!(found.has_more && found.lines.last() == Some(&MAX_LISTED));
     }
 
     #[test]

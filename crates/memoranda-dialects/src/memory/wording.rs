@@ -104,9 +104,8 @@ fn explain_seed(failure: &Failure) -> String {
         Failure::Stray { stray: Stray::NoPrefix | Stray::LeadsUp | Stray::Escapes, .. }
         | Failure::Link { .. } => INVALID.into(),
         Failure::Missing { path, .. } => format!("File not found: {path}"),
-        Failure::ManyMatches { lines, .. } => format!(
-            "Found {} matches for replacement text. Please provide more context to make a unique match.",
-            lines.len()
+        Failure::ManyMatches { count, .. } => format!(
+            "Found {count} matches for replacement text. Please provide more context to make a unique match."
         ),
         Failure::NoMatch { .. } => {
             "No match found for replacement. Please check your text and try again.".into()
@@ -150,10 +149,11 @@ fn explain_claude(failure: &Failure) -> String {
             "No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
         ),
         Failure::ManyMatches { old, lines, .. } => {
-            let lines: Vec<_> = lines.iter().take(100).map(ToString::to_string).collect();
+            let listed: Vec<_> = lines.lines.iter().map(ToString::to_string).collect();
+            let more = if lines.has_more { " and more" } else { "" };
             format!(
-                "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {}. Please ensure it is unique",
-                lines.join(", ")
+                "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {}{more}. Please ensure it is unique",
+                listed.join(", ")
             )
         }
         Failure::BadLine { line, lines } => format!(

@@ -500,7 +500,8 @@ fn rules_say_what_they_keep_from_the_search() {
 
 #[test]
 fn little_is_said_again_of_what_was_sent() {
-    for wording in [Wording::Seed, Wording::Claude] {
+    // The official words quote what was sent; ours do not have to.
+    for (wording, most) in [(Wording::Seed, 1000), (Wording::Claude, 11_000)] {
         let vault = TestVault::new(wording);
         let long = "y".repeat(1 << 20);
         let create =
@@ -515,7 +516,7 @@ fn little_is_said_again_of_what_was_sent() {
             json!({"command": long}),
         ] {
             let result = vault.memory(&command);
-            assert!(result.is_error && result.text.len() < 1000, "{}", result.text.len());
+            assert!(result.is_error && result.text.len() < most, "{}", result.text.len());
         }
         vault.memory(&json!({"command": "delete", "path": "/memories/a.md"}));
         let secrets: String = (0..20_000).map(|n| format!("password: Zx81kQ97plm{n}\n")).collect();
