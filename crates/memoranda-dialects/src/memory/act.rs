@@ -5,7 +5,8 @@ use memoranda_core::path::NotePath;
 use memoranda_core::screen;
 use memoranda_engine::{
     DeleteOutcome, DeleteRequest, EditOutcome, EngineError, FileOrder, FilesBelow, IgnoreRules,
-    MoveOutcome, MoveRequest, Place, StoreError, WriteMode, WriteOutcome, WriteRequest,
+    MAX_FILE_BYTES, MoveOutcome, MoveRequest, Place, StoreError, WriteMode, WriteOutcome,
+    WriteRequest,
 };
 
 use super::answer::{Answer, AskedBy, Change, Failure, Intent};
@@ -89,6 +90,9 @@ fn create(call: &Call<'_>, path: String, text: String) -> Result<Answer, Failure
         match Failure::from_making(&e, &path) {
             // To make a file where a directory is, is to make what exists.
             Failure::NotAFile { path } => Failure::Exists { path },
+            Failure::Oversized { path, .. } if mode == WriteMode::Create => {
+                Failure::Exists { path }
+            }
             other => other,
         }
     })?;
@@ -320,7 +324,7 @@ pub(super) fn place(memories: &ProjectName, at: &NotePath) -> Place {
 }
 
 fn check_size(call: &Call<'_>, path: &str, text: &str) -> Result<(), Failure> {
-    let (size, limit) = (text.len() as u64, call.settings.max_file_bytes);
+    let (size, limit) = (text.len() as u64, call.settings.max_file_bytes.min(MAX_FILE_BYTES));
     if size > limit {
         return Err(Failure::TooLarge { path: path.to_owned(), size, limit });
     }

@@ -90,6 +90,8 @@ pub(crate) enum Failure {
     TooManyLines { path: String },
     /// More than may be kept in one file.
     TooLarge { path: String, size: u64, limit: u64 },
+    /// The file that is there is larger than can be read, or kept in the history.
+    Oversized { path: String, size: u64, limit: u64, intent: Intent },
     /// The bytes are no text.
     NotText { path: String },
     /// The text holds secrets, and those are not to be kept.
@@ -137,6 +139,7 @@ impl Failure {
             | Self::DestinationExists { path }
             | Self::TooManyLines { path }
             | Self::TooLarge { path, .. }
+            | Self::Oversized { path, .. }
             | Self::NotText { path }
             | Self::Secrets { path, .. } => vec![path],
             Self::OnlyHidden { path, .. } => vec![path],
@@ -231,8 +234,9 @@ impl Failure {
             }
             StoreError::NotAFile { .. } => Self::Link { path, intent },
             StoreError::Twin { .. } => Self::Exists { path },
+            // What is to be written was measured before.
             StoreError::TooLarge { size, limit, .. } => {
-                Self::TooLarge { path, size: *size, limit: *limit }
+                Self::Oversized { path, size: *size, limit: *limit, intent }
             }
             StoreError::Busy { .. } => {
                 Self::System { doing, reason: "another process is writing; try again" }

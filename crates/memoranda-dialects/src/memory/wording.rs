@@ -173,6 +173,14 @@ fn explain_either(failure: &Failure) -> String {
         Failure::TooLarge { path, size, limit } => format!(
             "{path} would have {size} bytes; the limit is {limit}. Split it into several files."
         ),
+        Failure::Oversized { path, size, limit, intent: Intent::Read } => {
+            format!("{path} is too large to be shown: it has {size} bytes; the limit is {limit}.")
+        }
+        Failure::Oversized { path, size, limit, intent: Intent::Write } => format!(
+            "{path} cannot be changed: the file that is there has {size} bytes, and the history \
+             keeps files of up to {limit}, so the change could not be undone. Nothing was changed. \
+             Use another name, or the person can remove the file by hand."
+        ),
         Failure::Unsupported { path } => format!("Unsupported file type for {path}"),
         Failure::BelowFile { path, file } => {
             format!("{path} cannot be made: {file} is a file, not a directory.")

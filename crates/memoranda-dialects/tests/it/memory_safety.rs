@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-use memoranda_dialects::{SecretPolicy, Wording};
+use memoranda_dialects::{CreateMode, SecretPolicy, Wording};
 use serde_json::json;
 
 use crate::support::TestVault;
@@ -232,6 +232,42 @@ fn sizes_are_limited() {
         .memory(&json!({"command": "view", "path": "/memories/a.md", "view_range": [5, 20]}))
         .text;
     assert!(view.ends_with("continue with view_range [7, 20]]"), "{view}");
+}
+
+/// What a person or another program put there can be larger than the history keeps.
+#[test]
+fn a_file_that_is_too_large_is_named_as_one() {
+    let mut vault = TestVault::new(Wording::Claude);
+    vault.settings.create = Some(CreateMode::Overwrite);
+    vault.memory(&json!({"command": "view", "path": "/memories"}));
+    let huge = vault.path("memories/huge.md");
+    std::fs::File::create(&huge).and_then(|file| file.set_len(70_000_000)).unwrap();
+    let kept = "/memories/huge.md cannot be changed: the file that is there has 70000000 bytes, \
+                and the history keeps files of up to 67108864, so the change could not be undone. \
+                Nothing was changed. Use another name, or the person can remove the file by hand.";
+    for (command, expected) in [
+        (
+            json!({"command": "view", "path": "/memories/huge.md"}),
+            "/memories/huge.md is too large to be shown: it has 70000000 bytes; the limit is 67108864.",
+        ),
+        (json!({"command": "create", "path": "/memories/huge.md", "file_text": "x"}), kept),
+        (
+            json!({"command": "str_replace", "path": "/memories/huge.md", "old_str": "x", "new_str": ""}),
+            kept,
+        ),
+        (
+            json!({"command": "insert", "path": "/memories/huge.md", "insert_line": 0, "insert_text": "x"}),
+            kept,
+        ),
+    ] {
+        let result = vault.memory(&command);
+        assert!(result.is_error, "{command}");
+        assert_eq!(result.text, expected, "{command}");
+    }
+    vault.settings.create = None;
+    let create = json!({"command": "create", "path": "/memories/huge.md", "file_text": "x"});
+    assert_eq!(vault.memory(&create).text, "File /memories/huge.md already exists");
+    assert_eq!(huge.metadata().unwrap().len(), 70_000_000);
 }
 
 /// Follows what a view says until nothing is left; the parts, in order.
