@@ -76,9 +76,9 @@ pub use memoranda_store::{
     Browse, ChangedFile, CheckReport, Conflict, Correction, Counts, Coverage, Entry, EntryKind,
     FileKind, FileOrder, FileSummary, FileThen, FilesBelow, Folder, FolderFact, FolderFiles,
     FolderSum, Following, GraphNode, HardLinks, HistoryFilter, IgnoreRules, ListFilter, ListOrder,
-    Listing, Moment, NameOf, NamedNote, NodeRow, ObservationRow, OpenOptions, Past, Problems,
-    Project, ProjectPlace, RelationRow, SearchFilter, StoreError, SyncProgress, SyncReport, Ties,
-    Vacuum, VacuumReport, VacuumWhat, clock, exact_key, faults, hash, link_key,
+    Listing, MAX_FILE_BYTES, Moment, NameOf, NamedNote, NodeRow, ObservationRow, OpenOptions, Past,
+    Problems, Project, ProjectPlace, RelationRow, SearchFilter, StoreError, SyncProgress,
+    SyncReport, Ties, Vacuum, VacuumReport, VacuumWhat, clock, exact_key, faults, hash, link_key,
 };
 
 use std::sync::{Arc, Mutex, PoisonError};

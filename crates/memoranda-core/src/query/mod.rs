@@ -18,6 +18,7 @@ mod when;
 pub use ending::completed;
 pub use expression::{Mode, match_expression};
 pub use meta::{BadKey, MetaFilter, MetaScalar, MetaTest, meta_key};
+pub(crate) use stop_words::is_filler;
 pub use typo::{distance, tolerance};
 pub use when::{NamedTime, When};
 

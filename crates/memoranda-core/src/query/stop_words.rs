@@ -23,13 +23,17 @@ const TAILS: &[&str] = &["d", "ll", "m", "re", "s", "t", "ve"];
 
 /// Whether the words of one unquoted term are only filler, such as `the` or `don't`.
 pub(super) fn are_filler(words: &[String]) -> bool {
-    let is_stop = |word: &str| STOP_WORDS.binary_search(&fold(word).as_ref()).is_ok();
     match words {
         [head, tail] if TAILS.contains(&fold(tail).as_ref()) => {
-            is_stop(head) || HEADS.binary_search(&fold(head).as_ref()).is_ok()
+            is_filler(head) || HEADS.binary_search(&fold(head).as_ref()).is_ok()
         }
-        words => words.iter().all(|word| is_stop(word)),
+        words => words.iter().all(|word| is_filler(word)),
     }
+}
+
+/// Whether a word is only filler.
+pub(crate) fn is_filler(word: &str) -> bool {
+    STOP_WORDS.binary_search(&fold(word).as_ref()).is_ok()
 }
 
 #[cfg(test)]

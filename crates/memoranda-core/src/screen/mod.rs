@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use regex::{Regex, RegexSet};
 
 use rules::{Proof, RULES};
+use value::Value;
 
 /// A secret that was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,22 +35,18 @@ pub fn secrets(text: &str) -> Vec<Secret> {
             else {
                 break;
             };
-            let span = match rule.proof {
-                Proof::Assigned | Proof::Spoken => value::whole(text, matched.range()),
-                _ => matched.range(),
-            };
-            let part = |range: Range<usize>| text.get(range).unwrap_or_default();
-            let value = part(span.clone());
-            let proven = match rule.proof {
-                Proof::Pattern => true,
-                Proof::Luhn => passes_luhn(value),
-                Proof::Assigned => value::is_assigned_secret(
-                    part(whole.start()..span.start),
-                    value,
-                    part(span.end..text.len()),
-                ),
-                Proof::Spoken => value::is_spoken_secret(value),
-                Proof::Random => value::is_random(value),
+            let (span, proven) = match rule.proof {
+                Proof::Pattern => (matched.range(), true),
+                Proof::Luhn => (matched.range(), passes_luhn(matched.as_str())),
+                Proof::Random => (matched.range(), value::is_random(matched.as_str())),
+                Proof::Assigned => {
+                    let value = Value::begun(text, whole.start(), matched.start());
+                    (value.span(), value.is_assigned_secret())
+                }
+                Proof::Spoken => {
+                    let value = Value::begun(text, whole.start(), matched.start());
+                    (value.span(), value.is_spoken_secret())
+                }
             };
             // What was taken for a value can hold the name of another: `token: x?token=…`.
             let at_least = text.ceil_char_boundary(whole.start() + 1);
@@ -204,13 +201,39 @@ mod tests {
             "password: yourDog99!x",
             "password: $ecret1!",
             "token: https://host/?token=abc123456",
+            "password: \"correct horse battery staple\"",
+            "password: 'Correct Horse Battery Staple'",
+            "passphrase=`purple monkey dishwasher`",
+            "{\"password\": \"two words99\"}",
+            "{\"password\": \"a \\\"b\\\" c3po&x\"}",
+            "password: 'don't tell R0bert'",
+            "the password is \"correct horse battery staple\"",
+            "password: \"p@ss word\"",
+            "password: \"I love my dog Rex99\"",
+            "password: hunter2,more9",
+            "api-key abcdef123456",
+            "API key abcd1234efgh5678",
+            "pass: hunter22",
+            "user: bob, pass: hunter22",
+            "DB_PASS=hunter22",
+            "- **Pass**: `hunter22`",
         ] {
             check(text, &["password or key"]);
         }
-        check("redis://:s3cr3tpw@host", &["password in an address"]);
+        for text in [
+            "redis://:s3cr3tpw@host",
+            "postgres://u:p@ssw0rd@db/x",
+            "postgres://u:pass@word@db/x",
+            "postgres://u:a:b@db/x",
+        ] {
+            check(text, &["password in an address"]);
+        }
         check("3782 822463 10005, 2223003122003222", &["payment card number"; 2]);
         check("Authorization: Basic dXNlcjpwYXNzd29yZA==", &["basic authentication"]);
-        check(&format!("AccountKey={}==;Endpoint", "Eby8vdM0".repeat(10)), &["Azure account key"]);
+        check(
+            &format!("AccountKey={}==;EndpointSuffix=x", "Eby8vdM0".repeat(10)),
+            &["Azure account key"],
+        );
         check("ssn 536904399", &["social security number"]);
         check("SSN: 536 90 4399, ssn 536.90.4399", &["social security number"; 2]);
         check("4111.1111.1111.1111", &["payment card number"]);
@@ -273,6 +296,32 @@ mod tests {
             "pin 13 is GPIO 27; pin: 27; the pin count is 4096",
             "PIN the message: 2026 was a good year",
             "password: |\n  see the vault\n",
+            "password: \"at least 8 characters\"",
+            "\"password\": \"Enter your new password here\"",
+            "{\"password\": \"Your password, 8 to 64 characters\", \"name\": \"x\"}",
+            "password: \"wrong or expired\"",
+            "password: \"minimum eight characters\"",
+            "password: \"see 'db-prod2' in the vault\"",
+            "password: \"Stored in 1Password under db-prod2\"",
+            "password: \"hashed with argon2id and base64 encoded\"",
+            "password: \"\", user: \"bob\"",
+            "password: \"<the one from the mail>\"",
+            "token: \"next generation lexer\", secret: \"family recipe book\"",
+            "the password \"is kept\" somewhere",
+            "password: \"required\", minLength: 8",
+            "fn login(password:String,token:u64,retries:u32)",
+            "token: int32,int64",
+            "password: it's kept in the vault",
+            "pass: the test suite passes",
+            "pass: 12 of 14; first pass: required; second pass: phase2",
+            "pass: test_login2 and test-parse64",
+            "PASS: TestParse64 (0.00s)\n--- PASS: TestLogin2",
+            "bypass: route66, passes: round12",
+            "the api key rotation2.md; API key v2.1.3; api key (sha256)",
+            "the API key expires after 30days",
+            "http://host:8080 and mail to bob@example.org",
+            "see http://localhost:3000, or ask a@b.org, c@d.org",
+            "[\"https://example.org:80\",\"bob@example.org\"]",
         ] {
             check(text, &[]);
         }
@@ -286,6 +335,43 @@ mod tests {
             "before\nlogin https://bob:[redacted: password in an address]@host/ after"
         );
         assert_eq!(secrets(text)[0].line, 2);
+    }
+
+    #[test]
+    fn nothing_of_a_password_is_left() {
+        for (text, expected) in [
+            ("password: \"Tr0ub4dor &3 zebra\"", "password: \"#\""),
+            ("password: \"Tr0ub4dor, &3\" for x", "password: \"#\" for x"),
+            ("{\"password\": \"two \\\"words99\", \"a\": 1}", "{\"password\": \"#\", \"a\": 1}"),
+            ("password: 'it's R0bert' 'x'", "password: '#' 'x'"),
+            ("password: \"Tr0ub4dor &3", "password: \"# &3"),
+            ("password: hunter2,more9", "password: #"),
+            ("password: hunter2;more9'x", "password: #"),
+            ("password: hunter2|more9", "password: #"),
+            ("password: hunter2, user: bob", "password: #, user: bob"),
+            ("password=hunter2x,user=bob", "password=#,user=bob"),
+            ("Password=hunter2x;User Id=bob;", "Password=#;User Id=bob;"),
+            ("{password:hunter2x,\"user\":1}", "{password:#,\"user\":1}"),
+            ("'password=hunter2x', 'user'", "'password=#', 'user'"),
+            ("|password|hunter2x|bob|", "|password|#|bob|"),
+            ("| x | password: hunter2x|bob|", "| x | password: #|bob|"),
+            ("pass: hunter22 (bob)", "pass: # (bob)"),
+            ("api-key abcdef123456 is it", "api-key # is it"),
+        ] {
+            assert_eq!(
+                redact(text),
+                expected.replace('#', "[redacted: password or key]"),
+                "{text}"
+            );
+        }
+        let address = "[redacted: password in an address]";
+        for (text, expected) in [
+            ("postgres://u:p@ssw0rd@db/x", "postgres://u:#@db/x"),
+            ("postgres://u:pass@w:rd@db, a@b", "postgres://u:#@db, a@b"),
+            ("[\"redis://:s3cr3t@h\",\"a@b\"]", "[\"redis://:#@h\",\"a@b\"]"),
+        ] {
+            assert_eq!(redact(text), expected.replace('#', address), "{text}");
+        }
     }
 
     #[test]

@@ -74,7 +74,11 @@ pub(super) const RULES: &[Rule] = &[
     rule("JSON web token", r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
     rule(
         "password in an address",
-        r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]*:(?P<secret>[^\s:/@]{3,})@",
+        // It may hold `@` and `:` itself: the host comes after the last `@`.
+        concat!(
+            r"\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]*:(?P<secret>",
+            r#"[^\s:/@"]{3,}(?:[@:][^\s:/@"'`<>,;|()]+)*|[^\s:/@"]{1,2}(?:[@:][^\s:/@"'`<>,;|()]+)+)@"#,
+        ),
     ),
     rule("Azure account key", r"(?i)\bAccountKey=(?P<secret>[a-z0-9+/]{40,}={0,2})"),
     Rule {
@@ -83,17 +87,26 @@ pub(super) const RULES: &[Rule] = &[
             r"(?i)(?:\b|_)(?:passwor[dt]|passwd|passphrase|pwd|kennwort|secret|token",
             r"|(?:api|access|account|secret|secret[_ -]?access|auth)[_ -]?key",
             r"|(?:auth|access|api)[_ -]?token|client[_ -]?secret)",
-            r#"["'`*]{0,3}\s*(?:=>|:=|[:=])["'`*]{0,3}\s*(?:[|>][+-]?\s*\n\s*)?["'`*]{0,3}(?P<secret>[^\s"'`,;|]{6})"#,
+            r#"["'`*]{0,3}\s*(?:=>|:=|[:=])["'`*]{0,3}\s*(?:[|>][+-]?\s*\n\s*)?["'`*]{0,3}(?P<secret>[^\s"'`,;|][^\n]{5})"#,
         ),
         proof: Proof::Assigned,
+    },
+    // Tests pass, too, and say so in capitals.
+    Rule {
+        kind: "password or key",
+        pattern: concat!(
+            r"(?:\b[Pp]ass|_(?i:pass))",
+            r#"["'`*]{0,3}[ \t]*(?:=>|:=|[:=])["'`*]{0,3}[ \t]*["'`*]{0,3}(?P<secret>[^\s"'`,;|][^\n]{5})"#,
+        ),
+        proof: Proof::Spoken,
     },
     Rule {
         kind: "password or key",
         pattern: concat!(
-            r"(?i)(?:\b|_)(?:(?:passwor[dt]|passwd|passphrase|pwd|kennwort)[ \t]+",
-            r"|(?:passwor[dt]|passwd|passphrase|pwd|kennwort|secret|token|(?:api|access|account|secret|auth)[_ -]?key)",
-            r"(?:[ \t]+(?:is|was)[ \t]+|[`*]{0,3}[ \t]*\|[ \t]*))",
-            r#"["'`*]{0,3}(?P<secret>[^\s"'`,;|]{6})"#,
+            r"(?i)(?:\b|_)(?:(?:passwor[dt]|passwd|passphrase|pwd|kennwort|secret|token|(?:api|access|account|secret|auth)[_ -]?key)",
+            r"(?:[ \t]+(?:is|was)[ \t]+|[`*]{0,3}[ \t]*\|[ \t]*)",
+            r"|(?:passwor[dt]|passwd|passphrase|pwd|kennwort|(?:api|access|account|secret|auth)[_ -]?key)[ \t]+)",
+            r#"["'`*]{0,3}(?P<secret>[^\s"'`,;|][^\n]{5})"#,
         ),
         proof: Proof::Spoken,
     },

@@ -6,62 +6,235 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::embed::Model;
+use crate::query::is_filler;
 
 /// Letters alone are a secret from this length on; with digits or signs the pattern's will do.
 const LEAST_PLAIN: usize = 8;
 
-/// The most bytes that one value has.
+/// The most bytes that one value has, and that are looked at on either side of it.
 const MOST_BYTES: usize = 512;
 
-/// The whole of a value that a pattern has the beginning of.
-pub(super) fn whole(text: &str, begun: Range<usize>) -> Range<usize> {
-    let most = text.floor_char_boundary(begun.start.saturating_add(MOST_BYTES));
-    let rest = text.get(begun.end..most).unwrap_or_default();
-    let ends = |c: char| c.is_whitespace() || "\"'`,;|".contains(c);
-    begun.start..begun.end + rest.find(ends).unwrap_or(rest.len())
+/// A value has so many characters at the least.
+const LEAST: usize = 6;
+
+/// A passphrase has so many words at the least; with fewer it says where to look.
+const LEAST_WORDS: usize = 3;
+
+/// What stands where a password could stand.
+pub(super) struct Value<'t> {
+    text: &'t str,
+    /// Where its name begins.
+    name: usize,
+    span: Range<usize>,
+    bounds: Bounds,
 }
 
-/// Whether the value of `password: value` is a secret. `lead` is what stood before it from the
-/// name on, `rest` all that follows.
-pub(super) fn is_assigned_secret(lead: &str, value: &str, rest: &str) -> bool {
-    let value = bare(value);
-    if is_placeholder(value, rest) || is_reference(value) {
-        return false;
-    }
-    let has = |test: fn(char) -> bool| value.chars().any(test);
-    if has(|c| c.is_ascii_digit()) {
-        return has(|c| !c.is_ascii_digit()) || value.len() >= LEAST_PLAIN;
-    }
-    if has(|c| "!#%^*?+~@$=".contains(c)) {
-        return true;
-    }
-    if has(|c| !c.is_alphabetic() && c != '-') || names_itself(value) {
-        return false;
-    }
-    // A passphrase is of three words and more; with fewer it says where to look.
-    if value.contains('-') {
-        return value.matches('-').count() >= 2;
-    }
-    let is_alone = !lead.contains('\n') && !goes_on(rest);
-    value.len() >= LEAST_PLAIN && value.is_ascii() && is_alone && !Model::embedded().is_word(value)
+/// What a value ends with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Bounds {
+    /// The quote that it began with.
+    Quotes,
+    /// A blank, or what parts it from the next value.
+    Plain,
 }
 
-/// Whether the value of `the password is value` is a secret: it needs small letters and a digit,
-/// and must be none of the things with digits that a sentence goes on with.
-pub(super) fn is_spoken_secret(value: &str) -> bool {
+impl<'t> Value<'t> {
+    /// The value that begins at a place of a text, and whose name begins at another.
+    pub(super) fn begun(text: &'t str, name: usize, start: usize) -> Self {
+        let most = text.floor_char_boundary(start.saturating_add(MOST_BYTES));
+        let rest = text.get(start..most).unwrap_or_default();
+        let quote = text[..start].chars().next_back().filter(|c| QUOTES.contains(c));
+        let (length, bounds) = match quote.and_then(|quote| quoted(rest, quote)) {
+            Some(length) => (length, Bounds::Quotes),
+            None => {
+                let before =
+                    &text[text.floor_char_boundary(start.saturating_sub(MOST_BYTES))..start];
+                let is_table = before.rsplit('\n').next().is_some_and(|line| line.contains('|'));
+                (plain(rest, if is_table { Row::Table } else { Row::Text }), Bounds::Plain)
+            }
+        };
+        Self { text, name, span: start..start + length, bounds }
+    }
+
+    /// Its bytes.
+    pub(super) fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+
+    /// What tells whether it is a secret: of a value without quotes, nothing beyond what could
+    /// part it from the next.
+    fn told(&self) -> &'t str {
+        let value = &self.text[self.span()];
+        match self.bounds {
+            Bounds::Quotes => value,
+            Bounds::Plain => {
+                value.split(|c| QUOTES.contains(&c) || ",;|".contains(c)).next().unwrap_or_default()
+            }
+        }
+    }
+
+    /// Whether the value of `password: value` is a secret.
+    pub(super) fn is_assigned_secret(&self) -> bool {
+        let (lead, value) = (self.lead(), bare(self.told()));
+        let end = self.span.end;
+        let rest = &self.text[end..self.text.floor_char_boundary(end.saturating_add(MOST_BYTES))];
+        if is_short(self.told()) || is_placeholder(value, rest) || is_reference(value) {
+            return false;
+        }
+        if value.contains(char::is_whitespace) {
+            return is_phrase(lead, value);
+        }
+        let has = |test: fn(char) -> bool| value.chars().any(test);
+        if has(|c| c.is_ascii_digit()) {
+            return has(|c| !c.is_ascii_digit()) || value.len() >= LEAST_PLAIN;
+        }
+        if has(|c| "!#%^*?+~@$=".contains(c)) {
+            return true;
+        }
+        if has(|c| !c.is_alphabetic() && c != '-') || names_itself(value) {
+            return false;
+        }
+        if value.contains('-') {
+            return value.split('-').count() >= LEAST_WORDS;
+        }
+        let is_alone = !lead.contains('\n') && !goes_on(rest);
+        value.len() >= LEAST_PLAIN
+            && value.is_ascii()
+            && is_alone
+            && !Model::embedded().is_word(value)
+    }
+
+    /// Whether the value of `the password is value` is a secret: it needs small letters and a
+    /// digit, and must be none of the things with digits that a sentence goes on with.
+    pub(super) fn is_spoken_secret(&self) -> bool {
+        let value = bare(self.told());
+        if is_short(self.told()) || is_placeholder(value, "") || is_reference(value) {
+            return false;
+        }
+        match value.contains(char::is_whitespace) {
+            true => is_phrase(self.lead(), value),
+            false => is_unsaid(value),
+        }
+    }
+
+    /// What stands before it, from its name on.
+    fn lead(&self) -> &'t str {
+        &self.text[self.name..self.span.start]
+    }
+}
+
+const QUOTES: [char; 3] = ['"', '\'', '`'];
+
+/// Where a value stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Row {
+    Text,
+    Table,
+}
+
+/// The length of a value up to the quote that ends it, if its line has one.
+fn quoted(rest: &str, quote: char) -> Option<usize> {
+    let line = rest.lines().next().unwrap_or_default();
+    let mut is_escaped = false;
+    for (at, c) in line.char_indices() {
+        let is_end = c == quote && !is_escaped;
+        is_escaped = c == '\\' && !is_escaped;
+        // An apostrophe is none.
+        let goes_on = || line[at + 1..].starts_with(char::is_alphanumeric);
+        if is_end && (quote != '\'' || !goes_on()) {
+            return Some(at);
+        }
+    }
+    None
+}
+
+/// The length of a value without quotes: a comma or a quote is part of it where a word follows, but
+/// not where the name of another value does.
+fn plain(rest: &str, row: Row) -> usize {
+    static NAME: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r#"^["'`]?[A-Za-z_][\w .-]{0,40}["'`]?[ \t]*[:=]"#).ok());
+    let ends = |(at, c): &(usize, char)| {
+        let after = &rest[at + c.len_utf8()..];
+        match *c {
+            ',' | ';' => {
+                !after.starts_with(char::is_alphanumeric)
+                    || NAME.as_ref().is_some_and(|name| name.is_match(after))
+            }
+            '|' => row == Row::Table || !after.starts_with(char::is_alphanumeric),
+            c if QUOTES.contains(&c) => !after.starts_with(char::is_alphanumeric),
+            c => c.is_whitespace(),
+        }
+    };
+    rest.char_indices().find(ends).map_or(rest.len(), |(at, _)| at)
+}
+
+fn is_short(value: &str) -> bool {
+    value.chars().nth(LEAST - 1).is_none()
+}
+
+/// Whether some words in quotes are a secret: one of them is what no sentence says, or they are the
+/// words of a passphrase, among which there are none that make a sentence or speak of passwords.
+fn is_phrase(lead: &str, value: &str) -> bool {
+    let words =
+        value.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let said = words.iter().filter(|word| is_said(word)).count();
+    if words.iter().any(|word| is_unsaid(word) || has_inner_sign(word)) {
+        return said * 2 < words.len();
+    }
+    let is_small = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase());
+    let is_capital = |word: &&str| {
+        word.starts_with(|c: char| c.is_ascii_uppercase())
+            && is_small(&word.get(1..).unwrap_or_default())
+    };
+    let lead = lead.to_lowercase();
+    let names_password = ["pass", "pwd", "kennwort"].iter().any(|name| lead.contains(name));
+    names_password
+        && said == 0
+        && words.len() >= LEAST_WORDS
+        && words.iter().all(|word| word.len() > 2)
+        && (words.iter().all(is_small) || words.iter().all(is_capital))
+}
+
+/// Words that speak of passwords, and some that sentences about them are made of.
+const ABOUT: &str = "\
+    account admin after allowed ask authentication before cannot change changed character \
+    characters choose confirm contain contains credentials default digits each email empty \
+    encrypted enter environment error every example expired failed field file forgot forgotten \
+    form format generated hashed here hidden incorrect input invalid kept key keys label least \
+    length letters login lowercase manager match maximum minimum missing more most name needed \
+    new no none not number numbers old only optional parameter passphrase passphrases passwd \
+    password passwords please policy prompt protected pwd repeat required reset rotated same \
+    secret secrets see set settings short sign stored strength string strong symbols text \
+    token tokens too type under unknown until update uppercase use used user username uses \
+    using valid value variable vault via weak within without wrong";
+
+/// Whether a word makes a sentence, or speaks of passwords rather than being part of one.
+fn is_said(word: &str) -> bool {
+    is_filler(word) || ABOUT.split_whitespace().any(|about| about.eq_ignore_ascii_case(word))
+}
+
+/// Whether a sign stands between the letters of a word.
+fn has_inner_sign(word: &str) -> bool {
+    word.contains(['!', '$', '%', '^', '@', '#']) && !word.contains('.')
+}
+
+/// Whether a word has small letters and a digit, and is none of the things with digits that a
+/// sentence says.
+fn is_unsaid(word: &str) -> bool {
     static COMMON: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        // Algorithms and versions, quantities, file names.
-        let common = r"(?xi) ^(?: (?:sha|md|base|utf|oauth|argon|https?|ed|aes|rsa|pbkdf|fido|ipv|v|ver|python|step|part|page|line|version|level|type|option|test|user|slide|issue|chapter)-?[0-9]+(?:[^a-z0-9].*|[a-z]{0,7})
-            | [0-9]+(?:st|nd|rd|th|-.*|[a-z]+) | .*\.[a-z]{1,4} )$";
+        // Algorithms and versions, quantities, file names, tests.
+        let common = r"(?xi) ^(?: (?:sha|md|base|utf|oauth|argon|https?|ed|aes|rsa|pbkdf|fido|ipv|v|ver|python|step|part|page|line|version|level|type|option|test|user|slide|issue|chapter|section|item|figure|table|build|run|round|phase|stage|case|job)-?[0-9]+(?:[^a-z0-9].*|[a-z]{0,7})
+            | [0-9]+(?:st|nd|rd|th|-.*|[a-z]+) | tests?[_-].* | .*\.[a-z]{1,4} )$";
         Regex::new(common).ok()
     });
-    let value = bare(value);
-    is_random(value)
-        && value.chars().any(|c| c.is_ascii_lowercase())
-        && !is_placeholder(value, "")
-        && !is_reference(value)
-        && !value.contains(['/', '\\'])
-        && !COMMON.as_ref().is_some_and(|common| common.is_match(value))
+    let word = word.trim_start_matches('(');
+    is_random(word)
+        && word.chars().any(|c| c.is_ascii_lowercase())
+        && !is_placeholder(word, "")
+        && !is_reference(word)
+        && !word.contains(['/', '\\'])
+        && !COMMON.as_ref().is_some_and(|common| common.is_match(word))
 }
 
 /// Whether a value has a digit and something else.

@@ -5,13 +5,14 @@ use memoranda_core::path::NotePath;
 use memoranda_core::screen;
 use memoranda_engine::{
     DeleteOutcome, DeleteRequest, EditOutcome, EngineError, FileOrder, FilesBelow, IgnoreRules,
-    MoveOutcome, MoveRequest, Place, StoreError, WriteMode, WriteOutcome, WriteRequest,
+    MAX_FILE_BYTES, MoveOutcome, MoveRequest, Place, StoreError, WriteMode, WriteOutcome,
+    WriteRequest,
 };
 
 use super::answer::{Answer, AskedBy, Change, Failure, Intent};
 use super::command::Command;
 use super::path::{self, Target};
-use super::{text, view};
+use super::{BESIDE, CAP, text, view};
 use crate::settings::{CreateMode, SecretPolicy, Wording};
 use crate::tool::Call;
 
@@ -89,6 +90,9 @@ fn create(call: &Call<'_>, path: String, text: String) -> Result<Answer, Failure
         match Failure::from_making(&e, &path) {
             // To make a file where a directory is, is to make what exists.
             Failure::NotAFile { path } => Failure::Exists { path },
+            Failure::Oversized { path, .. } if mode == WriteMode::Create => {
+                Failure::Exists { path }
+            }
             other => other,
         }
     })?;
@@ -141,17 +145,20 @@ fn lost_to_rules(call: &Call<'_>, at: &NotePath, searched: &[NotePath]) -> Optio
 fn str_replace(call: &Call<'_>, path: String, old: &str, new: &str) -> Result<Answer, Failure> {
     let (mut snippet, mut warnings) = (String::new(), Vec::new());
     let (commit, lost) = edit(call, &path, |current| {
-        let lines = text::occurrences(current, old);
-        let [line] = lines.as_slice() else {
-            return Err(match lines.len() {
-                0 => Failure::NoMatch { path: path.clone(), old: old.to_owned() },
-                _ => Failure::ManyMatches { old: old.to_owned(), lines },
-            });
-        };
+        let (old, count) = (old.to_owned(), current.matches(old).count());
+        match count {
+            0 => return Err(Failure::NoMatch { path: path.clone(), old }),
+            1 => {}
+            _ => {
+                let lines = text::overlapping(current, &old);
+                return Err(Failure::ManyMatches { old, count, lines });
+            }
+        }
+        let began = text::began(current, &old);
         let replaced;
-        (replaced, warnings) = screened(call, &path, current, current.replacen(old, new, 1))?;
+        (replaced, warnings) = screened(call, &path, current, current.replacen(&old, new, 1))?;
         check_size(call, &path, &replaced)?;
-        snippet = text::snippet(&replaced, *line);
+        snippet = text::snippet(&replaced, began, CAP - BESIDE);
         Ok(replaced)
     })?;
     warnings.extend(lost);
@@ -250,10 +257,18 @@ fn rename(call: &Call<'_>, from: String, to: String) -> Result<Answer, Failure> 
         EngineError::Store(StoreError::Twin { .. }) => {
             Failure::DestinationExists { path: to.clone() }
         }
-        EngineError::Store(StoreError::NotAFile { ref path, .. })
-            if request.to.is_within(path.as_str()) =>
+        EngineError::Store(StoreError::NotAFile { path: ref entry, .. })
+            if request.to.as_str() == entry || request.to.is_within(entry) =>
         {
-            Failure::from_making(&e, &to)
+            match Failure::from_making(&e, &to) {
+                // Whatever is there, it is there.
+                Failure::Unsupported { path } | Failure::HardLink { path, .. }
+                    if request.to.as_str() == entry =>
+                {
+                    Failure::DestinationExists { path }
+                }
+                other => other,
+            }
         }
         e => Failure::from_taking(&e, &from, &source),
     });
@@ -309,7 +324,7 @@ pub(super) fn place(memories: &ProjectName, at: &NotePath) -> Place {
 }
 
 fn check_size(call: &Call<'_>, path: &str, text: &str) -> Result<(), Failure> {
-    let (size, limit) = (text.len() as u64, call.settings.max_file_bytes);
+    let (size, limit) = (text.len() as u64, call.settings.max_file_bytes.min(MAX_FILE_BYTES));
     if size > limit {
         return Err(Failure::TooLarge { path: path.to_owned(), size, limit });
     }

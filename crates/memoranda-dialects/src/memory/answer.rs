@@ -6,7 +6,9 @@ use memoranda_engine::{EngineError, StoreError};
 
 use super::command::BadCommand;
 use super::path::{self, Stray};
+use super::text;
 use super::view::LeftEntries;
+use crate::settings::Wording;
 
 /// Something that was done or seen. Paths are as the caller wrote them.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -52,6 +54,8 @@ pub(crate) enum Failure {
     Stray { path: String, stray: Stray, intent: Intent },
     /// A link in the path leads who knows where.
     Link { path: String, intent: Intent },
+    /// Another program keeps there what it obeys.
+    OfAProgram { path: String },
     /// A file has a second name, perhaps outside the directory.
     HardLink { path: String, intent: Intent },
     /// What is to be deleted or renamed is, or holds, something that the history cannot keep.
@@ -78,14 +82,16 @@ pub(crate) enum Failure {
     IntoItself { from: String, to: String },
     /// The text to be replaced is not there.
     NoMatch { path: String, old: String },
-    /// The text to be replaced is there more than once: on which lines.
-    ManyMatches { old: String, lines: Vec<usize> },
+    /// The text to be replaced is there more than once.
+    ManyMatches { old: String, count: usize, lines: text::Overlapping },
     /// There is no such line.
     BadLine { line: i64, lines: usize },
     /// More lines than can be numbered.
     TooManyLines { path: String },
     /// More than may be kept in one file.
     TooLarge { path: String, size: u64, limit: u64 },
+    /// The file that is there is larger than can be read, or kept in the history.
+    Oversized { path: String, size: u64, limit: u64, intent: Intent },
     /// The bytes are no text.
     NotText { path: String },
     /// The text holds secrets, and those are not to be kept.
@@ -108,17 +114,24 @@ pub(crate) enum AskedBy {
     DeleteOrRename,
 }
 
-/// The most characters that are said again of what a caller sent.
-const QUOTED_CHARS: usize = 200;
+/// The most characters that are said again of a text that a caller sent: enough to know it again,
+/// or, where the words are another's, all of it but for what no answer should be made of.
+fn quoted_chars(wording: Wording) -> usize {
+    match wording {
+        Wording::Seed => 200,
+        Wording::Claude => 10_000,
+    }
+}
 
 impl Failure {
-    /// The same, quoting no more of what the caller sent than is needed to know it again.
-    pub(super) fn brief(mut self) -> Self {
+    /// The same, quoting no more of what the caller sent than the wording asks for.
+    pub(super) fn brief(mut self, wording: Wording) -> Self {
         let quoted = match &mut self {
             Self::Bad(BadCommand::Unknown(text)) => vec![text],
             Self::Stray { path, .. }
             | Self::Link { path, .. }
             | Self::HardLink { path, .. }
+            | Self::OfAProgram { path }
             | Self::Missing { path, .. }
             | Self::NotAFile { path }
             | Self::Unsupported { path }
@@ -126,6 +139,7 @@ impl Failure {
             | Self::DestinationExists { path }
             | Self::TooManyLines { path }
             | Self::TooLarge { path, .. }
+            | Self::Oversized { path, .. }
             | Self::NotText { path }
             | Self::Secrets { path, .. } => vec![path],
             Self::OnlyHidden { path, .. } => vec![path],
@@ -141,7 +155,7 @@ impl Failure {
             | Self::System { .. } => Vec::new(),
         };
         for text in quoted {
-            if let Some((end, _)) = text.char_indices().nth(QUOTED_CHARS) {
+            if let Some((end, _)) = text.char_indices().nth(quoted_chars(wording)) {
                 text.truncate(end);
                 text.push('…');
             }
@@ -215,10 +229,14 @@ impl Failure {
             }
             StoreError::NotAFile { what: "a special file", .. } => Self::Unsupported { path },
             StoreError::NotAFile { what: "a hard link", .. } => Self::HardLink { path, intent },
+            StoreError::NotAFile { what: "where another program keeps its own", .. } => {
+                Self::OfAProgram { path }
+            }
             StoreError::NotAFile { .. } => Self::Link { path, intent },
             StoreError::Twin { .. } => Self::Exists { path },
+            // What is to be written was measured before.
             StoreError::TooLarge { size, limit, .. } => {
-                Self::TooLarge { path, size: *size, limit: *limit }
+                Self::Oversized { path, size: *size, limit: *limit, intent }
             }
             StoreError::Busy { .. } => {
                 Self::System { doing, reason: "another process is writing; try again" }

@@ -136,19 +136,57 @@ fn range(arguments: &Map<String, Value>) -> Result<Option<ViewRange>, BadCommand
         expected: "two whole numbers",
     };
     let number = |value| integer(value).ok_or(wrong.clone());
-    match arguments.get("view_range") {
-        Some(Value::Array(ends)) => match ends.as_slice() {
-            [first, last] => {
-                Ok(Some(ViewRange { first: number(first)?, last: number(last)?, character: 1 }))
-            }
-            [first, last, character] => Ok(Some(ViewRange {
-                first: number(first)?,
-                last: number(last)?,
-                character: number(character)?,
-            })),
-            _ => Ok(None),
+    let ends = match arguments.get("view_range") {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::Array(ends)) => ends.clone(),
+        // Some models send a list as a JSON text.
+        Some(Value::String(text)) => match serde_json::from_str(text) {
+            Ok(Value::Array(ends)) => ends,
+            _ => return Err(wrong),
         },
-        None | Some(Value::Null) => Ok(None),
-        Some(_) => Err(wrong),
+        Some(_) => return Err(wrong),
+    };
+    match ends.as_slice() {
+        [first, last] => {
+            Ok(Some(ViewRange { first: number(first)?, last: number(last)?, character: 1 }))
+        }
+        [first, last, character] => Ok(Some(ViewRange {
+            first: number(first)?,
+            last: number(last)?,
+            character: number(character)?,
+        })),
+        _ => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn ranges_are_read_as_models_write_them() {
+        let wrong = Err("`view_range` of `view` must be two whole numbers");
+        let range = |first, last, character| Ok(Some(ViewRange { first, last, character }));
+        for (given, expected) in [
+            (json!([1, 2]), range(1, 2, 1)),
+            (json!(["3", -1.0, 9]), range(3, -1, 9)),
+            (json!("[1,2]"), range(1, 2, 1)),
+            (json!(" [1, -1, 5] "), range(1, -1, 5)),
+            (json!([1]), Ok(None)),
+            (json!("[]"), Ok(None)),
+            (json!(null), Ok(None)),
+            (json!("1-2"), wrong),
+            (json!("[1,\"x\"]"), wrong),
+            (json!(5), wrong),
+            (json!("5"), wrong),
+        ] {
+            let arguments = json!({ "command": "view", "path": "/memories", "view_range": given });
+            let found = Command::parse(&arguments).map_err(|e| e.to_string());
+            let expected = expected.map_err(str::to_owned);
+            let expected = expected.map(|range| Command::View { path: "/memories".into(), range });
+            assert_eq!(found, expected, "{given}");
+        }
     }
 }

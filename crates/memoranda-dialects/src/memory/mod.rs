@@ -17,6 +17,8 @@ use command::Command;
 
 /// The most characters that an answer may have.
 const CAP: usize = 120_000;
+/// What else than lines is in an answer: its first words with the path, and how to go on.
+const BESIDE: usize = 4_500;
 
 /// The tool's row.
 pub(crate) const TOOLS: &[ToolDef] = &[ToolDef {
@@ -93,7 +95,7 @@ fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
             ToolResult::ok(text, structured)
         }
         Err(failure) => {
-            let message = wording::explain(&failure.brief(), wording);
+            let message = wording::explain(&failure.brief(wording), wording);
             let structured = json!({ "error": message, "is_error": true });
             let text = match wording {
                 // The specification answers with its error object; the official tool with text.

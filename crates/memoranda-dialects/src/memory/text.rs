@@ -3,6 +3,8 @@
 
 /// More lines than this cannot be numbered in six columns.
 pub(super) const MAX_LINES: usize = 999_999;
+/// The most line numbers in one answer.
+const MAX_LISTED: usize = 1_000;
 /// Lines shown before and after a change.
 const AROUND: usize = 2;
 
@@ -38,24 +40,90 @@ pub(super) fn in_range<'l, 't>(lines: &'l [&'t str], range: (i64, i64)) -> (usiz
     (first_at.saturating_add(1), lines.get(first_at..last_at).unwrap_or_default())
 }
 
-/// The lines around the place where a change began, in the new text.
-pub(super) fn snippet(text: &str, line: usize) -> String {
-    let lines = lines(text);
-    let first = line.saturating_sub(AROUND).max(1);
-    let last = (line + AROUND).min(lines.len());
-    numbered(lines.get(first - 1..last).unwrap_or_default(), first)
+/// Where a change began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Began {
+    /// On which line, from 1.
+    pub(super) line: usize,
+    /// How many characters of the line come before it.
+    pub(super) before: usize,
 }
 
-/// The line on which each occurrence of a text begins; occurrences do not overlap.
-pub(super) fn occurrences(text: &str, wanted: &str) -> Vec<usize> {
+/// Where the first occurrence of a text begins.
+pub(super) fn began(text: &str, wanted: &str) -> Began {
+    let before = text.find(wanted).map_or("", |at| &text[..at]);
+    let line = before.matches('\n').count() + 1;
+    Began { line, before: before.rsplit('\n').next().unwrap_or_default().chars().count() }
+}
+
+/// The lines around the place where a change began, in the new text. Lines that are too long for
+/// an answer of so many characters are shown in part, the changed one around the change.
+pub(super) fn snippet(text: &str, began: Began, cap: usize) -> String {
+    let lines = lines(text);
+    let first = began.line.saturating_sub(AROUND).max(1);
+    let last = (began.line + AROUND).min(lines.len());
+    let lines = lines.get(first - 1..last).unwrap_or_default();
+    let whole = numbered(lines, first);
+    if whole.chars().nth(cap).is_none() {
+        return whole;
+    }
+    // Beside its part a line has a number, and a sign on either side.
+    let share = (cap / (2 * AROUND + 1)).saturating_sub(16);
+    let mut shortened = Vec::new();
+    let parts: Vec<String> = lines
+        .iter()
+        .enumerate()
+        .map(|(n, line)| {
+            let length = line.chars().count();
+            if length <= share {
+                return (*line).to_owned();
+            }
+            shortened.push((first + n).to_string());
+            let from = match first + n == began.line {
+                true => began.before.saturating_sub(share / 4).min(length - share),
+                false => 0,
+            };
+            let part: String = line.chars().skip(from).take(share).collect();
+            let sign = |is_cut| if is_cut { "…" } else { "" };
+            format!("{}{part}{}", sign(from > 0), sign(from + share < length))
+        })
+        .collect();
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    format!(
+        "{}\n\n[...too long to be shown whole: line {}; the command view with view_range \
+         [{first}, {last}] shows all of it]",
+        numbered(&parts, first),
+        shortened.join(", ")
+    )
+}
+
+/// The lines on which a text begins, one for each time, also where it overlaps itself: the
+/// official tool counts no overlaps, and lists them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Overlapping {
+    pub(crate) lines: Vec<usize>,
+    /// Whether there are more than are listed.
+    pub(crate) has_more: bool,
+}
+
+/// The lines on which a text begins, the first of them if there are very many.
+pub(super) fn overlapping(text: &str, wanted: &str) -> Overlapping {
     let (mut line, mut counted) = (1, 0);
-    let mut found = Vec::new();
-    for (at, _) in text.match_indices(wanted) {
+    let mut lines = Vec::new();
+    let mut from = 0;
+    while let Some(at) = text.get(from..).and_then(|rest| rest.find(wanted)).map(|at| from + at) {
+        if lines.len() == MAX_LISTED {
+            return Overlapping { lines, has_more: true };
+        }
         line += text.as_bytes()[counted..at].iter().filter(|&&b| b == b'\n').count();
         counted = at;
-        found.push(line);
+        lines.push(line);
+        if at == text.len() {
+            break;
+        }
+        from = text.ceil_char_boundary(at + 1);
     }
-    found
+    Overlapping { lines, has_more: false }
 }
 
 /// The text with lines put after a line, or how many lines it has if there is no such line. The
@@ -138,6 +206,63 @@ mod tests {
         ] {
             assert_eq!(in_range(&text, range), expected, "{range:?}");
         }
+    }
+
+    #[test]
+    fn a_change_is_seen_however_long_its_line_is() {
+        let long = "x".repeat(1000);
+        let check = |text: &str, line: usize, before: usize, cap: usize, expected: &str| {
+            assert_eq!(snippet(text, Began { line, before }, cap), expected, "{text:.40}");
+        };
+        let told = |line: &str, range: &str| {
+            format!(
+                "\n\n[...too long to be shown whole: line {line}; the command view with \
+                 view_range {range} shows all of it]"
+            )
+        };
+        check("a\nb\nc\nd\n", 2, 0, 100, "     1\ta\n     2\tb\n     3\tc\n     4\td");
+        let part = "x".repeat(64);
+        check(
+            &format!("{long}\nnew"),
+            2,
+            0,
+            400,
+            &format!("     1\t{part}…\n     2\tnew{}", told("1", "[1, 2]")),
+        );
+        let (lead, tail) = ("x".repeat(16), "x".repeat(45));
+        check(
+            &format!("{long}new{long}\n{long}"),
+            1,
+            1000,
+            400,
+            &format!("     1\t…{lead}new{tail}…\n     2\t{part}…{}", told("1, 2", "[1, 2]")),
+        );
+        check(
+            &format!("{long}new"),
+            1,
+            1000,
+            400,
+            &format!("     1\t…{}new{}", "x".repeat(61), told("1", "[1, 1]")),
+        );
+        assert_eq!(began("a\nbcd e", "e"), Began { line: 2, before: 4 });
+        assert_eq!(began("é e", "e"), Began { line: 1, before: 2 });
+    }
+
+    #[test]
+    fn overlaps_are_listed() {
+        let many = "a\n".repeat(MAX_LISTED + 1);
+        for (text, wanted, expected) in [
+            ("aaa\naaaa\n", "aa", &[1, 1, 2, 2, 2][..]),
+            ("one\ntwo one\n", "one", &[1, 2]),
+            ("éé\né", "é", &[1, 1, 2]),
+            ("a\n", "", &[1, 1, 2]),
+            ("a\na\na", "a\na", &[1, 2]),
+        ] {
+            assert_eq!(overlapping(text, wanted).lines, expected, "{text:?} {wanted:?}");
+            assert!(!overlapping(text, wanted).has_more);
+        }
+        let found = overlapping(&many, "a");
+        assert!(found.has_more && found.lines.last() == Some(&MAX_LISTED));
     }
 
     #[test]

@@ -7,11 +7,9 @@ use super::act::{place, target};
 use super::answer::{Answer, Failure, Intent, Listed};
 use super::command::ViewRange;
 use super::path::{self, Target};
-use super::{CAP, text};
+use super::{BESIDE, CAP, text};
 use crate::tool::Call;
 
-/// What else than lines is in an answer: its first words with the path, and how to go on.
-const BESIDE: usize = 4_500;
 /// Less than a line's number and a little of the line would never come to its end.
 const LEAST: usize = 16;
 

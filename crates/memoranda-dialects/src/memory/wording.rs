@@ -104,9 +104,8 @@ fn explain_seed(failure: &Failure) -> String {
         Failure::Stray { stray: Stray::NoPrefix | Stray::LeadsUp | Stray::Escapes, .. }
         | Failure::Link { .. } => INVALID.into(),
         Failure::Missing { path, .. } => format!("File not found: {path}"),
-        Failure::ManyMatches { lines, .. } => format!(
-            "Found {} matches for replacement text. Please provide more context to make a unique match.",
-            lines.len()
+        Failure::ManyMatches { count, .. } => format!(
+            "Found {count} matches for replacement text. Please provide more context to make a unique match."
         ),
         Failure::NoMatch { .. } => {
             "No match found for replacement. Please check your text and try again.".into()
@@ -150,10 +149,11 @@ fn explain_claude(failure: &Failure) -> String {
             "No replacement was performed, old_str `{old}` did not appear verbatim in {path}."
         ),
         Failure::ManyMatches { old, lines, .. } => {
-            let lines: Vec<_> = lines.iter().take(100).map(ToString::to_string).collect();
+            let listed: Vec<_> = lines.lines.iter().map(ToString::to_string).collect();
+            let more = if lines.has_more { " and more" } else { "" };
             format!(
-                "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {}. Please ensure it is unique",
-                lines.join(", ")
+                "No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {}{more}. Please ensure it is unique",
+                listed.join(", ")
             )
         }
         Failure::BadLine { line, lines } => format!(
@@ -172,6 +172,14 @@ fn explain_either(failure: &Failure) -> String {
         Failure::Bad(bad) => bad.to_string(),
         Failure::TooLarge { path, size, limit } => format!(
             "{path} would have {size} bytes; the limit is {limit}. Split it into several files."
+        ),
+        Failure::Oversized { path, size, limit, intent: Intent::Read } => {
+            format!("{path} is too large to be shown: it has {size} bytes; the limit is {limit}.")
+        }
+        Failure::Oversized { path, size, limit, intent: Intent::Write } => format!(
+            "{path} cannot be changed: the file that is there has {size} bytes, and the history \
+             keeps files of up to {limit}, so the change could not be undone. Nothing was changed. \
+             Use another name, or the person can remove the file by hand."
         ),
         Failure::Unsupported { path } => format!("Unsupported file type for {path}"),
         Failure::BelowFile { path, file } => {
@@ -208,6 +216,10 @@ fn explain_either(failure: &Failure) -> String {
             "{path} was not deleted or renamed: all that it holds is hidden or ignored and was not \
              written with this tool ({}). Name one of these to mean it.",
             left.join(", ")
+        ),
+        Failure::OfAProgram { path } => format!(
+            "{path} cannot be used: it is where another program keeps its own, and no memory is \
+             read or written there. Choose another name."
         ),
         Failure::HardLink { path, intent } => {
             let done = match intent {

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
-use memoranda_dialects::{SecretPolicy, Wording};
+use memoranda_dialects::{CreateMode, SecretPolicy, Wording};
 use serde_json::json;
 
 use crate::support::TestVault;
@@ -43,6 +43,37 @@ fn no_link_leads_out() {
     assert!(!listing.contains("secret") && !listing.contains("link"), "{listing}");
     assert_eq!(std::fs::read_to_string(outside.join("secret.txt")).unwrap(), "do not show");
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
+}
+
+#[test]
+fn what_stands_in_the_way_of_a_move_is_named() {
+    let vault = TestVault::new(Wording::Claude);
+    for path in ["/memories/real.md", "/memories/folder/a.md"] {
+        vault.memory(&json!({"command": "create", "path": path, "file_text": "x"}));
+    }
+    symlink("/etc/hosts", vault.path("memories/link")).unwrap();
+    symlink("real.md", vault.path("memories/inner")).unwrap();
+    symlink("/etc", vault.path("memories/folder/etc")).unwrap();
+    std::fs::write(vault.path("../outside.txt"), "x").unwrap();
+    std::fs::hard_link(vault.path("../outside.txt"), vault.path("memories/hard")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(vault.path("memories/pipe")).status();
+    assert!(made.unwrap().success());
+    for (to, expected) in [
+        ("/memories/link", "Path /memories/link would escape /memories directory"),
+        ("/memories/inner", "Path /memories/inner would escape /memories directory"),
+        ("/memories/folder/etc", "Path /memories/folder/etc would escape /memories directory"),
+        ("/memories/folder/etc/x", "Path /memories/folder/etc/x would escape /memories directory"),
+        ("/memories/pipe", "The destination /memories/pipe already exists"),
+        ("/memories/pipe/x", "Unsupported file type for /memories/pipe/x"),
+        ("/memories/hard", "The destination /memories/hard already exists"),
+        ("/memories/folder", "The destination /memories/folder already exists"),
+    ] {
+        let rename = json!({"command": "rename", "old_path": "/memories/real.md", "new_path": to});
+        let result = vault.memory(&rename);
+        assert!(result.is_error);
+        assert_eq!(result.text, expected);
+    }
+    assert_eq!(std::fs::read_to_string(vault.path("memories/real.md")).unwrap(), "x");
 }
 
 /// A backup of hard links gives every file a second name. The path is right, and the answer says
@@ -203,6 +234,42 @@ fn sizes_are_limited() {
     assert!(view.ends_with("continue with view_range [7, 20]]"), "{view}");
 }
 
+/// What a person or another program put there can be larger than the history keeps.
+#[test]
+fn a_file_that_is_too_large_is_named_as_one() {
+    let mut vault = TestVault::new(Wording::Claude);
+    vault.settings.create = Some(CreateMode::Overwrite);
+    vault.memory(&json!({"command": "view", "path": "/memories"}));
+    let huge = vault.path("memories/huge.md");
+    std::fs::File::create(&huge).and_then(|file| file.set_len(70_000_000)).unwrap();
+    let kept = "/memories/huge.md cannot be changed: the file that is there has 70000000 bytes, \
+                and the history keeps files of up to 67108864, so the change could not be undone. \
+                Nothing was changed. Use another name, or the person can remove the file by hand.";
+    for (command, expected) in [
+        (
+            json!({"command": "view", "path": "/memories/huge.md"}),
+            "/memories/huge.md is too large to be shown: it has 70000000 bytes; the limit is 67108864.",
+        ),
+        (json!({"command": "create", "path": "/memories/huge.md", "file_text": "x"}), kept),
+        (
+            json!({"command": "str_replace", "path": "/memories/huge.md", "old_str": "x", "new_str": ""}),
+            kept,
+        ),
+        (
+            json!({"command": "insert", "path": "/memories/huge.md", "insert_line": 0, "insert_text": "x"}),
+            kept,
+        ),
+    ] {
+        let result = vault.memory(&command);
+        assert!(result.is_error, "{command}");
+        assert_eq!(result.text, expected, "{command}");
+    }
+    vault.settings.create = None;
+    let create = json!({"command": "create", "path": "/memories/huge.md", "file_text": "x"});
+    assert_eq!(vault.memory(&create).text, "File /memories/huge.md already exists");
+    assert_eq!(huge.metadata().unwrap().len(), 70_000_000);
+}
+
 /// Follows what a view says until nothing is left; the parts, in order.
 fn parts(vault: &TestVault, path: &str) -> Vec<String> {
     let mut parts = Vec::new();
@@ -254,8 +321,22 @@ fn what_one_view_cannot_hold_is_seen_by_going_on() {
 }
 
 #[test]
-fn what_programs_obey_is_no_memory() {
+fn an_edit_beside_a_long_line_shows_the_change() {
     let vault = TestVault::new(Wording::Claude);
+    let text = format!("{}\nsecond\n{}", "x".repeat(250_000), "y".repeat(150_000));
+    vault.memory(&json!({"command": "create", "path": "/memories/a.md", "file_text": text}));
+    let result = vault.memory(&json!({
+        "command": "str_replace", "path": "/memories/a.md", "old_str": "second", "new_str": "2nd",
+    }));
+    assert!(!result.is_error && result.text.contains("\n     2\t2nd\n"), "{:.200}", result.text);
+    assert!(result.text.ends_with("view_range [1, 3] shows all of it]"));
+    assert!(!result.text.contains("cut") && result.text.chars().count() < 60_000);
+    assert_eq!(result.structured["result"], result.text);
+}
+
+#[test]
+fn what_programs_obey_is_no_memory() {
+    let mut vault = TestVault::new(Wording::Claude);
     vault.memory(&json!({"command": "create", "path": "/memories/sub/a.md", "file_text": "x"}));
     std::fs::create_dir_all(vault.path("memories/sub/.git")).unwrap();
     std::fs::write(vault.path("memories/sub/.git/config"), "[core]").unwrap();
@@ -271,8 +352,13 @@ fn what_programs_obey_is_no_memory() {
         json!({"command": "rename", "old_path": "/memories/sub/.git", "new_path": "/memories/g"}),
         json!({"command": "rename", "old_path": "/memories/sub/a.md", "new_path": "/memories/.git/config"}),
     ] {
-        let result = vault.memory(&command);
-        assert!(result.is_error, "{command}: {}", result.text);
+        for wording in [Wording::Claude, Wording::Seed] {
+            vault.settings.wording = wording;
+            let result = vault.memory(&command);
+            assert!(result.is_error, "{command}: {}", result.text);
+            let said = result.structured["error"].as_str().unwrap();
+            assert!(said.contains("where another program keeps its own"), "{command}: {said}");
+        }
     }
     assert_eq!(std::fs::read_to_string(vault.path("memories/sub/.git/config")).unwrap(), "[core]");
     assert!(!vault.path("memories/.Git").exists() && !vault.path("memories/.git").exists());
@@ -450,7 +536,8 @@ fn rules_say_what_they_keep_from_the_search() {
 
 #[test]
 fn little_is_said_again_of_what_was_sent() {
-    for wording in [Wording::Seed, Wording::Claude] {
+    // The official words quote what was sent; ours do not have to.
+    for (wording, most) in [(Wording::Seed, 1000), (Wording::Claude, 11_000)] {
         let vault = TestVault::new(wording);
         let long = "y".repeat(1 << 20);
         let create =
@@ -465,7 +552,7 @@ fn little_is_said_again_of_what_was_sent() {
             json!({"command": long}),
         ] {
             let result = vault.memory(&command);
-            assert!(result.is_error && result.text.len() < 1000, "{}", result.text.len());
+            assert!(result.is_error && result.text.len() < most, "{}", result.text.len());
         }
         vault.memory(&json!({"command": "delete", "path": "/memories/a.md"}));
         let secrets: String = (0..20_000).map(|n| format!("password: Zx81kQ97plm{n}\n")).collect();

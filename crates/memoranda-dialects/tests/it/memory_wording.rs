@@ -282,6 +282,35 @@ fn the_official_words_are_the_official_ones() {
 }
 
 #[test]
+fn the_official_words_are_whole_however_long() {
+    let vault = TestVault::new(Wording::Claude);
+    let many = "one\n".repeat(300);
+    vault.memory(&create("/memories/many.txt", &many));
+    vault.memory(&create("/memories/a.txt", "aaa\naaaa\n"));
+    let replace = |path: &str, old: &str| json!({"command": "str_replace", "path": path, "old_str": old, "new_str": ""});
+    let numbers: Vec<String> = (1..=300).map(|n| n.to_string()).collect();
+    let long = "x".repeat(5000);
+    let path = format!("/memories/{}", "long name/".repeat(40));
+    for (arguments, expected) in [
+        (
+            replace("/memories/a.txt", "aa"),
+            "No replacement was performed. Multiple occurrences of old_str `aa` in lines: 1, 1, 2, 2, 2. Please ensure it is unique".to_owned(),
+        ),
+        (
+            replace("/memories/many.txt", "one"),
+            format!("No replacement was performed. Multiple occurrences of old_str `one` in lines: {}. Please ensure it is unique", numbers.join(", ")),
+        ),
+        (
+            replace("/memories/a.txt", &long),
+            format!("No replacement was performed, old_str `{long}` did not appear verbatim in /memories/a.txt."),
+        ),
+        (view(&path), format!("The path {path} does not exist. Please provide a valid path.")),
+    ] {
+        check_error(&vault, &arguments, &expected);
+    }
+}
+
+#[test]
 fn a_directory_is_listed_two_levels_deep() {
     let vault = TestVault::new(Wording::Claude);
     for (path, text) in [

@@ -45,8 +45,8 @@ impl KeyKind {
             Self::Folder => "a folder".to_owned(),
             Self::Text => "text".to_owned(),
             Self::Choice(words) => words.join(", "),
-            Self::Seconds => "whole seconds".to_owned(),
-            Self::Number => "a whole number".to_owned(),
+            Self::Seconds => "whole seconds, at least 1".to_owned(),
+            Self::Number => "a whole number, at least 1".to_owned(),
             Self::Address => "an address with a port".to_owned(),
             Self::Zone => "the name of a time zone".to_owned(),
         }

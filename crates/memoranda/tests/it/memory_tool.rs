@@ -161,7 +161,7 @@ fn limits_and_secrets_follow_the_settings() {
     create(&mut client, &"line\n".repeat(50));
     let seen = client.done(json!({ "command": "view", "path": "/memories/s.md" }));
     assert!(seen.contains("continue with view_range ["), "{seen}");
-    home.fails(&["config", "set", "memory.view_chars", "0"], 2, &["a whole number"]);
+    home.fails(&["config", "set", "memory.view_chars", "0"], 2, &["a whole number, at least 1"]);
     home.fails(&["config", "set", "memory.secrets", "x"], 2, &["warn, redact, refuse"]);
 }
 
