@@ -54,6 +54,7 @@ struct PastNote {
     path: NotePath,
     title: String,
     permalink: String,
+    is_permalink_kept: bool,
     hash: ContentHash,
     links: Vec<PastLink>,
 }
@@ -82,14 +83,22 @@ impl PastNote {
             }
         });
         let links = links.collect();
-        let permalink = note.permalink().or(given).unwrap_or_else(|| permalink_of(&path).0);
+        let (stated, derived) = (note.permalink(), permalink_of(&path).0);
+        let is_stated = stated.is_some();
+        let permalink = stated.or(given).unwrap_or_else(|| derived.clone());
+        let is_permalink_kept = !is_stated && permalink != derived;
         let title = note.title().unwrap_or_else(|| path.stem().to_owned());
-        (Self { path, title, permalink, hash, links }, note)
+        (Self { path, title, permalink, is_permalink_kept, hash, links }, note)
     }
 
     fn candidate<Id>(&self, id: Id) -> LinkCandidate<Id> {
-        let (path, permalink) = (self.path.clone(), self.permalink.clone());
-        LinkCandidate { id, path, permalink, title: self.title.clone() }
+        LinkCandidate {
+            id,
+            path: self.path.clone(),
+            permalink: self.permalink.clone(),
+            title: self.title.clone(),
+            is_permalink_kept: self.is_permalink_kept,
+        }
     }
 }
 
@@ -231,6 +240,7 @@ impl<'m> Past<'m> {
             path: candidate.path.clone(),
             permalink: candidate.permalink.clone(),
             title: candidate.title.clone(),
+            is_permalink_kept: candidate.is_permalink_kept,
         });
         let other = self.names.get(key).into_iter().flatten();
         let other = other.filter_map(|&n| Some(self.notes.get(n)?.candidate(At::Then(n))));

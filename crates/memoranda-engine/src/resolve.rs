@@ -5,7 +5,9 @@
 
 use std::fmt;
 
-use memoranda_core::graph::{LinkCandidate, Resolution, Strictness, alias_key, choose, link_keys};
+use memoranda_core::graph::{
+    LinkCandidate, Resolution, Strictness, alias_key, choose, gives_way, link_keys,
+};
 use memoranda_core::id::ProjectName;
 use memoranda_core::note;
 use memoranda_core::note::permalink::slug;
@@ -38,6 +40,9 @@ pub struct Resolved {
     pub place: Place,
     /// Its number in the index, if it has been indexed.
     pub file: Option<i64>,
+    /// Another note that goes by the very name, so that a reader is told which one this is: the name
+    /// is the path of one and the permalink of the other.
+    pub other: Option<Place>,
 }
 
 /// What a caller does with the note that it names.
@@ -123,7 +128,7 @@ impl Memory {
                 continue;
             }
             let file = self.store().file(project, &path)?.map(|file| file.id);
-            let found = Resolved { place: place(path), file };
+            let found = Resolved { place: place(path), file, other: None };
             if candidate == name {
                 return Ok(Some(found));
             }
@@ -136,16 +141,23 @@ impl Memory {
             // A note keeps its permalink when it moves, and another may then get the name.
             let other = |c: &&LinkCandidate<i64>| c.permalink == name && c.path != named.place.path;
             let Some(addressed) = candidates.iter().find(other) else { return Ok(Some(named)) };
-            let addressed =
-                Resolved { place: place(addressed.path.clone()), file: Some(addressed.id) };
+            let (is_kept, file) = (addressed.is_permalink_kept, Some(addressed.id));
+            let addressed = place(addressed.path.clone());
             return match intent {
-                Intent::Read => Ok(Some(addressed)),
                 Intent::Change => Err(EngineError::Ambiguous {
                     identifier: name.to_owned(),
-                    candidates: vec![addressed.place, named.place],
+                    candidates: vec![addressed, named.place],
                 }),
+                // A name that a text states is its own, and one that was left behind is not.
+                Intent::Read if is_kept => Ok(Some(Resolved { other: Some(addressed), ..named })),
+                Intent::Read => {
+                    Ok(Some(Resolved { place: addressed, file, other: Some(named.place) }))
+                }
             };
         }
+        let left_behind =
+            candidates.iter().find(|c| c.permalink == name && gives_way(c, &candidates));
+        let left_behind = left_behind.map(|c| (c.id, place(c.path.clone())));
         if intent == Intent::Change {
             // Signs do not show in a permalink: one that is not said as it is says nothing.
             let said = |c: &LinkCandidate<i64>| keys.permalinks.first() == Some(&c.permalink);
@@ -154,7 +166,17 @@ impl Memory {
         let found = |id: i64| candidates.iter().find(|c: &&LinkCandidate<i64>| c.id == id);
         match choose(&keys, &candidates, None, Strictness::Strict) {
             Resolution::Found(id) => {
-                Ok(found(id).map(|c| Resolved { place: place(c.path.clone()), file: Some(id) }))
+                let meant = found(id).map(|c| place(c.path.clone()));
+                let other = left_behind.filter(|(left, _)| *left != id).map(|(_, place)| place);
+                match (meant, other, intent) {
+                    (Some(meant), Some(other), Intent::Change) => Err(EngineError::Ambiguous {
+                        identifier: name.to_owned(),
+                        candidates: vec![other, meant],
+                    }),
+                    (meant, other, _) => {
+                        Ok(meant.map(|place| Resolved { place, file: Some(id), other }))
+                    }
+                }
             }
             Resolution::Ambiguous(ids) => Err(EngineError::Ambiguous {
                 identifier: name.to_owned(),
@@ -178,7 +200,8 @@ impl Memory {
                 match (meant.as_slice(), ignored) {
                     // The name is an alias, or differs in punctuation only.
                     ([only], _) => {
-                        Ok(Some(Resolved { place: place(only.path.clone()), file: Some(only.id) }))
+                        let (place, file) = (place(only.path.clone()), Some(only.id));
+                        Ok(Some(Resolved { place, file, other: None }))
                     }
                     (_, Some(ignored)) => Err(ignored),
                     // `Plan#Next steps` is a part of a note, and shown with it.

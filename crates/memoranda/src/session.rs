@@ -196,7 +196,9 @@ impl Session {
         // What is kept from agents is not kept from the person.
         let resolve =
             |project: Option<&str>, name: &str| match memory.resolve(project, name, intent) {
-                Err(EngineError::Ignored { place, .. }) => Ok(Resolved { place, file: None }),
+                Err(EngineError::Ignored { place, .. }) => {
+                    Ok(Resolved { place, file: None, other: None })
+                }
                 found => found,
             };
         let settings = self.settings()?;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::note::permalink::slug;
+use crate::note::permalink::{permalink_of, slug};
 use crate::path::NotePath;
 
 /// What a link may name, ready to be looked up.
@@ -36,6 +36,9 @@ pub struct LinkCandidate<Id> {
     pub permalink: String,
     /// Its title.
     pub title: String,
+    /// Whether its permalink is one that it was only given, as on an earlier path: its text does not
+    /// state it, and its path would not give it.
+    pub is_permalink_kept: bool,
 }
 
 /// What a link turned out to mean.
@@ -115,7 +118,7 @@ pub fn alias_key(name: &str) -> String {
 /// In order: the path seen from the linking note's folder; the nearest note of that permalink or
 /// title; the permalink; the title; what the name comes to as a permalink; the path; the one note
 /// that is alike but for case, `_`, `-`. So `C#` means the note of that title, not `C++`, though
-/// both come to `c`.
+/// both come to `c`. A permalink that a note only kept means the [note that lies there now](gives_way).
 pub fn choose<Id: Copy>(
     keys: &LinkKeys,
     candidates: &[LinkCandidate<Id>],
@@ -135,7 +138,18 @@ pub fn choose<Id: Copy>(
     if let Some(found) = relative {
         return Resolution::Found(found.id);
     }
-    let has_permalink = |c: &LinkCandidate<Id>| keys.permalinks.contains(&c.permalink);
+    let is_left =
+        |c: &&LinkCandidate<Id>| c.is_permalink_kept && keys.permalinks.contains(&c.permalink);
+    let left: Vec<_> = candidates.iter().filter(is_left).collect();
+    let goes_by = |c: &LinkCandidate<Id>, permalink: &String| match c.permalink == *permalink {
+        true => !gives_way(c, candidates),
+        false => left.iter().any(|o| o.permalink == *permalink && o.is_left_to(c)),
+    };
+    let has_permalink =
+        |c: &LinkCandidate<Id>| keys.permalinks.iter().any(|permalink| goes_by(c, permalink));
+    let as_written = keys.permalinks.first();
+    let is_written =
+        |c: &LinkCandidate<Id>| as_written.is_some_and(|permalink| goes_by(c, permalink));
     let has_title = |c: &LinkCandidate<Id>| c.title == keys.title;
     if let Some(from) = from.filter(|_| keys.project.is_none()) {
         let named = candidates.iter().filter(|c| has_permalink(c) || has_title(c));
@@ -143,8 +157,7 @@ pub fn choose<Id: Copy>(
         let nearest = named.iter().map(|&(distance, _)| distance).min();
         let nearest = named.iter().filter(|&&(distance, _)| Some(distance) == nearest);
         let mut nearest: Vec<_> = nearest.map(|&(_, candidate)| candidate).collect();
-        let is_said =
-            |c: &&LinkCandidate<Id>| has_title(c) || keys.permalinks.first() == Some(&c.permalink);
+        let is_said = |c: &&LinkCandidate<Id>| has_title(c) || is_written(c);
         if nearest.iter().any(is_said) {
             nearest.retain(is_said);
         }
@@ -152,9 +165,8 @@ pub fn choose<Id: Copy>(
             return settled(nearest, strictness);
         }
     }
-    let as_written = keys.permalinks.first();
     let fits = |c: &LinkCandidate<Id>| match () {
-        () if Some(&c.permalink) == as_written => Some(0),
+        () if is_written(c) => Some(0),
         () if has_title(c) => Some(1),
         () if has_permalink(c) => Some(2),
         () => None,
@@ -181,11 +193,28 @@ pub fn choose<Id: Copy>(
     let alike = candidates.iter().filter(|c| {
         let path = c.path.as_str();
         let bare = path.strip_suffix(".md").unwrap_or(path);
-        let names = [c.permalink.as_str(), c.title.as_str(), path, bare, c.path.stem()];
+        let names = [c.title.as_str(), path, bare, c.path.stem()];
         names.into_iter().any(|name| alias_key(name) == keys.alias)
+            || alias_key(&c.permalink) == keys.alias && goes_by(c, &c.permalink)
     });
     // A careless name is only taken if it can mean one thing, however lenient.
     settled(alike.collect(), Strictness::Strict)
+}
+
+/// Whether a note has kept the permalink of a path where another note lies now: whoever says that
+/// name sees the note there, and means it.
+pub fn gives_way<Id>(note: &LinkCandidate<Id>, candidates: &[LinkCandidate<Id>]) -> bool {
+    note.is_permalink_kept && candidates.iter().any(|other| note.is_left_to(other))
+}
+
+impl<Id> LinkCandidate<Id> {
+    /// Whether its permalink is only kept, and is what the path of another note gives.
+    fn is_left_to(&self, other: &Self) -> bool {
+        self.is_permalink_kept
+            && self.path != other.path
+            && other.path.is_markdown()
+            && permalink_of(&other.path).0 == self.permalink
+    }
 }
 
 /// The one candidate; or, of several, the one with the shortest path, or none of them.
@@ -321,6 +350,7 @@ mod tests {
             path: path(at),
             permalink: slug(at.trim_end_matches(".md")),
             title: title.to_owned(),
+            is_permalink_kept: false,
         };
         parts.enumerate().map(note).collect()
     }
@@ -365,6 +395,54 @@ mod tests {
         check("y/other", "a/z.md", Strict, &Found(4));
         check("y/other", "", Strict, &Missing);
         check("Y/Other.md", "x/z.md", Strict, &Found(4));
+    }
+
+    #[test]
+    fn a_kept_permalink_gives_way_to_the_note_that_lies_there() {
+        // `path|title|permalink`; only the second has its permalink from its text.
+        let vault = [
+            "current.md|current|current-1",
+            "a/b.md|b|stated",
+            "archive/old.md|old|current",
+            "It's New.md|It's New|its-new-1",
+            "archive/new.md|new|its-new",
+        ];
+        let note = |(id, text): (usize, &&str)| {
+            let parts: Vec<&str> = text.split('|').collect();
+            LinkCandidate {
+                id,
+                path: path(parts[0]),
+                title: parts[1].to_owned(),
+                permalink: parts[2].to_owned(),
+                is_permalink_kept: parts[2] != "stated",
+            }
+        };
+        let mut all: Vec<_> = vault.iter().enumerate().map(note).collect();
+        let check = |all: &[LinkCandidate<usize>], link: &str, from: &str, expected: usize| {
+            let from = NotePath::parse(from).ok();
+            let keys = link_keys(link, from.as_ref(), slug);
+            let found = choose(&keys, all, from.as_ref(), Strictness::Strict);
+            assert_eq!(found, Resolution::Found(expected), "{link:?} in {from:?}");
+        };
+        for (link, from, expected) in [
+            ("current", "", 0),
+            ("current", "z.md", 0),
+            ("current", "archive/z.md", 0),
+            ("Current", "archive/z.md", 0),
+            ("memories::current", "a/z.md", 0),
+            ("current-1", "", 0),
+            ("old", "z.md", 2),
+            ("its-new", "archive/z.md", 3),
+            ("its-new", "", 3),
+            ("its-new-1", "", 3),
+            ("stated", "z.md", 1),
+        ] {
+            check(&all, link, from, expected);
+        }
+        // With nothing in its place, or stated in the text, it is the note's as ever.
+        check(&all[1..], "current", "z.md", 2);
+        all[2].is_permalink_kept = false;
+        check(&all, "current", "", 2);
     }
 
     #[test]

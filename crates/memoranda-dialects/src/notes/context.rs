@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Failure, Form, count, page_from, run};
 use super::hit::fact_address;
+use super::read::ANOTHER;
 use super::{address, scope};
 use crate::args::Args;
 use crate::prompts::quoted;
@@ -49,7 +50,8 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let page_size = args.number("page_size", 1, 100)?.unwrap_or(10) as usize;
     let timeframe = args.optional_text("timeframe")?.filter(|text| !text.trim().is_empty());
     let as_of = scope::moment(call, args)?;
-    let (project, target) = target(call, args, &url, address, as_of.is_some())?;
+    let Target { project, notes: target, other } =
+        target(call, args, &url, address, as_of.is_some())?;
     let request = ContextRequest {
         project: project.clone(),
         target,
@@ -119,6 +121,10 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         text.push_str(&format!(", changed since {timeframe}"));
     }
     text.push_str(")\n");
+    if let Some(other) = &other {
+        text.push_str(&format!("[{ANOTHER}: {other}]\n"));
+        structured["metadata"]["other_of_this_name"] = json!(other.to_string());
+    }
     text.push_str(&blocks);
     if results.is_empty() {
         text.push_str("\nNothing fits. list_directory shows what there is.\n");
@@ -187,6 +193,25 @@ fn check_address(url: &str, address: &str) -> Result<(), Failure> {
     }
 }
 
+/// What an address means.
+struct Target {
+    project: ProjectName,
+    notes: ContextTarget,
+    /// Another note that goes by the very address.
+    other: Option<Place>,
+}
+
+impl Target {
+    fn new(project: ProjectName, notes: ContextTarget) -> Self {
+        Self { project, notes, other: None }
+    }
+
+    fn note(place: &Place) -> Self {
+        let notes = ContextTarget::Name(format!("/{}", place.path));
+        Self::new(place.project.clone(), notes)
+    }
+}
+
 /// Which notes an address means, and in which project.
 fn target(
     call: &Call<'_>,
@@ -194,7 +219,7 @@ fn target(
     url: &str,
     address: &str,
     is_past: bool,
-) -> Result<(ProjectName, ContextTarget), Failure> {
+) -> Result<Target, Failure> {
     let project = scope::project(call, args)?;
     if address.contains('*') {
         let (project, pattern) = scope::addressed(call, args, address)?;
@@ -202,13 +227,13 @@ fn target(
             true => ContextTarget::Pattern(pattern),
             false => ContextTarget::Notes(holders(call, &project, &pattern)?),
         };
-        return Ok((project, target));
+        return Ok(Target::new(project, target));
     }
     if is_past {
-        return Ok((project, ContextTarget::Name(address.to_owned())));
+        return Ok(Target::new(project, ContextTarget::Name(address.to_owned())));
     }
-    match scope::find(call, args, url, Intent::Read) {
-        Ok(place) => Ok((place.project, ContextTarget::Name(format!("/{}", place.path)))),
+    match scope::resolve(call, args, url, Intent::Read) {
+        Ok(found) => Ok(Target { other: found.other, ..Target::note(&found.place) }),
         // A fact's or a relation's own address leads to its note.
         Err(failure) if failure.code == "NOTE_NOT_FOUND" => {
             let place = match address.split_once("/observations/") {
@@ -219,8 +244,7 @@ fn target(
                     path.map(|path| Place { project, path })
                 }
             };
-            let place = place.ok_or(failure)?;
-            Ok((place.project, ContextTarget::Name(format!("/{}", place.path))))
+            Ok(Target::note(&place.ok_or(failure)?))
         }
         Err(failure) => Err(failure),
     }

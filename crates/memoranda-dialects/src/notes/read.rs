@@ -36,11 +36,13 @@ pub(super) fn view_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
             Ok(shown) => shown,
             Err(failure) => return Err(suggested(call, args, failure)?),
         };
+        let other = shown.other.as_ref().map(|other| format!(" ({ANOTHER}: {other})"));
         let text = format!(
-            "Note retrieved: \"{}\" from {}. Display it as a Markdown artifact with that title:\n\
+            "Note retrieved: \"{}\" from {}{}. Display it as a Markdown artifact with that title:\n\
              ---\n{}{}",
             shown.title,
             shown.place,
+            other.unwrap_or_default(),
             ended(&shown.content),
             shown.rest()
         );
@@ -50,6 +52,9 @@ pub(super) fn view_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
 
 /// How the line begins that says where a text comes from.
 const SOURCE: &str = "<!-- project: ";
+
+/// What another note is called that goes by the name that was asked for.
+pub(super) const ANOTHER: &str = "another note of this name";
 
 /// A text without the line that says where it comes from, as `read_note` gives it.
 pub(super) fn without_source(text: &str) -> &str {
@@ -72,6 +77,8 @@ fn ended(text: &str) -> String {
 /// A note, as far as it is shown.
 struct Shown {
     place: Place,
+    /// Another note that goes by the name.
+    other: Option<Place>,
     title: String,
     permalink: String,
     hash: ContentHash,
@@ -87,14 +94,15 @@ struct Shown {
 fn read(call: &Call<'_>, args: &Args) -> Result<Shown, Failure> {
     let identifier = args.text("identifier")?;
     let moment = scope::moment(call, args)?;
-    let found = match moment {
+    let (found, other) = match moment {
         None => {
-            let place = scope::find(call, args, &identifier, Intent::Read)?;
-            call.memory.read_at(&place)?
+            let named = scope::resolve(call, args, &identifier, Intent::Read)?;
+            (call.memory.read_at(&named.place)?, named.other)
         }
         Some(moment) => {
             let project = scope::asked(call, args)?;
-            call.memory.read_as_of(project.as_deref(), scope::bare(&identifier), moment)?
+            let identifier = scope::bare(&identifier);
+            (call.memory.read_as_of(project.as_deref(), identifier, moment)?, None)
         }
     };
     // What a rule leaves out today is not shown as it was, either.
@@ -144,6 +152,7 @@ fn read(call: &Call<'_>, args: &Args) -> Result<Shown, Failure> {
         hash: found.hash,
         as_of: args.optional_text("as_of")?,
         place: found.place,
+        other,
         whole,
         content,
         first: (first_line, first_column),
@@ -164,6 +173,9 @@ impl Shown {
         );
         if let Some(as_of) = &self.as_of {
             line.push_str(&format!(" | as of: {as_of}"));
+        }
+        if let Some(other) = &self.other {
+            line.push_str(&format!(" | {ANOTHER}: {other}"));
         }
         line.push_str(" -->\n");
         line
@@ -194,7 +206,7 @@ impl Shown {
             (false, (1, 1)) => self.content.get(note.body.start..).unwrap_or_default(),
             _ => &self.content,
         };
-        Ok(json!({
+        let mut structured = json!({
             "project": self.place.project.as_str(),
             "title": self.title,
             "permalink": self.permalink,
@@ -204,7 +216,11 @@ impl Shown {
             "frontmatter": frontmatter,
             "next_line": self.next.map(|(line, _)| line),
             "next_column": self.next.map(|(_, column)| column),
-        }))
+        });
+        if let Some(other) = &self.other {
+            structured["other_of_this_name"] = json!(other.to_string());
+        }
+        Ok(structured)
     }
 }
 

@@ -5,7 +5,7 @@ use memoranda_core::diff::{Labels, unified};
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_core::timeframe::parse_timeframe;
-use memoranda_engine::{EngineError, Intent, Moment, Place, clock, link_key};
+use memoranda_engine::{EngineError, Intent, Moment, Place, Resolved, clock, link_key};
 
 use super::answer::{Expected, Failure, cut};
 use crate::args::Args;
@@ -52,14 +52,24 @@ pub(super) fn named_project(call: &Call<'_>, name: &str) -> Result<ProjectName, 
     Ok(call.memory.store().project(name)?.name)
 }
 
-/// The note that a name means. One that is only shown may lie in any project, if it is the only
-/// one of that name; one that is changed lies where the call works.
+/// Where the note lies that a name means.
 pub(super) fn find(
     call: &Call<'_>,
     args: &Args,
     identifier: &str,
     intent: Intent,
 ) -> Result<Place, Failure> {
+    Ok(resolve(call, args, identifier, intent)?.place)
+}
+
+/// The note that a name means. One that is only shown may lie in any project, if it is the only
+/// one of that name; one that is changed lies where the call works.
+pub(super) fn resolve(
+    call: &Call<'_>,
+    args: &Args,
+    identifier: &str,
+    intent: Intent,
+) -> Result<Resolved, Failure> {
     let memory = call.memory;
     if let Some(asked) = asked(call, args)? {
         let project = named_project(call, &asked)?;
@@ -74,26 +84,26 @@ pub(super) fn find(
         };
         return match &call.settings.notes.only_project {
             Some(only) if found.place.project != project => Err(constrained(only)),
-            _ => Ok(found.place),
+            _ => Ok(found),
         };
     }
     let default = named_project(call, &call.settings.notes.default_project)?;
     let bare = bare(identifier);
     if bare.is_empty() || bare.contains("::") || identifier.trim().starts_with("memoranda://") {
-        return Ok(memory.resolve(None, identifier, intent)?.place);
+        return Ok(memory.resolve(None, identifier, intent)?);
     }
-    let mut found: Vec<Place> = Vec::new();
-    found.extend(memory.resolve_in(&default, bare, intent)?.map(|found| found.place));
+    let mut found: Vec<Resolved> = Vec::new();
+    found.extend(memory.resolve_in(&default, bare, intent)?);
     if let Some((first, rest)) = bare.split_once('/')
         && let Ok(project) = memory.store().project(first)
         && !rest.is_empty()
     {
-        found.extend(memory.resolve_in(&project.name, rest, intent)?.map(|found| found.place));
+        found.extend(memory.resolve_in(&project.name, rest, intent)?);
     }
-    found.dedup();
+    found.dedup_by(|a, b| a.place == b.place);
     match (found.len(), intent) {
         (1, _) => Ok(found.remove(0)),
-        (0, Intent::Read) => Ok(memory.resolve(None, identifier, intent)?.place),
+        (0, Intent::Read) => Ok(memory.resolve(None, identifier, intent)?),
         (0, Intent::Change) => Err(match memory.resolve(None, identifier, intent) {
             Ok(elsewhere) => Failure::new(
                 "NOTE_NOT_FOUND",
@@ -111,8 +121,8 @@ pub(super) fn find(
             }
         }),
         _ => {
-            Err(EngineError::Ambiguous { identifier: identifier.to_owned(), candidates: found }
-                .into())
+            let candidates = found.into_iter().map(|found| found.place).collect();
+            Err(EngineError::Ambiguous { identifier: identifier.to_owned(), candidates }.into())
         }
     }
 }

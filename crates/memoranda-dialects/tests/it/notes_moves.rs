@@ -1,5 +1,6 @@
 //! What becomes of links when notes move, and what is told of it.
 
+use memoranda_engine::HistoryFilter;
 use serde_json::{Value, json};
 
 use crate::notes_support::Notes;
@@ -434,4 +435,73 @@ fn a_link_that_names_its_own_project_first_is_followed_in_the_past() {
         let is_goal = |r: &serde_json::Value| r["file_path"] == "Goal.md";
         assert!(related.as_array().unwrap().iter().any(is_goal), "{holder}: {related}");
     }
+}
+
+#[test]
+fn what_was_archived_is_not_read_for_what_took_its_place() {
+    let notes = Notes::new();
+    let memory = |arguments: Value| notes.ok("memory", arguments);
+    let write = |text: &str| {
+        memory(json!({ "command": "create", "path": "/memories/current.md", "file_text": text }));
+    };
+    let moment = || {
+        let last = notes.0.memory.log(&HistoryFilter::default(), 1, 0).unwrap();
+        last[0].id.to_string()
+    };
+    write("the old heron\n");
+    let at_first = moment();
+    memory(json!({ "command": "rename", "old_path": "/memories/current.md",
+                   "new_path": "/memories/archive/old.md" }));
+    let archived = moment();
+    write("the new stork\n");
+    let at_last = moment();
+    notes.person("memories/links.md", "- to [[current]]\n");
+    notes.person("memories/archive/links.md", "- to [[current]]\n");
+    notes.person("main/links.md", "- to [[memories::current]]\n");
+    let check = |identifier: &str, as_of: Option<&String>, expected: (&str, &str)| {
+        let (path, text) = expected;
+        let named = json!({ "identifier": identifier, "project": "memories", "as_of": as_of });
+        let read = notes.ok("read_note", named);
+        assert_eq!(read.structured["file_path"], json!(path), "{identifier} {as_of:?}");
+        assert!(read.text.starts_with(text), "{}", read.text);
+        let named = json!({ "url": format!("memory://{identifier}"), "project": "memories",
+                            "as_of": as_of });
+        let context = notes.ok("build_context", named).structured;
+        let found = &context["results"][0]["primary_result"];
+        assert_eq!(found["file_path"], json!(path), "{identifier} {as_of:?}");
+    };
+    for (identifier, as_of, expected) in [
+        ("current", None, ("current.md", "the new stork")),
+        ("current", Some(&at_first), ("current.md", "the old heron")),
+        ("current", Some(&archived), ("archive/old.md", "the old heron")),
+        ("current", Some(&at_last), ("current.md", "the new stork")),
+        ("archive/old", None, ("archive/old.md", "the old heron")),
+        ("archive/old", Some(&at_last), ("archive/old.md", "the old heron")),
+    ] {
+        check(identifier, as_of, expected);
+    }
+    // Links mean what a reader gets, from wherever they are looked at.
+    for (project, links) in
+        [("memories", "links"), ("memories", "archive/links"), ("main", "links")]
+    {
+        let named = json!({ "url": format!("memory://{links}"), "project": project });
+        let context = notes.ok("build_context", named).structured;
+        let related = &context["results"][0]["related_results"][0];
+        assert_eq!(related["file_path"], json!("current.md"), "{project} {links}");
+    }
+    // The other one is named, in no line that would be written back with the text.
+    let named = json!({ "identifier": "current", "project": "memories" });
+    let read = notes.ok("read_note", named.clone());
+    let other = "another note of this name: memories/archive/old.md";
+    assert!(read.text.lines().last().is_some_and(|last| last.contains(other)), "{}", read.text);
+    assert_eq!(read.structured["other_of_this_name"], json!("memories/archive/old.md"));
+    assert!(notes.ok("view_note", named).text.contains(other));
+    let mut context = json!({ "url": "memory://current", "project": "memories" });
+    let found = notes.ok("build_context", context.clone()).structured;
+    assert_eq!(found["metadata"]["other_of_this_name"], json!("memories/archive/old.md"));
+    context["output_format"] = json!("text");
+    assert!(notes.ok("build_context", context).text.contains(other));
+    let change = json!({ "identifier": "current", "project": "memories", "operation": "append",
+                         "content": "x" });
+    notes.refused("edit_note", change, "AMBIGUOUS_IDENTIFIER");
 }

@@ -169,16 +169,44 @@ fn names_mean_one_note_or_are_refused() {
 }
 
 #[test]
-fn an_address_leads_to_its_note_whatever_took_its_name() {
+fn a_name_means_the_note_that_lies_there_unless_another_states_it() {
     let vault = Vault::new();
-    vault.put("log.md", "of last year");
-    let moved = MoveRequest { from: place("log.md"), to: NotePath::parse("log-2025.md").unwrap() };
-    assert!(matches!(vault.memory.relocate(&who(), &moved), Ok(MoveOutcome::Moved(_))));
-    vault.put("log.md", "of this year");
+    let moved = |from: &str, to: &str| {
+        let moved = MoveRequest { from: place(from), to: NotePath::parse(to).unwrap() };
+        assert!(matches!(vault.memory.relocate(&who(), &moved), Ok(MoveOutcome::Moved(_))));
+    };
+    for (at, to, before) in [
+        ("log.md", "log-2025.md", "of last year"),
+        ("It's Old.md", "archive/old.md", "of last year"),
+        ("plan.md", "plan-2025.md", "---\npermalink: plan\n---\nof last year"),
+    ] {
+        vault.put(at, before);
+        moved(at, to);
+        vault.put(at, "of this year");
+    }
     let found = |name: &str, intent| vault.memory.resolve(None, name, intent);
     let path = |name: &str, intent| found(name, intent).unwrap().place.path.to_string();
-    for (name, expected) in [("log", "log-2025.md"), ("log.md", "log.md"), ("log-1", "log.md")] {
-        assert_eq!(path(name, Intent::Read), expected, "{name}");
+    for (name, expected, other) in [
+        ("log", "log.md", Some("log-2025.md")),
+        ("memory://log", "log.md", Some("log-2025.md")),
+        ("log.md", "log.md", None),
+        ("log-1", "log.md", None),
+        ("log-2025", "log-2025.md", None),
+        ("its-old", "It's Old.md", Some("archive/old.md")),
+        // What its text states is its own, wherever it lies.
+        ("plan", "plan-2025.md", Some("plan.md")),
+        ("plan.md", "plan.md", None),
+        ("plan-1", "plan.md", None),
+    ] {
+        let meant = found(name, Intent::Read).unwrap();
+        assert_eq!(meant.place, place(expected), "{name}");
+        assert_eq!(meant.other, other.map(place), "{name}");
+    }
+    for name in ["log", "its-old", "plan"] {
+        assert!(
+            matches!(found(name, Intent::Change), Err(EngineError::Ambiguous { .. })),
+            "{name}"
+        );
     }
     // To change one of two is not a matter of taste.
     let Err(EngineError::Ambiguous { candidates, .. }) = found("log", Intent::Change) else {

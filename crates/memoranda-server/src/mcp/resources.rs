@@ -5,6 +5,7 @@
 use std::fmt::Write as _;
 
 use memoranda_dialects::ResourceDef;
+use memoranda_engine::core::note::permalink::permalink_of;
 use memoranda_engine::{
     EngineError, FileKind, FileSummary, Intent, ListFilter, ListOrder, ListRequest, Memory, Place,
     ReadNote, StoreError,
@@ -58,7 +59,7 @@ pub(super) fn list(
         0 => own(offered),
         _ => ListResourcesResult::with_all_items(Vec::new()),
     };
-    result.resources.extend(page.notes.iter().map(listed));
+    result.resources.extend(page.notes.iter().map(|note| listed(memory, note)));
     if page.has_more && next < MOST {
         result.next_cursor = Some(next.to_string());
     }
@@ -71,26 +72,31 @@ fn own(offered: &Offered) -> ListResourcesResult {
     ListResourcesResult::with_all_items(own.collect())
 }
 
-fn listed(note: &FileSummary) -> Resource {
+fn listed(memory: &Memory, note: &FileSummary) -> Resource {
     let mut annotations = Annotations::default();
     annotations.last_modified = Some(note.updated.to_string());
-    Resource::new(uri(note), note.path.as_str())
+    Resource::new(uri(memory, note), note.path.as_str())
         .with_title(&note.title)
         .with_mime_type(mime(note.path.as_str()))
         .with_size(note.size)
         .with_annotations(annotations)
 }
 
-/// How a note is addressed within its project.
-fn name(note: &FileSummary) -> &str {
+/// How a note is addressed within its project: by its permalink, unless that leads to another.
+fn name<'n>(memory: &Memory, note: &'n FileSummary) -> &'n str {
+    let is_own = || permalink_of(&note.path).0 == note.permalink;
+    let meant = || memory.resolve_in(&note.project, &note.permalink, Intent::Read).ok().flatten();
     match note.kind {
-        FileKind::Markdown => &note.permalink,
+        FileKind::Markdown if is_own() => &note.permalink,
+        FileKind::Markdown if meant().is_some_and(|found| found.place.path == note.path) => {
+            &note.permalink
+        }
         _ => note.path.as_str(),
     }
 }
 
-fn uri(note: &FileSummary) -> String {
-    format!("{SCHEME}{}/{}", encoded(note.project.as_str()), encoded(name(note)))
+fn uri(memory: &Memory, note: &FileSummary) -> String {
+    format!("{SCHEME}{}/{}", encoded(note.project.as_str()), encoded(name(memory, note)))
 }
 
 fn described(def: &ResourceDef) -> Resource {

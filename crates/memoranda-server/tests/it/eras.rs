@@ -146,6 +146,28 @@ async fn prompts_are_listed_and_said() {
 }
 
 #[tokio::test]
+async fn every_listed_note_is_read_at_its_address() {
+    let (_vault, mut client) = with_a_note(Era::Stateless).await;
+    let old = "/memories/garden/tulips.md";
+    let archived = json!({ "command": "rename", "old_path": old, "new_path": "/memories/old.md" });
+    client.call("memory", archived).await;
+    let again = json!({ "command": "create", "path": old, "file_text": "anew\n" });
+    client.call("memory", again).await;
+    let list = client.result("resources/list", json!({})).await;
+    let found = list["resources"].as_array().unwrap().clone();
+    assert_eq!(found.len(), 2);
+    for note in found {
+        let read = client.result("resources/read", json!({ "uri": note["uri"] })).await;
+        let expected = if note["name"] == "old.md" { NOTE } else { "anew\n" };
+        assert_eq!(read["contents"][0]["text"], expected, "{note}");
+    }
+    // What took the place is what is read there.
+    let uri = json!({ "uri": "memoranda://memories/garden/tulips" });
+    let read = client.result("resources/read", uri).await;
+    assert_eq!(read["contents"][0]["text"], "anew\n");
+}
+
+#[tokio::test]
 async fn notes_are_resources() {
     for era in ERAS {
         let (vault, mut client) = with_a_note(era).await;

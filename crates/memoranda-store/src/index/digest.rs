@@ -298,6 +298,14 @@ pub(crate) fn link_keys(
     keys
 }
 
+/// Whether a file's frontmatter, as JSON, states a permalink.
+pub(crate) fn states_permalink(metadata: &str) -> bool {
+    // Most notes do not.
+    metadata.contains("\"permalink\"")
+        && serde_json::from_str::<serde_json::Value>(metadata)
+            .is_ok_and(|metadata| metadata["permalink"].as_str().is_some_and(|p| !p.is_empty()))
+}
+
 /// The keys by which links mean a note with this text, as its row in the index would have them.
 pub fn keys_of(path: &NotePath, note: &Note, title: &str, permalink: &str) -> Vec<String> {
     link_keys(path, title, permalink, &metadata_json(note))

@@ -1,10 +1,11 @@
 //! Which file each relation means, bound when either end appears or vanishes.
 
 use memoranda_core::graph::{LinkCandidate, meant, meant_exactly};
+use memoranda_core::note::permalink::permalink_of;
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, params};
 
-use super::digest::link_key;
+use super::digest::{link_key, states_permalink};
 use crate::error::Result;
 
 /// The number that no project has.
@@ -255,18 +256,28 @@ pub(crate) fn candidates(
     key: &str,
 ) -> Result<Vec<LinkCandidate<i64>>> {
     let mut query = db.prepare_cached(
-        "SELECT f.id, f.path, f.permalink, f.title FROM link_keys k JOIN files f ON f.id = k.file \
+        "SELECT f.id, f.path, f.permalink, f.title, f.metadata FROM link_keys k \
+         JOIN files f ON f.id = k.file \
          WHERE k.key = ? AND k.project = ? ORDER BY length(f.path), f.path",
     )?;
-    let rows = query.query_map(params![key, project], |row| {
-        Ok((row.get(0)?, row.get::<_, String>(1)?, row.get(2)?, row.get(3)?))
-    })?;
+    let mut rows = query.query(params![key, project])?;
     let mut candidates = Vec::new();
-    for row in rows {
-        let (id, path, permalink, title) = row?;
+    while let Some(row) = rows.next()? {
+        let (path, permalink): (String, String) = (row.get(1)?, row.get(2)?);
         if let Ok(path) = NotePath::parse(&path) {
-            candidates.push(LinkCandidate { id, path, permalink, title });
+            let metadata = row.get_ref(4)?.as_str().map_err(rusqlite::Error::from)?;
+            let is_permalink_kept = is_kept(&path, &permalink, metadata);
+            let (id, title) = (row.get(0)?, row.get(3)?);
+            candidates.push(LinkCandidate { id, path, permalink, title, is_permalink_kept });
         }
     }
     Ok(candidates)
+}
+
+/// Whether a file was only given its permalink: its frontmatter does not state it, and its path
+/// would not give it.
+pub(super) fn is_kept(path: &NotePath, permalink: &str, metadata: &str) -> bool {
+    // Most often the path says it, and it need not be worked out.
+    let is_said = path.as_str().strip_suffix(".md") == Some(permalink);
+    !is_said && permalink_of(path).0 != permalink && !states_permalink(metadata)
 }

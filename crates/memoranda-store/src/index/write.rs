@@ -31,6 +31,7 @@ pub(crate) struct Batch<'c> {
 struct Names {
     title: String,
     permalink: String,
+    is_permalink_kept: bool,
     keys: Vec<String>,
 }
 
@@ -169,7 +170,10 @@ impl<'c> Batch<'c> {
         let keys = digest.keys(put.path, put.permalink.unwrap_or(&digest.address.permalink));
         self.put_keys(put.project, file, &old_names.keys, &keys)?;
         let permalink = put.permalink.unwrap_or(&digest.address.permalink);
-        if old_names.title != digest.title || old_names.permalink != permalink {
+        if old_names.title != digest.title
+            || old_names.permalink != permalink
+            || old_names.is_permalink_kept != links::is_kept(put.path, permalink, &digest.metadata)
+        {
             // By a key that it keeps, a link may have meant its title or its permalink.
             self.names.extend(keys.into_iter().map(|key| (put.project, key)));
         }
@@ -218,11 +222,14 @@ impl<'c> Batch<'c> {
         })?;
         let (title, metadata, permalink): (String, String, String) = (title, metadata, permalink);
         // What is known from the log alone has no names yet.
-        let keys = match (NotePath::parse(&path), FileKind::from_code(kind)) {
-            (_, FileKind::Known) | (Err(_), _) => Vec::new(),
-            (Ok(path), _) => link_keys(&path, &title, &permalink, &metadata),
+        let (keys, is_permalink_kept) = match (NotePath::parse(&path), FileKind::from_code(kind)) {
+            (_, FileKind::Known) | (Err(_), _) => (Vec::new(), false),
+            (Ok(path), _) => (
+                link_keys(&path, &title, &permalink, &metadata),
+                links::is_kept(&path, &permalink, &metadata),
+            ),
         };
-        Ok(Names { title, permalink, keys })
+        Ok(Names { title, permalink, is_permalink_kept, keys })
     }
 
     /// Replaces a file's names. Names that it keeps mean the same file as before, so only the

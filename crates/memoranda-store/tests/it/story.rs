@@ -233,6 +233,32 @@ fn a_new_permalink_decides_what_a_name_means() {
 }
 
 /// A link can name a project that does not exist yet, and in it another one.
+/// A note that moved has its permalink still; whether its text states it decides what a name means
+/// for which there is another note by now.
+#[test]
+fn a_permalink_that_is_stated_from_now_on_decides_what_a_name_means() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    put(&store, "plan.md", "the old plan");
+    let moved = Action::MoveFrom { from: path("plan.md"), content: b"the old plan".to_vec() };
+    made(make(&store, change(vec![operation("archive/plan-2025.md", Expect::Anything, moved)])));
+    put(&store, "plan.md", "the new plan");
+    put(&store, "archive/link.md", "- to [[plan]]");
+    let meant = || {
+        let link = store.file(&main_project(), &path("archive/link.md")).unwrap().unwrap();
+        let bound = store.relations_from(link.id).unwrap()[0].target_file.unwrap();
+        store.file_by_id(bound).unwrap().unwrap().path.to_string()
+    };
+    assert_eq!(meant(), "plan.md");
+    for (frontmatter, expected) in
+        [("---\npermalink: plan\n---\n", "archive/plan-2025.md"), ("", "plan.md")]
+    {
+        put(&store, "archive/plan-2025.md", &format!("{frontmatter}the old plan, again"));
+        assert_eq!(meant(), expected, "{frontmatter}");
+        vault.assert_agrees(&store, frontmatter);
+    }
+}
+
 #[test]
 fn a_project_that_appears_is_bound_through_to_another() {
     let vault = TestVault::new();

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use memoranda_engine::core::note::Note;
-use memoranda_engine::{GraphRequest, Intent, Memory, ReadNote};
+use memoranda_engine::{GraphRequest, Intent, Memory, Place, ReadNote};
 use serde::Serialize;
 
 use super::graph;
@@ -105,7 +105,7 @@ struct ProblemJson {
 pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let memory = session.reading()?;
     if args.graph {
-        let place = session.resolve(memory, &args.note, Intent::Read)?.place;
+        let place = named(session, memory, &args.note)?;
         let depth = usize::from(args.depth);
         let around = memory.neighbours(&GraphRequest { place, depth, max: 200 })?;
         graph::print(&session.printer, &around)?;
@@ -118,7 +118,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
             memory.read_as_of(project, &name, moment)?
         }
         None => {
-            let place = session.resolve(memory, &args.note, Intent::Read)?.place;
+            let place = named(session, memory, &args.note)?;
             let note = memory.read_at(&place)?;
             memory.store().note_use(&place.project, &place.path);
             note
@@ -138,6 +138,16 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// The note that a name means; that it could be another's is said.
+fn named(session: &Session, memory: &Memory, name: &str) -> Result<Place> {
+    let found = session.resolve(memory, name, Intent::Read)?;
+    if let Some(other) = &found.other {
+        let said = format!("this is {}; {other} goes by the name {name:?} too", found.place);
+        session.printer.warn(visible(&said));
+    }
+    Ok(found.place)
 }
 
 /// Everything that is known of a note.
