@@ -66,3 +66,36 @@ fn a_permalink_that_a_person_wrote_is_a_name_as_it_is() {
     let report = notes.0.memory.store().check(scratch.path()).unwrap();
     assert_eq!(report.differing, [""; 0]);
 }
+
+#[test]
+fn what_a_read_takes_for_another_note_is_not_made_anew() {
+    let notes = Notes::new();
+    let check = |file: &str, identifier: &str| {
+        notes.person(&format!("main/{file}"), "text\n");
+        let before = count(&notes);
+        let read = notes.ok("read_note", json!({ "identifier": identifier })).structured;
+        assert_eq!(read["file_path"], json!(file), "{identifier}");
+        for operation in ["append", "prepend"] {
+            let mut add = append(identifier);
+            add["operation"] = json!(operation);
+            let refused = notes.refused("edit_note", add.clone(), "NOTE_NOT_FOUND");
+            let candidate = json!([format!("main/{file}")]);
+            assert_eq!(refused.structured["candidates"], candidate, "{}", refused.text);
+            // Elsewhere nobody knows of it.
+            add["project"] = json!("work");
+            assert_eq!(notes.ok("edit_note", add.clone()).structured["fileCreated"], json!(true));
+            notes.ok("delete_note", json!({ "identifier": identifier, "project": "work" }));
+        }
+        assert_eq!(count(&notes), before, "{identifier}");
+    };
+    notes.ok("create_memory_project", json!({ "project_name": "work" }));
+    check("What? now.md", "What now");
+    check("deep/Leaf Two!.md", "Leaf Two");
+    check("100% sure.md", "100 sure");
+    check("\u{fc}nic\u{f6}de n\u{e4}me.md", "unicode name");
+    check("a/b/End.md", "b/End");
+    // One that no read takes for another is made.
+    for name in ["What then", "Leaf Three", "b/Other"] {
+        assert_eq!(notes.ok("edit_note", append(name)).structured["fileCreated"], json!(true));
+    }
+}
