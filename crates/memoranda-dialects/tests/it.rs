@@ -52,6 +52,8 @@ mod notes_grammar;
 mod notes_graph;
 #[path = "it/notes_moves.rs"]
 mod notes_moves;
+#[path = "it/notes_names.rs"]
+mod notes_names;
 #[path = "it/notes_near.rs"]
 mod notes_near;
 #[path = "it/notes_results.rs"]

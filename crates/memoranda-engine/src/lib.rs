@@ -3,6 +3,7 @@
 //! A verb reads through the store, lets the core decide, and commits. What a caller can act on
 //! (a conflict, a name that is taken) is a value; what it cannot is an error.
 
+mod aftermath;
 mod archive;
 mod context;
 mod delete;

@@ -3,13 +3,14 @@
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
-use memoranda_core::graph::seen_from;
+use memoranda_core::graph::{meant, seen_from};
 use memoranda_core::note::{
     encoded, percent_encoded, relink_canvas, relink_paths, relink_properties,
 };
 use memoranda_core::path::NotePath;
 use memoranda_store::View;
 
+use crate::aftermath::{Aftermath, LinkTo, Mend};
 use crate::error::Result;
 use crate::rename::{LinkText, Moving, text_at};
 use crate::resolve::Place;
@@ -106,13 +107,14 @@ fn common_folder<'p>(places: &[&'p NotePath]) -> Option<&'p str> {
 pub(crate) struct Mended {
     pub(crate) text: String,
     pub(crate) count: usize,
-    /// What the links said.
-    pub(crate) links: Vec<LinkText>,
+    /// What the links said, and the other notes that they would mean.
+    pub(crate) links: Vec<(LinkText, Option<Place>)>,
 }
 
 /// A file's text with such links mended.
 pub(crate) fn mended(
     view: &View<'_>,
+    after: &Aftermath<'_>,
     from: &Place,
     moving: &[Moving],
     holder: &NotePath,
@@ -135,15 +137,22 @@ pub(crate) fn mended(
             view.file(&from.project, &stays).ok().flatten().map(|_| stays.seen_from(will))
         });
         let there = there.filter(|new| new != path)?;
-        links.borrow_mut().push(LinkText::Path(path.to_owned()));
+        links.borrow_mut().push((LinkText::Path(path.to_owned()), None));
         Some(there)
     };
     let mut failed = None;
-    let name = |name: &str| match named(view, from, moving, name) {
-        Ok(new) => {
-            links.borrow_mut().extend(new.iter().map(|_| LinkText::Name(name.to_owned())));
-            new
-        }
+    let mend = |name: &str| -> Result<Option<(Mend, Option<Place>)>> {
+        let Some(mend) = named(view, after, from, moving, (was, will), name)? else {
+            return Ok(None);
+        };
+        let other = after.other(&mend)?;
+        Ok(Some((mend, other)))
+    };
+    let name = |name: &str| match mend(name) {
+        Ok(mended) => mended.map(|(mend, other)| {
+            links.borrow_mut().push((LinkText::Name(name.to_owned()), other));
+            mend.text
+        }),
         Err(e) => {
             failed = Some(e);
             None
@@ -171,14 +180,34 @@ fn relinked(
     (text, paths + names)
 }
 
-/// The new name for one in frontmatter or a drawing, if it means something that is moved.
-fn named(view: &View<'_>, from: &Place, moving: &[Moving], name: &str) -> Result<Option<String>> {
-    let candidates = view.link_candidates(&from.project, name)?;
-    // What was moved before is meant by a name that means nothing any more.
-    let is_meant = |moving: &&Moving| {
+/// What a link in frontmatter or a drawing must say, if it means something that is moved.
+fn named(
+    view: &View<'_>,
+    after: &Aftermath<'_>,
+    from: &Place,
+    moving: &[Moving],
+    holder: (&NotePath, &NotePath),
+    name: &str,
+) -> Result<Option<Mend>> {
+    let candidates = view.link_candidates(&from.project, &seen_from(holder.0, name))?;
+    let means = meant(name, Some(holder.0), &candidates);
+    for moving in moving {
         let file = moving.summary.as_ref().map(|summary| summary.id);
-        candidates.is_empty() || candidates.iter().any(|candidate| Some(candidate.id) == file)
-    };
-    let mut meant = moving.iter().filter(is_meant);
-    Ok(meant.find_map(|moving| moving.new_name(name, from.project.as_str(), None)))
+        // What was moved before is meant by a name that means nothing any more.
+        if !candidates.is_empty() && (means.is_none() || means != file) {
+            continue;
+        }
+        let renamed = moving.new_name(name, from.project.as_str(), None);
+        let mend = match file {
+            Some(file) => {
+                let said = LinkTo { text: name, file, holder: Some(holder) };
+                after.mend(&said, renamed)?
+            }
+            None => renamed.map(|text| Mend { text, other: None }),
+        };
+        if mend.is_some() {
+            return Ok(mend);
+        }
+    }
+    Ok(None)
 }

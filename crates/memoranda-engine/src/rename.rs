@@ -2,7 +2,8 @@
 //!
 //! Most links survive a move by themselves here: a note keeps its title and its permalink. Other
 //! programs know neither. For them links by path break, and links by a file's name when the name is
-//! what changes, also where the note's title says the same.
+//! what changes, also where the note's title says the same. And where several notes have one name,
+//! a link by it may mean another of them once one has moved ([`Aftermath`]).
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,6 +15,7 @@ use memoranda_core::note::{bytes_of, relink, text_of};
 use memoranda_core::path::NotePath;
 use memoranda_store::{FileSummary, Outcome, RelationRow, View};
 
+use crate::aftermath::{Aftermath, LinkTo, Mend};
 use crate::error::{EngineError, Result};
 use crate::mentions;
 use crate::resolve::Place;
@@ -77,6 +79,8 @@ pub struct OutdatedLink {
     pub holder: Place,
     /// What it says.
     pub link: LinkText,
+    /// The other note that it means from now on.
+    pub means: Option<Place>,
 }
 
 /// What a link says.
@@ -148,16 +152,19 @@ impl Memory {
             let mut texts: BTreeMap<Place, String> = BTreeMap::new();
             let mut relinked: BTreeMap<Place, usize> = BTreeMap::new();
             let mut outdated = BTreeSet::new();
-            for (holder, renames) in outdated_links(view, &request.from, &moving)? {
+            let after = Aftermath::new(view, project, &moving);
+            for (holder, mends) in outdated_links(view, &after, &request.from, &moving)? {
                 if request.links == Links::Keep {
-                    outdated.extend(renames.into_keys().map(|name| OutdatedLink {
-                        holder: holder.clone(),
-                        link: LinkText::Name(name),
-                    }));
+                    for (name, mend) in mends {
+                        let link = LinkText::Name(name);
+                        let means = after.other(&mend)?;
+                        outdated.insert(OutdatedLink { holder: holder.clone(), link, means });
+                    }
                     continue;
                 }
                 let Some(text) = text_at(view, &holder)? else { continue };
-                let (text, count) = relink(&text, |name| renames.get(name).cloned());
+                let (text, count) =
+                    relink(&text, |name| mends.get(name).map(|mend| mend.text.clone()));
                 if count > 0 {
                     relinked.insert(holder.clone(), count);
                     texts.insert(holder, text);
@@ -172,9 +179,10 @@ impl Memory {
                         None => continue,
                     },
                 };
-                let mended = mentions::mended(view, &request.from, &moving, &holder, &text)?;
+                let mended =
+                    mentions::mended(view, &after, &request.from, &moving, &holder, &text)?;
                 if request.links == Links::Keep {
-                    let link = |link| OutdatedLink { holder: place.clone(), link };
+                    let link = |(link, means)| OutdatedLink { holder: place.clone(), link, means };
                     outdated.extend(mended.links.into_iter().map(link));
                 } else if mended.count > 0 {
                     *relinked.entry(place.clone()).or_default() += mended.count;
@@ -268,13 +276,14 @@ pub(crate) fn text_at(view: &View<'_>, place: &Place) -> Result<Option<String>> 
     Ok(found.and_then(|found| text_of(&found.bytes)))
 }
 
-/// The links that a move leaves behind: by note, each old name with its new one.
+/// The links that a move leaves behind: by note, each text with what it must be.
 fn outdated_links(
     view: &View<'_>,
+    after: &Aftermath<'_>,
     from: &Place,
     moving: &[Moving],
-) -> Result<BTreeMap<Place, BTreeMap<String, String>>> {
-    let mut outdated: BTreeMap<Place, BTreeMap<String, String>> = BTreeMap::new();
+) -> Result<BTreeMap<Place, BTreeMap<String, Mend>>> {
+    let mut outdated: BTreeMap<Place, BTreeMap<String, Mend>> = BTreeMap::new();
     let new_places: HashMap<&NotePath, &NotePath> =
         moving.iter().map(|moving| (&moving.old, &moving.new)).collect();
     for moving in moving {
@@ -303,17 +312,56 @@ fn outdated_links(
                 new: new_places.get(&holder.path).copied().unwrap_or(&holder.path),
             });
             let name = moving.new_name(&link.target, from.project.as_str(), own.as_ref());
-            if let Some(name) = name {
+            let mend = match moving.summary.as_ref().filter(|_| link.exact_name.is_none()) {
+                Some(summary) => {
+                    let holder = own.as_ref().map(|own| (own.path, own.new));
+                    after.mend(&LinkTo { text: &link.target, file: summary.id, holder }, name)?
+                }
+                None => name.map(|text| Mend { text, other: None }),
+            };
+            if let Some(mend) = mend {
                 let holder = Place { project: holder.project, path: holder.path };
-                outdated.entry(holder).or_default().insert(link.target, name);
+                outdated.entry(holder).or_default().insert(link.target, mend);
             }
         }
-        for (target, name) in left_behind(view, moving, &new_places)? {
+        for (target, mend) in left_behind(view, after, moving, &new_places)? {
             let holder = Place { project: from.project.clone(), path: moving.old.clone() };
-            outdated.entry(holder).or_default().insert(target, name);
+            outdated.entry(holder).or_default().insert(target, mend);
         }
     }
+    for (holder, target, mend) in drawn_away(view, after, from, &new_places)? {
+        outdated.entry(holder).or_default().entry(target).or_insert(mend);
+    }
     Ok(outdated)
+}
+
+/// The links to what stays that would mean what was moved: it has come nearer, or by their name.
+fn drawn_away(
+    view: &View<'_>,
+    after: &Aftermath<'_>,
+    from: &Place,
+    new_places: &HashMap<&NotePath, &NotePath>,
+) -> Result<Vec<(Place, String, Mend)>> {
+    let mut drawn = Vec::new();
+    let mut seen = BTreeSet::new();
+    for name in after.names() {
+        for link in view.relations_named(&from.project, name)? {
+            let stays = link.target_file.filter(|file| !after.is_moved(*file));
+            let Some(file) = stays.filter(|_| link.exact_name.is_none()) else { continue };
+            if !seen.insert((link.file, link.target.clone())) {
+                continue;
+            }
+            let Some(holder) = view.by_id(link.file)? else { continue };
+            let new = new_places.get(&holder.path).copied().unwrap_or(&holder.path);
+            let own = (holder.project == from.project).then_some((&holder.path, new));
+            let said = LinkTo { text: &link.target, file, holder: own };
+            if let Some(mend) = after.mend(&said, None)? {
+                let holder = Place { project: holder.project, path: holder.path };
+                drawn.push((holder, link.target, mend));
+            }
+        }
+    }
+    Ok(drawn)
 }
 
 /// A note of the same project that holds a link: where it is, and where it will be.
@@ -322,23 +370,22 @@ pub(crate) struct Holder<'a> {
     new: &'a NotePath,
 }
 
-/// The links in a note that is moved which say where from it something lies that does not move
-/// along: each with what it must say.
+/// The links in a note that is moved which would mean nothing or another note from there: each with
+/// what it must say.
 fn left_behind(
     view: &View<'_>,
+    after: &Aftermath<'_>,
     moving: &Moving,
     new_places: &HashMap<&NotePath, &NotePath>,
-) -> Result<Vec<(String, String)>> {
+) -> Result<Vec<(String, Mend)>> {
     let Some(summary) = moving.summary.as_ref().filter(|_| moving.old != moving.new) else {
         return Ok(Vec::new());
     };
     let mut left = Vec::new();
     for link in view.relations_from(summary.id)? {
         let target = &link.target;
-        let is_relative = target.starts_with("./") || target.starts_with("../");
-        let Some(meant) = link.target_file.filter(|_| is_relative) else { continue };
-        let Some(meant) = view.by_id(meant)?.filter(|meant| meant.project == summary.project)
-        else {
+        let Some(file) = link.target_file.filter(|_| link.exact_name.is_none()) else { continue };
+        let Some(meant) = view.by_id(file)?.filter(|meant| meant.project == summary.project) else {
             continue;
         };
         let now = new_places.get(&meant.path).copied().unwrap_or(&meant.path);
@@ -346,9 +393,17 @@ fn left_behind(
             true => now.as_str(),
             false => without_extension(now),
         };
-        if alias_key(&seen_from(&moving.new, target)) != alias_key(place) {
-            left.push((link.target.clone(), place.to_owned()));
+        let is_relative = target.starts_with("./") || target.starts_with("../");
+        let leads_away =
+            is_relative && alias_key(&seen_from(&moving.new, target)) != alias_key(place);
+        // What moves along is looked at for itself.
+        if !leads_away && after.is_moved(file) {
+            continue;
         }
+        let holder = Some((&moving.old, &moving.new));
+        let said = LinkTo { text: target, file, holder };
+        let mend = after.mend(&said, leads_away.then(|| place.to_owned()))?;
+        left.extend(mend.map(|mend| (link.target.clone(), mend)));
     }
     Ok(left)
 }

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use memoranda_core::graph::LinkCandidate;
 use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::note::permalink::permalink_of;
 use memoranda_core::path::NotePath;
 use rusqlite::Connection;
 
@@ -107,6 +108,27 @@ impl<'a> View<'a> {
     pub fn relations_named(&self, project: &ProjectName, name: &str) -> Result<Vec<RelationRow>> {
         let project = index::project_id_of(self.db, project)?;
         index::relations_named(self.db, project, &index::digest::link_key(name))
+    }
+
+    /// A file as links would find it at another path, and the keys of its names there. A note keeps
+    /// its permalink, and its title if it states one.
+    pub fn named_at(
+        &self,
+        file: &FileSummary,
+        path: &NotePath,
+    ) -> (LinkCandidate<i64>, Vec<String>) {
+        let states_title = file.metadata.contains("\"title\":");
+        let title = match path.is_markdown() {
+            true if states_title => file.title.clone(),
+            true => path.stem().to_owned(),
+            false => path.file_name().to_owned(),
+        };
+        let permalink = match path.is_markdown() {
+            true => file.permalink.clone(),
+            false => permalink_of(path).0,
+        };
+        let keys = index::digest::link_keys(path, &title, &permalink, &file.metadata);
+        (LinkCandidate { id: file.id, path: path.clone(), permalink, title }, keys)
     }
 
     /// What the index knows of a file, by its number.

@@ -8,7 +8,7 @@ use super::{frontmatter, parse, relation};
 use crate::problem::Problem;
 
 /// The text with every link renamed for which `rename` knows a new name, and how many there were.
-/// Aliases, headings and block marks stay; links in code are no links.
+/// Aliases, headings and block marks stay; links in code blocks are no links.
 pub fn relink(text: &str, mut rename: impl FnMut(&str) -> Option<String>) -> (String, usize) {
     let lines = Lines::new(text);
     let mut problems: Vec<Problem> = Vec::new();

@@ -19,6 +19,8 @@ use crate::tool::{Call, ToolResult};
 
 /// How much of the change is shown.
 const DIFF_CHARS: usize = 1500;
+/// How many notes are named that a name may mean.
+const NEAR: usize = 10;
 
 pub(super) const OPERATIONS: [&str; 6] = [
     "append",
@@ -253,6 +255,7 @@ fn create(
     {
         return Ok(None);
     }
+    check_not_near(call, args, identifier)?;
     let own = scope::project(call, args)?;
     let name = name.strip_prefix(&format!("{own}::")).unwrap_or(name);
     let (project, name) = match scope::other_project(call, &own, name) {
@@ -311,14 +314,7 @@ fn check_unknown(
             Err(EngineError::NotFound { .. }) => continue,
             Err(e) => return Err(e.into()),
         };
-        let text = format!(
-            "There is no note {identifier:?}, but there is {place}. Nothing was written. Name that \
-             one by its path or permalink to add to it (with `section` to change a part of it), or \
-             make another with write_note."
-        );
-        return Err(
-            Failure::new("NOTE_NOT_FOUND", text).with("candidates", vec![place.to_string()])
-        );
+        return Err(only_near(identifier, &[place]));
     }
     if name.ends_with(['/', '\\']) {
         let text = format!(
@@ -328,6 +324,32 @@ fn check_unknown(
         return Err(Failure::new("INVALID_ARGUMENTS", text));
     }
     Ok(())
+}
+
+/// Refuses a name for a new note by which a read finds another. It may well be meant, but a change
+/// means the very note.
+fn check_not_near(call: &Call<'_>, args: &Args, identifier: &str) -> Result<(), Failure> {
+    let place = match scope::find(call, args, identifier, Intent::Read) {
+        Ok(place) => place,
+        Err(failure) if failure.code == "NOTE_NOT_FOUND" => return Ok(()),
+        Err(failure) => return Err(failure),
+    };
+    let alike = call.memory.store().link_candidates(&place.project, scope::bare(identifier))?;
+    let alike = alike.into_iter().map(|c| Place { project: place.project.clone(), path: c.path });
+    let others: Vec<Place> = alike.filter(|other| *other != place).take(NEAR).collect();
+    Err(only_near(identifier, &[vec![place], others].concat()))
+}
+
+/// Says that a note is not there, but others that may be meant.
+fn only_near(identifier: &str, near: &[Place]) -> Failure {
+    let near: Vec<String> = near.iter().map(Place::to_string).collect();
+    let text = format!(
+        "There is no note {identifier:?}, but there is {}. Nothing was written. Name that one by \
+         its path or permalink to add to it (with `section` to change a part of it), or make \
+         another with write_note.",
+        near.join(", ")
+    );
+    Failure::new("NOTE_NOT_FOUND", text).with("candidates", near)
 }
 
 /// The name of a note without what its file ends in.

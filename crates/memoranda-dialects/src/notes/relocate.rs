@@ -3,8 +3,8 @@
 use memoranda_core::id::ContentHash;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
-    DeleteOutcome, DeleteRequest, EngineError, Intent, LinkText, Links, Place, RenameOutcome,
-    RenameRequest, Renamed,
+    DeleteOutcome, DeleteRequest, EngineError, Intent, LinkText, Links, OutdatedLink, Place,
+    RenameOutcome, RenameRequest, Renamed,
 };
 use serde_json::{Value, json};
 
@@ -297,26 +297,7 @@ fn moved(
         .take(LISTED)
         .map(|(place, count)| json!({ "file_path": place.path.as_str(), "count": count }))
         .collect();
-    if !renamed.outdated.is_empty() {
-        text.push_str(&format!(
-            "\n{} to it by its old name or path:\n",
-            count(renamed.outdated.len(), "link")
-        ));
-        for outdated in renamed.outdated.iter().take(NAMED) {
-            let said = match &outdated.link {
-                LinkText::Name(name) => format!("[[{name}]]"),
-                LinkText::Path(path) => format!("({path})"),
-            };
-            text.push_str(&format!("- {said} in {}\n", outdated.holder.path));
-        }
-        text.push_str(&rest(renamed.outdated.len()));
-        text.push_str(&format!(
-            "move_note(identifier={:?}, destination_path={:?}, is_directory={is_directory}, \
-             update_links=true) updates them.\n",
-            to.as_str(),
-            to.as_str()
-        ));
-    }
+    text.push_str(&outdated(renamed, to, is_directory));
     structured["outdated_links_left_out"] = json!(renamed.outdated.len().saturating_sub(LISTED));
     structured["outdated_links"] = renamed
         .outdated
@@ -324,10 +305,55 @@ fn moved(
         .take(LISTED)
         .map(|outdated| {
             let (LinkText::Name(said) | LinkText::Path(said)) = &outdated.link;
-            json!({ "file_path": outdated.holder.path.as_str(), "link": said })
+            let mut link = json!({ "file_path": outdated.holder.path.as_str(), "link": said });
+            if let Some(other) = &outdated.means {
+                link["means"] = json!(other.path.as_str());
+            }
+            link
         })
         .collect();
     Ok(Answer { text, structured })
+}
+
+/// Says which links a move left as they are, though they do not lead where they did.
+fn outdated(renamed: &Renamed, to: &NotePath, is_directory: bool) -> String {
+    let (drawn, left): (Vec<_>, Vec<_>) =
+        renamed.outdated.iter().partition(|link| link.means.is_some());
+    let line = |outdated: &OutdatedLink| {
+        let said = match &outdated.link {
+            LinkText::Name(name) => format!("[[{name}]]"),
+            LinkText::Path(path) => format!("({path})"),
+        };
+        let means = outdated.means.as_ref().map(|other| format!(" means {}", other.path));
+        format!("- {said} in {}{}\n", outdated.holder.path, means.unwrap_or_default())
+    };
+    let mut text = String::new();
+    if !left.is_empty() {
+        text.push_str(&format!("\n{} to it by its old name or path:\n", count(left.len(), "link")));
+        text.extend(left.iter().copied().take(NAMED).map(line));
+        text.push_str(&rest(left.len()));
+        text.push_str(&format!(
+            "move_note(identifier={:?}, destination_path={:?}, is_directory={is_directory}, \
+             update_links=true) updates them.\n",
+            to.as_str(),
+            to.as_str()
+        ));
+    }
+    if !drawn.is_empty() {
+        let all = count(drawn.len(), "link");
+        text.push_str(&format!(
+            "\n{all} with another meaning now, as several notes go by the name:\n"
+        ));
+        text.extend(drawn.iter().copied().take(NAMED).map(line));
+        text.push_str(&rest(drawn.len()));
+        let commit = renamed.commit.as_ref().map(|commit| commit.id.to_string());
+        text.push_str(&format!(
+            "Edit them, or take the move back (`memoranda undo {}`) and repeat it with \
+             update_links=true, which lets them mean what they did.\n",
+            commit.unwrap_or_default()
+        ));
+    }
+    text
 }
 
 /// Says what stayed of a folder.

@@ -373,6 +373,113 @@ fn every_link_that_a_move_leaves_is_told_and_can_be_updated() {
     assert!(deleted.text.contains("9 links to it without a target now"), "{}", deleted.text);
 }
 
+/// Files by what they say, a move, and what they say then.
+fn check_meaning(files: &[(&str, &str)], from: &str, to: &str, expected: &[(&str, &str, &str)]) {
+    for update in [true, false] {
+        let notes = Notes::new();
+        for (path, text) in files {
+            notes.person(&format!("main/{path}.md"), &format!("{text}\n"));
+        }
+        let note_then = |path: &str| if path == from { to.to_owned() } else { path.to_owned() };
+        let arguments = json!({ "identifier": format!("{from}.md"), "update_links": update,
+                                "destination_path": format!("{to}.md") });
+        let moved = notes.ok("move_note", arguments);
+        let mut told: Vec<_> = outdated(&moved.structured);
+        told.dedup();
+        for (path, text, leads_to) in expected {
+            let file = notes.file(&format!("main/{}.md", note_then(path)));
+            let before = files.iter().find(|(holder, _)| holder == path).unwrap().1;
+            if !update {
+                assert_eq!(file, format!("{before}\n"), "{path}: nothing is changed unasked");
+                let holder = format!("{}.md", note_then(path));
+                let is_told = told.iter().any(|(file, _)| *file == holder);
+                assert_eq!(is_told, before != *text, "{path}: {}", moved.text);
+                continue;
+            }
+            assert_eq!(file, format!("{text}\n"), "{path}");
+            let leading = leading(&notes, &note_then(path), "main");
+            assert_eq!(leading, [format!("{leads_to}.md")], "{path}");
+        }
+    }
+}
+
+#[test]
+fn a_link_means_the_same_note_after_a_move() {
+    // The shortest name is another note's.
+    check_meaning(
+        &[("a/Plan", ""), ("b/Draft", ""), ("n", "[[Draft]]"), ("b/n", "[[Draft]]")],
+        "b/Draft",
+        "b/Plan",
+        &[("n", "[[b/Plan]]", "b/Plan"), ("b/n", "[[Plan]]", "b/Plan")],
+    );
+    // It was the nearest of its name, and is no more.
+    check_meaning(
+        &[("a/Same", ""), ("b/Same", ""), ("a/src", "[[Same|x]]"), ("b/src", "[[Same]]")],
+        "a/Same",
+        "z/Same",
+        &[("a/src", "[[z/Same|x]]", "z/Same"), ("b/src", "[[Same]]", "b/Same")],
+    );
+    // Another comes nearer, or by the name.
+    check_meaning(
+        &[("b/Same", ""), ("x/Same", ""), ("a/src", "[[Same]]"), ("q/src", "[[Same]]")],
+        "x/Same",
+        "a/Same",
+        &[("a/src", "[[b/Same]]", "b/Same"), ("q/src", "[[b/Same]]", "b/Same")],
+    );
+    check_meaning(
+        &[("b/Same", ""), ("x/Other", ""), ("a/src", "[[Same.md#h]]")],
+        "x/Other",
+        "a/Same",
+        &[("a/src", "[[b/Same.md#h]]", "b/Same")],
+    );
+    // What holds the link goes where another is nearer.
+    check_meaning(
+        &[("a/Same", ""), ("b/Same", ""), ("a/src", "[[Same]]"), ("b/x", "")],
+        "a/src",
+        "b/src",
+        &[("a/src", "[[a/Same]]", "a/Same")],
+    );
+    // A path that is also seen from the folder of the link begins at the top.
+    check_meaning(
+        &[("b/Draft", ""), ("a/b/Plan", ""), ("a/Plan", ""), ("a/n", "[[Draft]]")],
+        "b/Draft",
+        "b/Plan",
+        &[("a/n", "[[/b/Plan]]", "b/Plan")],
+    );
+    // One that only leads to it for want of a better note is let be.
+    check_meaning(
+        &[("a/C++", ""), ("n", "[[C#]]"), ("m", "[[C++]]"), ("c/C", "")],
+        "a/C++",
+        "z/C++",
+        &[("m", "[[C++]]", "z/C++")],
+    );
+}
+
+#[test]
+fn links_that_are_no_relations_mean_the_same_note_after_a_move() {
+    let notes = Notes::new();
+    for path in ["a/Plan", "b/Draft", "a/Same", "c/Same"] {
+        notes.person(&format!("main/{path}.md"), "text\n");
+    }
+    notes.person("main/Up.md", "---\nup: \"[[Draft]]\"\n---\n");
+    notes.person("main/a/Up.md", "---\nup: \"[[Same]]\"\n---\n");
+    notes.person("main/c/Up.md", "---\nup: \"[[Same]]\"\n---\n");
+    let to = |from: &str, to: &str| json!({ "identifier": from, "destination_path": to, "update_links": true });
+    notes.ok("move_note", to("b/Draft.md", "b/Plan.md"));
+    assert_eq!(notes.file("main/Up.md"), "---\nup: \"[[b/Plan]]\"\n---\n");
+    let mut keep = to("a/Same.md", "z/Same.md");
+    keep["update_links"] = json!(false);
+    let kept = notes.ok("move_note", keep);
+    let link = json!([{ "file_path": "a/Up.md", "link": "Same", "means": "c/Same.md" }]);
+    assert_eq!(kept.structured["outdated_links"], link, "{}", kept.text);
+    assert!(kept.text.contains("- [[Same]] in a/Up.md means c/Same.md\n"), "{}", kept.text);
+    assert!(!kept.text.contains("old name"), "{}", kept.text);
+    notes.ok("move_note", json!({ "identifier": "z/Same.md", "destination_path": "a/Same.md" }));
+    notes.ok("move_note", to("a/Same.md", "z/Same.md"));
+    assert_eq!(notes.file("main/a/Up.md"), "---\nup: \"[[z/Same]]\"\n---\n");
+    assert_eq!(notes.file("main/c/Up.md"), "---\nup: \"[[Same]]\"\n---\n");
+}
+
 #[test]
 fn a_project_goes_by_the_name_that_it_had_elsewhere() {
     let notes = Notes::new();

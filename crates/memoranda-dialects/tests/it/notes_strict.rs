@@ -51,9 +51,12 @@ fn titles_that_differ_in_signs_are_notes_side_by_side() {
     let made = notes.ok("write_note", sharp).structured;
     assert_eq!((&made["action"], &made["permalink"]), (&json!("created"), &json!("lang/c-1")));
     assert!(notes.file("main/lang/C++.md").ends_with("plus plus\n"));
-    // A note that is added to is made, if only one of another name is there.
+    // What is added to a note that a read would take for another may be meant for that one.
     let add = json!({ "identifier": "lang/C", "operation": "append", "content": "plain" });
-    assert_eq!(notes.ok("edit_note", add).structured["fileCreated"], json!(true));
+    let refused = notes.refused("edit_note", add, "NOTE_NOT_FOUND");
+    let near = json!(["main/lang/C++.md", "main/lang/C#.md"]);
+    assert_eq!(refused.structured["candidates"], near, "{}", refused.text);
+    notes.write("lang", "C", "plain");
     for (name, said) in [("C#", "sharp"), ("C++", "plus plus"), ("C", "plain")] {
         let read = notes.ok("read_note", json!({ "identifier": name }));
         assert!(read.text.contains(&format!("---\n{said}\n")), "{name}: {}", read.text);

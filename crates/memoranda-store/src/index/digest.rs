@@ -265,8 +265,9 @@ pub(crate) fn link_keys(
         keys.push(link_key(title));
         keys.extend(path.parent().filter(|_| path.is_markdown()).map(|f| exact_key(f, title)));
     }
-    // A note that was moved keeps its permalink, and is still found by it.
-    keys.push(permalink.to_lowercase());
+    // A note that was moved keeps its permalink, and is still found by it. One that a person wrote
+    // need not be a slug.
+    keys.push(link_key(permalink));
     let whole = match path.is_markdown() {
         true => link_key(without_extension),
         false => {
@@ -284,7 +285,7 @@ pub(crate) fn link_keys(
         || metadata.contains("\"permalink\"")
     {
         let metadata: serde_json::Value = serde_json::from_str(metadata).unwrap_or_default();
-        keys.extend(metadata["permalink"].as_str().map(str::to_lowercase));
+        keys.extend(metadata["permalink"].as_str().map(link_key));
         for aliases in [&metadata["aliases"], &metadata["alias"]] {
             let listed =
                 aliases.as_array().into_iter().flatten().filter_map(|alias| alias.as_str());

@@ -1,0 +1,101 @@
+//! By which names a note is found, read and changed.
+
+use serde_json::{Value, json};
+
+use crate::notes_support::Notes;
+
+fn append(identifier: &str) -> Value {
+    json!({ "identifier": identifier, "operation": "append", "content": "more" })
+}
+
+/// How many notes there are.
+fn count(notes: &Notes) -> u64 {
+    notes.ok("list_directory", json!({ "depth": 9 })).structured["total"].as_u64().unwrap()
+}
+
+/// The files that a note's links lead to.
+fn leading(notes: &Notes, url: &str) -> Vec<String> {
+    let context = notes.ok("build_context", json!({ "url": url })).structured;
+    let related = context["results"][0]["related_results"].as_array().unwrap();
+    related.iter().map(|r| r["file_path"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_permalink_that_a_person_wrote_is_a_name_as_it_is() {
+    let notes = Notes::new();
+    let check = |permalink: &str| {
+        let place = format!("main/Holder of {}.md", permalink.len());
+        notes.person("main/Real.md", &format!("---\npermalink: \"{permalink}\"\n---\ntext\n"));
+        notes.person(&place, &format!("[[{permalink}]]\n"));
+        let before = count(&notes);
+        for identifier in [permalink.to_owned(), format!("memory://{permalink}")] {
+            let read = notes.ok("read_note", json!({ "identifier": identifier })).structured;
+            assert_eq!(read["file_path"], json!("Real.md"), "{identifier}");
+            assert_eq!(read["permalink"], json!(permalink), "{identifier}");
+            let edited = notes.ok("edit_note", append(&identifier)).structured;
+            assert_eq!(edited["fileCreated"], json!(false), "{identifier}");
+            let context = notes.ok("build_context", json!({ "url": identifier })).structured;
+            let primary = &context["results"][0]["primary_result"];
+            assert_eq!(primary["file_path"], json!("Real.md"), "{identifier}");
+        }
+        assert_eq!(count(&notes), before, "{permalink}");
+        let holder = place.strip_prefix("main/").unwrap();
+        assert_eq!(leading(&notes, holder), ["Real.md"], "[[{permalink}]]");
+        notes.ok("delete_note", json!({ "identifier": holder }));
+    };
+    for permalink in [
+        "my_note",
+        "custom/Perm Link",
+        "\u{e9}t\u{e9}/n\u{e9}",
+        "two--lines",
+        "bob's/note",
+        "a:b",
+        "camelCase",
+        "ends.md",
+    ] {
+        check(permalink);
+    }
+    // Said as it is it means the one note, though another is near.
+    notes.person("main/Real.md", "---\npermalink: my_note\n---\ntext\n");
+    notes.person("main/my-note.md", "text\n");
+    for (identifier, file) in [("my_note", "Real.md"), ("my-note", "my-note.md")] {
+        let edited = notes.ok("edit_note", append(identifier)).structured;
+        assert_eq!(edited["file_path"], json!(file), "{identifier}");
+    }
+    let scratch = tempfile::TempDir::new().unwrap();
+    let report = notes.0.memory.store().check(scratch.path()).unwrap();
+    assert_eq!(report.differing, [""; 0]);
+}
+
+#[test]
+fn what_a_read_takes_for_another_note_is_not_made_anew() {
+    let notes = Notes::new();
+    let check = |file: &str, identifier: &str| {
+        notes.person(&format!("main/{file}"), "text\n");
+        let before = count(&notes);
+        let read = notes.ok("read_note", json!({ "identifier": identifier })).structured;
+        assert_eq!(read["file_path"], json!(file), "{identifier}");
+        for operation in ["append", "prepend"] {
+            let mut add = append(identifier);
+            add["operation"] = json!(operation);
+            let refused = notes.refused("edit_note", add.clone(), "NOTE_NOT_FOUND");
+            let candidate = json!([format!("main/{file}")]);
+            assert_eq!(refused.structured["candidates"], candidate, "{}", refused.text);
+            // Elsewhere nobody knows of it.
+            add["project"] = json!("work");
+            assert_eq!(notes.ok("edit_note", add.clone()).structured["fileCreated"], json!(true));
+            notes.ok("delete_note", json!({ "identifier": identifier, "project": "work" }));
+        }
+        assert_eq!(count(&notes), before, "{identifier}");
+    };
+    notes.ok("create_memory_project", json!({ "project_name": "work" }));
+    check("What? now.md", "What now");
+    check("deep/Leaf Two!.md", "Leaf Two");
+    check("100% sure.md", "100 sure");
+    check("\u{fc}nic\u{f6}de n\u{e4}me.md", "unicode name");
+    check("a/b/End.md", "b/End");
+    // One that no read takes for another is made.
+    for name in ["What then", "Leaf Three", "b/Other"] {
+        assert_eq!(notes.ok("edit_note", append(name)).structured["fileCreated"], json!(true));
+    }
+}

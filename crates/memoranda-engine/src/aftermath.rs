@@ -1,0 +1,178 @@
+//! Which notes links mean once something has moved.
+
+use std::collections::HashMap;
+
+use memoranda_core::graph::{
+    LinkCandidate, Resolution, Strictness, alias_key, choose, link_keys, meant, seen_from,
+};
+use memoranda_core::id::ProjectName;
+use memoranda_core::note;
+use memoranda_core::note::permalink::slug;
+use memoranda_core::path::NotePath;
+use memoranda_store::{FileSummary, View, link_key};
+
+use crate::error::Result;
+use crate::rename::Moving;
+use crate::resolve::Place;
+
+/// A project as it will be.
+pub(crate) struct Aftermath<'a> {
+    view: &'a View<'a>,
+    project: &'a ProjectName,
+    /// Where the files will be that move.
+    places: HashMap<i64, NotePath>,
+    /// What goes by a name then that moved.
+    names: HashMap<String, Vec<LinkCandidate<i64>>>,
+}
+
+/// A link to a note.
+pub(crate) struct LinkTo<'a> {
+    /// What it says.
+    pub(crate) text: &'a str,
+    /// The note that it means.
+    pub(crate) file: i64,
+    /// Who says it, if that is a file of the same project: where it is now, and where it will be.
+    pub(crate) holder: Option<(&'a NotePath, &'a NotePath)>,
+}
+
+/// What a link must say to go on meaning its note.
+pub(crate) struct Mend {
+    pub(crate) text: String,
+    /// The other note that it means, unless it is mended.
+    pub(crate) other: Option<i64>,
+}
+
+impl<'a> Aftermath<'a> {
+    pub(crate) fn new(view: &'a View<'a>, project: &'a ProjectName, moving: &[Moving]) -> Self {
+        let (mut places, mut names) = (HashMap::new(), HashMap::<_, Vec<_>>::new());
+        for moving in moving {
+            let Some(file) = &moving.summary else { continue };
+            // One that was moved before is told several times, but is at one place only.
+            if places.insert(file.id, moving.new.clone()).is_some() {
+                continue;
+            }
+            let (candidate, keys) = view.named_at(file, &moving.new);
+            for key in keys {
+                names.entry(key).or_default().push(candidate.clone());
+            }
+        }
+        Self { view, project, places, names }
+    }
+
+    /// The names that what moves will go by.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.keys().map(String::as_str)
+    }
+
+    /// Whether a file is among those that move.
+    pub(crate) fn is_moved(&self, file: i64) -> bool {
+        self.places.contains_key(&file)
+    }
+
+    /// Where a file of the project will be.
+    pub(crate) fn place(&self, file: i64) -> Result<Option<NotePath>> {
+        if let Some(place) = self.places.get(&file) {
+            return Ok(Some(place.clone()));
+        }
+        let known = self.view.by_id(file)?.filter(|known| known.project == *self.project);
+        Ok(known.map(|known| known.path))
+    }
+
+    /// Where the other note lies that a link means unless it is mended.
+    pub(crate) fn other(&self, mend: &Mend) -> Result<Option<Place>> {
+        let path = mend.other.map(|other| self.place(other)).transpose()?.flatten();
+        Ok(path.map(|path| Place { project: self.project.clone(), path }))
+    }
+
+    /// What a link must say instead; `None` if it stays as it is. `renamed` is what it should say
+    /// because the name changed that it says.
+    pub(crate) fn mend(&self, link: &LinkTo<'_>, renamed: Option<String>) -> Result<Option<Mend>> {
+        let will = link.holder.map(|(_, will)| will);
+        let (before, name) = after_project(link.text, will);
+        let other = self.meant(name, will)?.filter(|other| *other != link.file);
+        let fits = |text: &str| -> Result<bool> {
+            let (_, name) = after_project(text, will);
+            Ok(self.meant(name, will)? == Some(link.file))
+        };
+        match &renamed {
+            Some(text) if fits(text)? => return Ok(renamed.map(|text| Mend { text, other })),
+            Some(_) => {}
+            // It goes on meaning its note, or nothing does that is called so.
+            None if other.is_none() => return Ok(None),
+            None if !self.is_named(link, name)? => return Ok(None),
+            None => {}
+        }
+        let Some(place) = self.place(link.file)? else {
+            return Ok(renamed.map(|text| Mend { text, other }));
+        };
+        let whole = place.as_str();
+        let bare = whole.strip_suffix(&format!(".{}", place.extension())).unwrap_or(whole);
+        let says_extension = name.ends_with(&format!(".{}", place.extension()));
+        let (first, second) = if says_extension { (whole, bare) } else { (bare, whole) };
+        // A path may be seen from the folder of the holder, unless it begins at the top.
+        for place in [first, second, &format!("/{first}")] {
+            let text = format!("{before}{place}");
+            if fits(&text)? {
+                return Ok(Some(Mend { text, other }));
+            }
+        }
+        Ok(renamed.map(|text| Mend { text, other }))
+    }
+
+    /// The note that a name means, in a file at this path.
+    fn meant(&self, name: &str, from: Option<&NotePath>) -> Result<Option<i64>> {
+        let seen = from.map_or(name.into(), |from| seen_from(from, name));
+        let candidates = self.candidates(&seen)?;
+        // The project may be said first, as a folder.
+        if let Some((first, rest)) = name.split_once('/').filter(|_| candidates.is_empty())
+            && link_key(first) == link_key(self.project.as_str())
+        {
+            return Ok(meant(rest, None, &self.candidates(rest)?));
+        }
+        Ok(meant(name, from, &candidates))
+    }
+
+    /// What a name can mean then, the shortest path first.
+    fn candidates(&self, name: &str) -> Result<Vec<LinkCandidate<i64>>> {
+        let mut candidates = self.view.link_candidates(self.project, name)?;
+        candidates.retain(|candidate| !self.is_moved(candidate.id));
+        candidates.extend(self.names.get(&link_key(name)).into_iter().flatten().cloned());
+        let length = |c: &LinkCandidate<i64>| c.path.as_str().chars().count();
+        candidates.sort_by(|a, b| length(a).cmp(&length(b)).then_with(|| a.path.cmp(&b.path)));
+        Ok(candidates)
+    }
+
+    /// Whether a link says what its note is called. `[[C#]]` may lead to `C++` for want of a better
+    /// note, but it does not name it.
+    fn is_named(&self, link: &LinkTo<'_>, name: &str) -> Result<bool> {
+        let Some(file) = self.view.by_id(link.file)? else { return Ok(false) };
+        let from = link.holder.map(|(is, _)| is);
+        // The extension of Markdown goes without saying.
+        let extension = format!(".{}", file.path.extension());
+        let bare = name.strip_suffix(&extension).filter(|_| file.path.is_markdown());
+        let keys = link_keys(bare.unwrap_or(name), from, slug);
+        let FileSummary { id, project, path, title, .. } = file;
+        // Signs do not show in a permalink: one that is not said as it is says nothing.
+        let is_said = keys.permalinks.first() == Some(&file.permalink);
+        let permalink = if is_said { file.permalink } else { String::new() };
+        let candidate = LinkCandidate { id, path: path.clone(), permalink, title };
+        if choose(&keys, &[candidate], from, Strictness::Lenient) == Resolution::Found(id) {
+            return Ok(true);
+        }
+        let Some(found) = self.view.read(&project, &path)? else { return Ok(false) };
+        let note = note::parse(&String::from_utf8_lossy(&found.bytes));
+        Ok(note.aliases().iter().any(|alias| alias_key(alias) == keys.alias))
+    }
+}
+
+/// The project that a link says, with the sign behind it, and the name within. A file of the same
+/// project need not say it; one of another says it before `::` or as a folder.
+fn after_project<'t>(text: &'t str, own_holder: Option<&NotePath>) -> (&'t str, &'t str) {
+    let end = match (text.find("::"), own_holder) {
+        (Some(at), _) => at + 2,
+        (None, Some(_)) => 0,
+        (None, None) => text.find('/').map_or(0, |at| at + 1),
+    };
+    let name = text.get(end..).unwrap_or_default();
+    (text.get(..end).unwrap_or_default(), name.trim())
+}
