@@ -155,7 +155,10 @@ impl<'a> Aftermath<'a> {
         // Signs do not show in a permalink: one that is not said as it is says nothing.
         let is_said = keys.permalinks.first() == Some(&file.permalink);
         let permalink = if is_said { file.permalink } else { String::new() };
-        let candidate = LinkCandidate { id, path: path.clone(), permalink, title };
+        // No other note is there to take its permalink.
+        let is_permalink_kept = false;
+        let candidate =
+            LinkCandidate { id, path: path.clone(), permalink, title, is_permalink_kept };
         if choose(&keys, &[candidate], from, Strictness::Lenient) == Resolution::Found(id) {
             return Ok(true);
         }

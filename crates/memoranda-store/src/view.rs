@@ -128,7 +128,9 @@ impl<'a> View<'a> {
             false => permalink_of(path).0,
         };
         let keys = index::digest::link_keys(path, &title, &permalink, &file.metadata);
-        (LinkCandidate { id: file.id, path: path.clone(), permalink, title }, keys)
+        let is_permalink_kept = index::is_permalink_kept(path, &permalink, &file.metadata);
+        let path = path.clone();
+        (LinkCandidate { id: file.id, path, permalink, title, is_permalink_kept }, keys)
     }
 
     /// What the index knows of a file, by its number.

@@ -276,7 +276,7 @@ pub(crate) fn candidates(
 
 /// Whether a file was only given its permalink: its frontmatter does not state it, and its path
 /// would not give it.
-pub(super) fn is_kept(path: &NotePath, permalink: &str, metadata: &str) -> bool {
+pub(crate) fn is_kept(path: &NotePath, permalink: &str, metadata: &str) -> bool {
     // Most often the path says it, and it need not be worked out.
     let is_said = path.as_str().strip_suffix(".md") == Some(permalink);
     !is_said && permalink_of(path).0 != permalink && !states_permalink(metadata)

@@ -40,7 +40,7 @@ pub(crate) use folders::{files_below, folder_files};
 pub use graph::GraphNode;
 pub(crate) use graph::{around, node, path};
 pub use history::{Gone, HistoryFilter, Moment};
-pub(crate) use links::candidates as link_candidates;
+pub(crate) use links::{candidates as link_candidates, is_kept as is_permalink_kept};
 pub use listing::{
     Counts, FileSummary, ListFilter, ListOrder, NameOf, ObservationRow, Problems, RelationRow,
 };
