@@ -209,6 +209,9 @@ impl Inner {
                 _ => look.gone.extend(known),
             }
         }
+        // With a folder, something is said to have happened to it and to each of its files.
+        look.gone.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        look.gone.dedup_by(|(a, _), (b, _)| a == b);
         report.seen = paths.len();
         if !look.suspects.is_empty() || !look.gone.is_empty() {
             self.reconcile(project, &root, look, &mut report, &mut |_| {})?;

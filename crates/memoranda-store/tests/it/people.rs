@@ -249,6 +249,30 @@ pub(crate) fn watch(task: &Task) {
 }
 
 #[test]
+fn a_folder_that_is_removed_while_someone_watches_is_told_of_once() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    for file in ["x", "y", "deep/z"] {
+        vault.write_by_hand(&format!("main/a/{file}.md"), "siskin");
+    }
+    sync(&store);
+    store.start_background().unwrap();
+    eventually("someone watches", || store.is_watched());
+    std::fs::remove_dir_all(vault.home().join("main/a")).unwrap();
+    eventually("they are gone", || found(&store, "siskin").is_empty());
+    let commits = store.history(&HistoryFilter::default(), 100, 0).unwrap();
+    let mut gone: Vec<_> = commits
+        .iter()
+        .flat_map(|commit| &commit.files)
+        .filter(|file| file.after.is_none())
+        .map(|file| file.path.to_string())
+        .collect();
+    gone.sort_unstable();
+    assert_eq!(gone, ["a/deep/z.md", "a/x.md", "a/y.md"]);
+    vault.assert_agrees(&store, "a folder that was removed");
+}
+
+#[test]
 fn nobody_counts_as_watching_before_the_first_look_is_over() {
     let vault = TestVault::new();
     put(&vault.open(), "begin.md", "begin");
