@@ -204,15 +204,37 @@ async fn no_line_is_left_without_an_answer() {
     let view = json!({ "command": "view", "path": "/memories/s.md" });
     let view = client.call("memory", view).await["content"][0]["text"].clone();
     assert!(view.as_str().unwrap().ends_with("\tcut \u{fffd}"), "{view}");
-    for (line, id) in [
-        ("not json".to_owned(), json!(null)),
-        ("{\"jsonrpc\":\"2.0\",\"id\":901,\"method\":\"ping\"".to_owned(), json!(901)),
-        (call(902, &format!("{}{}", "[".repeat(5000), "]".repeat(5000))), json!(902)),
-        (call(903, "{\"command\": 1e999}"), json!(903)),
+    let (no_json, no_request) = (-32700, -32600);
+    for (line, id, code) in [
+        ("not json".to_owned(), json!(null), no_json),
+        (r#"{"jsonrpc":"2.0","id":901,"method":"ping""#.to_owned(), json!(901), no_json),
+        (call(902, &format!("{}{}", "[".repeat(5000), "]".repeat(5000))), json!(902), no_json),
+        (call(903, "{\"command\": 1e999}"), json!(903), no_json),
+        (
+            r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":5}"#.into(),
+            json!(9),
+            no_request,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":"a","method":"ping","params":[1]}"#.into(),
+            json!("a"),
+            no_request,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":9,"method":"ping","params":{"_meta":3}}"#.into(),
+            json!(9),
+            no_request,
+        ),
+        (r#"{"jsonrpc":"2.0","id":9,"method":7}"#.into(), json!(9), no_request),
+        (r#"{"jsonrpc":"2.0","id":9}"#.into(), json!(9), no_request),
+        (r#"{"jsonrpc":"1.0","id":9,"method":"ping"}"#.into(), json!(9), no_request),
+        (r#"{"id":9,"method":"ping"}"#.into(), json!(9), no_request),
+        (r#"{"jsonrpc":"2.0","id":9.5,"method":"ping"}"#.into(), json!(null), no_request),
+        (r#"[{"jsonrpc":"2.0","id":9,"method":"ping"}]"#.into(), json!(null), no_request),
     ] {
         client.line(&line).await;
         let answer = client.next().await.unwrap();
-        assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(-32700)), "{answer}");
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(code)), "{answer}");
     }
     assert!(client.result("tools/list", json!({})).await["tools"].is_array());
     assert!(client.close().await.1.is_ok());
