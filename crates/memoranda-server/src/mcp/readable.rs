@@ -1,8 +1,8 @@
 //! Lines before they are messages: what is none is answered, so that no client waits for ever.
 //!
 //! The transport beneath passes over what it cannot parse, and answers what is no request without
-//! its id. Half a surrogate pair, which programs make when they cut a text, is mended; of the
-//! rest the id is looked for and an error goes back.
+//! its id. Half a surrogate pair, which programs make when they cut a text, is mended, and so is a
+//! last line without an end; of the rest the id is looked for and an error goes back.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -98,8 +98,13 @@ impl<R: AsyncRead + Unpin> AsyncRead for Readable<R> {
             }
             let available = ready!(Pin::new(&mut this.read).poll_fill_buf(context))?;
             if available.is_empty() {
-                // What has no end is no line; it is left to the one beneath.
-                return Poll::Ready(Ok(()));
+                if this.line.is_empty() {
+                    return Poll::Ready(Ok(()));
+                }
+                // Whoever closes the stream has said all, with or without an end of the line.
+                this.take(b"\n");
+                this.end_line();
+                continue;
             }
             let end = available.iter().position(|byte| *byte == b'\n');
             let part = available[..end.map_or(available.len(), |end| end + 1)].to_vec();

@@ -140,6 +140,10 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Opening<T> {
                 message = self.lines.receive() => message,
             };
             let Some(message) = message else {
+                // The last lines may have been none.
+                while let Ok(unreadable) = self.unreadable.try_recv() {
+                    self.refuse(unreadable).await;
+                }
                 self.ended.notify_one();
                 return None;
             };

@@ -241,6 +241,27 @@ async fn no_line_is_left_without_an_answer() {
 }
 
 #[tokio::test]
+async fn a_last_line_needs_no_end() {
+    let hello = r#"{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"tester","version":"1.0"}}}"#;
+    for (before, last, id, fault) in [
+        ("", hello, json!(7), None),
+        ("", "not json", json!(null), Some(-32700)),
+        ("not json\n", "", json!(null), Some(-32700)),
+        ("", &hello[..hello.len() - 1], json!(7), Some(-32700)),
+        ("", r#"{"jsonrpc":"2.0","id":8,"method":"ping","params":5}"#, json!(8), Some(-32600)),
+    ] {
+        let vault = Vault::new();
+        let mut client = Client::connect(&vault, config(), Era::Handshake("2025-11-25"));
+        client.text(before).await;
+        client.text(last).await;
+        let (answers, ended) = client.close().await;
+        assert!(ended.is_ok(), "{last}");
+        let [answer] = answers.as_slice() else { panic!("{last}: {answers:?}") };
+        assert_eq!((&answer["id"], answer["error"]["code"].as_i64()), (&id, fault), "{answer}");
+    }
+}
+
+#[tokio::test]
 async fn what_comes_at_once_is_done_in_its_order() {
     for era in ERAS {
         let vault = Vault::new();
