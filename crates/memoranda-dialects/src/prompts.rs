@@ -122,9 +122,14 @@ fn guide(call: &PromptCall<'_>) -> Result<PromptMessage> {
         .filter(|line| !line.is_empty())
         .collect();
     if !beside.is_empty() {
-        text.push_str("\n## With the other tools\n\nThe memories are the project `memories`:\n\n");
-        text.push_str(&beside.join("\n"));
-        text.push('\n');
+        text.push_str("\n## With the other tools\n\nThe memories are the project `memories`");
+        match &call.settings.notes.only_project {
+            Some(only) if !call.settings.reaches_memories() => text.push_str(&format!(
+                ". The notes tools of this server work in the project {only} only, and find none \
+                 of them.\n"
+            )),
+            _ => text.push_str(&format!(":\n\n{}\n", beside.join("\n"))),
+        }
     }
     if let Some(guidance) = &call.settings.guidance {
         text.push_str("\n## What this person asks for\n\n");

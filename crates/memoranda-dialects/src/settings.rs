@@ -5,11 +5,14 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 use memoranda_core::id::ProjectName;
-use memoranda_engine::LanguageModel;
+use memoranda_engine::{LanguageModel, link_key};
 
 use crate::banks::BankSettings;
 
 use crate::graph::GraphSettings;
+
+/// Projects that belong to tools and are made on first use.
+const OWN_PROJECTS: [&str; 4] = ["memories", "graph", "banks", "records"];
 
 /// How the tools behave.
 #[derive(Clone, Debug)]
@@ -62,6 +65,17 @@ impl RecordSettings {
 }
 
 impl Settings {
+    /// Whether the notes tools reach the memories: a server may be held to another project.
+    pub(crate) fn reaches_memories(&self) -> bool {
+        let only = self.notes.only_project.as_deref();
+        only.is_none_or(|only| link_key(only) == link_key(self.memories.as_str()))
+    }
+
+    /// Whether the tools make a project of this name when it is first used.
+    pub fn makes_project(&self, name: &str) -> bool {
+        name == self.notes.default_project || OWN_PROJECTS.contains(&name)
+    }
+
     /// What holds without any configuration.
     pub fn standard() -> Self {
         Self {

@@ -86,7 +86,14 @@ impl OfferArgs {
         }
         // Before the vault is made: a wrong word makes nothing.
         config.selection.resolve().map_err(|error| failed(ServerError::from(error)))?;
-        Ok((Arc::new(session.open()?), config))
+        let memory = session.open()?;
+        // A slip of the finger makes no project, and a server without its project does nothing.
+        if let Some(only) = &config.settings.notes.only_project
+            && !config.settings.makes_project(only)
+        {
+            memory.store().project(only)?;
+        }
+        Ok((Arc::new(memory), config))
     }
 
     fn selection(&self, session: &Session) -> Result<Selection> {

@@ -11,8 +11,6 @@ use super::answer::{Expected, Failure, cut};
 use crate::args::Args;
 use crate::tool::Call;
 
-/// Projects that belong to the other tools and are made on first use.
-const OWN: [&str; 4] = ["memories", "graph", "banks", "records"];
 /// How much of a difference is shown.
 const DIFF_CHARS: usize = 4000;
 
@@ -45,8 +43,7 @@ pub(super) fn project(call: &Call<'_>, args: &Args) -> Result<ProjectName, Failu
 
 /// Finds a project, and makes it if it is one that is there by default.
 pub(super) fn named_project(call: &Call<'_>, name: &str) -> Result<ProjectName, Failure> {
-    let is_default = name == call.settings.notes.default_project || OWN.contains(&name);
-    if is_default {
+    if call.settings.makes_project(name) {
         return Ok(call.memory.create_project(name)?.name);
     }
     Ok(call.memory.store().project(name)?.name)

@@ -1,7 +1,8 @@
-//! Lines before they are messages: what is no JSON is answered, so that no client waits for ever.
+//! Lines before they are messages: what is none is answered, so that no client waits for ever.
 //!
-//! The transport beneath passes over what it cannot parse. Half a surrogate pair, which programs
-//! make when they cut a text, is mended; of the rest the id is looked for and an error goes back.
+//! The transport beneath passes over what it cannot parse, and answers what is no request without
+//! its id. Half a surrogate pair, which programs make when they cut a text, is mended, and so is a
+//! last line without an end; of the rest the id is looked for and an error goes back.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -20,8 +21,16 @@ const HEAD: usize = 64 << 10;
 pub(super) struct Unreadable {
     /// The id of the request that it was to be, if that can be seen.
     pub(super) id: Option<RequestId>,
-    /// What is wrong with it.
-    pub(super) reason: String,
+    pub(super) fault: Fault,
+}
+
+/// What is wrong with a line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Fault {
+    /// It is no JSON, or too long.
+    NoJson(String),
+    /// It is JSON, and no request.
+    NoRequest(&'static str),
 }
 
 /// A stream of lines, all of them JSON.
@@ -60,7 +69,7 @@ impl<R: AsyncRead> Readable<R> {
             0 => check(line),
             _ => {
                 let reason = format!("a message may have {} bytes at the most", self.longest);
-                Err(Unreadable { id: id_in(&line), reason })
+                Err(Unreadable { id: id_in(&line), fault: Fault::NoJson(reason) })
             }
         };
         match checked {
@@ -89,8 +98,13 @@ impl<R: AsyncRead + Unpin> AsyncRead for Readable<R> {
             }
             let available = ready!(Pin::new(&mut this.read).poll_fill_buf(context))?;
             if available.is_empty() {
-                // What has no end is no line; it is left to the one beneath.
-                return Poll::Ready(Ok(()));
+                if this.line.is_empty() {
+                    return Poll::Ready(Ok(()));
+                }
+                // Whoever closes the stream has said all, with or without an end of the line.
+                this.take(b"\n");
+                this.end_line();
+                continue;
             }
             let end = available.iter().position(|byte| *byte == b'\n');
             let part = available[..end.map_or(available.len(), |end| end + 1)].to_vec();
@@ -109,10 +123,38 @@ fn check(line: Vec<u8>) -> Result<Vec<u8>, Unreadable> {
         return Ok(line);
     }
     match serde_json::from_slice::<Value>(&line) {
-        Ok(_) => Ok(line),
-        Err(_) => readable_json(line.clone())
-            .map_err(|error| Unreadable { id: id_in(&line), reason: error.to_string() }),
+        Ok(message) => match misshapen(&message) {
+            Some(unreadable) => Err(unreadable),
+            None => Ok(line),
+        },
+        Err(_) => readable_json(line.clone()).map_err(|error| Unreadable {
+            id: id_in(&line),
+            fault: Fault::NoJson(error.to_string()),
+        }),
     }
+}
+
+/// Why something with an id that is no answer is no request either.
+fn misshapen(message: &Value) -> Option<Unreadable> {
+    let id = match message.get("id")? {
+        Value::String(text) => RequestId::String(text.as_str().into()),
+        Value::Number(number) => RequestId::Number(number.as_i64()?),
+        _ => return None,
+    };
+    let is_answer = message.get("result").is_some() || message.get("error").is_some();
+    let fits = |value: Option<&Value>| value.is_none_or(|it| it.is_object() || it.is_null());
+    let params = message.get("params");
+    let reason = match () {
+        () if is_answer => return None,
+        () if message.get("jsonrpc").and_then(Value::as_str) != Some("2.0") => {
+            "`jsonrpc` must be \"2.0\""
+        }
+        () if !message.get("method").is_some_and(Value::is_string) => "`method` must be a text",
+        () if !fits(params) => "`params` must be an object",
+        () if !fits(params.and_then(|params| params.get("_meta"))) => "`_meta` must be an object",
+        () => return None,
+    };
+    Some(Unreadable { id: Some(id), fault: Fault::NoRequest(reason) })
 }
 
 /// The id of a request whose line is no JSON, or not all of it.

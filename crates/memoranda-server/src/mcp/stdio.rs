@@ -20,7 +20,7 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::Handler;
-use super::readable::{Readable, Unreadable};
+use super::readable::{Fault, Readable, Unreadable};
 use crate::config::ServerConfig;
 use crate::error::ServerError;
 use crate::offer::Offer;
@@ -103,6 +103,21 @@ struct Opening<T> {
     answered: Arc<Notify>,
 }
 
+impl<T: Transport<RoleServer>> Opening<T> {
+    /// Answers a line that is no message.
+    async fn refuse(&mut self, Unreadable { id, fault }: Unreadable) {
+        tracing::debug!(?fault, "a line is no message");
+        let error = match fault {
+            Fault::NoJson(reason) => ErrorData::parse_error(format!("Parse error: {reason}"), None),
+            Fault::NoRequest(reason) => {
+                ErrorData::invalid_request(format!("Invalid request: {reason}"), None)
+            }
+        };
+        // Whoever does not listen learns nothing from the rest either.
+        self.lines.send(ServerJsonRpcMessage::error(error, id)).await.ok();
+    }
+}
+
 impl<T: Transport<RoleServer>> Transport<RoleServer> for Opening<T> {
     type Error = T::Error;
 
@@ -118,17 +133,17 @@ impl<T: Transport<RoleServer>> Transport<RoleServer> for Opening<T> {
         loop {
             let message = tokio::select! {
                 biased;
-                Some(Unreadable { id, reason }) = self.unreadable.recv() => {
-                    tracing::debug!(%reason, "a line is no message");
-                    let error = ErrorData::parse_error(format!("Parse error: {reason}"), None);
-                    let answered = self.lines.send(ServerJsonRpcMessage::error(error, id));
-                    // Whoever does not listen learns nothing from the rest either.
-                    answered.await.ok();
+                Some(unreadable) = self.unreadable.recv() => {
+                    self.refuse(unreadable).await;
                     continue;
                 }
                 message = self.lines.receive() => message,
             };
             let Some(message) = message else {
+                // The last lines may have been none.
+                while let Ok(unreadable) = self.unreadable.try_recv() {
+                    self.refuse(unreadable).await;
+                }
                 self.ended.notify_one();
                 return None;
             };

@@ -204,18 +204,61 @@ async fn no_line_is_left_without_an_answer() {
     let view = json!({ "command": "view", "path": "/memories/s.md" });
     let view = client.call("memory", view).await["content"][0]["text"].clone();
     assert!(view.as_str().unwrap().ends_with("\tcut \u{fffd}"), "{view}");
-    for (line, id) in [
-        ("not json".to_owned(), json!(null)),
-        ("{\"jsonrpc\":\"2.0\",\"id\":901,\"method\":\"ping\"".to_owned(), json!(901)),
-        (call(902, &format!("{}{}", "[".repeat(5000), "]".repeat(5000))), json!(902)),
-        (call(903, "{\"command\": 1e999}"), json!(903)),
+    let (no_json, no_request) = (-32700, -32600);
+    for (line, id, code) in [
+        ("not json".to_owned(), json!(null), no_json),
+        (r#"{"jsonrpc":"2.0","id":901,"method":"ping""#.to_owned(), json!(901), no_json),
+        (call(902, &format!("{}{}", "[".repeat(5000), "]".repeat(5000))), json!(902), no_json),
+        (call(903, "{\"command\": 1e999}"), json!(903), no_json),
+        (
+            r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":5}"#.into(),
+            json!(9),
+            no_request,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":"a","method":"ping","params":[1]}"#.into(),
+            json!("a"),
+            no_request,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":9,"method":"ping","params":{"_meta":3}}"#.into(),
+            json!(9),
+            no_request,
+        ),
+        (r#"{"jsonrpc":"2.0","id":9,"method":7}"#.into(), json!(9), no_request),
+        (r#"{"jsonrpc":"2.0","id":9}"#.into(), json!(9), no_request),
+        (r#"{"jsonrpc":"1.0","id":9,"method":"ping"}"#.into(), json!(9), no_request),
+        (r#"{"id":9,"method":"ping"}"#.into(), json!(9), no_request),
+        (r#"{"jsonrpc":"2.0","id":9.5,"method":"ping"}"#.into(), json!(null), no_request),
+        (r#"[{"jsonrpc":"2.0","id":9,"method":"ping"}]"#.into(), json!(null), no_request),
     ] {
         client.line(&line).await;
         let answer = client.next().await.unwrap();
-        assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(-32700)), "{answer}");
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&id, &json!(code)), "{answer}");
     }
     assert!(client.result("tools/list", json!({})).await["tools"].is_array());
     assert!(client.close().await.1.is_ok());
+}
+
+#[tokio::test]
+async fn a_last_line_needs_no_end() {
+    let hello = r#"{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"tester","version":"1.0"}}}"#;
+    for (before, last, id, fault) in [
+        ("", hello, json!(7), None),
+        ("", "not json", json!(null), Some(-32700)),
+        ("not json\n", "", json!(null), Some(-32700)),
+        ("", &hello[..hello.len() - 1], json!(7), Some(-32700)),
+        ("", r#"{"jsonrpc":"2.0","id":8,"method":"ping","params":5}"#, json!(8), Some(-32600)),
+    ] {
+        let vault = Vault::new();
+        let mut client = Client::connect(&vault, config(), Era::Handshake("2025-11-25"));
+        client.text(before).await;
+        client.text(last).await;
+        let (answers, ended) = client.close().await;
+        assert!(ended.is_ok(), "{last}");
+        let [answer] = answers.as_slice() else { panic!("{last}: {answers:?}") };
+        assert_eq!((&answer["id"], answer["error"]["code"].as_i64()), (&id, fault), "{answer}");
+    }
 }
 
 #[tokio::test]

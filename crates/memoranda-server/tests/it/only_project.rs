@@ -84,3 +84,25 @@ async fn no_way_leads_to_another_project() {
         }
     }
 }
+
+#[tokio::test]
+async fn nothing_points_to_where_it_may_not_look() {
+    for (only, points_there) in [(None, true), (Some("memories"), true), (Some("work"), false)] {
+        for era in ERAS {
+            let vault = Vault::new();
+            let (mut all, _) = Client::open(&vault, held_to(None), era).await;
+            all.call("create_memory_project", json!({ "project_name": "work" })).await;
+            let (mut client, about) = Client::open(&vault, held_to(only), era).await;
+            let guide = client.result("prompts/get", json!({ "name": "memory_guide" })).await;
+            let guide = guide["messages"][0]["content"]["text"].as_str().unwrap();
+            assert_eq!(
+                guide.contains("\"project\": \"memories\""),
+                points_there,
+                "{only:?}: {guide}"
+            );
+            assert_eq!(guide.contains("in the project work only"), !points_there, "{guide}");
+            let about = about["instructions"].as_str().unwrap();
+            assert_eq!(about.contains("project=\"memories\""), points_there, "{only:?}: {about}");
+        }
+    }
+}

@@ -134,8 +134,12 @@ impl Client {
 
     /// Sends a line as it is.
     pub(crate) async fn line(&mut self, line: &str) {
-        let line = format!("{line}\n");
-        self.write.as_mut().unwrap().write_all(line.as_bytes()).await.unwrap();
+        self.text(&format!("{line}\n")).await;
+    }
+
+    /// Sends a text as it is.
+    pub(crate) async fn text(&mut self, text: &str) {
+        self.write.as_mut().unwrap().write_all(text.as_bytes()).await.unwrap();
     }
 
     /// Sends a request without waiting; its id.

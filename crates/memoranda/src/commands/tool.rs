@@ -17,8 +17,9 @@ use crate::table::{self, Column};
 
 /// Call a tool as an agent would, and print what it answers.
 ///
-/// With --wording claude, `memory` is the memory tool of the Claude API: the JSON is the input of
-/// a tool_use block, or the whole block, and --json prints the tool_result block that goes back.
+/// `memory` takes the input of a tool_use block of the Claude API, or the whole block. With
+/// --wording claude it answers as the API's own tool, and --json prints the tool_result block that
+/// goes back.
 /// A tool that could not do it ends with exit code 1. What people changed in the files that the
 /// answer can depend on is taken in first, unless --no-sync is given.
 #[derive(clap::Args)]
@@ -60,20 +61,22 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
             .hint("`memoranda tool --list` lists them")
     })?;
     let arguments = arguments(args.arguments.as_deref())?;
-    let is_native = settings.wording == Wording::Claude && tool.name == "memory";
-    let (result, json) = if is_native {
-        let asked = ToolUse::parse(arguments).map_err(|e| CommandError::usage(e.to_string()))?;
-        let result = call(session, tool, &settings, asked.input.clone())?;
-        let json = asked.result(&result);
-        (result, json)
-    } else {
-        let result = call(session, tool, &settings, Value::Object(arguments))?;
-        let json = json!({
+    let is_memory = tool.name == "memory";
+    let is_native = is_memory && settings.wording == Wording::Claude;
+    // A whole block says itself what it is.
+    let is_block = is_memory && arguments.get("type") == Some(&json!("tool_use"));
+    let asked = match is_native || is_block {
+        true => ToolUse::parse(arguments).map_err(|e| CommandError::usage(e.to_string()))?,
+        false => ToolUse { id: None, input: Value::Object(arguments) },
+    };
+    let result = call(session, tool, &settings, asked.input.clone())?;
+    let json = match is_native {
+        true => asked.result(&result),
+        false => json!({
             "structured": result.structured,
             "text": result.text,
             "is_error": result.is_error,
-        });
-        (result, json)
+        }),
     };
     match session.printer.format {
         Format::Json => session.printer.json(&json)?,

@@ -36,6 +36,17 @@ fn clients_of_every_era_are_served_from_nothing() {
 }
 
 #[test]
+fn a_project_that_it_is_held_to_must_be_there() {
+    let home = Home::new();
+    home.fails(&["mcp", "-p", "nope"], 1, &["nope", "memoranda project create nope"]);
+    for name in ["main", "memories"] {
+        let client = Client::start(&home, LATEST, &["-p", name]);
+        let (status, _) = client.close();
+        assert_eq!(status.code(), Some(0), "{name}");
+    }
+}
+
+#[test]
 fn it_ends_with_its_client() {
     let home = Home::new();
     let silent = Client::start(&home, LATEST, &[]);

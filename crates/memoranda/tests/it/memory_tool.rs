@@ -233,6 +233,14 @@ fn a_tool_is_called_from_the_command_line() {
     );
     let said = home.run(&["tool", "memory", "--wording", "claude", &block["input"].to_string()]);
     assert_eq!((said.code, said.out.as_str()), (1, "File /memories/a.md already exists\n"));
+    // A whole block is known as one in either wording.
+    let view = json!({ "type": "tool_use", "id": "toolu_02", "name": "memory",
+                       "input": { "command": "view", "path": "/memories/a.md" } });
+    let seen = home.ok(&["tool", "memory", &view.to_string()]);
+    assert!(seen.starts_with("Here's the content of /memories/a.md"), "{seen}");
+    assert_eq!(home.json(&["tool", "memory", &view.to_string()])["is_error"], false);
+    let other = json!({ "type": "tool_use", "name": "bash", "input": {} }).to_string();
+    home.fails(&["tool", "memory", &other], 2, &["the tool_use block is for \"bash\""]);
     let tools = home.json(&["tool", "--list"]);
     assert_eq!(tools["tools"][0]["name"], "memory");
     assert!(home.ok(&["tool", "--list"]).contains("memory"));
