@@ -270,6 +270,16 @@ pub(crate) fn living(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Whether a device has recorded anything of a project.
+pub(crate) fn is_told_by(db: &Connection, name: &ProjectName, device: &str) -> Result<bool> {
+    Ok(db.query_row(
+        "SELECT EXISTS (SELECT 1 FROM changes c JOIN commits k ON k.row = c.commit_row \
+         WHERE c.project = (SELECT id FROM projects WHERE name = ?) AND k.device = ?)",
+        [name.as_str(), device],
+        |row| row.get(0),
+    )?)
+}
+
 /// Files of a project that were deleted and can be brought back, the last deleted first; only
 /// those of this name, if one is given.
 pub(crate) fn deleted(
