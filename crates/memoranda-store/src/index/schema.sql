@@ -170,7 +170,9 @@ CREATE TABLE commits (
   client TEXT NOT NULL,
   tool TEXT NOT NULL,
   channel TEXT NOT NULL,
-  message TEXT
+  message TEXT,
+  -- The folders that it made and that it emptied, in JSON; nothing for most.
+  folders TEXT
 ) STRICT;
 CREATE INDEX commits_in_order ON commits(logical_ms, device, segment, offset);
 
