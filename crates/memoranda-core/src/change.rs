@@ -120,6 +120,10 @@ pub struct Commit {
     pub message: Option<String>,
     /// What it did to each file.
     pub files: Vec<FileChange>,
+    /// Folders that were not there before it; one above comes before what is in it.
+    pub made: Vec<(ProjectName, NotePath)>,
+    /// Folders that were to go with what was in them; the deepest first.
+    pub emptied: Vec<(ProjectName, NotePath)>,
 }
 
 /// What a commit did to one file.

@@ -49,7 +49,10 @@ impl Memory {
             operations.push(Operation { project: file.project.clone(), path, expect, action });
         }
         let message = Some(format!("undo {}", undone.id));
-        let change = Change { operations, made: Vec::new(), emptied: Vec::new(), message };
+        // What it made goes again where nothing else is in it, and what it emptied comes back.
+        let made = undone.emptied.iter().rev().cloned().collect();
+        let emptied = undone.made.iter().rev().cloned().collect();
+        let change = Change { operations, made, emptied, message };
         let outcome = self.store().commit(who, |_| Ok::<_, EngineError>(change.clone()))?;
         Ok(match outcome {
             Outcome::Committed(commit) => UndoOutcome::Undone(Box::new(Undone { undone, commit })),

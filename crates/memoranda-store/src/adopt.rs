@@ -10,7 +10,6 @@ use memoranda_core::path::NotePath;
 
 use crate::error::{Doing as _, Result, StoreError};
 use crate::files::{FileRules, Found, HardLinks, Root, TEMPORARY_PREFIX, own};
-use crate::reach::note_identity;
 use crate::session::Session;
 use crate::vault::{Project, ProjectPlace};
 use crate::{Inner, clock};
@@ -96,7 +95,7 @@ impl Inner {
         if !before.is_ok_and(|before| before.path == project.path) {
             let root = Root::open(&project.path, project.rules).and_then(|root| root.identity());
             let identity = root.doing(|| format!("open {}", project.path.display()))?;
-            note_identity(session.db, &project.name, identity)?;
+            self.note_identity(session.db, &project, identity)?;
         }
         Ok(project)
     }

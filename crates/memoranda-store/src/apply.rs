@@ -59,6 +59,13 @@ impl<'a> Folders<'a> {
         Ok(Some(folder))
     }
 
+    /// The folders of a project that were made, one above before what is in it.
+    pub(crate) fn made_in(&self, root: &Root) -> Vec<NotePath> {
+        let made = self.made.borrow();
+        let own = made.iter().filter(|(of, _)| std::ptr::eq(*of, root));
+        own.filter_map(|(_, name)| NotePath::parse(name).ok()).collect()
+    }
+
     /// Removes the folders that were made, if nothing is in them: the change was not made.
     pub(crate) fn unmake(&self) {
         for (root, name) in self.made.borrow().iter().rev() {

@@ -85,6 +85,11 @@ impl Inner {
             );
             report.unavailable.push((name, reason));
         }
+        for (name, reason) in self.away()? {
+            if report.unavailable.iter().all(|(known, _)| *known != name) {
+                report.unavailable.push((name, reason));
+            }
+        }
         report.problems = self.ask(index::problems)?;
         Ok(report)
     }

@@ -5,7 +5,7 @@
 //! hold something else than was read (an editor saved in between) makes the whole change be taken
 //! back and decided again. The index is told when the change is made; see [`crate::news`].
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use memoranda_core::change::{
@@ -166,6 +166,7 @@ fn make(
 }
 
 type Roots = HashMap<ProjectName, Root>;
+type Folder = (ProjectName, NotePath);
 
 /// The projects of a change.
 struct Opened {
@@ -337,7 +338,15 @@ fn plan<'a>(
     if applies.is_empty() {
         return Ok(None);
     }
-    let commit = Commit { id, time: clock::now(), author: author.clone(), message, files };
+    let commit = Commit {
+        id,
+        time: clock::now(),
+        author: author.clone(),
+        message,
+        files,
+        made: Vec::new(),
+        emptied: Vec::new(),
+    };
     let record = Record { commit, notes };
     Ok(Some(Plan { record, body, applies, project_rows }))
 }
@@ -385,7 +394,7 @@ fn perform<'a>(
     observed: Option<(Record, Body)>,
     plan: Plan<'a>,
 ) -> Result<Made> {
-    let Plan { record, body, mut applies, project_rows } = plan;
+    let Plan { mut record, body, mut applies, project_rows } = plan;
     let folders = Folders::default();
     let discard = |applies: &[Apply<'a>]| {
         applies.iter().for_each(|apply| apply.discard(&folders));
@@ -397,6 +406,8 @@ fn perform<'a>(
             return Err(e);
         }
     }
+    record.commit.made = folders_made(change, roots, &folders);
+    record.commit.emptied = change.emptied.clone();
     let start = session.log.end();
     let mut records: Vec<(Record, Body)> = observed.into_iter().collect();
     records.push((record, body));
@@ -446,6 +457,24 @@ fn perform<'a>(
     session.inner.note_written(records.iter().map(|(_, body)| body.as_bytes().len()).sum());
     let commit = records.pop().map(|(record, _)| record.commit);
     Ok(Made::Done(commit.map_or(Outcome::Unchanged, Outcome::Committed)))
+}
+
+/// The folders that are there because of a change: made for its files, or about to be made.
+fn folders_made(change: &Change, roots: &Roots, folders: &Folders<'_>) -> Vec<Folder> {
+    let mut made = BTreeSet::new();
+    for (project, root) in roots {
+        made.extend(folders.made_in(root).into_iter().map(|folder| (project.clone(), folder)));
+    }
+    for (project, folder) in &change.made {
+        let Some(root) = roots.get(project) else { continue };
+        let mut missing = Some(folder.clone()).filter(|folder| !root.is_folder(folder));
+        while let Some(folder) = missing {
+            let above = folder.parent().and_then(|above| NotePath::parse(above).ok());
+            missing = above.filter(|above| !root.is_folder(above));
+            made.insert((project.clone(), folder));
+        }
+    }
+    made.into_iter().collect()
 }
 
 /// Makes and removes the folders of a change.

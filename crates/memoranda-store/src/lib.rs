@@ -23,6 +23,7 @@ mod glance;
 mod index;
 mod lock;
 mod log;
+mod missing;
 mod news;
 mod notices;
 mod observe;
@@ -722,7 +723,12 @@ impl Store {
         let mut options = self.inner.options.clone();
         options.cache = scratch.to_owned();
         let fresh = Self::open(options)?;
-        fresh.sync(&mut |_| {})?;
+        // Only who looked at a folder while it was there can tell whether it may be away.
+        fresh.inner.note_within(&self.inner.ask(index::folders)?)?;
+        let away = fresh.sync(&mut |_| {})?.unavailable;
+        for (name, _) in &away {
+            fresh.inner.take_times(name, &self.inner.ask(|db| index::times(db, name))?)?;
+        }
         let live = self.fingerprint()?;
         for ((table, ours), (_, anew)) in live.into_iter().zip(fresh.fingerprint()?) {
             if ours != anew {

@@ -105,6 +105,8 @@ impl Observation {
             author: person(),
             message: None,
             files: self.files,
+            made: Vec::new(),
+            emptied: Vec::new(),
         };
         Some((Record { commit, notes: self.notes }, self.body))
     }

@@ -64,11 +64,11 @@ impl Inner {
         let (root, identity, was) = open_or_make(project).map_err(|e| unavailable(project, &e))?;
         if !self.reached.has(&project.name, identity) {
             match was {
-                Was::Made => note_identity(db, &project.name, identity)?,
+                Was::Made => self.note_identity(db, project, identity)?,
                 Was::There => {
                     judge(self, db, project, &root, identity)?;
                     // What is written there now must not be missed in the folder before.
-                    note_identity(db, &project.name, identity)?;
+                    self.note_identity(db, project, identity)?;
                 }
             }
             self.reached.note(&project.name, identity);
@@ -87,6 +87,24 @@ impl Inner {
             }
         }
         Ok(root)
+    }
+
+    /// Remembers a folder as the one that a project has.
+    pub(crate) fn note_identity(
+        &self,
+        db: &Connection,
+        project: &Project,
+        (device, inode): Identity,
+    ) -> Result<()> {
+        let row = index::project_id(db, &project.name)?;
+        let within = self.vault.is_within(project, device);
+        db.prepare_cached(
+            "UPDATE projects SET root_device = ?2, root_inode = ?3, root_within = ?4 \
+             WHERE id = ?1 AND (root_device IS NOT ?2 OR root_inode IS NOT ?3 \
+             OR root_within IS NOT ?4)",
+        )?
+        .execute(params![row, device as i64, inode as i64, within])?;
+        Ok(())
     }
 
     /// Finds a project, or makes a folder for it in the vault.
@@ -129,21 +147,6 @@ fn unavailable(project: &Project, error: &io::Error) -> StoreError {
         true => StoreError::ProjectIsLink { name },
         false => StoreError::ProjectUnavailable { name, reason: plain(error) },
     }
-}
-
-/// Remembers a folder as the one that a project has.
-pub(crate) fn note_identity(
-    db: &Connection,
-    name: &ProjectName,
-    (device, inode): Identity,
-) -> Result<()> {
-    let project = index::project_id(db, name)?;
-    db.prepare_cached(
-        "UPDATE projects SET root_device = ?2, root_inode = ?3 WHERE id = ?1 \
-         AND (root_device IS NOT ?2 OR root_inode IS NOT ?3)",
-    )?
-    .execute(params![project, device as i64, inode as i64])?;
-    Ok(())
 }
 
 /// Refuses a folder that seems to stand where the project's would be.

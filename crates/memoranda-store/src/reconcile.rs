@@ -14,7 +14,7 @@ use crate::Inner;
 use crate::error::{Result, StoreError};
 use crate::files::{FileStat, Found, Root};
 use crate::index::digest::{Digest, FileKind, digest, is_text};
-use crate::index::{Batch, FileRow, Put, history};
+use crate::index::{Batch, FileRow, Put};
 use crate::observe::{Observation, Seen};
 use crate::session::Session;
 use crate::sync::{SyncProgress, SyncReport};
@@ -232,13 +232,7 @@ fn record(
     }
     let given: Vec<Option<String>> =
         (0..observation.len()).map(|n| observation.permalink(n).map(str::to_owned)).collect();
-    if let Some(record) = observation.into_record() {
-        let placed = session.log.append(&[record])?;
-        session.held.set_applied(session.log.end()).ok();
-        for placed in &placed {
-            history::add(db, &session.inner.vault.device, placed)?;
-        }
-    }
+    session.record(observation)?;
     // In the order of their numbers: the full-text index gathers words only as long as these rise.
     puts.sort_by_key(|put| put.pending.number.unwrap_or(i64::MAX));
     for pending in &puts {
@@ -329,13 +323,7 @@ fn record_gone(
             Ok(Some(_)) | Err(_) => {}
         }
     }
-    if let Some(record) = observation.into_record() {
-        let placed = session.log.append(&[record])?;
-        session.held.set_applied(session.log.end()).ok();
-        for placed in &placed {
-            history::add(db, &session.inner.vault.device, placed)?;
-        }
-    }
+    session.record(observation)?;
     batch.finish()?;
     transaction.commit()?;
     session.inner.index.note_written(db)

@@ -40,6 +40,13 @@ struct Chain {
     temporaries: Vec<(String, Beside)>,
 }
 
+impl Chain {
+    /// Whether the file is there in the end.
+    fn ends_there(&self) -> bool {
+        self.versions.last().is_some_and(Option::is_some)
+    }
+}
+
 /// What can lie beside a file under a temporary name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Beside {
@@ -83,14 +90,13 @@ pub(crate) fn replay(inner: &Inner, records: &[Placed], death: Death) -> Result<
     }
     let mut roots: BTreeMap<ProjectName, Option<Root>> = BTreeMap::new();
     // New places first, so that a moved file is never only in the log.
-    let (put, gone): (Vec<_>, Vec<_>) = chains
-        .into_iter()
-        .partition(|(_, chain)| chain.versions.last().is_some_and(Option::is_some));
+    let (put, gone): (Vec<_>, Vec<_>) =
+        chains.into_iter().partition(|(_, chain)| chain.ends_there());
     for ((project, path), mut chain) in put.into_iter().chain(gone) {
         let root = roots.entry(project.clone()).or_insert_with(|| {
             let found = match inner.vault.project(project.as_str()) {
-                // The folder itself may not have reached the disk.
-                Err(StoreError::NoProject { .. }) if chain.ours_before => {
+                // The folder itself may not have reached the disk. For what is gone none is needed.
+                Err(StoreError::NoProject { .. }) if chain.ours_before && chain.ends_there() => {
                     inner.vault.project_or_new(&project)
                 }
                 found => found,

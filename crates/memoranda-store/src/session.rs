@@ -15,6 +15,7 @@ use crate::index::{self, Batch, IndexFile, IndexState, history};
 use crate::lock::{Held, LockFile, SameBoot};
 use crate::log::{Checking, LogWriter, Placed, Position};
 use crate::news::News;
+use crate::observe::Observation;
 use crate::recover::{self, Death};
 
 /// What this process needs to write, kept between writes.
@@ -44,6 +45,19 @@ pub(crate) struct Session<'a> {
     pub(crate) news: &'a mut Option<News>,
     /// Set when a write could neither be finished nor undone: only a new start can complete it.
     pub(crate) halted: &'a mut Option<String>,
+}
+
+impl Session<'_> {
+    /// Appends what was seen on disk to the log, and tells the history in the index.
+    pub(crate) fn record(&mut self, seen: Observation) -> Result<()> {
+        let Some(record) = seen.into_record() else { return Ok(()) };
+        let placed = self.log.append(&[record])?;
+        self.held.set_applied(self.log.end()).ok();
+        for placed in &placed {
+            history::add(self.db, &self.inner.vault.device, placed)?;
+        }
+        Ok(())
+    }
 }
 
 /// What a process finds at the end of the log.

@@ -13,7 +13,6 @@ use crate::error::{Doing as _, Result, StoreError, plain};
 use crate::files::{FileStat, Root, Walked, walk};
 use crate::index::digest::{FileKind, digest};
 use crate::index::{self, Batch, FileRow, Put, history};
-use crate::reach::note_identity;
 use crate::reconcile::{Look, Suspect};
 use crate::vault::Project;
 
@@ -107,7 +106,8 @@ impl Inner {
 
     fn try_sync_all(&self, progress: &mut dyn FnMut(SyncProgress)) -> Result<SyncReport> {
         self.read_other_devices()?;
-        let report = self.sync_projects(&self.vault.projects()?, progress)?;
+        let mut report = self.sync_projects(&self.vault.projects()?, progress)?;
+        self.settle_missing(&mut report)?;
         self.with_session(|session| match index::is_complete(session.db)? {
             true => Ok(()),
             false => index::set_complete(session.db),
@@ -168,7 +168,7 @@ impl Inner {
                     }
                 }
             }
-            note_identity(session.db, &project.name, identity)
+            self.note_identity(session.db, project, identity)
         })
     }
 
@@ -220,7 +220,7 @@ impl Inner {
     }
 
     /// Puts what the history knows into an index that is being made.
-    fn seed_from_history(&self, name: &ProjectName) -> Result<()> {
+    pub(crate) fn seed_from_history(&self, name: &ProjectName) -> Result<()> {
         self.with_session(|session| {
             if index::is_complete(session.db)? {
                 return Ok(());

@@ -54,6 +54,8 @@ pub enum ProjectPlace {
 /// The vault's folder and what is known of it before anything is read.
 pub(crate) struct Vault {
     pub(crate) home: PathBuf,
+    /// Device and inode of that folder.
+    identity: Option<(u64, u64)>,
     pub(crate) state: PathBuf,
     pub(crate) device: String,
 }
@@ -67,7 +69,22 @@ impl Vault {
         own::create_dir(&state, Privacy::Private).doing(|| "make the vault's folder".into())?;
         check_format(&state.join("format"))?;
         let device = device_name(&options.state)?;
-        Ok(Self { home, state, device })
+        let identity = own::identity(&home);
+        Ok(Self { home, identity, state, device })
+    }
+
+    /// Whether the vault's folder is still the one that was opened: without its drive, its place is
+    /// empty, or nothing at all.
+    pub(crate) fn is_there(&self) -> bool {
+        self.identity.is_some()
+            && own::identity(&self.home) == self.identity
+            && own::is_dir(&self.state.join("log").join(&self.device))
+    }
+
+    /// Whether a folder of this device lies in the vault, and on its drive.
+    pub(crate) fn is_within(&self, project: &Project, device: u64) -> bool {
+        let own = self.identity.map(|(device, _)| device);
+        project.place == ProjectPlace::Vault && own == Some(device)
     }
 
     /// All projects, sorted by name. A folder that the person added comes before one of the

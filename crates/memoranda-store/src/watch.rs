@@ -188,7 +188,7 @@ struct WatchedFolder {
 }
 
 /// Watches the vault's own folder for new projects, and every project with all below it. Says
-/// whether some folder is watched only from now on.
+/// whether some folder is watched only from now on, or no longer there.
 fn watch_projects(
     inner: &Inner,
     watcher: &mut notify::RecommendedWatcher,
@@ -203,6 +203,7 @@ fn watch_projects(
         let kept = projects.contains(&folder.project);
         if !kept {
             watcher.unwatch(path).ok();
+            new = true;
         }
         kept
     });

@@ -296,3 +296,50 @@ fn very_many_versions_are_gone_through() {
     assert_eq!(versions.len(), 121);
     assert_eq!(versions.last(), told(&[("a.md", "0")]).last());
 }
+
+#[test]
+fn an_undo_takes_back_the_folders_too() {
+    let vault = Vault::new();
+    let main = vault.folder.path().join("home/main");
+    let folders = || {
+        let mut found = Vec::new();
+        let mut open = vec![main.clone()];
+        while let Some(folder) = open.pop() {
+            let entries = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+            for path in entries.filter(|path| path.is_dir()) {
+                found.push(path.strip_prefix(&main).unwrap().to_str().unwrap().to_owned());
+                open.push(path);
+            }
+        }
+        found.sort();
+        found
+    };
+    let undo = || assert!(matches!(vault.undo_last(), UndoOutcome::Undone(_)));
+    // A person's folders are theirs, empty or not.
+    std::fs::create_dir_all(main.join("theirs/in")).unwrap();
+    vault.put("x/y/z.md", "deep");
+    undo();
+    assert_eq!(folders(), ["theirs", "theirs/in"]);
+    vault.put("theirs/note.md", "a note");
+    undo();
+    assert_eq!(folders(), ["theirs", "theirs/in"]);
+    vault.put("theirs/note.md", "another note");
+    for _ in 0..2 {
+        vault.relocate("theirs", "a/ours");
+        assert_eq!(folders(), ["a", "a/ours", "a/ours/in"]);
+        undo();
+        assert_eq!(folders(), ["theirs", "theirs/in"]);
+    }
+    // An undo can be undone, and what somebody put there stays.
+    vault.relocate("theirs", "a/ours");
+    undo();
+    undo();
+    assert_eq!(folders(), ["a", "a/ours", "a/ours/in"]);
+    std::fs::write(main.join("a/their.md"), "by hand").unwrap();
+    undo();
+    assert_eq!(folders(), ["a", "theirs", "theirs/in"]);
+    vault.delete("theirs");
+    assert_eq!(folders(), ["a"]);
+    undo();
+    assert_eq!(folders(), ["a", "theirs", "theirs/in"]);
+}

@@ -126,6 +126,25 @@ pub(crate) fn is_dir(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
+/// What has a name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Folder,
+    Link,
+    Other,
+}
+
+/// What has this name; `None` if nothing has.
+pub(crate) fn kind(path: &Path) -> io::Result<Option<Kind>> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => Ok(Some(Kind::Folder)),
+        Ok(metadata) if metadata.is_symlink() => Ok(Some(Kind::Link)),
+        Ok(_) => Ok(Some(Kind::Other)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
 /// Whether a symbolic link has this name.
 pub(crate) fn is_link(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())

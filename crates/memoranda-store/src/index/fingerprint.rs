@@ -56,8 +56,8 @@ const TABLES: &[(&str, &str)] = &[
     ("words", "SELECT term, doc, cnt FROM word_counts ORDER BY 1"),
     (
         "commits",
-        "SELECT id, logical_ms, time_ms, device, segment, offset, client, tool, channel, message \
-         FROM commits ORDER BY 1",
+        "SELECT id, logical_ms, time_ms, device, segment, offset, client, tool, channel, message, \
+         folders FROM commits ORDER BY 1",
     ),
     (
         "changes",

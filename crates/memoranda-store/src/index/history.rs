@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::write::project_id;
 use crate::error::{Result, StoreError};
-use crate::log::{ContentAt, Placed, Position};
+use crate::log::{ContentAt, Placed, Position, parse_folders, wire_folders};
 
 /// How far a device's log has been read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,7 +56,7 @@ pub(crate) fn add(db: &Connection, device: &str, placed: &Placed) -> Result<()> 
     let added = db
         .prepare_cached(
             "INSERT OR IGNORE INTO commits (id, logical_ms, time_ms, device, segment, offset, \
-             client, tool, channel, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             client, tool, channel, message, folders) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?
         .execute(params![
             commit.id.as_str(),
@@ -68,7 +68,8 @@ pub(crate) fn add(db: &Connection, device: &str, placed: &Placed) -> Result<()> 
             commit.author.client,
             commit.author.tool,
             commit.author.channel.as_str(),
-            commit.message
+            commit.message,
+            folders_json(commit)
         ])?;
     if added == 1 {
         add_changes(db, device, placed, db.last_insert_rowid(), logical_ms)?;
@@ -268,6 +269,16 @@ pub(crate) fn living(
         Ok((row.get(0)?, ContentHash(row.get::<_, [u8; 32]>(1)?), row.get(2)?))
     })?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Whether a device has recorded anything of a project.
+pub(crate) fn is_told_by(db: &Connection, name: &ProjectName, device: &str) -> Result<bool> {
+    Ok(db.query_row(
+        "SELECT EXISTS (SELECT 1 FROM changes c JOIN commits k ON k.row = c.commit_row \
+         WHERE c.project = (SELECT id FROM projects WHERE name = ?) AND k.device = ?)",
+        [name.as_str(), device],
+        |row| row.get(0),
+    )?)
 }
 
 /// Files of a project that were deleted and can be brought back, the last deleted first; only
@@ -517,11 +528,27 @@ pub enum Moment {
     Commit(CommitId),
 }
 
+type Folders = Vec<(ProjectName, NotePath)>;
+
+/// The folders that a commit made and emptied; `None` for most.
+fn folders_json(commit: &Commit) -> Option<String> {
+    let folders = (wire_folders(&commit.made), wire_folders(&commit.emptied));
+    let is_any = !commit.made.is_empty() || !commit.emptied.is_empty();
+    is_any.then(|| serde_json::to_string(&folders).unwrap_or_default())
+}
+
+fn folders_of(json: &str) -> (Folders, Folders) {
+    let (made, emptied): (Vec<_>, Vec<_>) = serde_json::from_str(json).unwrap_or_default();
+    (parse_folders(&made), parse_folders(&emptied))
+}
+
 fn commit(db: &Connection, row: i64) -> Result<Commit> {
     let mut head = db.prepare_cached(
-        "SELECT id, time_ms, client, tool, channel, message FROM commits WHERE row = ?",
+        "SELECT id, time_ms, client, tool, channel, message, folders FROM commits WHERE row = ?",
     )?;
     let mut commit = head.query_row([row], |row| {
+        let folders: Option<String> = row.get(6)?;
+        let (made, emptied) = folders.map(|folders| folders_of(&folders)).unwrap_or_default();
         Ok(Commit {
             id: CommitId::parse(&row.get::<_, String>(0)?).unwrap_or(CommitId::from_random(0)),
             time: Timestamp::from_millisecond(row.get(1)?).unwrap_or_default(),
@@ -532,6 +559,8 @@ fn commit(db: &Connection, row: i64) -> Result<Commit> {
             },
             message: row.get(5)?,
             files: Vec::new(),
+            made,
+            emptied,
         })
     })?;
     let mut changes = db.prepare_cached(

@@ -16,6 +16,7 @@ pub(crate) mod moves;
 pub(crate) mod nodes;
 mod passages;
 pub(crate) mod past;
+mod projects;
 mod search;
 pub(crate) mod ties;
 mod vectors;
@@ -52,6 +53,9 @@ pub use meaning::{Coverage, PendingText, TextKey, VectorForm};
 pub(crate) use mentions::mentioning;
 pub use nodes::{FileThen, FolderFact, FolderSum, NamedNote, NodeRow};
 pub use past::{ChangedFile, PastFile};
+pub(crate) use projects::{
+    KnownFolder, KnownTimes, folders, has_files, note_within, take_times, times,
+};
 pub(crate) use search::{Caches, body, candidates, passage_text, search};
 pub use search::{
     CandidateNote, Candidates, Correction, Past, Question, SearchFilter, SearchHit, SearchHits,

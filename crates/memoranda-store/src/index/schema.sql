@@ -5,7 +5,9 @@ CREATE TABLE projects (
   name TEXT NOT NULL UNIQUE,
   -- Device and inode of the folder when it was last walked: an unmounted drive has others.
   root_device INTEGER,
-  root_inode INTEGER
+  root_inode INTEGER,
+  -- Whether it lay in the vault and on its device, so that it cannot be away without the vault.
+  root_within INTEGER
 ) STRICT;
 
 -- Every file that a walk sees. kind: 0 known from the log alone, 1 Markdown, 2 text, 3 other.
@@ -168,7 +170,9 @@ CREATE TABLE commits (
   client TEXT NOT NULL,
   tool TEXT NOT NULL,
   channel TEXT NOT NULL,
-  message TEXT
+  message TEXT,
+  -- The folders that it made and that it emptied, in JSON; nothing for most.
+  folders TEXT
 ) STRICT;
 CREATE INDEX commits_in_order ON commits(logical_ms, device, segment, offset);
 

@@ -19,7 +19,7 @@ use crate::error::{Doing as _, Result, StoreError};
 use crate::faults::{self, Step};
 use crate::files::{self, Privacy, own};
 
-pub(crate) use record::{Body, FileNote, Record};
+pub(crate) use record::{Body, FileNote, Record, parse_folders, wire_folders};
 pub use rewrite::Purged;
 
 /// A segment that has grown this far is closed, and the next begun.

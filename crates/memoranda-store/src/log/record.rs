@@ -42,7 +42,14 @@ struct Wire {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     message: Option<String>,
     files: Vec<WireFile>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    made: Vec<WireFolder>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    emptied: Vec<WireFolder>,
 }
+
+/// Project and path.
+type WireFolder = (String, String);
 
 #[derive(Serialize, Deserialize)]
 struct WireFile {
@@ -83,6 +90,8 @@ impl Record {
             channel: commit.author.channel.as_str().to_owned(),
             message: commit.message.clone(),
             files: files.collect(),
+            made: wire_folders(&commit.made),
+            emptied: wire_folders(&commit.emptied),
         };
         // Strings and numbers always serialise; an empty meta would be read as damage.
         serde_json::to_vec(&wire).unwrap_or_default()
@@ -120,9 +129,24 @@ impl Record {
             },
             message: wire.message,
             files,
+            made: parse_folders(&wire.made),
+            emptied: parse_folders(&wire.emptied),
         };
         Some(Self { commit, notes })
     }
+}
+
+/// Folders as texts, for the log and the index.
+pub(crate) fn wire_folders(folders: &[(ProjectName, NotePath)]) -> Vec<WireFolder> {
+    folders.iter().map(|(project, path)| (project.to_string(), path.to_string())).collect()
+}
+
+/// The folders of such texts.
+pub(crate) fn parse_folders(folders: &[WireFolder]) -> Vec<(ProjectName, NotePath)> {
+    let parse = |(project, path): &WireFolder| {
+        Some((ProjectName::parse(project).ok()?, NotePath::parse(path).ok()?))
+    };
+    folders.iter().filter_map(parse).collect()
 }
 
 fn parse_hash(text: Option<&str>) -> Option<Option<ContentHash>> {

@@ -98,6 +98,7 @@ impl Mounted {
         assert!(!store.is_as_known(&work(), &[path("birds")]).unwrap());
         assert_eq!(found(store, "siskin"), ["work/note.md"]);
         assert_eq!(names(), before);
+        self.vault.assert_agrees(store, "out of reach");
         // The rest of the vault goes on.
         put(store, "main.md", &format!("still here {commits}"));
         assert_eq!(store.counts().unwrap().commits, commits + 1);
@@ -301,12 +302,16 @@ fn a_folder_that_was_replaced_or_was_away_is_watched_anew() {
         std::fs::rename(&aside, folder).unwrap();
         std::thread::sleep(Duration::from_millis(600));
         assert_noticed(&store, folder, &format!("shortly{n}"));
-        // Nothing is there, and then an empty folder, as on a drive that is not mounted.
+        // Nothing is there, and then an empty folder, as on a drive that is not mounted. Without its
+        // folder in the vault, a note is gone.
+        let is_in_vault = folder.starts_with(mounted.vault.home());
+        let left = if is_in_vault { 0 } else { 1 };
         std::fs::rename(folder, &aside).unwrap();
         std::thread::sleep(Duration::from_millis(600));
+        eventually("what is left", || found(&store, &format!("copied{n}")).len() == left);
         std::fs::create_dir(folder).unwrap();
         std::thread::sleep(Duration::from_millis(600));
-        assert_eq!(found(&store, &format!("copied{n}")).len(), 1);
+        assert_eq!(found(&store, &format!("copied{n}")).len(), left);
         std::fs::remove_dir(folder).unwrap();
         std::fs::rename(&aside, folder).unwrap();
         std::thread::sleep(Duration::from_millis(1200));
@@ -337,4 +342,112 @@ fn whoever_finds_another_folder_tells_the_process_that_watches() {
     mounted.vault.open().entries(&name, None).unwrap();
     std::thread::sleep(Duration::from_millis(600));
     assert_noticed(&store, &folder, "ptarmigan");
+}
+
+/// A vault with a note in `main`, and in a project `work` that a person made.
+fn with_work() -> (TestVault, Store, PathBuf) {
+    let vault = TestVault::new();
+    let store = vault.open();
+    put(&store, "main.md", "in the vault: twite");
+    vault.write_by_hand("work/note.md", "by hand: siskin");
+    vault.write_by_hand("work/birds/other.md", "by hand: serin");
+    write(&store, &work(), "tool.md", "by a tool: siskin").unwrap();
+    sync(&store);
+    assert_eq!(found(&store, "siskin").len(), 2);
+    let folder = vault.home().join("work");
+    (vault, store, folder)
+}
+
+#[test]
+fn a_folder_that_is_removed_from_the_vault_takes_its_notes_along() {
+    let (vault, store, folder) = with_work();
+    let aside = vault.folder().join("aside");
+    std::fs::rename(&folder, &aside).unwrap();
+    let report = sync(&store);
+    assert_eq!((report.removed, report.unavailable.len()), (3, 0), "{report:?}");
+    assert_eq!(found(&store, "siskin"), [""; 0]);
+    assert_eq!(found(&store, "twite"), ["main/main.md"]);
+    assert_eq!(store.deleted(&work(), None).unwrap().len(), 3);
+    vault.assert_agrees(&store, "removed");
+    assert_eq!(sync(&store).removed, 0);
+    // Nothing makes the folder again of which nothing is there.
+    drop(store);
+    vault.restart_machine();
+    let store = vault.open();
+    put(&store, "x.md", "another start");
+    assert!(!folder.exists());
+    std::fs::rename(&aside, &folder).unwrap();
+    assert_eq!(sync(&store).added, 3);
+    assert_eq!(found(&store, "siskin").len(), 2);
+    vault.assert_agrees(&store, "back");
+    // Whoever asks for another index first hears the same.
+    std::fs::remove_dir_all(&folder).unwrap();
+    vault.assert_agrees(&store, "before the look");
+    sync(&store);
+    assert_eq!(found(&store, "siskin"), [""; 0]);
+}
+
+#[test]
+fn a_folder_that_is_removed_under_a_watcher_takes_its_notes_along() {
+    let (vault, store, folder) = with_work();
+    store.start_background().unwrap();
+    eventually("a watcher", || store.is_watched());
+    std::fs::rename(&folder, vault.home().join("work-old")).unwrap();
+    eventually("the other name", || {
+        found(&store, "siskin").iter().all(|place| place.starts_with("work-old/"))
+    });
+    std::fs::remove_dir_all(vault.home().join("work-old")).unwrap();
+    eventually("nothing", || found(&store, "siskin").is_empty());
+}
+
+#[test]
+fn a_link_in_the_place_of_a_folder_removes_nothing() {
+    let (vault, store, folder) = with_work();
+    let aside = vault.folder().join("aside");
+    std::fs::rename(&folder, &aside).unwrap();
+    std::os::unix::fs::symlink(&aside, &folder).unwrap();
+    for context in ["linked", "linked, with an index made anew"] {
+        let report = sync(&store);
+        assert_eq!((report.removed, report.unavailable.len()), (0, 1), "{context}: {report:?}");
+        assert_eq!(found(&store, "siskin").len(), 2, "{context}");
+        vault.assert_agrees(&store, context);
+        store.reindex(&mut |_| {}).unwrap();
+    }
+    std::fs::remove_file(&folder).unwrap();
+    std::fs::rename(&aside, &folder).unwrap();
+    assert_eq!(sync(&store).removed, 0);
+    vault.assert_agrees(&store, "back");
+}
+
+#[test]
+fn a_folder_elsewhere_that_the_vault_no_longer_lists_is_not_removed() {
+    let mounted = Mounted::new();
+    let store = mounted.vault.open();
+    let list = mounted.vault.home().join(".memoranda/projects.toml");
+    let listed = std::fs::read(&list).unwrap();
+    std::fs::remove_file(&list).unwrap();
+    let report = sync(&store);
+    assert_eq!((report.removed, report.unavailable.len()), (0, 1), "{report:?}");
+    assert_eq!(found(&store, "siskin"), ["work/note.md"]);
+    mounted.vault.assert_agrees(&store, "not listed");
+    std::fs::write(&list, listed).unwrap();
+    mounted.assert_in_reach(&store);
+}
+
+#[test]
+fn a_vault_that_is_away_has_lost_nothing() {
+    let (vault, store, _) = with_work();
+    let commits = store.counts().unwrap().commits;
+    let aside = vault.folder().join("aside");
+    std::fs::rename(vault.home(), &aside).unwrap();
+    for put_there in [|_: &Path| {}, |home: &Path| std::fs::create_dir(home).unwrap()] {
+        put_there(&vault.home());
+        // It may fail; it may not believe that all is gone.
+        store.sync(&mut |_| {}).ok();
+    }
+    std::fs::remove_dir_all(vault.home()).unwrap();
+    std::fs::rename(&aside, vault.home()).unwrap();
+    assert_eq!(sync(&store).removed, 0);
+    assert_eq!(store.counts().unwrap().commits, commits);
+    assert_eq!(found(&store, "siskin").len(), 2);
 }

@@ -1,0 +1,86 @@
+//! What is known of the folders of projects.
+
+use memoranda_core::id::ProjectName;
+use rusqlite::{Connection, params};
+
+use super::{project_id, project_id_of};
+use crate::error::Result;
+
+/// What is known of the folder of a project.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct KnownFolder {
+    pub(crate) project: ProjectName,
+    /// Whether it lay in the vault and on its device; `None` if this index never saw it.
+    pub(crate) within: Option<bool>,
+}
+
+/// What is known of the folders of all projects of which there is some history.
+pub(crate) fn folders(db: &Connection) -> Result<Vec<KnownFolder>> {
+    let mut query = db.prepare_cached("SELECT name, root_within FROM projects ORDER BY name")?;
+    let rows = query.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))?;
+    let mut folders = Vec::new();
+    for row in rows {
+        let (name, within) = row?;
+        folders
+            .extend(ProjectName::parse(&name).ok().map(|project| KnownFolder { project, within }));
+    }
+    Ok(folders)
+}
+
+/// Takes over what another index knows of a folder.
+pub(crate) fn note_within(db: &Connection, folder: &KnownFolder) -> Result<()> {
+    let project = project_id(db, &folder.project)?;
+    db.prepare_cached("UPDATE projects SET root_within = ?2 WHERE id = ?1")?
+        .execute(params![project, folder.within])?;
+    Ok(())
+}
+
+/// Whether any file of a project is known.
+pub(crate) fn has_files(db: &Connection, name: &ProjectName) -> Result<bool> {
+    let project = project_id_of(db, name)?;
+    Ok(db
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM files WHERE project = ?)")?
+        .query_row([project], |row| row.get(0))?)
+}
+
+/// When a file was first known and last changed, by its path and version.
+pub(crate) struct KnownTimes {
+    path: String,
+    hash: Option<[u8; 32]>,
+    created_ms: i64,
+    updated_ms: i64,
+}
+
+/// The times of all files of a project.
+pub(crate) fn times(db: &Connection, name: &ProjectName) -> Result<Vec<KnownTimes>> {
+    let mut query = db
+        .prepare_cached("SELECT path, hash, created_ms, updated_ms FROM files WHERE project = ?")?;
+    let rows = query.query_map([project_id_of(db, name)?], |row| {
+        Ok(KnownTimes {
+            path: row.get(0)?,
+            hash: row.get(1)?,
+            created_ms: row.get(2)?,
+            updated_ms: row.get(3)?,
+        })
+    })?;
+    Ok(rows.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Takes over the times of files that are known from the log and were never looked at.
+pub(crate) fn take_times(db: &Connection, name: &ProjectName, times: &[KnownTimes]) -> Result<()> {
+    let project = project_id_of(db, name)?;
+    let mut update = db.prepare_cached(
+        "UPDATE files SET created_ms = ?4, updated_ms = ?5 \
+         WHERE project = ?1 AND path = ?2 AND hash IS ?3 AND checked_ns = 0",
+    )?;
+    for known in times {
+        update.execute(params![
+            project,
+            known.path,
+            known.hash,
+            known.created_ms,
+            known.updated_ms
+        ])?;
+    }
+    Ok(())
+}
