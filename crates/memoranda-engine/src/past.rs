@@ -10,7 +10,7 @@ use memoranda_core::graph::{
     meant_exactly, neighbours, seen_from,
 };
 use memoranda_core::id::{ContentHash, ProjectName};
-use memoranda_core::note::permalink::{permalink_of, slug};
+use memoranda_core::note::permalink::{permalink_of, slug, without_project};
 use memoranda_core::note::{self, Note};
 use memoranda_core::path::{NotePath, name_key};
 use memoranda_store::{
@@ -87,9 +87,10 @@ impl PastNote {
         (Self { path, title, permalink, hash, links }, note)
     }
 
-    fn candidate<Id>(&self, id: Id) -> LinkCandidate<Id> {
+    fn candidate<Id>(&self, id: Id, project: &ProjectName) -> LinkCandidate<Id> {
         let (path, permalink) = (self.path.clone(), self.permalink.clone());
-        LinkCandidate { id, path, permalink, title: self.title.clone() }
+        let within = without_project(&permalink, project.as_str()).map(str::to_owned);
+        LinkCandidate { id, path, permalink, within, title: self.title.clone() }
     }
 }
 
@@ -116,7 +117,8 @@ impl<'m> Past<'m> {
             let Ok(bytes) = store.content(then.hash) else { continue };
             let text = String::from_utf8_lossy(&bytes);
             let (past_note, note) = PastNote::read(changed.path, &text, then.hash, then.permalink);
-            let keys = keys_of(&past_note.path, &note, &past_note.title, &past_note.permalink);
+            let PastNote { path, title, permalink, .. } = &past_note;
+            let keys = keys_of(past.project.as_str(), path, &note, title, permalink);
             for key in keys {
                 past.names.entry(key).or_default().push(past.notes.len());
             }
@@ -230,10 +232,12 @@ impl<'m> Past<'m> {
             id: At::Now(candidate.id),
             path: candidate.path.clone(),
             permalink: candidate.permalink.clone(),
+            within: candidate.within.clone(),
             title: candidate.title.clone(),
         });
         let other = self.names.get(key).into_iter().flatten();
-        let other = other.filter_map(|&n| Some(self.notes.get(n)?.candidate(At::Then(n))));
+        let other =
+            other.filter_map(|&n| Some(self.notes.get(n)?.candidate(At::Then(n), &self.project)));
         let mut candidates: Vec<_> = same.chain(other).collect();
         candidates.sort_by(|a, b| {
             let length = |c: &LinkCandidate<At>| c.path.as_str().len();

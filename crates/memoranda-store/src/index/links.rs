@@ -1,6 +1,7 @@
 //! Which file each relation means, bound when either end appears or vanishes.
 
 use memoranda_core::graph::{LinkCandidate, meant, meant_exactly};
+use memoranda_core::note::permalink::without_project;
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, params};
 
@@ -255,17 +256,20 @@ pub(crate) fn candidates(
     key: &str,
 ) -> Result<Vec<LinkCandidate<i64>>> {
     let mut query = db.prepare_cached(
-        "SELECT f.id, f.path, f.permalink, f.title FROM link_keys k JOIN files f ON f.id = k.file \
+        "SELECT f.id, f.path, f.permalink, f.title, p.name \
+         FROM link_keys k JOIN files f ON f.id = k.file JOIN projects p ON p.id = k.project \
          WHERE k.key = ? AND k.project = ? ORDER BY length(f.path), f.path",
     )?;
     let rows = query.query_map(params![key, project], |row| {
-        Ok((row.get(0)?, row.get::<_, String>(1)?, row.get(2)?, row.get(3)?))
+        let (path, name): (String, String) = (row.get(1)?, row.get(4)?);
+        Ok((row.get(0)?, path, row.get::<_, String>(2)?, row.get(3)?, name))
     })?;
     let mut candidates = Vec::new();
     for row in rows {
-        let (id, path, permalink, title) = row?;
+        let (id, path, permalink, title, name) = row?;
         if let Ok(path) = NotePath::parse(&path) {
-            candidates.push(LinkCandidate { id, path, permalink, title });
+            let within = without_project(&permalink, &name).map(str::to_owned);
+            candidates.push(LinkCandidate { id, path, permalink, within, title });
         }
     }
     Ok(candidates)
