@@ -41,6 +41,31 @@ fn frontmatter_is_compared_as_what_it_is() {
 }
 
 #[test]
+fn a_tag_is_found_wherever_it_stands() {
+    let notes = Notes::new();
+    notes.person("main/task.md", "- [ ] buy milk #errand\n- [x] call #phone\n");
+    notes.person("main/quote.md", "> quote #quoted\n\n> [!tip] Callout #called\n");
+    notes.person("main/text.md", "plain #plain\n");
+    for (tag, file) in [
+        ("errand", "task.md"),
+        ("phone", "task.md"),
+        ("quoted", "quote.md"),
+        ("called", "quote.md"),
+        ("plain", "text.md"),
+    ] {
+        for asked in [json!({ "tags": [tag] }), json!({ "query": format!("tag:{tag}") })] {
+            let found = notes.ok("search_notes", asked.clone()).structured;
+            assert_eq!(found["results"][0]["file_path"], json!(file), "{asked}");
+            assert_eq!(found["total"], json!(1), "{asked}");
+        }
+    }
+    // A task is no fact.
+    let facts =
+        notes.ok("search_notes", json!({ "query": "milk", "entity_types": ["observation"] }));
+    assert_eq!(facts.structured["total"], json!(0));
+}
+
+#[test]
 fn a_nul_costs_nothing_but_itself() {
     let notes = Notes::new();
     notes.person("main/a.md", "---\ntitle: The\0 Heron\nstatus: open\n---\nx\n");
