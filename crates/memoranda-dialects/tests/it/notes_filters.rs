@@ -66,6 +66,33 @@ fn a_tag_is_found_wherever_it_stands() {
 }
 
 #[test]
+fn a_fact_without_a_category_is_a_note() {
+    let notes = Notes::new();
+    notes.person("main/a.md", "- something #tagged\n- [fact] other\n");
+    notes.person("main/b.md", "- [Note] said #tagged\n");
+    notes.person("main/c.md", "- [fact] the note\n");
+    for (categories, expected) in [
+        (json!(["note"]), vec!["a.md: something #tagged", "b.md: said #tagged"]),
+        (json!(["NOTE", "none"]), vec!["a.md: something #tagged", "b.md: said #tagged"]),
+        (json!(["fact"]), vec!["a.md: other", "c.md: the note"]),
+    ] {
+        for query in ["", "something said other note"] {
+            let ask = json!({ "categories": categories, "query": query, "min_similarity": 0 });
+            let found = notes.ok("search_notes", ask.clone()).structured;
+            let told = |hit: &Value| {
+                let content = hit["content"].as_str().unwrap();
+                let content = content.split_once("] ").map_or(content, |(_, text)| text);
+                format!("{}: {content}", hit["file_path"].as_str().unwrap())
+            };
+            let mut told: Vec<String> =
+                found["results"].as_array().unwrap().iter().map(told).collect();
+            told.sort_unstable();
+            assert_eq!(told, expected, "{ask}");
+        }
+    }
+}
+
+#[test]
 fn a_nul_costs_nothing_but_itself() {
     let notes = Notes::new();
     notes.person("main/a.md", "---\ntitle: The\0 Heron\nstatus: open\n---\nx\n");
