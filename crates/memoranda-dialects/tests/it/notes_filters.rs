@@ -93,6 +93,46 @@ fn a_fact_without_a_category_is_a_note() {
 }
 
 #[test]
+fn everything_is_listed_for_who_asks_for_it() {
+    let notes = Notes::new();
+    for n in 1..=3 {
+        notes.write(
+            "",
+            &format!("N{n}"),
+            &format!("- [fact] said {n} #t{n}\n- next [[N{}]]", n + 1),
+        );
+    }
+    let check = |ask: Value, expected: &[&str]| {
+        let mut told = Vec::new();
+        for page in 1.. {
+            let mut ask = ask.clone();
+            ask["page"] = json!(page);
+            ask["page_size"] = json!(2);
+            let found = notes.ok("search_notes", ask).structured;
+            let results = found["results"].as_array().unwrap();
+            told.extend(results.iter().map(|hit| hit["permalink"].as_str().unwrap().to_owned()));
+            if found["has_more"] == json!(false) {
+                break;
+            }
+        }
+        assert_eq!(told, expected, "{ask}");
+    };
+    // The newest first.
+    let relations = ["n3/next/n4", "n2/next/n3", "n1/next/n2"];
+    check(json!({ "entity_types": ["relation"] }), &relations);
+    check(json!({ "entity_types": ["relation"], "query": "*" }), &relations);
+    let facts = ["n3", "n2", "n1"].map(|n| format!("{n}/observations/fact/said-{0}-t{0}", &n[1..]));
+    check(json!({ "entity_types": ["observation"] }), &facts.each_ref().map(String::as_str));
+    for ask in [json!({ "query": "*" }), json!({ "entity_types": ["entity"] })] {
+        check(ask, &["n3", "n2", "n1"]);
+    }
+    check(json!({ "query": " * ", "tags": ["t2"] }), &["n2"]);
+    let text = notes.ok("search_notes", json!({ "query": "*" })).text;
+    assert!(text.starts_with("# Search results for everything in project main"), "{text}");
+    notes.refused("search_notes", json!({ "query": "" }), "NO_CRITERIA");
+}
+
+#[test]
 fn a_nul_costs_nothing_but_itself() {
     let notes = Notes::new();
     notes.person("main/a.md", "---\ntitle: The\0 Heron\nstatus: open\n---\nx\n");
