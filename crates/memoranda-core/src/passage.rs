@@ -376,6 +376,7 @@ mod tests {
             frontmatter: Frontmatter::default(),
             body: body..text.len(),
             sections,
+            other_tags: Vec::new(),
             observations: Vec::new(),
             relations: Vec::new(),
             problems: Vec::new(),

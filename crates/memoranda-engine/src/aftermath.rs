@@ -7,7 +7,7 @@ use memoranda_core::graph::{
 };
 use memoranda_core::id::ProjectName;
 use memoranda_core::note;
-use memoranda_core::note::permalink::slug;
+use memoranda_core::note::permalink::{slug, without_project};
 use memoranda_core::path::NotePath;
 use memoranda_store::{FileSummary, View, link_key};
 
@@ -153,12 +153,14 @@ impl<'a> Aftermath<'a> {
         let keys = link_keys(bare.unwrap_or(name), from, slug);
         let FileSummary { id, project, path, title, .. } = file;
         // Signs do not show in a permalink: one that is not said as it is says nothing.
-        let is_said = keys.permalinks.first() == Some(&file.permalink);
-        let permalink = if is_said { file.permalink } else { String::new() };
+        let is_said = |permalink: &String| keys.permalinks.first() == Some(permalink);
+        let within = without_project(&file.permalink, project.as_str()).map(str::to_owned);
+        let within = within.filter(is_said);
+        let permalink = Some(file.permalink).filter(is_said).unwrap_or_default();
         // No other note is there to take its permalink.
         let is_permalink_kept = false;
         let candidate =
-            LinkCandidate { id, path: path.clone(), permalink, title, is_permalink_kept };
+            LinkCandidate { id, path: path.clone(), permalink, within, title, is_permalink_kept };
         if choose(&keys, &[candidate], from, Strictness::Lenient) == Resolution::Found(id) {
             return Ok(true);
         }

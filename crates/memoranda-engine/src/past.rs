@@ -10,7 +10,7 @@ use memoranda_core::graph::{
     meant_exactly, neighbours, seen_from,
 };
 use memoranda_core::id::{ContentHash, ProjectName};
-use memoranda_core::note::permalink::{permalink_of, slug};
+use memoranda_core::note::permalink::{permalink_of, slug, without_project};
 use memoranda_core::note::{self, Note};
 use memoranda_core::path::{NotePath, name_key};
 use memoranda_store::{
@@ -91,14 +91,11 @@ impl PastNote {
         (Self { path, title, permalink, is_permalink_kept, hash, links }, note)
     }
 
-    fn candidate<Id>(&self, id: Id) -> LinkCandidate<Id> {
-        LinkCandidate {
-            id,
-            path: self.path.clone(),
-            permalink: self.permalink.clone(),
-            title: self.title.clone(),
-            is_permalink_kept: self.is_permalink_kept,
-        }
+    fn candidate<Id>(&self, id: Id, project: &ProjectName) -> LinkCandidate<Id> {
+        let (path, permalink) = (self.path.clone(), self.permalink.clone());
+        let within = without_project(&permalink, project.as_str()).map(str::to_owned);
+        let (title, is_permalink_kept) = (self.title.clone(), self.is_permalink_kept);
+        LinkCandidate { id, path, permalink, within, title, is_permalink_kept }
     }
 }
 
@@ -125,7 +122,8 @@ impl<'m> Past<'m> {
             let Ok(bytes) = store.content(then.hash) else { continue };
             let text = String::from_utf8_lossy(&bytes);
             let (past_note, note) = PastNote::read(changed.path, &text, then.hash, then.permalink);
-            let keys = keys_of(&past_note.path, &note, &past_note.title, &past_note.permalink);
+            let PastNote { path, title, permalink, .. } = &past_note;
+            let keys = keys_of(past.project.as_str(), path, &note, title, permalink);
             for key in keys {
                 past.names.entry(key).or_default().push(past.notes.len());
             }
@@ -239,11 +237,13 @@ impl<'m> Past<'m> {
             id: At::Now(candidate.id),
             path: candidate.path.clone(),
             permalink: candidate.permalink.clone(),
+            within: candidate.within.clone(),
             title: candidate.title.clone(),
             is_permalink_kept: candidate.is_permalink_kept,
         });
         let other = self.names.get(key).into_iter().flatten();
-        let other = other.filter_map(|&n| Some(self.notes.get(n)?.candidate(At::Then(n))));
+        let other =
+            other.filter_map(|&n| Some(self.notes.get(n)?.candidate(At::Then(n), &self.project)));
         let mut candidates: Vec<_> = same.chain(other).collect();
         candidates.sort_by(|a, b| {
             let length = |c: &LinkCandidate<At>| c.path.as_str().len();

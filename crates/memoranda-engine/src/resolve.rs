@@ -160,8 +160,9 @@ impl Memory {
         let left_behind = left_behind.map(|c| (c.id, place(c.path.clone())));
         if intent == Intent::Change {
             // Signs do not show in a permalink: one that is not said as it is says nothing.
-            let said = |c: &LinkCandidate<i64>| keys.permalinks.first() == Some(&c.permalink);
-            candidates.iter_mut().filter(|c| !said(c)).for_each(|c| c.permalink.clear());
+            let said = |permalink: &String| keys.permalinks.first() == Some(permalink);
+            candidates.iter_mut().filter(|c| !said(&c.permalink)).for_each(|c| c.permalink.clear());
+            candidates.iter_mut().for_each(|c| c.within = c.within.take().filter(said));
         }
         let found = |id: i64| candidates.iter().find(|c: &&LinkCandidate<i64>| c.id == id);
         match choose(&keys, &candidates, None, Strictness::Strict) {

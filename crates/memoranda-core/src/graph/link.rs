@@ -34,6 +34,8 @@ pub struct LinkCandidate<Id> {
     pub path: NotePath,
     /// Its permalink.
     pub permalink: String,
+    /// The rest of its permalink, if that names the project first.
+    pub within: Option<String>,
     /// Its title.
     pub title: String,
     /// Whether its permalink is one that it was only given, as on an earlier path: its text does not
@@ -116,9 +118,10 @@ pub fn alias_key(name: &str) -> String {
 /// Chooses the note that a link means from those that its keys found.
 ///
 /// In order: the path seen from the linking note's folder; the nearest note of that permalink or
-/// title; the permalink; the title; what the name comes to as a permalink; the path; the one note
-/// that is alike but for case, `_`, `-`. So `C#` means the note of that title, not `C++`, though
-/// both come to `c`. A permalink that a note only kept means the [note that lies there now](gives_way).
+/// title; the permalink; the title; what the name comes to as a permalink; the permalink without
+/// the project that it names; the path; the one note that is alike but for case, `_`, `-`. So `C#`
+/// means the note of that title, not `C++`, though both come to `c`. A permalink that a note only
+/// kept means the [note that lies there now](gives_way).
 pub fn choose<Id: Copy>(
     keys: &LinkKeys,
     candidates: &[LinkCandidate<Id>],
@@ -151,6 +154,8 @@ pub fn choose<Id: Copy>(
     let is_written =
         |c: &LinkCandidate<Id>| as_written.is_some_and(|permalink| goes_by(c, permalink));
     let has_title = |c: &LinkCandidate<Id>| c.title == keys.title;
+    let is_within =
+        |c: &LinkCandidate<Id>| c.within.as_ref().is_some_and(|it| keys.permalinks.contains(it));
     if let Some(from) = from.filter(|_| keys.project.is_none()) {
         let named = candidates.iter().filter(|c| has_permalink(c) || has_title(c));
         let named: Vec<_> = named.map(|c| (distance(from, &c.path), c)).collect();
@@ -169,6 +174,7 @@ pub fn choose<Id: Copy>(
         () if is_written(c) => Some(0),
         () if has_title(c) => Some(1),
         () if has_permalink(c) => Some(2),
+        () if is_within(c) => Some(3),
         () => None,
     };
     if let Some(best) = candidates.iter().filter_map(fits).min() {
@@ -193,8 +199,8 @@ pub fn choose<Id: Copy>(
     let alike = candidates.iter().filter(|c| {
         let path = c.path.as_str();
         let bare = path.strip_suffix(".md").unwrap_or(path);
-        let names = [c.title.as_str(), path, bare, c.path.stem()];
-        names.into_iter().any(|name| alias_key(name) == keys.alias)
+        let names = [c.title.as_str(), path, bare, c.path.stem()].into_iter();
+        names.chain(c.within.as_deref()).any(|name| alias_key(name) == keys.alias)
             || alias_key(&c.permalink) == keys.alias && goes_by(c, &c.permalink)
     });
     // A careless name is only taken if it can mean one thing, however lenient.
@@ -349,6 +355,7 @@ mod tests {
             id,
             path: path(at),
             permalink: slug(at.trim_end_matches(".md")),
+            within: None,
             title: title.to_owned(),
             is_permalink_kept: false,
         };
@@ -414,6 +421,7 @@ mod tests {
                 path: path(parts[0]),
                 title: parts[1].to_owned(),
                 permalink: parts[2].to_owned(),
+                within: None,
                 is_permalink_kept: parts[2] != "stated",
             }
         };
@@ -443,6 +451,33 @@ mod tests {
         check(&all[1..], "current", "z.md", 2);
         all[2].is_permalink_kept = false;
         check(&all, "current", "", 2);
+    }
+
+    #[test]
+    fn a_permalink_may_go_without_its_project() {
+        let note = |id, at: &str, permalink: &str, within: Option<&str>| LinkCandidate {
+            id,
+            path: path(at),
+            permalink: permalink.to_owned(),
+            within: within.map(str::to_owned),
+            title: "T".to_owned(),
+            is_permalink_kept: false,
+        };
+        let moved = note(1, "moved.md", "main/old/note", Some("old/note"));
+        let end = note(2, "x/old/note.md", "x/old/note", None);
+        let own = note(3, "q.md", "old/note", None);
+        let check = |link: &str, all: &[&LinkCandidate<i32>], expected: i32| {
+            let all: Vec<_> = all.iter().copied().cloned().collect();
+            let from = path("y/z.md");
+            for from in [None, Some(&from)] {
+                let found = choose(&link_keys(link, from, slug), &all, from, Strictness::Strict);
+                assert_eq!(found, Resolution::Found(expected), "{link} {from:?}");
+            }
+        };
+        check("old/note", &[&moved, &end], 1);
+        check("Old/Note", &[&moved], 1);
+        check("main/old/note", &[&moved, &own], 1);
+        check("old/note", &[&moved, &own], 3);
     }
 
     #[test]

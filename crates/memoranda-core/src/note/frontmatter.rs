@@ -187,7 +187,8 @@ impl Note {
         aliases
     }
 
-    /// Tags without `#`: those of the frontmatter, then those of current observations, each once.
+    /// Tags without `#`: those of the frontmatter, then those of current observations, then those of
+    /// other text, each once.
     pub fn tags(&self) -> Vec<String> {
         let own = self.frontmatter.texts("tags");
         let current = self.observations.iter().filter(|observation| !observation.struck);
@@ -196,6 +197,7 @@ impl Note {
         own.iter()
             .map(|tag| tag.trim_start_matches('#').trim().to_owned())
             .chain(inline)
+            .chain(self.other_tags.iter().cloned())
             .filter(|tag| !tag.is_empty() && seen.insert(tag.clone()))
             .collect()
     }

@@ -48,6 +48,8 @@ pub struct Note {
     pub sections: Vec<Section>,
     /// Facts in order, current and struck out.
     pub observations: Vec<Observation>,
+    /// Tags without `#` where no fact is: in tasks and quotes, and below the line of a fact.
+    pub other_tags: Vec<String>,
     /// Typed links and plain wikilinks in order; one for each pair of target and type.
     pub relations: Vec<Relation>,
     /// What is wrong, for `doctor`; never a reason to refuse the note.

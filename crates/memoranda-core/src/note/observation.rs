@@ -185,6 +185,18 @@ fn tags_of(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// The tags of a text that is no observation. There nobody wrote them for us: signs behind one end
+/// a sentence, brackets belong to a link, and numbers count something.
+pub(super) fn plain_tags_of(text: &str) -> impl Iterator<Item = String> {
+    let ends = |c: char| matches!(c, '.' | ',' | ';' | ':' | '!' | '?' | ')' | '"' | '\'' | '*');
+    let tags = tags_of(without_directive(text)).into_iter();
+    let tags = tags.map(move |tag| tag.trim_end_matches(ends).to_owned());
+    tags.filter(|tag| {
+        let is_number = tag.bytes().all(|byte| byte.is_ascii_digit());
+        !is_number && !tag.contains(['[', ']'])
+    })
+}
+
 /// Writes an observation as one line, without list mark or line ending:
 /// `[category] text (context) <!-- obs_… -->`.
 pub fn render_observation(observation: &NewObservation) -> String {

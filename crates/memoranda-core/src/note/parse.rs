@@ -26,11 +26,11 @@ pub fn parse(text: &str) -> Note {
     let start = frontmatter.span.as_ref().map_or(frontmatter::text_start(text), |span| span.end);
     let body = start..text.len();
     let blocks = blocks(text, &body);
-    let observations = observations(text, &lines, &blocks, &mut problems);
+    let (observations, other_tags) = observations(text, &lines, &blocks, &mut problems);
     let relations = unique(sites(text, &lines, &blocks));
     let sections = sections(text, &lines, &blocks, &body);
     problems.sort_by_key(|problem| problem.line);
-    Note { frontmatter, body, sections, observations, relations, problems }
+    Note { frontmatter, body, sections, observations, other_tags, relations, problems }
 }
 
 fn text_problems(text: &str, lines: &Lines<'_>) -> Vec<Problem> {
@@ -46,16 +46,21 @@ fn text_problems(text: &str, lines: &Lines<'_>) -> Vec<Problem> {
     problems
 }
 
+/// The facts of a text, and the tags of what is none.
 fn observations(
     text: &str,
     lines: &Lines<'_>,
     blocks: &[Block],
     problems: &mut Vec<Problem>,
-) -> Vec<Observation> {
-    let mut found = Vec::new();
+) -> (Vec<Observation>, Vec<String>) {
+    let (mut found, mut other_tags) = (Vec::new(), Vec::new());
     let mut known: HashMap<_, usize> = HashMap::new();
-    for block in blocks.iter().filter(|block| !block.quoted) {
+    for block in blocks {
         let raw = text.get(block.range.clone()).unwrap_or_default();
+        if block.quoted {
+            other_tags.extend(observation::plain_tags_of(raw));
+            continue;
+        }
         let (reading, comment) = observation::read(raw);
         let line = lines.number_at(block.range.start);
         let comment_line =
@@ -67,6 +72,10 @@ fn observations(
             problems.extend(comment.faults.into_iter().map(|message| Problem { line, message }));
             fact = comment.fact;
         }
+        // A fact with a category is its first line; a task is no fact at all.
+        let read = reading.as_ref().map_or(0, |reading| reading.length);
+        let unread = raw.get(read..).unwrap_or_default();
+        other_tags.extend(observation::plain_tags_of(unread));
         let Some(reading) = reading else { continue };
         if let Some(id) = fact.as_ref().map(|fact| fact.id.clone()) {
             if let Some(first) = known.get(&id) {
@@ -94,7 +103,7 @@ fn observations(
             span: lines.with_ending(line).start..last.end,
         });
     }
-    found
+    (found, other_tags)
 }
 
 /// A relation and the block that states it.

@@ -227,6 +227,25 @@ fn bombs_and_depths_are_refused() {
 }
 
 #[test]
+fn tags_stand_in_tasks_and_quotes_too() {
+    let check = |text: &str, tags: &[&str]| {
+        let note = parse(text);
+        assert_eq!(note.tags(), tags, "{text:?}");
+        assert!(note.observations.len() <= 1, "{text:?}");
+    };
+    check("- [ ] buy milk #errand\n- [x] #done/today\n", &["errand", "done/today"]);
+    check("> quote #quoted.\n> and #more, #b#c\n", &["quoted", "more", "b", "c"]);
+    check("> [!note] Title #callout\n> - [ ] task #deep\n", &["callout", "deep"]);
+    check("- [fact] one #a\n  two #b\n", &["a", "b"]);
+    check("- [fact] ~~one #a~~\n", &[]);
+    check("[text](url) #x (y)\n", &["x"]);
+    // What only looks like one.
+    check("> # Head\n> issue #12, `#code`, a#b, [[Note #Part]] #\n", &[]);
+    check("- [ ] x #bm:links_to\n", &[]);
+    check("[[Note #Part]]\n\n```\n#code\n```\n", &[]);
+}
+
+#[test]
 fn known_keys_have_readers() {
     let note = parse(
         "---\ntitle: [A, B]\ntype: MeetingNotes\npermalink: a/b\naliases: [x, y]\ntags: '[\"#a\", \"b\"]'\n---\n- [a1] x #b #c\n",

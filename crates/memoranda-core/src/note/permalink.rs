@@ -21,6 +21,13 @@ pub fn permalink_of(path: &NotePath) -> Permalink {
     Permalink(address(whole.get(..cut).unwrap_or(whole)))
 }
 
+/// A permalink without the project that it names first, as Basic Memory writes them; `None` if it
+/// names none.
+pub fn without_project<'p>(permalink: &'p str, project: &str) -> Option<&'p str> {
+    let (first, rest) = permalink.split_once('/')?;
+    (!rest.is_empty() && slug(first) == slug(project)).then_some(rest)
+}
+
 /// A path as an address: each name as its slug, and one without a letter or digit, such as a picture,
 /// by what its signs are called, so that no name is lost.
 pub fn address(path: &str) -> String {

@@ -21,6 +21,8 @@ use crate::tool::{Call, ToolResult};
 const FRAME_TOKENS: usize = 50;
 /// How long a quotation is.
 const SNIPPET_CHARS: usize = 200;
+/// The query that leaves nothing out.
+const EVERYTHING: &str = "*";
 
 pub(super) const TYPES: [&str; 6] = ["text", "title", "permalink", "vector", "semantic", "hybrid"];
 
@@ -97,10 +99,10 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         [one] => format!("project {one}"),
         _ => "several projects".to_owned(),
     };
-    let what = if asked.query.is_empty() {
-        "filters".to_owned()
-    } else {
-        format!("{:?}", repeated(&asked.query))
+    let what = match asked.query.as_str() {
+        "" if is_open(&asked.filter) => "everything".to_owned(),
+        "" => "filters".to_owned(),
+        query => format!("{:?}", repeated(query)),
     };
     let mut text = format!("# Search results for {what} in {scope}, page {}\n", asked.page);
     text.push_str(&found.reading.said());
@@ -190,7 +192,13 @@ fn asked(call: &Call<'_>, args: &Args) -> Result<Asked, Failure> {
         metadata,
         ..SearchFilter::default()
     };
+    // Whoever says `*` or a kind of result wants all of it.
+    let is_all = query == EVERYTHING && search_type != "permalink";
+    if is_all {
+        query.clear();
+    }
     let mut kinds = args.texts("entity_types")?.unwrap_or_default();
+    let says_kind = !kinds.is_empty();
     kinds.iter_mut().for_each(|kind| *kind = kind.to_lowercase());
     let known = ["entity", "observation", "relation"];
     if let Some(other) = kinds.iter().find(|kind| !known.contains(&kind.as_str())) {
@@ -201,15 +209,10 @@ fn asked(call: &Call<'_>, args: &Args) -> Result<Asked, Failure> {
         let by_fact = !filter.categories.is_empty();
         kinds.push(if by_fact { "observation" } else { "entity" }.to_owned());
     }
-    let is_open = filter.note_types.is_empty()
-        && filter.tags.is_empty()
-        && filter.categories.is_empty()
-        && filter.metadata.is_empty()
-        && filter.after.is_none();
-    if query.is_empty() && is_open {
+    if query.is_empty() && is_open(&filter) && !is_all && !says_kind {
         let text = "search_notes needs something to go by: a `query` (words, a \"phrase\", \
-                    begin*, tag:name, memory://folder/*), or a filter: tags, status, note_types, \
-                    categories, metadata_filters, after_date.";
+                    begin*, tag:name, memory://folder/*, or * for everything), or a filter: tags, \
+                    status, note_types, entity_types, categories, metadata_filters, after_date.";
         return Err(Failure::new("NO_CRITERIA", text));
     }
     Ok(Asked {
@@ -222,6 +225,15 @@ fn asked(call: &Call<'_>, args: &Args) -> Result<Asked, Failure> {
         max_tokens: args.number("max_tokens", 1, 1_000_000)?.map(|most| most as usize),
         min_similarity: args.float("min_similarity", 0.0, 1.0)?,
     })
+}
+
+/// Whether a filter lets everything pass.
+fn is_open(filter: &SearchFilter) -> bool {
+    filter.note_types.is_empty()
+        && filter.tags.is_empty()
+        && filter.categories.is_empty()
+        && filter.metadata.is_empty()
+        && filter.after.is_none()
 }
 
 /// One condition on frontmatter: a value, a list of which all must be there, or an operator.

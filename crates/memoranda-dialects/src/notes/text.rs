@@ -1,7 +1,7 @@
 //! The text of notes as `write_note` and `edit_note` make it: a caller's words, with frontmatter
 //! around them, and nothing else touched.
 
-use memoranda_core::note::edit::{Edit, EditError, apply};
+use memoranda_core::note::edit::{Edit, EditError, adopt, apply};
 use memoranda_core::note::{self, MetaValue};
 use memoranda_core::screen;
 use serde_json::{Map, Value};
@@ -63,7 +63,8 @@ pub(super) fn compose(wanted: &Wanted<'_>, permalink: &str) -> Result<String, Ed
     described(&text, wanted)
 }
 
-/// The text of a note that takes the place of another, whose frontmatter it inherits.
+/// The text of a note that takes the place of another, whose frontmatter it inherits. What the
+/// caller states in frontmatter stays as it is written.
 pub(super) fn compose_over(
     old: &str,
     wanted: &Wanted<'_>,
@@ -84,9 +85,8 @@ pub(super) fn compose_over(
     if !text.is_empty() && !text.ends_with('\n') {
         text.push_str(ending);
     }
-    let mut keys = vec![("title".to_owned(), MetaValue::Text(wanted.title.to_owned()))];
-    let stated = new.frontmatter.entries.iter().filter(|(key, _)| key != "title");
-    keys.extend(stated.cloned());
+    let title = ("title".to_owned(), MetaValue::Text(wanted.title.to_owned()));
+    let mut keys = vec![title.clone()];
     let states_type = new.frontmatter.text("type").is_some();
     let kind = match (states_type, wanted.note_type, before.frontmatter.text("type")) {
         (true, ..) | (false, None, Some(_)) => None,
@@ -98,11 +98,13 @@ pub(super) fn compose_over(
     if before.permalink().or(new.permalink()).is_none() {
         keys.push(("permalink".to_owned(), MetaValue::Text(permalink.to_owned())));
     }
-    for (key, value) in keys {
-        if note::parse(&text).frontmatter.get(&key) != Some(&value) {
-            text = apply(&text, &Edit::SetKey { key, value })?;
-        }
-    }
+    let set = |text: String, (key, value): (String, MetaValue)| {
+        let is_said = note::parse(&text).frontmatter.get(&key) == Some(&value);
+        if is_said { Ok(text) } else { apply(&text, &Edit::SetKey { key, value }) }
+    };
+    text = keys.into_iter().try_fold(text, set)?;
+    // The title in the caller's frontmatter gives way.
+    text = set(adopt(&text, wanted.content)?, title)?;
     described(&text, wanted)
 }
 

@@ -41,6 +41,98 @@ fn frontmatter_is_compared_as_what_it_is() {
 }
 
 #[test]
+fn a_tag_is_found_wherever_it_stands() {
+    let notes = Notes::new();
+    notes.person("main/task.md", "- [ ] buy milk #errand\n- [x] call #phone\n");
+    notes.person("main/quote.md", "> quote #quoted\n\n> [!tip] Callout #called\n");
+    notes.person("main/text.md", "plain #plain\n");
+    for (tag, file) in [
+        ("errand", "task.md"),
+        ("phone", "task.md"),
+        ("quoted", "quote.md"),
+        ("called", "quote.md"),
+        ("plain", "text.md"),
+    ] {
+        for asked in [json!({ "tags": [tag] }), json!({ "query": format!("tag:{tag}") })] {
+            let found = notes.ok("search_notes", asked.clone()).structured;
+            assert_eq!(found["results"][0]["file_path"], json!(file), "{asked}");
+            assert_eq!(found["total"], json!(1), "{asked}");
+        }
+    }
+    // A task is no fact.
+    let facts =
+        notes.ok("search_notes", json!({ "query": "milk", "entity_types": ["observation"] }));
+    assert_eq!(facts.structured["total"], json!(0));
+}
+
+#[test]
+fn a_fact_without_a_category_is_a_note() {
+    let notes = Notes::new();
+    notes.person("main/a.md", "- something #tagged\n- [fact] other\n");
+    notes.person("main/b.md", "- [Note] said #tagged\n");
+    notes.person("main/c.md", "- [fact] the note\n");
+    for (categories, expected) in [
+        (json!(["note"]), vec!["a.md: something #tagged", "b.md: said #tagged"]),
+        (json!(["NOTE", "none"]), vec!["a.md: something #tagged", "b.md: said #tagged"]),
+        (json!(["fact"]), vec!["a.md: other", "c.md: the note"]),
+    ] {
+        for query in ["", "something said other note"] {
+            let ask = json!({ "categories": categories, "query": query, "min_similarity": 0 });
+            let found = notes.ok("search_notes", ask.clone()).structured;
+            let told = |hit: &Value| {
+                let content = hit["content"].as_str().unwrap();
+                let content = content.split_once("] ").map_or(content, |(_, text)| text);
+                format!("{}: {content}", hit["file_path"].as_str().unwrap())
+            };
+            let mut told: Vec<String> =
+                found["results"].as_array().unwrap().iter().map(told).collect();
+            told.sort_unstable();
+            assert_eq!(told, expected, "{ask}");
+        }
+    }
+}
+
+#[test]
+fn everything_is_listed_for_who_asks_for_it() {
+    let notes = Notes::new();
+    for n in 1..=3 {
+        notes.write(
+            "",
+            &format!("N{n}"),
+            &format!("- [fact] said {n} #t{n}\n- next [[N{}]]", n + 1),
+        );
+    }
+    let check = |ask: Value, expected: &[&str]| {
+        let mut told = Vec::new();
+        for page in 1.. {
+            let mut ask = ask.clone();
+            ask["page"] = json!(page);
+            ask["page_size"] = json!(2);
+            let found = notes.ok("search_notes", ask).structured;
+            let results = found["results"].as_array().unwrap();
+            told.extend(results.iter().map(|hit| hit["permalink"].as_str().unwrap().to_owned()));
+            if found["has_more"] == json!(false) {
+                break;
+            }
+        }
+        assert_eq!(told, expected, "{ask}");
+    };
+    // The newest first.
+    let relations = ["n3/next/n4", "n2/next/n3", "n1/next/n2"];
+    check(json!({ "entity_types": ["relation"] }), &relations);
+    check(json!({ "entity_types": ["relation"], "query": "*" }), &relations);
+    let facts = ["n3", "n2", "n1"].map(|n| format!("{n}/observations/fact/said-{0}-t{0}", &n[1..]));
+    check(json!({ "entity_types": ["observation"] }), &facts.each_ref().map(String::as_str));
+    for ask in [json!({ "query": "*" }), json!({ "entity_types": ["entity"] })] {
+        check(ask, &["n3", "n2", "n1"]);
+    }
+    check(json!({ "query": " * ", "tags": ["t2"] }), &["n2"]);
+    let text = notes.ok("search_notes", json!({ "query": "*" })).text;
+    assert!(text.starts_with("# Search results for everything in project main"), "{text}");
+    notes.refused("search_notes", json!({ "query": "" }), "NO_CRITERIA");
+}
+
+#[test]
 fn a_nul_costs_nothing_but_itself() {
     let notes = Notes::new();
     notes.person("main/a.md", "---\ntitle: The\0 Heron\nstatus: open\n---\nx\n");

@@ -99,3 +99,39 @@ fn what_a_read_takes_for_another_note_is_not_made_anew() {
         assert_eq!(notes.ok("edit_note", append(name)).structured["fileCreated"], json!(true));
     }
 }
+
+#[test]
+fn a_permalink_that_names_the_project_is_said_without_it() {
+    let notes = Notes::new();
+    // Before the note is there, and after.
+    notes.person("main/early.md", "[[old/note]]\n");
+    notes.person("main/moved.md", "---\npermalink: main/old/note\n---\ntext\n");
+    notes.person("main/late.md", "[[old/note]] [[main/old/note]]\n");
+    let check = |identifier: &str| {
+        let before = count(&notes);
+        let read = notes.ok("read_note", json!({ "identifier": identifier })).structured;
+        assert_eq!(read["file_path"], json!("moved.md"), "{identifier}");
+        let edited = notes.ok("edit_note", append(identifier)).structured;
+        assert_eq!(edited["file_path"], json!("moved.md"), "{identifier}");
+        let context = notes.ok("build_context", json!({ "url": identifier })).structured;
+        let primary = &context["results"][0]["primary_result"];
+        assert_eq!(primary["file_path"], json!("moved.md"), "{identifier}");
+        assert_eq!(count(&notes), before, "{identifier}");
+    };
+    let names = ["old/note", "memory://old/note", "main/old/note", "memory://main/old/note"];
+    names.into_iter().for_each(check);
+    for holder in ["early", "late"] {
+        assert_eq!(leading(&notes, holder), ["moved.md"], "{holder}");
+    }
+    let then = notes.write("", "Mark", "x").structured["commit"].clone();
+    notes.ok("edit_note", append("old/note"));
+    let past = json!({ "identifier": "old/note", "as_of": then, "project": "main" });
+    assert_eq!(notes.ok("read_note", past).structured["file_path"], json!("moved.md"));
+    // A note that lies there is meant by its path.
+    notes.person("main/old/Note.md", "text\n");
+    let read = notes.ok("read_note", json!({ "identifier": "old/Note.md" })).structured;
+    assert_eq!(read["file_path"], json!("old/Note.md"));
+    let scratch = tempfile::TempDir::new().unwrap();
+    let report = notes.0.memory.store().check(scratch.path()).unwrap();
+    assert_eq!(report.differing, [""; 0]);
+}

@@ -190,6 +190,35 @@ fn a_note_that_is_replaced_keeps_the_ends_of_its_lines() {
 }
 
 #[test]
+fn frontmatter_stays_as_the_caller_wrote_it() {
+    let stated = "# mine\ndone: true # yet\ncount: 5\ndue: 2026-01-02\nlist: [1, two]\nnested:\n  \
+                  a: 0.5\n  b:\n    - no\n# end\n";
+    let check = |before: Option<&str>| {
+        let notes = Notes::new();
+        if let Some(before) = before {
+            notes.person("main/A.md", before);
+        }
+        let content = format!("---\n{stated}---\nx");
+        let write = json!({ "title": "A", "directory": "", "content": content, "overwrite": true });
+        notes.ok("write_note", write.clone());
+        let file = notes.file("main/A.md");
+        assert!(file.contains(stated), "{file}");
+        assert!(file.ends_with("---\nx\n"), "{file}");
+        // Again, nothing changes.
+        notes.ok("write_note", write);
+        assert_eq!(notes.file("main/A.md"), file);
+        file
+    };
+    check(None);
+    check(Some("old\n"));
+    let file = check(Some("---\ntitle: A\ntype: t\nown: 1 # kept\n---\nold\n"));
+    assert!(
+        file.starts_with("---\ntitle: A\ntype: t\nown: 1 # kept\npermalink: a\n# mine\n"),
+        "{file}"
+    );
+}
+
+#[test]
 fn what_is_not_there_is_said_as_it_is() {
     let notes = Notes::new();
     notes.write("", "Plan", "text");

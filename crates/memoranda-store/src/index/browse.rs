@@ -11,7 +11,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
 
 use super::listing::{COLUMNS, FileSummary, ListOrder, summary};
-use super::search::{Condition, SearchFilter};
+use super::search::{Condition, NO_CATEGORY, SearchFilter};
 use super::write::PASSAGES_PER_FILE;
 use crate::error::Result;
 
@@ -105,7 +105,11 @@ fn filter_expression(filter: &SearchFilter) -> Option<String> {
     if !tags.is_empty() {
         return Some(tags.join(" AND "));
     }
-    let categories = filter.categories.iter().map(|category| phrase("body", category));
+    // A fact without a category does not say so.
+    let is_said = |category: &String| !category.eq_ignore_ascii_case(NO_CATEGORY);
+    let categories = filter.categories.iter();
+    let categories =
+        categories.map(|category| phrase("body", category).filter(|_| is_said(category)));
     let categories = categories.collect::<Option<Vec<_>>>()?;
     (!categories.is_empty()).then(|| categories.join(" OR "))
 }

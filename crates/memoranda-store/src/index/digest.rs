@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use memoranda_core::embed::{Model, Vector};
 use memoranda_core::id::ObservationId;
-use memoranda_core::note::permalink::{address, permalink_of};
+use memoranda_core::note::permalink::{address, permalink_of, without_project};
 use memoranda_core::note::{self, MetaValue, Note, Observation};
 use memoranda_core::passage;
 use memoranda_core::path::NotePath;
@@ -253,6 +253,7 @@ pub fn exact_key(folder: &str, title: &str) -> String {
 
 /// The names by which a link can mean a file, from what its row in the index says.
 pub(crate) fn link_keys(
+    project: &str,
     path: &NotePath,
     title: &str,
     permalink: &str,
@@ -268,6 +269,8 @@ pub(crate) fn link_keys(
     // A note that was moved keeps its permalink, and is still found by it. One that a person wrote
     // need not be a slug.
     keys.push(link_key(permalink));
+    // Basic Memory's names the project first, and is said with it or without.
+    keys.extend(without_project(permalink, project).map(link_key));
     let whole = match path.is_markdown() {
         true => link_key(without_extension),
         false => {
@@ -285,7 +288,9 @@ pub(crate) fn link_keys(
         || metadata.contains("\"permalink\"")
     {
         let metadata: serde_json::Value = serde_json::from_str(metadata).unwrap_or_default();
-        keys.extend(metadata["permalink"].as_str().map(link_key));
+        let stated = metadata["permalink"].as_str();
+        keys.extend(stated.map(link_key));
+        keys.extend(stated.and_then(|stated| without_project(stated, project)).map(link_key));
         for aliases in [&metadata["aliases"], &metadata["alias"]] {
             let listed =
                 aliases.as_array().into_iter().flatten().filter_map(|alias| alias.as_str());
@@ -308,8 +313,14 @@ pub(crate) fn states_permalink(metadata: &str) -> bool {
 }
 
 /// The keys by which links mean a note with this text, as its row in the index would have them.
-pub fn keys_of(path: &NotePath, note: &Note, title: &str, permalink: &str) -> Vec<String> {
-    link_keys(path, title, permalink, &metadata_json(note))
+pub fn keys_of(
+    project: &str,
+    path: &NotePath,
+    note: &Note,
+    title: &str,
+    permalink: &str,
+) -> Vec<String> {
+    link_keys(project, path, title, permalink, &metadata_json(note))
 }
 
 fn extension_bytes(path: &NotePath) -> usize {
@@ -375,8 +386,8 @@ impl Digest {
     }
 
     /// The names by which a link can mean this file.
-    pub(crate) fn keys(&self, path: &NotePath, permalink: &str) -> Vec<String> {
-        link_keys(path, &self.title, permalink, &self.metadata)
+    pub(crate) fn keys(&self, project: &str, path: &NotePath, permalink: &str) -> Vec<String> {
+        link_keys(project, path, &self.title, permalink, &self.metadata)
     }
 }
 

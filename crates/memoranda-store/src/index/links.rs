@@ -1,7 +1,7 @@
 //! Which file each relation means, bound when either end appears or vanishes.
 
 use memoranda_core::graph::{LinkCandidate, meant, meant_exactly};
-use memoranda_core::note::permalink::permalink_of;
+use memoranda_core::note::permalink::{permalink_of, without_project};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, params};
 
@@ -256,8 +256,8 @@ pub(crate) fn candidates(
     key: &str,
 ) -> Result<Vec<LinkCandidate<i64>>> {
     let mut query = db.prepare_cached(
-        "SELECT f.id, f.path, f.permalink, f.title, f.metadata FROM link_keys k \
-         JOIN files f ON f.id = k.file \
+        "SELECT f.id, f.path, f.permalink, f.title, f.metadata, p.name \
+         FROM link_keys k JOIN files f ON f.id = k.file JOIN projects p ON p.id = k.project \
          WHERE k.key = ? AND k.project = ? ORDER BY length(f.path), f.path",
     )?;
     let mut rows = query.query(params![key, project])?;
@@ -265,10 +265,12 @@ pub(crate) fn candidates(
     while let Some(row) = rows.next()? {
         let (path, permalink): (String, String) = (row.get(1)?, row.get(2)?);
         if let Ok(path) = NotePath::parse(&path) {
-            let metadata = row.get_ref(4)?.as_str().map_err(rusqlite::Error::from)?;
-            let is_permalink_kept = is_kept(&path, &permalink, metadata);
+            let text = |column| -> rusqlite::Result<&str> { Ok(row.get_ref(column)?.as_str()?) };
+            let is_permalink_kept = is_kept(&path, &permalink, text(4)?);
+            let within = without_project(&permalink, text(5)?).map(str::to_owned);
             let (id, title) = (row.get(0)?, row.get(3)?);
-            candidates.push(LinkCandidate { id, path, permalink, title, is_permalink_kept });
+            let found = LinkCandidate { id, path, permalink, within, title, is_permalink_kept };
+            candidates.push(found);
         }
     }
     Ok(candidates)

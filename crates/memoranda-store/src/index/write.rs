@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 use memoranda_core::graph::seen_from;
 use memoranda_core::id::{ContentHash, ObservationId, ProjectName};
@@ -24,6 +25,8 @@ pub(crate) struct Batch<'c> {
     names: BTreeSet<(i64, String)>,
     /// Permalinks of files that will be put, and which file each was given to.
     promised: RefCell<HashMap<(i64, String), NotePath>>,
+    /// The names of projects, as far as they were asked for.
+    projects: RefCell<HashMap<i64, Rc<str>>>,
 }
 
 /// The names by which links reach a file.
@@ -48,7 +51,8 @@ pub(crate) struct FileRow {
 
 impl<'c> Batch<'c> {
     pub(crate) fn new(db: &'c Connection) -> Self {
-        Self { db, names: BTreeSet::new(), promised: RefCell::default() }
+        let (promised, projects) = (RefCell::default(), RefCell::default());
+        Self { db, names: BTreeSet::new(), promised, projects }
     }
 
     pub(crate) fn db(&self) -> &'c Connection {
@@ -58,6 +62,18 @@ impl<'c> Batch<'c> {
     /// The number of a project in the index.
     pub(crate) fn project(&self, name: &ProjectName) -> Result<i64> {
         project_id(self.db, name)
+    }
+
+    /// The name of a project.
+    fn project_name(&self, project: i64) -> Result<Rc<str>> {
+        if let Some(name) = self.projects.borrow().get(&project) {
+            return Ok(Rc::clone(name));
+        }
+        let mut query = self.db.prepare_cached("SELECT name FROM projects WHERE id = ?")?;
+        let name: String = query.query_row([project], |row| row.get(0))?;
+        let name: Rc<str> = name.into();
+        self.projects.borrow_mut().insert(project, Rc::clone(&name));
+        Ok(name)
     }
 
     /// What the index knows of a file.
@@ -167,9 +183,10 @@ impl<'c> Batch<'c> {
             _ if put.path.is_markdown() => self.forget_node(put.project, put.path, file)?,
             _ => {}
         }
-        let keys = digest.keys(put.path, put.permalink.unwrap_or(&digest.address.permalink));
-        self.put_keys(put.project, file, &old_names.keys, &keys)?;
+        let project = self.project_name(put.project)?;
         let permalink = put.permalink.unwrap_or(&digest.address.permalink);
+        let keys = digest.keys(&project, put.path, permalink);
+        self.put_keys(put.project, file, &old_names.keys, &keys)?;
         if old_names.title != digest.title
             || old_names.permalink != permalink
             || old_names.is_permalink_kept != links::is_kept(put.path, permalink, &digest.metadata)
@@ -214,18 +231,20 @@ impl<'c> Batch<'c> {
     /// The names of a file, as they follow from its row.
     fn names_of(&self, file: i64) -> Result<Names> {
         let mut row = self.db.prepare_cached(
-            "SELECT path, title, metadata, permalink, kind FROM files WHERE id = ?",
+            "SELECT path, title, metadata, permalink, kind, project FROM files WHERE id = ?",
         )?;
-        let (path, [title, metadata, permalink], kind) = row.query_row([file], |row| {
+        let (path, [title, metadata, permalink], kind, project) = row.query_row([file], |row| {
             let path: String = row.get(0)?;
-            Ok((path, [row.get(1)?, row.get(2)?, row.get(3)?], row.get::<_, i64>(4)?))
+            let texts = [row.get(1)?, row.get(2)?, row.get(3)?];
+            Ok((path, texts, row.get::<_, i64>(4)?, row.get::<_, i64>(5)?))
         })?;
+        let project = self.project_name(project)?;
         let (title, metadata, permalink): (String, String, String) = (title, metadata, permalink);
         // What is known from the log alone has no names yet.
         let (keys, is_permalink_kept) = match (NotePath::parse(&path), FileKind::from_code(kind)) {
             (_, FileKind::Known) | (Err(_), _) => (Vec::new(), false),
             (Ok(path), _) => (
-                link_keys(&path, &title, &permalink, &metadata),
+                link_keys(&project, &path, &title, &permalink, &metadata),
                 links::is_kept(&path, &permalink, &metadata),
             ),
         };

@@ -3,11 +3,13 @@
 //! Everything else survives: byte-order mark, line endings, a missing final newline, unknown
 //! keys, their order, comments and quotes. Inserted text takes the text's own line ending.
 
+mod adopt;
 mod key;
 mod list;
 mod section;
 mod splice;
 
+pub use self::adopt::adopt;
 pub use self::key::head;
 pub use self::section::near_headings;
 

@@ -477,3 +477,26 @@ fn relations_are_added_and_removed() {
         EditError::RelationMissing { relation_type: "uses".to_owned(), target: "Z".to_owned() };
     check_error(note, &remove("uses", "Z"), &missing);
 }
+
+#[test]
+fn the_frontmatter_of_another_text_is_taken_as_it_is_written() {
+    let check = |text: &str, other: &str, expected: &str| {
+        assert_eq!(adopt(text, other).as_deref(), Ok(expected), "{other:?} over {text:?}");
+    };
+    let old = "---\n# mine\ntitle: A # t\ndone: no\nz: [1]\n# end\n---\nbody\n";
+    check(old, "no frontmatter\n", old);
+    check(old, "---\n: [\n---\n", old);
+    check(old, "---\ndone: true\n---\nx", &old.replace("done: no", "done: true"));
+    check(
+        old,
+        "---\n# new\ntitle: 'A'\nz:\n  - 2026-01-02 # day\n  - {a: 5}\ncount: 0x1f\n# over\n---\nx",
+        "---\n# new\ntitle: 'A'\ndone: no\nz:\n  - 2026-01-02 # day\n  - {a: 5}\n# end\ncount: 0x1f\n# over\n---\nbody\n",
+    );
+    // Its own again changes nothing.
+    check(old, old, old);
+    check("body\n", "---\na: 1\n---\nx\n", "---\na: 1\n---\nbody\n");
+    check("---\r\na: 1\r\n---\r\nx", "---\nb: 2\n---\n", "---\r\na: 1\r\nb: 2\r\n---\r\nx");
+    // What has no lines of its own is written anew.
+    check("---\na: 1\n---\n", "---\n{a: 2, b: 3}\n---\n", "---\na: \"2\"\nb: \"3\"\n---\n");
+    check("---\nx: &n 1\n---\n", "---\na: &n 2\nx: *n\n---\n", "---\nx: &n \"2\"\na: \"2\"\n---\n");
+}

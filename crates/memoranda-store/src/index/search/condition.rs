@@ -17,6 +17,8 @@ pub(super) type FoundPassage = (i64, f64, i64);
 
 /// Files that can be searched.
 const SEARCHED: &str = "f.kind IN (1, 2)";
+/// What a fact is that has no category, as in Basic Memory.
+pub(in crate::index) const NO_CATEGORY: &str = "note";
 
 /// The filter as SQL over `files f`, with its values.
 #[derive(Clone)]
@@ -61,7 +63,8 @@ impl Condition {
         if !filter.categories.is_empty() {
             let marks = vec!["?"; filter.categories.len()].join(", ");
             sql.push_str(&format!(
-                " AND EXISTS ({current} AND o.category COLLATE NOCASE IN ({marks}))"
+                " AND EXISTS ({current} \
+                 AND ifnull(o.category, '{NO_CATEGORY}') COLLATE NOCASE IN ({marks}))"
             ));
             values.extend(filter.categories.iter().cloned().map(Value::Text));
         }

@@ -25,7 +25,7 @@ use crate::error::Result;
 use compare::{MAX_COMPARED, compare};
 use condition::FoundPassage;
 
-pub(super) use condition::{Condition, has_tag};
+pub(super) use condition::{Condition, NO_CATEGORY, has_tag};
 
 pub(crate) use caches::Caches;
 pub(crate) use candidates::candidates;
@@ -45,7 +45,7 @@ pub struct SearchFilter {
     pub note_types: Vec<String>,
     /// Only notes that carry all these tags, beside those in the query.
     pub tags: Vec<String>,
-    /// Only notes that hold a current fact of one of these categories.
+    /// Only notes that hold a current fact of one of these categories; one without is a `note`.
     pub categories: Vec<String>,
     /// Only notes that hold a current fact of at least this importance.
     pub min_importance: Option<f64>,
