@@ -43,7 +43,7 @@ impl ToolDef {
     /// What it does, and the schema of its arguments, with the limits that a person has set.
     pub fn definition(&self, settings: &Settings) -> (Cow<'static, str>, Value) {
         let input = (self.input)();
-        if self.toolset != Toolset::Graph {
+        if self.toolset != Toolset::Graph || crate::graph::has_usual_limits(settings) {
             return (Cow::Borrowed(self.description), input);
         }
         let fitted = crate::graph::fitted(&input.to_string(), settings);

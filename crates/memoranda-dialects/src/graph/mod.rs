@@ -58,6 +58,11 @@ pub(crate) const BRIEF: &[&str] = &[
     "`save_memory` stores entities with short atomic facts and at least one relation each; it says what to mend.",
 ];
 
+/// Whether definitions need no other limits than they tell.
+pub(crate) fn has_usual_limits(settings: &Settings) -> bool {
+    settings.graph.limits == GraphSettings::standard().limits
+}
+
 /// A tool's description or schema with the limits that a person has set.
 pub(crate) fn fitted(definition: &str, settings: &Settings) -> String {
     schema::with_limits(definition, settings.graph.limits)
