@@ -4,9 +4,10 @@ use std::io::{BufRead as _, Write as _};
 use std::path::Path;
 
 use rusqlite::Connection;
-use xtask::vault::query_mix;
+use xtask::vault::{Note, query_mix};
 
 use super::product::Product;
+use super::size::{Raw, RawWrite};
 use crate::Result;
 
 /// Does the task that the parent names.
@@ -15,6 +16,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     match arguments[..] {
         ["open", database] => open(Path::new(database)),
         ["echo"] => echo(),
+        ["write", folder] => write(Path::new(folder)),
         ["memory", home, cache, notes] => memory(Path::new(home), Path::new(cache), notes.parse()?),
         _ => Err("is for the bench to start".into()),
     }
@@ -34,6 +36,20 @@ fn echo() -> Result<()> {
     let mut output = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         writeln!(output, "{}", line?)?;
+        output.flush()?;
+    }
+    Ok(())
+}
+
+/// Writes what every line holds by the raw steps, and says so: the limit of a durable write.
+fn write(folder: &Path) -> Result<()> {
+    let mut steps = RawWrite::create(folder)?;
+    let mut output = std::io::stdout().lock();
+    for line in std::io::stdin().lock().lines() {
+        let text: String = serde_json::from_str(&line?)?;
+        let (title, path, rare_word) = ("Asked".to_owned(), String::new(), String::new());
+        steps.write(&Note { path, title, text, rare_word }, &mut Raw::default())?;
+        writeln!(output, "written")?;
         output.flush()?;
     }
     Ok(())

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use super::options::Effort;
 use super::samples::Samples;
-use super::size::{BETWEEN_WRITES, Raw, RawWrite};
+use super::size::BETWEEN_WRITES;
+use super::this_program;
 use crate::Result;
 
 /// From starting the process until its tools are listed.
@@ -24,8 +25,9 @@ pub(super) fn starts(effort: Effort, command: impl Fn() -> Command) -> Result<Sa
 /// Durable writes of new notes, each acknowledged over the pipe.
 #[derive(Default)]
 pub(super) struct Writes {
-    /// The raw steps, in turns with the writes: how long a disk takes changes from minute to minute.
-    pub(super) raw: Raw,
+    /// The raw steps, done by a bare child that is asked over a pipe, in turns with the writes and
+    /// after the same pause: how long a disk takes changes from minute to minute.
+    pub(super) raw: Samples,
     pub(super) ours: Samples,
     /// Writes of which each begins as soon as the one before is acknowledged.
     pub(super) burst: Samples,
@@ -33,7 +35,18 @@ pub(super) struct Writes {
 
 pub(super) fn writes(effort: Effort, command: Command, scratch: &Path) -> Result<Writes> {
     let mut writes = Writes::default();
-    let mut steps = RawWrite::create(scratch)?;
+    let mut child =
+        this_program("write")?.arg(scratch).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut to_child = child.stdin.take().ok_or("the child has no input")?;
+    let mut from_child = BufReader::new(child.stdout.take().ok_or("the child has no output")?);
+    let mut bare = |text: &str| -> Result<()> {
+        to_child.write_all(format!("{}\n", json!(text)).as_bytes())?;
+        let mut line = String::new();
+        match from_child.read_line(&mut line)? {
+            0 => Err("the child ended".into()),
+            _ => Ok(()),
+        }
+    };
     let mut server = Server::greeted(command)?;
     let count = effort.repetitions();
     for number in 0..2 * count {
@@ -45,7 +58,7 @@ pub(super) fn writes(effort: Effort, command: Command, scratch: &Path) -> Result
         });
         if number < count {
             std::thread::sleep(BETWEEN_WRITES);
-            steps.write(&note, &mut writes.raw)?;
+            writes.raw.time(|| bare(&note.text))?;
             std::thread::sleep(BETWEEN_WRITES);
             writes.ours.time(|| server.call("memory", &call))?;
         } else {
@@ -53,6 +66,8 @@ pub(super) fn writes(effort: Effort, command: Command, scratch: &Path) -> Result
         }
     }
     server.end()?;
+    drop(to_child);
+    child.wait()?;
     Ok(writes)
 }
 
