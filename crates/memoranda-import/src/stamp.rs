@@ -9,6 +9,8 @@ use memoranda_engine::core::note::{MetaValue, parse};
 use memoranda_engine::core::screen;
 use memoranda_engine::hash;
 
+use crate::time;
+
 /// The system that a note came from.
 pub(crate) const FROM: &str = "imported_from";
 /// What that system calls it.
@@ -60,7 +62,7 @@ impl Stamped {
 
     /// When it was changed last where it came from, if it states that.
     pub(crate) fn modified(&self) -> Option<Timestamp> {
-        parse(&self.text).frontmatter.text("modified")?.parse().ok()
+        time::read(&parse(&self.text).frontmatter.text("modified")?.into())
     }
 
     /// Whether a note says the same below its frontmatter.
@@ -129,6 +131,20 @@ mod tests {
         let note = |key: &str| format!("---\n{key}: \"4111111111111111\"\n---\n");
         assert!(!has_secret(&note(HASH)));
         assert!(has_secret(&note("card")));
+    }
+
+    #[test]
+    fn the_time_of_a_change_is_read_however_it_is_written() {
+        for (written, expected) in [
+            ("2019-05-05T10:00:00+02:00", Some("2019-05-05T08:00:00Z")),
+            ("\"2019-05-05 10:00:00\"", Some("2019-05-05T10:00:00Z")),
+            ("2019-05-05", Some("2019-05-05T00:00:00Z")),
+            ("lately", None),
+        ] {
+            let stamped = Stamped::new(&format!("---\nmodified: {written}\n---\n"), "x", "1");
+            let found = stamped.unwrap().modified().map(|time| time.to_string());
+            assert_eq!(found.as_deref(), expected, "{written}");
+        }
     }
 
     #[test]

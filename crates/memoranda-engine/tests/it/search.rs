@@ -150,6 +150,11 @@ fn slips_and_beginnings_are_understood() {
     assert_eq!(paths(&page), ["plan.md"]);
     assert_eq!(page.corrections[0].meant, "organisations");
     assert!(page.relevance < 0.75, "{}", page.relevance);
+    // With one letter too many nothing begins, and yet a longer word has that stem.
+    put(&memory, "dogs.md", "# Walks\n\nThe terrier barks.\n");
+    let page = memory.search(&asked("terrierr")).unwrap();
+    assert_eq!(paths(&page), ["dogs.md"]);
+    assert_eq!(page.corrections[0].meant, "terrier");
     // Words that people write are no slips of others.
     put(&memory, "diary.md", "# Diary\n\nIn the evening we found a job; a contract lay there.\n");
     for word in ["wedding", "jogging", "contact", "paste"] {

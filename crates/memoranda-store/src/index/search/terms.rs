@@ -57,13 +57,17 @@ pub(super) fn look_up(db: &Connection, query: &Query) -> Result<Known> {
         {
             let folded = fold(&typed).into_owned();
             if !folded.starts_with(is_unspaced) && folded.chars().count() >= LEAST_BEGINNING {
-                let endings = endings(db, &folded)?;
-                if endings > 0 {
-                    term.kind = TermKind::Prefix;
-                    held = endings;
-                } else if let Some((meant, of)) = nearest(db, &folded)? {
+                // What nothing begins with is rather a slip than a word whose stem is shorter.
+                let slip = match beginning(db, &folded)? {
+                    0 => nearest(db, &folded)?,
+                    _ => None,
+                };
+                if let Some((meant, of)) = slip {
                     term.words = vec![meant];
                     held = of;
+                } else {
+                    held = endings(db, &folded)?;
+                    term.kind = if held > 0 { TermKind::Prefix } else { term.kind };
                 }
             }
             if held > 0 {
