@@ -235,9 +235,12 @@ fn bad_bytes_in_the_log_cost_only_the_records_they_hit() {
         let lost = all.iter().filter(|commit| !log.iter().any(|c| c.id == commit.id)).count();
         assert!(lost <= 1, "{context}: {lost} lost");
         let report = store.check(&vault.scratch()).unwrap();
-        assert_eq!(report.damage.len(), 1, "{context}: {report:?}");
-        let range = report.damage[0].offset..report.damage[0].offset + report.damage[0].bytes;
-        assert!(range.contains(&(at as u64)), "{context}: {report:?}");
+        // A last record that is not whole may be one that was never acknowledged: it is cut off.
+        if !report.damage.is_empty() || log.iter().any(|commit| commit.id == all[0].id) {
+            assert_eq!(report.damage.len(), 1, "{context}: {report:?}");
+            let range = report.damage[0].offset..report.damage[0].offset + report.damage[0].bytes;
+            assert!(range.contains(&(at as u64)), "{context}: {report:?}");
+        }
         assert_eq!(Files::on_disk(&vault.home().join("main")), files, "{context}");
         put(&store, "after.md", "written after the damage");
         assert_eq!(found(&store, "damage"), ["main/after.md"], "{context}");
