@@ -1,13 +1,15 @@
 //! Proving that files, log and index agree.
 
+use std::path::Path;
+
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 
-use crate::Inner;
 use crate::error::{Result, StoreError};
 use crate::files::walk;
 use crate::index::{self, Problems, history};
 use crate::log::{Checking, LogDamage};
+use crate::{Inner, Store};
 
 /// What a check found. Everything empty means that files, log and index agree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,6 +39,30 @@ impl CheckReport {
             && self.unkept.is_empty()
             && self.stale.is_empty()
             && self.differing.is_empty()
+    }
+}
+
+impl Store {
+    /// Reads everything and proves that files, log and index agree. `scratch` is an empty folder
+    /// in which an index is made anew for comparison.
+    pub fn check(&self, scratch: &Path) -> Result<CheckReport> {
+        let mut report = self.inner.check()?;
+        let mut options = self.inner.options.clone();
+        options.cache = scratch.to_owned();
+        let fresh = Self::open(options)?;
+        // Only who looked at a folder while it was there can tell whether it may be away.
+        fresh.inner.note_within(&self.inner.ask(index::folders)?)?;
+        let away = fresh.sync(&mut |_| {})?.unavailable;
+        for (name, _) in &away {
+            fresh.inner.take_times(name, &self.inner.ask(|db| index::times(db, name))?)?;
+        }
+        let live = self.fingerprint()?;
+        for ((table, ours), (_, anew)) in live.into_iter().zip(fresh.fingerprint()?) {
+            if ours != anew {
+                report.differing.push(table.to_owned());
+            }
+        }
+        Ok(report)
     }
 }
 

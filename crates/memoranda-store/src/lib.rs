@@ -86,6 +86,7 @@ use index::{Caches, Index, IndexFile, history};
 use lock::LockFile;
 use log::LogFolder;
 use session::Writer;
+use spelling::Look;
 use vault::Vault;
 use watch::Watching;
 
@@ -536,8 +537,15 @@ impl Store {
 
     /// A path as it is spelled on disk: names that differ only in their Unicode form or in the
     /// case of their letters mean the same file or folder, whoever asks for whatever.
+    /// A folder that has no such name is not gone through: for that see [`Store::spelled_on_disk`].
     pub fn spelled(&self, project: &ProjectName, path: &NotePath) -> Result<NotePath> {
-        self.inner.spelled(project, path)
+        self.inner.spelled(project, path, Look::Index)
+    }
+
+    /// The same, also where the index knows nothing of it: of what is hidden or ignored, and of what
+    /// somebody put there just now.
+    pub fn spelled_on_disk(&self, project: &ProjectName, path: &NotePath) -> Result<NotePath> {
+        self.inner.spelled(project, path, Look::Disk)
     }
 
     /// The files that a name can mean in a project.
@@ -714,28 +722,6 @@ impl Store {
     /// Really removes contents that are no longer needed, from the log too.
     pub fn vacuum(&self, vacuum: &Vacuum) -> Result<VacuumReport> {
         self.inner.vacuum(vacuum)
-    }
-
-    /// Reads everything and proves that files, log and index agree. `scratch` is an empty folder
-    /// in which an index is made anew for comparison.
-    pub fn check(&self, scratch: &Path) -> Result<CheckReport> {
-        let mut report = self.inner.check()?;
-        let mut options = self.inner.options.clone();
-        options.cache = scratch.to_owned();
-        let fresh = Self::open(options)?;
-        // Only who looked at a folder while it was there can tell whether it may be away.
-        fresh.inner.note_within(&self.inner.ask(index::folders)?)?;
-        let away = fresh.sync(&mut |_| {})?.unavailable;
-        for (name, _) in &away {
-            fresh.inner.take_times(name, &self.inner.ask(|db| index::times(db, name))?)?;
-        }
-        let live = self.fingerprint()?;
-        for ((table, ours), (_, anew)) in live.into_iter().zip(fresh.fingerprint()?) {
-            if ours != anew {
-                report.differing.push(table.to_owned());
-            }
-        }
-        Ok(report)
     }
 
     /// What each table of the index says, as a hash: equal for equal files and log.

@@ -2,7 +2,7 @@
 //! form, or in another case. Where one of them is on disk, the others mean it.
 
 use memoranda_core::id::ProjectName;
-use memoranda_core::path::NotePath;
+use memoranda_core::path::{NotePath, name_key};
 use rusqlite::params;
 
 use crate::Inner;
@@ -11,6 +11,15 @@ use crate::files::Root;
 use crate::index;
 use crate::index::digest::link_key;
 use crate::vault::Project;
+
+/// Where a name is looked for that is not there to the letter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Look {
+    /// In the index, however large the folder is.
+    Index,
+    /// In the folder too: what is hidden, ignored or was put there just now is in no index.
+    Disk,
+}
 
 /// So many files are looked at below a folder's name for how it is spelled.
 const LOOKED_AT: i64 = 64;
@@ -34,7 +43,12 @@ impl Inner {
     /// The path as it is spelled on disk, as far as it is there: a name that is there to the
     /// letter is itself, else one that looks the same, else one in another case. What follows a
     /// name that is not there at all stays as it was given.
-    pub(crate) fn spelled(&self, project: &ProjectName, path: &NotePath) -> Result<NotePath> {
+    pub(crate) fn spelled(
+        &self,
+        project: &ProjectName,
+        path: &NotePath,
+        look: Look,
+    ) -> Result<NotePath> {
         let root = match self.vault.project(project.as_str()) {
             Ok(project) => self.root(&project)?,
             Err(StoreError::NoProject { .. }) => return Ok(path.clone()),
@@ -50,7 +64,10 @@ impl Inner {
             let known = if root.has(&here) {
                 Some(here.clone())
             } else {
-                self.ask(|db| like(db, &root, project, &here))?
+                match (self.ask(|db| like(db, &root, project, &here))?, look) {
+                    (None, Look::Disk) => listed_like(&root, &here),
+                    (known, _) => known,
+                }
             };
             let Some(known) = known else {
                 return Ok(names.fold(here, |place, name| {
@@ -96,4 +113,14 @@ fn like(
     let composed = path.composed();
     spelled.sort_by_key(|place| (place.composed() != composed, place.as_str().to_owned()));
     Ok(spelled.into_iter().next())
+}
+
+/// A file or folder whose name some system could not tell from this one, by what its folder lists.
+fn listed_like(root: &Root, path: &NotePath) -> Option<NotePath> {
+    let key = name_key(path.file_name());
+    let folder = path.parent().and_then(|folder| NotePath::parse(folder).ok());
+    let alike = root.names_beside(path).into_iter().filter(|name| name_key(name) == key);
+    let alike = alike.filter_map(|name| joined(folder.as_ref(), &name));
+    let composed = path.composed();
+    alike.min_by_key(|place| (place.composed() != composed, place.as_str().to_owned()))
 }

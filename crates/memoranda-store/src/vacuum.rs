@@ -36,7 +36,7 @@ pub enum VacuumWhat {
 /// What a vacuum did, or would do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VacuumReport {
-    /// Deleted notes that can no longer be restored.
+    /// Deleted notes that could be restored until then, and no longer.
     pub notes: Vec<(ProjectName, String)>,
     /// Contents that left the log.
     pub contents: u64,
@@ -136,7 +136,9 @@ fn purged_hashes(db: &Connection, vacuum: &Vacuum) -> Result<Purge> {
     let mut deleted = db.prepare(&format!(
         "{LAST_CHANGES} SELECT p.name, l.path FROM last_change l JOIN projects p ON p.id = l.project \
          WHERE l.after IS NULL AND l.moved_to IS NULL AND l.logical_ms < ?1 \
-           AND (?2 IS NULL OR p.name = ?2) ORDER BY p.name, l.path",
+           AND (?2 IS NULL OR p.name = ?2) \
+           AND EXISTS (SELECT 1 FROM changes c JOIN contents s ON s.hash = c.after \
+             WHERE c.project = l.project AND c.path = l.path) ORDER BY p.name, l.path",
     ))?;
     let rows = deleted.query_map(params![before, project], |row| {
         Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))

@@ -42,7 +42,7 @@ pub(super) fn act(call: &Call<'_>, command: Command) -> Result<Answer, Failure> 
 pub(super) fn target(call: &Call<'_>, path: &str, intent: Intent) -> Result<Target, Failure> {
     match parse(path, intent)? {
         Target::Root => Ok(Target::Root),
-        Target::At(at) => spelled(call, path, &at, intent).map(Target::At),
+        Target::At(at) => spelled_on_disk(call, path, &at, intent).map(Target::At),
     }
 }
 
@@ -60,19 +60,34 @@ fn spelled(
     spelled.map_err(|e| Failure::from_engine(&e.into(), path, intent))
 }
 
+/// The same for a file that should be there, or one that no index knows: its folder is gone through.
+fn spelled_on_disk(
+    call: &Call<'_>,
+    path: &str,
+    at: &NotePath,
+    intent: Intent,
+) -> Result<NotePath, Failure> {
+    let spelled = call.memory.store().spelled_on_disk(&call.settings.memories, at);
+    spelled.map_err(|e| Failure::from_engine(&e.into(), path, intent))
+}
+
 fn create(call: &Call<'_>, path: String, text: String) -> Result<Answer, Failure> {
     let asked = match parse(&path, Intent::Write)? {
         Target::Root => return Err(Failure::Exists { path }),
         Target::At(asked) => asked,
     };
-    let at = spelled(call, &path, &asked, Intent::Write)?;
+    let mut at = spelled(call, &path, &asked, Intent::Write)?;
+    let unsearched = unsearched(call, &at);
+    if unsearched.is_some() {
+        at = spelled_on_disk(call, &path, &asked, Intent::Write)?;
+    }
     if at.composed() != asked.composed() && is_there(call, &at) {
         // Whoever sees two different names means two files; here they cannot both be.
         return Err(Failure::Exists { path: path::shown_like(&path, at.as_str()) });
     }
     let (text, mut warnings) = screened(call, &path, "", text)?;
     check_size(call, &path, &text)?;
-    warnings.extend(unsearched(call, &at));
+    warnings.extend(unsearched);
     let searched = searched_beside_rules(call, &at);
     let rules = at.clone();
     let mode = match (call.settings.create, call.settings.wording) {
@@ -237,12 +252,22 @@ fn rename(call: &Call<'_>, from: String, to: String) -> Result<Answer, Failure> 
     };
     let memories = &call.settings.memories;
     let mut destination = spelled(call, &to, &asked, Intent::Write)?;
-    if destination == source && asked.file_name() != source.file_name() {
-        // The same name, spelled anew: what is there is what is to be renamed.
-        let name = asked.file_name();
-        let anew = source.parent().map_or_else(|| name.into(), |folder| format!("{folder}/{name}"));
-        destination = NotePath::parse(&anew).unwrap_or(asked);
-    } else if is_there(call, &destination) {
+    if unsearched(call, &destination).is_some() {
+        destination = spelled_on_disk(call, &to, &asked, Intent::Write)?;
+    }
+    let is_same = destination == source;
+    if is_same {
+        // The same name, spelled anew: what is there is what is to be renamed. A folder of the very
+        // name is meant before the one that the file lies in.
+        destination = match asked.parent().map(NotePath::parse) {
+            Some(Ok(folder)) => {
+                let folder = spelled(call, &to, &folder, Intent::Write)?;
+                NotePath::parse(&format!("{folder}/{}", asked.file_name())).unwrap_or(asked)
+            }
+            _ => asked,
+        };
+    }
+    if (!is_same || destination == source) && is_there(call, &destination) {
         return Err(Failure::DestinationExists { path: to });
     }
     if destination == source {

@@ -592,3 +592,55 @@ fn hidden_files_outlive_their_directory_and_are_told() {
     let said = vault.memory(&json!({"command": "delete", "path": "/memories/a/.env"})).text;
     assert!(!vault.path("memories/a/.env").exists(), "{said}");
 }
+
+#[test]
+fn a_name_in_another_case_means_the_file_that_is_on_disk() {
+    let vault = TestVault::new(Wording::Claude);
+    let call = |command: serde_json::Value| vault.memory(&command);
+    let create = |path: &str| {
+        call(json!({"command": "create", "path": format!("/memories/{path}"), "file_text": "x\n"}))
+    };
+    let there = |path: &str| vault.path(&format!("memories/{path}")).exists();
+    // What no index knows: hidden, ignored, and put there just now.
+    create(".gitignore");
+    std::fs::write(vault.path("memories/.gitignore"), "*.log\n").unwrap();
+    for (first, second) in [(".Hid.md", ".hid.md"), ("Some.log", "some.log")] {
+        assert!(!create(first).is_error);
+        let refused = create(second);
+        assert!(refused.is_error && refused.text.contains(first), "{}", refused.text);
+        assert!(!there(second));
+        create("other.md");
+        let onto = json!({"command": "rename", "old_path": "/memories/other.md",
+                          "new_path": format!("/memories/{second}")});
+        assert!(call(onto).is_error);
+        assert!(!there(second));
+    }
+    std::fs::write(vault.path("memories/Hand.md"), "by hand\n").unwrap();
+    let seen = call(json!({"command": "view", "path": "/memories/hand.md"}));
+    assert!(!seen.is_error && seen.text.contains("by hand"), "{}", seen.text);
+    let edit = json!({"command": "str_replace", "path": "/memories/HAND.md", "old_str": "hand",
+                      "new_str": "tool"});
+    assert!(!call(edit).is_error);
+    assert_eq!(std::fs::read_to_string(vault.path("memories/Hand.md")).unwrap(), "by tool\n");
+    assert!(!call(json!({"command": "delete", "path": "/memories/hand.md"})).is_error);
+    assert!(!there("Hand.md"));
+    // A folder of the very name is meant before one in another case.
+    create("Case/ONE.md");
+    std::fs::create_dir(vault.path("memories/case")).unwrap();
+    for (from, to) in [
+        ("/memories/Case/ONE.md", "/memories/case/One.md"),
+        ("/memories/case/One.md", "/memories/Case/One.md"),
+        ("/memories/Case/One.md", "/memories/Case/one.md"),
+    ] {
+        let renamed = json!({"command": "rename", "old_path": from, "new_path": to});
+        let answer = call(renamed);
+        assert!(!answer.is_error, "{to}: {}", answer.text);
+        assert!(there(to.trim_start_matches("/memories/")), "{to}");
+    }
+    for (path, text) in [("Case/one.md", "already exists"), ("Case/none.md", "does not exist")] {
+        let path = format!("/memories/{path}");
+        let same = json!({"command": "rename", "old_path": path, "new_path": path});
+        let refused = call(same);
+        assert!(refused.is_error && refused.text.contains(text), "{path}: {}", refused.text);
+    }
+}

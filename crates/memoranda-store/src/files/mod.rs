@@ -304,6 +304,14 @@ impl Root {
         Ok(Some(Listing { size, entries }))
     }
 
+    /// All names in the folder of a file; none if it cannot be listed.
+    pub(crate) fn names_beside(&self, path: &NotePath) -> Vec<String> {
+        let folder = self.descend(path.parent().unwrap_or_default());
+        let Ok(entries) = folder.and_then(|folder| folder.entries()) else { return Vec::new() };
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        names.collect()
+    }
+
     /// Every plain file of the project that has a portable name, and how many things are none.
     /// Leftovers of dead writes do not count.
     pub(crate) fn everything(&self) -> Result<(Vec<NotePath>, usize)> {

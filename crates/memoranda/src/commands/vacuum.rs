@@ -1,6 +1,6 @@
 //! `memoranda vacuum`: really remove what was deleted.
 
-use memoranda_engine::{Vacuum, VacuumReport, VacuumWhat};
+use memoranda_engine::{Memory, Vacuum, VacuumReport, VacuumWhat};
 use serde::Serialize;
 
 use crate::error::Result;
@@ -11,14 +11,16 @@ use crate::time;
 
 /// Really remove what was deleted, from the history too.
 ///
-/// What is purged cannot be restored by anything. Notes that exist stay, with their history,
-/// unless --versions purges that too. Asks first.
+/// What is purged cannot be restored by anything. What was deleted in the last 30 days stays, unless
+/// --older-than says otherwise. Notes that exist stay, with their history, unless --versions purges
+/// that too. Asks first.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
   memoranda vacuum -n
   memoranda vacuum --older-than 1y --versions
   memoranda vacuum --older-than now -y     (everything that is deleted)
+  memoranda vacuum --older-than now --versions     (and what was edited out of notes)
 
 JSON (--json):
   {notes: [{project, path}], contents, bytes, dry_run}")]
@@ -57,7 +59,14 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let what = if args.versions { VacuumWhat::DeletedAndVersions } else { VacuumWhat::Deleted };
     let vacuum = Vacuum { project: session.project_asked(memory)?, before, what };
     let plan = memory.plan_vacuum(&vacuum)?;
-    if args.dry_run || plan.contents == 0 {
+    if plan.contents == 0 {
+        let how = if args.versions { "deleted or replaced" } else { "deleted" };
+        let nothing = format!("Nothing to purge: nothing {how} before {}", time::local(before));
+        session.printer.done(&wire(&plan, args.dry_run), nothing)?;
+        tell_what_stays(session, memory, args, &vacuum)?;
+        return Ok(Exit::Done);
+    }
+    if args.dry_run {
         for (project, path) in &plan.notes {
             session.printer.detail(format!("would purge {project}/{path}"));
         }
@@ -67,6 +76,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
             counted(plan.contents as usize, "version")
         );
         session.printer.done(&wire(&plan, args.dry_run), sentence)?;
+        tell_what_stays(session, memory, args, &vacuum)?;
         return Ok(Exit::Done);
     }
     let notes = counted(plan.notes.len(), "deleted note");
@@ -80,7 +90,38 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         report.bytes
     );
     session.printer.done(&wire(&report, false), sentence)?;
+    tell_what_stays(session, memory, args, &vacuum)?;
     Ok(Exit::Done)
+}
+
+/// Says what can still be restored beside that, and what purges it: whoever wants to be rid of
+/// something must not believe that it is gone.
+fn tell_what_stays(session: &Session, memory: &Memory, args: &Args, vacuum: &Vacuum) -> Result<()> {
+    let at_once = Vacuum { before: time::parse("now")?, ..vacuum.clone() };
+    let with_versions = Vacuum { what: VacuumWhat::DeletedAndVersions, ..at_once.clone() };
+    let within = memory.plan_vacuum(vacuum)?;
+    let younger = memory.plan_vacuum(&at_once)?;
+    let all = memory.plan_vacuum(&with_versions)?;
+    if younger.contents > within.contents {
+        let notes = younger.notes.len().saturating_sub(within.notes.len());
+        session.printer.hint(format!(
+            "{} ({}) {} younger than --older-than {}; `memoranda vacuum --older-than now{}` purges \
+             them, too",
+            counted((younger.contents - within.contents) as usize, "version"),
+            counted(notes, "deleted note"),
+            if younger.contents - within.contents == 1 { "is" } else { "are" },
+            args.older_than,
+            if args.versions { " --versions" } else { "" },
+        ));
+    }
+    if all.contents > younger.contents {
+        session.printer.hint(format!(
+            "{} of notes that exist can be restored; `memoranda vacuum --older-than now --versions` \
+             purges what was edited out of them",
+            counted((all.contents - younger.contents) as usize, "earlier version"),
+        ));
+    }
+    Ok(())
 }
 
 fn wire(report: &VacuumReport, dry_run: bool) -> VacuumJson {

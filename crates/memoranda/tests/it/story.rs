@@ -169,6 +169,38 @@ fn deleted_notes_are_purged_when_asked() {
     home.ok(&["doctor"]);
 }
 
+#[test]
+fn a_vacuum_says_what_it_leaves() {
+    let home = Home::new();
+    home.ok(&["add", "--title", "Leak", "leakword9911"]);
+    home.ok(&["add", "--title", "Kept", "the password is swordfish"]);
+    home.ok(&["edit", "Kept", "--replace", "swordfish", "elsewhere"]);
+    home.ok(&["rm", "Leak", "-y"]);
+    let run = |args: &[&str]| {
+        let output = home.command(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (text(&output.stdout), text(&output.stderr))
+    };
+    for args in [&["vacuum", "-y"][..], &["vacuum", "-n"]] {
+        let (said, hints) = run(args);
+        assert!(said.starts_with("Nothing to purge: nothing deleted before 2"), "{said}");
+        let younger = "1 version (1 deleted note) is younger than --older-than 30d; `memoranda \
+                       vacuum --older-than now` purges";
+        assert!(hints.contains(younger), "{hints}");
+        let versions = "1 earlier version of notes that exist can be restored; `memoranda vacuum \
+                        --older-than now --versions` purges";
+        assert!(hints.contains(versions), "{hints}");
+    }
+    // What the hints say really does it.
+    let (said, hints) = run(&["vacuum", "--older-than", "now", "-y"]);
+    assert!(said.starts_with("Purged 1 deleted note: 1 version in all"), "{said}");
+    assert!(!hints.contains("younger") && hints.contains("1 earlier version"), "{hints}");
+    let (said, hints) = run(&["vacuum", "--older-than", "now", "--versions", "-y"]);
+    assert!(said.starts_with("Purged 0 deleted notes: 1 version in all"), "{said}");
+    assert!(!hints.contains("hint"), "{hints}");
+}
+
 #[cfg(unix)]
 #[test]
 fn watching_tells_of_edits_by_hand() {
