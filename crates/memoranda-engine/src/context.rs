@@ -188,8 +188,12 @@ impl Memory {
             0 => Around::default(),
             _ => self.around(&file, request, room)?,
         };
-        let relations = self.store().relations_from(file.id)?.into_iter();
-        let unresolved = relations.filter(|relation| relation.target_file.is_none());
+        let relations = self.store().relations_from(file.id)?;
+        let shown =
+            self.shown(request.only.as_ref(), relations.iter().filter_map(|r| r.target_file))?;
+        let is_shown = |target: Option<i64>| target.is_some_and(|target| shown.contains(&target));
+        let relations = relations.into_iter();
+        let unresolved = relations.filter(|relation| !is_shown(relation.target_file));
         Ok(ContextNote {
             place,
             title: file.title,
@@ -203,6 +207,20 @@ impl Memory {
             unresolved: unresolved.map(|r| (r.relation_type, r.target)).collect(),
             truncated: around.truncated,
         })
+    }
+
+    /// Those of these files that may be known: with `only`, those of that project. A link to any
+    /// other is told like one that leads nowhere, so that nothing can be learned from it.
+    pub(crate) fn shown(
+        &self,
+        only: Option<&ProjectName>,
+        files: impl Iterator<Item = i64>,
+    ) -> Result<HashSet<i64>> {
+        let all: HashSet<i64> = files.collect();
+        let Some(only) = only else { return Ok(all) };
+        let all: Vec<i64> = all.into_iter().collect();
+        let known = self.store().files_by_id(&all)?.into_iter();
+        Ok(known.filter(|file| file.project == *only).map(|file| file.id).collect())
     }
 
     /// The notes around one, and whether a limit left some out.

@@ -326,7 +326,7 @@ impl<'m> Past<'m> {
         let mut room = request.max_related.min(MOST_AROUND);
         let mut notes = Vec::with_capacity(found.len());
         for at in found {
-            let note = self.context_of(at, request.depth, room)?;
+            let note = self.context_of(at, request, room)?;
             room = room.saturating_sub(note.related.len());
             notes.push(note);
         }
@@ -379,8 +379,8 @@ impl<'m> Past<'m> {
         Ok(same.chain(other).collect())
     }
 
-    fn context_of(&self, at: At, depth: usize, room: usize) -> Result<ContextNote> {
-        let near = neighbours(&[at], depth, room, |level| self.edges(level))?;
+    fn context_of(&self, at: At, request: &ContextRequest, room: usize) -> Result<ContextNote> {
+        let near = neighbours(&[at], request.depth, room, |level| self.edges(level))?;
         let ends = near.found.iter().flat_map(|near| [near.id, near.via.from, near.via.to]);
         let known = self.known(std::iter::once(at).chain(ends))?;
         let gone = || EngineError::Invalid("the note is gone; ask again".into());
@@ -416,7 +416,7 @@ impl<'m> Past<'m> {
             note: note::parse(&text),
             related: related.collect(),
             further,
-            unresolved: self.unresolved(at, &own.path)?,
+            unresolved: self.unresolved(at, &own.path, request.only.as_ref())?,
             truncated: near.truncated,
             text,
         })
@@ -445,11 +445,26 @@ impl<'m> Past<'m> {
     }
 
     /// The links of a note that meant nothing then.
-    fn unresolved(&self, at: At, path: &NotePath) -> Result<Vec<(String, String)>> {
+    fn unresolved(
+        &self,
+        at: At,
+        path: &NotePath,
+        only: Option<&ProjectName>,
+    ) -> Result<Vec<(String, String)>> {
         Ok(match at {
             At::Now(id) => {
-                let relations = self.memory.store().relations_from(id)?.into_iter();
-                let loose = relations.filter(|relation| self.meant_by(relation, path).is_none());
+                let relations = self.memory.store().relations_from(id)?;
+                let now = |relation: &RelationRow| match self.meant_by(relation, path) {
+                    Some(At::Now(target)) => Some(target),
+                    Some(At::Then(_)) | None => None,
+                };
+                let shown = self.memory.shown(only, relations.iter().filter_map(now))?;
+                let is_loose = |relation: &RelationRow| match self.meant_by(relation, path) {
+                    Some(At::Now(target)) => !shown.contains(&target),
+                    Some(At::Then(_)) => false,
+                    None => true,
+                };
+                let loose = relations.into_iter().filter(is_loose);
                 loose.map(|relation| (relation.relation_type, relation.target)).collect()
             }
             At::Then(n) => {

@@ -43,7 +43,7 @@ pub(super) fn parts(
         }
         for link in store.relations_from(note.file)? {
             if is_named || said.contains(&slug(&link.relation_type).as_str()) {
-                hits.extend(Some(note.relation(call.memory, &link)?).filter(fits));
+                hits.extend(Some(note.relation(call, &link)?).filter(fits));
             }
         }
     }

@@ -4,13 +4,13 @@ use jiff::Timestamp;
 use memoranda_core::note::permalink::slug;
 use memoranda_core::rank::Signal;
 use memoranda_core::tokens::{cut_to_budget, estimate};
-use memoranda_engine::{
-    FileSummary, Memory, ObservationRow, Place, RelationRow, SearchResult, hash,
-};
+use memoranda_engine::{FileSummary, ObservationRow, Place, RelationRow, SearchResult, hash};
 use serde_json::{Value, json};
 
 use super::answer::Failure;
+use super::scope;
 use crate::prompts::quoted;
+use crate::tool::Call;
 
 /// How much of a fact stands in its address; what is longer is told apart by its hash.
 const ADDRESS_CHARS: usize = 200;
@@ -84,12 +84,11 @@ pub(super) fn fact_address(note: &str, category: &str, text: &str) -> String {
 
 /// The address of a relation: from where, of which type, to where.
 pub(super) fn relation_address(
-    memory: &Memory,
+    call: &Call<'_>,
     note: &str,
     link: &RelationRow,
 ) -> Result<(String, Option<String>), Failure> {
-    let target = link.target_file.map(|id| memory.store().node(id)).transpose()?.flatten();
-    let to = target.map(|node| node.permalink);
+    let to = scope::target(call, link)?.map(|file| file.permalink);
     let name = to.clone().unwrap_or_else(|| slug(&link.target));
     Ok((format!("{note}/{}/{name}", slug(&link.relation_type)), to))
 }
@@ -183,8 +182,8 @@ impl Hit {
     }
 
     /// A relation of this note.
-    pub(super) fn relation(&self, memory: &Memory, link: &RelationRow) -> Result<Self, Failure> {
-        let (permalink, to) = relation_address(memory, &self.permalink, link)?;
+    pub(super) fn relation(&self, call: &Call<'_>, link: &RelationRow) -> Result<Self, Failure> {
+        let (permalink, to) = relation_address(call, &self.permalink, link)?;
         let more = json!({
             "entity": self.permalink,
             "relation_id": number(self.place.project.as_str(), &permalink),

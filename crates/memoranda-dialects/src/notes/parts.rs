@@ -149,7 +149,7 @@ impl Shown {
         let hit = match &self.said {
             Said::Note => return Ok(holder.clone()),
             Said::Fact(fact) => holder.fact(fact),
-            Said::Link(link) => holder.relation(call.memory, link)?,
+            Said::Link(link) => holder.relation(call, link)?,
         };
         Ok(Hit { score: self.score, by: self.by, ..hit })
     }

@@ -12,6 +12,7 @@ use memoranda_engine::{Memory, Place, SearchFilter, SearchRequest, SearchResult}
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Failure};
+use super::scope;
 use crate::tool::Call;
 
 /// How many unresolved links and similar notes are named.
@@ -51,17 +52,14 @@ impl Receipt {
             Some(commit) => text.push_str(&format!("commit: {commit}\n")),
             None => text.push_str("Nothing had to be changed.\n"),
         }
-        let unresolved = match &summary {
-            Some(file) => call
-                .memory
-                .store()
-                .relations_from(file.id)?
-                .into_iter()
-                .filter(|relation| relation.target_file.is_none())
-                .map(|relation| relation.target)
-                .collect(),
-            None => Vec::new(),
-        };
+        let mut unresolved = Vec::new();
+        if let Some(file) = &summary {
+            for relation in call.memory.store().relations_from(file.id)? {
+                if scope::is_unresolved(call, &relation)? {
+                    unresolved.push(relation.target);
+                }
+            }
+        }
         text.push_str(&understood(&note, &unresolved));
         let problems: Vec<String> = note
             .problems

@@ -63,7 +63,7 @@ fn recent(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let mut text = format!("# Recent activity in {scope} since {since}\n\n");
     let offset = (page - 1) * page_size;
     let filter = ListFilter { project: project.clone(), since: Some(since), ..Default::default() };
-    let mut changed = Changed { memory: call.memory, filter, kinds, passed: 0, items: Vec::new() };
+    let mut changed = Changed { call, filter, kinds, passed: 0, items: Vec::new() };
     let has_more = changed.gather(offset, page_size)?;
     let shown = changed.items.into_iter().skip(offset - changed.passed).take(page_size);
     let (lines, items): (Vec<String>, Vec<Value>) = shown.unzip();
@@ -92,8 +92,8 @@ fn recent(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
 }
 
 /// What changed, item by item: notes, or what they hold, as far as it is asked for.
-struct Changed<'m> {
-    memory: &'m Memory,
+struct Changed<'c> {
+    call: &'c Call<'c>,
     filter: ListFilter,
     kinds: Vec<String>,
     /// Items that come before those that were gathered.
@@ -117,7 +117,7 @@ impl Changed<'_> {
         }
         let end = offset + page_size;
         loop {
-            let found = self.memory.list(&ListRequest {
+            let found = self.call.memory.list(&ListRequest {
                 filter: self.filter.clone(),
                 order: ListOrder::Newest,
                 limit: if by_note { page_size } else { AT_ONCE },
@@ -146,7 +146,7 @@ impl Changed<'_> {
             self.items.push((line, entity(file)));
         }
         if self.wants("observation") {
-            for fact in facts(self.memory, file)? {
+            for fact in facts(self.call.memory, file)? {
                 let category = fact.category.as_deref().unwrap_or("note");
                 let mut item = entity(file);
                 item["type"] = json!("observation");
@@ -158,10 +158,10 @@ impl Changed<'_> {
             }
         }
         if self.wants("relation") {
-            for link in self.memory.store().relations_from(file.id)? {
+            for link in self.call.memory.store().relations_from(file.id)? {
                 let mut item = entity(file);
                 item["type"] = json!("relation");
-                item["permalink"] = json!(relation_address(self.memory, &file.permalink, &link)?.0);
+                item["permalink"] = json!(relation_address(self.call, &file.permalink, &link)?.0);
                 item["relation_type"] = json!(link.relation_type);
                 item["to_name"] = json!(link.target);
                 let line = format!(

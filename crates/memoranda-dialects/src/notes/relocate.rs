@@ -135,7 +135,12 @@ fn relocate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     scope::check_findable(call, &Place { project: from.project.clone(), path: to.clone() })?;
     let request = RenameRequest { from: from.clone(), to: to.clone(), links, expected };
     match call.memory.rename(&call.who, &request)? {
-        RenameOutcome::Renamed(renamed) => {
+        RenameOutcome::Renamed(mut renamed) => {
+            if call.settings.notes.only_project.is_some() {
+                // What lies in other projects is not told.
+                renamed.relinked.retain(|(holder, _)| holder.project == from.project);
+                renamed.outdated.retain(|link| link.holder.project == from.project);
+            }
             let mut answer = moved(call, &from, &to, &renamed, is_directory)?;
             if let Some(warning) = warning {
                 answer.text.push_str(&format!("\n{warning}\n"));

@@ -5,7 +5,9 @@ use memoranda_core::diff::{Labels, unified};
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_core::timeframe::parse_timeframe;
-use memoranda_engine::{EngineError, Intent, Moment, Place, Resolved, clock, link_key};
+use memoranda_engine::{
+    EngineError, FileSummary, Intent, Moment, Place, RelationRow, Resolved, clock, link_key,
+};
 
 use super::answer::{Expected, Failure, cut};
 use crate::args::Args;
@@ -174,6 +176,26 @@ fn is_folder(call: &Call<'_>, project: &ProjectName, name: &str) -> bool {
     let folder = NotePath::parse(name).ok();
     let found = folder.map(|folder| call.memory.folder_at(project, &folder));
     matches!(found, Some(Ok(Some(_)) | Err(EngineError::Ambiguous { .. })))
+}
+
+/// The file that a link leads to, as far as the caller may know: to a server that is held to one
+/// project, what lies elsewhere is as if it were not there.
+pub(super) fn target(call: &Call<'_>, link: &RelationRow) -> Result<Option<FileSummary>, Failure> {
+    let Some(target) = link.target_file else { return Ok(None) };
+    let found = call.memory.store().files_by_id(&[target])?.into_iter().next();
+    let only = call.settings.notes.only_project.as_deref().map(link_key);
+    let is_known = |file: &FileSummary| {
+        only.as_ref().is_none_or(|only| link_key(file.project.as_str()) == *only)
+    };
+    Ok(found.filter(is_known))
+}
+
+/// Whether a link leads nowhere, as far as the caller may know.
+pub(super) fn is_unresolved(call: &Call<'_>, link: &RelationRow) -> Result<bool, Failure> {
+    match call.settings.notes.only_project {
+        None => Ok(link.target_file.is_none()),
+        Some(_) => Ok(target(call, link)?.is_none()),
+    }
 }
 
 /// Refuses a place where nothing that is written would be found again.

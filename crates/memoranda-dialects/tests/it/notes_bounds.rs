@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::notes_support::Notes;
+use crate::notes_support::{Notes, stable, stable_json};
 
 #[test]
 fn what_is_ignored_is_no_note_for_whoever_names_it() {
@@ -138,4 +138,46 @@ fn what_a_folder_hides_stays_when_its_notes_go() {
     assert_eq!(said.structured["deleted_files"], 1);
     assert!(notes.file("other/.env").contains("heron"));
     assert!(notes.file("other/private/diary.md").contains("heron"));
+}
+
+/// A server that is held to one project answers the same whatever there is in others.
+#[test]
+fn links_tell_nothing_of_other_projects() {
+    let answers = |others: &[&str]| {
+        let mut notes = Notes::new();
+        notes.ok("create_memory_project", json!({ "project_name": "main" }));
+        notes.person("work/Goal.md", "text\n");
+        for place in others {
+            notes.person(place, "---\npermalink: own/way\n---\n[[work::Goal]] [[work/Goal]]\n");
+        }
+        notes.0.settings.notes.only_project = Some("work".into());
+        let content = "- to [[main::Secret]]\n- to [[main/Secret]]\n- to [[main::Nope]]";
+        let then = notes.write("", "A", content).structured["commit"].clone();
+        let mut answers = Vec::new();
+        for (tool, arguments) in [
+            ("write_note", json!({ "title": "B", "directory": "", "content": content })),
+            ("edit_note", json!({ "identifier": "A", "operation": "append", "content": "x" })),
+            ("search_notes", json!({ "entity_types": ["relation"] })),
+            ("search_notes", json!({ "query": "memory://a/to/*" })),
+            ("recent_activity", json!({ "type": "relation" })),
+            ("build_context", json!({ "url": "memory://a", "depth": 3 })),
+            ("build_context", json!({ "url": "memory://b", "as_of": then })),
+            ("build_context", json!({ "url": "memory://a", "as_of": then })),
+            ("build_context", json!({ "url": "memory://goal", "depth": 3 })),
+            ("move_note", json!({ "identifier": "Goal", "destination_path": "Aim.md" })),
+        ] {
+            let result = notes.0.call(tool, &arguments);
+            let steady = |text: String| text.replace(then.as_str().unwrap(), "THEN");
+            // A text of JSON says the same again.
+            let text = Some(&result.text).filter(|text| !text.starts_with('{'));
+            let text = text.map(|text| steady(stable(text)));
+            let structured = steady(stable_json(&result.structured).to_string());
+            answers.push((tool, text, structured));
+        }
+        answers
+    };
+    let without = answers(&[]);
+    for (with, without) in answers(&["main/Secret.md"]).into_iter().zip(without) {
+        assert_eq!(with, without);
+    }
 }
