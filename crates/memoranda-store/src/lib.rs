@@ -285,6 +285,13 @@ impl Store {
         self.inner.set_modified(files)
     }
 
+    /// Whether the folder in which a file would lie is there, named to the letter.
+    pub fn has_folder_of(&self, project: &ProjectName, path: &NotePath) -> Result<bool> {
+        let root = self.inner.root(&self.inner.vault.project(project.as_str())?)?;
+        let folder = path.parent().map(NotePath::parse);
+        Ok(folder.is_none_or(|folder| folder.is_ok_and(|folder| root.is_folder(&folder))))
+    }
+
     /// The rule of the project that would keep a file out of the search, if there is one. The file
     /// need not exist.
     pub fn ignored_by(&self, project: &ProjectName, path: &NotePath) -> Result<Option<String>> {

@@ -76,7 +76,11 @@ fn create(call: &Call<'_>, path: String, text: String) -> Result<Answer, Failure
         Target::Root => return Err(Failure::Exists { path }),
         Target::At(asked) => asked,
     };
-    let mut at = spelled(call, &path, &asked, Intent::Write)?;
+    // Where the folder is there to the letter, the write itself notices a name that is like another.
+    let mut at = match call.memory.store().has_folder_of(&call.settings.memories, &asked) {
+        Ok(true) => asked.clone(),
+        _ => spelled(call, &path, &asked, Intent::Write)?,
+    };
     let unsearched = unsearched(call, &at);
     if unsearched.is_some() {
         at = spelled_on_disk(call, &path, &asked, Intent::Write)?;
@@ -102,6 +106,9 @@ fn create(call: &Call<'_>, path: String, text: String) -> Result<Answer, Failure
         message: None,
     };
     let outcome = call.memory.write(&call.who, &request).map_err(|e| {
+        if let EngineError::Store(StoreError::Twin { existing, .. }) = &e {
+            return Failure::Exists { path: path::shown_like(&path, existing) };
+        }
         match Failure::from_making(&e, &path) {
             // To make a file where a directory is, is to make what exists.
             Failure::NotAFile { path } => Failure::Exists { path },
