@@ -101,7 +101,10 @@ impl Memory {
                 let after = commit.files.iter().find_map(|file| file.after).unwrap_or(before);
                 EditOutcome::Edited(Edited { place: place.clone(), before, after, commit })
             }
-            Outcome::Unchanged => EditOutcome::Unchanged(place.clone(), before),
+            Outcome::Unchanged => {
+                self.store().note_use(&place.project, &place.path);
+                EditOutcome::Unchanged(place.clone(), before)
+            }
             Outcome::Conflict(conflicts) => {
                 let found = conflicts.first().and_then(|conflict| conflict.found);
                 EditOutcome::Conflict(place.clone(), found)

@@ -129,7 +129,11 @@ impl Memory {
                 let replaced = change.and_then(|file| file.before);
                 WriteOutcome::Written(Written { place, hash: content_hash, replaced, commit })
             }
-            Outcome::Unchanged => WriteOutcome::Unchanged(place, content_hash),
+            Outcome::Unchanged => {
+                // Whoever writes again what it says has it in use, and the file keeps its time.
+                self.store().note_use(&place.project, &place.path);
+                WriteOutcome::Unchanged(place, content_hash)
+            }
             Outcome::Conflict(conflicts) => {
                 let found = conflicts.first().and_then(|conflict| conflict.found);
                 match (request.mode, found) {

@@ -309,13 +309,21 @@ fn unused_notes_expire_and_come_back() {
     let vault = Vault::new();
     vault.put("old.md", "nobody looks at this");
     vault.put("used.md", "somebody looks at this");
+    vault.put("again.md", "somebody writes this again");
+    vault.put("edited.md", "somebody edits nothing in this");
     let old = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
-    for name in ["old.md", "used.md"] {
+    for name in ["old.md", "used.md", "again.md", "edited.md"] {
         let file = vault.folder.path().join("home/main").join(name);
         std::fs::OpenOptions::new().write(true).open(file).unwrap().set_modified(old).unwrap();
     }
     vault.memory.sync(&mut |_| {}).unwrap();
     vault.memory.store().note_use(&main_project(), &NotePath::parse("used.md").unwrap());
+    // A write is a use, also of the text that is there.
+    let again = vault.write("again.md", "somebody writes this again", WriteMode::CreateOrOverwrite);
+    assert!(matches!(again, WriteOutcome::Unchanged(..)), "{again:?}");
+    let same = |text: &str| Ok::<_, EngineError>(text.to_owned());
+    let edited = vault.memory.rewrite(&who(), &place("edited.md"), None, None, same);
+    assert!(matches!(edited, Ok(EditOutcome::Unchanged(..))), "{edited:?}");
     let request = ExpireRequest { project: main_project(), days: 90 };
     let expired = vault.memory.expire(&who(), &request).unwrap();
     assert_eq!(expired.notes.len(), 1);
