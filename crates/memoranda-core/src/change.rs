@@ -120,10 +120,24 @@ pub struct Commit {
     pub message: Option<String>,
     /// What it did to each file.
     pub files: Vec<FileChange>,
-    /// Folders that were not there before it; one above comes before what is in it.
+    /// What it did to folders; most commits do nothing to any.
+    pub folders: Option<Box<FolderChanges>>,
+}
+
+/// The folders that came and went with a commit.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct FolderChanges {
+    /// Those that were not there before it; one above comes before what is in it.
     pub made: Vec<(ProjectName, NotePath)>,
-    /// Folders that were to go with what was in them; the deepest first.
+    /// Those that were to go with what was in them; the deepest first.
     pub emptied: Vec<(ProjectName, NotePath)>,
+}
+
+impl FolderChanges {
+    /// The changes; `None` if there are none.
+    pub fn some(self) -> Option<Box<Self>> {
+        (self != Self::default()).then(|| Box::new(self))
+    }
 }
 
 /// What a commit did to one file.

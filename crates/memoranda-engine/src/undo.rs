@@ -50,8 +50,9 @@ impl Memory {
         }
         let message = Some(format!("undo {}", undone.id));
         // What it made goes again where nothing else is in it, and what it emptied comes back.
-        let made = undone.emptied.iter().rev().cloned().collect();
-        let emptied = undone.made.iter().rev().cloned().collect();
+        let folders = undone.folders.as_deref().cloned().unwrap_or_default();
+        let made = folders.emptied.into_iter().rev().collect();
+        let emptied = folders.made.into_iter().rev().collect();
         let change = Change { operations, made, emptied, message };
         let outcome = self.store().commit(who, |_| Ok::<_, EngineError>(change.clone()))?;
         Ok(match outcome {

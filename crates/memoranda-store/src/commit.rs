@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use memoranda_core::change::{
-    Action, Author, Change, Channel, Commit, Expect, FileChange, Operation,
+    Action, Author, Change, Channel, Commit, Expect, FileChange, FolderChanges, Operation,
 };
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
@@ -338,15 +338,8 @@ fn plan<'a>(
     if applies.is_empty() {
         return Ok(None);
     }
-    let commit = Commit {
-        id,
-        time: clock::now(),
-        author: author.clone(),
-        message,
-        files,
-        made: Vec::new(),
-        emptied: Vec::new(),
-    };
+    let commit =
+        Commit { id, time: clock::now(), author: author.clone(), message, files, folders: None };
     let record = Record { commit, notes };
     Ok(Some(Plan { record, body, applies, project_rows }))
 }
@@ -406,8 +399,8 @@ fn perform<'a>(
             return Err(e);
         }
     }
-    record.commit.made = folders_made(change, roots, &folders);
-    record.commit.emptied = change.emptied.clone();
+    let made = folders_made(change, roots, &folders);
+    record.commit.folders = FolderChanges { made, emptied: change.emptied.clone() }.some();
     let start = session.log.end();
     let mut records: Vec<(Record, Body)> = observed.into_iter().collect();
     records.push((record, body));

@@ -105,8 +105,7 @@ impl Observation {
             author: person(),
             message: None,
             files: self.files,
-            made: Vec::new(),
-            emptied: Vec::new(),
+            folders: None,
         };
         Some((Record { commit, notes: self.notes }, self.body))
     }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use memoranda_core::change::{Author, Channel, Commit, FactEdit, FileChange};
+use memoranda_core::change::{Author, Channel, Commit, FactEdit, FileChange, FolderChanges};
 use memoranda_core::id::{CommitId, ContentHash, ObservationId, ProjectName};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -528,18 +528,16 @@ pub enum Moment {
     Commit(CommitId),
 }
 
-type Folders = Vec<(ProjectName, NotePath)>;
-
 /// The folders that a commit made and emptied; `None` for most.
 fn folders_json(commit: &Commit) -> Option<String> {
-    let folders = (wire_folders(&commit.made), wire_folders(&commit.emptied));
-    let is_any = !commit.made.is_empty() || !commit.emptied.is_empty();
-    is_any.then(|| serde_json::to_string(&folders).unwrap_or_default())
+    let folders = commit.folders.as_ref()?;
+    let wire = (wire_folders(Some(&folders.made)), wire_folders(Some(&folders.emptied)));
+    serde_json::to_string(&wire).ok()
 }
 
-fn folders_of(json: &str) -> (Folders, Folders) {
-    let (made, emptied): (Vec<_>, Vec<_>) = serde_json::from_str(json).unwrap_or_default();
-    (parse_folders(&made), parse_folders(&emptied))
+fn folders_of(json: &str) -> Option<Box<FolderChanges>> {
+    let (made, emptied): (Vec<_>, Vec<_>) = serde_json::from_str(json).ok()?;
+    parse_folders(&made, &emptied)
 }
 
 fn commit(db: &Connection, row: i64) -> Result<Commit> {
@@ -548,7 +546,6 @@ fn commit(db: &Connection, row: i64) -> Result<Commit> {
     )?;
     let mut commit = head.query_row([row], |row| {
         let folders: Option<String> = row.get(6)?;
-        let (made, emptied) = folders.map(|folders| folders_of(&folders)).unwrap_or_default();
         Ok(Commit {
             id: CommitId::parse(&row.get::<_, String>(0)?).unwrap_or(CommitId::from_random(0)),
             time: Timestamp::from_millisecond(row.get(1)?).unwrap_or_default(),
@@ -559,8 +556,7 @@ fn commit(db: &Connection, row: i64) -> Result<Commit> {
             },
             message: row.get(5)?,
             files: Vec::new(),
-            made,
-            emptied,
+            folders: folders.and_then(|folders| folders_of(&folders)),
         })
     })?;
     let mut changes = db.prepare_cached(

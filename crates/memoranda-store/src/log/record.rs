@@ -2,7 +2,7 @@
 //! contents that it brought.
 
 use jiff::Timestamp;
-use memoranda_core::change::{Author, Channel, Commit, FactEdit, FileChange};
+use memoranda_core::change::{Author, Channel, Commit, FactEdit, FileChange, FolderChanges};
 use memoranda_core::id::{CommitId, ContentHash, ObservationId, ProjectName};
 use memoranda_core::path::NotePath;
 use serde::{Deserialize, Serialize};
@@ -90,8 +90,8 @@ impl Record {
             channel: commit.author.channel.as_str().to_owned(),
             message: commit.message.clone(),
             files: files.collect(),
-            made: wire_folders(&commit.made),
-            emptied: wire_folders(&commit.emptied),
+            made: wire_folders(commit.folders.as_ref().map(|folders| &folders.made)),
+            emptied: wire_folders(commit.folders.as_ref().map(|folders| &folders.emptied)),
         };
         // Strings and numbers always serialise; an empty meta would be read as damage.
         serde_json::to_vec(&wire).unwrap_or_default()
@@ -129,24 +129,28 @@ impl Record {
             },
             message: wire.message,
             files,
-            made: parse_folders(&wire.made),
-            emptied: parse_folders(&wire.emptied),
+            folders: parse_folders(&wire.made, &wire.emptied),
         };
         Some(Self { commit, notes })
     }
 }
 
 /// Folders as texts, for the log and the index.
-pub(crate) fn wire_folders(folders: &[(ProjectName, NotePath)]) -> Vec<WireFolder> {
-    folders.iter().map(|(project, path)| (project.to_string(), path.to_string())).collect()
+pub(crate) fn wire_folders(folders: Option<&Vec<(ProjectName, NotePath)>>) -> Vec<WireFolder> {
+    let wire = |(project, path): &(ProjectName, NotePath)| (project.to_string(), path.to_string());
+    folders.into_iter().flatten().map(wire).collect()
 }
 
 /// The folders of such texts.
-pub(crate) fn parse_folders(folders: &[WireFolder]) -> Vec<(ProjectName, NotePath)> {
+pub(crate) fn parse_folders(
+    made: &[WireFolder],
+    emptied: &[WireFolder],
+) -> Option<Box<FolderChanges>> {
     let parse = |(project, path): &WireFolder| {
         Some((ProjectName::parse(project).ok()?, NotePath::parse(path).ok()?))
     };
-    folders.iter().filter_map(parse).collect()
+    let all = |folders: &[WireFolder]| folders.iter().filter_map(parse).collect();
+    FolderChanges { made: all(made), emptied: all(emptied) }.some()
 }
 
 fn parse_hash(text: Option<&str>) -> Option<Option<ContentHash>> {
