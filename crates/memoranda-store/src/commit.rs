@@ -25,7 +25,7 @@ use crate::log::{Body, FileNote, Record};
 use crate::news::{FileNews, FileNow, News};
 use crate::session::Session;
 use crate::view::{Seen, View};
-use crate::{Inner, observe};
+use crate::{IgnoreRules, Inner, observe};
 
 /// How often a change is decided anew because an editor saved in between.
 const MAX_TRIES: usize = 20;
@@ -62,13 +62,30 @@ impl Inner {
         mut decide: impl FnMut(&View<'_>) -> Result<Change, E>,
     ) -> Result<Outcome, E> {
         let mut damaged = false;
-        let first = self.try_commit(author, &mut decide, &mut damaged);
+        let mut outcome = self.try_commit(author, &mut decide, &mut damaged);
         if damaged {
             // Nothing has been done yet: a bad index shows while the change is prepared.
             self.index.forget();
-            return self.try_commit(author, &mut decide, &mut damaged);
+            outcome = self.try_commit(author, &mut decide, &mut damaged);
         }
-        first
+        if let Ok(Outcome::Committed(commit)) = &outcome {
+            self.follow_rules(commit);
+        }
+        outcome
+    }
+
+    /// Looks at the files of the projects whose rules a commit changed: others may be notes since,
+    /// and whoever hears that it is made finds them. A look that fails is made up for by the next.
+    fn follow_rules(&self, commit: &Commit) {
+        let is_rules = |path: &NotePath| IgnoreRules::FILES.contains(&path.file_name());
+        let concerned = commit
+            .files
+            .iter()
+            .filter(|file| is_rules(&file.path) || file.moved_from.as_ref().is_some_and(is_rules));
+        let projects: BTreeSet<_> = concerned.map(|file| &file.project).collect();
+        for project in projects {
+            self.sync_one(project, &mut |_| {}).ok();
+        }
     }
 
     fn try_commit<E: From<StoreError>>(

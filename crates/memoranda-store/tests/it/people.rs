@@ -67,6 +67,32 @@ fn a_write_to_an_ignored_place_is_kept_and_not_searched() {
 }
 
 #[test]
+fn what_new_rules_let_in_or_leave_out_is_known_at_once() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    let other = vault.open();
+    put(&store, "birds.log", "ignored for a while: dunnock");
+    put(&store, "sub/birds.log", "ignored for a while: dunnock");
+    let all = ["main/birds.log", "main/sub/birds.log"];
+    let check = |expected: &[&str], context: &str| {
+        for store in [&other, &store] {
+            let mut found = found(store, "dunnock");
+            found.sort();
+            assert_eq!(found, expected, "{context}");
+        }
+    };
+    put(&store, ".gitignore", "*.log\n");
+    check(&[], "rules");
+    remove(&store, ".gitignore");
+    check(&all, "no rules");
+    put(&store, "sub/.memorandaignore", "*.log\n");
+    check(&all[..1], "rules below");
+    put(&store, "sub/.memorandaignore", "*.txt\n");
+    check(&all, "other rules below");
+    vault.assert_agrees(&store, "rules");
+}
+
+#[test]
 fn moves_by_hand_are_recognised() {
     let vault = TestVault::new();
     let store = vault.open();
