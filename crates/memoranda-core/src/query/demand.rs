@@ -22,6 +22,14 @@ pub(super) enum Token {
 
 type Groups = Vec<BTreeSet<usize>>;
 
+/// What a part of a query demands.
+#[derive(Default)]
+struct Demand {
+    groups: Groups,
+    /// Whether it also says something that no term does. In an alternative it then demands nothing.
+    says_more: bool,
+}
+
 /// The groups that a query demands; `None` if its operators and brackets make no sense.
 ///
 /// Words beside each other are joined by nothing and demanded by nobody. Alternatives beside such
@@ -33,8 +41,8 @@ pub(super) fn groups(tokens: &[Token]) -> Option<Groups> {
         let before = reader.operators;
         let found = reader.either()?;
         match reader.operators > before {
-            true => demanded.extend(found),
-            false => loose |= !found.is_empty(),
+            true => demanded.extend(found.groups),
+            false => loose |= !found.groups.is_empty(),
         }
     }
     let is_list = demanded.iter().all(|group| group.len() > 1) && demanded.len() == 1;
@@ -59,35 +67,40 @@ impl Reader<'_> {
     }
 
     /// Parts joined by `OR`, each of parts joined by `AND`.
-    fn either(&mut self) -> Option<Groups> {
-        let mut groups = self.both()?;
+    fn either(&mut self) -> Option<Demand> {
+        let mut demand = self.both()?;
         while self.takes(&Token::Or) {
             self.operators += 1;
-            groups = one_of(groups, self.both()?)?;
+            demand = one_of(demand, self.both()?)?;
         }
-        Some(groups)
+        Some(demand)
     }
 
-    fn both(&mut self) -> Option<Groups> {
-        let mut groups = self.part()?;
+    fn both(&mut self) -> Option<Demand> {
+        let mut demand = self.part()?;
         while self.takes(&Token::And) {
             self.operators += 1;
-            groups.extend(self.part()?);
+            let next = self.part()?;
+            demand.groups.extend(next.groups);
+            demand.says_more |= next.says_more;
         }
-        Some(groups)
+        Some(demand)
     }
 
-    fn part(&mut self) -> Option<Groups> {
+    fn part(&mut self) -> Option<Demand> {
         let token = self.tokens.get(self.at)?;
         self.at += 1;
         match token {
-            Token::Terms(terms) => Some(terms.iter().map(|&term| BTreeSet::from([term])).collect()),
-            Token::Nothing => Some(Groups::new()),
+            Token::Terms(terms) => {
+                let groups = terms.iter().map(|&term| BTreeSet::from([term])).collect();
+                Some(Demand { groups, says_more: false })
+            }
+            Token::Nothing => Some(Demand { says_more: true, ..Demand::default() }),
             Token::Open if self.depth < DEEPEST => {
                 self.depth += 1;
-                let groups = self.either()?;
+                let demand = self.either()?;
                 self.depth -= 1;
-                self.takes(&Token::Close).then_some(groups)
+                self.takes(&Token::Close).then_some(demand)
             }
             Token::Open | Token::Close | Token::And | Token::Or => None,
         }
@@ -95,13 +108,19 @@ impl Reader<'_> {
 }
 
 /// What demands the one or the other: each group of the one, widened by each of the other.
-fn one_of(one: Groups, other: Groups) -> Option<Groups> {
+fn one_of(one: Demand, other: Demand) -> Option<Demand> {
+    if one.says_more || other.says_more {
+        return Some(Demand { says_more: true, ..Demand::default() });
+    }
+    let (one, other) = (one.groups, other.groups);
     if one.is_empty() || other.is_empty() {
-        // What demands no term says nothing about terms.
-        return Some(if one.is_empty() { other } else { one });
+        // Words that are passed over are no alternative.
+        let groups = if one.is_empty() { other } else { one };
+        return Some(Demand { groups, says_more: false });
     }
     let both = one.iter().flat_map(|a| other.iter().map(move |b| a | b));
-    (one.len() * other.len() <= MOST_GROUPS).then(|| both.collect())
+    (one.len() * other.len() <= MOST_GROUPS)
+        .then(|| Demand { groups: both.collect(), says_more: false })
 }
 
 #[cfg(test)]
@@ -141,7 +160,9 @@ mod tests {
         check("1 2 | 3", Some(""));
         check("1 2 & 3", Some("2 3"));
         check("1 & _", Some("1"));
-        check("_ | 1", Some("1"));
+        check("_ | 1", Some(""));
+        check("( 1 | _ ) & 2", Some("2"));
+        check("( 1 & _ ) | 2", Some(""));
         check("( 1 2 ) & 3", None);
         check("( 1 | 2", None);
         check("1 )", None);

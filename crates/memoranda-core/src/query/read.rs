@@ -44,6 +44,8 @@ enum Filler {
 enum Negated {
     Yes,
     No,
+    /// It is part of something that must not be there as a whole, which cannot be asked for.
+    Unsaid,
 }
 
 /// Whether a word may go on.
@@ -104,21 +106,44 @@ impl Item<'_> {
 
 /// Beside each item, whether a sign or `NOT` before it, or before its brackets, forbids it.
 fn negated(items: &[Item<'_>]) -> Vec<Negated> {
-    let mut brackets = Vec::new();
-    let mut after_not = false;
-    let of_item = |item: &Item<'_>| {
-        let is_forbidden = after_not || brackets.last() == Some(&Negated::Yes);
-        let here = if is_forbidden { Negated::Yes } else { Negated::No };
-        after_not = matches!(item, Item::Not);
+    let mut negated = vec![Negated::No; items.len()];
+    for (at, item) in items.iter().enumerate() {
+        let (range, how) = match (item, items.get(at + 1)) {
+            (Item::Text { sign: Sign::Minus, .. }, _) => (at..at + 1, Negated::Yes),
+            (Item::Not, Some(Item::Text { .. })) => (at + 1..at + 2, Negated::Yes),
+            (Item::Not, Some(Item::Open)) => match closing(items, at + 1) {
+                Some(end) => {
+                    let inside = items.get(at + 2..end).unwrap_or_default();
+                    let is_choice = |item: &Item<'_>| {
+                        matches!(item, Item::Or | Item::Text { sign: Sign::None, .. })
+                    };
+                    let how = match inside.iter().all(is_choice) {
+                        true => Negated::Yes,
+                        false => Negated::Unsaid,
+                    };
+                    (at + 2..end, how)
+                }
+                None => continue,
+            },
+            _ => continue,
+        };
+        let places = negated.get_mut(range).into_iter().flatten();
+        places.filter(|place| **place == Negated::No).for_each(|place| *place = how);
+    }
+    negated
+}
+
+/// Where the bracket ends that opens here.
+fn closing(items: &[Item<'_>], open: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    items.iter().enumerate().skip(open).find_map(|(at, item)| {
         match item {
-            Item::Open => brackets.push(here),
-            Item::Close => drop(brackets.pop()),
-            Item::Text { sign: Sign::Minus, .. } => return Negated::Yes,
-            Item::And | Item::Or | Item::Not | Item::Tag(_) | Item::Text { .. } => {}
+            Item::Open => depth += 1,
+            Item::Close => depth = depth.saturating_sub(1),
+            _ => {}
         }
-        here
-    };
-    items.iter().map(of_item).collect()
+        (depth == 0).then_some(at)
+    })
 }
 
 fn terms(items: &[Item<'_>], filler: Filler) -> Vec<Term> {
@@ -130,6 +155,7 @@ fn terms(items: &[Item<'_>], filler: Filler) -> Vec<Term> {
                 collected.add(text, Need::Excluded, quoted, filler);
                 Token::Nothing
             }
+            Item::Text { .. } if negated == Negated::Unsaid => Token::Nothing,
             Item::Text { text, sign, quoted } => {
                 let need = if sign == Sign::Plus { Need::Required } else { Need::Optional };
                 Token::Terms(collected.add(text, need, quoted, filler))
@@ -389,6 +415,11 @@ mod tests {
         check("cats OR dogs -birds", "1cats | 1dogs | -birds");
         check("cats OR the", "+cats");
         check("food AND NOT (cats OR dogs)", "+food | -cats | -dogs");
+        check("food AND NOT (cats AND dogs)", "+food");
+        check("food NOT (cats AND NOT dogs)", "food");
+        check("food AND NOT (cats OR dogs", "+food | cats | dogs");
+        check("tag:pets OR cats", "cats | tag:pets");
+        check("cats OR NOT dogs", "cats | -dogs");
         check("(cats dogs) AND food", "cats | +dogs | +food");
         check("cats AND (dogs", "+cats | +dogs");
         check("f(x) AND g(y)", "+\"f x\" | +\"g y\"");
