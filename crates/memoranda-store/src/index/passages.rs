@@ -71,7 +71,7 @@ pub(super) fn remove(db: &Connection, file: i64) -> Result<()> {
     Ok(())
 }
 
-/// Reads some passages of a file, in order, until `each` has seen enough.
+/// Reads some passages of a file, in order.
 pub(super) fn each(
     db: &Connection,
     wanted: RangeInclusive<i64>,

@@ -94,6 +94,13 @@ struct Counted {
     passages: u64,
 }
 
+/// Where vectors are to be had.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kept {
+    InMemory,
+    InIndex,
+}
+
 #[derive(Default)]
 struct Held {
     /// The index that they are of; another file has other numbers.
@@ -142,17 +149,28 @@ impl VectorCache {
         Ok((nearest.in_order(), done))
     }
 
-    /// The vectors of one file, from memory if they are there as of this index's last change.
+    /// Where the vectors of single files are to be had: in memory, if all are there as of the
+    /// index's last change.
+    pub(super) fn place(&self, db: &Connection, index: Option<(u64, u64)>) -> Result<Kept> {
+        let newest = newest_stamp(db)?;
+        let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+        let is_current = held.index == index && held.stamp >= newest && held.stamp > 0;
+        Ok(if is_current { Kept::InMemory } else { Kept::InIndex })
+    }
+
+    /// The vectors of one file.
     pub(super) fn of_file(
         &self,
         db: &Connection,
-        index: Option<(u64, u64)>,
+        kept: Kept,
         file: i64,
     ) -> Result<Vec<Option<Vector>>> {
-        let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
-        match held.index == index && held.stamp > 0 {
-            true => Ok(held.of_file(file)),
-            false => of_file(db, file),
+        match kept {
+            Kept::InMemory => {
+                let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+                Ok(held.of_file(file))
+            }
+            Kept::InIndex => of_file(db, file),
         }
     }
 

@@ -68,9 +68,13 @@ impl Caches<'_> {
     }
 
     /// What the passages of a file mean.
-    pub(super) fn senses(&self, db: &Connection, file: i64) -> Result<Vec<Option<Sense>>> {
-        let table =
-            self.table.of_file(db, self.index, file)?.into_iter().zip(first_passage(file)..);
+    pub(super) fn senses(
+        &self,
+        db: &Connection,
+        kept: vectors::Kept,
+        file: i64,
+    ) -> Result<Vec<Option<Sense>>> {
+        let table = self.table.of_file(db, kept, file)?.into_iter().zip(first_passage(file)..);
         let chosen = |passage| self.chosen.as_ref().and_then(|cache| cache.sense(passage));
         Ok(table.map(|(vector, passage)| chosen(passage).or(vector.map(Sense::Table))).collect())
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use memoranda_core::embed::Meant;
+use memoranda_core::embed::{Meant, Sense};
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::{Query, When};
@@ -127,7 +127,7 @@ pub(crate) fn candidates(
     }
     let (best, partial) = compared.map_or_else(Default::default, |c| (c.best, c.partial));
     let best = best.get(..PASSAGES_BY_WORDS).unwrap_or(&best);
-    let mut check = condition.check(db)?;
+    let mut check = None;
     for round in 0.. {
         let before = chosen.files.len();
         let most = before + question.round;
@@ -137,13 +137,13 @@ pub(crate) fn candidates(
             }
         }
         let most = chosen.files.len() + question.round.div_ceil(2);
-        choose_by_meaning(&mut check, &near, (most, round), &mut chosen)?;
+        choose_by_meaning(db, (&condition, &mut check), &near, (most, round), &mut chosen)?;
         if let Some(vector) = question.vector
             && round == 0
             && chosen.files.len() < most
         {
             let there = caches.nearest_there(db, vector, &condition, &near)?;
-            choose_by_meaning(&mut check, &there, (most, round), &mut chosen)?;
+            choose_by_meaning(db, (&condition, &mut check), &there, (most, round), &mut chosen)?;
             near.extend(there);
         }
         if chosen.files.len() == before || chosen.files.len() >= question.wanted {
@@ -233,13 +233,22 @@ impl Chosen {
     }
 }
 
-/// Adds the notes of the nearest passages that fit, until so many are chosen.
-fn choose_by_meaning(
-    check: &mut Check<'_>,
+/// Adds the notes of the nearest passages that fit, until so many are chosen. The check is made
+/// when there is something to be checked: for some conditions it is dear.
+fn choose_by_meaning<'c>(
+    db: &'c Connection,
+    (condition, check): (&Condition, &mut Option<Check<'c>>),
     near: &[(i64, f32)],
     (most, round): (usize, usize),
     chosen: &mut Chosen,
 ) -> Result<()> {
+    if near.is_empty() {
+        return Ok(());
+    }
+    let check = match check {
+        Some(check) => check,
+        None => check.insert(condition.check(db)?),
+    };
     for &(passage, _) in near {
         if chosen.files.len() >= most {
             break;
@@ -257,6 +266,8 @@ struct Reader<'r> {
     caches: &'r Caches<'r>,
     question: &'r Question<'r>,
     asked: AskedName,
+    /// Where the vectors of notes are; nowhere if meaning does not count.
+    vectors: Option<vectors::Kept>,
     select: CachedStatement<'r>,
 }
 
@@ -269,11 +280,13 @@ impl<'r> Reader<'r> {
              CROSS JOIN passages p ON p.id = f.id * {PASSAGES_PER_FILE} WHERE f.id = ?"
         ))?;
         let asked = AskedName::new(question.text, question.query);
-        Ok(Self { db, caches, question, asked, select })
+        let place = question.vector.map(|_| caches.table.place(db, caches.index));
+        Ok(Self { db, caches, question, asked, vectors: place.transpose()?, select })
     }
 
     fn note(&mut self, file: i64, found: &FoundIn) -> Result<Option<CandidateNote>> {
-        let Self { db, caches, question, asked, select } = self;
+        let Self { db, caches, question, asked, vectors, select } = self;
+        let senses = vectors.map(|kept| caches.senses(db, kept, file)).transpose()?;
         let mut rows = select.query([file])?;
         let Some(row) = rows.next()? else { return Ok(None) };
         let text =
@@ -286,7 +299,8 @@ impl<'r> Reader<'r> {
         let (title, permalink) = (text(2)?.to_owned(), text(3)?.to_owned());
         let names = [title.as_str(), &permalink, path.stem()].map(|name| asked.matches(name));
         let first = row.get_ref(10)?.as_blob().unwrap_or_default();
-        let passages = passages(db, caches, question, (file, first), &found.passages)?;
+        let senses = senses.unwrap_or_default();
+        let passages = passages(db, question, (file, first), senses, &found.passages)?;
         let note = CandidateNote {
             note_type: text(4)?.to_owned(),
             metadata: text(7)?.to_owned(),
@@ -313,16 +327,12 @@ impl<'r> Reader<'r> {
 /// them has been read already.
 fn passages(
     db: &Connection,
-    caches: &Caches<'_>,
     question: &Question<'_>,
     (file, row): (i64, &[u8]),
+    mut senses: Vec<Option<Sense>>,
     found: &[i64],
 ) -> Result<Vec<CandidatePassage>> {
     let first = first_passage(file);
-    let mut vectors = match question.vector {
-        Some(_) => caches.senses(db, file)?,
-        None => Vec::new(),
-    };
     let in_first_row = in_row(first, row).count();
     let mut passages = Vec::with_capacity(in_first_row);
     let mut take = |kept: Kept<'_>| {
@@ -333,7 +343,7 @@ fn passages(
                 lines: kept.lines,
                 text: kept.text.to_owned(),
                 cut: kept.cut(),
-                vector: vectors.get_mut((kept.id - first) as usize).and_then(Option::take),
+                vector: senses.get_mut((kept.id - first) as usize).and_then(Option::take),
             });
         }
     };

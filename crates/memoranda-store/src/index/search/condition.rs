@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use memoranda_core::note::tag_key;
-use memoranda_core::query::{Mode, Need, Query};
+use memoranda_core::query::{Mode, Need, Query, Term};
 use rusqlite::types::Value;
 use rusqlite::{CachedStatement, Connection, params_from_iter};
 
@@ -104,7 +104,10 @@ impl Condition {
         let mut demanding = self.clone();
         let alone = query.terms.iter().filter(|term| term.need != Need::Optional);
         let alone = alone.map(|term| (term.need, term.expression(Mode::Exact)));
-        let groups = query.groups().map(|group| {
+        // Where nothing but alternatives is asked for, whatever is found by its words holds one.
+        let is_choice = |term: &Term| term.need == Need::Excluded || term.groups == 1;
+        let is_one_choice = query.terms.iter().all(is_choice);
+        let groups = query.groups().filter(|_| !is_one_choice).map(|group| {
             let any: Vec<_> = group.iter().map(|term| term.expression(Mode::Exact)).collect();
             (Need::Required, any.join(" OR "))
         });
