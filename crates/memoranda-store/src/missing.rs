@@ -110,9 +110,13 @@ impl Inner {
                  the drive of the vault (is its drive mounted? if it was removed on purpose, make \
                  an empty folder of that name and run `memoranda sync`)"
             )),
-            // An index that never saw the folder cannot tell what became of it.
-            (Ok(None), None) | (Ok(Some(own::Kind::Folder)), _) => Ok(None),
+            (Ok(Some(own::Kind::Folder)), _) => Ok(None),
             (_, None) if !is_own()? => Ok(None),
+            // An index that never saw the folder cannot tell what became of it.
+            (Ok(None), None) => away(format!(
+                "there is no folder {name} in the vault, and this index has never seen it (if it \
+                 was removed on purpose, make an empty folder of that name and run `memoranda sync`)"
+            )),
             (Ok(Some(own::Kind::Link)), _) => away(format!(
                 "it is a symbolic link, which is not followed; `memoranda project add {name} DIR` \
                  with the folder that it leads to makes that the project"
@@ -132,8 +136,9 @@ impl Inner {
             self.stop_if_closing()?;
             let is_gone = || {
                 let place = self.vault.home.join(name.as_str());
+                // A folder of the same name in another case is another project.
                 let is_unknown =
-                    matches!(self.vault.project(name.as_str()), Err(StoreError::NoProject { .. }));
+                    self.vault.projects().is_ok_and(|all| all.iter().all(|p| p.name != *name));
                 is_unknown && self.vault.is_there() && matches!(own::kind(&place), Ok(None))
             };
             self.with_session(|session| -> Result<()> {

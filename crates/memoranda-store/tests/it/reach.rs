@@ -388,6 +388,34 @@ fn a_folder_that_is_removed_from_the_vault_takes_its_notes_along() {
 }
 
 #[test]
+fn an_index_that_never_saw_a_folder_forgets_none_of_its_notes() {
+    let (vault, store, folder) = with_work();
+    let aside = vault.folder().join("aside");
+    std::fs::rename(&folder, &aside).unwrap();
+    store.reindex(&mut |_| {}).unwrap();
+    let report = sync(&store);
+    assert_eq!((report.removed, report.unavailable.len()), (0, 1), "{report:?}");
+    assert_eq!(found(&store, "siskin").len(), 2);
+    // As the report says: an empty folder of that name tells that it was meant.
+    std::fs::create_dir(&folder).unwrap();
+    sync(&store);
+    assert_eq!(found(&store, "siskin"), [""; 0]);
+    assert_eq!(store.deleted(&work(), None).unwrap().len(), 3);
+}
+
+#[test]
+fn a_folder_whose_name_changes_its_case_is_there_once() {
+    let (vault, store, folder) = with_work();
+    std::fs::rename(&folder, vault.home().join("Work")).unwrap();
+    sync(&store);
+    let places = found(&store, "siskin");
+    assert!(
+        places.len() == 2 && places.iter().all(|place| place.starts_with("Work/")),
+        "{places:?}"
+    );
+}
+
+#[test]
 fn a_folder_that_is_removed_under_a_watcher_takes_its_notes_along() {
     let (vault, store, folder) = with_work();
     store.start_background().unwrap();
