@@ -59,7 +59,7 @@ pub use parts::{Part, Understood};
 pub use project::ProjectInfo;
 pub use read::{ReadNote, TextNote};
 pub use relocate::{MoveOutcome, MoveRequest, Moved};
-pub use rename::{LinkText, Links, OutdatedLink, RenameOutcome, RenameRequest, Renamed};
+pub use rename::{Holders, LinkText, Links, OutdatedLink, RenameOutcome, RenameRequest, Renamed};
 pub use repository::{Repository, named_from_root, normal_remote};
 pub use resolve::{Intent, Place, Resolved};
 pub use restore::{RestoreOutcome, Restored};

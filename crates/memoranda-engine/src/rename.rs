@@ -31,8 +31,19 @@ pub struct RenameRequest {
     pub to: NotePath,
     /// What becomes of links that say the old name or place.
     pub links: Links,
+    /// Whose links these may be.
+    pub holders: Holders,
     /// The version of the note that the caller knows, if it wants to be sure.
     pub expected: Option<ContentHash>,
+}
+
+/// Whose links a move may look at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Holders {
+    /// Those of every project.
+    Everywhere,
+    /// Those of its own project: the caller has no business with others.
+    OwnProject,
 }
 
 /// What becomes of links that say the old name or place of what is moved.
@@ -154,6 +165,9 @@ impl Memory {
             let mut outdated = BTreeSet::new();
             let after = Aftermath::new(view, project, &moving);
             for (holder, mends) in outdated_links(view, &after, &request.from, &moving)? {
+                if request.holders == Holders::OwnProject && holder.project != *project {
+                    continue;
+                }
                 if request.links == Links::Keep {
                     for (name, mend) in mends {
                         let link = LinkText::Name(name);

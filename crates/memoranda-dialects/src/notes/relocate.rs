@@ -3,8 +3,8 @@
 use memoranda_core::id::ContentHash;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
-    DeleteOutcome, DeleteRequest, EngineError, Intent, LinkText, Links, OutdatedLink, Place,
-    RenameOutcome, RenameRequest, Renamed,
+    DeleteOutcome, DeleteRequest, EngineError, Holders, Intent, LinkText, Links, OutdatedLink,
+    Place, RenameOutcome, RenameRequest, Renamed,
 };
 use serde_json::{Value, json};
 
@@ -133,14 +133,13 @@ fn relocate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     }
     let expected = current(call, &from, Expected::of(args)?.as_ref(), is_directory)?;
     scope::check_findable(call, &Place { project: from.project.clone(), path: to.clone() })?;
-    let request = RenameRequest { from: from.clone(), to: to.clone(), links, expected };
+    let holders = match call.settings.notes.only_project {
+        Some(_) => Holders::OwnProject,
+        None => Holders::Everywhere,
+    };
+    let request = RenameRequest { from: from.clone(), to: to.clone(), links, holders, expected };
     match call.memory.rename(&call.who, &request)? {
-        RenameOutcome::Renamed(mut renamed) => {
-            if call.settings.notes.only_project.is_some() {
-                // What lies in other projects is not told.
-                renamed.relinked.retain(|(holder, _)| holder.project == from.project);
-                renamed.outdated.retain(|link| link.holder.project == from.project);
-            }
+        RenameOutcome::Renamed(renamed) => {
             let mut answer = moved(call, &from, &to, &renamed, is_directory)?;
             if let Some(warning) = warning {
                 answer.text.push_str(&format!("\n{warning}\n"));

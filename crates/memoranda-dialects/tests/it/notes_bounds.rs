@@ -165,6 +165,10 @@ fn links_tell_nothing_of_other_projects() {
             ("build_context", json!({ "url": "memory://a", "as_of": then })),
             ("build_context", json!({ "url": "memory://goal", "depth": 3 })),
             ("move_note", json!({ "identifier": "Goal", "destination_path": "Aim.md" })),
+            (
+                "move_note",
+                json!({ "identifier": "Aim", "destination_path": "End.md", "update_links": true }),
+            ),
         ] {
             let result = notes.0.call(tool, &arguments);
             let steady = |text: String| text.replace(then.as_str().unwrap(), "THEN");
@@ -173,6 +177,9 @@ fn links_tell_nothing_of_other_projects() {
             let text = text.map(|text| steady(stable(text)));
             let structured = steady(stable_json(&result.structured).to_string());
             answers.push((tool, text, structured));
+        }
+        for place in others {
+            assert!(notes.file(place).contains("[[work::Goal]]"), "nothing is written there");
         }
         answers
     };

@@ -8,7 +8,7 @@ use memoranda_core::note::edit::Edit;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
     AddRequest, DeleteOutcome, DeleteRequest, EditOutcome, EditRequest, EngineError, ExpireRequest,
-    GraphRequest, HistoryFilter, Intent, Links, Memory, Moment, MoveOutcome, MoveRequest,
+    GraphRequest, HistoryFilter, Holders, Intent, Links, Memory, Moment, MoveOutcome, MoveRequest,
     OpenOptions, Place, RenameRequest, RestoreOutcome, ReviseOutcome, SearchFilter, SearchRequest,
     Step, UndoOutcome, WriteMode, WriteOutcome, WriteRequest,
 };
@@ -346,8 +346,13 @@ fn a_move_is_a_use_and_no_empty_folder_is_left() {
     let to = |name: &str| NotePath::parse(name).unwrap();
     let request = MoveRequest { from: place("a/moved.md"), to: to("x/moved.md") };
     vault.memory.relocate(&who(), &request).unwrap();
-    let request =
-        RenameRequest { from: place("a/b"), to: to("x/b"), links: Links::Update, expected: None };
+    let request = RenameRequest {
+        from: place("a/b"),
+        to: to("x/b"),
+        links: Links::Update,
+        holders: Holders::Everywhere,
+        expected: None,
+    };
     vault.memory.rename(&who(), &request).unwrap();
     vault.memory.store().note_use(&main_project(), &to("c/kept.txt.md"));
     let request = ExpireRequest { project: main_project(), days: 90 };
