@@ -313,6 +313,7 @@ mod tests {
             "token: int32,int64",
             "password: it's kept in the vault",
             "pass: the test suite passes",
+            "Low pass: 2.4GHz, first pass: 0.25mm, band pass: 20Hz-20kHz, second pass: 10.5kg",
             "pass: 12 of 14; first pass: required; second pass: phase2",
             "pass: test_login2 and test-parse64",
             "PASS: TestParse64 (0.00s)\n--- PASS: TestLogin2",

@@ -1,5 +1,6 @@
 //! What stands where a password could stand: a secret, or a placeholder, a reference, code, prose.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -19,6 +20,8 @@ const LEAST: usize = 6;
 
 /// A passphrase has so many words at the least; with fewer it says where to look.
 const LEAST_WORDS: usize = 3;
+/// A longer text is no passphrase, but somebody speaks.
+const MOST_WORDS: usize = 16;
 
 /// What stands where a password could stand.
 pub(super) struct Value<'t> {
@@ -177,7 +180,10 @@ fn is_short(value: &str) -> bool {
 fn is_phrase(lead: &str, value: &str) -> bool {
     let words =
         value.split_whitespace().map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).take(MOST_WORDS + 1).collect();
+    if words.len() > MOST_WORDS {
+        return false;
+    }
     let said = words.iter().filter(|word| is_said(word)).count();
     if words.iter().any(|word| is_unsaid(word) || has_inner_sign(word)) {
         return said * 2 < words.len();
@@ -211,7 +217,8 @@ const ABOUT: &str = "\
 
 /// Whether a word makes a sentence, or speaks of passwords rather than being part of one.
 fn is_said(word: &str) -> bool {
-    is_filler(word) || ABOUT.split_whitespace().any(|about| about.eq_ignore_ascii_case(word))
+    static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| ABOUT.split_whitespace().collect());
+    is_filler(word) || WORDS.contains(word.to_ascii_lowercase().as_str())
 }
 
 /// Whether a sign stands between the letters of a word.
@@ -225,7 +232,7 @@ fn is_unsaid(word: &str) -> bool {
     static COMMON: LazyLock<Option<Regex>> = LazyLock::new(|| {
         // Algorithms and versions, quantities, file names, tests.
         let common = r"(?xi) ^(?: (?:sha|md|base|utf|oauth|argon|https?|ed|aes|rsa|pbkdf|fido|ipv|v|ver|python|step|part|page|line|version|level|type|option|test|user|slide|issue|chapter|section|item|figure|table|build|run|round|phase|stage|case|job)-?[0-9]+(?:[^a-z0-9].*|[a-z]{0,7})
-            | [0-9]+(?:st|nd|rd|th|-.*|[a-z]+) | tests?[_-].* | .*\.[a-z]{1,4} )$";
+            | [0-9]+(?:st|nd|rd|th|-.*|[a-z]+) | [0-9]+(?:[.,][0-9]+)?[a-zµ%]+(?:-[0-9.,]+[a-zµ%]+)? | tests?[_-].* | .*\.[a-z]{1,4} )$";
         Regex::new(common).ok()
     });
     let word = word.trim_start_matches('(');
