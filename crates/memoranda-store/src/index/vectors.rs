@@ -377,6 +377,28 @@ mod tests {
     use super::*;
 
     #[test]
+    #[allow(clippy::disallowed_methods, reason = "the index in memory is nobody else's")]
+    fn vectors_in_memory_are_used_only_while_they_are_all_there() {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch(include_str!("schema.sql")).unwrap();
+        let index = Some((1, 1));
+        let cache = VectorCache::default();
+        assert_eq!(cache.place(&db, index).unwrap(), Kept::InIndex);
+        put(&db, 1, &[DigestedPassage::empty("a cat")]).unwrap();
+        cache.refresh(&db, index).unwrap();
+        assert_eq!(cache.place(&db, index).unwrap(), Kept::InMemory);
+        assert_eq!(cache.place(&db, Some((2, 2))).unwrap(), Kept::InIndex);
+        put(&db, 2, &[DigestedPassage::empty("a dog"), DigestedPassage::empty("a bird")]).unwrap();
+        let kept = cache.place(&db, index).unwrap();
+        assert_eq!(kept, Kept::InIndex, "a note is written that memory has not heard of");
+        let of_file = |kept| cache.of_file(&db, kept, 2).unwrap();
+        let written = of_file(kept);
+        assert_eq!(written.len(), 2);
+        cache.refresh(&db, index).unwrap();
+        assert_eq!(of_file(Kept::InMemory), written);
+    }
+
+    #[test]
     fn many_threads_find_what_one_finds() {
         let mut held = Held::default();
         let mut state = 7u32;
