@@ -104,11 +104,7 @@ impl NotePath {
 
     /// The file's name without its last extension; a leading dot begins no extension.
     pub fn stem(&self) -> &str {
-        let name = self.file_name();
-        match name.rfind('.') {
-            Some(dot) if dot > 0 => &name[..dot],
-            _ => name,
-        }
+        stem_of(&self.0)
     }
 
     /// The extension without its dot, as written; empty if there is none.
@@ -170,6 +166,15 @@ impl NotePath {
     /// paths with the same key cannot both exist on every system.
     pub fn key(&self) -> String {
         name_key(&self.0)
+    }
+}
+
+/// The name of the file at a path without its last extension; a leading dot begins no extension.
+pub fn stem_of(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    match name.rfind('.') {
+        Some(dot) if dot > 0 => name.get(..dot).unwrap_or(name),
+        _ => name,
     }
 }
 

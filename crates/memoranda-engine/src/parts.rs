@@ -71,7 +71,7 @@ impl Understood {
         Candidate {
             note: at,
             round: part.round,
-            path: part.path.clone(),
+            path: part.path.to_string(),
             name: part.title.clone(),
             title_match: TitleMatch::None,
             created: part.created,

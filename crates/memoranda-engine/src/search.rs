@@ -6,11 +6,14 @@ use jiff::Timestamp;
 use memoranda_core::embed::Model;
 use memoranda_core::query::{NamedTime, Need, Query, Term, When};
 use memoranda_core::rank::{
-    Asked, CandidatePassage, RankOptions, Ranked, Signal, by_passage, rank, without_speakers,
+    Asked, Candidate, CandidatePassage, Cut, RankOptions, Ranked, Signal, by_passage, rank,
+    without_speakers,
 };
 use memoranda_core::snippet::{Snippet, snippet};
 use memoranda_core::tokens::estimate;
-use memoranda_store::{CandidateNote, Candidates, Correction, Question, SearchFilter, clock};
+use memoranda_store::{
+    Candidates, Correction, Question, Result as StoreResult, SearchFilter, Shown, ShownNote, clock,
+};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
@@ -194,7 +197,7 @@ impl Memory {
         if asked.model.is_none() && !says_something {
             asked.meant = None;
         }
-        let candidates = self.store().candidates(&Question {
+        let question = Question {
             text: &request.text,
             query: &query,
             filter: &request.filter,
@@ -203,74 +206,65 @@ impl Memory {
             when,
             round: request.candidates,
             wanted: request.offset + request.limit + 1,
-        })?;
-        let notes = || candidates.notes.iter().map(|note| &note.compared);
-        if let Some(meant) = &mut asked.meant {
-            let first = notes().filter(|note| note.round == 0);
-            let passages = first.flat_map(|note| &note.passages);
-            let said = without_speakers(&candidates.query, passages.map(|passage| &passage.cut));
-            let unnamed = said.map(|said| Model::embedded().embed(&said));
-            if let Some(unnamed) = unnamed.filter(|vector| !vector.is_zero()) {
-                meant.table = unnamed;
+        };
+        let (meaning, meant) = (asked.by, &asked.meant);
+        Ok(self.store().compare(&question, |candidates, shown| {
+            let mut meant = meant.clone();
+            if let Some(meant) = &mut meant {
+                let first = candidates.notes.iter().filter(|note| note.round == 0);
+                let cuts = first.flat_map(|note| &note.passages).map(|passage| &passage.cut);
+                let said = without_speakers(&candidates.query, cuts);
+                let unnamed = said.map(|said| Model::embedded().embed(&said));
+                if let Some(unnamed) = unnamed.filter(|vector| !vector.is_zero()) {
+                    meant.table = unnamed;
+                }
             }
-        }
-        let guessed: Vec<_> = candidates.corrections.iter().map(|read| read.term).collect();
-        let comparison = Asked {
-            query: &candidates.query,
-            holders: &candidates.holders,
-            guessed: &guessed,
-            passages: candidates.passages,
-            vector: asked.meant.as_ref(),
-            when: named.as_ref(),
-            now,
-        };
-        let options = match request.unit {
-            SearchUnit::Notes | SearchUnit::Holders => request.options.of_notes(),
-            SearchUnit::Passages => request.options,
-        };
-        let ranked = rank(notes(), &comparison, &options);
-        let relevance = ranked.iter().map(|note| note.relevance).fold(0.0, f64::max);
-        let found = Found { candidates: &candidates, request };
-        let all = found.distinct(found.units(ranked));
-        let has_more = all.len() > request.offset + request.limit;
-        let mut results = Vec::new();
-        let (mut tokens, mut left_out) = (0, 0);
-        for unit in all.into_iter().skip(request.offset).take(request.limit) {
-            let Some(result) = found.result(unit) else { continue };
-            tokens += size(&result);
-            if request.max_tokens.is_some_and(|most| tokens > most) && !results.is_empty() {
-                left_out += 1;
-                continue;
-            }
-            results.push(result);
-        }
-        let Candidates { mut query, mut holders, passages, corrections, partial, .. } = candidates;
-        holders.resize(query.terms.len() + forbidden.len(), 0);
-        query.terms.extend(forbidden);
-        let meaning = asked.by;
-        let understood = Understood {
-            query,
-            holders,
-            guessed,
-            passages,
-            vector: asked.meant,
-            when: named,
-            now,
-            options: request.options,
-            min_relevance: request.min_relevance,
-            min_similarity: request.min_similarity,
-        };
-        Ok(SearchPage {
-            results,
-            has_more,
-            left_out,
-            partial,
-            corrections,
-            when,
-            relevance,
-            meaning,
-            understood,
-        })
+            let guessed: Vec<_> = candidates.corrections.iter().map(|read| read.term).collect();
+            let comparison = Asked {
+                query: &candidates.query,
+                holders: &candidates.holders,
+                guessed: &guessed,
+                passages: candidates.passages,
+                vector: meant.as_ref(),
+                when: named.as_ref(),
+                now,
+            };
+            let options = match request.unit {
+                SearchUnit::Notes | SearchUnit::Holders => request.options.of_notes(),
+                SearchUnit::Passages => request.options,
+            };
+            let ranked = rank(&candidates.notes, &comparison, &options);
+            let relevance = ranked.iter().map(|note| note.relevance).fold(0.0, f64::max);
+            let found = Found { candidates: &candidates, shown, request };
+            let FoundPage { results, has_more, left_out } = found.page(ranked)?;
+            let Candidates { mut query, mut holders, passages, corrections, partial, .. } =
+                candidates;
+            holders.resize(query.terms.len() + forbidden.len(), 0);
+            query.terms.extend(forbidden.iter().cloned());
+            let understood = Understood {
+                query,
+                holders,
+                guessed,
+                passages,
+                vector: meant,
+                when: named.clone(),
+                now,
+                options: request.options,
+                min_relevance: request.min_relevance,
+                min_similarity: request.min_similarity,
+            };
+            Ok(SearchPage {
+                results,
+                has_more,
+                left_out,
+                partial,
+                corrections,
+                when,
+                relevance,
+                meaning: meaning.clone(),
+                understood,
+            })
+        })?)
     }
 }
 
@@ -286,7 +280,15 @@ fn size(result: &SearchResult) -> usize {
 /// What was found, while it is made into results.
 struct Found<'f> {
     candidates: &'f Candidates,
+    shown: &'f Shown<'f>,
     request: &'f SearchRequest,
+}
+
+/// The results that were asked for.
+struct FoundPage {
+    results: Vec<SearchResult>,
+    has_more: bool,
+    left_out: usize,
 }
 
 /// One result to be: a note with the passages that are shown of it.
@@ -295,7 +297,26 @@ struct Unit {
     also: Vec<Place>,
 }
 
-impl<'f> Found<'f> {
+impl Found<'_> {
+    /// The results from the first that was asked for to the last.
+    fn page(&self, ranked: Vec<Ranked<i64>>) -> StoreResult<FoundPage> {
+        let SearchRequest { offset, limit, max_tokens, .. } = *self.request;
+        let all = self.distinct(self.units(ranked))?;
+        let has_more = all.len() > offset + limit;
+        let mut results = Vec::new();
+        let (mut tokens, mut left_out) = (0, 0);
+        for unit in all.into_iter().skip(offset).take(limit) {
+            let Some(result) = self.result(unit)? else { continue };
+            tokens += size(&result);
+            if max_tokens.is_some_and(|most| tokens > most) && !results.is_empty() {
+                left_out += 1;
+                continue;
+            }
+            results.push(result);
+        }
+        Ok(FoundPage { results, has_more, left_out })
+    }
+
     /// What is relevant enough, as notes or as passages, best first.
     fn units(&self, ranked: Vec<Ranked<i64>>) -> Vec<Unit> {
         let SearchRequest { min_relevance, min_similarity, .. } = self.request;
@@ -316,71 +337,103 @@ impl<'f> Found<'f> {
 
     /// The same passage in several notes is told once, with where else it stands. Who looks for
     /// notes is told each of them.
-    fn distinct(&self, units: Vec<Unit>) -> Vec<Unit> {
+    fn distinct(&self, units: Vec<Unit>) -> StoreResult<Vec<Unit>> {
         if self.request.unit != SearchUnit::Passages {
-            return units;
+            return Ok(units);
         }
-        let mut seen: HashMap<&str, usize> = HashMap::new();
+        // What has the same words may have the same text; only that is read.
+        let mut alike: HashMap<&Cut, Vec<usize>> = HashMap::new();
         let mut distinct: Vec<Unit> = Vec::with_capacity(units.len());
         for unit in units {
             let Some((note, passage)) = self.best(&unit) else { continue };
-            let text = passage.text.trim();
-            if text.len() >= LEAST_DUPLICATE_CHARS {
-                if let Some(first) = seen.get(text).and_then(|&at| distinct.get_mut(at)) {
-                    let place = place(note);
-                    if first.note.note != note.compared.note && !first.also.contains(&place) {
-                        first.also.push(place);
-                    }
-                    continue;
+            let alike = alike.entry(&passage.cut).or_default();
+            let same = match alike.is_empty() {
+                true => None,
+                false => self.same(passage, alike, &distinct)?,
+            };
+            match same.and_then(|same| distinct.get_mut(same)) {
+                Some(first) => {
+                    let shown =
+                        self.shown.note(note.note)?.filter(|_| first.note.note != note.note);
+                    let place = shown.map(place).filter(|place| !first.also.contains(place));
+                    first.also.extend(place);
                 }
-                seen.insert(text, distinct.len());
+                None => {
+                    alike.push(distinct.len());
+                    distinct.push(unit);
+                }
             }
-            distinct.push(unit);
         }
-        distinct
+        Ok(distinct)
     }
 
-    fn best(&self, unit: &Unit) -> Option<(&'f CandidateNote, &'f CandidatePassage)> {
-        let note =
-            self.candidates.notes.iter().find(|note| note.compared.note == unit.note.note)?;
+    /// Which of some passages says the very same as this one, if it says enough.
+    fn same(
+        &self,
+        passage: &CandidatePassage,
+        alike: &[usize],
+        units: &[Unit],
+    ) -> StoreResult<Option<usize>> {
+        let Some(shown) = self.shown.passage(passage.id)? else { return Ok(None) };
+        let text = shown.text.trim();
+        if text.len() < LEAST_DUPLICATE_CHARS {
+            return Ok(None);
+        }
+        for &at in alike {
+            let best = units.get(at).and_then(|unit| unit.note.passages.first());
+            let other = best.map(|best| self.shown.passage(best.id)).transpose()?.flatten();
+            if other.is_some_and(|other| other.text.trim() == text) {
+                return Ok(Some(at));
+            }
+        }
+        Ok(None)
+    }
+
+    fn best(&self, unit: &Unit) -> Option<(&Candidate<i64>, &CandidatePassage)> {
+        let note = self.candidates.notes.iter().find(|note| note.note == unit.note.note)?;
         let best = unit.note.passages.first()?.id;
-        Some((note, note.compared.passages.iter().find(|passage| passage.id == best)?))
+        Some((note, note.passages.iter().find(|passage| passage.id == best)?))
     }
 
-    fn result(&self, unit: Unit) -> Option<SearchResult> {
-        let (note, passage) = self.best(&unit)?;
-        let shown = |text: &str| snippet(text, &self.candidates.query, self.request.snippet_chars);
-        let further = unit.note.passages.iter().skip(1).take(self.request.further_passages);
-        let further = further.filter_map(|ranked| {
-            let passage = note.compared.passages.iter().find(|passage| passage.id == ranked.id)?;
-            Some(FurtherPassage {
-                heading: passage.heading.clone(),
+    fn result(&self, unit: Unit) -> StoreResult<Option<SearchResult>> {
+        let Some((note, passage)) = self.best(&unit) else { return Ok(None) };
+        let (Some(shown), Some(best)) =
+            (self.shown.note(note.note)?, self.shown.passage(passage.id)?)
+        else {
+            return Ok(None);
+        };
+        let said = |text: &str| snippet(text, &self.candidates.query, self.request.snippet_chars);
+        let mut further = Vec::new();
+        for ranked in unit.note.passages.iter().skip(1).take(self.request.further_passages) {
+            let Some(passage) = self.shown.passage(ranked.id)? else { continue };
+            further.push(FurtherPassage {
+                heading: passage.heading,
                 lines: passage.lines,
                 score: ranked.score,
-                snippet: shown(&passage.text),
-            })
-        });
-        Some(SearchResult {
-            file: note.compared.note,
-            place: place(note),
-            title: note.title.clone(),
-            permalink: note.permalink.clone(),
-            note_type: note.note_type.clone(),
-            metadata: note.metadata.clone(),
-            created: note.compared.created,
-            updated: note.compared.updated,
+                snippet: said(&passage.text),
+            });
+        }
+        Ok(Some(SearchResult {
+            file: note.note,
+            created: note.created,
+            updated: note.updated,
             score: unit.note.score,
             relevance: unit.note.relevance,
-            heading: passage.heading.clone(),
-            lines: passage.lines,
-            snippet: shown(&passage.text),
-            further: further.collect(),
+            heading: best.heading,
+            lines: best.lines,
+            snippet: said(&best.text),
+            further,
             also: unit.also,
             why: unit.note.why,
-        })
+            title: shown.title,
+            permalink: shown.permalink,
+            note_type: shown.note_type,
+            metadata: shown.metadata,
+            place: Place { project: shown.project, path: shown.path },
+        }))
     }
 }
 
-fn place(note: &CandidateNote) -> Place {
-    Place { project: note.project.clone(), path: note.compared.path.clone() }
+fn place(note: ShownNote) -> Place {
+    Place { project: note.project, path: note.path }
 }

@@ -69,11 +69,11 @@ pub use follow::Following;
 pub use index::digest::{exact_key, keys_of, link_key};
 pub use index::moves::NowCalled;
 pub use index::{
-    Browse, CandidateNote, Candidates, ChangedFile, Correction, Counts, Coverage, FileKind,
-    FileOrder, FileSummary, FileThen, FilesBelow, FolderFact, FolderFiles, FolderSum, Gone,
-    GraphNode, HistoryFilter, ListFilter, ListOrder, Moment, NameOf, NamedNote, NodeRow,
-    ObservationRow, Past, PastFile, PendingText, Problems, Question, RelationRow, SearchFilter,
-    SearchHit, SearchHits, TextKey, Ties, VectorForm,
+    Browse, Candidates, ChangedFile, Correction, Counts, Coverage, FileKind, FileOrder,
+    FileSummary, FileThen, FilesBelow, FolderFact, FolderFiles, FolderSum, Gone, GraphNode,
+    HistoryFilter, ListFilter, ListOrder, Moment, NameOf, NamedNote, NodeRow, ObservationRow, Past,
+    PastFile, PendingText, Problems, Question, RelationRow, SearchFilter, SearchHit, SearchHits,
+    Shown, ShownNote, ShownPassage, TextKey, Ties, VectorForm,
 };
 pub use log::{LogDamage, Purged};
 pub use sync::{SyncProgress, SyncReport};
@@ -391,13 +391,18 @@ impl Store {
         self.inner.ask(|db| index::search(db, query, text, filter, limit))
     }
 
-    /// The notes that may answer a question, with all that is needed to compare them.
-    pub fn candidates(&self, question: &Question<'_>) -> Result<Candidates> {
+    /// What is made of the notes that may answer a question, while the index stands still.
+    pub fn compare<T>(
+        &self,
+        question: &Question<'_>,
+        choose: impl Fn(Candidates, &Shown<'_>) -> Result<T>,
+    ) -> Result<T> {
         let index = &self.inner.index;
         let chosen = question.model.map(|model| index.meanings.of(index.path(), model));
         self.inner.ask(|db| {
             let (table, chosen) = (&index.vectors, chosen.clone());
-            index::candidates(db, &Caches { table, chosen, index: index.identity() }, question)
+            let caches = Caches { table, chosen, index: index.identity() };
+            choose(index::candidates(db, &caches, question)?, &Shown(db))
         })
     }
 

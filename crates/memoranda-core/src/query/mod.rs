@@ -90,6 +90,11 @@ impl Query {
         !self.said.is_empty() && !self.terms.iter().any(demands)
     }
 
+    /// Whether it holds beginnings of words.
+    pub fn has_beginnings(&self) -> bool {
+        self.terms.iter().any(|term| term.kind == TermKind::Prefix)
+    }
+
     /// Whether it says what a note must or must not hold.
     pub fn is_demanding(&self) -> bool {
         self.terms.iter().any(|term| term.need != Need::Optional || term.groups != 0)

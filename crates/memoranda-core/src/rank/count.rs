@@ -1,8 +1,10 @@
 //! How often a text holds the words of a query, compared as the full-text index compares them.
 
-use super::CandidatePassage;
+use smallvec::{SmallVec, smallvec};
+
 use super::cues::{Cues, Fit};
 use super::cut::number;
+use super::{CandidatePassage, Said};
 use crate::embed::Model;
 use crate::porter::porter;
 use crate::query::{Need, Query, Term, TermKind};
@@ -15,6 +17,8 @@ pub struct Sought {
     beginnings: Vec<[u8; 2]>,
     /// With which letters they begin.
     firsts: [bool; 256],
+    /// Whether beginnings of words are among them.
+    has_beginnings: bool,
     cues: Cues,
 }
 
@@ -34,7 +38,7 @@ struct SoughtTerm {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts {
     /// For each term, how often it stands there.
-    pub(super) terms: Vec<f32>,
+    pub(super) terms: SmallVec<[f32; 8]>,
     /// How many words the text has.
     pub(super) words: f32,
     /// What it has of what the question tells besides its words.
@@ -52,7 +56,8 @@ impl Sought {
         beginnings.dedup();
         let firsts =
             std::array::from_fn(|byte| beginnings.iter().any(|b| usize::from(b[0]) == byte));
-        Self { terms, beginnings, firsts, cues: Cues::new(query) }
+        let has_beginnings = query.has_beginnings();
+        Self { terms, beginnings, firsts, has_beginnings, cues: Cues::new(query) }
     }
 
     /// What each term needs, in their order.
@@ -73,16 +78,16 @@ impl Sought {
 
     /// Counts the terms in a passage and in the headings above it.
     pub(super) fn count_passage(&self, passage: &CandidatePassage) -> Counts {
-        let mut counts = match self.terms.iter().any(|term| term.kind == TermKind::Prefix) {
+        let mut counts = match &passage.said {
             // The stem of a word does not tell how it begins.
-            true => {
-                let mut counts = self.count(&passage.text);
-                if !passage.text.trim_start().starts_with('#') {
-                    counts.add(&self.count(&passage.heading));
+            Some(Said { heading, text }) if self.has_beginnings => {
+                let mut counts = self.count(text);
+                if !text.trim_start().starts_with('#') {
+                    counts.add(&self.count(heading));
                 }
                 counts
             }
-            false => {
+            _ => {
                 let cut = &passage.cut;
                 let terms = self.terms.iter().map(|term| cut.count(&term.numbers) as f32);
                 let words = cut.words() as f32;
@@ -95,7 +100,7 @@ impl Sought {
 
     /// Counts the terms in a text.
     pub fn count(&self, text: &str) -> Counts {
-        let mut counts = Counts { terms: vec![0.0; self.terms.len()], ..Counts::default() };
+        let mut counts = Counts { terms: smallvec![0.0; self.terms.len()], ..Counts::default() };
         let has_phrases = self.terms.iter().any(|term| term.stems.len() > 1);
         // The last words with their stems, as many as the longest phrase has; the newest at the end.
         let mut recent: Vec<(String, String)> = Vec::new();
@@ -179,7 +184,7 @@ mod tests {
     fn words_are_counted_as_the_index_compares_them() {
         let check = |query: &str, text: &str, expected: &[f32]| {
             let counts = Sought::new(&Query::parse(query)).count(text);
-            assert_eq!(counts.terms, expected, "{query:?} in {text:?}");
+            assert_eq!(counts.terms.as_slice(), expected, "{query:?} in {text:?}");
         };
         check("plan", "Plans were planned by the planner", &[2.0]);
         check("café dog", "The cafe, the CAFÉ and no cat", &[2.0, 0.0]);

@@ -69,7 +69,7 @@ impl Cues {
     pub(super) fn fit(&self, cut: &Cut) -> Fit {
         Fit {
             is_personal: self.is_personal && cut.signs.has(Signs::PERSONAL),
-            is_named: cut.speakers.iter().any(|name| self.names.contains(name)),
+            is_named: cut.named().any(|name| self.names.contains(&name)),
             has_number: self.wants_number && cut.signs.has(Signs::NUMBER),
             has_time: self.wants_time && cut.signs.has(Signs::TIME),
         }
@@ -118,7 +118,7 @@ pub fn without_speakers<'p>(
     let names = names(query);
     let mut said: HashMap<u32, usize> = HashMap::new();
     for name in passages.flat_map(Cut::first_speaker).filter(|name| names.contains(name)) {
-        *said.entry(*name).or_default() += 1;
+        *said.entry(name).or_default() += 1;
     }
     said.retain(|_, count| *count >= LEAST_SAID);
     if said.is_empty() {

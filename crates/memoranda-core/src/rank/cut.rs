@@ -1,6 +1,9 @@
 //! A passage cut into words ahead of time: all that comparing needs of its text. It is made once,
 //! when the passage is indexed, because to cut texts is most of what ranking them would cost.
 
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
 use super::cues::{self, Signs};
 use crate::porter::porter;
 use crate::words::{fold, words};
@@ -8,88 +11,130 @@ use crate::words::{fold, words};
 /// What stands between words that are not in a row.
 const BREAK: u32 = 0;
 
-/// A passage as its words are compared.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+/// A passage as its words are compared: a part of the bytes in which it is kept, beside others.
+#[derive(Clone, Debug, Default)]
 pub struct Cut {
-    /// The numbers of its words in order; then, behind a break, those of the headings above it.
-    stems: Vec<u32>,
-    pub(super) signs: Signs,
-    /// The numbers of the words by which those who speak in it are named, in order.
-    pub(super) speakers: Vec<u32>,
+    bytes: Arc<[u8]>,
+    /// Where the numbers of its words begin, in order; then, behind a break, those of the headings
+    /// above it.
+    stems: usize,
+    /// Where the numbers of the words begin by which those who speak in it are named, in order.
+    speakers: usize,
     /// How many of these name the first who speaks.
     first_speaker: usize,
+    end: usize,
+    pub(super) signs: Signs,
 }
 
 impl Cut {
     /// Cuts a passage and the headings above it, which belong to each of their passages; one begins
     /// with them anyway.
     pub fn new(heading: &str, text: &str) -> Self {
-        let mut cut = Self::default();
+        let (mut stems, mut speakers, mut first_speaker) = (Vec::new(), Vec::new(), 0);
+        let mut signs = Signs::default();
         for word in words(text) {
-            cut.signs.see(word.text);
-            cut.stems.push(stem_number(word.text));
+            signs.see(word.text);
+            stems.push(stem_number(word.text));
         }
         for label in cues::labels(text) {
-            cut.speakers.extend(words(label).map(|word| word_number(word.text)));
-            if cut.first_speaker == 0 {
-                cut.first_speaker = cut.speakers.len();
+            speakers.extend(words(label).map(|word| word_number(word.text)));
+            if first_speaker == 0 {
+                first_speaker = speakers.len();
             }
         }
         if !heading.is_empty() && !text.trim_start().starts_with('#') {
-            cut.stems.push(BREAK);
-            cut.stems.extend(words(heading).map(|word| stem_number(word.text)));
+            stems.push(BREAK);
+            stems.extend(words(heading).map(|word| stem_number(word.text)));
         }
-        cut
+        let numbers = stems.iter().chain(&speakers);
+        let bytes: Arc<[u8]> = numbers.flat_map(|number: &u32| number.to_le_bytes()).collect();
+        let (speakers, end) = (4 * stems.len(), bytes.len());
+        Self { bytes, stems: 0, speakers, first_speaker, end, signs }
+    }
+
+    fn stems(&self) -> &[[u8; 4]] {
+        self.bytes.get(self.stems..self.speakers).unwrap_or_default().as_chunks().0
+    }
+
+    fn speakers(&self) -> &[[u8; 4]] {
+        self.bytes.get(self.speakers..self.end).unwrap_or_default().as_chunks().0
     }
 
     /// How many words it has.
     pub(super) fn words(&self) -> usize {
-        self.stems.len() - self.count(&[BREAK])
+        let breaks = self.stems().iter().filter(|stem| **stem == BREAK.to_le_bytes());
+        self.stems().len() - breaks.count()
     }
 
     /// How often words with these numbers stand in it in a row.
     pub(super) fn count(&self, sought: &[u32]) -> usize {
+        let is_same = |(found, sought): (&[u8; 4], &u32)| *found == sought.to_le_bytes();
         match sought {
             [] => 0,
             // Told from the rest because compilers make much more of it.
-            [sought] => self.stems.iter().filter(|&stem| stem == sought).count(),
-            sought => self.stems.windows(sought.len()).filter(|found| *found == sought).count(),
+            [sought] => {
+                let sought = sought.to_le_bytes();
+                self.stems().iter().filter(|stem| **stem == sought).count()
+            }
+            sought => {
+                let rows = self.stems().windows(sought.len());
+                rows.filter(|found| found.iter().zip(sought).all(is_same)).count()
+            }
         }
     }
 
+    /// The numbers of the words by which those who speak are named.
+    pub(super) fn named(&self) -> impl Iterator<Item = u32> {
+        self.speakers().iter().map(|number| u32::from_le_bytes(*number))
+    }
+
     /// The numbers of the words by which the first who speaks is named.
-    pub(super) fn first_speaker(&self) -> &[u32] {
-        self.speakers.get(..self.first_speaker).unwrap_or_default()
+    pub(super) fn first_speaker(&self) -> impl Iterator<Item = u32> {
+        self.named().take(self.first_speaker)
     }
 
     /// Adds it to bytes that are kept.
     pub fn write(&self, bytes: &mut Vec<u8>) {
         bytes.push(self.signs.0);
-        for number in [self.stems.len(), self.speakers.len(), self.first_speaker] {
+        for number in [self.stems().len(), self.speakers().len(), self.first_speaker] {
             bytes.extend_from_slice(&(number as u32).to_le_bytes());
         }
-        for number in self.stems.iter().chain(&self.speakers) {
-            bytes.extend_from_slice(&number.to_le_bytes());
-        }
+        bytes.extend_from_slice(self.bytes.get(self.stems..self.end).unwrap_or_default());
     }
 
-    /// Takes one from the front of bytes that were kept; `None` if they are something else.
-    pub fn read(bytes: &mut &[u8]) -> Option<Self> {
-        let (&signs, rest) = bytes.split_first()?;
-        let (counts, rest) = rest.split_first_chunk::<12>()?;
-        let [stems, speakers, first_speaker] = std::array::from_fn(|n| {
-            let number = counts.get(4 * n..).and_then(<[u8]>::first_chunk);
-            number.map_or(0, |number| u32::from_le_bytes(*number)) as usize
-        });
-        let (stems, rest) = rest.split_at_checked(stems.checked_mul(4)?)?;
-        let (speakers, rest) = rest.split_at_checked(speakers.checked_mul(4)?)?;
-        *bytes = rest;
-        let numbers = |bytes: &[u8]| -> Vec<u32> {
-            let numbers = bytes.as_chunks::<4>().0.iter();
-            numbers.map(|number| u32::from_le_bytes(*number)).collect()
-        };
-        let (stems, speakers) = (numbers(stems), numbers(speakers));
-        Some(Self { stems, signs: Signs(signs), speakers, first_speaker })
+    /// Takes one from a place in bytes that were kept, and puts the place behind it; `None` if they
+    /// are something else.
+    pub fn read(bytes: &Arc<[u8]>, place: &mut usize) -> Option<Self> {
+        let (&signs, rest) = bytes.get(*place..)?.split_first()?;
+        let counts = rest.first_chunk::<12>()?.as_chunks::<4>().0;
+        let mut counts = counts.iter().map(|number| u32::from_le_bytes(*number) as usize);
+        let stems = *place + 13;
+        let speakers = stems.checked_add(counts.next()?.checked_mul(4)?)?;
+        let end = speakers.checked_add(counts.next()?.checked_mul(4)?)?;
+        let first_speaker = counts.next()?;
+        if end > bytes.len() {
+            return None;
+        }
+        *place = end;
+        let (bytes, signs) = (Arc::clone(bytes), Signs(signs));
+        Some(Self { bytes, stems, speakers, first_speaker, end, signs })
+    }
+}
+
+impl PartialEq for Cut {
+    fn eq(&self, other: &Self) -> bool {
+        let all = |cut: &Self| (cut.signs, cut.first_speaker);
+        all(self) == all(other)
+            && self.stems() == other.stems()
+            && self.speakers() == other.speakers()
+    }
+}
+
+impl Eq for Cut {}
+
+impl Hash for Cut {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.stems().hash(hasher);
     }
 }
 
@@ -125,19 +170,26 @@ mod tests {
             let mut bytes = vec![7];
             cut.write(&mut bytes);
             cut.write(&mut bytes);
-            let mut rest = &bytes[1..];
-            prop_assert_eq!(Cut::read(&mut rest), Some(cut.clone()));
-            prop_assert_eq!(Cut::read(&mut rest), Some(cut.clone()));
-            prop_assert!(rest.is_empty());
-            prop_assert!(cut.speakers.len() >= cut.first_speaker().len());
+            let (bytes, mut place) = (bytes.into(), 1);
+            let read = Cut::read(&bytes, &mut place);
+            prop_assert_eq!(read.as_ref(), Some(&cut));
+            prop_assert_eq!(Cut::read(&bytes, &mut place), Some(cut.clone()));
+            prop_assert_eq!(place, bytes.len());
+            let read = read.unwrap_or_default();
+            prop_assert_eq!(read.words(), cut.words());
+            prop_assert!(read.first_speaker().eq(cut.first_speaker()));
+            let mut again = vec![7];
+            read.write(&mut again);
+            prop_assert_eq!(&bytes[..again.len()], &again);
+            prop_assert_eq!(Cut::read(&bytes, &mut place), None);
         }
 
         #[test]
         fn any_bytes_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
-            let mut rest = bytes.as_slice();
-            while let Some(cut) = Cut::read(&mut rest) {
+            let (bytes, mut place) = (bytes.into(), 0);
+            while let Some(cut) = Cut::read(&bytes, &mut place) {
                 prop_assert!(cut.words() <= bytes.len());
-                cut.first_speaker();
+                cut.first_speaker().for_each(drop);
             }
         }
     }

@@ -24,7 +24,6 @@ pub use title::{AskedName, TitleMatch};
 pub use weights::RankOptions;
 
 use crate::embed::{Meant, Sense};
-use crate::path::NotePath;
 use crate::query::{NamedTime, Need, Query};
 
 /// A word that was read as another is half as sure a sign that a passage has to do with the question.
@@ -62,7 +61,7 @@ pub struct Candidate<Id> {
     /// that places and scores stay when further rounds are looked at for a later page.
     pub round: usize,
     /// Where the note lies; the last tie-breaker.
-    pub path: NotePath,
+    pub path: String,
     /// Its title and tags.
     pub name: String,
     /// How well its name matches.
@@ -82,24 +81,29 @@ pub struct Candidate<Id> {
 pub struct CandidatePassage {
     /// Its number.
     pub id: u64,
-    /// The headings above it.
-    pub heading: String,
-    /// Its first and last line, for whoever shows it.
-    pub lines: (usize, usize),
-    /// Its text.
-    pub text: String,
     /// Its words, and those of the headings, as they are compared.
     pub cut: Cut,
+    /// Its headings and text, if the query holds beginnings of words: stems do not tell them.
+    pub said: Option<Said>,
     /// What it means.
     pub vector: Option<Sense>,
+}
+
+/// What a passage says.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Said {
+    /// The headings above it.
+    pub heading: String,
+    /// Its text.
+    pub text: String,
 }
 
 impl CandidatePassage {
     /// A passage that stands in no file.
     pub fn new(heading: &str, text: &str) -> Self {
         let cut = Cut::new(heading, text);
-        let (heading, text) = (heading.to_owned(), text.to_owned());
-        Self { id: 0, heading, lines: (0, 0), text, cut, vector: None }
+        let said = Said { heading: heading.to_owned(), text: text.to_owned() };
+        Self { id: 0, cut, said: Some(said), vector: None }
     }
 }
 
@@ -303,7 +307,7 @@ struct Counted<'r, Id> {
 struct Scored<'r, Id> {
     ranked: Ranked<Id>,
     updated: Timestamp,
-    path: &'r NotePath,
+    path: &'r str,
 }
 
 impl Asked<'_> {

@@ -1,5 +1,7 @@
 //! Notes whose name is what was asked for.
 
+use smallvec::SmallVec;
+
 use crate::query::Query;
 use crate::words::{fold, stem, words};
 
@@ -20,28 +22,40 @@ pub struct AskedName {
     signs: String,
     /// The stems of all words that are wanted.
     wanted: Vec<String>,
+    /// The letters with which all these begin: most words of names begin otherwise.
+    firsts: Vec<u8>,
 }
 
 impl AskedName {
     /// What was asked, in its own words and as it was understood.
     pub fn new(asked: &str, query: &Query) -> Self {
         let wanted = query.wanted().flat_map(|term| &term.words);
-        Self {
-            folded: words(asked).map(|word| fold(word.text).into_owned()).collect(),
-            signs: signs(asked),
-            wanted: wanted.map(|word| stem(&fold(word)).to_owned()).collect(),
-        }
+        let wanted: Vec<_> = wanted.map(|word| stem(&fold(word)).to_owned()).collect();
+        let folded: Vec<_> = words(asked).map(|word| fold(word.text).into_owned()).collect();
+        let firsts = folded.iter().chain(&wanted).filter_map(|word| word.bytes().next()).collect();
+        Self { folded, signs: signs(asked), wanted, firsts }
     }
 
     /// How well a title or permalink matches.
     pub fn matches(&self, name: &str) -> TitleMatch {
-        let held: Vec<_> = words(name).map(|word| fold(word.text)).collect();
-        let is_same = !self.folded.is_empty() && held.iter().eq(&self.folded);
-        if is_same && self.signs == signs(name) {
+        let mut is_same = !self.folded.is_empty();
+        let mut same = self.folded.iter();
+        let mut missing: SmallVec<[&str; 8]> = self.wanted.iter().map(String::as_str).collect();
+        for word in words(name) {
+            let first = word.text.bytes().next().unwrap_or_default();
+            if word.text.is_ascii() && !self.firsts.contains(&first.to_ascii_lowercase()) {
+                is_same = false;
+                continue;
+            }
+            let held = fold(word.text);
+            is_same &= same.next().is_some_and(|same| *same == held);
+            let stem = stem(&held);
+            missing.retain(|wanted| *wanted != stem);
+        }
+        if is_same && same.next().is_none() && self.signs == signs(name) {
             return TitleMatch::Exact;
         }
-        let holds = |wanted: &String| held.iter().any(|held| stem(held) == wanted);
-        match !self.wanted.is_empty() && self.wanted.iter().all(holds) {
+        match !self.wanted.is_empty() && missing.is_empty() {
             true => TitleMatch::AllWords,
             false => TitleMatch::None,
         }

@@ -408,19 +408,17 @@ fn words_are_counted_alike_whether_few_or_many_hold_them() {
     memory.sync(&mut |_| {}).unwrap();
     let text = "seldom common lately never";
     let query = memoranda_core::query::Query::parse(text);
-    let found = memory
-        .store()
-        .candidates(&memoranda_store::Question {
-            text,
-            query: &query,
-            filter: &SearchFilter::default(),
-            vector: None,
-            model: None,
-            when: None,
-            round: 10,
-            wanted: 10,
-        })
-        .unwrap();
+    let question = memoranda_store::Question {
+        text,
+        query: &query,
+        filter: &SearchFilter::default(),
+        vector: None,
+        model: None,
+        when: None,
+        round: 10,
+        wanted: 10,
+    };
+    let found = memory.store().compare(&question, |found, _| Ok(found)).unwrap();
     assert_eq!(found.holders, [1, 1000, 480, 0]);
 }
 

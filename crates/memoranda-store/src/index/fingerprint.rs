@@ -16,7 +16,12 @@ const TABLES: &[(&str, &str)] = &[
     ),
     (
         "passages",
-        "SELECT p.name, f.path, s.tags, s.importance, s.data FROM passages s \
+        "SELECT p.name, f.path, s.data FROM passages s \
+         JOIN files f ON f.id = s.id / 65536 JOIN projects p ON p.id = f.project ORDER BY 1, 2, s.id",
+    ),
+    (
+        "cuts",
+        "SELECT p.name, f.path, s.tags, s.importance, s.data FROM cuts s \
          JOIN files f ON f.id = s.id / 65536 JOIN projects p ON p.id = f.project ORDER BY 1, 2, s.id",
     ),
     (

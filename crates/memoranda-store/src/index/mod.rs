@@ -2,6 +2,7 @@
 
 mod browse;
 mod connection;
+mod cuts;
 pub(crate) mod digest;
 mod fingerprint;
 mod folders;
@@ -58,7 +59,8 @@ pub(crate) use projects::{
 };
 pub(crate) use search::{Caches, body, candidates, passage_text, search};
 pub use search::{
-    CandidateNote, Candidates, Correction, Past, Question, SearchFilter, SearchHit, SearchHits,
+    Candidates, Correction, Past, Question, SearchFilter, SearchHit, SearchHits, Shown, ShownNote,
+    ShownPassage,
 };
 pub use ties::Ties;
 pub(crate) use write::{

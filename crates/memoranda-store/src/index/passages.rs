@@ -1,12 +1,11 @@
-//! The passages of files as they are kept: many in one row, since who compares notes needs all of
-//! a note's, each with its text and with its words as they are compared.
+//! The passages of files as they are kept: many in one row, since who shows one often shows its
+//! neighbours. What they are compared by stands elsewhere: few of those that are compared are shown.
 
 use std::ops::RangeInclusive;
 
-use memoranda_core::rank::Cut;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::digest::{Age, DigestedPassage};
+use super::digest::DigestedPassage;
 use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
 
@@ -14,54 +13,32 @@ use crate::error::Result;
 /// very long one only the rows that matter are read.
 pub(super) const IN_A_ROW: i64 = 64;
 
-/// What is told of a note with its first passages, for whoever compares it.
-pub(super) struct About<'n> {
-    /// Its tags as they are compared, with blanks between them.
-    pub(super) tags: &'n str,
-    /// How much its weightiest current fact matters.
-    pub(super) importance: Option<f64>,
-}
-
 /// A passage in a row of them.
 pub(super) struct Kept<'r> {
     pub(super) id: i64,
     pub(super) heading: &'r str,
     pub(super) lines: (usize, usize),
-    pub(super) age: Age,
     pub(super) text: &'r str,
-    cut: &'r [u8],
-}
-
-impl Kept<'_> {
-    /// Its words as they are compared.
-    pub(super) fn cut(&self) -> Cut {
-        Cut::read(&mut &*self.cut).unwrap_or_default()
-    }
 }
 
 /// Keeps the passages of a file.
-pub(super) fn put(
-    db: &Connection,
-    file: i64,
-    about: &About<'_>,
-    passages: &[DigestedPassage],
-) -> Result<()> {
-    let mut insert =
-        db.prepare_cached("INSERT INTO passages (id, tags, importance, data) VALUES (?, ?, ?, ?)")?;
-    let rows = first_passage(file)..first_passage(file + 1);
-    for (id, row) in rows.step_by(IN_A_ROW as usize).zip(passages.chunks(IN_A_ROW as usize)) {
+pub(super) fn put(db: &Connection, file: i64, passages: &[DigestedPassage]) -> Result<()> {
+    let mut insert = db.prepare_cached("INSERT INTO passages (id, data) VALUES (?, ?)")?;
+    for (id, row) in rows(file, passages) {
         let mut data = Vec::new();
         row.iter().for_each(|passage| write(passage, &mut data));
-        // What is about the note is told once.
-        let about = Some(about).filter(|_| id == first_passage(file));
-        insert.execute(params![
-            id,
-            about.map_or("", |about| about.tags),
-            about.and_then(|about| about.importance),
-            data
-        ])?;
+        insert.execute(params![id, data])?;
     }
     Ok(())
+}
+
+/// The rows in which the passages of a file are kept, each with its number.
+pub(super) fn rows(
+    file: i64,
+    passages: &[DigestedPassage],
+) -> impl Iterator<Item = (i64, &[DigestedPassage])> {
+    let numbers = (first_passage(file)..first_passage(file + 1)).step_by(IN_A_ROW as usize);
+    numbers.zip(passages.chunks(IN_A_ROW as usize))
 }
 
 /// Forgets the passages of a file.
@@ -109,45 +86,28 @@ pub(super) fn row_of(passage: i64) -> i64 {
 }
 
 /// The passages of a row. Bytes that are none end it.
-pub(super) fn in_row(first: i64, mut data: &[u8]) -> impl Iterator<Item = Kept<'_>> {
+fn in_row(first: i64, mut data: &[u8]) -> impl Iterator<Item = Kept<'_>> {
     (first..).map_while(move |id| read(id, &mut data))
 }
 
 fn write(passage: &DigestedPassage, data: &mut Vec<u8>) {
-    let mut cut = Vec::new();
-    passage.cut().write(&mut cut);
-    data.push(u8::from(passage.age == Age::Past));
-    let parts = [passage.heading.as_bytes(), passage.text.as_bytes(), &cut];
-    let [heading, text, kept] = parts.map(<[u8]>::len);
-    for number in [passage.first_line, passage.last_line, heading, text, kept] {
+    let parts = [&passage.heading, &passage.text];
+    let [heading, text] = parts.map(String::len);
+    for number in [passage.first_line, passage.last_line, heading, text] {
         data.extend_from_slice(&(number as u32).to_le_bytes());
     }
-    parts.iter().for_each(|part| data.extend_from_slice(part));
+    parts.iter().for_each(|part| data.extend_from_slice(part.as_bytes()));
 }
 
 fn read<'r>(id: i64, data: &mut &'r [u8]) -> Option<Kept<'r>> {
-    let (age, rest) = data.split_first()?;
-    let (numbers, mut rest) = rest.split_first_chunk::<20>()?;
-    let [first_line, last_line, heading, text, cut] = std::array::from_fn(|n| {
-        let number = numbers.get(4 * n..).and_then(<[u8]>::first_chunk);
-        number.map_or(0, |number| u32::from_le_bytes(*number)) as usize
-    });
-    let mut take = |bytes: usize| {
-        let (part, behind) = rest.split_at_checked(bytes)?;
-        rest = behind;
-        Some(part)
-    };
-    let said = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
-    let kept = Kept {
-        id,
-        heading: said(take(heading)?),
-        lines: (first_line, last_line),
-        age: if *age == 0 { Age::Current } else { Age::Past },
-        text: said(take(text)?),
-        cut: take(cut)?,
-    };
+    let (numbers, rest) = data.split_first_chunk::<16>()?;
+    let mut numbers = numbers.as_chunks::<4>().0.iter().map(|n| u32::from_le_bytes(*n) as usize);
+    let lines = (numbers.next()?, numbers.next()?);
+    let (heading, rest) = rest.split_at_checked(numbers.next()?)?;
+    let (text, rest) = rest.split_at_checked(numbers.next()?)?;
     *data = rest;
-    Some(kept)
+    let said = |bytes| std::str::from_utf8(bytes).unwrap_or_default();
+    Some(Kept { id, heading: said(heading), lines, text: said(text) })
 }
 
 #[cfg(test)]
@@ -165,9 +125,8 @@ mod tests {
         let text: String = (0..150).map(|n| format!("# Part {n}\n\nAnn: thing {n}\n\n")).collect();
         let made = digest(&NotePath::parse("long.md").unwrap(), text.as_bytes()).passages;
         assert!(made.len() > 2 * IN_A_ROW as usize, "{}", made.len());
-        let about = About { tags: "a b", importance: Some(0.5) };
         for file in [6, 7, 8] {
-            put(&db, file, &about, &made).unwrap();
+            put(&db, file, &made).unwrap();
         }
         let first = first_passage(7);
         let last = first + made.len() as i64 - 1;
@@ -177,7 +136,6 @@ mod tests {
                 let passage = &made[(kept.id - first) as usize];
                 assert_eq!((kept.heading, kept.text), (&*passage.heading, &*passage.text));
                 assert_eq!(kept.lines, (passage.first_line, passage.last_line));
-                assert_eq!((kept.age, &kept.cut()), (passage.age, passage.cut()));
                 found.push(kept.id);
             })
             .unwrap();
@@ -204,7 +162,7 @@ mod tests {
             assert!(in_row(0, &data[..length]).count() <= made.len());
             let mut other = data.clone();
             other.iter_mut().skip(length).for_each(|byte| *byte ^= 0xa5);
-            in_row(0, &other).for_each(|kept| drop(kept.cut()));
+            in_row(0, &other).for_each(drop);
         }
         assert_eq!(in_row(0, &data).count(), made.len());
     }

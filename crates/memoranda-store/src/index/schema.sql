@@ -57,8 +57,14 @@ CREATE TABLE link_keys (
 ) STRICT, WITHOUT ROWID;
 
 -- The passages of file N have the numbers from N * 65536 on, so that none need an index. Up to 64
--- stand in one row, under the number of the first: headings, lines, texts and words.
+-- stand in one row, under the number of the first: headings, lines and texts.
 CREATE TABLE passages (
+  id INTEGER PRIMARY KEY,
+  data BLOB NOT NULL
+) STRICT;
+
+-- What notes are compared by, in rows like those: the words of their passages.
+CREATE TABLE cuts (
   id INTEGER PRIMARY KEY,
   -- What else a note is compared by, told with its first passages.
   tags TEXT NOT NULL,

@@ -127,6 +127,11 @@ impl VectorCache {
         Ok(counted.passages)
     }
 
+    /// Whether this process has searched before.
+    pub(super) fn is_used(&self) -> bool {
+        self.used.load(Ordering::Relaxed)
+    }
+
     /// The passages nearest to a vector, nearest first, with how near they are. While other
     /// threads look for them, this one does the work that it is given first.
     pub(super) fn nearest_beside<T>(

@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::digest::{
     Address, Digest, DigestedPassage, FileKind, PermalinkSource, exact_key, link_key, link_keys,
 };
-use super::{links, passages, vectors};
+use super::{cuts, links, passages, vectors};
 use crate::error::Result;
 use crate::files::FileStat;
 
@@ -298,8 +298,9 @@ impl<'c> Batch<'c> {
         keys.sort_unstable();
         keys.dedup();
         let importance = digest.weightiest();
-        let about = passages::About { tags: &keys.join(" "), importance };
-        passages::put(self.db, file, &about, told)?;
+        let about = cuts::About { tags: &keys.join(" "), importance };
+        cuts::put(self.db, file, &about, told)?;
+        passages::put(self.db, file, told)?;
         vectors::put(self.db, file, told)?;
         self.put_observations(put, file, digest)?;
         self.put_relations(put, file, digest)?;
@@ -427,6 +428,7 @@ impl<'c> Batch<'c> {
             forget.execute([passage])?;
         }
         passages::remove(self.db, file)?;
+        cuts::remove(self.db, file)?;
         for statement in [
             "DELETE FROM observations WHERE file = ?",
             "DELETE FROM relations WHERE file = ?",

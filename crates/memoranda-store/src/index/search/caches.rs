@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use memoranda_core::embed::{Meant, Sense};
+use memoranda_core::rank::Candidate;
 use rusqlite::Connection;
 
 use super::condition::Condition;
@@ -13,6 +14,8 @@ use crate::index::write::first_passage;
 
 /// So many passages that are near are looked at for notes.
 const PASSAGES_BY_MEANING: usize = 1000;
+/// So many of them are looked for at first, which is most often enough.
+const FIRST_BY_MEANING: usize = 200;
 
 /// What is known of meanings, in memory.
 pub(crate) struct Caches<'c> {
@@ -25,8 +28,8 @@ pub(crate) struct Caches<'c> {
 }
 
 impl Caches<'_> {
-    /// The passages nearest to a question by the model that was chosen, and by the table those
-    /// that it has not come to yet; beside that, what this thread does while others look.
+    /// The first passages nearest to a question by the model that was chosen, and by the table
+    /// those that it has not come to yet; beside that, what this thread does while others look.
     pub(super) fn nearest_beside<T>(
         &self,
         db: &Connection,
@@ -34,10 +37,14 @@ impl Caches<'_> {
         condition: &Condition,
         work: impl FnOnce() -> T,
     ) -> Result<(Vec<(i64, f32)>, T)> {
-        let table = (&asked.table, PASSAGES_BY_MEANING);
         let (Some(cache), Some(chosen)) = (&self.chosen, &asked.chosen) else {
-            return self.table.nearest_beside(db, self.index, table, condition, work);
+            // Who asks for the first time looks at all vectors anyway, and keeps none.
+            let is_first = !self.table.is_used();
+            let most = if is_first { PASSAGES_BY_MEANING } else { FIRST_BY_MEANING };
+            let first = (&asked.table, most);
+            return self.table.nearest_beside(db, self.index, first, condition, work);
         };
+        let table = (&asked.table, PASSAGES_BY_MEANING);
         let done = work();
         let mut near = cache.nearest(db, self.index, &chosen.vector, PASSAGES_BY_MEANING)?;
         near.iter_mut().for_each(|(_, cosine)| *cosine = chosen.on_scale(*cosine));
@@ -50,6 +57,22 @@ impl Caches<'_> {
         near.retain(|&(_, similarity)| similarity > 0.0);
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         Ok((near, done))
+    }
+
+    /// All passages that are near to a question, where the first are not enough.
+    pub(super) fn all_near(
+        &self,
+        db: &Connection,
+        asked: &Meant,
+        condition: &Condition,
+        first: Vec<(i64, f32)>,
+    ) -> Result<Vec<(i64, f32)>> {
+        let is_by_table = self.chosen.is_none() || asked.chosen.is_none();
+        if !is_by_table || first.len() != FIRST_BY_MEANING {
+            return Ok(first);
+        }
+        let table = (&asked.table, PASSAGES_BY_MEANING);
+        Ok(self.table.nearest_beside(db, self.index, table, condition, || ())?.0)
     }
 
     /// The passages nearest to a question in the place that a condition asks for, if there may be
@@ -67,15 +90,19 @@ impl Caches<'_> {
         vectors::nearest_that_fit(db, (&asked.table, PASSAGES_BY_MEANING), condition)
     }
 
-    /// What the passages of a file mean.
-    pub(super) fn senses(
-        &self,
-        db: &Connection,
-        kept: vectors::Kept,
-        file: i64,
-    ) -> Result<Vec<Option<Sense>>> {
-        let table = self.table.of_file(db, kept, file)?.into_iter().zip(first_passage(file)..);
+    /// Adds to notes what their passages mean.
+    pub(super) fn add_senses(&self, db: &Connection, notes: &mut [Candidate<i64>]) -> Result<()> {
+        let kept = self.table.place(db, self.index)?;
         let chosen = |passage| self.chosen.as_ref().and_then(|cache| cache.sense(passage));
-        Ok(table.map(|(vector, passage)| chosen(passage).or(vector.map(Sense::Table))).collect())
+        for note in notes {
+            let mut table = self.table.of_file(db, kept, note.note)?;
+            let first = first_passage(note.note) as u64;
+            for passage in &mut note.passages {
+                let vector = table.get_mut((passage.id - first) as usize).and_then(Option::take);
+                let by_table = vector.map(Sense::Table);
+                passage.vector = chosen(passage.id as i64).or(by_table);
+            }
+        }
+        Ok(())
     }
 }

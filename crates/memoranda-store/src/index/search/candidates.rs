@@ -5,31 +5,25 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use memoranda_core::embed::{Meant, Sense};
-use memoranda_core::id::ProjectName;
-use memoranda_core::path::NotePath;
+use memoranda_core::embed::Meant;
 use memoranda_core::query::{Query, When};
-use memoranda_core::rank::{AskedName, Candidate, CandidatePassage, TitleMatch};
+use memoranda_core::rank::Candidate;
 use rusqlite::types::Value;
-use rusqlite::{CachedStatement, Connection, params_from_iter};
+use rusqlite::{Connection, params_from_iter};
 
 use super::caches::Caches;
 use super::compare::{MAX_COMPARED, compare};
 use super::condition::{Check, Condition};
-use super::terms::{Correction, look_up};
-use super::{Past, SearchFilter, named, tag_hits};
+use super::reader::{Length, Reader};
+use super::terms::{Correction, Known, look_up};
+use super::{SearchFilter, named, tag_hits};
 use crate::error::Result;
-use crate::index::digest::Age;
-use crate::index::passages::{IN_A_ROW, Kept, each, in_row};
-use crate::index::vectors;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
 
 /// So many passages that match are looked at for notes.
 const PASSAGES_BY_WORDS: usize = 400;
 /// So many passages are compared for each note that is wanted.
 const PASSAGES_A_NOTE: i64 = 25;
-/// The passages of a longer note are read only around those that were found.
-const MAX_WHOLE: i64 = 400;
 
 /// No zone is further from UTC; dates without a time of day lie at midnight there.
 const MAX_ZONE: Duration = Duration::from_secs(14 * 3600);
@@ -66,27 +60,10 @@ pub struct Candidates {
     pub holders: Vec<u64>,
     /// How many passages there are.
     pub passages: u64,
-    /// The notes.
-    pub notes: Vec<CandidateNote>,
+    /// The notes, each by the number of its file in the index.
+    pub notes: Vec<Candidate<i64>>,
     /// Whether only a part of what matches was compared.
     pub partial: bool,
-}
-
-/// A note that may answer.
-#[derive(Clone, Debug)]
-pub struct CandidateNote {
-    /// The project.
-    pub project: ProjectName,
-    /// Its title.
-    pub title: String,
-    /// Its permalink.
-    pub permalink: String,
-    /// Its type.
-    pub note_type: String,
-    /// Its frontmatter, as JSON.
-    pub metadata: String,
-    /// What it is compared by; its number is that of the file in the index.
-    pub compared: Candidate<i64>,
 }
 
 /// The notes that may answer.
@@ -95,21 +72,93 @@ pub(crate) fn candidates(
     caches: &Caches<'_>,
     question: &Question<'_>,
 ) -> Result<Candidates> {
-    let condition = Condition::new(question.query, question.filter);
-    let most_compared = MAX_COMPARED.min(PASSAGES_A_NOTE * question.round as i64);
-    let by_words = || {
-        let known = look_up(db, question.query)?;
-        let condition = condition.demanding(&known.query);
-        let compared = compare(db, &known.query, &known.holders, &condition, most_compared)?;
-        Ok((known, condition, compared))
-    };
-    let (mut near, by_words): (_, Result<_>) = match question.vector {
+    let condition = Condition::new(question.query, question.filter).opened(db)?;
+    let by_words = || by_words(db, question, &condition);
+    let (mut near, by_words) = match question.vector {
         Some(vector) if question.query.is_free() => {
             caches.nearest_beside(db, vector, &condition, by_words)?
         }
         _ => (Vec::new(), by_words()),
     };
-    let (known, condition, compared) = by_words?;
+    let ByWords { known, condition, best, partial, mut chosen, named, mut notes } = by_words?;
+    let mut check = None;
+    for round in 0.. {
+        let before = if round == 0 { named } else { chosen.files.len() };
+        if round > 0 {
+            chosen.add_best(&best, question.round, round);
+        }
+        let most = chosen.files.len() + question.round.div_ceil(2);
+        choose_by_meaning(db, (&condition, &mut check), &near, (most, round), &mut chosen)?;
+        if let Some(vector) = question.vector
+            && chosen.files.len() < most
+        {
+            let first = near.len();
+            near = caches.all_near(db, vector, &condition, near)?;
+            let behind = near.get(first..).unwrap_or_default();
+            choose_by_meaning(db, (&condition, &mut check), behind, (most, round), &mut chosen)?;
+            if round == 0 && chosen.files.len() < most {
+                let there = caches.nearest_there(db, vector, &condition, &near)?;
+                choose_by_meaning(
+                    db,
+                    (&condition, &mut check),
+                    &there,
+                    (most, round),
+                    &mut chosen,
+                )?;
+                near.extend(there);
+            }
+        }
+        if chosen.files.len() == before || chosen.files.len() >= question.wanted {
+            break;
+        }
+    }
+    drop(check);
+    let mut reader = Reader::new(db, question, &known.query)?;
+    notes.resize(chosen.files.len(), None);
+    for (&file, note) in chosen.files.iter().zip(&mut notes) {
+        if let (None, Some(found)) = (&note, chosen.found.get(&file)) {
+            *note = reader.note(file, found, Length::Any)?;
+        }
+    }
+    drop(reader);
+    let mut notes: Vec<_> = notes.into_iter().flatten().collect();
+    if question.vector.is_some() {
+        caches.add_senses(db, &mut notes)?;
+    }
+    let passages = caches.table.passages(db, caches.index)?;
+    Ok(Candidates {
+        query: known.query,
+        corrections: known.corrections,
+        // A guess may be too high.
+        holders: known.holders.into_iter().map(|held| held.min(passages)).collect(),
+        passages,
+        notes,
+        partial,
+    })
+}
+
+/// What is found by words and names.
+struct ByWords {
+    known: Known,
+    condition: Condition,
+    /// The passages that hold the words, best first.
+    best: Vec<(i64, f64)>,
+    partial: bool,
+    /// The notes of the first round, as far as words and names tell.
+    chosen: Chosen,
+    /// How many of them were chosen for their names, tags and times.
+    named: usize,
+    /// Those of them that are not long, each in the place in which it was chosen.
+    notes: Vec<Option<Candidate<i64>>>,
+}
+
+/// Asks for words and names, and reads the notes that have them: all that can be done while others
+/// look for what is near in meaning.
+fn by_words(db: &Connection, question: &Question<'_>, condition: &Condition) -> Result<ByWords> {
+    let known = look_up(db, question.query)?;
+    let condition = condition.demanding(&known.query);
+    let most_compared = MAX_COMPARED.min(PASSAGES_A_NOTE * question.round as i64);
+    let compared = compare(db, &known.query, &known.holders, &condition, most_compared)?;
     let mut chosen = Chosen::default();
     for file in named(db, question.text, &condition)? {
         chosen.add(first_passage(file), 0);
@@ -125,50 +174,19 @@ pub(crate) fn candidates(
             chosen.add(first_passage(file), 0);
         }
     }
-    let (best, partial) = compared.map_or_else(Default::default, |c| (c.best, c.partial));
-    let best = best.get(..PASSAGES_BY_WORDS).unwrap_or(&best);
-    let mut check = None;
-    for round in 0.. {
-        let before = chosen.files.len();
-        let most = before + question.round;
-        for &(passage, _) in best {
-            if chosen.files.len() < most || chosen.is_of(passage, round) {
-                chosen.add(passage, round);
-            }
-        }
-        let most = chosen.files.len() + question.round.div_ceil(2);
-        choose_by_meaning(db, (&condition, &mut check), &near, (most, round), &mut chosen)?;
-        if let Some(vector) = question.vector
-            && round == 0
-            && chosen.files.len() < most
-        {
-            let there = caches.nearest_there(db, vector, &condition, &near)?;
-            choose_by_meaning(db, (&condition, &mut check), &there, (most, round), &mut chosen)?;
-            near.extend(there);
-        }
-        if chosen.files.len() == before || chosen.files.len() >= question.wanted {
-            break;
-        }
-    }
-    drop(check);
-    let mut reader = Reader::new(db, caches, question)?;
+    let (mut best, partial) = compared.map_or_else(Default::default, |c| (c.best, c.partial));
+    best.truncate(PASSAGES_BY_WORDS);
+    let named = chosen.files.len();
+    chosen.add_best(&best, question.round, 0);
+    let mut reader = Reader::new(db, question, &known.query)?;
     let mut notes = Vec::with_capacity(chosen.files.len());
     for &file in &chosen.files {
-        if let Some(found) = chosen.found.get(&file) {
-            notes.extend(reader.note(file, found)?);
-        }
+        let found = chosen.found.get(&file);
+        let note = found.map(|found| reader.note(file, found, Length::Short)).transpose()?;
+        notes.push(note.flatten());
     }
     drop(reader);
-    let passages = caches.table.passages(db, caches.index)?;
-    Ok(Candidates {
-        query: known.query,
-        corrections: known.corrections,
-        // A guess may be too high.
-        holders: known.holders.into_iter().map(|held| held.min(passages)).collect(),
-        passages,
-        notes,
-        partial,
-    })
+    Ok(ByWords { known, condition, best, partial, chosen, named, notes })
 }
 
 /// The newest notes that were made or changed in a span of time, at most so many of each.
@@ -208,9 +226,9 @@ struct Chosen {
 }
 
 /// What was found in a file.
-struct FoundIn {
-    round: usize,
-    passages: Vec<i64>,
+pub(super) struct FoundIn {
+    pub(super) round: usize,
+    pub(super) passages: Vec<i64>,
 }
 
 impl Chosen {
@@ -224,6 +242,16 @@ impl Chosen {
         });
         if found.round == round {
             found.passages.push(passage);
+        }
+    }
+
+    /// Adds so many further notes that hold the words, the best first.
+    fn add_best(&mut self, best: &[(i64, f64)], notes: usize, round: usize) {
+        let most = self.files.len() + notes;
+        for &(passage, _) in best {
+            if self.files.len() < most || self.is_of(passage, round) {
+                self.add(passage, round);
+            }
         }
     }
 
@@ -258,119 +286,4 @@ fn choose_by_meaning<'c>(
         }
     }
     Ok(())
-}
-
-/// Reads notes that were chosen, one after the other.
-struct Reader<'r> {
-    db: &'r Connection,
-    caches: &'r Caches<'r>,
-    question: &'r Question<'r>,
-    asked: AskedName,
-    /// Where the vectors of notes are; nowhere if meaning does not count.
-    vectors: Option<vectors::Kept>,
-    select: CachedStatement<'r>,
-}
-
-impl<'r> Reader<'r> {
-    fn new(db: &'r Connection, caches: &'r Caches<'r>, question: &'r Question<'r>) -> Result<Self> {
-        let select = db.prepare_cached(&format!(
-            "SELECT f.path, r.name, f.title, f.permalink, f.note_type, f.created_ms, \
-             f.updated_ms, f.metadata, p.importance, p.tags, p.data \
-             FROM files f CROSS JOIN projects r ON r.id = f.project \
-             CROSS JOIN passages p ON p.id = f.id * {PASSAGES_PER_FILE} WHERE f.id = ?"
-        ))?;
-        let asked = AskedName::new(question.text, question.query);
-        let place = question.vector.map(|_| caches.table.place(db, caches.index));
-        Ok(Self { db, caches, question, asked, vectors: place.transpose()?, select })
-    }
-
-    fn note(&mut self, file: i64, found: &FoundIn) -> Result<Option<CandidateNote>> {
-        let Self { db, caches, question, asked, vectors, select } = self;
-        let senses = vectors.map(|kept| caches.senses(db, kept, file)).transpose()?;
-        let mut rows = select.query([file])?;
-        let Some(row) = rows.next()? else { return Ok(None) };
-        let text =
-            |column| -> Result<&str> { Ok(row.get_ref(column)?.as_str().unwrap_or_default()) };
-        let (Ok(path), Ok(project)) = (NotePath::parse(text(0)?), ProjectName::parse(text(1)?))
-        else {
-            return Ok(None);
-        };
-        let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
-        let (title, permalink) = (text(2)?.to_owned(), text(3)?.to_owned());
-        let names = [title.as_str(), &permalink, path.stem()].map(|name| asked.matches(name));
-        let first = row.get_ref(10)?.as_blob().unwrap_or_default();
-        let senses = senses.unwrap_or_default();
-        let passages = passages(db, question, (file, first), senses, &found.passages)?;
-        let note = CandidateNote {
-            note_type: text(4)?.to_owned(),
-            metadata: text(7)?.to_owned(),
-            compared: Candidate {
-                note: file,
-                round: found.round,
-                name: format!("{title} {}", text(9)?),
-                path,
-                title_match: names.into_iter().max().unwrap_or(TitleMatch::None),
-                created: time(row.get(5)?),
-                updated: time(row.get(6)?),
-                importance: row.get(8)?,
-                passages,
-            },
-            project,
-            title,
-            permalink,
-        };
-        Ok(Some(note).filter(|note| !note.compared.passages.is_empty()))
-    }
-}
-
-/// The passages of a note, or of a long one those around what was found. The row with the first of
-/// them has been read already.
-fn passages(
-    db: &Connection,
-    question: &Question<'_>,
-    (file, row): (i64, &[u8]),
-    mut senses: Vec<Option<Sense>>,
-    found: &[i64],
-) -> Result<Vec<CandidatePassage>> {
-    let first = first_passage(file);
-    let in_first_row = in_row(first, row).count();
-    let mut passages = Vec::with_capacity(in_first_row);
-    let mut take = |kept: Kept<'_>| {
-        if kept.age == Age::Current || question.filter.past == Past::Include {
-            passages.push(CandidatePassage {
-                id: kept.id as u64,
-                heading: kept.heading.to_owned(),
-                lines: kept.lines,
-                text: kept.text.to_owned(),
-                cut: kept.cut(),
-                vector: senses.get_mut((kept.id - first) as usize).and_then(Option::take),
-            });
-        }
-    };
-    if in_first_row < IN_A_ROW as usize {
-        in_row(first, row).for_each(&mut take);
-        return Ok(passages);
-    }
-    // What is demanded of a note may stand anywhere in it.
-    let is_cut = !question.query.is_demanding() && vectors::count_of(db, file)? > MAX_WHOLE;
-    let near = match is_cut {
-        false => vec![(first, first + PASSAGES_PER_FILE - 1)],
-        true => {
-            let near = found.iter().map(|&hit| (hit.max(first + 1) - 1, hit + 1));
-            let mut near: Vec<_> = near.chain([(first, first)]).collect();
-            near.sort_unstable();
-            near
-        }
-    };
-    let ranges = near.into_iter().fold(Vec::new(), |mut ranges: Vec<(i64, i64)>, (from, to)| {
-        match ranges.last_mut() {
-            Some(open) if from <= open.1 + 1 => open.1 = open.1.max(to),
-            _ => ranges.push((from, to)),
-        }
-        ranges
-    });
-    for (from, to) in ranges {
-        each(db, from..=to, &mut take)?;
-    }
-    Ok(passages)
 }

@@ -28,6 +28,8 @@ pub(in crate::index) struct Condition {
     is_open: bool,
     /// Whether it asks for nothing but a place, which the index knows.
     is_place: bool,
+    /// Whether it asks for nothing but projects.
+    is_of_projects: bool,
     /// Whether it demands or forbids words, which is dear to ask of one file after the other.
     is_demanding: bool,
 }
@@ -96,7 +98,23 @@ impl Condition {
         let is_open = values.is_empty();
         let placed = 3 * usize::from(filter.folder.is_some()) + 2 * filter.folders.len();
         let is_place = !is_open && values.len() == filter.projects.len() + placed;
-        Self { sql, values, is_open, is_place, is_demanding: false }
+        let is_of_projects = is_place && placed == 0;
+        Self { sql, values, is_open, is_place, is_of_projects, is_demanding: false }
+    }
+
+    /// The same, open if it asks for nothing but projects and no file lies in another.
+    pub(super) fn opened(self, db: &Connection) -> Result<Self> {
+        if !self.is_of_projects {
+            return Ok(self);
+        }
+        let elsewhere = format!(
+            "SELECT 1 FROM projects r WHERE r.name NOT IN ({}) \
+             AND EXISTS (SELECT 1 FROM files f WHERE f.project = r.id)",
+            vec!["?"; self.values.len()].join(", ")
+        );
+        let is_elsewhere = db.prepare_cached(&elsewhere)?.exists(params_from_iter(&self.values))?;
+        let open = || Self::new(&Query::default(), &SearchFilter::default());
+        Ok(if is_elsewhere { self } else { open() })
     }
 
     /// The same with what a query demands and forbids: of the note as a whole, wherever in it.

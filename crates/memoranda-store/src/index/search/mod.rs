@@ -5,6 +5,8 @@ mod caches;
 mod candidates;
 mod compare;
 mod condition;
+mod reader;
+mod shown;
 mod terms;
 
 use std::collections::HashMap;
@@ -29,7 +31,8 @@ pub(super) use condition::{Condition, NO_CATEGORY, has_tag};
 
 pub(crate) use caches::Caches;
 pub(crate) use candidates::candidates;
-pub use candidates::{CandidateNote, Candidates, Question};
+pub use candidates::{Candidates, Question};
+pub use shown::{Shown, ShownNote, ShownPassage};
 pub use terms::Correction;
 
 /// Which notes a search may find.

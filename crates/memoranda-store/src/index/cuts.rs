@@ -1,0 +1,157 @@
+//! What notes are compared by when they are searched: their passages cut into words, without the
+//! texts, so that a note's row is short and lies beside those of others.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use memoranda_core::rank::Cut;
+use rusqlite::{Connection, params};
+
+use super::digest::{Age, DigestedPassage};
+use super::passages::{row_of, rows};
+use super::write::first_passage;
+use crate::error::Result;
+
+/// What is told of a note with its first passages, for whoever compares it.
+pub(super) struct About<'n> {
+    /// Its tags as they are compared, with blanks between them.
+    pub(super) tags: &'n str,
+    /// How much its weightiest current fact matters.
+    pub(super) importance: Option<f64>,
+}
+
+/// A passage in a row of them.
+pub(super) struct CutPassage {
+    pub(super) id: i64,
+    pub(super) age: Age,
+    pub(super) cut: Cut,
+}
+
+/// Keeps what a file is compared by.
+pub(super) fn put(
+    db: &Connection,
+    file: i64,
+    about: &About<'_>,
+    passages: &[DigestedPassage],
+) -> Result<()> {
+    let mut insert =
+        db.prepare_cached("INSERT INTO cuts (id, tags, importance, data) VALUES (?, ?, ?, ?)")?;
+    for (id, row) in rows(file, passages) {
+        let mut data = Vec::new();
+        for passage in row {
+            data.push(u8::from(passage.age == Age::Past));
+            passage.cut().write(&mut data);
+        }
+        // What is about the note is told once.
+        let about = Some(about).filter(|_| id == first_passage(file));
+        insert.execute(params![
+            id,
+            about.map_or("", |about| about.tags),
+            about.and_then(|about| about.importance),
+            data
+        ])?;
+    }
+    Ok(())
+}
+
+/// Forgets what a file was compared by.
+pub(super) fn remove(db: &Connection, file: i64) -> Result<()> {
+    db.prepare_cached("DELETE FROM cuts WHERE id >= ? AND id < ?")?
+        .execute([first_passage(file), first_passage(file + 1)])?;
+    Ok(())
+}
+
+/// Reads some passages of a file, in order.
+pub(super) fn each(
+    db: &Connection,
+    wanted: RangeInclusive<i64>,
+    mut each: impl FnMut(CutPassage),
+) -> Result<()> {
+    let mut select =
+        db.prepare_cached("SELECT id, data FROM cuts WHERE id BETWEEN ? AND ? ORDER BY id")?;
+    let mut rows = select.query([row_of(*wanted.start()), *wanted.end()])?;
+    while let Some(row) = rows.next()? {
+        let data = row.get_ref(1)?.as_blob().unwrap_or_default();
+        let passages = in_row(row.get(0)?, data);
+        passages.filter(|passage| wanted.contains(&passage.id)).for_each(&mut each);
+    }
+    Ok(())
+}
+
+/// The passages of a row. Bytes that are none end it.
+pub(super) fn in_row(first: i64, data: &[u8]) -> impl Iterator<Item = CutPassage> {
+    let data: Arc<[u8]> = data.into();
+    let mut place = 0;
+    (first..).map_while(move |id| {
+        let age = if *data.get(place)? == 0 { Age::Current } else { Age::Past };
+        place += 1;
+        Some(CutPassage { id, age, cut: Cut::read(&data, &mut place)? })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use memoranda_core::path::NotePath;
+
+    use super::*;
+    use crate::index::digest::digest;
+    use crate::index::passages::IN_A_ROW;
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "the index in memory is nobody else's")]
+    fn what_is_compared_is_read_as_it_was_kept() {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch(include_str!("schema.sql")).unwrap();
+        let text: String = (0..150).map(|n| format!("# Part {n}\n\nAnn: thing {n}\n\n")).collect();
+        let text = text + "- [plan] ~~an old one~~\n";
+        let made = digest(&NotePath::parse("long.md").unwrap(), text.as_bytes()).passages;
+        assert!(made.len() > 2 * IN_A_ROW as usize, "{}", made.len());
+        assert!(made.iter().any(|passage| passage.age == Age::Past));
+        for file in [6, 7, 8] {
+            let about = About { tags: "a b", importance: Some(0.5) };
+            put(&db, file, &about, &made).unwrap();
+        }
+        let first = first_passage(7);
+        let row: Vec<u8> =
+            db.query_row("SELECT data FROM cuts WHERE id = ?", [first], |row| row.get(0)).unwrap();
+        assert_eq!(in_row(first, &row).count(), IN_A_ROW as usize);
+        let check = |from: i64, to: i64, expected: RangeInclusive<i64>| {
+            let mut found = Vec::new();
+            each(&db, first + from..=first + to, |read| {
+                let made = &made[(read.id - first) as usize];
+                assert_eq!((read.age, &read.cut), (made.age, made.cut()));
+                found.push(read.id - first);
+            })
+            .unwrap();
+            assert!(found.iter().copied().eq(expected), "{from} to {to}: {found:?}");
+        };
+        let last = made.len() as i64 - 1;
+        check(0, 65_535, 0..=last);
+        check(0, 0, 0..=0);
+        check(60, 70, 60..=70);
+        check(last, last + 9, last..=last);
+        let told = "SELECT count(*) FROM cuts WHERE tags = 'a b' AND importance = 0.5";
+        let count = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+        assert_eq!(count(told), 3, "once for each note");
+        remove(&db, 7).unwrap();
+        assert_eq!(count(told), 2);
+        assert_eq!(count("SELECT count(*) FROM cuts") as usize, 2 * made.len().div_ceil(64));
+    }
+
+    #[test]
+    fn damaged_rows_end_where_the_damage_is() {
+        let made = digest(&NotePath::parse("n.md").unwrap(), b"One.\n\n# Two\n\nThree.\n").passages;
+        let mut data = Vec::new();
+        for passage in &made {
+            data.push(0);
+            passage.cut().write(&mut data);
+        }
+        for length in 0..=data.len() {
+            assert!(in_row(0, &data[..length]).count() <= made.len());
+            let mut other = data.clone();
+            other.iter_mut().skip(length).for_each(|byte| *byte ^= 0xa5);
+            in_row(0, &other).for_each(drop);
+        }
+        assert_eq!(in_row(0, &data).count(), made.len());
+    }
+}

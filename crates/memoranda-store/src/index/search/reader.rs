@@ -1,0 +1,156 @@
+//! Reading what notes are compared by that were chosen.
+
+use jiff::Timestamp;
+use memoranda_core::path::stem_of;
+use memoranda_core::query::Query;
+use memoranda_core::rank::{AskedName, Candidate, CandidatePassage, Said, TitleMatch};
+use rusqlite::{CachedStatement, Connection};
+
+use super::Past;
+use super::candidates::{FoundIn, Question};
+use crate::error::Result;
+use crate::index::cuts::{CutPassage, each, in_row};
+use crate::index::digest::Age;
+use crate::index::passages::{self, IN_A_ROW, row_of};
+use crate::index::vectors;
+use crate::index::write::{PASSAGES_PER_FILE, first_passage};
+
+/// The passages of a longer note are read only around those that were found.
+const MAX_WHOLE: i64 = 400;
+
+/// How long a note may be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Length {
+    /// So that it is read whole, whatever is found in it.
+    Short,
+    Any,
+}
+
+/// Reads notes that were chosen, one after the other.
+pub(super) struct Reader<'r> {
+    db: &'r Connection,
+    question: &'r Question<'r>,
+    asked: AskedName,
+    /// Whether beginnings of words are sought, of which only texts tell.
+    needs_texts: bool,
+    select: CachedStatement<'r>,
+}
+
+impl<'r> Reader<'r> {
+    pub(super) fn new(
+        db: &'r Connection,
+        question: &'r Question<'r>,
+        understood: &Query,
+    ) -> Result<Self> {
+        let select = db.prepare_cached(&format!(
+            "SELECT f.path, f.title, f.permalink, f.created_ms, f.updated_ms, c.importance, c.tags, \
+             c.data FROM files f CROSS JOIN cuts c ON c.id = f.id * {PASSAGES_PER_FILE} \
+             WHERE f.id = ?"
+        ))?;
+        let asked = AskedName::new(question.text, question.query);
+        Ok(Self { db, question, asked, needs_texts: understood.has_beginnings(), select })
+    }
+
+    /// Reads a note; `None` if it is longer than it may be.
+    pub(super) fn note(
+        &mut self,
+        file: i64,
+        found: &FoundIn,
+        length: Length,
+    ) -> Result<Option<Candidate<i64>>> {
+        let Self { db, question, asked, needs_texts, select } = self;
+        let mut rows = select.query([file])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let text =
+            |column| -> Result<&str> { Ok(row.get_ref(column)?.as_str().unwrap_or_default()) };
+        let first = row.get_ref(7)?.as_blob().unwrap_or_default();
+        let passages = passages(db, question, (file, first), &found.passages, length)?;
+        let Some(mut passages) = passages.filter(|passages| !passages.is_empty()) else {
+            return Ok(None);
+        };
+        if *needs_texts {
+            add_texts(db, &mut passages)?;
+        }
+        let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
+        let (path, title) = (text(0)?, text(1)?);
+        let names = [title, text(2)?, stem_of(path)].map(|name| asked.matches(name));
+        Ok(Some(Candidate {
+            note: file,
+            round: found.round,
+            name: [title, text(6)?].join(" "),
+            title_match: names.into_iter().max().unwrap_or(TitleMatch::None),
+            path: path.to_owned(),
+            created: time(row.get(3)?),
+            updated: time(row.get(4)?),
+            importance: row.get(5)?,
+            passages,
+        }))
+    }
+}
+
+/// The passages of a note, or of a long one those around what was found. The row with the first of
+/// them has been read already.
+fn passages(
+    db: &Connection,
+    question: &Question<'_>,
+    (file, row): (i64, &[u8]),
+    found: &[i64],
+    length: Length,
+) -> Result<Option<Vec<CandidatePassage>>> {
+    let first = first_passage(file);
+    let take = |CutPassage { id, age, cut }| {
+        let is_wanted = age == Age::Current || question.filter.past == Past::Include;
+        let passage = CandidatePassage { id: id as u64, cut, said: None, vector: None };
+        is_wanted.then_some(passage)
+    };
+    let mut count = 0;
+    let in_first_row = in_row(first, row).inspect(|_| count += 1);
+    let mut passages: Vec<_> = in_first_row.filter_map(take).collect();
+    if count < IN_A_ROW {
+        return Ok(Some(passages));
+    }
+    if length == Length::Short {
+        return Ok(None);
+    }
+    // What is demanded of a note may stand anywhere in it.
+    let is_cut = !question.query.is_demanding() && vectors::count_of(db, file)? > MAX_WHOLE;
+    let near = match is_cut {
+        false => vec![(first, first + PASSAGES_PER_FILE - 1)],
+        true => {
+            let near = found.iter().map(|&hit| (hit.max(first + 1) - 1, hit + 1));
+            let mut near: Vec<_> = near.chain([(first, first)]).collect();
+            near.sort_unstable();
+            near
+        }
+    };
+    let ranges = near.into_iter().fold(Vec::new(), |mut ranges: Vec<(i64, i64)>, (from, to)| {
+        match ranges.last_mut() {
+            Some(open) if from <= open.1 + 1 => open.1 = open.1.max(to),
+            _ => ranges.push((from, to)),
+        }
+        ranges
+    });
+    passages.clear();
+    for (from, to) in ranges {
+        each(db, from..=to, |passage| passages.extend(take(passage)))?;
+    }
+    Ok(Some(passages))
+}
+
+/// Adds what passages say.
+fn add_texts(db: &Connection, passages: &mut [CandidatePassage]) -> Result<()> {
+    let row_of = |passage: &CandidatePassage| row_of(passage.id as i64);
+    for row in passages.chunk_by_mut(|a, b| row_of(a) == row_of(b)) {
+        let [Some(from), Some(to)] = [row.first(), row.last()].map(|p| p.map(|p| p.id)) else {
+            continue;
+        };
+        passages::each(db, from as i64..=to as i64, |kept| {
+            let passage = row.iter_mut().find(|passage| passage.id == kept.id as u64);
+            if let Some(passage) = passage {
+                let (heading, text) = (kept.heading.to_owned(), kept.text.to_owned());
+                passage.said = Some(Said { heading, text });
+            }
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! What there is to show of the notes that were found: few of those that are compared are shown.
+
+use memoranda_core::id::ProjectName;
+use memoranda_core::path::NotePath;
+use rusqlite::{Connection, OptionalExtension as _};
+
+use crate::error::Result;
+use crate::index::passages;
+
+/// The index as it was when notes were compared, for whoever shows them.
+pub struct Shown<'d>(pub(crate) &'d Connection);
+
+/// A note that is shown.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ShownNote {
+    /// The project.
+    pub project: ProjectName,
+    /// The file.
+    pub path: NotePath,
+    /// Its title.
+    pub title: String,
+    /// Its permalink.
+    pub permalink: String,
+    /// Its type.
+    pub note_type: String,
+    /// Its frontmatter, as JSON.
+    pub metadata: String,
+}
+
+/// A passage that is shown.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ShownPassage {
+    /// The headings above it.
+    pub heading: String,
+    /// Its first and last line.
+    pub lines: (usize, usize),
+    /// Its text.
+    pub text: String,
+}
+
+impl Shown<'_> {
+    /// A note by its number; `None` if its place can no longer be named.
+    pub fn note(&self, file: i64) -> Result<Option<ShownNote>> {
+        let mut select = self.0.prepare_cached(
+            "SELECT f.path, r.name, f.title, f.permalink, f.note_type, f.metadata FROM files f \
+             CROSS JOIN projects r ON r.id = f.project WHERE f.id = ?",
+        )?;
+        let note = select.query_row([file], |row| {
+            let text = |column| -> rusqlite::Result<&str> {
+                Ok(row.get_ref(column)?.as_str().unwrap_or_default())
+            };
+            let (path, project) = (NotePath::parse(text(0)?), ProjectName::parse(text(1)?));
+            let (Ok(path), Ok(project)) = (path, project) else { return Ok(None) };
+            Ok(Some(ShownNote {
+                project,
+                path,
+                title: text(2)?.to_owned(),
+                permalink: text(3)?.to_owned(),
+                note_type: text(4)?.to_owned(),
+                metadata: text(5)?.to_owned(),
+            }))
+        });
+        Ok(note.optional()?.flatten())
+    }
+
+    /// A passage by its number.
+    pub fn passage(&self, passage: u64) -> Result<Option<ShownPassage>> {
+        passages::one(self.0, passage as i64, |kept| ShownPassage {
+            heading: kept.heading.to_owned(),
+            lines: kept.lines,
+            text: kept.text.to_owned(),
+        })
+    }
+}
