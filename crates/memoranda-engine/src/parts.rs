@@ -53,7 +53,6 @@ impl Understood {
             holders: &self.holders,
             guessed: &self.guessed,
             passages: self.passages,
-            vector: self.vector.as_ref(),
             when: self.when.as_ref(),
             now: self.now,
         };
@@ -64,21 +63,21 @@ impl Understood {
 
     /// A part is compared as a note that holds nothing else.
     fn candidate(&self, at: usize, part: &Part) -> Candidate<usize> {
-        let vector = self.vector.as_ref().map(|_| {
+        let similarity = self.vector.as_ref().map_or(0.0, |asked| {
             let said = format!("{} {}", part.kind, part.text);
-            Sense::Table(Model::embedded().embed(&said))
+            asked.similarity(&Sense::Table(Model::embedded().embed(&said)))
         });
         Candidate {
             note: at,
             round: part.round,
-            path: part.path.to_string(),
-            name: part.title.clone(),
+            path: part.path.as_str().into(),
+            name: part.title.as_str().into(),
             title_match: TitleMatch::None,
             created: part.created,
             updated: part.updated,
             importance: None,
             passages: vec![CandidatePassage {
-                vector,
+                similarity,
                 ..CandidatePassage::new(&part.kind, &part.text)
             }],
         }

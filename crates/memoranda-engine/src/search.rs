@@ -208,7 +208,7 @@ impl Memory {
             wanted: request.offset + request.limit + 1,
         };
         let (meaning, meant) = (asked.by, &asked.meant);
-        Ok(self.store().compare(&question, |candidates, shown| {
+        Ok(self.store().compare(&question, |mut candidates, shown| {
             let mut meant = meant.clone();
             if let Some(meant) = &mut meant {
                 let first = candidates.notes.iter().filter(|note| note.round == 0);
@@ -218,6 +218,7 @@ impl Memory {
                 if let Some(unnamed) = unnamed.filter(|vector| !vector.is_zero()) {
                     meant.table = unnamed;
                 }
+                shown.compare_meanings(meant, &mut candidates.notes)?;
             }
             let guessed: Vec<_> = candidates.corrections.iter().map(|read| read.term).collect();
             let comparison = Asked {
@@ -225,7 +226,6 @@ impl Memory {
                 holders: &candidates.holders,
                 guessed: &guessed,
                 passages: candidates.passages,
-                vector: meant.as_ref(),
                 when: named.as_ref(),
                 now,
             };

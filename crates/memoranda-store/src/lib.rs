@@ -400,9 +400,9 @@ impl Store {
         let index = &self.inner.index;
         let chosen = question.model.map(|model| index.meanings.of(index.path(), model));
         self.inner.ask(|db| {
-            let (table, chosen) = (&index.vectors, chosen.clone());
-            let caches = Caches { table, chosen, index: index.identity() };
-            choose(index::candidates(db, &caches, question)?, &Shown(db))
+            let (table, notes, chosen) = (&index.vectors, &index.notes, chosen.clone());
+            let caches = Caches { table, notes, chosen, index: index.identity() };
+            choose(index::candidates(db, &caches, question)?, &Shown { db, caches: &caches })
         })
     }
 

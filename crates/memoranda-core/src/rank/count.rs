@@ -78,7 +78,7 @@ impl Sought {
 
     /// Counts the terms in a passage and in the headings above it.
     pub(super) fn count_passage(&self, passage: &CandidatePassage) -> Counts {
-        let mut counts = match &passage.said {
+        let mut counts = match passage.said.as_deref() {
             // The stem of a word does not tell how it begins.
             Some(Said { heading, text }) if self.has_beginnings => {
                 let mut counts = self.count(text);

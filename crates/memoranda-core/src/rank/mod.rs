@@ -14,6 +14,7 @@ mod title;
 mod weights;
 
 use std::hash::Hash;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -23,7 +24,6 @@ pub use cut::Cut;
 pub use title::{AskedName, TitleMatch};
 pub use weights::RankOptions;
 
-use crate::embed::{Meant, Sense};
 use crate::query::{NamedTime, Need, Query};
 
 /// A word that was read as another is half as sure a sign that a passage has to do with the question.
@@ -44,8 +44,6 @@ pub struct Asked<'q> {
     pub guessed: &'q [usize],
     /// How many passages there are.
     pub passages: u64,
-    /// What it means, if it says anything freely.
-    pub vector: Option<&'q Meant>,
     /// The time that it speaks of.
     pub when: Option<&'q NamedTime>,
     /// The moment of asking.
@@ -61,9 +59,9 @@ pub struct Candidate<Id> {
     /// that places and scores stay when further rounds are looked at for a later page.
     pub round: usize,
     /// Where the note lies; the last tie-breaker.
-    pub path: String,
+    pub path: Arc<str>,
     /// Its title and tags.
-    pub name: String,
+    pub name: Arc<str>,
     /// How well its name matches.
     pub title_match: TitleMatch,
     /// When it was made.
@@ -84,9 +82,9 @@ pub struct CandidatePassage {
     /// Its words, and those of the headings, as they are compared.
     pub cut: Cut,
     /// Its headings and text, if the query holds beginnings of words: stems do not tell them.
-    pub said: Option<Said>,
-    /// What it means.
-    pub vector: Option<Sense>,
+    pub said: Option<Box<Said>>,
+    /// How alike it and the question are in meaning, 1 for the same; 0 if that does not count.
+    pub similarity: f32,
 }
 
 /// What a passage says.
@@ -103,7 +101,7 @@ impl CandidatePassage {
     pub fn new(heading: &str, text: &str) -> Self {
         let cut = Cut::new(heading, text);
         let said = Said { heading: heading.to_owned(), text: text.to_owned() };
-        Self { id: 0, cut, said: Some(said), vector: None }
+        Self { id: 0, cut, said: Some(said.into()), similarity: 0.0 }
     }
 }
 
@@ -300,7 +298,18 @@ struct Ranking<'r, Id> {
 struct Counted<'r, Id> {
     candidate: &'r Candidate<Id>,
     whole: Counts,
-    passages: Vec<(Counts, Counts)>,
+    passages: Vec<CountedPassage>,
+    /// How well the words of the whole match.
+    matched: f64,
+}
+
+/// A passage, counted.
+struct CountedPassage {
+    own: Counts,
+    /// With those beside it.
+    around: Counts,
+    /// How well the words of it and of its neighbourhood match.
+    matched: [f64; 2],
 }
 
 /// A note in the making.
@@ -372,7 +381,7 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
             let is_then = !timely.is_empty() && asked.is_then(candidate);
             Counted::new(candidate, sought, if is_then { &timely } else { &[] })
         };
-        let notes: Vec<_> = candidates.into_iter().map(count).collect();
+        let mut notes: Vec<_> = candidates.into_iter().map(count).collect();
         let mean = |words: &mut dyn Iterator<Item = f32>| {
             let (sum, count) = words.fold((0.0, 0.0), |(sum, count), w| (sum + w, count + 1.0));
             f32::max(sum / f32::max(count, 1.0), 1.0)
@@ -380,14 +389,31 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         let first = || notes.iter().filter(|note| note.candidate.round == 0);
         let all = || first().flat_map(|note| &note.passages);
         let means = [
-            mean(&mut all().map(|(own, _)| own.words)),
-            mean(&mut all().map(|(_, around)| around.words)),
+            mean(&mut all().map(|passage| passage.own.words)),
+            mean(&mut all().map(|passage| passage.around.words)),
             mean(&mut first().map(|note| note.whole.words)),
         ];
         let is_guess = |term| asked.guessed.contains(&term);
         let sure = (0..needs.len()).map(|term| if is_guess(term) { GUESS } else { 1.0 }).collect();
-        let mut ranking =
-            Self { asked, options, needs, worth, sure, notes, means, meaning: 0.0, time };
+        let mut ranking = Self {
+            asked,
+            options,
+            needs,
+            worth,
+            sure,
+            notes: Vec::new(),
+            means,
+            meaning: 0.0,
+            time,
+        };
+        for note in &mut notes {
+            note.matched = ranking.matched(&note.whole, 2);
+            for passage in &mut note.passages {
+                passage.matched =
+                    [ranking.matched(&passage.own, 0), ranking.matched(&passage.around, 1)];
+            }
+        }
+        ranking.notes = notes;
         let left = (1.0 - ranking.best_by_words()).max(0.0);
         ranking.meaning = options.meaning * left.powf(options.words_first);
         ranking
@@ -397,11 +423,9 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
     fn best_by_words(&self) -> f64 {
         let options = self.options;
         let of_note = |note: &Counted<'r, Id>| {
-            let whole = options.note * self.matched(&note.whole, 2);
-            let of_passages = note.passages.iter().map(|(own, around)| {
-                options.passage * self.matched(own, 0)
-                    + options.neighbours * self.matched(around, 1)
-                    + whole
+            let whole = options.note * note.matched;
+            let of_passages = note.passages.iter().map(|CountedPassage { matched, .. }| {
+                options.passage * matched[0] + options.neighbours * matched[1] + whole
             });
             of_passages.fold(0.0, f64::max)
         };
@@ -414,23 +438,19 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         if !self.is_allowed(&note.whole) {
             return None;
         }
-        let whole = self.matched(&note.whole, 2);
-        let mut passages: Vec<_> = note
-            .candidate
-            .passages
-            .iter()
-            .zip(&note.passages)
-            .map(|(passage, (own, around))| self.passage(passage, own, around, whole))
-            .collect();
+        let all = note.candidate.passages.iter().zip(&note.passages);
+        let all = all.map(|(passage, counted)| self.passage(passage, counted, note.matched));
+        let mut passages: Vec<_> = all.collect();
         passages.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
         let best = *passages.first()?;
         let (candidate, options) = (note.candidate, self.options);
-        let mut why = best.why().to_vec();
+        let mut why = Vec::with_capacity(9);
         match candidate.title_match {
-            TitleMatch::Exact => why.insert(0, Signal::ExactTitle(options.most_without_name())),
-            TitleMatch::AllWords => why.insert(0, Signal::TitleWords(options.title)),
+            TitleMatch::Exact => why.push(Signal::ExactTitle(options.most_without_name())),
+            TitleMatch::AllWords => why.push(Signal::TitleWords(options.title)),
             TitleMatch::None => {}
         }
+        why.extend(best.why());
         if self.asked.is_then(candidate) {
             why.push(Signal::Time(self.time));
         }
@@ -459,17 +479,13 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
     fn passage(
         &self,
         passage: &CandidatePassage,
-        own: &Counts,
-        around: &Counts,
+        CountedPassage { own, matched, .. }: &CountedPassage,
         whole: f64,
     ) -> RankedPassage {
         let options = self.options;
-        let words = options.passage * self.matched(own, 0);
-        let context = options.neighbours * self.matched(around, 1) + options.note * whole;
-        let similarity = match (self.asked.vector, &passage.vector) {
-            (Some(asked), Some(passage)) => f64::from(asked.similarity(passage)),
-            _ => 0.0,
-        };
+        let words = options.passage * matched[0];
+        let context = options.neighbours * matched[1] + options.note * whole;
+        let similarity = f64::from(passage.similarity);
         let length = f64::from(own.words);
         let trust = length / (length + options.unsure_words);
         // What means something else is no worse than what means nothing.
@@ -563,7 +579,10 @@ impl<'r, Id> Counted<'r, Id> {
             around
         });
         let around: Vec<_> = around.collect();
-        Self { candidate, whole, passages: own.into_iter().zip(around).collect() }
+        let passages = own.into_iter().zip(around);
+        let passages =
+            passages.map(|(own, around)| CountedPassage { own, around, matched: [0.0; 2] });
+        Self { candidate, whole, passages: passages.collect(), matched: 0.0 }
     }
 }
 

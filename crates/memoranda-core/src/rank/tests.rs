@@ -11,16 +11,15 @@ fn at(second: i64) -> Timestamp {
 }
 
 fn note(number: u64, texts: &[&str]) -> Candidate<u64> {
-    let passages = texts.iter().zip(number * 100..).map(|(text, id)| CandidatePassage {
-        id,
-        vector: Some(Sense::Table(Model::embedded().embed(text))),
-        ..CandidatePassage::new("", text)
-    });
+    let passages = texts
+        .iter()
+        .zip(number * 100..)
+        .map(|(text, id)| CandidatePassage { id, ..CandidatePassage::new("", text) });
     Candidate {
         note: number,
         round: 0,
-        path: format!("n{number}.md"),
-        name: String::new(),
+        path: format!("n{number}.md").into(),
+        name: "".into(),
         title_match: TitleMatch::None,
         created: at(NOW - 100 * DAY),
         updated: at(NOW - 100 * DAY),
@@ -35,18 +34,22 @@ fn ranked(asked: &str, candidates: &[Candidate<u64>]) -> Vec<Ranked<u64>> {
 
 fn ranked_with(asked: &str, guessed: &[usize], candidates: &[Candidate<u64>]) -> Vec<Ranked<u64>> {
     let query = Query::parse(asked);
-    let vector = Meant::by_table(Model::embedded().embed(&query.said));
+    let embed = |text: &str| Model::embedded().embed(text);
+    let mut candidates = candidates.to_vec();
+    for passage in candidates.iter_mut().flat_map(|note| &mut note.passages) {
+        let said = passage.said.as_ref().map(|said| embed(&said.text));
+        passage.similarity = said.map_or(0.0, |said| embed(&query.said).similarity(&said));
+    }
     let named = NamedTime::find(asked, &at(NOW).to_zoned(jiff::tz::TimeZone::UTC));
     let asked = Asked {
         query: &query,
         holders: &vec![3; query.terms.len()],
         guessed,
         passages: 1000,
-        vector: Some(&vector).filter(|vector| !vector.table.is_zero()),
         when: named.as_ref(),
         now: at(NOW),
     };
-    rank(candidates, &asked, &RankOptions::STANDARD)
+    rank(&candidates, &asked, &RankOptions::STANDARD)
 }
 
 fn check(asked: &str, candidates: &[Candidate<u64>], expected: &[u64]) {

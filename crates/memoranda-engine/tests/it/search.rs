@@ -468,3 +468,34 @@ fn what_is_meant_is_found_in_a_small_place_beside_very_many_nearer_notes() {
         assert_eq!(paths(&memory.search(&request).unwrap()), ["pets.md"], "{time}");
     }
 }
+
+#[test]
+fn notes_that_were_compared_before_are_compared_as_they_are_now() {
+    let (folder, memory) = household();
+    let other = open(&folder);
+    let found = |text: &str| {
+        let page = memory.search(&asked(text)).unwrap();
+        let first = &page.results[0];
+        (first.place.path.to_string(), first.title.clone(), first.snippet.text.clone())
+    };
+    for _ in 0..2 {
+        assert_eq!(found("electricity bill").0, "money.md");
+    }
+    let text =
+        "---\ntitle: Electricity bill\n---\n\nPaid at last.\n\nOur electricity bill was high.\n";
+    put(&other, "money.md", text);
+    let (path, title, snippet) = found("electricity bill");
+    assert_eq!((&*path, &*title), ("money.md", "Electricity bill"), "{snippet}");
+    let page = memory.search(&asked("Electricity bill")).unwrap();
+    assert!(page.results[0].why.iter().any(|signal| signal.name() == "exact_title"));
+    let place = Place {
+        project: ProjectName::parse("main").unwrap(),
+        path: NotePath::parse("money.md").unwrap(),
+    };
+    let delete = DeleteRequest { place, expected: None };
+    other.delete(&who(), &delete).unwrap();
+    put(&other, "bills/new.md", "The electricity bill is due.\n");
+    assert_eq!(found("electricity bill").0, "bills/new.md");
+    let left = paths(&memory.search(&asked("electricity bill")).unwrap());
+    assert!(!left.contains(&"money.md".into()), "{left:?}");
+}

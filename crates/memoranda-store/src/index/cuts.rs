@@ -72,20 +72,20 @@ pub(super) fn each(
     let mut rows = select.query([row_of(*wanted.start()), *wanted.end()])?;
     while let Some(row) = rows.next()? {
         let data = row.get_ref(1)?.as_blob().unwrap_or_default();
-        let passages = in_row(row.get(0)?, data);
+        let data = data.into();
+        let passages = in_row(row.get(0)?, &data);
         passages.filter(|passage| wanted.contains(&passage.id)).for_each(&mut each);
     }
     Ok(())
 }
 
 /// The passages of a row. Bytes that are none end it.
-pub(super) fn in_row(first: i64, data: &[u8]) -> impl Iterator<Item = CutPassage> {
-    let data: Arc<[u8]> = data.into();
+pub(super) fn in_row(first: i64, data: &Arc<[u8]>) -> impl Iterator<Item = CutPassage> {
     let mut place = 0;
     (first..).map_while(move |id| {
         let age = if *data.get(place)? == 0 { Age::Current } else { Age::Past };
         place += 1;
-        Some(CutPassage { id, age, cut: Cut::read(&data, &mut place)? })
+        Some(CutPassage { id, age, cut: Cut::read(data, &mut place)? })
     })
 }
 
@@ -114,7 +114,7 @@ mod tests {
         let first = first_passage(7);
         let row: Vec<u8> =
             db.query_row("SELECT data FROM cuts WHERE id = ?", [first], |row| row.get(0)).unwrap();
-        assert_eq!(in_row(first, &row).count(), IN_A_ROW as usize);
+        assert_eq!(in_row(first, &row.into()).count(), IN_A_ROW as usize);
         let check = |from: i64, to: i64, expected: RangeInclusive<i64>| {
             let mut found = Vec::new();
             each(&db, first + from..=first + to, |read| {
@@ -147,11 +147,11 @@ mod tests {
             passage.cut().write(&mut data);
         }
         for length in 0..=data.len() {
-            assert!(in_row(0, &data[..length]).count() <= made.len());
+            assert!(in_row(0, &data[..length].into()).count() <= made.len());
             let mut other = data.clone();
             other.iter_mut().skip(length).for_each(|byte| *byte ^= 0xa5);
-            in_row(0, &other).for_each(drop);
+            in_row(0, &other.into()).for_each(drop);
         }
-        assert_eq!(in_row(0, &data).count(), made.len());
+        assert_eq!(in_row(0, &data.into()).count(), made.len());
     }
 }

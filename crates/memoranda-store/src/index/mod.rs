@@ -81,6 +81,7 @@ pub(crate) struct Index {
     file: IndexFile,
     readers: Mutex<Vec<Reader>>,
     pub(crate) vectors: vectors::VectorCache,
+    pub(crate) notes: search::NoteCache,
     pub(crate) meanings: meaning::Meanings,
     /// The file that was found sound, once for this process.
     trusted: Mutex<Option<(u64, u64)>>,
@@ -103,6 +104,7 @@ impl Index {
             file,
             readers: Mutex::new(Vec::new()),
             vectors: vectors::VectorCache::default(),
+            notes: search::NoteCache::default(),
             meanings: meaning::Meanings::default(),
             trusted: Mutex::new(None),
             complete: Mutex::new(None),

@@ -53,10 +53,12 @@ pub(super) fn remove(db: &Connection, file: i64) -> Result<()> {
 }
 
 /// The vectors of one file, for whoever does not need them all.
-fn of_file(db: &Connection, file: i64) -> Result<Vec<Option<Vector>>> {
+fn of_file(db: &Connection, file: i64) -> Result<(Vec<f32>, Vec<[i8; DIMS]>)> {
     let mut select = db.prepare_cached("SELECT data FROM vectors WHERE file = ?")?;
     let data: Option<Vec<u8>> = select.query_row([file], |row| row.get(0)).optional()?;
-    Ok(data.unwrap_or_default().chunks_exact(BYTES).map(Vector::read).collect())
+    let data = data.unwrap_or_default();
+    let vectors = data.chunks_exact(BYTES).filter_map(Vector::read);
+    Ok(vectors.map(|vector| (vector.scale, vector.numbers)).unzip())
 }
 
 /// How many passages a file has.
@@ -163,20 +165,31 @@ impl VectorCache {
         Ok(if is_current { Kept::InMemory } else { Kept::InIndex })
     }
 
-    /// The vectors of one file.
-    pub(super) fn of_file(
+    /// How alike the passages of one file are to a vector, in order.
+    pub(super) fn similarities(
         &self,
         db: &Connection,
         kept: Kept,
         file: i64,
-    ) -> Result<Vec<Option<Vector>>> {
+        probe: &Probe,
+        near: &mut Vec<f32>,
+    ) -> Result<()> {
+        let mut compare = |(scales, numbers): (&[f32], &[[i8; DIMS]])| {
+            near.clear();
+            near.resize(scales.len(), 0.0);
+            probe.similarities(scales, numbers, near);
+        };
         match kept {
             Kept::InMemory => {
                 let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
-                Ok(held.of_file(file))
+                compare(held.of_file(file));
             }
-            Kept::InIndex => of_file(db, file),
+            Kept::InIndex => {
+                let (scales, numbers) = of_file(db, file)?;
+                compare((&scales, &numbers));
+            }
         }
+        Ok(())
     }
 
     /// Takes in what was written since the last look.
@@ -329,13 +342,11 @@ impl Held {
         })
     }
 
-    fn of_file(&self, file: i64) -> Vec<Option<Vector>> {
-        let Some(&(start, count)) = self.files.get(&file) else { return Vec::new() };
+    fn of_file(&self, file: i64) -> (&[f32], &[[i8; DIMS]]) {
+        let (start, count) = self.files.get(&file).copied().unwrap_or_default();
         let places = start..start + count;
         let scales = self.scales.get(places.clone()).unwrap_or_default();
-        let numbers = self.numbers.get(places).unwrap_or_default();
-        let kept = scales.iter().zip(numbers);
-        kept.map(|(&scale, &numbers)| Some(Vector { scale, numbers })).collect()
+        (scales, self.numbers.get(places).unwrap_or_default())
     }
 
     /// Offers a block of the passages.
@@ -396,11 +407,17 @@ mod tests {
         put(&db, 2, &[DigestedPassage::empty("a dog"), DigestedPassage::empty("a bird")]).unwrap();
         let kept = cache.place(&db, index).unwrap();
         assert_eq!(kept, Kept::InIndex, "a note is written that memory has not heard of");
-        let of_file = |kept| cache.of_file(&db, kept, 2).unwrap();
-        let written = of_file(kept);
-        assert_eq!(written.len(), 2);
+        let probe = Probe::new(DigestedPassage::empty("a puppy").vector());
+        let near = |kept| {
+            let mut near = vec![7.0];
+            cache.similarities(&db, kept, 2, &probe, &mut near).unwrap();
+            near
+        };
+        let written = near(kept);
+        assert!(written.len() == 2 && written[0] > written[1], "{written:?}");
+        assert!(near(Kept::InMemory).is_empty());
         cache.refresh(&db, index).unwrap();
-        assert_eq!(of_file(Kept::InMemory), written);
+        assert_eq!(near(Kept::InMemory), written);
     }
 
     #[test]

@@ -1,12 +1,13 @@
-//! Meanings in memory: by the table always, by a model that was chosen as far as it has come.
+//! What is in memory for searches. Meanings: by the table always, by a model that was chosen as far as it has come.
 
 use std::sync::Arc;
 
-use memoranda_core::embed::{Meant, Sense};
+use memoranda_core::embed::{Meant, Probe};
 use memoranda_core::rank::Candidate;
 use rusqlite::Connection;
 
 use super::condition::Condition;
+use super::lately::NoteCache;
 use crate::error::Result;
 use crate::index::meaning::ModelCache;
 use crate::index::vectors::{self, VectorCache};
@@ -17,10 +18,12 @@ const PASSAGES_BY_MEANING: usize = 1000;
 /// So many of them are looked for at first, which is most often enough.
 const FIRST_BY_MEANING: usize = 200;
 
-/// What is known of meanings, in memory.
+/// What is known of notes and meanings, in memory.
 pub(crate) struct Caches<'c> {
     /// By the table in the program.
     pub(crate) table: &'c VectorCache,
+    /// What notes were compared by lately.
+    pub(crate) notes: &'c NoteCache,
     /// By the model that was chosen.
     pub(crate) chosen: Option<Arc<ModelCache>>,
     /// The index that they are of.
@@ -90,17 +93,26 @@ impl Caches<'_> {
         vectors::nearest_that_fit(db, (&asked.table, PASSAGES_BY_MEANING), condition)
     }
 
-    /// Adds to notes what their passages mean.
-    pub(super) fn add_senses(&self, db: &Connection, notes: &mut [Candidate<i64>]) -> Result<()> {
+    /// Tells of the passages of notes how alike they and what was meant are.
+    pub(super) fn compare_meanings(
+        &self,
+        db: &Connection,
+        meant: &Meant,
+        notes: &mut [Candidate<i64>],
+    ) -> Result<()> {
         let kept = self.table.place(db, self.index)?;
-        let chosen = |passage| self.chosen.as_ref().and_then(|cache| cache.sense(passage));
+        let probe = Probe::new(&meant.table);
+        let mut by_table = Vec::new();
         for note in notes {
-            let mut table = self.table.of_file(db, kept, note.note)?;
+            self.table.similarities(db, kept, note.note, &probe, &mut by_table)?;
             let first = first_passage(note.note) as u64;
             for passage in &mut note.passages {
-                let vector = table.get_mut((passage.id - first) as usize).and_then(Option::take);
-                let by_table = vector.map(Sense::Table);
-                passage.vector = chosen(passage.id as i64).or(by_table);
+                let chosen = self.chosen.as_ref().and_then(|cache| cache.sense(passage.id as i64));
+                let by_table = by_table.get((passage.id - first) as usize).copied();
+                passage.similarity = match chosen {
+                    Some(sense) => meant.similarity(&sense),
+                    None => by_table.unwrap_or_default(),
+                };
             }
         }
         Ok(())

@@ -73,7 +73,7 @@ pub(crate) fn candidates(
     question: &Question<'_>,
 ) -> Result<Candidates> {
     let condition = Condition::new(question.query, question.filter).opened(db)?;
-    let by_words = || by_words(db, question, &condition);
+    let by_words = || by_words(db, caches, question, &condition);
     let (mut near, by_words) = match question.vector {
         Some(vector) if question.query.is_free() => {
             caches.nearest_beside(db, vector, &condition, by_words)?
@@ -113,7 +113,7 @@ pub(crate) fn candidates(
         }
     }
     drop(check);
-    let mut reader = Reader::new(db, question, &known.query)?;
+    let mut reader = Reader::new(db, caches, question, &known.query)?;
     notes.resize(chosen.files.len(), None);
     for (&file, note) in chosen.files.iter().zip(&mut notes) {
         if let (None, Some(found)) = (&note, chosen.found.get(&file)) {
@@ -121,10 +121,7 @@ pub(crate) fn candidates(
         }
     }
     drop(reader);
-    let mut notes: Vec<_> = notes.into_iter().flatten().collect();
-    if question.vector.is_some() {
-        caches.add_senses(db, &mut notes)?;
-    }
+    let notes = notes.into_iter().flatten().collect();
     let passages = caches.table.passages(db, caches.index)?;
     Ok(Candidates {
         query: known.query,
@@ -154,7 +151,12 @@ struct ByWords {
 
 /// Asks for words and names, and reads the notes that have them: all that can be done while others
 /// look for what is near in meaning.
-fn by_words(db: &Connection, question: &Question<'_>, condition: &Condition) -> Result<ByWords> {
+fn by_words(
+    db: &Connection,
+    caches: &Caches<'_>,
+    question: &Question<'_>,
+    condition: &Condition,
+) -> Result<ByWords> {
     let known = look_up(db, question.query)?;
     let condition = condition.demanding(&known.query);
     let most_compared = MAX_COMPARED.min(PASSAGES_A_NOTE * question.round as i64);
@@ -178,7 +180,7 @@ fn by_words(db: &Connection, question: &Question<'_>, condition: &Condition) -> 
     best.truncate(PASSAGES_BY_WORDS);
     let named = chosen.files.len();
     chosen.add_best(&best, question.round, 0);
-    let mut reader = Reader::new(db, question, &known.query)?;
+    let mut reader = Reader::new(db, caches, question, &known.query)?;
     let mut notes = Vec::with_capacity(chosen.files.len());
     for &file in &chosen.files {
         let found = chosen.found.get(&file);

@@ -5,6 +5,7 @@ mod caches;
 mod candidates;
 mod compare;
 mod condition;
+mod lately;
 mod reader;
 mod shown;
 mod terms;
@@ -32,6 +33,7 @@ pub(super) use condition::{Condition, NO_CATEGORY, has_tag};
 pub(crate) use caches::Caches;
 pub(crate) use candidates::candidates;
 pub use candidates::{Candidates, Question};
+pub(crate) use lately::NoteCache;
 pub use shown::{Shown, ShownNote, ShownPassage};
 pub use terms::Correction;
 

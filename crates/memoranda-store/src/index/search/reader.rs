@@ -1,5 +1,7 @@
 //! Reading what notes are compared by that were chosen.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use memoranda_core::path::stem_of;
 use memoranda_core::query::Query;
@@ -7,7 +9,9 @@ use memoranda_core::rank::{AskedName, Candidate, CandidatePassage, Said, TitleMa
 use rusqlite::{CachedStatement, Connection};
 
 use super::Past;
+use super::caches::Caches;
 use super::candidates::{FoundIn, Question};
+use super::lately::{AsOf, Kept};
 use crate::error::Result;
 use crate::index::cuts::{CutPassage, each, in_row};
 use crate::index::digest::Age;
@@ -33,12 +37,14 @@ pub(super) struct Reader<'r> {
     asked: AskedName,
     /// Whether beginnings of words are sought, of which only texts tell.
     needs_texts: bool,
+    lately: AsOf<'r>,
     select: CachedStatement<'r>,
 }
 
 impl<'r> Reader<'r> {
     pub(super) fn new(
         db: &'r Connection,
+        caches: &'r Caches<'r>,
         question: &'r Question<'r>,
         understood: &Query,
     ) -> Result<Self> {
@@ -48,7 +54,8 @@ impl<'r> Reader<'r> {
              WHERE f.id = ?"
         ))?;
         let asked = AskedName::new(question.text, question.query);
-        Ok(Self { db, question, asked, needs_texts: understood.has_beginnings(), select })
+        let lately = caches.notes.as_of(db, caches.index)?;
+        Ok(Self { db, question, asked, needs_texts: understood.has_beginnings(), lately, select })
     }
 
     /// Reads a note; `None` if it is longer than it may be.
@@ -58,33 +65,51 @@ impl<'r> Reader<'r> {
         found: &FoundIn,
         length: Length,
     ) -> Result<Option<Candidate<i64>>> {
-        let Self { db, question, asked, needs_texts, select } = self;
-        let mut rows = select.query([file])?;
-        let Some(row) = rows.next()? else { return Ok(None) };
-        let text =
-            |column| -> Result<&str> { Ok(row.get_ref(column)?.as_str().unwrap_or_default()) };
-        let first = row.get_ref(7)?.as_blob().unwrap_or_default();
-        let passages = passages(db, question, (file, first), &found.passages, length)?;
+        let Some(kept) = self.kept(file)? else { return Ok(None) };
+        let Self { db, question, asked, .. } = self;
+        let passages = passages(db, question, (file, &kept.words), &found.passages, length)?;
         let Some(mut passages) = passages.filter(|passages| !passages.is_empty()) else {
             return Ok(None);
         };
-        if *needs_texts {
+        if self.needs_texts {
             add_texts(db, &mut passages)?;
         }
-        let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
-        let (path, title) = (text(0)?, text(1)?);
-        let names = [title, text(2)?, stem_of(path)].map(|name| asked.matches(name));
+        let names = [&kept.title, &kept.permalink, stem_of(&kept.path)];
+        let names = names.map(|name| asked.matches(name));
         Ok(Some(Candidate {
             note: file,
             round: found.round,
-            name: [title, text(6)?].join(" "),
+            name: Arc::clone(&kept.name),
             title_match: names.into_iter().max().unwrap_or(TitleMatch::None),
-            path: path.to_owned(),
+            path: Arc::clone(&kept.path),
+            created: kept.created,
+            updated: kept.updated,
+            importance: kept.importance,
+            passages,
+        }))
+    }
+
+    fn kept(&mut self, file: i64) -> Result<Option<Arc<Kept>>> {
+        if let Some(kept) = self.lately.get(file) {
+            return Ok(Some(kept));
+        }
+        let mut rows = self.select.query([file])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let text =
+            |column| -> Result<&str> { Ok(row.get_ref(column)?.as_str().unwrap_or_default()) };
+        let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
+        let kept = Arc::new(Kept {
+            path: text(0)?.into(),
+            title: text(1)?.into(),
+            permalink: text(2)?.into(),
+            name: [text(1)?, text(6)?].join(" ").into(),
             created: time(row.get(3)?),
             updated: time(row.get(4)?),
             importance: row.get(5)?,
-            passages,
-        }))
+            words: row.get_ref(7)?.as_blob().unwrap_or_default().into(),
+        });
+        self.lately.put(file, &kept);
+        Ok(Some(kept))
     }
 }
 
@@ -93,14 +118,14 @@ impl<'r> Reader<'r> {
 fn passages(
     db: &Connection,
     question: &Question<'_>,
-    (file, row): (i64, &[u8]),
+    (file, row): (i64, &Arc<[u8]>),
     found: &[i64],
     length: Length,
 ) -> Result<Option<Vec<CandidatePassage>>> {
     let first = first_passage(file);
     let take = |CutPassage { id, age, cut }| {
         let is_wanted = age == Age::Current || question.filter.past == Past::Include;
-        let passage = CandidatePassage { id: id as u64, cut, said: None, vector: None };
+        let passage = CandidatePassage { id: id as u64, cut, said: None, similarity: 0.0 };
         is_wanted.then_some(passage)
     };
     let mut count = 0;
@@ -148,7 +173,7 @@ fn add_texts(db: &Connection, passages: &mut [CandidatePassage]) -> Result<()> {
             let passage = row.iter_mut().find(|passage| passage.id == kept.id as u64);
             if let Some(passage) = passage {
                 let (heading, text) = (kept.heading.to_owned(), kept.text.to_owned());
-                passage.said = Some(Said { heading, text });
+                passage.said = Some(Said { heading, text }.into());
             }
         })?;
     }

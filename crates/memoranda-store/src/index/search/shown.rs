@@ -1,14 +1,20 @@
 //! What there is to show of the notes that were found: few of those that are compared are shown.
 
+use memoranda_core::embed::Meant;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
+use memoranda_core::rank::Candidate;
 use rusqlite::{Connection, OptionalExtension as _};
 
+use super::caches::Caches;
 use crate::error::Result;
 use crate::index::passages;
 
-/// The index as it was when notes were compared, for whoever shows them.
-pub struct Shown<'d>(pub(crate) &'d Connection);
+/// The index as it was when notes were found, for whoever compares and shows them.
+pub struct Shown<'d> {
+    pub(crate) db: &'d Connection,
+    pub(crate) caches: &'d Caches<'d>,
+}
 
 /// A note that is shown.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -39,9 +45,14 @@ pub struct ShownPassage {
 }
 
 impl Shown<'_> {
+    /// Tells of the passages of notes how alike they and what was meant are.
+    pub fn compare_meanings(&self, meant: &Meant, notes: &mut [Candidate<i64>]) -> Result<()> {
+        self.caches.compare_meanings(self.db, meant, notes)
+    }
+
     /// A note by its number; `None` if its place can no longer be named.
     pub fn note(&self, file: i64) -> Result<Option<ShownNote>> {
-        let mut select = self.0.prepare_cached(
+        let mut select = self.db.prepare_cached(
             "SELECT f.path, r.name, f.title, f.permalink, f.note_type, f.metadata FROM files f \
              CROSS JOIN projects r ON r.id = f.project WHERE f.id = ?",
         )?;
@@ -65,7 +76,7 @@ impl Shown<'_> {
 
     /// A passage by its number.
     pub fn passage(&self, passage: u64) -> Result<Option<ShownPassage>> {
-        passages::one(self.0, passage as i64, |kept| ShownPassage {
+        passages::one(self.db, passage as i64, |kept| ShownPassage {
             heading: kept.heading.to_owned(),
             lines: kept.lines,
             text: kept.text.to_owned(),
