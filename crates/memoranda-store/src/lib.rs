@@ -82,7 +82,7 @@ pub use vault::{FORMAT, OpenOptions, Project, ProjectPlace};
 pub use view::View;
 
 use checkpoint::Background;
-use index::{Caches, Index, IndexFile, history};
+use index::{Index, IndexFile, history};
 use lock::LockFile;
 use log::LogFolder;
 use session::Writer;
@@ -397,11 +397,8 @@ impl Store {
         question: &Question<'_>,
         choose: impl Fn(Candidates, &Shown<'_>) -> Result<T>,
     ) -> Result<T> {
-        let index = &self.inner.index;
-        let chosen = question.model.map(|model| index.meanings.of(index.path(), model));
         self.inner.ask(|db| {
-            let (table, notes, chosen) = (&index.vectors, &index.notes, chosen.clone());
-            let caches = Caches { table, notes, chosen, index: index.identity() };
+            let caches = self.inner.index.caches(question.model);
             choose(index::candidates(db, &caches, question)?, &Shown { db, caches: &caches })
         })
     }

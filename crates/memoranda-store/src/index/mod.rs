@@ -80,8 +80,8 @@ const FEW_BYTES: u64 = 256 << 10;
 pub(crate) struct Index {
     file: IndexFile,
     readers: Mutex<Vec<Reader>>,
-    pub(crate) vectors: vectors::VectorCache,
-    pub(crate) notes: search::NoteCache,
+    vectors: vectors::VectorCache,
+    notes: search::NoteCache,
     pub(crate) meanings: meaning::Meanings,
     /// The file that was found sound, once for this process.
     trusted: Mutex<Option<(u64, u64)>>,
@@ -111,6 +111,12 @@ impl Index {
             write_back_at: AtomicU64::new(MANY_BYTES),
             has_written: AtomicBool::new(false),
         }
+    }
+
+    /// What is in memory for searches, by a model if one was chosen.
+    pub(crate) fn caches(&self, model: Option<&str>) -> Caches<'_> {
+        let chosen = model.map(|model| self.meanings.of(self.path(), model));
+        Caches { table: &self.vectors, notes: &self.notes, chosen, index: self.identity() }
     }
 
     /// Notes that pages were written, and writes them back if very many wait. Readers of an older
