@@ -61,7 +61,7 @@ pub use read::{ReadNote, TextNote};
 pub use relocate::{MoveOutcome, MoveRequest, Moved};
 pub use rename::{Holders, LinkText, Links, OutdatedLink, RenameOutcome, RenameRequest, Renamed};
 pub use repository::{Repository, named_from_root, normal_remote};
-pub use resolve::{Intent, Place, Resolved};
+pub use resolve::{Intent, Place, Resolved, project_said};
 pub use restore::{RestoreOutcome, Restored};
 pub use revise::{Desk, ReviseOutcome, Step};
 pub use search::{

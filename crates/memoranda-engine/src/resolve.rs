@@ -282,6 +282,11 @@ impl Memory {
     }
 }
 
+/// The project that a name says itself: `project::name`, `memoranda://project/name`.
+pub fn project_said(identifier: &str) -> Option<&str> {
+    split(identifier).0
+}
+
 /// Takes `memory://…`, `memoranda://project/…`, `project::name` and `[[name]]` apart.
 pub(crate) fn split(identifier: &str) -> (Option<&str>, &str) {
     let text = identifier.trim();

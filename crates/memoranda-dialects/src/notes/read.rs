@@ -99,11 +99,7 @@ fn read(call: &Call<'_>, args: &Args) -> Result<Shown, Failure> {
             let named = scope::resolve(call, args, &identifier, Intent::Read)?;
             (call.memory.read_at(&named.place)?, named.other)
         }
-        Some(moment) => {
-            let project = scope::asked(call, args)?;
-            let identifier = scope::bare(&identifier);
-            (call.memory.read_as_of(project.as_deref(), identifier, moment)?, None)
-        }
+        Some(moment) => (scope::read_then(call, args, &identifier, moment)?, None),
     };
     // What a rule leaves out today is not shown as it was, either.
     call.memory.check_noted(&found.place)?;

@@ -6,7 +6,8 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_core::timeframe::parse_timeframe;
 use memoranda_engine::{
-    EngineError, FileSummary, Intent, Moment, Place, RelationRow, Resolved, clock, link_key,
+    EngineError, FileSummary, Intent, Moment, Place, ReadNote, RelationRow, Resolved, clock,
+    link_key, project_said,
 };
 
 use super::answer::{Expected, Failure, cut};
@@ -35,6 +36,23 @@ pub(super) fn asked(call: &Call<'_>, args: &Args) -> Result<Option<String>, Fail
 pub(super) fn constrained(only: &str) -> Failure {
     let text = format!("This server works in the project {only} only; leave `project` out.");
     Failure::new("PROJECT_CONSTRAINED", text)
+}
+
+/// Refuses a name that says another project than the one that the server is held to, whether there
+/// is such a project or not.
+fn check_reach(call: &Call<'_>, identifier: &str) -> Result<(), Failure> {
+    match (&call.settings.notes.only_project, project_said(identifier)) {
+        (Some(only), Some(said)) if link_key(said) != link_key(only) => Err(constrained(only)),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a note of another project than the one that the server is held to.
+fn check_held(call: &Call<'_>, place: &Place) -> Result<(), Failure> {
+    match &call.settings.notes.only_project {
+        Some(only) if link_key(place.project.as_str()) != link_key(only) => Err(constrained(only)),
+        _ => Ok(()),
+    }
 }
 
 /// The project that a call works in: the one it names, or the default.
@@ -70,6 +88,7 @@ pub(super) fn resolve(
     intent: Intent,
 ) -> Result<Resolved, Failure> {
     let memory = call.memory;
+    check_reach(call, identifier)?;
     if let Some(asked) = asked(call, args)? {
         let project = named_project(call, &asked)?;
         let bare = bare(identifier);
@@ -81,10 +100,8 @@ pub(super) fn resolve(
             },
             found => found?,
         };
-        return match &call.settings.notes.only_project {
-            Some(only) if found.place.project != project => Err(constrained(only)),
-            _ => Ok(found),
-        };
+        check_held(call, &found.place)?;
+        return Ok(found);
     }
     let default = named_project(call, &call.settings.notes.default_project)?;
     let bare = bare(identifier);
@@ -124,6 +141,21 @@ pub(super) fn resolve(
             Err(EngineError::Ambiguous { identifier: identifier.to_owned(), candidates }.into())
         }
     }
+}
+
+/// The note that a name means or meant, as it was at a moment.
+pub(super) fn read_then(
+    call: &Call<'_>,
+    args: &Args,
+    identifier: &str,
+    moment: Moment,
+) -> Result<ReadNote, Failure> {
+    let name = bare(identifier);
+    check_reach(call, name)?;
+    let project = asked(call, args)?;
+    let found = call.memory.read_as_of(project.as_deref(), name, moment)?;
+    check_held(call, &found.place)?;
+    Ok(found)
 }
 
 /// The project and the rest of an address or pattern: `work/plans/*` names the project first,

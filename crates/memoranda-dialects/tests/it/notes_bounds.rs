@@ -188,3 +188,36 @@ fn links_tell_nothing_of_other_projects() {
         assert_eq!(with, without);
     }
 }
+
+/// The past is held to the project as well.
+#[test]
+fn no_other_project_shows_as_it_was() {
+    let mut notes = Notes::new();
+    notes.person("work/Job.md", "the desk\n");
+    notes.person("priv/d/Secret.md", "the heron\n");
+    notes.0.settings.notes.only_project = Some("work".into());
+    for identifier in [
+        "priv::Secret",
+        "[[priv::Secret]]",
+        "memory://priv::Secret",
+        "memoranda://priv/d/secret",
+        "memory://memoranda://priv/d/secret",
+        "[[memoranda://priv/d/secret]]",
+        "priv/d/secret",
+        "Secret",
+    ] {
+        for tool in ["read_note", "view_note"] {
+            for as_of in [None, Some("now")] {
+                let ask = json!({ "identifier": identifier, "as_of": as_of });
+                let said = notes.0.call(tool, &ask);
+                assert!(said.is_error && !said.text.contains("heron"), "{ask}: {}", said.text);
+                let code = said.structured["error"].as_str().unwrap();
+                assert!(["PROJECT_CONSTRAINED", "NOTE_NOT_FOUND"].contains(&code), "{ask}: {code}");
+            }
+        }
+    }
+    for identifier in ["Job", "work::Job", "memoranda://work/job", "work/Job.md"] {
+        let then = notes.ok("read_note", json!({ "identifier": identifier, "as_of": "now" }));
+        assert!(then.text.contains("the desk"), "{}", then.text);
+    }
+}
