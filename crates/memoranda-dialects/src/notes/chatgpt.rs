@@ -1,7 +1,7 @@
 //! `search` and `fetch`, in the shapes that ChatGPT's connectors ask for: one JSON text each.
 
 use memoranda_core::tokens::cut_to_budget;
-use memoranda_engine::{SearchFilter, SearchRequest};
+use memoranda_engine::{Intent, Place, SearchFilter, SearchRequest};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Failure, Form, run};
@@ -52,17 +52,7 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
 
 fn fetch(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let id = args.text("id")?;
-    let (project, name) = id.split_once('/').unwrap_or(("", &id));
-    // An id begins with its project; anything else that names a note will do as well.
-    let note = match call.memory.read(Some(project), &format!("/{name}")) {
-        Ok(note) if !project.is_empty() => note,
-        _ => call.memory.read(None, &id)?,
-    };
-    if let Some(only) = &call.settings.notes.only_project
-        && *only != note.place.project.as_str()
-    {
-        return Err(scope::constrained(only));
-    }
+    let note = call.memory.read_at(&place_of(call, args, &id)?)?;
     if !note.is_text() {
         let text = format!("{} is no text, and cannot be fetched.", note.place);
         return Err(Failure::new("NOT_TEXT", text));
@@ -85,4 +75,16 @@ fn fetch(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         },
     });
     Ok(Answer { text: String::new(), structured })
+}
+
+/// Where the note lies that an id means: it begins with its project, but anything else that names a
+/// note will do as well.
+fn place_of(call: &Call<'_>, args: &Args, id: &str) -> Result<Place, Failure> {
+    if let Some((project, name)) = id.split_once('/')
+        && let Some(project) = scope::known_project(call, project)
+        && let Ok(Some(found)) = call.memory.resolve_in(&project, name, Intent::Read)
+    {
+        return Ok(found.place);
+    }
+    scope::find(call, args, id, Intent::Read)
 }

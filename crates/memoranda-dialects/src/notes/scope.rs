@@ -6,8 +6,8 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_core::timeframe::parse_timeframe;
 use memoranda_engine::{
-    EngineError, FileSummary, Intent, Moment, Place, ReadNote, RelationRow, Resolved, clock,
-    link_key, project_said,
+    EngineError, FileSummary, Intent, Moment, Place, ReadNote, RelationRow, Resolved, StoreError,
+    clock, link_key, project_said,
 };
 
 use super::answer::{Expected, Failure, cut};
@@ -66,7 +66,24 @@ pub(super) fn named_project(call: &Call<'_>, name: &str) -> Result<ProjectName, 
     if call.settings.makes_project(name) {
         return Ok(call.memory.create_project(name)?.name);
     }
-    Ok(call.memory.store().project(name)?.name)
+    match call.memory.store().project(name) {
+        // Which others there are is not told to whoever may not know of them.
+        Err(StoreError::NoProject { .. }) if call.settings.notes.only_project.is_some() => {
+            let text = format!(
+                "The project {name}, the only one that this server works in, is not there any \
+                 more; tell the person."
+            );
+            Err(Failure::new("PROJECT_NOT_FOUND", text))
+        }
+        found => Ok(found?.name),
+    }
+}
+
+/// The project of a name, if there is one that the caller may know of.
+pub(super) fn known_project(call: &Call<'_>, name: &str) -> Option<ProjectName> {
+    let only = call.settings.notes.only_project.as_deref().map(link_key);
+    let found = call.memory.store().project(name).ok()?.name;
+    only.is_none_or(|only| link_key(found.as_str()) == only).then_some(found)
 }
 
 /// Where the note lies that a name means.
@@ -152,8 +169,9 @@ pub(super) fn read_then(
 ) -> Result<ReadNote, Failure> {
     let name = bare(identifier);
     check_reach(call, name)?;
-    let project = asked(call, args)?;
-    let found = call.memory.read_as_of(project.as_deref(), name, moment)?;
+    let project = asked(call, args)?.map(|project| named_project(call, &project)).transpose()?;
+    let project = project.as_ref().map(ProjectName::as_str);
+    let found = call.memory.read_as_of(project, name, moment)?;
     check_held(call, &found.place)?;
     Ok(found)
 }
@@ -187,12 +205,11 @@ pub(super) fn other_project<'n>(
     own: &ProjectName,
     name: &'n str,
 ) -> Option<(ProjectName, &'n str)> {
-    let store = call.memory.store();
     let (first, rest, is_said) = match name.split_once("::") {
         Some((project, rest)) => (project.trim(), rest.trim(), true),
         None => name.split_once('/').map(|(first, rest)| (first, rest, false))?,
     };
-    let other = store.project(first).ok()?.name;
+    let other = known_project(call, first)?;
     let is_meant = is_said || !is_folder(call, own, first);
     (!rest.is_empty() && other != *own && is_meant).then_some((other, rest))
 }

@@ -221,3 +221,66 @@ fn no_other_project_shows_as_it_was() {
         assert!(then.text.contains("the desk"), "{}", then.text);
     }
 }
+
+/// What a server that is held to one project says to a name is the same whatever there is in others.
+#[test]
+fn names_tell_nothing_of_other_projects() {
+    let answers = |others: &[&str]| {
+        let mut notes = Notes::new();
+        notes.ok("create_memory_project", json!({ "project_name": "main" }));
+        notes.person("work/Twin.md", "the desk\n");
+        notes.person("work/Job.md", "the desk\n");
+        for place in others {
+            notes.person(place, "the heron\n");
+        }
+        notes.0.settings.notes.only_project = Some("work".into());
+        let mut answers = Vec::new();
+        for (tool, arguments) in [
+            ("fetch", json!({ "id": "Twin" })),
+            ("fetch", json!({ "id": "work/Twin.md" })),
+            ("fetch", json!({ "id": "Secrt" })),
+            ("fetch", json!({ "id": "Secret" })),
+            ("fetch", json!({ "id": "priv/d/Secret.md" })),
+            ("fetch", json!({ "id": "priv::Secret" })),
+            ("fetch", json!({ "id": "memoranda://priv/d/secret" })),
+            ("read_note", json!({ "identifier": "zz::x" })),
+            ("read_note", json!({ "identifier": "priv::Secret" })),
+            ("read_note", json!({ "identifier": "priv/d/secret" })),
+            ("read_note", json!({ "identifier": "Secret", "as_of": "now" })),
+            ("read_note", json!({ "identifier": "priv/d/Secret.md", "as_of": "now" })),
+            ("read_note", json!({ "identifier": "x", "project": "priv" })),
+            ("read_content", json!({ "path": "priv/d/Secret.md" })),
+            ("build_context", json!({ "url": "memory://priv/d/secret" })),
+            ("build_context", json!({ "url": "memory://priv/*" })),
+            ("build_context", json!({ "url": "priv::Secret", "as_of": "2100-01-01" })),
+            ("search_notes", json!({ "query": "memory://priv/*" })),
+            ("list_directory", json!({ "dir_name": "priv" })),
+            ("schema_validate", json!({ "identifier": "Secret" })),
+            ("delete_note", json!({ "identifier": "priv::Secret" })),
+            ("delete_note", json!({ "identifier": "priv/d/Secret.md" })),
+            (
+                "edit_note",
+                json!({ "identifier": "priv::Secret#a", "operation": "append",
+                                  "content": "x" }),
+            ),
+            (
+                "edit_note",
+                json!({ "identifier": "priv/New", "operation": "append",
+                                  "content": "x" }),
+            ),
+            ("move_note", json!({ "identifier": "Job", "destination_path": "priv/Job.md" })),
+        ] {
+            let result = notes.0.call(tool, &arguments);
+            // A text of JSON says the same again.
+            let text = Some(&result.text).filter(|text| !text.starts_with('{'));
+            let text = text.map(|text| stable(text));
+            answers.push((tool, arguments, text, stable_json(&result.structured)));
+        }
+        answers
+    };
+    let without = answers(&[]);
+    let with = answers(&["priv/d/Secret.md", "priv/Twin.md", "main/Twin.md"]);
+    for (with, without) in with.into_iter().zip(without) {
+        assert_eq!(with, without);
+    }
+}

@@ -303,7 +303,7 @@ fn every_answer_says_which_project_it_is_about() {
     );
     notes.refused("read_note", json!({ "identifier": "main::Private" }), "PROJECT_CONSTRAINED");
     notes.refused("read_note", json!({ "identifier": "main/private" }), "NOTE_NOT_FOUND");
-    notes.refused("fetch", json!({ "id": "main/Private.md" }), "PROJECT_CONSTRAINED");
+    notes.refused("fetch", json!({ "id": "main/Private.md" }), "NOTE_NOT_FOUND");
     notes.refused(
         "build_context",
         json!({ "url": "memory://main/*", "project": "main" }),
