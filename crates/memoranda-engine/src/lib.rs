@@ -90,7 +90,7 @@ pub use memoranda_store::Store;
 
 use meaning::Maker;
 
-/// The project that is meant when none is named.
+/// The project that is meant when none is named, unless the person chose another.
 pub const DEFAULT_PROJECT: &str = "main";
 
 /// A vault, open, and the one who uses it.
@@ -100,6 +100,7 @@ pub struct Memory {
     maker: Mutex<Option<Maker>>,
     first_look: Arc<first_look::FirstLook>,
     zone: fn() -> TimeZone,
+    default_project: String,
 }
 
 impl Memory {
@@ -112,12 +113,18 @@ impl Memory {
             maker: Mutex::new(None),
             first_look: Arc::default(),
             zone: || TimeZone::UTC,
+            default_project: DEFAULT_PROJECT.to_owned(),
         })
     }
 
     /// Lets "yesterday" be the person's, by the time zone that they live in.
     pub fn with_zone(self, zone: fn() -> TimeZone) -> Self {
         Self { zone, ..self }
+    }
+
+    /// Lets a name that says no project mean a note of this one before any other's.
+    pub fn with_default_project(self, project: &str) -> Self {
+        Self { default_project: project.to_owned(), ..self }
     }
 
     /// Lets searches go by a model that the person chose, as far as it has come.

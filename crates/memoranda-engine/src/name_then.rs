@@ -12,9 +12,9 @@ use memoranda_core::note::permalink::{permalink_of, slug};
 use memoranda_core::path::NotePath;
 use memoranda_store::{Gone, Moment, NowCalled};
 
+use crate::Memory;
 use crate::error::{EngineError, Result};
 use crate::resolve::{Intent, Place, split};
-use crate::{DEFAULT_PROJECT, Memory};
 
 /// How many removed notes are looked through for a name.
 const LOOKED_THROUGH: usize = 1000;
@@ -44,8 +44,7 @@ impl Memory {
             if intent == Intent::Read && exact.iter().any(|place| self.is_there(place)) {
                 exact.retain(|place| self.is_there(place));
             }
-            let is_default = |place: &Place| place.project.as_str() == DEFAULT_PROJECT;
-            if let Some(default) = exact.iter().position(is_default) {
+            if let Some(default) = exact.iter().position(|place| self.is_default(&place.project)) {
                 return Ok(exact.swap_remove(default));
             }
         }

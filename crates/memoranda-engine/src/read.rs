@@ -8,7 +8,7 @@ use memoranda_store::{FileSummary, Moment};
 use crate::Memory;
 use crate::error::{EngineError, Result};
 use crate::past::Past;
-use crate::resolve::{Intent, Place};
+use crate::resolve::{Intent, Place, split};
 
 /// A note as it was read.
 #[derive(Clone, Debug)]
@@ -93,6 +93,7 @@ impl Memory {
             Moment::Time(time) => time,
             Moment::Commit(id) => self.store().find_commit(id.as_str())?.time,
         };
+        let (named, name) = split(identifier);
         let place = self.place_in_history(project, identifier, Intent::Read);
         let found = match &place {
             Ok(place) => self.version_then(place, moment)?,
@@ -100,10 +101,10 @@ impl Memory {
         };
         let found = match (found, &place) {
             (None, Ok(place)) => {
-                self.named_then(std::slice::from_ref(&place.project), identifier, moment)?
+                self.named_then(std::slice::from_ref(&place.project), name, moment)?
             }
             (None, Err(EngineError::NotFound { .. })) => {
-                self.named_then(&self.projects_of(project)?, identifier, moment)?
+                self.named_then(&self.projects_of(named.or(project))?, name, moment)?
             }
             (found, _) => found,
         };
@@ -166,11 +167,16 @@ impl Memory {
         Ok(None)
     }
 
-    /// The project that is named, or all of them.
+    /// The project that is named, or all of them, the default first.
     pub(crate) fn projects_of(&self, project: Option<&str>) -> Result<Vec<ProjectName>> {
         Ok(match project {
             Some(project) => vec![self.store().project(project)?.name],
-            None => self.store().projects()?.into_iter().map(|project| project.name).collect(),
+            None => {
+                let all = self.store().projects()?.into_iter().map(|project| project.name);
+                let (mut first, rest): (Vec<_>, Vec<_>) = all.partition(|p| self.is_default(p));
+                first.extend(rest);
+                first
+            }
         })
     }
 }

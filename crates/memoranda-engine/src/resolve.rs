@@ -15,8 +15,8 @@ use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
 use memoranda_store::{SearchFilter, StoreError};
 
+use crate::Memory;
 use crate::error::{EngineError, Result};
-use crate::{DEFAULT_PROJECT, Memory};
 
 /// Where a note lies: project and path.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -56,8 +56,8 @@ pub enum Intent {
 }
 
 impl Memory {
-    /// Finds the note that a name means, in one project or, without one, in `main` first and
-    /// then wherever a single note goes by it.
+    /// Finds the note that a name means, in one project or, without one, in the default first
+    /// and then wherever a single note goes by it.
     pub fn resolve(
         &self,
         project: Option<&str>,
@@ -76,7 +76,7 @@ impl Memory {
         }
         let projects = self.store().projects()?;
         let mut ignored = None;
-        if let Some(default) = projects.iter().find(|p| p.name.as_str() == DEFAULT_PROJECT) {
+        if let Some(default) = projects.iter().find(|p| self.is_default(&p.name)) {
             match self.resolve_in(&default.name, name, intent) {
                 Ok(Some(found)) => return Ok(found),
                 Ok(None) => {}
@@ -92,7 +92,7 @@ impl Memory {
             return Ok(found);
         }
         let mut found = Vec::new();
-        for project in projects.iter().filter(|p| p.name.as_str() != DEFAULT_PROJECT) {
+        for project in projects.iter().filter(|p| !self.is_default(&p.name)) {
             match self.resolve_in(&project.name, name, intent) {
                 Ok(resolved) => found.extend(resolved),
                 Err(EngineError::Store(StoreError::ProjectUnavailable { .. })) => {}
@@ -108,6 +108,11 @@ impl Memory {
                 candidates: found.into_iter().map(|resolved| resolved.place).collect(),
             }),
         }
+    }
+
+    /// Whether a project is the one that is meant when none is named.
+    pub(crate) fn is_default(&self, project: &ProjectName) -> bool {
+        project.as_str() == self.default_project
     }
 
     /// Finds a note in one project; `None` if no note goes by that name. A file that is hidden or

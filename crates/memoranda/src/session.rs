@@ -84,7 +84,8 @@ impl Session {
             file_sync: Duration::from_secs(settings.file_sync_seconds()),
             lock_patience: Duration::from_secs(settings.lock_wait_seconds()),
         })?
-        .with_zone(crate::time::zone);
+        .with_zone(crate::time::zone)
+        .with_default_project(settings.default_project());
         Ok(match settings.search_model() {
             Some(model) => memory.with_model(model),
             None => memory,
@@ -215,12 +216,6 @@ impl Session {
                 }
                 other => Ok(other?),
             };
-        }
-        let default = settings.default_project();
-        if default != DEFAULT_PROJECT
-            && let Ok(found) = resolve(Some(default), name)
-        {
-            return Ok(found);
         }
         Ok(resolve(None, name)?)
     }

@@ -1,8 +1,10 @@
 //! By which names a note is found, read and changed.
 
+use memoranda_dialects::Wording;
 use serde_json::{Value, json};
 
 use crate::notes_support::Notes;
+use crate::support::TestVault;
 
 fn append(identifier: &str) -> Value {
     json!({ "identifier": identifier, "operation": "append", "content": "more" })
@@ -134,4 +136,30 @@ fn a_permalink_that_names_the_project_is_said_without_it() {
     let scratch = tempfile::TempDir::new().unwrap();
     let report = notes.0.memory.store().check(scratch.path()).unwrap();
     assert_eq!(report.differing, [""; 0]);
+}
+
+#[test]
+fn a_name_means_the_default_project_first_now_and_then() {
+    let notes = Notes(TestVault::new(Wording::Seed).with_default_project("wk"));
+    for (project, text) in [("main", "main one"), ("other", "other one"), ("wk", "wk one")] {
+        notes.person(&format!("{project}/d/Same.md"), &format!("{text}\n"));
+    }
+    for name in ["Same", "d/same", "d/Same.md", "memory://d/same"] {
+        for (tool, ask) in [
+            ("read_note", json!({ "identifier": name })),
+            ("read_note", json!({ "identifier": name, "as_of": "now" })),
+            ("fetch", json!({ "id": name })),
+            ("build_context", json!({ "url": name })),
+            ("build_context", json!({ "url": name, "as_of": "now" })),
+        ] {
+            let said = notes.ok(tool, ask.clone());
+            assert!(said.text.contains("wk one"), "{tool} {ask}: {}", said.text);
+        }
+    }
+    // What only others have is found there, if one alone has it: `main` is one like any other.
+    notes.person("main/d/Two.md", "two\n");
+    notes.person("other/d/Two.md", "two\n");
+    for ask in [json!({ "identifier": "Two" }), json!({ "identifier": "Two", "as_of": "now" })] {
+        notes.refused("read_note", ask, "AMBIGUOUS_IDENTIFIER");
+    }
 }

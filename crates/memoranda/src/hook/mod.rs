@@ -220,6 +220,7 @@ fn within_patience(
     };
     let mut tools = settings.tools();
     tools.workspace = input.folder.clone().or(tools.workspace);
+    let default = tools.notes.default_project.clone();
     let run = Run { harness, moment, input, settings: tools };
     if run.is_idle() {
         return Ok(None);
@@ -228,7 +229,8 @@ fn within_patience(
     // What is left behind here ends with the program; a write that was begun is whole or absent.
     std::thread::spawn(move || {
         let done = Memory::open(options).map_err(Into::into).and_then(|memory| {
-            let done = run.act(&Arc::new(memory.with_zone(crate::time::zone)));
+            let memory = memory.with_zone(crate::time::zone).with_default_project(&default);
+            let done = run.act(&Arc::new(memory));
             // Whoever no longer waits does not need it.
             sender.send(done.clone()).ok();
             done

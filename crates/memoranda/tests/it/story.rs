@@ -52,6 +52,26 @@ fn a_note_lives_dies_and_comes_back() {
 }
 
 #[test]
+fn a_name_means_the_default_project_in_the_past_too() {
+    let home = Home::new();
+    home.ok(&["project", "create", "wk"]);
+    home.ok(&["config", "set", "default_project", "wk"]);
+    for project in ["wk", "main"] {
+        home.ok(&["add", "-p", project, "--title", "Same", &format!("{project} one")]);
+        home.ok(&["edit", "-p", project, "Same", "--replace", "one", "two"]);
+    }
+    assert_eq!(home.ok(&["show", "Same"]), "wk two\n");
+    assert_eq!(home.ok(&["show", "Same", "--at", "now"]), "wk two\n");
+    let log = home.ok(&["log", "Same", "--plain"]);
+    assert!(log.contains("wk/Same.md") && !log.contains("main/Same.md"), "{log}");
+    assert!(home.ok(&["diff", "Same"]).contains("-wk one\n+wk two\n"));
+    let said = home.ok(&["restore", "Same", "-y"]);
+    assert!(said.starts_with("Restored wk/Same.md"), "{said}");
+    assert_eq!(home.read("wk/Same.md"), b"wk one\n");
+    assert_eq!(home.read("main/Same.md"), b"main two\n");
+}
+
+#[test]
 fn what_was_removed_is_found_by_every_name_it_had() {
     let home = Home::new();
     let text = "---\ntitle: The Long Title\npermalink: short/link\n---\nfirst\n";
