@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use memoranda_core::graph::alias_key;
 use memoranda_core::id::ProjectName;
 use memoranda_core::note;
-use memoranda_core::note::permalink::{permalink_of, slug};
+use memoranda_core::note::permalink::{bare_address, permalink_of, slug};
 use memoranda_core::path::NotePath;
 use memoranda_store::{Gone, Moment, NowCalled};
 
@@ -120,7 +120,11 @@ impl Memory {
             gone.permalink.as_deref().unwrap_or(&permalink_of(&gone.path).0) == name
                 || keys.contains(&gone.path.key())
         };
-        let places: Vec<Place> = gone.iter().filter(is_addressed).map(place).collect();
+        let mut places: Vec<Place> = gone.iter().filter(is_addressed).map(place).collect();
+        if places.is_empty() {
+            // What is no note goes by its name without extension where no note does.
+            places.extend(gone.iter().filter(|gone| bare_address(&gone.path) == name).map(place));
+        }
         if !places.is_empty() {
             return Ok(places);
         }

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use memoranda_core::graph::{
-    Edge, LinkCandidate, Neighbour, Resolution, Strictness, choose, link_keys, meant,
+    Edge, LinkCandidate, Neighbour, Resolution, Strictness, choose, likeliest, link_keys, meant,
     meant_exactly, neighbours, seen_from,
 };
 use memoranda_core::id::{ContentHash, ProjectName};
@@ -68,7 +68,9 @@ struct PastLink {
 
 impl PastNote {
     fn read(path: NotePath, text: &str, hash: ContentHash, given: Option<String>) -> (Self, Note) {
-        let note = note::parse(text);
+        // Only a note says anything by its text.
+        let is_note = path.is_markdown();
+        let note = note::parse(if is_note { text } else { "" });
         let links = note.relations.iter().map(|relation| {
             let folder = path.parent().filter(|_| relation.rating.is_some());
             let bare = relation.target.split_once("::").map_or(relation.target.as_str(), |x| x.1);
@@ -87,7 +89,8 @@ impl PastNote {
         let is_stated = stated.is_some();
         let permalink = stated.or(given).unwrap_or_else(|| derived.clone());
         let is_permalink_kept = !is_stated && permalink != derived;
-        let title = note.title().unwrap_or_else(|| path.stem().to_owned());
+        let called = if is_note { path.stem() } else { path.file_name() };
+        let title = note.title().unwrap_or_else(|| called.to_owned());
         (Self { path, title, permalink, is_permalink_kept, hash, links }, note)
     }
 
@@ -272,7 +275,7 @@ impl<'m> Past<'m> {
         }
         match choose(&keys, &candidates, None, Strictness::Strict) {
             Resolution::Found(note) => Ok(Some(note)),
-            Resolution::Missing => Ok(candidates.first().map(|candidate| candidate.id)),
+            Resolution::Missing => Ok(likeliest(&candidates)),
             Resolution::Ambiguous(several) => {
                 let candidates = candidates.into_iter().filter(|c| several.contains(&c.id));
                 Err(EngineError::Ambiguous {

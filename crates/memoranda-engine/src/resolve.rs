@@ -144,7 +144,9 @@ impl Memory {
         let mut candidates = self.store().link_candidates(project, &keys.title)?;
         if let Some(named) = by_path {
             // A note keeps its permalink when it moves, and another may then get the name.
-            let other = |c: &&LinkCandidate<i64>| c.permalink == name && c.path != named.place.path;
+            let other = |c: &&LinkCandidate<i64>| {
+                c.permalink == name && c.path != named.place.path && c.path.is_markdown()
+            };
             let Some(addressed) = candidates.iter().find(other) else { return Ok(Some(named)) };
             let (is_kept, file) = (addressed.is_permalink_kept, Some(addressed.id));
             let addressed = place(addressed.path.clone());
@@ -194,6 +196,9 @@ impl Memory {
             }),
             Resolution::Missing => {
                 let mut meant = candidates;
+                if meant.iter().any(|c| c.path.is_markdown()) {
+                    meant.retain(|c| c.path.is_markdown());
+                }
                 if intent == Intent::Change {
                     let mut called = Vec::new();
                     for candidate in meant {

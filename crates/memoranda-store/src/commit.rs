@@ -335,7 +335,7 @@ fn plan<'a>(
         };
         if let Some(address) = &address {
             let held_by = moved_from.as_ref().unwrap_or(path);
-            let current = batch.row(step.project_row, held_by)?.map(|row| row.permalink);
+            let current = batch.current_permalink(step.project_row, held_by)?;
             let given = batch.permalink(step.project_row, held_by, address, current.as_deref())?;
             note.permalink = (given != address.permalink).then_some(given);
         }

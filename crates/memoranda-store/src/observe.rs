@@ -51,8 +51,8 @@ impl Observation {
     ) -> Result<()> {
         let held_by = seen.moved_from.unwrap_or(seen.path);
         let mut note = FileNote::default();
-        if let Some(digest) = digest {
-            let current = batch.row(seen.project_row, held_by)?.map(|row| row.permalink);
+        if let Some(digest) = digest.filter(|_| seen.path.is_markdown()) {
+            let current = batch.current_permalink(seen.project_row, held_by)?;
             let address = &digest.address;
             let given = batch.permalink(seen.project_row, held_by, address, current.as_deref())?;
             note.permalink = (given != address.permalink).then_some(given);

@@ -123,7 +123,7 @@ impl<'a> View<'a> {
             true => path.stem().to_owned(),
             false => path.file_name().to_owned(),
         };
-        let permalink = match path.is_markdown() {
+        let permalink = match path.is_markdown() && file.path.is_markdown() {
             true => file.permalink.clone(),
             false => permalink_of(path).0,
         };

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::note::permalink::{permalink_of, slug};
+use crate::note::permalink::{bare_address, permalink_of, slug};
 use crate::path::NotePath;
 
 /// What a link may name, ready to be looked up.
@@ -121,7 +121,8 @@ pub fn alias_key(name: &str) -> String {
 /// title; the permalink; the title; what the name comes to as a permalink; the permalink without
 /// the project that it names; the path; the one note that is alike but for case, `_`, `-`. So `C#`
 /// means the note of that title, not `C++`, though both come to `c`. A permalink that a note only
-/// kept means the [note that lies there now](gives_way).
+/// kept means the [note that lies there now](gives_way). A file that is no note, such as the picture
+/// beside it, goes by its name with extension; without it only where no note is meant.
 pub fn choose<Id: Copy>(
     keys: &LinkKeys,
     candidates: &[LinkCandidate<Id>],
@@ -131,6 +132,28 @@ pub fn choose<Id: Copy>(
     if keys.title.is_empty() {
         return Resolution::Missing;
     }
+    match chosen(keys, candidates, from, strictness, Others::WithExtension) {
+        Resolution::Missing if candidates.iter().any(|c| !c.path.is_markdown()) => {
+            chosen(keys, candidates, from, strictness, Others::ByAnyName)
+        }
+        found => found,
+    }
+}
+
+/// By which names files go that are no notes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Others {
+    WithExtension,
+    ByAnyName,
+}
+
+fn chosen<Id: Copy>(
+    keys: &LinkKeys,
+    candidates: &[LinkCandidate<Id>],
+    from: Option<&NotePath>,
+    strictness: Strictness,
+    others: Others,
+) -> Resolution<Id> {
     let is_at = |path: &str| candidates.iter().find(|c| c.path.as_str() == path);
     let bare = |path: &str| alias_key(path.strip_suffix(".md").unwrap_or(path));
     let relative = keys.relative_paths.iter().find_map(|path| is_at(path)).or_else(|| {
@@ -144,8 +167,11 @@ pub fn choose<Id: Copy>(
     let is_left =
         |c: &&LinkCandidate<Id>| c.is_permalink_kept && keys.permalinks.contains(&c.permalink);
     let left: Vec<_> = candidates.iter().filter(is_left).collect();
+    let by_any_name = |c: &LinkCandidate<Id>| c.path.is_markdown() || others == Others::ByAnyName;
     let goes_by = |c: &LinkCandidate<Id>, permalink: &String| match c.permalink == *permalink {
+        _ if !by_any_name(c) => false,
         true => !gives_way(c, candidates),
+        false if !c.path.is_markdown() => bare_address(&c.path) == *permalink,
         false => left.iter().any(|o| o.permalink == *permalink && o.is_left_to(c)),
     };
     let has_permalink =
@@ -199,7 +225,8 @@ pub fn choose<Id: Copy>(
     let alike = candidates.iter().filter(|c| {
         let path = c.path.as_str();
         let bare = path.strip_suffix(".md").unwrap_or(path);
-        let names = [c.title.as_str(), path, bare, c.path.stem()].into_iter();
+        let stem = by_any_name(c).then(|| c.path.stem());
+        let names = [c.title.as_str(), path, bare].into_iter().chain(stem);
         names.chain(c.within.as_deref()).any(|name| alias_key(name) == keys.alias)
             || alias_key(&c.permalink) == keys.alias && goes_by(c, &c.permalink)
     });
@@ -306,8 +333,14 @@ pub fn meant<Id: Copy>(
     match choose(&link_keys(link, from, slug), candidates, from, Strictness::Lenient) {
         Resolution::Found(note) => Some(note),
         Resolution::Ambiguous(notes) => notes.first().copied(),
-        Resolution::Missing => candidates.first().map(|candidate| candidate.id),
+        Resolution::Missing => likeliest(candidates),
     }
+}
+
+/// What a name is taken for that is none of theirs to the letter: the first note, or else the first.
+pub fn likeliest<Id: Copy>(candidates: &[LinkCandidate<Id>]) -> Option<Id> {
+    let note = candidates.iter().find(|candidate| candidate.path.is_markdown());
+    note.or(candidates.first()).map(|candidate| candidate.id)
 }
 
 /// The note of exactly this title in this folder; of several, the first by its path.
@@ -402,6 +435,39 @@ mod tests {
         check("y/other", "a/z.md", Strict, &Found(4));
         check("y/other", "", Strict, &Missing);
         check("Y/Other.md", "x/z.md", Strict, &Found(4));
+    }
+
+    #[test]
+    fn a_file_that_is_no_note_goes_by_a_name_that_no_note_has() {
+        let vault = ["d/plan.md", "d/plan.js", "d/plan.pdf", "d/fig.png", "e/fig.md", "d/a b.csv"];
+        let file = |(id, at): (usize, &&str)| {
+            let path = path(at);
+            let title = if path.is_markdown() { path.stem() } else { path.file_name() }.to_owned();
+            let permalink = permalink_of(&path).0;
+            LinkCandidate { id, path, permalink, within: None, title, is_permalink_kept: false }
+        };
+        let mut all: Vec<_> = vault.iter().enumerate().map(file).collect();
+        for (link, from, expected) in [
+            ("d/plan", "", 0),
+            ("d/plan", "d/z.md", 0),
+            ("plan", "z.md", 0),
+            ("d/plan.js", "z.md", 1),
+            ("plan.pdf", "", 2),
+            ("fig", "d/z.md", 4),
+            ("d/fig", "e/z.md", 3),
+            ("fig.png", "e/z.md", 3),
+            ("d/a-b", "", 5),
+            ("a b", "", 5),
+            ("d/a-b.csv", "", 5),
+        ] {
+            let from = NotePath::parse(from).ok();
+            let keys = link_keys(link, from.as_ref(), slug);
+            let found = choose(&keys, &all, from.as_ref(), Strictness::Strict);
+            assert_eq!(found, Resolution::Found(expected), "{link:?} in {from:?}");
+        }
+        all.remove(0);
+        let found = choose(&link_keys("d/plan", None, slug), &all, None, Strictness::Strict);
+        assert_eq!(found, Resolution::Ambiguous(vec![1, 2]));
     }
 
     #[test]

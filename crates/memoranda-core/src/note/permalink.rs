@@ -9,8 +9,18 @@ use crate::path::NotePath;
 /// The longest file name that common systems accept, in bytes.
 const MAX_NAME_BYTES: usize = 255;
 
-/// The permalink of a note that does not state one: its path without extension, as a slug.
+/// The permalink of a file that does not state one: its path as a slug. A note's is without extension;
+/// any other file keeps its own, so that a picture does not have the name of the note beside it.
 pub fn permalink_of(path: &NotePath) -> Permalink {
+    match path.is_markdown() {
+        true => Permalink(bare_address(path)),
+        false => Permalink(address(path.as_str())),
+    }
+}
+
+/// The address of a file by its path without extension, which a file that is no note goes by where no
+/// note does.
+pub fn bare_address(path: &NotePath) -> String {
     let extension = path.extension();
     // `version-2.0` has no extension: only letters, or letters and digits, make one.
     let real = extension.bytes().any(|byte| byte.is_ascii_alphabetic())
@@ -18,7 +28,7 @@ pub fn permalink_of(path: &NotePath) -> Permalink {
         && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let whole = path.as_str();
     let cut = if real { whole.len() - extension.len() - 1 } else { whole.len() };
-    Permalink(address(whole.get(..cut).unwrap_or(whole)))
+    address(whole.get(..cut).unwrap_or(whole))
 }
 
 /// A permalink without the project that it names first, as Basic Memory writes them; `None` if it
@@ -211,8 +221,9 @@ mod tests {
             ("--a--/-b-.md", "a/b"),
             ("a -- b.md", "a-b"),
             ("😀 smile.md", "smile"),
-            ("data.json", "data"),
-            ("a.b.c.txt", "a.b.c"),
+            ("data.json", "data.json"),
+            ("a.b.c.txt", "a.b.c.txt"),
+            ("docs/My Picture.PNG", "docs/my-picture.png"),
             (".hidden.md", ".hidden"),
             ("x – y.md", "x-y"),
         ];

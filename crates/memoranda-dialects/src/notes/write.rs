@@ -229,7 +229,7 @@ pub(super) fn free_permalink(
 ) -> Result<String, Failure> {
     let mut permalink = wanted.to_owned();
     let mut number = 0;
-    while !desk.with_permalink(project, &permalink)?.is_empty() {
+    while desk.with_permalink(project, &permalink)?.iter().any(|file| file.path.is_markdown()) {
         number += 1;
         permalink = format!("{wanted}-{number}");
     }

@@ -163,3 +163,87 @@ fn a_name_means_the_default_project_first_now_and_then() {
         notes.refused("read_note", ask, "AMBIGUOUS_IDENTIFIER");
     }
 }
+
+/// A file that is no note does not take a note's name, whichever of them came first.
+#[test]
+fn attachments_do_not_compete_with_notes() {
+    let attached = |notes: &Notes, note: &str| {
+        for (extension, bytes) in
+            [("pdf", "%PDF\0"), ("png", "\0"), ("json", "{}"), ("canvas", "{}"), ("js", "1")]
+        {
+            notes.person(&format!("main/docs/{note}.{extension}"), bytes);
+        }
+    };
+    let notes = Notes::new();
+    attached(&notes, "Plan");
+    notes.person("main/docs/Plan.md", "---\npermalink: docs/plan\n---\nthe plan\n");
+    notes.person("main/docs/Late.md", "the late one\n");
+    notes.person("main/far/Away.md", "---\npermalink: docs/stated\n---\nthe stated one\n");
+    attached(&notes, "Late");
+    attached(&notes, "stated");
+    for (name, text) in [
+        ("docs/plan", "the plan"),
+        ("memory://docs/plan", "the plan"),
+        ("Plan", "the plan"),
+        ("plan", "the plan"),
+        ("docs/late", "the late one"),
+        ("late!", "the late one"),
+        ("docs/stated", "the stated one"),
+    ] {
+        for as_of in [None, Some("now")] {
+            let ask = json!({ "identifier": name, "as_of": as_of });
+            let said = notes.ok("read_note", ask.clone());
+            assert!(said.text.contains(text), "{ask}: {}", said.text);
+        }
+        let said = notes.ok("build_context", json!({ "url": name, "as_of": "now" }));
+        assert!(said.text.contains(text), "{name}: {}", said.text);
+    }
+    // A link means the note, too.
+    notes.person("main/docs/Linking.md", "[[docs/plan]] [[docs/stated]]\n");
+    let around = notes.ok("build_context", json!({ "url": "docs/linking" })).structured;
+    let related = around["results"][0]["related_results"].as_array().unwrap();
+    let paths: Vec<&Value> = related.iter().map(|related| &related["file_path"]).collect();
+    assert_eq!(paths, [&json!("docs/Plan.md"), &json!("far/Away.md")]);
+    // A change means the note as well.
+    notes.ok("edit_note", append("docs/late"));
+    notes.ok("move_note", json!({ "identifier": "docs/late", "destination_path": "old/Late.md" }));
+    notes.ok("delete_note", json!({ "identifier": "docs/plan" }));
+    assert!(!notes.0.path("main/docs/Plan.md").exists());
+    assert!(notes.0.path("main/docs/Plan.json").exists());
+
+    // A note is called as if nothing lay beside it.
+    attached(&notes, "Shot");
+    let shot = notes.write("docs", "Shot", "the shot");
+    assert_eq!(shot.structured["permalink"], json!("docs/shot"));
+    assert!(notes.file("main/docs/Shot.md").contains("permalink: docs/shot\n"));
+    attached(&notes, "Conf");
+    notes.person("main/docs/Conf.md", "the configuration\n");
+    let conf = notes.ok("read_note", json!({ "identifier": "docs/Conf.md" })).structured;
+    assert_eq!(conf["permalink"], json!("docs/conf"));
+}
+
+#[test]
+fn what_is_no_note_goes_by_its_path_and_by_a_name_that_no_note_has() {
+    let notes = Notes::new();
+    notes.person("main/docs/My List.txt", "the list\n");
+    notes.person("main/docs/My List.md", "the note\n");
+    notes.person("main/docs/Alone.txt", "alone\n");
+    for (name, text, permalink) in [
+        ("docs/My List.txt", "the list", "docs/my-list.txt"),
+        ("docs/my-list.txt", "the list", "docs/my-list.txt"),
+        ("My List.txt", "the list", "docs/my-list.txt"),
+        ("docs/my-list", "the note", "docs/my-list"),
+        ("docs/alone", "alone", "docs/alone.txt"),
+        ("docs/Alone.txt", "alone", "docs/alone.txt"),
+        ("Alone", "alone", "docs/alone.txt"),
+    ] {
+        let said = notes.ok("read_note", json!({ "identifier": name }));
+        assert!(said.text.contains(text), "{name}: {}", said.text);
+        assert_eq!(said.structured["permalink"], json!(permalink), "{name}");
+    }
+    notes.person("main/docs/Alone.csv", "alone\n");
+    notes.refused("delete_note", json!({ "identifier": "docs/alone" }), "AMBIGUOUS_IDENTIFIER");
+    notes.ok("delete_note", json!({ "identifier": "docs/alone.csv" }));
+    notes.ok("delete_note", json!({ "identifier": "docs/alone" }));
+    assert!(!notes.0.path("main/docs/Alone.txt").exists());
+}

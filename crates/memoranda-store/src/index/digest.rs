@@ -109,10 +109,10 @@ pub(crate) fn is_text(path: &NotePath, bytes: &[u8]) -> bool {
         && (path.is_markdown() || (!bytes.contains(&0) && std::str::from_utf8(bytes).is_ok()))
 }
 
-/// The permalink that a file asks for, without a look at all of it; `None` if it is no text.
+/// The permalink that a note asks for, without a look at all of it; `None` if the file is no note.
 pub(crate) fn address_of(path: &NotePath, bytes: &[u8]) -> Option<Address> {
     let given = || note::given_permalink(&String::from_utf8_lossy(bytes));
-    is_text(path, bytes).then(|| Address::new(path, path.is_markdown().then(given).flatten()))
+    (path.is_markdown() && is_text(path, bytes)).then(|| Address::new(path, given()))
 }
 
 impl Address {

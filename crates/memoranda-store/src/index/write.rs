@@ -90,8 +90,18 @@ impl<'c> Batch<'c> {
         super::history::head(self.db, project, path)
     }
 
-    /// The permalink of a file: what its frontmatter says, else the one that it has had so far,
-    /// else what its path gives; with a number behind it if another file has that already.
+    /// The permalink that a note has had so far.
+    pub(crate) fn current_permalink(
+        &self,
+        project: i64,
+        path: &NotePath,
+    ) -> Result<Option<String>> {
+        let row = if path.is_markdown() { self.row(project, path)? } else { None };
+        Ok(row.map(|row| row.permalink))
+    }
+
+    /// The permalink of a note: what its frontmatter says, else the one that it has had so far,
+    /// else what its path gives; with a number behind it if another note has that already.
     pub(crate) fn permalink(
         &self,
         project: i64,
@@ -100,14 +110,22 @@ impl<'c> Batch<'c> {
         current: Option<&str>,
     ) -> Result<String> {
         let mut taken = self.db.prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM files WHERE project = ?1 AND permalink = ?2 AND path <> ?3)",
+            "SELECT path FROM files WHERE project = ?1 AND permalink = ?2 AND path <> ?3",
         )?;
         let mut is_taken = |permalink: &str| -> Result<bool> {
             let key = (project, permalink.to_owned());
             if self.promised.borrow().get(&key).is_some_and(|path| path != held_by) {
                 return Ok(true);
             }
-            Ok(taken.query_row(params![project, permalink, held_by.as_str()], |row| row.get(0))?)
+            let mut rows = taken.query(params![project, permalink, held_by.as_str()])?;
+            while let Some(row) = rows.next()? {
+                // A file that is no note has no name that a note could want.
+                let path: String = row.get(0)?;
+                if NotePath::parse(&path).is_ok_and(|path| path.is_markdown()) {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
         };
         let wanted = match (address.source, current) {
             (PermalinkSource::Path, Some(current)) if !current.is_empty() => current,
