@@ -22,11 +22,14 @@ pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
 
 fn draw(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let title = args.text("title")?.trim().to_owned();
+    let title = title.strip_suffix(".canvas").unwrap_or(&title);
+    if title.is_empty() {
+        return Err(args.missing("title", "what the drawing is called").into());
+    }
     let nodes = args.objects("nodes")?.ok_or_else(|| args.missing("nodes", "a list of nodes"))?;
     let edges = args.objects("edges")?.unwrap_or_default();
     check(&nodes, &edges)?;
     let directory = args.optional_text("directory")?.unwrap_or_default();
-    let title = title.strip_suffix(".canvas").unwrap_or(&title);
     let project = scope::project(call, args)?;
     let (note, renamed) = write::note_path(call, &project, &directory, title)?;
     let path = NotePath::parse(&format!("{}.canvas", note.as_str().trim_end_matches(".md")))?;

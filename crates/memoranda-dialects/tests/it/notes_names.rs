@@ -247,3 +247,21 @@ fn what_is_no_note_goes_by_its_path_and_by_a_name_that_no_note_has() {
     notes.ok("delete_note", json!({ "identifier": "docs/alone" }));
     assert!(!notes.0.path("main/docs/Alone.txt").exists());
 }
+
+#[test]
+fn a_drawing_has_a_name_of_its_own() {
+    let notes = Notes::new();
+    let draw = |title: &str| json!({ "title": title, "directory": "", "nodes": [], "edges": [] });
+    for title in ["", " ", ".canvas"] {
+        let refused = notes.refused("canvas", draw(title), "INVALID_ARGUMENTS");
+        assert!(refused.text.contains("title"), "{}", refused.text);
+    }
+    assert_eq!(count(&notes), 0);
+    notes.write("", "Fig", "the note");
+    let drawn = notes.ok("canvas", draw("Fig")).structured;
+    assert_eq!(drawn["permalink"], json!("fig.canvas"));
+    let read = notes.ok("read_note", json!({ "identifier": drawn["permalink"] }));
+    assert!(read.text.contains("nodes"), "{}", read.text);
+    let read = notes.ok("read_note", json!({ "identifier": "fig" }));
+    assert!(read.text.contains("the note"), "{}", read.text);
+}
