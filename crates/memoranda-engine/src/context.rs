@@ -11,6 +11,7 @@ use memoranda_store::{Browse, FileSummary, ListOrder, Moment, SearchFilter};
 use crate::Memory;
 use crate::error::Result;
 use crate::past::Past;
+use crate::read::is_text;
 use crate::resolve::{Intent, Place};
 
 /// More notes than this are never looked at around one.
@@ -72,9 +73,9 @@ pub struct ContextNote {
     pub created: Option<Timestamp>,
     /// When it was last changed; not known of the past.
     pub updated: Option<Timestamp>,
-    /// Its text; marks stand for bytes that are none.
-    pub text: String,
-    /// What the text says.
+    /// Its text; marks stand for bytes that are none. `None` if it is a file without any.
+    pub text: Option<String>,
+    /// What the text says; one that is no note says nothing.
     pub note: Note,
     /// The notes around it, nearest first.
     pub related: Vec<Related>,
@@ -124,6 +125,17 @@ struct Around {
     related: Vec<Related>,
     further: Vec<FurtherLink>,
     truncated: bool,
+}
+
+/// The text of a file, if it has one, and what it says.
+pub(crate) fn read(path: &NotePath, bytes: &[u8]) -> (Option<String>, Note) {
+    let text = is_text(path, bytes).then(|| String::from_utf8_lossy(bytes).into_owned());
+    let shown = text.as_deref().unwrap_or_default();
+    let note = match path.is_markdown() {
+        true => note::parse(shown),
+        false => Note { body: 0..shown.len(), ..note::parse("") },
+    };
+    (text, note)
 }
 
 impl Memory {
@@ -183,7 +195,7 @@ impl Memory {
         room: usize,
     ) -> Result<ContextNote> {
         let place = Place { project: file.project.clone(), path: file.path.clone() };
-        let text = self.read_at(&place)?.lossy_text().into_owned();
+        let (text, note) = read(&place.path, &self.read_at(&place)?.bytes);
         let around = match request.depth {
             0 => Around::default(),
             _ => self.around(&file, request, room)?,
@@ -200,7 +212,7 @@ impl Memory {
             permalink: file.permalink,
             created: Some(file.created),
             updated: Some(file.updated),
-            note: note::parse(&text),
+            note,
             text,
             related: around.related,
             further: around.further,

@@ -14,12 +14,14 @@ use memoranda_core::note::permalink::{permalink_of, slug, without_project};
 use memoranda_core::note::{self, Note};
 use memoranda_core::path::{NotePath, name_key};
 use memoranda_store::{
-    Browse, FileSummary, ListOrder, Moment, RelationRow, SearchFilter, exact_key, keys_of, link_key,
+    Browse, FileKind, FileSummary, ListOrder, Moment, RelationRow, SearchFilter, exact_key,
+    keys_of, link_key,
 };
 
 use crate::Memory;
 use crate::context::{
-    ContextNote, ContextPage, ContextRequest, ContextTarget, FurtherLink, MOST_AROUND, Related,
+    self, ContextNote, ContextPage, ContextRequest, ContextTarget, FurtherLink, MOST_AROUND,
+    Related,
 };
 use crate::error::{EngineError, Result};
 use crate::resolve::Place;
@@ -388,8 +390,14 @@ impl<'m> Past<'m> {
         let known = self.known(std::iter::once(at).chain(ends))?;
         let gone = || EngineError::Invalid("the note is gone; ask again".into());
         let own = known.get(&at).ok_or_else(gone)?;
-        let text = self.memory.store().content(own.hash.ok_or_else(gone)?)?;
-        let text = String::from_utf8_lossy(&text).into_owned();
+        let (text, note) = match own.kind {
+            // The log need not keep the bytes of such a file, and none of them are shown.
+            FileKind::Other if !own.path.is_markdown() => (None, note::parse("")),
+            _ => {
+                let bytes = self.memory.store().content(own.hash.ok_or_else(gone)?)?;
+                context::read(&own.path, &bytes)
+            }
+        };
         let title = |at: At| known.get(&at).map(|known| known.title.clone()).unwrap_or_default();
         let further = self.between(at, &near.found)?.into_iter().map(|edge| FurtherLink {
             from: title(edge.from),
@@ -416,7 +424,7 @@ impl<'m> Past<'m> {
             permalink: own.permalink.clone(),
             created: None,
             updated: None,
-            note: note::parse(&text),
+            note,
             related: related.collect(),
             further,
             unresolved: self.unresolved(at, &own.path, request.only.as_ref())?,
@@ -490,15 +498,15 @@ impl<'m> Past<'m> {
                 At::Then(n) => known.extend(self.notes.get(n).map(|note| {
                     let (path, title) = (note.path.clone(), note.title.clone());
                     let (permalink, hash) = (note.permalink.clone(), Some(note.hash));
-                    (at, Known { path, title, permalink, hash })
+                    (at, Known { path, title, permalink, hash, kind: FileKind::Known })
                 })),
             }
         }
         now.sort_unstable();
         now.dedup();
         for file in self.memory.store().files_by_id(&now)? {
-            let FileSummary { id, path, title, permalink, hash, .. } = file;
-            known.insert(At::Now(id), Known { path, title, permalink, hash });
+            let FileSummary { id, path, title, permalink, hash, kind, .. } = file;
+            known.insert(At::Now(id), Known { path, title, permalink, hash, kind });
         }
         Ok(known)
     }
@@ -510,6 +518,7 @@ struct Known {
     title: String,
     permalink: String,
     hash: Option<ContentHash>,
+    kind: FileKind,
 }
 
 /// Whether a text fits a pattern in which `*` stands for anything.

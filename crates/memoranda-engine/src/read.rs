@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note::{self, Note};
+use memoranda_core::path::NotePath;
 use memoranda_store::{FileSummary, Moment};
 
 use crate::Memory;
@@ -42,7 +43,7 @@ impl ReadNote {
 
     /// Whether it is a text to be shown: Markdown always is, whatever bytes it holds.
     pub fn is_text(&self) -> bool {
-        self.place.path.is_markdown() || self.text().is_ok() && !self.bytes.contains(&0)
+        is_text(&self.place.path, &self.bytes)
     }
 
     /// The text, with marks for bytes that are none.
@@ -55,6 +56,11 @@ impl ReadNote {
         let text = self.text()?;
         Ok(TextNote { text, note: note::parse(text) })
     }
+}
+
+/// Whether the bytes of a file are a text to be shown: those of Markdown always are.
+pub(crate) fn is_text(path: &NotePath, bytes: &[u8]) -> bool {
+    path.is_markdown() || std::str::from_utf8(bytes).is_ok() && !bytes.contains(&0)
 }
 
 impl Memory {

@@ -332,7 +332,8 @@ struct Shown<'n> {
 
 impl<'n> Shown<'n> {
     fn fitting(note: &'n ContextNote, tokens: usize, room: &mut Room) -> Self {
-        let body = note.text.get(note.note.body.clone()).unwrap_or_default();
+        let text = note.text.as_deref().unwrap_or_default();
+        let body = text.get(note.note.body.clone()).unwrap_or_default();
         let body = body.trim_start_matches('\n');
         let content = room.fit_text(body, tokens);
         let unresolved = note.unresolved.iter().map(
@@ -351,7 +352,7 @@ impl<'n> Shown<'n> {
     /// For programs.
     fn value(&self, note: &ContextNote) -> Value {
         let related: Vec<&Value> = self.related.iter().chain(&self.further).collect();
-        json!({
+        let mut value = json!({
             "primary_result": {
                 "type": "entity",
                 "title": note.title,
@@ -371,7 +372,11 @@ impl<'n> Shown<'n> {
                 "relations": note.further.len() - self.further.len(),
                 "unresolved": note.unresolved.len() - self.unresolved.len(),
             },
-        })
+        });
+        if note.text.is_none() {
+            value["primary_result"]["no_text"] = json!(no_text(note));
+        }
+        value
     }
 
     /// For a model to read.
@@ -385,6 +390,9 @@ impl<'n> Shown<'n> {
         }
         text.push('\n');
         text.push_str(&quoted(self.content));
+        if note.text.is_none() {
+            text.push_str(&format!("[{}]\n", no_text(note)));
+        }
         if self.is_cut {
             text.push_str(&format!("[cut; read_note {:?} shows all of it]\n", note.permalink));
         }
@@ -407,6 +415,11 @@ impl<'n> Shown<'n> {
         }
         text
     }
+}
+
+/// Says why nothing is shown of a file, and how to get it.
+fn no_text(note: &ContextNote) -> String {
+    format!("no text; read_content {:?} gives it as it is", note.place.path.as_str())
 }
 
 fn observation(note: &ContextNote, fact: &memoranda_core::note::Observation) -> Value {

@@ -351,3 +351,30 @@ fn addresses_of_facts_and_relations_may_hold_stars() {
     // Where notes go by it, they are meant.
     check("people/ada*", &["people/ada-lovelace"], &[ada]);
 }
+
+#[test]
+fn a_context_shows_no_bytes_and_reads_no_facts_out_of_them() {
+    let notes = Notes::new();
+    notes.person("main/docs/Manual.pdf", "%PDF\0\n- [fact] heron #x\n- uses [[Stork]]\n");
+    notes.person("main/docs/List.txt", "- [fact] a line\n");
+    notes.person("main/docs/About.md", "- explains [[docs/Manual.pdf]]\n- reads [[List.txt]]\n");
+    for as_of in [None, Some("now")] {
+        for url in ["docs/manual", "docs/Manual.pdf", "memory://docs/manual.pdf"] {
+            let ask = json!({ "url": url, "as_of": as_of });
+            let found = notes.ok("build_context", ask.clone()).structured["results"][0].clone();
+            assert_eq!(found["primary_result"]["content"], json!(""), "{ask}");
+            let said = found["primary_result"]["no_text"].as_str().unwrap();
+            assert!(said.contains("read_content \"docs/Manual.pdf\""), "{said}");
+            assert_eq!(found["observations"], json!([]), "{ask}");
+            assert_eq!(found["unresolved"], json!([]), "{ask}");
+            assert_eq!(found["related_results"][0]["title"], json!("About"), "{ask}");
+        }
+        let ask = json!({ "url": "docs/list", "as_of": as_of });
+        let found = notes.ok("build_context", ask).structured["results"][0].clone();
+        assert_eq!(found["primary_result"]["content"], json!("- [fact] a line\n"));
+        assert_eq!(found["observations"], json!([]));
+    }
+    let ask = json!({ "url": "docs/manual", "output_format": "text" });
+    let text = notes.ok("build_context", ask).text;
+    assert!(text.contains("[no text; read_content") && !text.contains("heron"), "{text}");
+}
