@@ -123,6 +123,11 @@ impl<'m> Past<'m> {
         for changed in store.changed_since(&past.project, moment)? {
             past.hidden.extend(changed.now);
             let Some(then) = changed.then else { continue };
+            // What a rule leaves out today is not shown as it was, either.
+            let ignored = || store.ignored_by(&past.project, &changed.path);
+            if changed.now.is_none() && matches!(ignored(), Ok(Some(_))) {
+                continue;
+            }
             // What was purged from the log is not known any more.
             let Ok(bytes) = store.content(then.hash) else { continue };
             let text = String::from_utf8_lossy(&bytes);

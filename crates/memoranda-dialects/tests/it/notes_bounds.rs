@@ -55,8 +55,14 @@ fn what_is_ignored_is_no_note_for_whoever_names_it() {
 #[test]
 fn what_came_to_be_ignored_is_not_shown_as_it_was() {
     let notes = Notes::new();
-    notes.write("private", "Diary", "the heron");
+    notes.write("private", "Diary", "the heron\n- seen_by [[Friend]]");
+    let then = notes.write("", "Friend", "- met [[Diary]]").structured["commit"].clone();
     notes.person("main/.memorandaignore", "private/\n");
+    for url in ["private/diary", "private/*", "private/diary/seen-by/*", "Friend", "Diary"] {
+        let said = notes.0.call("build_context", &json!({ "url": url, "as_of": then }));
+        assert!(!said.text.contains("heron"), "{url}: {}", said.text);
+        assert!(!said.text.contains("private/Diary.md"), "{url}: {}", said.text);
+    }
     for identifier in ["private/diary", "private/Diary.md"] {
         let then = json!({ "identifier": identifier, "as_of": "1 second ago" });
         let result = notes.0.call("read_note", &then);
