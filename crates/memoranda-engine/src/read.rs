@@ -99,6 +99,27 @@ impl Memory {
             Moment::Time(time) => time,
             Moment::Commit(id) => self.store().find_commit(id.as_str())?.time,
         };
+        let (place, hash) = self.version_as_of(project, identifier, moment)?;
+        let bytes = self.store().content(hash)?;
+        Ok(ReadNote { place, bytes, hash, modified, summary: None })
+    }
+
+    /// Where the note was that a name means, or meant at a moment.
+    pub fn place_as_of(
+        &self,
+        project: Option<&str>,
+        identifier: &str,
+        moment: Moment,
+    ) -> Result<Place> {
+        Ok(self.version_as_of(project, identifier, moment)?.0)
+    }
+
+    fn version_as_of(
+        &self,
+        project: Option<&str>,
+        identifier: &str,
+        moment: Moment,
+    ) -> Result<(Place, ContentHash)> {
         let (named, name) = split(identifier);
         let place = self.place_in_history(project, identifier, Intent::Read);
         let found = match &place {
@@ -114,13 +135,12 @@ impl Memory {
             }
             (found, _) => found,
         };
-        let Some((place, hash)) = found else {
+        let Some(found) = found else {
             let place = place?;
             let when = self.when(&place.project, moment)?;
             return Err(EngineError::NotThen { place, when });
         };
-        let bytes = self.store().content(hash)?;
-        Ok(ReadNote { place, bytes, hash, modified, summary: None })
+        Ok(found)
     }
 
     /// A moment in words; before the first commit of a project, with the time of that.

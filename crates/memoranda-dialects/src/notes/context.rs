@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Failure, Form, count, page_from, run};
 use super::hit::fact_address;
 use super::read::ANOTHER;
-use super::{address, scope};
+use super::{address, context_then, scope};
 use crate::args::Args;
 use crate::prompts::quoted;
 use crate::tool::{Call, ToolResult};
@@ -50,11 +50,13 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let page_size = args.number("page_size", 1, 100)?.unwrap_or(10) as usize;
     let timeframe = args.optional_text("timeframe")?.filter(|text| !text.trim().is_empty());
     let as_of = scope::moment(call, args)?;
-    let Target { project, notes: target, other } =
-        target(call, args, &url, address, as_of.is_some())?;
+    let Target { project, notes, other } = match as_of {
+        None => target(call, args, &url, address)?,
+        Some(moment) => context_then::target(call, args, &url, address, moment)?,
+    };
     let request = ContextRequest {
         project: project.clone(),
-        target,
+        target: notes,
         depth,
         only: call.settings.notes.only_project.is_some().then(|| project.clone()),
         max_related: args.number("max_related", 1, 10_000)?.unwrap_or(10) as usize,
@@ -194,7 +196,7 @@ fn check_address(url: &str, address: &str) -> Result<(), Failure> {
 }
 
 /// What an address means.
-struct Target {
+pub(super) struct Target {
     project: ProjectName,
     notes: ContextTarget,
     /// Another note that goes by the very address.
@@ -202,35 +204,25 @@ struct Target {
 }
 
 impl Target {
-    fn new(project: ProjectName, notes: ContextTarget) -> Self {
+    pub(super) fn new(project: ProjectName, notes: ContextTarget) -> Self {
         Self { project, notes, other: None }
     }
 
-    fn note(place: &Place) -> Self {
+    pub(super) fn note(place: &Place) -> Self {
         let notes = ContextTarget::Name(format!("/{}", place.path));
         Self::new(place.project.clone(), notes)
     }
 }
 
 /// Which notes an address means, and in which project.
-fn target(
-    call: &Call<'_>,
-    args: &Args,
-    url: &str,
-    address: &str,
-    is_past: bool,
-) -> Result<Target, Failure> {
-    let project = scope::project(call, args)?;
+fn target(call: &Call<'_>, args: &Args, url: &str, address: &str) -> Result<Target, Failure> {
     if address.contains('*') {
         let (project, pattern) = scope::addressed(call, args, address)?;
-        let target = match is_past || names_notes(call, &project, &pattern)? {
+        let target = match names_notes(call, &project, &pattern)? {
             true => ContextTarget::Pattern(pattern),
             false => ContextTarget::Notes(holders(call, &project, &pattern)?),
         };
         return Ok(Target::new(project, target));
-    }
-    if is_past {
-        return Ok(Target::new(project, ContextTarget::Name(address.to_owned())));
     }
     match scope::resolve(call, args, url, Intent::Read) {
         Ok(found) => Ok(Target { other: found.other, ..Target::note(&found.place) }),
@@ -264,7 +256,7 @@ fn names_notes(call: &Call<'_>, project: &ProjectName, pattern: &str) -> Result<
 }
 
 /// The notes that hold facts or relations of which the address fits, as in `*/uses/*`.
-fn holders(
+pub(super) fn holders(
     call: &Call<'_>,
     project: &ProjectName,
     pattern: &str,

@@ -5,6 +5,7 @@ mod answer;
 mod canvas;
 mod chatgpt;
 mod context;
+mod context_then;
 mod directory;
 mod edit;
 mod hit;

@@ -167,13 +167,42 @@ pub(super) fn read_then(
     identifier: &str,
     moment: Moment,
 ) -> Result<ReadNote, Failure> {
-    let name = bare(identifier);
-    check_reach(call, name)?;
-    let project = asked(call, args)?.map(|project| named_project(call, &project)).transpose()?;
+    let (project, name) = named_then(call, args, identifier)?;
     let project = project.as_ref().map(ProjectName::as_str);
     let found = call.memory.read_as_of(project, name, moment)?;
     check_held(call, &found.place)?;
     Ok(found)
+}
+
+/// Where the note was that a name means or meant, at a moment; `None` if there was none.
+pub(super) fn place_then(
+    call: &Call<'_>,
+    args: &Args,
+    identifier: &str,
+    moment: Moment,
+) -> Result<Option<Place>, Failure> {
+    let (project, name) = named_then(call, args, identifier)?;
+    let project = project.as_ref().map(ProjectName::as_str);
+    let place = match call.memory.place_as_of(project, name, moment) {
+        Err(EngineError::NotFound { .. } | EngineError::NotThen { .. }) => return Ok(None),
+        place => place?,
+    };
+    check_held(call, &place)?;
+    // What a rule leaves out today is not shown as it was, either.
+    call.memory.check_noted(&place)?;
+    Ok(Some(place))
+}
+
+/// The project in which a name of the past is looked for, if the call has one, and the name.
+fn named_then<'n>(
+    call: &Call<'_>,
+    args: &Args,
+    identifier: &'n str,
+) -> Result<(Option<ProjectName>, &'n str), Failure> {
+    let name = bare(identifier);
+    check_reach(call, name)?;
+    let project = asked(call, args)?.map(|project| named_project(call, &project)).transpose()?;
+    Ok((project, name))
 }
 
 /// The project and the rest of an address or pattern: `work/plans/*` names the project first,

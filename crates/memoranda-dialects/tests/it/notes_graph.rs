@@ -378,3 +378,51 @@ fn a_context_shows_no_bytes_and_reads_no_facts_out_of_them() {
     let text = notes.ok("build_context", ask).text;
     assert!(text.contains("[no text; read_content") && !text.contains("heron"), "{text}");
 }
+
+/// What an address means, it means with `as_of` too.
+#[test]
+fn addresses_mean_the_same_of_the_past() {
+    let notes = Notes::new();
+    notes.person("other/t/r1.md", "---\ntitle: R1\n---\nthe other\n- [fact] one\n- next [[r2]]\n");
+    notes.person("other/t/r2.md", "second\n");
+    notes.person("main/docs/n01.md", "the first\n- [fact] fact 1\n- next [[n02]]\n");
+    notes.person("main/docs/n02.md", "the second\n");
+    let then = notes.write("", "Later", "text").structured["commit"].clone();
+    let check = |address: &str, as_of: Value, expected: &str| {
+        let ask = json!({ "url": address, "as_of": as_of });
+        let said = notes.ok("build_context", ask.clone());
+        assert!(said.text.contains(expected), "{ask}: {}", said.text);
+    };
+    let addresses = [
+        ("memory://other/t/r1", "the other"),
+        ("other/t/r1", "the other"),
+        ("other::R1", "the other"),
+        ("R1", "the other"),
+        ("memory://other/t/*", "the other"),
+        ("other/t/r1/observations/fact/one", "the other"),
+        ("docs/n01/observations/fact/fact-1", "the first"),
+        ("memory://docs/n01/next/*", "the first"),
+        ("docs/n01/observations/*", "the first"),
+        ("docs/n01/next/docs/n02", "the first"),
+        ("docs/n01/*", "the first"),
+    ];
+    for (address, expected) in addresses {
+        check(address, Value::Null, expected);
+        check(address, then.clone(), expected);
+    }
+    // Facts and relations that are gone are still found where they were.
+    notes.person("main/docs/n01.md", "the first\n");
+    notes.person("other/t/r1.md", "changed\n");
+    for (address, expected) in addresses {
+        check(address, then.clone(), expected);
+    }
+    // What no note is named by cannot be looked up, and that is said.
+    notes.person("main/docs/n03.md", "- next [[n02]]\n");
+    let ask = json!({ "url": "*/next/*", "as_of": then });
+    let refused = notes.refused("build_context", ask, "INVALID_URL");
+    assert!(refused.text.contains("Name their note"), "{}", refused.text);
+    for address in ["docs/n01/nope/n02", "docs/n01/x", "nowhere/n01/next/n02"] {
+        let ask = json!({ "url": address, "as_of": then });
+        notes.refused("build_context", ask, "NOTE_NOT_FOUND");
+    }
+}
