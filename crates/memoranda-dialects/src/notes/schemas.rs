@@ -159,12 +159,17 @@ fn schema_for<'s>(
 }
 
 fn validate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
-    let project = scope::project(call, args)?;
+    let named = args.optional_text("identifier")?;
+    let named = named.map(|name| scope::find(call, args, &name, Intent::Read)).transpose()?;
+    // A note is held to the schemas of its own project.
+    let project = match &named {
+        Some(place) => place.project.clone(),
+        None => scope::project(call, args)?,
+    };
     let schemas = Schemas::of(call, &project)?;
     let known = &schemas.known;
-    let notes = match (args.optional_text("identifier")?, args.optional_text("note_type")?) {
-        (Some(identifier), _) => {
-            let place = scope::find(call, args, &identifier, Intent::Read)?;
+    let notes = match (&named, args.optional_text("note_type")?) {
+        (Some(place), _) => {
             let file = call.memory.store().file(&place.project, &place.path)?;
             file.map(|file| parsed(call, file)).transpose()?.flatten().into_iter().collect()
         }
@@ -240,9 +245,7 @@ fn validate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         count(checked, "note"),
         count(known.len(), "schema")
     );
-    if let (None, Some(kind), true) =
-        (args.optional_text("identifier")?, args.optional_text("note_type")?, notes.is_empty())
-    {
+    if let (None, Some(kind), true) = (&named, args.optional_text("note_type")?, notes.is_empty()) {
         head.push_str(&format!("There is no note of type {kind:?}.\n"));
     }
     if without > 0 {

@@ -234,3 +234,19 @@ fn signs_that_make_another_name_of_a_word_count() {
         assert_eq!(found["results"].as_array().unwrap().len(), 2, "{query}");
     }
 }
+
+#[test]
+fn a_note_is_held_to_the_schemas_of_its_own_project() {
+    let notes = Notes::new();
+    let schema =
+        |field: &str| format!("---\ntype: schema\nentity: task\nschema:\n  {field}: string\n---\n");
+    notes.person("main/Task.md", &schema("owner"));
+    notes.person("other/Task.md", &schema("due"));
+    notes.person("other/t/r1.md", "---\ntype: task\n---\n- [due] monday\n");
+    for identifier in ["other/t/r1", "other::r1", "r1"] {
+        let said = notes.ok("schema_validate", json!({ "identifier": identifier }));
+        assert_eq!(said.structured["project"], json!("other"), "{}", said.text);
+        assert_eq!(said.structured["valid_count"], json!(1), "{}", said.text);
+        assert!(said.text.contains("fits the schema task"), "{}", said.text);
+    }
+}
