@@ -225,5 +225,5 @@ fn recalled(call: &PromptCall<'_>, topic: &str) -> Result<String> {
 
 /// Text from memory or from a person, marked as a quotation line by line.
 pub(crate) fn quoted(text: &str) -> String {
-    text.lines().map(|line| format!("> {line}\n")).collect()
+    text.lines().flat_map(|line| line.split('\r')).map(|line| format!("> {line}\n")).collect()
 }

@@ -50,6 +50,8 @@ mod notes_golden;
 mod notes_grammar;
 #[path = "it/notes_graph.rs"]
 mod notes_graph;
+#[path = "it/notes_lines.rs"]
+mod notes_lines;
 #[path = "it/notes_moves.rs"]
 mod notes_moves;
 #[path = "it/notes_names.rs"]

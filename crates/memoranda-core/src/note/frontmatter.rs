@@ -1,5 +1,6 @@
 //! The block between the `---` lines at the top of a note: finding it, and what its keys say.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -108,6 +109,12 @@ impl Frontmatter {
         self.get(key).map(MetaValue::to_text).filter(|text| !text.is_empty())
     }
 
+    /// The value of a key as a name, which is one line; `None` when absent or empty.
+    pub(crate) fn name(&self, key: &str) -> Option<String> {
+        let name = self.text(key)?;
+        Some(one_line(&name).into_owned()).filter(|name| !name.is_empty())
+    }
+
     /// The value of a key as several texts: a list, a JSON array in quotes, or words between
     /// commas.
     pub fn texts(&self, key: &str) -> Vec<String> {
@@ -152,6 +159,17 @@ impl MetaValue {
     }
 }
 
+/// A text as it can stand in a line: line breaks and other control characters, with the blanks
+/// around them, are one blank. A name that held one would pass for a line of its own.
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    if !text.contains(breaks) {
+        return Cow::Borrowed(text);
+    }
+    let parts = text.split(breaks).map(str::trim).filter(|part| !part.is_empty());
+    Cow::Owned(parts.collect::<Vec<_>>().join(" "))
+}
+
 /// A type as notes are looked up by it: its words in snake case.
 pub fn type_key(text: &str) -> String {
     split_words(text).join("_")
@@ -164,9 +182,10 @@ pub fn tag_key(tag: &str) -> String {
 }
 
 impl Note {
-    /// The title that the frontmatter gives, a list joined by `, `; `None` when it gives none.
+    /// The title that the frontmatter gives, on one line, a list joined by `, `; `None` when it
+    /// gives none.
     pub fn title(&self) -> Option<String> {
-        self.frontmatter.text("title")
+        self.frontmatter.name("title")
     }
 
     /// The kind of note in snake case; `note` when the frontmatter gives none.
@@ -175,9 +194,9 @@ impl Note {
         words.filter(|words| !words.is_empty()).unwrap_or_else(|| "note".to_owned())
     }
 
-    /// The permalink that the frontmatter gives, as written.
+    /// The permalink that the frontmatter gives, as written, but on one line.
     pub fn permalink(&self) -> Option<String> {
-        self.frontmatter.text("permalink")
+        self.frontmatter.name("permalink")
     }
 
     /// Other names of the note (Obsidian's `aliases`).
@@ -195,7 +214,7 @@ impl Note {
         let inline = current.flat_map(|observation| observation.tags.iter().cloned());
         let mut seen = HashSet::new();
         own.iter()
-            .map(|tag| tag.trim_start_matches('#').trim().to_owned())
+            .map(|tag| one_line(tag.trim_start_matches('#').trim()).into_owned())
             .chain(inline)
             .chain(self.other_tags.iter().cloned())
             .filter(|tag| !tag.is_empty() && seen.insert(tag.clone()))

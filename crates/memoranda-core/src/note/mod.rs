@@ -28,7 +28,7 @@ use crate::problem::Problem;
 
 pub use canvas::relink_canvas;
 pub use facts::{derived_id, fact_edits};
-pub use frontmatter::{tag_key, type_key};
+pub use frontmatter::{one_line, tag_key, type_key};
 pub use observation::{NewObservation, render_observation};
 pub use parse::{given_permalink, parse};
 pub use rating::{NewRelation, render_relation};

@@ -6,7 +6,8 @@ use std::ops::Range;
 use super::blocks::{Block, Holder, blocks};
 use super::lines::Lines;
 use super::{
-    Note, Observation, Relation, Section, comment, frontmatter, observation, rating, relation,
+    Note, Observation, Relation, Section, comment, frontmatter, observation, one_line, rating,
+    relation,
 };
 use crate::problem::Problem;
 
@@ -15,7 +16,7 @@ const LONG_LINE_BYTES: usize = 100_000;
 
 /// The permalink that a text gives itself, told by its top alone.
 pub fn given_permalink(text: &str) -> Option<String> {
-    frontmatter::read(text, &Lines::new(text), &mut Vec::new()).text("permalink")
+    frontmatter::read(text, &Lines::new(text), &mut Vec::new()).name("permalink")
 }
 
 /// Reads a text as a note. Never fails: what cannot be read is plain text and a problem.
@@ -136,8 +137,8 @@ pub(crate) fn sites(text: &str, lines: &Lines<'_>, blocks: &[Block]) -> Vec<Site
             let is_observation = observation::category_of(stated).is_some();
             let told = rating.as_ref().and_then(|rating| rating.relation_type.clone());
             let relation = Relation {
-                relation_type: told.unwrap_or_else(|| link.relation_type.to_owned()),
-                target: link.target,
+                relation_type: told.unwrap_or_else(|| one_line(link.relation_type).into_owned()),
+                target: one_line(&link.target).into_owned(),
                 context: link.context,
                 line: lines.number_at(start),
                 span: start..end,

@@ -266,6 +266,25 @@ fn known_keys_have_readers() {
 }
 
 #[test]
+fn names_are_one_line() {
+    let note = parse(
+        "---\ntitle: \"A \\r\\n\\n b\\u2028c\"\npermalink: \"x\\ny\"\ntags: [\"a\\nb\", c]\n---\n\
+         - \"part\n  of\" [[T]]\n- is [[B]] <!-- rel to=a%0Ab as=c%0Ad -->\n",
+    );
+    assert_eq!(note.title().as_deref(), Some("A b c"));
+    assert_eq!(note.permalink().as_deref(), Some("x y"));
+    assert_eq!(note.tags(), ["a b", "c"]);
+    let found: Vec<_> =
+        note.relations.iter().map(|r| (r.relation_type.as_str(), r.name())).collect();
+    assert_eq!(found, [("part of", "T"), ("c d", "a b")]);
+    let blank = parse("---\ntitle: \"\\n\"\n---\n");
+    assert_eq!(blank.title(), None);
+    for same in ["", "a  b", " a "] {
+        assert_eq!(one_line(same), same);
+    }
+}
+
+#[test]
 fn hostile_texts_take_linear_time() {
     let cases = [
         "x".repeat(1_000_000),

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 
 use super::blocks::Holder;
-use super::{Rating, comment, relation};
+use super::{Rating, comment, one_line, relation};
 
 /// A relation to be written, with what is known of it.
 #[derive(Clone, PartialEq, Debug)]
@@ -41,14 +41,20 @@ pub(super) fn split(line: &str) -> (&str, Option<Rating>) {
         } else if let Some(value) = word.strip_prefix("i=") {
             rating.importance = comment::share(value);
         } else if let Some(value) = word.strip_prefix("to=") {
-            rating.target = Some(comment::decode(value)).filter(|name| !name.is_empty());
+            rating.target = name_in(value);
         } else if let Some(value) = word.strip_prefix("as=") {
-            rating.relation_type = Some(comment::decode(value)).filter(|name| !name.is_empty());
+            rating.relation_type = name_in(value);
         } else if let Ok(time) = word.parse() {
             rating.time = Some(time);
         }
     }
     (text.trim_end(), Some(rating))
+}
+
+/// A name as a comment holds it.
+fn name_in(value: &str) -> Option<String> {
+    let name = comment::decode(value);
+    Some(one_line(&name).into_owned()).filter(|name| !name.is_empty())
 }
 
 /// Writes a relation as one line, without list mark or line ending.

@@ -17,6 +17,11 @@ pub(crate) const CONFIDENCE: f64 = 1.0;
 pub(crate) const IMPORTANCE: f64 = 0.5;
 pub(crate) const RELATION_IMPORTANCE: f64 = 0.7;
 
+/// A name as a caller says it: without blanks around it, and on one line, as notes have it.
+pub(crate) fn said_name(text: &str) -> String {
+    note::one_line(text.trim()).into_owned()
+}
+
 /// One entity.
 #[derive(Clone, Debug)]
 pub(crate) struct Entity {

@@ -8,7 +8,7 @@ use memoranda_core::path::NotePath;
 use memoranda_engine::{FileSummary, NamedNote};
 use serde_json::{Value, json};
 
-use super::entity::{CONFIDENCE, Entity, IMPORTANCE, is_placeholder, type_in, type_of};
+use super::entity::{CONFIDENCE, Entity, IMPORTANCE, is_placeholder, said_name, type_in, type_of};
 use super::error::Result;
 use super::load::{
     Layout, Wish, answer, entity, is_own, named, needed, resolve_typed, time, time_until,
@@ -90,8 +90,9 @@ pub(super) fn open_nodes(call: &Call<'_>, arguments: Value) -> Result<ToolResult
     let names = args.texts("names")?.ok_or_else(|| args.missing("names", "a list of names"))?;
     let then = wish.as_of.map(|time| Then::new(call, &wish.thread, time)).transpose()?;
     let mut entities: Vec<Entity> = Vec::new();
-    for name in names.iter().map(|name| name.trim()) {
-        if entities.iter().any(|entity| entity.name == name) {
+    for name in &names {
+        let name = &said_name(name);
+        if entities.iter().any(|entity| entity.name == *name) {
             continue;
         }
         // People can give one title to several notes.
@@ -103,7 +104,7 @@ pub(super) fn open_nodes(call: &Call<'_>, arguments: Value) -> Result<ToolResult
     entities.retain(|entity| !entity.is_placeholder);
     let found: HashSet<String> = entities.iter().map(|entity| entity.name.clone()).collect();
     let missing: Vec<String> =
-        names.iter().filter(|name| !found.contains(name.trim())).cloned().collect();
+        names.iter().filter(|name| !found.contains(&said_name(name))).cloned().collect();
     let entities: Vec<Found> =
         entities.into_iter().map(|entity| Found::Read(Box::new(entity))).collect();
     let mut result = told(call, &wish, &entities, then.as_ref())?;
@@ -274,7 +275,7 @@ pub(super) fn find_path(call: &Call<'_>, arguments: Value) -> Result<ToolResult>
     let mut args = Args::new("find_relation_path", arguments)?;
     let thread = Thread::optional(&mut args, call.settings)?;
     args.only(&["threadId", "from", "to", "maxDepth"])?;
-    let (from, to) = (args.text("from")?.trim().to_owned(), args.text("to")?.trim().to_owned());
+    let (from, to) = (said_name(&args.text("from")?), said_name(&args.text("to")?));
     let depth = args.number("maxDepth", 1, 20)?.unwrap_or(5) as usize;
     let folder = thread.within(call.memory);
     let mut ends = [0; 2];
@@ -332,8 +333,9 @@ pub(super) fn neighbourhood(call: &Call<'_>, args: &Args) -> Result<ToolResult> 
     let folder = wish.thread.within(call.memory);
     let mut start = Vec::with_capacity(names.len());
     for name in &names {
-        needed(call, &wish.thread, name.trim())?;
-        let id = folder.titled(name.trim())?.first().map(|found| found.id);
+        let name = said_name(name);
+        needed(call, &wish.thread, &name)?;
+        let id = folder.titled(&name)?.first().map(|found| found.id);
         start.extend(id.filter(|id| !start.contains(id)));
     }
     wish.thread.shape = Shape::Thread;

@@ -6,7 +6,7 @@ use memoranda_core::note::edit::{Edit, FactRef};
 use serde_json::{Value, json};
 
 use super::bench::{Bench, Kind, NewEntity, Tie, Weight};
-use super::entity::Superseded;
+use super::entity::{Superseded, said_name};
 use super::error::{GraphError, Result};
 use super::load::{answer, fields, time};
 use super::save::{commit_id, describe, screened};
@@ -35,7 +35,7 @@ fn weight(args: &Args) -> Result<Weight> {
 }
 
 fn name(args: &Args, parameter: &str) -> Result<String> {
-    let name = args.text(parameter)?.trim().to_owned();
+    let name = said_name(&args.text(parameter)?);
     if name.is_empty() {
         return Err(args.wrong(parameter, "a name", &json!("")).into());
     }
@@ -263,7 +263,7 @@ pub(super) fn delete_entities(call: &Call<'_>, arguments: Value) -> Result<ToolR
         let mut bench = Bench::new(desk, &thread);
         (deleted, missing, cut) = (Vec::new(), Vec::new(), 0);
         for name in &names {
-            let removal = bench.remove(name.trim())?;
+            let removal = bench.remove(&said_name(name))?;
             cut += removal.relations;
             match removal.is_entity {
                 true => deleted.push(name.clone()),

@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use memoranda_core::fact::{COMMON_TYPES, FactLimits, near_names, normal_type, quality_score};
 use serde_json::{Value, json};
 
+use super::entity::said_name;
 use super::error::GraphError;
 use super::load::time;
 use super::problem::{Problem, refusal};
@@ -160,7 +161,7 @@ impl Reader<'_> {
 
     fn entity(mut self, mut args: Args, limits: FactLimits) {
         args.rename(&[("entityType", &["type", "entity_type"]), ("name", &["entityName"])]);
-        let name = args.optional_text("name").ok().flatten().unwrap_or_default().trim().to_owned();
+        let name = said_name(&args.optional_text("name").ok().flatten().unwrap_or_default());
         let mut wanted = Wanted { name, ..Wanted::default() };
         if !wanted.name.is_empty() {
             self.name = clipped(&wanted.name).into_owned();

@@ -11,7 +11,7 @@ use memoranda_core::path::NotePath;
 use memoranda_engine::{HistoryFilter, Memory, Place};
 use serde_json::{Value, json};
 
-use super::entity::{Entity, Fact};
+use super::entity::{Entity, Fact, said_name};
 use super::error::{GraphError, Result};
 use super::load::{answer, is_own, named, unknown};
 use super::thread::{Shape, Thread};
@@ -268,7 +268,7 @@ pub(super) fn history(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = Args::new("get_observation_history", arguments)?;
     let thread = Thread::optional(&mut args, call.settings)?;
     args.only(&["threadId", "entityName", "observationId"])?;
-    let name = args.text("entityName")?.trim().to_owned();
+    let name = said_name(&args.text("entityName")?);
     let id = observation_id(&args, "observationId")?
         .ok_or_else(|| args.missing("observationId", "the observation's id"))?;
     let entity = named(call, &thread, &name)?.into_iter().find(|entity| !entity.is_placeholder);

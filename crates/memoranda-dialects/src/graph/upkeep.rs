@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use serde_json::{Value, json};
 
 use super::bench::{Bench, Weight, shown};
-use super::entity::{IMPORTANCE, Superseded};
+use super::entity::{IMPORTANCE, Superseded, said_name};
 use super::error::{GraphError, Result};
 use super::load::{Layout, Wish, answer, entity, fields, needed, time};
 use super::problem::{Problem, refuse, taken};
@@ -29,7 +29,7 @@ pub(super) fn flag(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = Args::new("flag_for_review", arguments)?;
     let thread = Thread::named(&mut args, call.settings)?;
     args.only(&["threadId", "entityName", "reason", "reviewer"])?;
-    let name = args.text("entityName")?.trim().to_owned();
+    let name = said_name(&args.text("entityName")?);
     let reason = args.text("reason")?.trim().to_owned();
     if reason.is_empty() {
         return Err(args.wrong("reason", "what a person should look at", &json!(reason)).into());
@@ -99,7 +99,7 @@ pub(super) fn bulk_update(call: &Call<'_>, arguments: Value) -> Result<ToolResul
     for object in objects {
         let args = fields("an update of bulk_update", object)?;
         let name = taken(args.text("entityName"), "", &mut problems).unwrap_or_default();
-        let name = name.trim().to_owned();
+        let name = said_name(&name);
         let known = ["entityName", "confidence", "importance", "addObservations"];
         taken(args.only(&known), &name, &mut problems);
         let weight = weight(&args, &name, &mut problems);

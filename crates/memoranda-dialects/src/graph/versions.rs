@@ -7,7 +7,7 @@ use memoranda_core::note::{NewObservation, plain, stated};
 use serde_json::{Value, json};
 
 use super::bench::{Bench, Weight};
-use super::entity::{Entity, Fact};
+use super::entity::{Entity, Fact, said_name};
 use super::error::{GraphError, Result};
 use super::load::{fields, needed, time};
 use super::problem::{Problem, refuse, taken};
@@ -135,7 +135,7 @@ fn addition(
 ) -> Addition {
     args.rename(&[("contents", &["observations", "content"]), ("entityName", &["name"])]);
     let name = taken(args.text("entityName"), "", problems).unwrap_or_default();
-    let name = name.trim().to_owned();
+    let name = said_name(&name);
     let known = ["entityName", "contents", "supersedes", "confidence", "importance"];
     taken(args.only(&[&known[..], &["timestamp", "agentThreadId"]].concat()), &name, problems);
     let said = said_facts(&args, "contents", thread);
@@ -283,7 +283,7 @@ pub(super) fn update_observation(call: &Call<'_>, arguments: Value) -> Result<To
     let others = ["confidence", "importance", "thread_id", "agentThreadId"];
     taken(args.only(&[&known[..], &others].concat()), "", &mut problems);
     let name = taken(args.text("entityName"), "", &mut problems).unwrap_or_default();
-    let name = name.trim().to_owned();
+    let name = said_name(&name);
     let id = observation_id(&args, "observationId").and_then(|id| {
         Ok(id.ok_or_else(|| args.missing("observationId", "the observation's id"))?)
     });

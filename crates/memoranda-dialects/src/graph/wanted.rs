@@ -8,6 +8,7 @@ use memoranda_core::note::plain;
 use serde_json::{Value, json};
 
 use super::bench::Weight;
+use super::entity::said_name;
 use super::error::GraphError;
 use super::load::time;
 use super::thread::Thread;
@@ -92,7 +93,7 @@ pub(super) fn read_relation(item: Value) -> (Option<WantedRelation>, Vec<String>
     let mut problems = Vec::new();
     let mut text = |name: &str| match args.optional_text(name) {
         Ok(text) => {
-            let text = text.unwrap_or_default().trim().to_owned();
+            let text = said_name(&text.unwrap_or_default());
             if text.is_empty() {
                 problems.push(format!("Missing {name}."));
             }

@@ -1,6 +1,7 @@
 //! `recent_activity`: what changed last.
 
 use jiff::{SignedDuration, Timestamp};
+use memoranda_core::note::one_line;
 use memoranda_engine::{
     FileSummary, ListFilter, ListOrder, ListRequest, Memory, ObservationRow, clock,
 };
@@ -153,8 +154,8 @@ impl Changed<'_> {
                 item["permalink"] = json!(fact_address(&file.permalink, category, &fact.text));
                 item["category"] = json!(category);
                 item["content"] = json!(fact.text);
-                self.items
-                    .push((format!("- [{category}] {} ({project}/{path})\n", fact.text), item));
+                let said = one_line(&fact.text);
+                self.items.push((format!("- [{category}] {said} ({project}/{path})\n"), item));
             }
         }
         if self.wants("relation") {

@@ -112,7 +112,8 @@ pub(super) fn compose_over(
 fn described(text: &str, wanted: &Wanted<'_>) -> Result<String, EditError> {
     let mut text = text.to_owned();
     if let Some(tags) = wanted.tags.filter(|tags| !tags.is_empty()) {
-        let tags = tags.iter().map(|tag| tag.trim().trim_start_matches('#').trim().to_owned());
+        let bare = |tag: &String| tag.trim().trim_start_matches('#').trim().to_owned();
+        let tags = tags.iter().map(|tag| note::one_line(&bare(tag)).into_owned());
         let value = MetaValue::List(tags.map(MetaValue::Text).collect());
         text = apply(&text, &Edit::SetKey { key: "tags".to_owned(), value })?;
     }

@@ -27,7 +27,7 @@ pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
 }
 
 fn write(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
-    let title = args.text("title")?.trim().to_owned();
+    let title = note::one_line(args.text("title")?.trim()).into_owned();
     if title.is_empty() {
         return Err(args.missing("title", "what the note is called").into());
     }

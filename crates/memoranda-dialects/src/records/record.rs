@@ -5,8 +5,8 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use memoranda_core::globs;
 use memoranda_core::id::ProjectName;
-use memoranda_core::note::MetaValue;
 use memoranda_core::note::edit::{Edit, apply};
+use memoranda_core::note::{self, MetaValue};
 use memoranda_core::path::NotePath;
 use memoranda_engine::{EngineError, FileSummary, Place};
 use serde_json::{Map, Value, json};
@@ -211,7 +211,7 @@ impl Record {
         if let Some(expires) = self.expires {
             line.push_str(&format!(" (expires {})", expires.day()));
         }
-        line
+        note::one_line(&line).into_owned()
     }
 
     /// Its text on one line, cut if it is long, with the call that shows the rest.

@@ -51,6 +51,23 @@ fn sync(vault: &TestVault) {
 }
 
 #[test]
+fn a_name_with_line_breaks_is_one_line_whoever_says_it() {
+    let vault = vault();
+    let broken = entity("First\nname", "First fact", "Second\r\nname");
+    save(&vault, json!([broken.clone(), entity("Second name", "Second fact", "First\nname")]));
+    // The same again is no other entity.
+    save(&vault, json!([broken]));
+    for name in ["First name", "First\nname"] {
+        assert_eq!(facts(&vault, name), ["First fact"]);
+    }
+    let found = open(&vault, "Second name", json!({}));
+    assert_eq!(found["relations"][0]["to"], "First name", "{found}");
+    let delete = json!({ "threadId": THREAD, "entityNames": ["First\nname"] });
+    vault.done("delete_entities", delete);
+    assert_eq!(names(&open(&vault, "First name", json!({}))["entities"]), [""; 0]);
+}
+
+#[test]
 fn any_text_is_a_fact_and_equal_to_itself() {
     for said in [
         "(all of it in parentheses)",

@@ -271,7 +271,8 @@ fn body_of(text: &str) -> String {
 
 /// A text as a quotation, a mark before every line.
 pub(super) fn quoted(text: &str) -> String {
-    text.trim().lines().map(|line| format!("> {line}").trim_end().to_owned() + "\n").collect()
+    let lines = text.trim().lines().flat_map(|line| line.split('\r'));
+    lines.map(|line| format!("> {line}").trim_end().to_owned() + "\n").collect()
 }
 
 /// A text without what we put in ourselves, so that no brief is ever remembered, and without what

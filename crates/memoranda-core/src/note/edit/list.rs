@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::super::blocks::{Block, Holder, blocks};
 use super::super::{
     Fact, NewObservation, NewRelation, Note, Observation, Rating, Relation, comment, observation,
-    parse, rating, relation, wording,
+    one_line, parse, rating, relation, wording,
 };
 use super::section::{find, new_section};
 use super::splice::Draft;
@@ -121,13 +121,18 @@ pub(super) fn add_relation(
 }
 
 fn states(note: &Note, relation_type: &str, name: &str) -> bool {
-    note.relations.iter().any(|r| r.relation_type == relation_type && r.name() == name)
+    note.relations.iter().any(|relation| says(relation, relation_type, name))
+}
+
+/// Whether a relation is of this type and leads to this name; both are read as one line.
+fn says(relation: &Relation, relation_type: &str, name: &str) -> bool {
+    relation.relation_type == one_line(relation_type) && relation.name() == one_line(name)
 }
 
 /// Whether a line of its own says it, and not only a link somewhere in a text.
 fn declares(note: &Note, new: &NewRelation) -> bool {
-    let same = |r: &Relation| r.relation_type == new.relation_type && r.name() == new.target;
-    note.relations.iter().any(|r| r.is_stated && same(r))
+    let same = |r: &Relation| r.is_stated && says(r, &new.relation_type, &new.target);
+    note.relations.iter().any(same)
 }
 
 pub(super) fn relate(draft: &Draft<'_>, new: &NewRelation) -> Result<String, EditError> {
@@ -154,8 +159,7 @@ pub(super) fn rate(draft: &Draft<'_>, new: &NewRelation) -> Result<String, EditE
     let sites = parse::sites(draft.text, &draft.lines, &blocks);
     let site = sites.into_iter().find(|site| {
         let relation = &site.relation;
-        let same = relation.relation_type == new.relation_type && relation.name() == new.target;
-        same && relation.rating.is_some()
+        relation.rating.is_some() && says(relation, &new.relation_type, &new.target)
     });
     let Some((site, old)) = site.and_then(|site| Some((site.block, site.relation.rating?))) else {
         let (relation_type, target) = (new.relation_type.clone(), new.target.clone());
@@ -185,9 +189,7 @@ pub(super) fn remove_relation(
         observations.get(next).is_some_and(|o| o.span.contains(&range.start))
     };
     let mut sites = parse::sites(draft.text, &draft.lines, &blocks);
-    sites.retain(|site| {
-        site.relation.relation_type == relation_type && site.relation.name() == target
-    });
+    sites.retain(|site| says(&site.relation, relation_type, target));
     // Where a line of its own states it, that line goes, and what only mentions it stays.
     let is_stated = sites.iter().any(|site| site.relation.is_stated);
     sites.retain(|site| !is_stated || site.relation.is_stated);

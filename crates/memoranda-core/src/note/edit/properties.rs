@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::parse;
+use super::super::{one_line, parse};
 use super::*;
 
 /// Texts made of the pieces that the grammar cares about.
@@ -294,7 +294,7 @@ proptest! {
     }
 
     #[test]
-    fn rated_relations_are_read_back_to_the_letter(kind in "\\PC{1,30}", target in "\\PC{1,40}") {
+    fn rated_relations_are_read_back_to_the_letter(kind in "\\PC{1,30}", target in "(\\PC|\n){1,40}") {
         let (kind, target) = (kind.trim().to_owned(), target.trim().to_owned());
         prop_assume!(!kind.is_empty() && !target.is_empty());
         let relation = NewRelation {
@@ -310,8 +310,8 @@ proptest! {
         let note = parse(&edited);
         prop_assert_eq!(note.relations.len(), 1, "{:?}", edited);
         let read = &note.relations[0];
-        prop_assert_eq!(&read.relation_type, &relation.relation_type);
-        prop_assert_eq!(read.name(), &relation.target);
+        prop_assert_eq!(&read.relation_type, &one_line(&relation.relation_type));
+        prop_assert_eq!(read.name(), &one_line(&relation.target));
         let (relation_type, target) = (relation.relation_type, relation.target);
         let gone = apply(&edited, &Edit::RemoveRelation { relation_type, target });
         prop_assert_eq!(gone.map(|text| parse(&text).relations.len()), Ok(0));
