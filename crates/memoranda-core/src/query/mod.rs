@@ -107,6 +107,11 @@ impl Query {
         groups.map(|group| self.terms.iter().filter(|term| term.groups & group != 0).collect())
     }
 
+    /// Whether it says what must not be there, and nothing else.
+    pub fn only_excludes(&self) -> bool {
+        self.is_empty() && self.tags.is_empty() && !self.terms.is_empty()
+    }
+
     /// Whether there is nothing to look for in a text (there may still be tags).
     pub fn is_empty(&self) -> bool {
         self.wanted().next().is_none()

@@ -58,20 +58,20 @@ enum End {
 pub(super) fn query(text: &str) -> Query {
     let typed = Items { rest: text, open_quotes: Quoted::Yes };
     let items: Vec<_> = typed.filter(Item::says_something).take(MAX_WORDS * 3).collect();
-    let tags = items.iter().filter_map(|item| match item {
-        Item::Tag(name) => Some(tag_key(name)),
+    let negated = negated(&items);
+    let tags = items.iter().zip(&negated).filter_map(|(item, negated)| match (item, negated) {
+        (Item::Tag(name), Negated::No) => Some(tag_key(name)),
         _ => None,
     });
     let mut query =
         Query { terms: terms(&items, Filler::Drop), tags: tags.collect(), said: said(&items) };
     if query.is_empty() {
-        // Filler and exclusions alone ask for nothing; whoever typed them meant the words.
+        // Filler alone asks for nothing; whoever typed it meant the words.
         query.terms = terms(&items, Filler::Keep);
-        if query.is_empty() && query.tags.is_empty() {
-            query.terms.iter_mut().for_each(|term| term.need = Need::Optional);
-        }
     }
-    if query.is_empty() && query.tags.is_empty() {
+    // What only says what must not be there asks for nothing, and never for that.
+    let excludes = negated.iter().any(|negated| *negated != Negated::No);
+    if query.is_empty() && query.tags.is_empty() && !excludes {
         // Operators alone: `OR` is also a word.
         let plain = |text| Item::Text { text, sign: Sign::None, quoted: Quoted::No };
         let bare: Vec<_> = text.split_whitespace().take(MAX_WORDS).map(plain).collect();
@@ -111,6 +111,7 @@ fn negated(items: &[Item<'_>]) -> Vec<Negated> {
         let (range, how) = match (item, items.get(at + 1)) {
             (Item::Text { sign: Sign::Minus, .. }, _) => (at..at + 1, Negated::Yes),
             (Item::Not, Some(Item::Text { .. })) => (at + 1..at + 2, Negated::Yes),
+            (Item::Not, Some(Item::Tag(_))) => (at + 1..at + 2, Negated::Unsaid),
             (Item::Not, Some(Item::Open)) => match closing(items, at + 1) {
                 Some(end) => {
                     let inside = items.get(at + 2..end).unwrap_or_default();
@@ -425,7 +426,16 @@ mod tests {
         check("f(x) AND g(y)", "+\"f x\" | +\"g y\"");
         check("+must may", "+must | may");
         check("--force flag", "force | flag");
-        check("-Werror", "Werror");
+        check("-Werror", "-Werror");
+        check("NOT fox", "-fox");
+        check("NOT \"quick brown\"", "-\"quick brown\"");
+        check("NOT (fox)", "-fox");
+        check("the -fox", "the | -fox");
+        check("NOT (cats AND dogs)", "");
+        check("NOT tag:pets", "");
+        check("cats NOT tag:pets", "cats");
+        check("tag:pets -dogs", "-dogs | tag:pets");
+        check("NOT", "NOT");
         check("OR", "OR");
         check("AND OR", "AND | OR");
         check("cats AND & dogs", "+cats | +dogs");
@@ -468,7 +478,10 @@ mod tests {
             prop_assert!(count <= MAX_WORDS);
             prop_assert!(query.terms.iter().all(|term| !term.words.is_empty()));
             let asks = !query.is_empty() || !query.tags.is_empty();
-            prop_assert_eq!(asks, words(&text).next().is_some());
+            // What only excludes has words, and asks for nothing.
+            let excludes = text.contains("NOT ") || text.contains('-');
+            let holds_words = words(&text).next().is_some();
+            prop_assert!(asks == holds_words || (excludes && !asks));
         }
     }
 }
