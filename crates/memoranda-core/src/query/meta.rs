@@ -9,7 +9,8 @@ pub struct MetaFilter {
     pub test: MetaTest,
 }
 
-/// A value to be equal to. What is asked for as a text is one: `"1.10"` is a version, and not 1.1.
+/// A value to be equal to, or a bound. What is asked for as a text is one: `"1.10"` is a version, and
+/// not 1.1.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MetaScalar {
     /// The same text; letters may differ in case.
@@ -18,7 +19,8 @@ pub enum MetaScalar {
     Number(f64),
 }
 
-/// What a value must be. Bounds that are numbers are compared as numbers, all others as text.
+/// What a value must be. A number is compared with numbers alone; so is a text that is one with a
+/// value that is one, and all else is compared as text: `"2026"` with the date `2026-01-05`.
 #[derive(Clone, PartialEq, Debug)]
 pub enum MetaTest {
     /// Each of these is the value, or one of its items.
@@ -26,15 +28,15 @@ pub enum MetaTest {
     /// One of these is.
     HasAny(Vec<MetaScalar>),
     /// More than this.
-    Above(String),
+    Above(MetaScalar),
     /// This or more.
-    AtLeast(String),
+    AtLeast(MetaScalar),
     /// Less than this.
-    Below(String),
+    Below(MetaScalar),
     /// This or less.
-    AtMost(String),
+    AtMost(MetaScalar),
     /// From the first to the second, both included.
-    Between(String, String),
+    Between(MetaScalar, MetaScalar),
 }
 
 /// A text that cannot name a frontmatter key.

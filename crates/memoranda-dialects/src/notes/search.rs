@@ -252,19 +252,16 @@ fn meta_filter(args: &Args, key: &str, value: &Value) -> Result<MetaFilter, Fail
     let names = meta_key(key).map_err(|e| Failure::new("INVALID_ARGUMENTS", e.to_string()))?;
     let wrong =
         |expected: &str| -> Failure { args.wrong("metadata_filters", expected, value).into() };
-    let scalar = |value: &Value| match value {
-        Value::String(text) => Ok(text.clone()),
-        Value::Number(_) | Value::Bool(_) => Ok(value.to_string()),
+    let scalar = |value: &Value| match (value, value.as_f64()) {
+        (_, Some(number)) => Ok(MetaScalar::Number(number)),
+        (Value::String(text), _) => Ok(MetaScalar::Text(text.clone())),
+        (Value::Number(_) | Value::Bool(_), _) => Ok(MetaScalar::Text(value.to_string())),
         _ => Err(wrong("texts, numbers, true or false as values")),
     };
-    let equal = |value: &Value| match value.as_f64() {
-        Some(number) => Ok(MetaScalar::Number(number)),
-        None => scalar(value).map(MetaScalar::Text),
-    };
     let equals = |value: &Value| match value {
-        Value::Array(items) if !items.is_empty() => items.iter().map(equal).collect(),
+        Value::Array(items) if !items.is_empty() => items.iter().map(scalar).collect(),
         Value::Array(_) => Err(wrong("lists that hold something")),
-        other => Ok(vec![equal(other)?]),
+        other => Ok(vec![scalar(other)?]),
     };
     let operator = match value {
         Value::Object(operators) if operators.len() == 1 => operators.iter().next(),

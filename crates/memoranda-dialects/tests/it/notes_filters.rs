@@ -41,6 +41,52 @@ fn frontmatter_is_compared_as_what_it_is() {
 }
 
 #[test]
+fn what_only_begins_with_a_number_is_none() {
+    let notes = Notes::new();
+    for (name, due) in [
+        ("jan", "2026-01-05"),
+        ("feb", "2026-02-05T10:00:00"),
+        ("next", "2027-02-01"),
+        ("year", "2026"),
+    ] {
+        notes.person(&format!("main/{name}.md"), &format!("---\ndue: {due}\n---\nx\n"));
+    }
+    notes.person(
+        "main/other.md",
+        "---\nv: 1.2.3\nip: 10.0.0.1\nphone: 555-1234\nsize: 10\nsci: 1e3\nneg: -4\n\
+         nested:\n  deep:\n    key: val\n  list: [{a: val}, val2]\n---\nx\n",
+    );
+    let check = |filters: Value, expected: &[&str]| {
+        let found = notes.ok("search_notes", json!({ "metadata_filters": filters }));
+        let results = found.structured["results"].as_array().unwrap().clone();
+        let mut paths: Vec<&str> =
+            results.iter().filter_map(|result| result["file_path"].as_str()).collect();
+        paths.sort_unstable();
+        assert_eq!(paths, expected, "{filters}");
+    };
+    check(json!({ "due": 2026 }), &["year.md"]);
+    check(json!({ "v": 1.2 }), &[]);
+    check(json!({ "v": { "$gt": 1 } }), &[]);
+    check(json!({ "ip": 10 }), &[]);
+    check(json!({ "phone": 555 }), &[]);
+    check(json!({ "phone": { "$in": [555, "555-1234"] } }), &["other.md"]);
+    check(json!({ "sci": 1000 }), &["other.md"]);
+    check(json!({ "neg": { "$lt": 0 } }), &["other.md"]);
+    check(json!({ "size": { "$gt": 9 } }), &["other.md"]);
+    // A bound in quotes is a number to numbers, and a text to all else.
+    check(json!({ "size": { "$gt": "9" } }), &["other.md"]);
+    check(json!({ "due": { "$gt": "2026" } }), &["feb.md", "jan.md", "next.md"]);
+    check(json!({ "due": { "$gt": 2025 } }), &["year.md"]);
+    check(json!({ "due": { "$between": ["2026", "2027"] } }), &["feb.md", "jan.md", "year.md"]);
+    check(json!({ "due": { "$lte": "2026-01-31" } }), &["jan.md", "year.md"]);
+    // A mapping is not one of its values.
+    check(json!({ "nested.deep": "val" }), &[]);
+    check(json!({ "nested.deep.key": "val" }), &["other.md"]);
+    check(json!({ "nested.list": "val2" }), &["other.md"]);
+    check(json!({ "nested.list": "val" }), &[]);
+}
+
+#[test]
 fn a_tag_is_found_wherever_it_stands() {
     let notes = Notes::new();
     notes.person("main/task.md", "- [ ] buy milk #errand\n- [x] call #phone\n");

@@ -5,6 +5,14 @@ use rusqlite::types::Value;
 
 use super::search::SearchFilter;
 
+/// A condition on one value `j` of a key, and what is bound in it.
+type Test = (String, Vec<Value>);
+
+/// Whether a value is a number, all of it. A comparison with a number makes one of a text that is a
+/// number, and of no other; and every number comes before every text.
+const IS_NUMBER: &str = "(j.atom <= CAST('9e999' AS REAL))";
+const AS_NUMBER: &str = "CAST(j.atom AS REAL)";
+
 /// Adds what a filter asks of frontmatter.
 pub(super) fn conditions(filter: &SearchFilter, sql: &mut String, values: &mut Vec<Value>) {
     for meta in &filter.metadata {
@@ -26,32 +34,29 @@ fn one(filter: &MetaFilter, sql: &mut String, values: &mut Vec<Value>) {
             }
         }
     }
-    let mut any = |test: &str, with: Vec<Value>| {
+    let path = Value::Text(format!("${path}"));
+    let mut any = |(test, with): Test| {
+        // A mapping is no list of its values.
         sql.push_str(&format!(
-            " AND EXISTS (SELECT 1 FROM json_each(f.metadata, ?) j WHERE {test})"
+            " AND EXISTS (SELECT 1 FROM json_each(f.metadata, ?) j \
+             WHERE json_type(f.metadata, ?) <> 'object' AND {test})"
         ));
-        values.push(Value::Text(format!("${path}")));
+        values.extend([path.clone(), path.clone()]);
         values.extend(with);
     };
     match &filter.test {
         MetaTest::HasAll(wanted) => {
-            for value in wanted {
-                let (test, with) = equal(&filter.key, value);
-                any(&test, with);
-            }
+            wanted.iter().for_each(|value| any(one_of(&filter.key, std::slice::from_ref(value))));
         }
-        MetaTest::HasAny(wanted) => {
-            let (tests, with): (Vec<_>, Vec<_>) =
-                wanted.iter().map(|value| equal(&filter.key, value)).unzip();
-            any(&format!("({})", tests.join(" OR ")), with.concat());
-        }
-        MetaTest::Above(bound) => any(&compared(">", bound), vec![bind(bound)]),
-        MetaTest::AtLeast(bound) => any(&compared(">=", bound), vec![bind(bound)]),
-        MetaTest::Below(bound) => any(&compared("<", bound), vec![bind(bound)]),
-        MetaTest::AtMost(bound) => any(&compared("<=", bound), vec![bind(bound)]),
+        MetaTest::HasAny(wanted) => any(one_of(&filter.key, wanted)),
+        MetaTest::Above(bound) => any(compared(">", bound)),
+        MetaTest::AtLeast(bound) => any(compared(">=", bound)),
+        MetaTest::Below(bound) => any(compared("<", bound)),
+        MetaTest::AtMost(bound) => any(compared("<=", bound)),
         MetaTest::Between(low, high) => {
-            let test = format!("{} AND {}", compared(">=", low), compared("<=", high));
-            any(&test, vec![bind(low), bind(high)]);
+            let ((low, mut with), (high, more)) = (compared(">=", low), compared("<=", high));
+            with.extend(more);
+            any((format!("{low} AND {high}"), with));
         }
     }
 }
@@ -61,24 +66,39 @@ fn is_written_as_it_is(value: &str) -> bool {
     value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, ' ' | '-' | '.' | ':' | '/'))
 }
 
-/// Whether a key has this value.
-fn equal(key: &[String], value: &MetaScalar) -> (String, Vec<Value>) {
-    let value = match value {
-        MetaScalar::Text(text) => text.as_str(),
-        MetaScalar::Number(number) => return (as_number("="), vec![Value::Real(*number)]),
+/// Whether a key has one of these values. However many they are, they are one list to SQLite.
+fn one_of(key: &[String], wanted: &[MetaScalar]) -> Test {
+    let (mut texts, mut numbers) = (Vec::new(), Vec::new());
+    for value in wanted {
+        match value {
+            MetaScalar::Text(text) => texts.push(text.as_str()),
+            MetaScalar::Number(number) => numbers.push(*number),
+        }
+    }
+    let (mut tests, mut with) = (Vec::new(), Vec::new());
+    let mut add = |test: String, list: serde_json::Value| {
+        tests.push(test);
+        with.push(Value::Text(list.to_string()));
     };
-    let (test, value) = match key {
+    if !texts.is_empty() && key == ["tags"] {
         // Tags may stand in one text, with commas between them, and with their marks.
-        [tags] if tags == "tags" => (
-            "instr(',' || replace(replace(lower(j.atom), '#', ''), ', ', ',') || ',', \
-             ',' || lower(?) || ',') > 0",
-            value.trim_start_matches('#'),
-        ),
-        _ => ("j.atom = ? COLLATE NOCASE", value),
-    };
-    let spellings = spellings(value);
-    let tests = vec![test; spellings.len()].join(" OR ");
-    (format!("({tests})"), spellings.into_iter().map(Value::Text).collect())
+        let bare = texts.iter().map(|tag| tag.trim_start_matches('#'));
+        add(
+            "EXISTS (SELECT 1 FROM json_each(?) w WHERE \
+             instr(',' || replace(replace(lower(j.atom), '#', ''), ', ', ',') || ',', \
+             ',' || lower(w.value) || ',') > 0)"
+                .to_owned(),
+            bare.flat_map(spellings).collect(),
+        );
+    } else if !texts.is_empty() {
+        let spellings = texts.iter().copied().flat_map(spellings).collect();
+        add("j.atom COLLATE NOCASE IN (SELECT w.value FROM json_each(?) w)".to_owned(), spellings);
+    }
+    if !numbers.is_empty() {
+        let test = format!("({IS_NUMBER} AND {AS_NUMBER} IN (SELECT w.value FROM json_each(?) w))");
+        add(test, numbers.into_iter().collect());
+    }
+    (format!("({})", tests.join(" OR ")), with)
 }
 
 /// A value in the cases in which people write it. SQLite knows those of ASCII letters by itself.
@@ -96,25 +116,20 @@ fn spellings(value: &str) -> Vec<String> {
     spellings
 }
 
-/// A comparison: of numbers if the bound is one, and then only with what looks like a number.
-fn compared(operator: &str, bound: &str) -> String {
-    match number(bound) {
-        Some(_) => as_number(operator),
-        None => format!("(j.atom <> '' AND j.atom {operator} ?)"),
+/// A comparison with a bound.
+fn compared(operator: &str, bound: &MetaScalar) -> Test {
+    let by_number = format!("({IS_NUMBER} AND {AS_NUMBER} {operator} ?)");
+    let text = match bound {
+        MetaScalar::Number(number) => return (by_number, vec![Value::Real(*number)]),
+        MetaScalar::Text(text) => text,
+    };
+    let by_text = format!("(j.atom <> '' AND j.atom {operator} ?)");
+    let own = Value::Text(text.clone());
+    match text.trim().parse::<f64>().ok().filter(|number| number.is_finite()) {
+        Some(number) => {
+            let test = format!("({by_number} OR (NOT {IS_NUMBER} AND {by_text}))");
+            (test, vec![Value::Real(number), own])
+        }
+        None => (by_text, vec![own]),
     }
-}
-
-fn as_number(operator: &str) -> String {
-    format!(
-        "(j.atom GLOB '*[0-9]*' AND j.atom NOT GLOB '*[^-+.0-9eE]*' \
-         AND CAST(j.atom AS REAL) {operator} ?)"
-    )
-}
-
-fn bind(bound: &str) -> Value {
-    number(bound).map_or_else(|| Value::Text(bound.to_owned()), Value::Real)
-}
-
-fn number(text: &str) -> Option<f64> {
-    text.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
