@@ -21,6 +21,9 @@ use crate::tool::{Call, ToolResult};
 const FRAME_TOKENS: usize = 50;
 /// How long a quotation is.
 const SNIPPET_CHARS: usize = 200;
+/// How many things one call may demand of a note, and how many alternatives one list may hold.
+const MOST_DEMANDS: usize = 100;
+const MOST_ALTERNATIVES: usize = 10_000;
 /// The query that leaves nothing out.
 const EVERYTHING: &str = "*";
 
@@ -177,17 +180,29 @@ fn asked(call: &Call<'_>, args: &Args) -> Result<Asked, Failure> {
     for (key, value) in args.object("metadata_filters")?.unwrap_or_default() {
         metadata.push(meta_filter(args, &key, &value)?);
     }
+    let demands = metadata.iter().map(|filter: &MetaFilter| match &filter.test {
+        MetaTest::HasAll(values) => values.len(),
+        _ => 1,
+    });
+    let demands: usize = demands.sum();
+    if demands > MOST_DEMANDS {
+        let text = format!(
+            "`metadata_filters` demands {demands} values; {MOST_DEMANDS} are allowed in one call. \
+             To accept any of many values, use $in: {{\"status\": {{\"$in\": [\"open\", \"done\"]}}}}."
+        );
+        return Err(Failure::new("INVALID_ARGUMENTS", text));
+    }
     if let Some(status) = args.optional_text("status")? {
         let test = MetaTest::HasAll(vec![MetaScalar::Text(status)]);
         metadata.push(MetaFilter { key: vec!["status".into()], test });
     }
     let after = args.optional_text("after_date")?;
-    let kinds = args.texts("note_types")?.unwrap_or_default();
+    let kinds = at_most(args, "note_types", MOST_ALTERNATIVES)?;
     let filter = SearchFilter {
         projects,
         note_types: kinds.iter().map(|kind| type_key(kind)).collect(),
-        tags: args.texts("tags")?.unwrap_or_default(),
-        categories: args.texts("categories")?.unwrap_or_default(),
+        tags: at_most(args, "tags", MOST_DEMANDS)?,
+        categories: at_most(args, "categories", MOST_ALTERNATIVES)?,
         after: after.map(|text| scope::since(call, &text)).transpose()?,
         metadata,
         ..SearchFilter::default()
@@ -238,6 +253,17 @@ fn asked(call: &Call<'_>, args: &Args) -> Result<Asked, Failure> {
     Ok(asked)
 }
 
+/// A list of texts that is not too long.
+fn at_most(args: &Args, name: &str, most: usize) -> Result<Vec<String>, Failure> {
+    let texts = args.texts(name)?.unwrap_or_default();
+    if texts.len() > most {
+        let text =
+            format!("`{name}` holds {} values; {most} are allowed in one call.", texts.len());
+        return Err(Failure::new("INVALID_ARGUMENTS", text));
+    }
+    Ok(texts)
+}
+
 /// Whether a filter lets everything pass.
 fn is_open(filter: &SearchFilter) -> bool {
     filter.note_types.is_empty()
@@ -271,7 +297,12 @@ fn meta_filter(args: &Args, key: &str, value: &Value) -> Result<MetaFilter, Fail
     let test = match operator {
         None => MetaTest::HasAll(equals(value)?),
         Some((name, operand)) => match name.as_str() {
-            "$in" => MetaTest::HasAny(equals(operand)?),
+            "$in" => match equals(operand)? {
+                values if values.len() > MOST_ALTERNATIVES => {
+                    return Err(wrong(&format!("at most {MOST_ALTERNATIVES} values for $in")));
+                }
+                values => MetaTest::HasAny(values),
+            },
             "$gt" => MetaTest::Above(scalar(operand)?),
             "$gte" => MetaTest::AtLeast(scalar(operand)?),
             "$lt" => MetaTest::Below(scalar(operand)?),

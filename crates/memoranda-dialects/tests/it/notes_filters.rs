@@ -87,6 +87,36 @@ fn what_only_begins_with_a_number_is_none() {
 }
 
 #[test]
+fn long_lists_are_searched_or_refused_by_name() {
+    let notes = Notes::new();
+    notes.person("main/a.md", "---\ndue: 2026-01-05\nsize: 7\ntags: [t7]\n---\nx\n");
+    let many = |count: usize, last: &str| -> Vec<Value> {
+        (0..count).map(|n| json!(format!("v{n}"))).chain([json!(last)]).collect()
+    };
+    let numbers: Vec<Value> = (0..2000).map(|n| json!(n)).collect();
+    for filters in [
+        json!({ "due": { "$in": many(2000, "2026-01-05") } }),
+        json!({ "tags": { "$in": many(2000, "T7") } }),
+        json!({ "size": { "$in": numbers } }),
+    ] {
+        let found = notes.ok("search_notes", json!({ "metadata_filters": filters })).structured;
+        assert_eq!(found["results"][0]["file_path"], json!("a.md"));
+    }
+    for (arguments, limit) in [
+        (json!({ "tags": many(1100, "t7") }), "100"),
+        (json!({ "metadata_filters": { "due": many(900, "x") } }), "$in"),
+        (json!({ "metadata_filters": { "due": { "$in": many(20_000, "x") } } }), "10000"),
+        (json!({ "note_types": many(40_000, "x") }), "10000"),
+        (json!({ "categories": many(40_000, "x") }), "10000"),
+    ] {
+        let refused = notes.refused("search_notes", arguments, "INVALID_ARGUMENTS").text;
+        assert!(refused.contains(limit), "{refused}");
+    }
+    notes.ok("search_notes", json!({ "tags": many(99, "t7") }));
+    notes.ok("search_notes", json!({ "metadata_filters": { "due": many(99, "x") } }));
+}
+
+#[test]
 fn a_tag_is_found_wherever_it_stands() {
     let notes = Notes::new();
     notes.person("main/task.md", "- [ ] buy milk #errand\n- [x] call #phone\n");
