@@ -1,5 +1,6 @@
 //! Proving that files, log and index agree.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use memoranda_core::id::ProjectName;
@@ -52,8 +53,12 @@ impl Store {
         let fresh = Self::open(options)?;
         // Only who looked at a folder while it was there can tell whether it may be away.
         fresh.inner.note_within(&self.inner.ask(index::folders)?)?;
-        let away = fresh.sync(&mut |_| {})?.unavailable;
-        for (name, _) in &away {
+        let looked = fresh.sync(&mut |_| {})?;
+        let away = looked.unavailable.iter().map(|(name, _)| name);
+        // What cannot be read is known from the log in both; only one has seen its times.
+        let unseen: BTreeSet<_> =
+            away.chain(looked.unreadable.iter().map(|(name, ..)| name)).collect();
+        for name in unseen {
             fresh.inner.take_times(name, &self.inner.ask(|db| index::times(db, name))?)?;
         }
         let live = self.fingerprint()?;

@@ -295,6 +295,10 @@ pub(crate) fn meet_locked_folders(task: &Task) {
         assert_eq!(report.unreadable.len(), 1, "{place}: {report:?}");
         assert_eq!(found(&store, "kestrel"), ["main/folder/deep/note.md"], "{place}");
         assert_eq!(found(&store, "osprey"), ["main/file.md"], "{place}");
+        // A check compares what can be read.
+        let scratch = tempfile::TempDir::new_in(&task.folder).unwrap();
+        let check = store.check(scratch.path()).unwrap();
+        assert!(check.agrees(), "{place}: {check:?}");
         // An index that is made meanwhile knows as much.
         store.reindex(&mut |_| {}).unwrap();
         assert_eq!(found(&store, "kestrel"), ["main/folder/deep/note.md"], "{place}");
