@@ -5,8 +5,9 @@ use memoranda_core::note::permalink::slug;
 use memoranda_engine::{Browse, FileSummary, ListOrder, SearchFilter};
 
 use super::answer::Failure;
-use super::directory::fits;
+
 use super::hit::Hit;
+use super::pattern::fits;
 use crate::tool::Call;
 
 /// How many notes are looked through for what a pattern means that names none of them.

@@ -12,7 +12,7 @@ use memoranda_engine::{
 
 use super::answer::Failure;
 use super::context::{Target, holders};
-use super::directory::fits;
+use super::pattern::fits;
 use super::scope;
 use crate::args::Args;
 use crate::tool::Call;

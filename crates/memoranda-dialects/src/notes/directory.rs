@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use memoranda_core::path::{NotePath, name_key};
+use memoranda_core::path::NotePath;
 use memoranda_core::tokens::cut_to_budget;
 use memoranda_engine::{FileKind, FileOrder, FilesBelow, FolderFiles, Intent, Place};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Failure, Form, count, run};
+use super::pattern::fits_glob;
 use super::scope;
 use crate::args::Args;
 use crate::exchange::Content;
@@ -92,7 +93,7 @@ fn list(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let (folders, files, ids) = match &glob {
         Some(glob) => {
             let mut found = store.files_below(&below)?;
-            found.retain(|(_, path)| fits(glob, path.rsplit('/').next().unwrap_or(path)));
+            found.retain(|(_, path)| fits_glob(glob, path.rsplit('/').next().unwrap_or(path)));
             let ids = found.iter().skip(offset).take(page_size).map(|(id, _)| *id).collect();
             (BTreeMap::new(), found.len(), ids)
         }
@@ -187,36 +188,6 @@ fn folders(held: &[FolderFiles], prefix: usize, depth: usize) -> (BTreeMap<Strin
         }
     }
     (folders, files)
-}
-
-/// Whether a name fits a pattern: `*` stands for any letters, `?` for one; neither case counts, nor
-/// how accents are written.
-pub(super) fn fits(glob: &str, name: &str) -> bool {
-    let glob: Vec<char> = name_key(glob.trim()).chars().collect();
-    let name: Vec<char> = name_key(name).chars().collect();
-    let (mut g, mut n) = (0, 0);
-    let mut back: Option<(usize, usize)> = None;
-    while n < name.len() {
-        match glob.get(g) {
-            Some('*') => {
-                back = Some((g + 1, n));
-                g += 1;
-            }
-            Some(c) if *c == '?' || Some(c) == name.get(n) => {
-                g += 1;
-                n += 1;
-            }
-            _ => match back {
-                // Let the last star take one letter more.
-                Some((after, taken)) => {
-                    back = Some((after, taken + 1));
-                    (g, n) = (after, taken + 1);
-                }
-                None => return false,
-            },
-        }
-    }
-    glob.get(g..).unwrap_or_default().iter().all(|c| *c == '*')
 }
 
 fn read(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
@@ -336,23 +307,6 @@ mod tests {
             [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
         {
             assert_eq!(base64(bytes.as_bytes()), expected);
-        }
-    }
-
-    #[test]
-    fn names_fit_patterns() {
-        for (glob, name, expected) in [
-            ("*.md", "Plan.md", true),
-            ("*.md", "Plan.mdx", false),
-            ("plan*", "Plan.md", true),
-            ("p?an.md", "Plan.md", true),
-            ("*a*n*", "Plan.md", true),
-            ("*x*", "Plan.md", false),
-            ("", "a", false),
-            ("*m\u{fc}ller*", "Bu\u{308}ro Mu\u{308}ller.md", true),
-            ("M\u{fc}ll?r", "Mu\u{308}ller", true),
-        ] {
-            assert_eq!(fits(glob, name), expected, "{glob} {name}");
         }
     }
 }

@@ -11,6 +11,7 @@ mod edit;
 mod hit;
 mod orient;
 mod parts;
+mod pattern;
 mod projects;
 mod read;
 mod receipt;

@@ -265,3 +265,21 @@ fn a_drawing_has_a_name_of_its_own() {
     let read = notes.ok("read_note", json!({ "identifier": "fig" }));
     assert!(read.text.contains("the note"), "{}", read.text);
 }
+
+#[test]
+fn a_glob_may_hold_sets() {
+    let notes = Notes::new();
+    for name in ["n01", "n02", "n03"] {
+        notes.person(&format!("main/{name}.md"), "x\n");
+    }
+    for (glob, expected) in [
+        ("n0[12].md", &["n01.md", "n02.md"][..]),
+        ("n0[!12].md", &["n03.md"]),
+        ("N0[1]*", &["n01.md"]),
+    ] {
+        let found = notes.ok("list_directory", json!({ "file_name_glob": glob })).structured;
+        let nodes = found["nodes"].as_array().unwrap().iter();
+        let names: Vec<_> = nodes.map(|node| node["name"].as_str().unwrap()).collect();
+        assert_eq!(names, expected, "{glob}");
+    }
+}
