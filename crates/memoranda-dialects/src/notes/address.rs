@@ -5,13 +5,12 @@ use memoranda_core::note::permalink::slug;
 use memoranda_engine::{Browse, FileSummary, ListOrder, SearchFilter};
 
 use super::answer::Failure;
-
 use super::hit::Hit;
 use super::pattern::fits;
 use crate::tool::Call;
 
-/// How many notes are looked through for what a pattern means that names none of them.
-const LOOKED_THROUGH: usize = 10_000;
+/// How many notes are looked through at once for what a pattern means that names none of them.
+const AT_ONCE: usize = 1000;
 
 /// The facts and relations whose address fits, among notes that fit a filter.
 pub(super) fn parts(
@@ -23,12 +22,10 @@ pub(super) fn parts(
     let named = named(call, filter, address)?;
     let is_named = !named.is_empty();
     let said: Vec<&str> = address.split('/').filter(|part| !part.contains('*')).collect();
-    let holders = match is_named {
-        true => named,
-        // What says nothing for certain means no part of a note in particular.
-        false if said.is_empty() || !address.contains('*') => return Ok(Vec::new()),
-        false => notes(call, filter, None, LOOKED_THROUGH)?,
-    };
+    // What says nothing for certain means no part of a note in particular.
+    if !is_named && (said.is_empty() || !address.contains('*')) {
+        return Ok(Vec::new());
+    }
     // The project may stand before the one, the other, or both.
     let fits = |hit: &Hit| {
         let project = format!("{}/", hit.place.project);
@@ -37,7 +34,7 @@ pub(super) fn parts(
     };
     let store = call.memory.store();
     let mut hits = Vec::new();
-    for note in holders.into_iter().map(Hit::note) {
+    let mut look = |note: Hit| -> Result<(), Failure> {
         if is_named || said.contains(&"observations") {
             let facts = store.observations(note.file)?.into_iter().filter(|fact| fact.is_current);
             hits.extend(facts.map(|fact| note.fact(&fact)).filter(fits));
@@ -46,6 +43,22 @@ pub(super) fn parts(
             if is_named || said.contains(&slug(&link.relation_type).as_str()) {
                 hits.extend(Some(note.relation(call, &link)?).filter(fits));
             }
+        }
+        Ok(())
+    };
+    if is_named {
+        named.into_iter().map(Hit::note).try_for_each(look)?;
+        return Ok(hits);
+    }
+    for offset in (0..).step_by(AT_ONCE) {
+        if call.is_cancelled() {
+            return Err(Failure::new("CANCELLED", "The call was cancelled."));
+        }
+        let notes = notes(call, filter, None, AT_ONCE, offset)?;
+        let is_last = notes.len() < AT_ONCE;
+        notes.into_iter().map(Hit::note).try_for_each(&mut look)?;
+        if is_last {
+            break;
         }
     }
     Ok(hits)
@@ -60,7 +73,7 @@ fn named(
     let fixed = address.split('*').next().unwrap_or_default();
     let mut named = Vec::new();
     for (end, _) in fixed.match_indices('/') {
-        named.extend(notes(call, filter, fixed.get(..end).map(str::to_owned), 10)?);
+        named.extend(notes(call, filter, fixed.get(..end).map(str::to_owned), 10, 0)?);
     }
     Ok(named)
 }
@@ -70,6 +83,7 @@ fn notes(
     filter: &SearchFilter,
     address: Option<String>,
     limit: usize,
+    offset: usize,
 ) -> Result<Vec<FileSummary>, Failure> {
     let browse = Browse {
         filter: filter.clone(),
@@ -77,7 +91,7 @@ fn notes(
         address,
         order: ListOrder::Path,
         limit,
-        offset: 0,
+        offset,
     };
     Ok(call.memory.store().browse(&browse)?)
 }

@@ -295,6 +295,28 @@ fn content_with_frontmatter_of_its_own_is_respected() {
 }
 
 #[test]
+fn a_pattern_over_parts_looks_through_every_note() {
+    let notes = Notes::new();
+    std::fs::create_dir_all(notes.0.path("main")).unwrap();
+    for n in 0..1005 {
+        let path = notes.0.path(&format!("main/n{n:04}.md"));
+        std::fs::write(path, "x\n").unwrap();
+    }
+    notes.person("main/z.md", "- zebra [[n0001]]\n- [stripe] black\n");
+    for (address, expected) in [
+        ("*/zebra/*", json!("z/zebra/n0001")),
+        ("*/observations/stripe/*", json!("z/observations/stripe/black")),
+    ] {
+        let query = json!({ "query": format!("memory://{address}") });
+        let found = notes.ok("search_notes", query).structured;
+        assert_eq!(found["results"][0]["permalink"], expected, "{address}");
+        let url = json!({ "url": format!("memory://{address}") });
+        let found = notes.ok("build_context", url).structured;
+        assert_eq!(found["results"][0]["primary_result"]["file_path"], json!("z.md"), "{address}");
+    }
+}
+
+#[test]
 fn addresses_of_facts_and_relations_may_hold_stars() {
     let notes = Notes::new();
     notes.person(
