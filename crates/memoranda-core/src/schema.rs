@@ -13,6 +13,8 @@ use crate::note::{MetaValue, Note};
 const PLAIN_LINK: &str = "links_to";
 /// How often a field must occur to be called required when a schema is inferred.
 pub const REQUIRED_SHARE: f64 = 0.95;
+/// What means something in a key, and is part of a name with a backslash before it.
+const SIGNS: [char; 3] = ['?', '(', '\\'];
 /// Below this a field of a schema counts as given up.
 pub const DROPPED_SHARE: f64 = 0.10;
 
@@ -280,14 +282,19 @@ fn fields(value: &MetaValue) -> Vec<Field> {
 }
 
 fn field(key: &str, value: &MetaValue) -> Option<Field> {
-    let (name, form) = match key.trim().split_once('(') {
-        Some((name, form)) => (name.trim(), form.trim_end_matches(')').trim()),
-        None => (key.trim(), ""),
+    let key = key.trim();
+    let (name, form) = match unescaped(key, '(') {
+        Some(at) => {
+            let form = key.get(at + 1..).unwrap_or_default();
+            (key.get(..at).unwrap_or_default().trim(), form.trim_end_matches(')').trim())
+        }
+        None => (key, ""),
     };
-    let (name, required) = match name.strip_suffix('?') {
-        Some(name) => (name, false),
+    let (name, required) = match unescaped(name, '?').filter(|at| at + 1 == name.len()) {
+        Some(at) => (name.get(..at).unwrap_or_default(), false),
         None => (name, true),
     };
+    let name = name_in(name);
     // `form` may hold a description of its own after a comma.
     let (form, about) = match form.split_once(',') {
         Some((form, about)) => (form.trim(), Some(about.trim().to_owned())),
@@ -316,12 +323,35 @@ fn field(key: &str, value: &MetaValue) -> Option<Field> {
         }
     };
     (!name.is_empty()).then(|| Field {
-        name: name.to_owned(),
+        name,
         kind,
         required,
         is_array: form == "array",
         description: described.or(about),
     })
+}
+
+/// Where a sign stands that no backslash precedes: the last `?`, the first of any other.
+fn unescaped(text: &str, sign: char) -> Option<usize> {
+    let (mut found, mut is_escaped) = (None, false);
+    for (at, c) in text.char_indices() {
+        if c == sign && !is_escaped && (sign == '?' || found.is_none()) {
+            found = Some(at);
+        }
+        is_escaped = c == '\\' && !is_escaped;
+    }
+    found
+}
+
+/// The name that a key states, without the backslashes before signs that would mean something else.
+fn name_in(key: &str) -> String {
+    let mut name = String::with_capacity(key.len());
+    let mut rest = key.chars().peekable();
+    while let Some(c) = rest.next() {
+        let next = rest.next_if(|next| c == '\\' && SIGNS.contains(next));
+        name.push(next.unwrap_or(c));
+    }
+    name
 }
 
 /// A field as a schema states it: key and value.
@@ -338,7 +368,12 @@ pub fn render(field: &Field) -> (String, String) {
         FieldKind::Enum(words) => format!("[{}]", words.join(", ")),
         FieldKind::Object => "object".to_owned(),
     };
-    (format!("{}{optional}{form}", field.name), value)
+    let name: String = field
+        .name
+        .chars()
+        .flat_map(|c| SIGNS.contains(&c).then_some('\\').into_iter().chain([c]))
+        .collect();
+    (format!("{name}{optional}{form}"), value)
 }
 
 #[cfg(test)]
@@ -366,6 +401,22 @@ mod tests {
         assert_eq!(rendered, pairs.map(|(k, v)| (k.to_owned(), v.to_owned())));
         assert_eq!(schema.fields[0].description.as_deref(), Some("full name"));
         assert!(Schema::of_note(&parse("# No schema\n")).is_none());
+    }
+
+    #[test]
+    fn a_field_of_any_name_is_read_back() {
+        for name in ["why?", "a: b", "@x", "f(x)", "a\\", "\\?", "a\\(b", "really? yes", "?", "#1"]
+        {
+            for (required, is_array) in [(true, false), (false, true), (false, false)] {
+                let kind = FieldKind::Scalar("string".to_owned());
+                let description = None;
+                let known = Field { name: name.to_owned(), kind, required, is_array, description };
+                let (key, value) = render(&known);
+                assert_eq!(field(&key, &MetaValue::Text(value)), Some(known), "{key}");
+            }
+        }
+        let plain = field("C:\\x", &MetaValue::Text("string".to_owned()));
+        assert_eq!(plain.map(|field| field.name).as_deref(), Some("C:\\x"));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! `schema_validate`, `schema_infer`, `schema_diff`: whether notes of a type hold what they should.
 
 use memoranda_core::id::ProjectName;
-use memoranda_core::note::{Note, type_key};
-use memoranda_core::schema::{Outline, Schema, Validation, infer, render};
+use memoranda_core::note::edit::head;
+use memoranda_core::note::{MetaValue, Note, one_line, type_key};
+use memoranda_core::schema::{Occurrence, Outline, Schema, Validation, infer, render};
 use memoranda_engine::{Browse, FileSummary, Intent, ListOrder, Place, SearchFilter};
 use serde_json::{Value, json};
 
@@ -288,16 +289,25 @@ fn inferred(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         return Err(Failure::new("NO_NOTES", text));
     }
     let found = infer(&notes, threshold);
+    let field = |found: &Occurrence| {
+        let (key, value) = render(&found.field);
+        (key, MetaValue::Text(value))
+    };
+    let warn = ("validation".to_owned(), MetaValue::Text("warn".to_owned()));
+    let proposed = head(&[
+        ("type", MetaValue::Text("schema".to_owned())),
+        ("entity", MetaValue::Text(kind.clone())),
+        ("version", MetaValue::Plain("1".to_owned())),
+        ("schema", MetaValue::Map(found.iter().map(field).collect())),
+        ("settings", MetaValue::Map(vec![warn])),
+    ]);
+    let proposed = proposed.strip_prefix("---\n").unwrap_or(&proposed);
+    let proposed = proposed.strip_suffix("---\n").unwrap_or(proposed);
     let mut text = format!(
-        "# Inferred schema for {kind} ({} of project {project})\n\n```yaml\ntype: schema\n\
-         entity: {kind}\nversion: 1\nschema:\n",
+        "# Inferred schema for {} ({} of project {project})\n\n```yaml\n{proposed}```\n\n",
+        one_line(&kind),
         count(notes.len(), "note")
     );
-    for field in &found {
-        let (key, value) = render(&field.field);
-        text.push_str(&format!("  {key}: {value}\n"));
-    }
-    text.push_str("settings:\n  validation: warn\n```\n\n");
     for field in &found {
         text.push_str(&format!(
             "- {}: {} of {} notes ({:.0} %)\n",

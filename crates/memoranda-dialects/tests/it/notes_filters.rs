@@ -326,3 +326,23 @@ fn a_note_is_held_to_the_schemas_of_its_own_project() {
         assert!(said.text.contains("fits the schema task"), "{}", said.text);
     }
 }
+
+#[test]
+fn an_inferred_schema_says_what_it_was_inferred_from() {
+    let notes = Notes::new();
+    let text = "---\ntype: riddle\n---\n- [a: b] x\n- [@x] y\n- [why?] z\n- [why] z\n- [yes] z\n\
+                - \"made (by)\" [[Ada]]\n";
+    notes.person("main/one.md", text);
+    notes.person("main/two.md", text);
+    let proposed = notes.ok("schema_infer", json!({ "note_type": "riddle" })).text;
+    let yaml = proposed.split("```").nth(1).unwrap().strip_prefix("yaml\n").unwrap();
+    notes.person("main/schemas/Riddle.md", &format!("---\n{yaml}---\n"));
+    let compared = notes.ok("schema_diff", json!({ "note_type": "riddle" })).text;
+    assert!(compared.contains("They agree."), "{yaml}{compared}");
+    let held = notes.ok("schema_validate", json!({})).text;
+    assert!(held.contains("2 notes checked against 1 schema: 2 fit"), "{held}");
+    // What lacks one of them does not fit.
+    notes.person("main/two.md", &text.replace("- [why?] z\n", ""));
+    let held = notes.ok("schema_validate", json!({})).text;
+    assert!(held.contains("(two): missing why?\n"), "{held}");
+}
