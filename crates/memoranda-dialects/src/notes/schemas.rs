@@ -1,5 +1,7 @@
 //! `schema_validate`, `schema_infer`, `schema_diff`: whether notes of a type hold what they should.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::edit::head;
 use memoranda_core::note::{MetaValue, Note, one_line, type_key};
@@ -136,7 +138,42 @@ impl Schemas {
                  line, such as `name: string`.\n"
             )
         };
-        self.broken.iter().map(line).collect()
+        let broken = self.broken.iter().map(line);
+        broken.chain(self.clashes().iter().map(Clash::said)).collect()
+    }
+
+    /// The types that have several schemas.
+    fn clashes(&self) -> Vec<Clash> {
+        let mut by_type: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (file, schema) in &self.known {
+            by_type.entry(type_key(&schema.entity)).or_default().push(file.permalink.clone());
+        }
+        let clashes = by_type.into_iter().filter(|(_, permalinks)| permalinks.len() > 1);
+        clashes.map(|(entity, permalinks)| Clash { entity, permalinks }).collect()
+    }
+}
+
+/// Several schemas of one type, in the order of their paths: notes are held to the first.
+struct Clash {
+    entity: String,
+    permalinks: Vec<String>,
+}
+
+impl Clash {
+    fn said(&self) -> String {
+        let (first, rest) = match self.permalinks.split_first() {
+            Some((first, rest)) => (first.as_str(), rest.join(", ")),
+            None => return String::new(),
+        };
+        format!(
+            "Notes of type {} are held to {first} alone, though {rest} describes them too: join the \
+             schemas, or give one another `entity`.\n",
+            self.entity
+        )
+    }
+
+    fn wire(&self) -> Value {
+        json!({ "entity": self.entity, "schemas": self.permalinks })
     }
 }
 
@@ -176,9 +213,11 @@ fn validate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         }
         (None, Some(kind)) => notes_of(call, &project, &kind)?,
         (None, None) => {
+            let types: BTreeSet<String> =
+                known.iter().map(|(_, schema)| type_key(&schema.entity)).collect();
             let mut notes = Vec::new();
-            for (_, schema) in known {
-                notes.extend(notes_of(call, &project, &schema.entity)?);
+            for kind in types {
+                notes.extend(notes_of(call, &project, &kind)?);
             }
             notes
         }
@@ -274,6 +313,7 @@ fn validate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         "error_count": errors,
         "without_schema": without,
         "broken_schemas": schemas.broken,
+        "clashing_schemas": schemas.clashes().iter().map(Clash::wire).collect::<Vec<_>>(),
         "results": results,
     });
     Ok(Answer { text: format!("{head}\n{text}"), structured })
@@ -359,6 +399,9 @@ fn diff(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         file.permalink,
         count(notes.len(), "note")
     );
+    let clashes = schemas.clashes();
+    let clash = clashes.iter().find(|clash| clash.entity == type_key(&kind));
+    text.push_str(&clash.map(Clash::said).unwrap_or_default());
     for field in &drift.new {
         let (key, value) = render(&field.field);
         text.push_str(&format!("- new: {key}: {value} ({:.0} % of notes)\n", field.share * 100.0));

@@ -346,3 +346,29 @@ fn an_inferred_schema_says_what_it_was_inferred_from() {
     let held = notes.ok("schema_validate", json!({})).text;
     assert!(held.contains("(two): missing why?\n"), "{held}");
 }
+
+#[test]
+fn two_schemas_of_one_type_are_told_and_notes_counted_once() {
+    let notes = Notes::new();
+    for (name, entity, field) in [("A", "Task", "name"), ("B", "task", "due")] {
+        let text =
+            format!("---\ntype: schema\nentity: {entity}\nschema:\n  {field}: string\n---\n");
+        notes.person(&format!("main/schemas/{name}.md"), &text);
+    }
+    notes.person("main/one.md", "---\ntype: task\n---\n- [due] today\n");
+    notes.person("main/two.md", "---\ntype: task\n---\n- [name] two\n");
+    let held = notes.ok("schema_validate", json!({}));
+    assert!(
+        held.text.contains("2 notes checked against 2 schemas: 1 fit, 1 do not"),
+        "{}",
+        held.text
+    );
+    assert_eq!(held.text.matches("(one)").count(), 1, "{}", held.text);
+    let clash =
+        "Notes of type task are held to schemas/a alone, though schemas/b describes them too";
+    assert!(held.text.contains(clash), "{}", held.text);
+    let clashing = json!([{ "entity": "task", "schemas": ["schemas/a", "schemas/b"] }]);
+    assert_eq!(held.structured["clashing_schemas"], clashing);
+    let compared = notes.ok("schema_diff", json!({ "note_type": "task" })).text;
+    assert!(compared.contains(clash), "{compared}");
+}
