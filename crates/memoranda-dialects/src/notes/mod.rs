@@ -17,6 +17,7 @@ mod read;
 mod receipt;
 mod recent;
 mod relocate;
+mod schema_names;
 mod schemas;
 mod scope;
 mod search;

@@ -1,6 +1,6 @@
 //! `schema_validate`, `schema_infer`, `schema_diff`: whether notes of a type hold what they should.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::edit::head;
@@ -10,6 +10,7 @@ use memoranda_engine::{Browse, FileSummary, Intent, ListOrder, Place, SearchFilt
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Failure, Form, count, run};
+use super::schema_names::{Clash, References, Schemas, reference};
 use super::scope;
 use crate::args::Args;
 use crate::tool::{Call, ToolResult};
@@ -84,7 +85,7 @@ fn outlines_of(
 }
 
 /// The notes of a type, read and parsed.
-fn notes_of(
+pub(super) fn notes_of(
     call: &Call<'_>,
     project: &ProjectName,
     kind: &str,
@@ -108,92 +109,6 @@ fn parsed(call: &Call<'_>, file: FileSummary) -> Result<Option<(FileSummary, Not
     let Ok(text) = read.parse() else { return Ok(None) };
     let note = text.note;
     Ok(Some((file, note)))
-}
-
-/// The schemas of a project.
-struct Schemas {
-    /// Each with the note that states it.
-    known: Vec<(FileSummary, Schema)>,
-    /// Notes that should state one and do not: permalinks.
-    broken: Vec<String>,
-}
-
-impl Schemas {
-    fn of(call: &Call<'_>, project: &ProjectName) -> Result<Self, Failure> {
-        let (mut known, mut broken) = (Vec::new(), Vec::new());
-        for (file, note) in notes_of(call, project, "schema")? {
-            match Schema::of_note(&note) {
-                Some(schema) => known.push((file, schema)),
-                None => broken.push(file.permalink),
-            }
-        }
-        Ok(Self { known, broken })
-    }
-
-    /// What is wrong with those that state no schema; empty if there are none.
-    fn complaint(&self) -> String {
-        let line = |permalink: &String| {
-            format!(
-                "{permalink} states no schema: `schema` in its frontmatter must hold fields, one a \
-                 line, such as `name: string`.\n"
-            )
-        };
-        let broken = self.broken.iter().map(line);
-        broken.chain(self.clashes().iter().map(Clash::said)).collect()
-    }
-
-    /// The types that have several schemas.
-    fn clashes(&self) -> Vec<Clash> {
-        let mut by_type: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for (file, schema) in &self.known {
-            by_type.entry(type_key(&schema.entity)).or_default().push(file.permalink.clone());
-        }
-        let clashes = by_type.into_iter().filter(|(_, permalinks)| permalinks.len() > 1);
-        clashes.map(|(entity, permalinks)| Clash { entity, permalinks }).collect()
-    }
-}
-
-/// Several schemas of one type, in the order of their paths: notes are held to the first.
-struct Clash {
-    entity: String,
-    permalinks: Vec<String>,
-}
-
-impl Clash {
-    fn said(&self) -> String {
-        let (first, rest) = match self.permalinks.split_first() {
-            Some((first, rest)) => (first.as_str(), rest.join(", ")),
-            None => return String::new(),
-        };
-        format!(
-            "Notes of type {} are held to {first} alone, though {rest} describes them too: join the \
-             schemas, or give one another `entity`.\n",
-            self.entity
-        )
-    }
-
-    fn wire(&self) -> Value {
-        json!({ "entity": self.entity, "schemas": self.permalinks })
-    }
-}
-
-/// The schema that a note is held to: its own, the one it names, or the one of its type.
-fn schema_for<'s>(
-    note: &Note,
-    own: &'s Option<Schema>,
-    schemas: &'s [(FileSummary, Schema)],
-) -> Option<&'s Schema> {
-    if own.is_some() {
-        return own.as_ref();
-    }
-    let named = note.frontmatter.text("schema").and_then(|name| {
-        let fits = |(file, schema): &&(FileSummary, Schema)| {
-            [&file.permalink, &file.title, &schema.entity].contains(&&name)
-        };
-        schemas.iter().find(fits)
-    });
-    let typed = || schemas.iter().find(|(_, s)| type_key(&s.entity) == note.note_type());
-    named.or_else(typed).map(|(_, schema)| schema)
 }
 
 fn validate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
@@ -225,9 +140,20 @@ fn validate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let (mut valid, mut without, mut errors) = (0, 0, 0);
     let mut results = Vec::new();
     let mut text = String::new();
+    let mut references = References::new(&schemas);
+    let mut astray = Vec::new();
     for (file, note) in &notes {
+        // A note is held to its own schema, to the one it names, or to the one of its type.
         let own = Schema::inline(note);
-        let Some(schema) = schema_for(note, &own, known) else {
+        let mut schema = own.as_ref();
+        if let Some(name) = reference(note) {
+            match references.find(call, &project, &name)? {
+                Ok(named) => schema = schema.or(Some(named)),
+                Err(why) => astray.push((file, name, why)),
+            }
+        }
+        let typed = || known.iter().find(|(_, s)| type_key(&s.entity) == note.note_type());
+        let Some(schema) = schema.or_else(|| typed().map(|(_, schema)| schema)) else {
             without += 1;
             continue;
         };
@@ -293,6 +219,16 @@ fn validate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         head.push_str(&format!("{notes} without a schema; schema_infer proposes one.\n"));
     }
     head.push_str(&schemas.complaint());
+    for (file, name, why) in astray.iter().take(LISTED) {
+        head.push_str(&format!(
+            "{} asks for the schema {name:?}, which {why}: give the permalink of a note of type \
+             schema.\n",
+            file.permalink
+        ));
+    }
+    if astray.len() > LISTED {
+        head.push_str(&format!("[{} more name no schema]\n", astray.len() - LISTED));
+    }
     if notes.len() >= MOST_NOTES {
         head.push_str(&format!("Only {MOST_NOTES} notes of a type are looked at.\n"));
     }
@@ -313,6 +249,9 @@ fn validate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         "error_count": errors,
         "without_schema": without,
         "broken_schemas": schemas.broken,
+        "broken_references": astray.iter().take(LISTED).map(|(file, name, why)| {
+            json!({ "permalink": file.permalink, "schema": name, "reason": why })
+        }).collect::<Vec<_>>(),
         "clashing_schemas": schemas.clashes().iter().map(Clash::wire).collect::<Vec<_>>(),
         "results": results,
     });

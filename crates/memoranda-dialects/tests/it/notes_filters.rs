@@ -372,3 +372,34 @@ fn two_schemas_of_one_type_are_told_and_notes_counted_once() {
     let compared = notes.ok("schema_diff", json!({ "note_type": "task" })).text;
     assert!(compared.contains(clash), "{compared}");
 }
+
+#[test]
+fn a_note_names_its_schema_as_it_names_any_note() {
+    let notes = Notes::new();
+    let schema = "---\ntype: schema\nentity: chore\nschema:\n  name: string\n---\n";
+    notes.person("main/schemas/Task.md", schema);
+    notes.person("main/loose.md", "x\n");
+    for (name, fits) in [
+        ("schemas/task", true),
+        ("Task", true),
+        ("task", true),
+        ("chore", true),
+        ("Chore", true),
+        ("schemas/Task", true),
+        ("schemas/Task.md", true),
+        ("TASK", true),
+        ("\"[[Task]]\"", true),
+        ("[[Task]]", true),
+        ("memory://schemas/task", true),
+        ("does-not-exist", false),
+        ("loose", false),
+    ] {
+        notes.person("main/one.md", &format!("---\nschema: {name}\n---\n- [name] x\n"));
+        let held = notes.ok("schema_validate", json!({ "identifier": "one" }));
+        assert_eq!(held.text.contains("fits the schema chore"), fits, "{name}: {}", held.text);
+        let broken = held.structured["broken_references"].as_array().unwrap();
+        assert_eq!(broken.is_empty(), fits, "{name}: {broken:?}");
+        let said = format!("one asks for the schema {name:?}, which ");
+        assert_eq!(held.text.contains(&said), !fits, "{name}: {}", held.text);
+    }
+}

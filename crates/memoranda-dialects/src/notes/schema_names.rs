@@ -1,0 +1,160 @@
+//! The schemas of a project, and which of them a note means.
+
+use std::collections::{BTreeMap, HashMap};
+
+use memoranda_core::id::ProjectName;
+use memoranda_core::note::{MetaValue, Note, type_key};
+use memoranda_core::schema::Schema;
+use memoranda_engine::{EngineError, FileSummary, Intent};
+use serde_json::{Value, json};
+
+use super::answer::Failure;
+use super::schemas::notes_of;
+use super::scope;
+use crate::tool::Call;
+
+/// The schemas of a project.
+pub(super) struct Schemas {
+    /// Each with the note that states it.
+    pub(super) known: Vec<(FileSummary, Schema)>,
+    /// Notes that should state one and do not: permalinks.
+    pub(super) broken: Vec<String>,
+}
+
+impl Schemas {
+    pub(super) fn of(call: &Call<'_>, project: &ProjectName) -> Result<Self, Failure> {
+        let (mut known, mut broken) = (Vec::new(), Vec::new());
+        for (file, note) in notes_of(call, project, "schema")? {
+            match Schema::of_note(&note) {
+                Some(schema) => known.push((file, schema)),
+                None => broken.push(file.permalink),
+            }
+        }
+        Ok(Self { known, broken })
+    }
+
+    /// What is wrong with those that state no schema; empty if there are none.
+    pub(super) fn complaint(&self) -> String {
+        let line = |permalink: &String| {
+            format!(
+                "{permalink} states no schema: `schema` in its frontmatter must hold fields, one a \
+                 line, such as `name: string`.\n"
+            )
+        };
+        let broken = self.broken.iter().map(line);
+        broken.chain(self.clashes().iter().map(Clash::said)).collect()
+    }
+
+    /// The types that have several schemas.
+    pub(super) fn clashes(&self) -> Vec<Clash> {
+        let mut by_type: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (file, schema) in &self.known {
+            by_type.entry(type_key(&schema.entity)).or_default().push(file.permalink.clone());
+        }
+        let clashes = by_type.into_iter().filter(|(_, permalinks)| permalinks.len() > 1);
+        clashes.map(|(entity, permalinks)| Clash { entity, permalinks }).collect()
+    }
+}
+
+/// Several schemas of one type, in the order of their paths: notes are held to the first.
+pub(super) struct Clash {
+    pub(super) entity: String,
+    permalinks: Vec<String>,
+}
+
+impl Clash {
+    pub(super) fn said(&self) -> String {
+        let (first, rest) = match self.permalinks.split_first() {
+            Some((first, rest)) => (first.as_str(), rest.join(", ")),
+            None => return String::new(),
+        };
+        format!(
+            "Notes of type {} are held to {first} alone, though {rest} describes them too: join the \
+             schemas, or give one another `entity`.\n",
+            self.entity
+        )
+    }
+
+    pub(super) fn wire(&self) -> Value {
+        json!({ "entity": self.entity, "schemas": self.permalinks })
+    }
+}
+
+/// The schemas that notes name in their frontmatter, each looked up once.
+pub(super) struct References<'s> {
+    schemas: &'s Schemas,
+    seen: HashMap<String, std::result::Result<usize, String>>,
+}
+
+impl<'s> References<'s> {
+    pub(super) fn new(schemas: &'s Schemas) -> Self {
+        Self { schemas, seen: HashMap::new() }
+    }
+
+    /// The schema that a name means, by what it describes or by its note, or why it means none.
+    pub(super) fn find(
+        &mut self,
+        call: &Call<'_>,
+        project: &ProjectName,
+        name: &str,
+    ) -> Result<std::result::Result<&'s Schema, String>, Failure> {
+        let found = match self.seen.get(name) {
+            Some(found) => found.clone(),
+            None => {
+                let found = self.look_up(call, project, name)?;
+                self.seen.insert(name.to_owned(), found.clone());
+                found
+            }
+        };
+        let missing = || "means no schema".to_owned();
+        Ok(found.and_then(|at| self.schemas.known.get(at).map(|(_, s)| s).ok_or_else(missing)))
+    }
+
+    fn look_up(
+        &self,
+        call: &Call<'_>,
+        project: &ProjectName,
+        name: &str,
+    ) -> Result<std::result::Result<usize, String>, Failure> {
+        let known = &self.schemas.known;
+        let exact = known.iter().position(|(file, schema)| {
+            [&file.permalink, &file.title, &schema.entity].into_iter().any(|own| own == name)
+        });
+        if let Some(at) = exact {
+            return Ok(Ok(at));
+        }
+        let bare = scope::bare(name);
+        let resolved = match call.memory.resolve_in(project, bare, Intent::Read) {
+            Ok(resolved) => resolved,
+            Err(error @ (EngineError::Ambiguous { .. } | EngineError::Invalid(_))) => {
+                return Ok(Err(format!("is not clear: {error}")));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let at = match &resolved {
+            Some(found) => known.iter().position(|(file, _)| file.path == found.place.path),
+            None => None,
+        };
+        let kind = type_key(bare);
+        let by_type = || {
+            known
+                .iter()
+                .position(|(_, schema)| !kind.is_empty() && type_key(&schema.entity) == kind)
+        };
+        Ok(at.or_else(by_type).ok_or_else(|| match resolved {
+            Some(found) => format!("means {}, which states no schema", found.place.path),
+            None => "names no note of this project".to_owned(),
+        }))
+    }
+}
+
+/// The schema that a note names in its frontmatter.
+pub(super) fn reference(note: &Note) -> Option<String> {
+    match note.frontmatter.get("schema")? {
+        // `[[Name]]` without quotes is a list in a list to YAML.
+        MetaValue::Text(_) | MetaValue::Plain(_) | MetaValue::List(_) => {
+            note.frontmatter.text("schema").map(|name| name.trim().to_owned())
+        }
+        MetaValue::Map(_) => None,
+    }
+}
