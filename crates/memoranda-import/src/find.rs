@@ -168,7 +168,7 @@ pub fn default_places(source: Source, usual: &Usual<'_>) -> Vec<(Option<String>,
     match source {
         Source::BasicMemory => {
             let text = origin::text_of(&home.join(".basic-memory/config.json"));
-            text.map(|text| basic_memory_projects(&text)).unwrap_or_default()
+            text.map(|text| basic_memory_projects(&text, home)).unwrap_or_default()
         }
         Source::Obsidian => {
             let mac = home.join("Library/Application Support/obsidian/obsidian.json");
@@ -202,12 +202,17 @@ pub fn general_rules(source: Source, home: &Path) -> Option<PathBuf> {
     (source == Source::BasicMemory && rules.is_file()).then_some(rules)
 }
 
-fn basic_memory_projects(config: &str) -> Vec<(Option<String>, PathBuf)> {
+fn basic_memory_projects(config: &str, home: &Path) -> Vec<(Option<String>, PathBuf)> {
     let config: Value = serde_json::from_str(config).unwrap_or_default();
     let projects = config.get("projects").and_then(Value::as_object);
     let project = |(name, value): (&String, &Value)| {
         let path = value.as_str().or_else(|| value.get("path").and_then(Value::as_str))?;
-        Some((Some(name.clone()), PathBuf::from(path)))
+        let path = match path.strip_prefix('~') {
+            Some("") => home.to_owned(),
+            Some(rest) if rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
+            _ => PathBuf::from(path),
+        };
+        Some((Some(name.clone()), path))
     };
     projects.into_iter().flatten().filter_map(project).collect()
 }
@@ -263,9 +268,14 @@ mod tests {
         let old = r#"{"projects": {"main": "/n/a"}, "default_project": "main"}"#;
         let new = r#"{"projects": {"main": {"path": "/n/a", "mode": "local"}}}"#;
         let expected = vec![(Some("main".to_owned()), PathBuf::from("/n/a"))];
-        assert_eq!(basic_memory_projects(old), expected);
-        assert_eq!(basic_memory_projects(new), expected);
-        assert_eq!(basic_memory_projects("broken"), []);
+        let projects = |config: &str| basic_memory_projects(config, Path::new("/n"));
+        assert_eq!(projects(old), expected);
+        assert_eq!(projects(new), expected);
+        assert_eq!(projects("broken"), []);
+        for (path, expected) in [("~/a/b", "/n/a/b"), ("~", "/n"), ("~bob/n", "~bob/n"), ("", "")] {
+            let config = format!("{{\"projects\": {{\"main\": {{\"path\": \"{path}\"}}}}}}");
+            assert_eq!(projects(&config), [(Some("main".to_owned()), PathBuf::from(expected))]);
+        }
         let vaults = r#"{"vaults": {"x1": {"path": "/v/Work", "ts": 1, "open": true}}}"#;
         assert_eq!(obsidian_vaults(vaults), [(Some("Work".into()), PathBuf::from("/v/Work"))]);
     }

@@ -15,6 +15,9 @@ use crate::session::Session;
 use crate::setup::{self, Bases, Finding, Part, Wired};
 use crate::wire::PlaceJson;
 
+/// How many names that are left out are told one by one.
+const MOST_LEFT_OUT: usize = 20;
+
 /// Check everything: that the history is whole, that files, history and index agree, and that
 /// every client that was connected can start this program.
 ///
@@ -203,6 +206,14 @@ fn print(session: &Session, report: &DoctorReport, repaired: bool) -> Result<()>
     }
     for (project, place, reason) in &report.sync.unreadable {
         note(printer, &format!("{project}/{} is not read: {reason}", visible(place)))?;
+    }
+    for (project, place, reason) in report.sync.skipped.iter().take(MOST_LEFT_OUT) {
+        note(printer, &format!("{project}/{} is left out: {reason}", visible(place)))?;
+    }
+    let more = report.sync.skipped.len().saturating_sub(MOST_LEFT_OUT);
+    if more > 0 {
+        let more = counted(more, "more name");
+        note(printer, &format!("{more} left out; `memoranda sync -v` says which and why"))?;
     }
     for (place, line, message) in problems(check) {
         note(printer, &format!("{place}:{line}: {}", visible(&message)))?;

@@ -45,8 +45,8 @@ JSON (--json):
   [{reason, count}], problems: [{at, message}], secrets: [{project, path}], commits: [ID],
   notes: [{id, project, path, outcome}]}
   for a folder that stays where it is: {source, from, dry_run, default_project, projects: [{name,
-  path, in_vault, notes}]}; for an archive: {home, files, segments}; for --list: {sources: [{name, reads,
-  becomes}]}")]
+  path, in_vault, notes}], left_out: [{project, path, reason}]}; for an archive: {home, files,
+  segments}; for --list: {sources: [{name, reads, becomes}]}")]
 pub(crate) struct Args {
     /// What to import from, or a file or folder that says so itself; `-` is standard input.
     #[arg(value_name = "SOURCE|PATH", required_unless_present = "list")]

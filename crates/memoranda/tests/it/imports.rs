@@ -244,6 +244,45 @@ fn claude_codes_memory_comes_with_its_workspace() {
 }
 
 #[test]
+#[cfg(unix)]
+fn what_a_folder_in_its_place_leaves_out_is_told() {
+    let home = Home::new();
+    put(&home, "src/good.md", "good\n");
+    put(&home, "other/x.md", "x\n");
+    put(&home, "twice.md", "twice\n");
+    let at = |name: &str| home.path().join(name);
+    std::os::unix::fs::symlink(at("other"), at("src/linked")).unwrap();
+    std::fs::write(at("src").join("back\\slash.md"), "x\n").unwrap();
+    std::fs::hard_link(at("twice.md"), at("src/no.md")).unwrap();
+    let told = [
+        "src/linked is left out: it is a symbolic link",
+        "src/back\\slash.md is left out: its name",
+        "src/no.md is left out: ",
+    ];
+    let said = home.run(&["import", "obsidian", "src"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    let both = format!("{}{}", said.out, said.err);
+    assert!(both.contains("is a project now: src (1 note)"), "{said:?}");
+    told.iter().for_each(|words| assert!(said.err.contains(words), "{words}: {said:?}"));
+    let said = home.run(&["import", "obsidian", "src", "--json"]);
+    assert_eq!(said.code, 1, "{said:?}");
+    let json: Value = serde_json::from_str(&said.out).unwrap();
+    let left_out = json["left_out"].as_array().unwrap();
+    assert_eq!(left_out.len(), 3, "{json}");
+    assert!(left_out.iter().all(|left| left["project"] == "src"), "{json}");
+    let doctor = home.run(&["doctor"]);
+    told.iter().take(2).for_each(|words| assert!(doctor.out.contains(words), "{doctor:?}"));
+
+    // A project that has no folder here is told by its name.
+    let projects = json!({ "src": at("src"), "cloud": { "path": "" }, "rel": "~/ghost" });
+    put(&home, ".basic-memory/config.json", json!({ "projects": projects }).to_string());
+    let said = home.run(&["import", "basic-memory"]);
+    assert!(said.err.contains("the project cloud cannot come: it has no folder"), "{said:?}");
+    let ghost = format!("the project rel cannot come: {} is not a", at("ghost").display());
+    assert!(said.err.contains(&ghost), "{said:?}");
+}
+
+#[test]
 fn vaults_stay_where_they_are_or_are_copied() {
     let home = Home::new();
     put(&home, "Vault/.obsidian/app.json", "{}");

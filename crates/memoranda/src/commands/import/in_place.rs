@@ -1,7 +1,7 @@
 //! Folders that stay where they are and become projects.
 
 use memoranda_engine::core::id::ProjectName;
-use memoranda_engine::{HardLinks, Memory, ProjectInfo, ProjectPlace};
+use memoranda_engine::{EngineError, HardLinks, Memory, ProjectInfo, ProjectPlace};
 use memoranda_import::{Source, basic_memory_default, general_rules, project_name};
 use serde::Serialize;
 
@@ -11,6 +11,7 @@ use crate::config::{File, Origin, key};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{FAINT, PLACE, STRONG, counted, visible};
+use crate::progress::Progress;
 use crate::session::Session;
 
 #[derive(Serialize)]
@@ -20,6 +21,15 @@ struct PlacedJson {
     dry_run: bool,
     default_project: String,
     projects: Vec<ProjectJson>,
+    left_out: Vec<LeftOut>,
+}
+
+/// What did not become part of a project, and why: a file, or the folder of a whole project.
+#[derive(Serialize)]
+struct LeftOut {
+    project: String,
+    path: String,
+    reason: String,
 }
 
 /// A folder's name where it comes from, and the project that it is here.
@@ -37,18 +47,28 @@ pub(super) fn add(
 ) -> Result<Exit> {
     let looked_at = LookedAt::open(session, args)?;
     let memory = looked_at.memory(session)?;
-    let (mut added, mut named) = (Vec::new(), Vec::new());
+    let (mut added, mut named, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for (there, folder) in places {
         let wanted = session.settings()?.project.clone().filter(|_| places.len() == 1);
         let own = folder.file_name().map(|name| name.to_string_lossy().into_owned());
         let name =
             wanted.unwrap_or_else(|| project_name(&there.clone().or(own).unwrap_or_default()));
         if !folder.is_dir() {
-            let message = format!("{} is not a folder", folder.display());
+            let path = folder.display().to_string();
+            let reason = match folder.as_os_str().is_empty() {
+                true => "it has no folder on this machine".to_owned(),
+                false => format!("{path} is not a folder"),
+            };
+            let project = there.clone().unwrap_or(name);
+            let message = match there {
+                Some(_) => format!("the project {project} cannot come: {reason}"),
+                None => reason.clone(),
+            };
             if places.len() == 1 {
                 return Err(CommandError::new(Exit::NotFound, message));
             }
             session.printer.warn(format!("{}; it is left out", visible(&message)));
+            left_out.push(LeftOut { project, path, reason });
             continue;
         }
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
@@ -80,8 +100,17 @@ pub(super) fn add(
         };
         named.push(Named { there: there.clone(), here });
     }
+    let mut exit = Exit::Done;
     if matches!(looked_at, LookedAt::Real) {
         session.reading()?;
+        let names = added.iter().map(|(info, _): &(ProjectInfo, _)| &info.project.name);
+        let files = files_left_out(session, memory, names)?;
+        for file in &files {
+            let place = format!("{}/{}", file.project, file.path);
+            session.printer.warn(format!("{} is left out: {}", visible(&place), file.reason));
+            exit = Exit::NotFound;
+        }
+        left_out.extend(files);
     }
     let mut projects = Vec::new();
     for (info, what) in added {
@@ -108,10 +137,33 @@ pub(super) fn add(
     if session.is_json() {
         let from = places.iter().map(|(_, path)| path.display().to_string()).collect();
         let (source, dry_run) = (source.name(), args.dry_run);
-        let json = PlacedJson { source, from, dry_run, default_project, projects };
+        let json = PlacedJson { source, from, dry_run, default_project, projects, left_out };
         session.printer.json(&json)?;
     }
-    Ok(Exit::Done)
+    Ok(exit)
+}
+
+/// The files of projects that cannot be notes, or cannot be read.
+fn files_left_out<'a>(
+    session: &Session,
+    memory: &Memory,
+    names: impl Iterator<Item = &'a ProjectName>,
+) -> Result<Vec<LeftOut>> {
+    let mut left_out = Vec::new();
+    for name in names.filter(|_| !session.args.no_sync) {
+        let mut progress = Progress::new(&session.printer);
+        let report = memory.store().sync_project(name, &mut |step| progress.update(step));
+        drop(progress);
+        let report = report.map_err(EngineError::from)?;
+        let skipped = report.skipped.into_iter().map(|(_, path, why)| (path, why.to_owned()));
+        let unreadable = report.unreadable.into_iter().map(|(_, path, why)| (path, why));
+        left_out.extend(unreadable.chain(skipped).map(|(path, reason)| LeftOut {
+            project: name.to_string(),
+            path,
+            reason,
+        }));
+    }
+    Ok(left_out)
 }
 
 /// A name for a project that is not in use, or by one of the vault alone that holds nothing.
