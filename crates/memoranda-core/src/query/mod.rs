@@ -1,7 +1,7 @@
 //! What a search asks, read from any text a person or a program may type. Reading never fails:
 //! what is not understood is taken as plain words.
 //!
-//! `word`, `"a phrase"`, `pref*`, `-excluded`, `+required`, `tag:name`, and upper-case `AND`,
+//! `word`, `"a phrase"`, `pref*`, `-excluded`, `+required`, `tag:name`, `-tag:name`, and upper-case `AND`,
 //! `OR`, `NOT`. Words that are merely side by side are alternatives: each that a passage holds
 //! lifts it, none is demanded. What is joined by `AND` and `OR`, with brackets or without, is
 //! demanded as it is said: of `(a OR b) AND c` a note must hold `c` and one of the others.
@@ -33,6 +33,8 @@ pub struct Query {
     pub terms: Vec<Term>,
     /// Tags that a note must carry, without `#`, in lower case.
     pub tags: Vec<String>,
+    /// Tags that a note must not carry.
+    pub forbidden_tags: Vec<String>,
     /// What was said freely, filler and all: the part whose meaning can be compared. Empty if
     /// the query is made of phrases and signs alone.
     pub said: String,
@@ -109,7 +111,8 @@ impl Query {
 
     /// Whether it says what must not be there, and nothing else.
     pub fn only_excludes(&self) -> bool {
-        self.is_empty() && self.tags.is_empty() && !self.terms.is_empty()
+        let excludes = !self.terms.is_empty() || !self.forbidden_tags.is_empty();
+        self.is_empty() && self.tags.is_empty() && excludes
     }
 
     /// Whether there is nothing to look for in a text (there may still be tags).

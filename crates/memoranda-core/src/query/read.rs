@@ -15,7 +15,7 @@ enum Item<'t> {
     Not,
     Open,
     Close,
-    Tag(&'t str),
+    Tag { name: &'t str, sign: Sign },
     Text { text: &'t str, sign: Sign, quoted: Quoted },
 }
 
@@ -59,12 +59,19 @@ pub(super) fn query(text: &str) -> Query {
     let typed = Items { rest: text, open_quotes: Quoted::Yes };
     let items: Vec<_> = typed.filter(Item::says_something).take(MAX_WORDS * 3).collect();
     let negated = negated(&items);
-    let tags = items.iter().zip(&negated).filter_map(|(item, negated)| match (item, negated) {
-        (Item::Tag(name), Negated::No) => Some(tag_key(name)),
-        _ => None,
-    });
-    let mut query =
-        Query { terms: terms(&items, Filler::Drop), tags: tags.collect(), said: said(&items) };
+    let tags = |wanted: Negated| {
+        let tags = items.iter().zip(&negated).filter_map(move |(item, negated)| match item {
+            Item::Tag { name, .. } if *negated == wanted => Some(tag_key(name)),
+            _ => None,
+        });
+        tags.collect()
+    };
+    let mut query = Query {
+        terms: terms(&items, Filler::Drop),
+        tags: tags(Negated::No),
+        forbidden_tags: tags(Negated::Yes),
+        said: said(&items),
+    };
     if query.is_empty() {
         // Filler alone asks for nothing; whoever typed it meant the words.
         query.terms = terms(&items, Filler::Keep);
@@ -98,7 +105,7 @@ impl Item<'_> {
     /// Whether it is more than punctuation.
     fn says_something(&self) -> bool {
         match self {
-            Self::And | Self::Or | Self::Not | Self::Open | Self::Close | Self::Tag(_) => true,
+            Self::And | Self::Or | Self::Not | Self::Open | Self::Close | Self::Tag { .. } => true,
             Self::Text { text, .. } => words(text).next().is_some(),
         }
     }
@@ -109,14 +116,20 @@ fn negated(items: &[Item<'_>]) -> Vec<Negated> {
     let mut negated = vec![Negated::No; items.len()];
     for (at, item) in items.iter().enumerate() {
         let (range, how) = match (item, items.get(at + 1)) {
-            (Item::Text { sign: Sign::Minus, .. }, _) => (at..at + 1, Negated::Yes),
-            (Item::Not, Some(Item::Text { .. })) => (at + 1..at + 2, Negated::Yes),
-            (Item::Not, Some(Item::Tag(_))) => (at + 1..at + 2, Negated::Unsaid),
+            (Item::Text { sign: Sign::Minus, .. } | Item::Tag { sign: Sign::Minus, .. }, _) => {
+                (at..at + 1, Negated::Yes)
+            }
+            (Item::Not, Some(Item::Text { .. } | Item::Tag { .. })) => {
+                (at + 1..at + 2, Negated::Yes)
+            }
             (Item::Not, Some(Item::Open)) => match closing(items, at + 1) {
                 Some(end) => {
                     let inside = items.get(at + 2..end).unwrap_or_default();
                     let is_choice = |item: &Item<'_>| {
-                        matches!(item, Item::Or | Item::Text { sign: Sign::None, .. })
+                        let (Item::Text { sign, .. } | Item::Tag { sign, .. }) = item else {
+                            return matches!(item, Item::Or);
+                        };
+                        *sign == Sign::None
                     };
                     let how = match inside.iter().all(is_choice) {
                         true => Negated::Yes,
@@ -165,7 +178,7 @@ fn terms(items: &[Item<'_>], filler: Filler) -> Vec<Term> {
             Item::Or => Token::Or,
             Item::Open => Token::Open,
             Item::Close => Token::Close,
-            Item::Tag(_) => Token::Nothing,
+            Item::Tag { .. } => Token::Nothing,
             Item::Not => continue,
         };
         tokens.push(token);
@@ -313,11 +326,12 @@ impl<'t> Iterator for Items<'t> {
             self.rest = rest;
             return Some(Item::Text { text: phrase, sign, quoted: Quoted::Yes });
         }
-        if let Some((name, rest)) = text.strip_prefix("tag:").and_then(|name| self.phrase(name))
+        let tagged = unsigned.strip_prefix("tag:");
+        if let Some((name, rest)) = tagged.and_then(|name| self.phrase(name))
             && !name.trim_matches(['#', ' ']).is_empty()
         {
             self.rest = rest;
-            return Some(Item::Tag(name));
+            return Some(Item::Tag { name, sign });
         }
         let end = text.find(char::is_whitespace).unwrap_or(text.len());
         let token = text.get(..end).unwrap_or(text).trim_end_matches(')');
@@ -326,14 +340,14 @@ impl<'t> Iterator for Items<'t> {
             "AND" => Item::And,
             "OR" => Item::Or,
             "NOT" => Item::Not,
-            token => match token.strip_prefix("tag:").map(|name| name.trim_matches(['#', '"'])) {
-                Some(name) if !name.is_empty() => Item::Tag(name),
-                _ => {
-                    let signs = text.len() - unsigned.len();
-                    let text = token.get(signs..).unwrap_or_default();
-                    Item::Text { text, sign, quoted: Quoted::No }
+            token => {
+                let signs = text.len() - unsigned.len();
+                let text = token.get(signs..).unwrap_or_default();
+                match text.strip_prefix("tag:").map(|name| name.trim_matches(['#', '"'])) {
+                    Some(name) if !name.is_empty() => Item::Tag { name, sign },
+                    _ => Item::Text { text, sign, quoted: Quoted::No },
                 }
-            },
+            }
         })
     }
 }
@@ -386,6 +400,7 @@ mod tests {
             }
         });
         let tags = query.tags.iter().map(|tag| format!("tag:{tag}"));
+        let tags = tags.chain(query.forbidden_tags.iter().map(|tag| format!("-tag:{tag}")));
         let shown: Vec<_> = terms.chain(tags).collect();
         assert_eq!(shown.join(" | "), expected, "{text:?}");
     }
@@ -432,8 +447,12 @@ mod tests {
         check("NOT (fox)", "-fox");
         check("the -fox", "the | -fox");
         check("NOT (cats AND dogs)", "");
-        check("NOT tag:pets", "");
-        check("cats NOT tag:pets", "cats");
+        check("NOT tag:pets", "-tag:pets");
+        check("cats NOT tag:pets", "cats | -tag:pets");
+        check("cats -tag:pets +tag:\"new year\"", "cats | tag:new year | -tag:pets");
+        check("cats NOT (dogs OR tag:pets)", "cats | -dogs | -tag:pets");
+        check("cats NOT (dogs AND tag:pets)", "cats");
+        check("-tag: cats", "-tag | cats");
         check("tag:pets -dogs", "-dogs | tag:pets");
         check("NOT", "NOT");
         check("OR", "OR");

@@ -1,7 +1,7 @@
 //! `search_notes`: notes, facts and relations by words, names, kinds and frontmatter.
 
 use memoranda_core::note::type_key;
-use memoranda_core::query::{MetaFilter, MetaScalar, MetaTest, Query, meta_key};
+use memoranda_core::query::{MetaFilter, MetaScalar, MetaTest, meta_key};
 use memoranda_core::rank::RankOptions;
 use memoranda_core::tokens::estimate;
 use memoranda_engine::{
@@ -240,16 +240,6 @@ fn asked(call: &Call<'_>, args: &Args) -> Result<Asked, Failure> {
         max_tokens: args.number("max_tokens", 1, 1_000_000)?.map(|most| most as usize),
         min_similarity: args.float("min_similarity", 0.0, 1.0)?,
     };
-    let only_excludes = asked.is_by_words() && Query::parse(&asked.query).only_excludes();
-    if only_excludes && asked.filter.tags.is_empty() {
-        let text = format!(
-            "{:?} says only what must not be there. A search needs something to look for beside it, \
-             such as a word (report NOT draft), tag:name, or `tags`. To look for words that begin \
-             with a sign, put them in quotes (\"-Werror\").",
-            repeated(&asked.query)
-        );
-        return Err(Failure::new("INVALID_REQUEST", text));
-    }
     Ok(asked)
 }
 

@@ -250,20 +250,25 @@ fn what_only_excludes_finds_nothing_of_it() {
     let notes = Notes::new();
     notes.write("", "Fox", "The quick brown fox. #animal");
     notes.write("", "Hen", "The hen is asleep.");
-    for query in ["NOT fox", "-fox", "NOT \"quick brown\"", "NOT (fox)", "-fox -hen"] {
+    let queries = ["NOT fox", "-fox", "NOT \"quick brown\"", "NOT (fox)", "-fox -hen"];
+    for query in queries.into_iter().chain(["NOT tag:animal", "-tag:animal"]) {
         let refused =
             notes.refused("search_notes", json!({ "query": query }), "INVALID_REQUEST").text;
         assert!(refused.contains("something to look for beside it"), "{refused}");
     }
-    for query in ["NOT (fox AND hen)", "NOT tag:animal"] {
-        notes.refused("search_notes", json!({ "query": query }), "INVALID_REQUEST");
-    }
+    notes.refused("search_notes", json!({ "query": "NOT (fox AND hen)" }), "INVALID_REQUEST");
     let found = |query: &str| {
         let found = notes.ok("search_notes", json!({ "query": query })).structured;
         let titles = found["results"].as_array().unwrap().iter();
         titles.map(|hit| hit["title"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(found("hen NOT fox"), ["Hen"]);
+    assert_eq!(found("asleep quick"), ["Hen", "Fox"]);
+    for query in ["asleep quick NOT tag:animal", "asleep quick -tag:Animal", "-tag:animal the hen"]
+    {
+        assert_eq!(found(query), ["Hen"], "{query}");
+    }
+    assert_eq!(found("asleep quick -tag:plant"), ["Hen", "Fox"]);
     assert_eq!(found("\"-fox\""), ["Fox"]);
     let tagged = json!({ "query": "NOT fox", "tags": ["animal"] });
     assert_eq!(notes.ok("search_notes", tagged).structured["results"], json!([]));

@@ -60,6 +60,9 @@ impl Condition {
         for tag in query.tags.iter().chain(&filter.tags) {
             has_tag(tag, &mut sql, &mut values);
         }
+        for tag in &query.forbidden_tags {
+            tagged("NOT EXISTS", tag, &mut sql, &mut values);
+        }
         let current = "SELECT 1 FROM observations o WHERE o.file = f.id AND o.struck = 0 \
                        AND o.superseded_by IS NULL";
         if !filter.categories.is_empty() {
@@ -222,10 +225,14 @@ impl Condition {
 
 /// Adds that a file of `files f` has a tag, or one below it: `area` is also said by `area/health`.
 pub(in crate::index) fn has_tag(tag: &str, sql: &mut String, values: &mut Vec<Value>) {
-    sql.push_str(
-        " AND EXISTS (SELECT 1 FROM tags t WHERE t.file = f.id \
-         AND (t.tag = ? OR (t.tag > ? AND t.tag < ?)))",
-    );
+    tagged("EXISTS", tag, sql, values);
+}
+
+fn tagged(is_there: &str, tag: &str, sql: &mut String, values: &mut Vec<Value>) {
+    sql.push_str(&format!(
+        " AND {is_there} (SELECT 1 FROM tags t WHERE t.file = f.id \
+         AND (t.tag = ? OR (t.tag > ? AND t.tag < ?)))"
+    ));
     let key = tag_key(tag);
     let (below, after) = (format!("{key}/"), format!("{key}0"));
     values.extend([key, below, after].map(Value::Text));
