@@ -398,7 +398,7 @@ impl Store {
         choose: impl Fn(Candidates, &Shown<'_>) -> Result<T>,
     ) -> Result<T> {
         self.inner.ask(|db| {
-            let caches = self.inner.index.caches(question.model);
+            let caches = self.inner.index.caches(db, question.model)?;
             choose(index::candidates(db, &caches, question)?, &Shown { db, caches: &caches })
         })
     }

@@ -4,7 +4,6 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
-use std::time::UNIX_EPOCH;
 
 use super::Privacy;
 use crate::faults::{self, Step};
@@ -197,21 +196,17 @@ pub(crate) fn write_plain(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::write(path, bytes)
 }
 
-/// What tells a file from others, also from one that had its name before: device and inode, and in
-/// the latter when it was made, because a system gives the inode of a removed file to the next.
-/// `None` if there is no such file.
+/// Device and inode; `None` if there is no such file, or the system has no such numbers.
 pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
-    let metadata = fs::metadata(path).ok()?;
-    let made = metadata.created().ok().and_then(|made| made.duration_since(UNIX_EPOCH).ok());
-    let made = made.map_or(0, |made| made.as_nanos() as u64).rotate_left(32);
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt as _;
-        Some((metadata.dev(), metadata.ino() ^ made))
+        let metadata = fs::metadata(path).ok()?;
+        Some((metadata.dev(), metadata.ino()))
     }
     #[cfg(not(unix))]
     {
-        Some((0, made))
+        fs::metadata(path).ok().map(|_| (0, 0))
     }
 }
 
@@ -226,31 +221,5 @@ pub(crate) fn is_unlinked(metadata: &fs::Metadata) -> bool {
     {
         let _ = metadata;
         false
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn a_file_that_is_made_anew_is_another() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("index.db");
-        let mut seen = Vec::new();
-        for round in 0..5 {
-            write_plain(&path, b"x").unwrap();
-            let found = identity(&path);
-            assert!(found.is_some() && !seen.contains(&found), "{round}: {found:?} {seen:?}");
-            write_plain(&path, b"other words").unwrap();
-            assert_eq!(identity(&path), found, "to write to a file makes no other");
-            seen.push(found);
-            remove(&path).unwrap();
-            // Systems tell the time of a file in steps of some milliseconds.
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        assert_eq!(identity(&path), None);
     }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use memoranda_core::embed::MODEL_ID;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use crate::error::{Doing as _, Result, StoreError};
 use crate::files::{Privacy, own};
@@ -22,6 +22,20 @@ const SCHEMA_VERSION: i32 = 19;
 const SCHEMA: &str = include_str!("schema.sql");
 /// How long a connection waits for another.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Which index it is: each has a number of its own from when it was made. Who keeps in memory what an
+/// index says asks for it in the same look; the number of the file may go to another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct IndexId(pub(crate) i64);
+
+impl IndexId {
+    /// The number of this one; `None` if it has none.
+    pub(crate) fn of(db: &Connection) -> Result<Option<Self>> {
+        let made = "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'made'";
+        let made = db.prepare_cached(made)?.query_row([], |row| row.get(0)).optional()?;
+        Ok(made.map(Self))
+    }
+}
 
 /// Where the index of one vault lies.
 #[derive(Clone)]
@@ -99,7 +113,8 @@ impl IndexFile {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let db = self.open(flags)?;
         db.execute_batch(&format!(
-            "BEGIN; {SCHEMA}; INSERT INTO meta (key, value) VALUES ('model', '{MODEL_ID}'); \
+            "BEGIN; {SCHEMA}; INSERT INTO meta (key, value) VALUES ('model', '{MODEL_ID}'), \
+             ('made', CAST(random() AS TEXT)); \
              PRAGMA user_version = {SCHEMA_VERSION}; COMMIT"
         ))?;
         self.write_pages(&db, OldReaders::Wait)?;

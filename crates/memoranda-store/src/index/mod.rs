@@ -34,7 +34,7 @@ use crate::log::Position;
 
 pub use browse::Browse;
 pub(crate) use browse::{browse, with_permalink};
-pub(crate) use connection::{IndexFile, IndexState, OldReaders};
+pub(crate) use connection::{IndexFile, IndexId, IndexState, OldReaders};
 pub use digest::FileKind;
 pub(crate) use fingerprint::fingerprint;
 pub use folders::{FileOrder, FilesBelow, FolderFiles};
@@ -114,9 +114,10 @@ impl Index {
     }
 
     /// What is in memory for searches, by a model if one was chosen.
-    pub(crate) fn caches(&self, model: Option<&str>) -> Caches<'_> {
+    pub(crate) fn caches(&self, db: &Connection, model: Option<&str>) -> Result<Caches<'_>> {
+        let (table, notes, index) = (&self.vectors, &self.notes, IndexId::of(db)?);
         let chosen = model.map(|model| self.meanings.of(self.path(), model));
-        Caches { table: &self.vectors, notes: &self.notes, chosen, index: self.identity() }
+        Ok(Caches { table, notes, chosen, index })
     }
 
     /// Notes that pages were written, and writes them back if very many wait. Readers of an older

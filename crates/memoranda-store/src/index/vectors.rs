@@ -11,6 +11,7 @@ use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 use memoranda_core::embed::{BYTES, DIMS, Probe, Vector};
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
+use super::connection::IndexId;
 use super::digest::DigestedPassage;
 use super::search::Condition;
 use super::write::{PASSAGES_PER_FILE, first_passage};
@@ -91,7 +92,7 @@ pub(crate) struct VectorCache {
 /// How many passages there were when they were last counted.
 #[derive(Clone, Copy, Default)]
 struct Counted {
-    index: Option<(u64, u64)>,
+    index: Option<IndexId>,
     stamp: i64,
     passages: u64,
 }
@@ -106,7 +107,7 @@ pub(super) enum Kept {
 #[derive(Default)]
 struct Held {
     /// The index that they are of; another file has other numbers.
-    index: Option<(u64, u64)>,
+    index: Option<IndexId>,
     stamp: i64,
     /// Where the passages of a file begin in the lists below, and how many they are.
     files: HashMap<i64, (usize, usize)>,
@@ -119,7 +120,7 @@ struct Held {
 
 impl VectorCache {
     /// About how many passages there are: counted anew when many have changed.
-    pub(super) fn passages(&self, db: &Connection, index: Option<(u64, u64)>) -> Result<u64> {
+    pub(super) fn passages(&self, db: &Connection, index: Option<IndexId>) -> Result<u64> {
         let newest = newest_stamp(db)?;
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let few = counted.passages / 100;
@@ -139,7 +140,7 @@ impl VectorCache {
     pub(super) fn nearest_beside<T>(
         &self,
         db: &Connection,
-        index: Option<(u64, u64)>,
+        index: Option<IndexId>,
         asked: (&Vector, usize),
         condition: &Condition,
         work: impl FnOnce() -> T,
@@ -158,7 +159,7 @@ impl VectorCache {
 
     /// Where the vectors of single files are to be had: in memory, if all are there as of the
     /// index's last change.
-    pub(super) fn place(&self, db: &Connection, index: Option<(u64, u64)>) -> Result<Kept> {
+    pub(super) fn place(&self, db: &Connection, index: Option<IndexId>) -> Result<Kept> {
         let newest = newest_stamp(db)?;
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         let is_current = held.index == index && held.stamp >= newest && held.stamp > 0;
@@ -193,7 +194,7 @@ impl VectorCache {
     }
 
     /// Takes in what was written since the last look.
-    fn refresh(&self, db: &Connection, index: Option<(u64, u64)>) -> Result<()> {
+    fn refresh(&self, db: &Connection, index: Option<IndexId>) -> Result<()> {
         let newest = newest_stamp(db)?;
         {
             let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
@@ -397,13 +398,13 @@ mod tests {
     fn vectors_in_memory_are_used_only_while_they_are_all_there() {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch(include_str!("schema.sql")).unwrap();
-        let index = Some((1, 1));
+        let index = Some(IndexId(1));
         let cache = VectorCache::default();
         assert_eq!(cache.place(&db, index).unwrap(), Kept::InIndex);
         put(&db, 1, &[DigestedPassage::empty("a cat")]).unwrap();
         cache.refresh(&db, index).unwrap();
         assert_eq!(cache.place(&db, index).unwrap(), Kept::InMemory);
-        assert_eq!(cache.place(&db, Some((2, 2))).unwrap(), Kept::InIndex);
+        assert_eq!(cache.place(&db, Some(IndexId(2))).unwrap(), Kept::InIndex);
         put(&db, 2, &[DigestedPassage::empty("a dog"), DigestedPassage::empty("a bird")]).unwrap();
         let kept = cache.place(&db, index).unwrap();
         assert_eq!(kept, Kept::InIndex, "a note is written that memory has not heard of");

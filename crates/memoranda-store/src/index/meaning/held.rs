@@ -10,6 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::{Coverage, TextKey, VectorForm};
 use crate::error::Result;
 use crate::files::{own, records};
+use crate::index::connection::IndexId;
 use crate::index::digest::without_comments;
 use crate::index::passages;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
@@ -36,7 +37,7 @@ pub(super) enum Unused {
 #[derive(Default)]
 pub(super) struct Held {
     /// The index that the passages are of, and how far its changes were followed.
-    index: Option<(u64, u64)>,
+    index: Option<IndexId>,
     stamp: i64,
     files: HashMap<i64, Vec<Slot>>,
     missing: usize,
@@ -56,16 +57,11 @@ struct Slot {
 }
 
 impl Held {
-    pub(super) fn is_of(&self, index: Option<(u64, u64)>) -> bool {
+    pub(super) fn is_of(&self, index: Option<IndexId>) -> bool {
         self.index == index
     }
 
-    pub(super) fn is_current(
-        &self,
-        index: Option<(u64, u64)>,
-        newest: i64,
-        on_disk: OnDisk,
-    ) -> bool {
+    pub(super) fn is_current(&self, index: Option<IndexId>, newest: i64, on_disk: OnDisk) -> bool {
         self.is_of(index) && self.stamp >= newest && self.on_disk == on_disk
     }
 
@@ -73,7 +69,7 @@ impl Held {
         self.stamp
     }
 
-    pub(super) fn forget_passages(&mut self, index: Option<(u64, u64)>) {
+    pub(super) fn forget_passages(&mut self, index: Option<IndexId>) {
         (self.index, self.stamp) = (index, 0);
         self.files.clear();
     }

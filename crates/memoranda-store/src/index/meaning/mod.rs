@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use memoranda_core::embed::{Sense, Wide};
 use rusqlite::Connection;
 
+use super::connection::IndexId;
 use super::vectors;
 use crate::Inner;
 use crate::clock;
@@ -116,7 +117,7 @@ pub(crate) struct ModelCache {
 
 impl ModelCache {
     /// How far the vectors have come.
-    pub(super) fn coverage(&self, db: &Connection, index: Option<(u64, u64)>) -> Result<Coverage> {
+    pub(super) fn coverage(&self, db: &Connection, index: Option<IndexId>) -> Result<Coverage> {
         self.refresh(db, index)?;
         Ok(self.read().coverage())
     }
@@ -130,7 +131,7 @@ impl ModelCache {
     pub(super) fn nearest(
         &self,
         db: &Connection,
-        index: Option<(u64, u64)>,
+        index: Option<IndexId>,
         vector: &Wide,
         count: usize,
     ) -> Result<Vec<(i64, f32)>> {
@@ -147,7 +148,7 @@ impl ModelCache {
     fn pending(
         &self,
         db: &Connection,
-        index: Option<(u64, u64)>,
+        index: Option<IndexId>,
         count: usize,
         except: &[TextKey],
     ) -> Result<Vec<PendingText>> {
@@ -163,7 +164,7 @@ impl ModelCache {
     }
 
     /// Takes in what changed in the index and in the file since the last look.
-    fn refresh(&self, db: &Connection, index: Option<(u64, u64)>) -> Result<()> {
+    fn refresh(&self, db: &Connection, index: Option<IndexId>) -> Result<()> {
         let newest = vectors::newest_stamp(db)?;
         let on_disk = held::on_disk(&self.path).doing(|| "look at the vectors".into())?;
         if self.read().is_current(index, newest, on_disk) {
@@ -204,7 +205,7 @@ impl Inner {
     /// How far the vectors of a model have come.
     pub(crate) fn coverage(&self, model: &str) -> Result<Coverage> {
         let cache = self.model_cache(model);
-        self.ask(|db| cache.coverage(db, self.index.identity()))
+        self.ask(|db| cache.coverage(db, IndexId::of(db)?))
     }
 
     /// Some texts that the model has made no vector of.
@@ -215,7 +216,7 @@ impl Inner {
         except: &[TextKey],
     ) -> Result<Vec<PendingText>> {
         let cache = self.model_cache(model);
-        self.ask(|db| cache.pending(db, self.index.identity(), count, except))
+        self.ask(|db| cache.pending(db, IndexId::of(db)?, count, except))
     }
 
     /// The right to make vectors of a model, if no other process has it.

@@ -9,6 +9,7 @@ use rusqlite::Connection;
 use super::condition::Condition;
 use super::lately::NoteCache;
 use crate::error::Result;
+use crate::index::connection::IndexId;
 use crate::index::meaning::ModelCache;
 use crate::index::vectors::{self, VectorCache};
 use crate::index::write::first_passage;
@@ -27,7 +28,7 @@ pub(crate) struct Caches<'c> {
     /// By the model that was chosen.
     pub(crate) chosen: Option<Arc<ModelCache>>,
     /// The index that they are of.
-    pub(crate) index: Option<(u64, u64)>,
+    pub(crate) index: Option<IndexId>,
 }
 
 impl Caches<'_> {

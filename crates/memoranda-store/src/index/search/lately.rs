@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 
 use crate::error::Result;
+use crate::index::connection::IndexId;
 use crate::index::vectors::newest_stamp;
 
 /// When more bytes than this are kept, all are forgotten: about ten thousand notes.
@@ -46,7 +47,7 @@ pub(crate) struct NoteCache(Mutex<Lately>);
 #[derive(Default)]
 struct Lately {
     /// The index that they are of; another file has other numbers.
-    index: Option<(u64, u64)>,
+    index: Option<IndexId>,
     /// Of which state of it all that is kept is true.
     stamp: i64,
     /// The notes, each with the state of the index in which it was read.
@@ -57,12 +58,13 @@ struct Lately {
 /// The notes that were compared lately, as of one state of the index.
 pub(super) struct AsOf<'c> {
     cache: &'c NoteCache,
+    index: Option<IndexId>,
     stamp: i64,
 }
 
 impl NoteCache {
     /// Forgets what was changed since, and yields the rest.
-    pub(super) fn as_of(&self, db: &Connection, index: Option<(u64, u64)>) -> Result<AsOf<'_>> {
+    pub(super) fn as_of(&self, db: &Connection, index: Option<IndexId>) -> Result<AsOf<'_>> {
         let stamp = newest_stamp(db)?;
         let mut lately = self.lock();
         if lately.index != index {
@@ -77,7 +79,7 @@ impl NoteCache {
             lately.stamp = stamp;
         }
         drop(lately);
-        Ok(AsOf { cache: self, stamp })
+        Ok(AsOf { cache: self, index, stamp })
     }
 
     fn lock(&self) -> MutexGuard<'_, Lately> {
@@ -90,14 +92,15 @@ impl AsOf<'_> {
     pub(super) fn get(&self, file: i64) -> Option<Arc<Kept>> {
         let lately = self.cache.lock();
         let (read, kept) = lately.notes.get(&file)?;
-        (*read <= self.stamp).then(|| Arc::clone(kept))
+        let is_true = lately.index == self.index && *read <= self.stamp;
+        is_true.then(|| Arc::clone(kept))
     }
 
     /// Keeps a note that was read.
     pub(super) fn put(&self, file: i64, kept: &Arc<Kept>) {
         let mut lately = self.cache.lock();
-        // Somebody may have seen a newer state meanwhile.
-        if lately.stamp != self.stamp {
+        // Somebody may have seen a newer state meanwhile, or another index.
+        if lately.index != self.index || lately.stamp != self.stamp {
             return;
         }
         lately.forget(file);
@@ -154,13 +157,13 @@ mod tests {
     #[test]
     fn what_changed_is_forgotten_and_nothing_else() {
         let (db, cache) = (index(), NoteCache::default());
-        let before = cache.as_of(&db, Some((1, 1))).unwrap();
+        let before = cache.as_of(&db, Some(IndexId(1))).unwrap();
         assert_eq!(title(&before, 1), None);
         (1..=3).for_each(|file| before.put(file, &kept("old")));
         assert_eq!(title(&before, 1).as_deref(), Some("old"));
         vectors::put(&db, 2, &[DigestedPassage::empty("a dog")]).unwrap();
         vectors::remove(&db, 3).unwrap();
-        let after = cache.as_of(&db, Some((1, 1))).unwrap();
+        let after = cache.as_of(&db, Some(IndexId(1))).unwrap();
         let titles = |as_of: &AsOf<'_>| [1, 2, 3].map(|file| title(as_of, file).is_some());
         assert_eq!(titles(&after), [true, false, false]);
         after.put(2, &kept("new"));
@@ -171,8 +174,12 @@ mod tests {
         before.put(3, &kept("old"));
         assert_eq!(title(&after, 2).as_deref(), Some("new"));
         assert_eq!(title(&after, 3), None);
-        let other = cache.as_of(&db, Some((2, 2))).unwrap();
+        let other = cache.as_of(&db, Some(IndexId(2))).unwrap();
         assert_eq!(titles(&other), [false; 3], "another index has other numbers");
+        after.put(1, &kept("of the index before"));
+        assert_eq!(titles(&other), [false; 3]);
+        other.put(1, &kept("of the new index"));
+        assert_eq!(titles(&after), [false; 3]);
     }
 
     #[test]
