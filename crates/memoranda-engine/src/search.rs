@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use memoranda_core::embed::Model;
 use memoranda_core::query::{NamedTime, Need, Query, Term, When};
 use memoranda_core::rank::{
-    Asked, Candidate, CandidatePassage, Cut, RankOptions, Ranked, Signal, by_passage, rank,
+    Asked, Candidate, CandidatePassage, RankOptions, Ranked, Signal, by_passage, rank,
     without_speakers,
 };
 use memoranda_core::snippet::{Snippet, snippet};
@@ -174,7 +174,7 @@ impl Memory {
             forbidden = query.terms.extract_if(.., is_forbidden).collect();
         }
         if query.is_empty() && query.tags.is_empty() && request.filter.tags.is_empty() {
-            let why = match query.only_excludes() || !forbidden.is_empty() {
+            let why = match query.only_excludes() {
                 true => {
                     "says only what must not be there; a search needs something to look for beside \
                      it, such as a word (report NOT draft) or tag:name; words that begin with a \
@@ -348,11 +348,11 @@ impl Found<'_> {
             return Ok(units);
         }
         // What has the same words may have the same text; only that is read.
-        let mut alike: HashMap<&Cut, Vec<usize>> = HashMap::new();
+        let mut alike: HashMap<&[[u8; 4]], Vec<usize>> = HashMap::new();
         let mut distinct: Vec<Unit> = Vec::with_capacity(units.len());
         for unit in units {
             let Some((note, passage)) = self.best(&unit) else { continue };
-            let alike = alike.entry(&passage.cut).or_default();
+            let alike = alike.entry(passage.cut.own()).or_default();
             let same = match alike.is_empty() {
                 true => None,
                 false => self.same(passage, alike, &distinct)?,

@@ -1,7 +1,6 @@
 //! A passage cut into words ahead of time: all that comparing needs of its text. It is made once,
 //! when the passage is indexed, because to cut texts is most of what ranking them would cost.
 
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::cues::{self, Signs};
@@ -58,6 +57,12 @@ impl Cut {
 
     fn speakers(&self) -> &[[u8; 4]] {
         self.bytes.get(self.speakers..self.end).unwrap_or_default().as_chunks().0
+    }
+
+    /// Its own words without those of the headings, to be compared with those of others.
+    pub fn own(&self) -> &[[u8; 4]] {
+        let is_break = |stem: &[u8; 4]| *stem == BREAK.to_le_bytes();
+        self.stems().split(is_break).next().unwrap_or_default()
     }
 
     /// How many words it has.
@@ -131,12 +136,6 @@ impl PartialEq for Cut {
 }
 
 impl Eq for Cut {}
-
-impl Hash for Cut {
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        self.stems().hash(hasher);
-    }
-}
 
 /// The number of a word, whatever its form: the same for words with the same stem.
 fn stem_number(word: &str) -> u32 {

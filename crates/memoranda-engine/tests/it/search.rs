@@ -220,6 +220,23 @@ fn the_same_passage_is_told_once_and_each_note_is_found() {
     let page = memory.search(&passages).unwrap();
     assert_eq!(page.results.len(), 1);
     assert_eq!(page.results[0].also.len(), 1);
+    // Whatever stands above it, and beside it.
+    for (path, day) in [("c.md", "Monday"), ("d.md", "Tuesday")] {
+        let above = format!("# {day}\n\nOn {day} we met early in the small room upstairs.\n\n");
+        put(&memory, path, &format!("{above}{text}"));
+    }
+    let page = memory.search(&passages).unwrap();
+    let also = page.results[0].also.iter().map(|place| place.path.to_string());
+    let mut places: Vec<_> = also.chain([page.results[0].place.path.to_string()]).collect();
+    places.sort();
+    assert_eq!(places, ["a.md", "b.md", "c.md", "d.md"], "{:?}", page.results);
+    // The same words are not yet the same text.
+    put(&memory, "e.md", &text.to_uppercase());
+    let page = memory.search(&passages).unwrap();
+    let mut also: Vec<_> = page.results.iter().map(|result| result.also.len()).collect();
+    also.truncate(2);
+    also.sort();
+    assert_eq!(also, [0, 3], "{:?}", page.results);
 }
 
 #[test]
