@@ -35,6 +35,8 @@ pub struct Query {
     pub tags: Vec<String>,
     /// Tags that a note must not carry.
     pub forbidden_tags: Vec<String>,
+    /// Whether it says that something must not be there, also where that is too much to ask for.
+    pub excludes: bool,
     /// What was said freely, filler and all: the part whose meaning can be compared. Empty if
     /// the query is made of phrases and signs alone.
     pub said: String,
@@ -111,8 +113,7 @@ impl Query {
 
     /// Whether it says what must not be there, and nothing else.
     pub fn only_excludes(&self) -> bool {
-        let excludes = !self.terms.is_empty() || !self.forbidden_tags.is_empty();
-        self.is_empty() && self.tags.is_empty() && excludes
+        self.excludes && self.is_empty() && self.tags.is_empty()
     }
 
     /// Whether there is nothing to look for in a text (there may still be tags).
