@@ -75,12 +75,15 @@ impl Memory {
                 .ok_or_else(|| self.not_found(identifier, Some(&project)));
         }
         let projects = self.store().projects()?;
-        let mut ignored = None;
+        let (mut ignored, mut away) = (None, None);
         if let Some(default) = projects.iter().find(|p| self.is_default(&p.name)) {
             match self.resolve_in(&default.name, name, intent) {
                 Ok(Some(found)) => return Ok(found),
                 Ok(None) => {}
                 Err(e @ EngineError::Ignored { .. }) => ignored = Some(e),
+                Err(e @ EngineError::Store(StoreError::ProjectUnavailable { .. })) => {
+                    away = Some(e);
+                }
                 Err(e) => return Err(e),
             }
         }
@@ -90,6 +93,12 @@ impl Memory {
             && let Some(found) = self.resolve_in(&project.name, rest, intent)?
         {
             return Ok(found);
+        }
+        // The note may lie in the folder that is away; nothing is guessed for a change.
+        if intent != Intent::Read
+            && let Some(e) = away
+        {
+            return Err(e);
         }
         let mut found = Vec::new();
         for project in projects.iter().filter(|p| !self.is_default(&p.name)) {
@@ -101,7 +110,7 @@ impl Memory {
             }
         }
         match found.len() {
-            0 => Err(ignored.unwrap_or_else(|| self.not_found(identifier, None))),
+            0 => Err(ignored.or(away).unwrap_or_else(|| self.not_found(identifier, None))),
             1 => Ok(found.remove(0)),
             _ => Err(EngineError::Ambiguous {
                 identifier: identifier.to_owned(),

@@ -243,3 +243,24 @@ fn watching_tells_of_edits_by_hand() {
     assert_eq!(commit["files"][0]["path"], "new.md");
     assert_eq!(commit["client"], "person");
 }
+
+#[test]
+fn a_default_project_that_is_away_hides_no_other() {
+    let home = Home::new();
+    std::fs::create_dir(home.path().join("drive")).unwrap();
+    home.ok(&["project", "add", "notes", "drive"]);
+    home.ok(&["config", "set", "default_project", "notes"]);
+    home.ok(&["add", "--title", "Here", "on the drive"]);
+    home.ok(&["project", "create", "work"]);
+    home.ok(&["add", "-p", "work", "--title", "Plan", "the plan"]);
+    std::fs::rename(home.path().join("drive"), home.path().join("unplugged")).unwrap();
+    assert!(home.ok(&["show", "work/Plan"]).contains("the plan"));
+    assert!(home.ok(&["show", "Plan"]).contains("the plan"));
+    home.ok(&["edit", "work/Plan", "--append", "more"]);
+    // It might lie on the drive: nothing is guessed for a change.
+    for command in [&["edit", "Plan", "--append", "x"][..], &["show", "Here"]] {
+        let said = home.run(command);
+        assert!(said.code != 0 && said.err.contains("notes"), "{said:?}");
+    }
+    assert!(!home.ok(&["show", "work/Plan"]).contains('x'));
+}
