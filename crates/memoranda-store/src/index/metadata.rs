@@ -83,12 +83,18 @@ fn one_of(key: &[String], wanted: &[MetaScalar]) -> Test {
     if !texts.is_empty() && key == ["tags"] {
         // Tags may stand in one text, with commas between them, and with their marks.
         let bare = texts.iter().map(|tag| tag.trim_start_matches('#'));
+        let list: serde_json::Value = bare.flat_map(spellings).collect();
         add(
-            "EXISTS (SELECT 1 FROM json_each(?) w WHERE \
-             instr(',' || replace(replace(lower(j.atom), '#', ''), ', ', ',') || ',', \
-             ',' || lower(w.value) || ',') > 0)"
+            "(replace(j.atom, '#', '') COLLATE NOCASE IN (SELECT w.value FROM json_each(?) w))"
                 .to_owned(),
-            bare.flat_map(spellings).collect(),
+            list.clone(),
+        );
+        add(
+            "(instr(j.atom, ',') > 0 AND EXISTS (SELECT 1 FROM json_each(?) w WHERE \
+             instr(',' || replace(replace(lower(j.atom), '#', ''), ', ', ',') || ',', \
+             ',' || lower(w.value) || ',') > 0))"
+                .to_owned(),
+            list,
         );
     } else if !texts.is_empty() {
         let spellings = texts.iter().copied().flat_map(spellings).collect();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use memoranda_core::note::tag_key;
-use memoranda_core::query::{Mode, Need, Query, Term};
+use memoranda_core::query::{MetaFilter, MetaTest, Mode, Need, Query, Term};
 use rusqlite::types::Value;
 use rusqlite::{CachedStatement, Connection, params_from_iter};
 
@@ -17,6 +17,8 @@ pub(super) type FoundPassage = (i64, f64, i64);
 
 /// Files that can be searched.
 const SEARCHED: &str = "f.kind IN (1, 2)";
+/// A longer list of values is read anew for each file that is asked about.
+const LONG_LIST: usize = 100;
 /// What a fact is that has no category, as in Basic Memory.
 pub(in crate::index) const NO_CATEGORY: &str = "note";
 
@@ -30,8 +32,9 @@ pub(in crate::index) struct Condition {
     is_place: bool,
     /// Whether it asks for nothing but projects.
     is_of_projects: bool,
-    /// Whether it demands or forbids words, which is dear to ask of one file after the other.
-    is_demanding: bool,
+    /// Whether it is dear to ask of one file after the other: it demands or forbids words, or has
+    /// long lists.
+    is_dear: bool,
 }
 
 impl Condition {
@@ -102,7 +105,9 @@ impl Condition {
         let placed = 3 * usize::from(filter.folder.is_some()) + 2 * filter.folders.len();
         let is_place = !is_open && values.len() == filter.projects.len() + placed;
         let is_of_projects = is_place && placed == 0;
-        Self { sql, values, is_open, is_place, is_of_projects, is_demanding: false }
+        let is_list = |meta: &MetaFilter| matches!(&meta.test, MetaTest::HasAny(values) if values.len() > LONG_LIST);
+        let is_dear = filter.metadata.iter().any(is_list);
+        Self { sql, values, is_open, is_place, is_of_projects, is_dear }
     }
 
     /// The same, open if it asks for nothing but projects and no file lies in another.
@@ -140,7 +145,7 @@ impl Condition {
             ));
             demanding.values.push(Value::Text(expression));
             (demanding.is_open, demanding.is_place) = (false, false);
-            demanding.is_demanding = true;
+            demanding.is_dear = true;
         }
         demanding
     }
@@ -209,8 +214,8 @@ impl Condition {
             query.raw_bind_parameter(n + 1, value)?;
         }
         let file = self.values.len() + 1;
-        let known = if self.is_demanding { self.all(db)? } else { HashMap::new() };
-        Ok(Check { query, file, is_open: self.is_open, knows_all: self.is_demanding, known })
+        let known = if self.is_dear { self.all(db)? } else { HashMap::new() };
+        Ok(Check { query, file, is_open: self.is_open, knows_all: self.is_dear, known })
     }
 
     /// All files that fit.
