@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::{MetaValue, Note, type_key};
 use memoranda_core::schema::Schema;
-use memoranda_engine::{EngineError, FileSummary, Intent};
+use memoranda_engine::{EngineError, FileSummary, Intent, StoreError};
 use serde_json::{Value, json};
 
 use super::answer::Failure;
@@ -129,7 +129,11 @@ impl<'s> References<'s> {
             Err(error @ (EngineError::Ambiguous { .. } | EngineError::Invalid(_))) => {
                 return Ok(Err(format!("is not clear: {error}")));
             }
-            Err(error) => return Err(error.into()),
+            Err(error @ EngineError::Store(StoreError::Index(_) | StoreError::Halted(_))) => {
+                return Err(error.into());
+            }
+            // What is wrong with one name keeps no other note from being looked at.
+            Err(error) => return Ok(Err(format!("cannot be used: {error}"))),
         };
         let at = match &resolved {
             Some(found) => known.iter().position(|(file, _)| file.path == found.place.path),

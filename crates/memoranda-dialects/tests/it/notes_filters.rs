@@ -402,4 +402,12 @@ fn a_note_names_its_schema_as_it_names_any_note() {
         let said = format!("one asks for the schema {name:?}, which ");
         assert_eq!(held.text.contains(&said), !fits, "{name}: {}", held.text);
     }
+    // What cannot be looked at keeps nothing else from being checked.
+    notes.person("main/.memorandaignore", "private/\n");
+    notes.person("main/private/Task.md", "hidden\n");
+    notes.person("main/one.md", "---\ntype: chore\nschema: private/Task\n---\n- [name] x\n");
+    notes.person("main/two.md", "---\ntype: chore\n---\n- [name] x\n");
+    let held = notes.ok("schema_validate", json!({}));
+    assert!(held.text.contains("\"private/Task\", which cannot be used: "), "{}", held.text);
+    assert_eq!(held.structured["valid_count"], json!(2), "{}", held.text);
 }
