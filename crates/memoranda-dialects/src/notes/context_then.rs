@@ -11,7 +11,7 @@ use memoranda_engine::{
 };
 
 use super::answer::Failure;
-use super::context::{Target, holders};
+use super::context::Target;
 use super::pattern::fits;
 use super::scope;
 use crate::args::Args;
@@ -55,7 +55,7 @@ fn pattern(call: &Call<'_>, args: &Args, address: &str, moment: Moment) -> Resul
     if let Some(place) = holder(call, args, address, moment)? {
         return Ok(Target::note(&place));
     }
-    if !holders(call, &project, &pattern)?.is_empty() {
+    if is_of_parts(&pattern) {
         let text = format!(
             "{address:?} means facts or relations of notes that it does not name, and those of the \
              past are not listed anywhere. Name their note, as in memory://folder/note with the \
@@ -65,6 +65,13 @@ fn pattern(call: &Call<'_>, args: &Args, address: &str, moment: Moment) -> Resul
         return Err(Failure::new("INVALID_URL", text));
     }
     Ok(Target::new(project, notes))
+}
+
+/// Whether a pattern means facts or relations by its form: `*/observations/fact/*`, `*/uses/*`.
+fn is_of_parts(pattern: &str) -> bool {
+    let parts: Vec<&str> = pattern.split('/').collect();
+    let kind = parts.iter().skip(1).rev().skip(1).find(|part| !part.contains('*'));
+    kind.is_some() && parts.first().is_some_and(|first| first.contains('*'))
 }
 
 /// The first of the notes that were meant.

@@ -440,8 +440,10 @@ fn addresses_mean_the_same_of_the_past() {
     }
     // What no note is named by cannot be looked up, and that is said.
     notes.person("main/docs/n03.md", "- next [[n02]]\n");
-    let ask = json!({ "url": "*/next/*", "as_of": then });
-    let refused = notes.refused("build_context", ask, "INVALID_URL");
+    let ask = |url: &str| json!({ "url": url, "as_of": then });
+    notes.refused("build_context", ask("*/observations/fact/*"), "INVALID_URL");
+    assert_eq!(notes.ok("build_context", ask("none/*")).structured["results"], json!([]));
+    let refused = notes.refused("build_context", ask("*/next/*"), "INVALID_URL");
     assert!(refused.text.contains("Name their note"), "{}", refused.text);
     for address in ["docs/n01/nope/n02", "docs/n01/x", "nowhere/n01/next/n02"] {
         let ask = json!({ "url": address, "as_of": then });
