@@ -14,6 +14,9 @@ use crate::output::{FAINT, PLACE, STRONG, counted, visible};
 use crate::progress::Progress;
 use crate::session::Session;
 
+/// So many files that are left out are named.
+const MOST_NAMED: usize = 20;
+
 #[derive(Serialize)]
 struct PlacedJson {
     source: &'static str,
@@ -105,10 +108,14 @@ pub(super) fn add(
         session.reading()?;
         let names = added.iter().map(|(info, _): &(ProjectInfo, _)| &info.project.name);
         let files = files_left_out(session, memory, names)?;
-        for file in &files {
+        for file in files.iter().take(MOST_NAMED) {
             let place = format!("{}/{}", file.project, file.path);
             session.printer.warn(format!("{} is left out: {}", visible(&place), file.reason));
             exit = Exit::NotFound;
+        }
+        if let Some(further) = files.len().checked_sub(MOST_NAMED).filter(|more| *more > 0) {
+            let more = format!("{further} more are left out; `memoranda sync -v` names them all");
+            session.printer.warn(more);
         }
         left_out.extend(files);
     }
