@@ -516,3 +516,28 @@ fn notes_that_were_compared_before_are_compared_as_they_are_now() {
     let left = paths(&memory.search(&asked("electricity bill")).unwrap());
     assert!(!left.contains(&"money.md".into()), "{left:?}");
 }
+
+#[test]
+fn what_is_in_memory_of_an_index_is_not_true_of_the_next() {
+    let folder = TempDir::new().unwrap();
+    let memory = open(&folder);
+    // In this order they have other numbers than a look at the folder gives them.
+    put(&memory, "z.md", "The zebra grazes behind the old mill.\n");
+    put(&memory, "m.md", "The mackerel is smoked over beech wood.\n");
+    put(&memory, "a.md", "The anvil stands beside the forge.\n");
+    let questions = [("zebra", "z.md"), ("mackerel", "m.md"), ("anvil", "a.md")];
+    let check = || {
+        for (text, path) in questions {
+            let first = memory.search(&asked(text)).unwrap().results.remove(0);
+            assert_eq!(first.place.path.as_str(), path, "{text}");
+            assert!(first.why.iter().any(|signal| signal.name() == "words"), "{first:?}");
+        }
+    };
+    check();
+    check();
+    std::fs::remove_dir_all(folder.path().join("cache")).unwrap();
+    std::fs::create_dir(folder.path().join("cache")).unwrap();
+    open(&folder).sync(&mut |_| {}).unwrap();
+    check();
+    check();
+}
