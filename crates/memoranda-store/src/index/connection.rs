@@ -14,11 +14,12 @@ use memoranda_core::embed::MODEL_ID;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
+use super::vectors;
 use crate::error::{Doing as _, Result, StoreError};
 use crate::files::{Privacy, own};
 
 /// Raised whenever the tables or what is put in them changes.
-const SCHEMA_VERSION: i32 = 19;
+const SCHEMA_VERSION: i32 = 20;
 const SCHEMA: &str = include_str!("schema.sql");
 /// How long a connection waits for another.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -34,6 +35,22 @@ impl IndexId {
         let made = "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'made'";
         let made = db.prepare_cached(made)?.query_row([], |row| row.get(0)).optional()?;
         Ok(made.map(Self))
+    }
+}
+
+/// One state of an index, for whoever keeps in memory what it says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Standing {
+    /// Which index it is; another has other numbers.
+    pub(crate) index: Option<IndexId>,
+    /// The stamp of the last change of what is searched.
+    pub(crate) stamp: i64,
+}
+
+impl Standing {
+    /// The state that is being looked at.
+    pub(crate) fn of(db: &Connection) -> Result<Self> {
+        Ok(Self { index: IndexId::of(db)?, stamp: vectors::newest_stamp(db)? })
     }
 }
 

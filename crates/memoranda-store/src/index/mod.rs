@@ -8,6 +8,7 @@ mod fingerprint;
 mod folders;
 mod graph;
 pub(crate) mod history;
+mod lengths;
 mod links;
 mod listing;
 pub(crate) mod meaning;
@@ -34,7 +35,8 @@ use crate::log::Position;
 
 pub use browse::Browse;
 pub(crate) use browse::{browse, with_permalink};
-pub(crate) use connection::{IndexFile, IndexId, IndexState, OldReaders};
+use connection::Standing;
+pub(crate) use connection::{IndexFile, IndexState, OldReaders};
 pub use digest::FileKind;
 pub(crate) use fingerprint::fingerprint;
 pub use folders::{FileOrder, FilesBelow, FolderFiles};
@@ -115,9 +117,9 @@ impl Index {
 
     /// What is in memory for searches, by a model if one was chosen.
     pub(crate) fn caches(&self, db: &Connection, model: Option<&str>) -> Result<Caches<'_>> {
-        let (table, notes, index) = (&self.vectors, &self.notes, IndexId::of(db)?);
+        let now = Standing::of(db)?;
         let chosen = model.map(|model| self.meanings.of(self.path(), model));
-        Ok(Caches { table, notes, chosen, index })
+        Ok(Caches { table: &self.vectors, notes: self.notes.as_of(db, now)?, chosen, now })
     }
 
     /// Notes that pages were written, and writes them back if very many wait. Readers of an older
@@ -196,10 +198,10 @@ impl Index {
             None => Reader { db: self.file.open_reader()?, identity },
         };
         let result = {
-            // One state of the index for the whole question.
-            let transaction = reader.db.unchecked_transaction()?;
+            // One state of the index for the whole question. Whoever fails in it leaves no reader.
+            reader.db.prepare_cached("BEGIN")?.execute([])?;
             let result = read(&reader.db);
-            transaction.finish()?;
+            reader.db.prepare_cached("ROLLBACK")?.execute([])?;
             result
         };
         if result.is_ok() {

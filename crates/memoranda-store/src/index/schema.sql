@@ -83,13 +83,18 @@ INSERT INTO words(words, rank) VALUES ('hashsize', 8388608);
 
 -- How many passages hold each stem.
 CREATE VIRTUAL TABLE word_counts USING fts5vocab(words, row);
+-- Where each stem stands.
+CREATE VIRTUAL TABLE word_places USING fts5vocab(words, instance);
 
--- What the passages of a file mean: their vectors, one behind the other. Whoever keeps vectors in
--- memory asks for stamps above the last one seen; a file that is gone leaves an empty row.
+-- What the passages of a file mean: their vectors, one behind the other, and what else is asked of
+-- very many at a time, how many words they have and the file's project. Whoever keeps that in memory
+-- asks for stamps above the last one seen; a file that is gone leaves an empty row.
 CREATE TABLE vectors (
   file INTEGER PRIMARY KEY,
   stamp INTEGER NOT NULL,
+  project INTEGER NOT NULL,
   passages INTEGER NOT NULL,
+  lengths BLOB NOT NULL,
   data BLOB NOT NULL
 ) STRICT;
 -- With their number, so that all passages can be counted from the index alone.

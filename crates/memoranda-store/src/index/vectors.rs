@@ -5,14 +5,16 @@
 //! a process keeps nothing: a command that asks once would pay for memory that nobody uses again.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use memoranda_core::embed::{BYTES, DIMS, Probe, Vector};
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
-use super::connection::IndexId;
+use super::connection::Standing;
 use super::digest::DigestedPassage;
+use super::lengths;
 use super::search::Condition;
 use super::write::{PASSAGES_PER_FILE, first_passage};
 use crate::error::Result;
@@ -23,22 +25,31 @@ const MAX_THREADS: usize = 4;
 /// So many passages a thread takes at a time.
 const BLOCK: usize = 1024;
 
+/// The length of a passage of which it is not known.
+const UNTOLD: u32 = u32::MAX;
+
 const NEXT_STAMP: &str = "(SELECT coalesce(max(stamp), 0) + 1 FROM vectors)";
 
-/// Keeps the vectors of a file's passages.
-pub(super) fn put(db: &Connection, file: i64, passages: &[DigestedPassage]) -> Result<()> {
+/// Keeps the vectors of a file's passages, whose words the word index has heard of.
+pub(super) fn put(
+    db: &Connection,
+    (project, file): (i64, i64),
+    passages: &[DigestedPassage],
+) -> Result<()> {
     let most = passages.len().min(PASSAGES_PER_FILE as usize);
     let mut data = Vec::with_capacity(most * BYTES);
     passages.iter().take(most).for_each(|p| data.extend_from_slice(&p.vector().bytes()));
-    let values = params![file, most as i64, data];
+    let values = params![file, project, most as i64, lengths::of_file(db, file)?, data];
     // To replace a row at once may take two steps, for which SQLite makes a savepoint; at each of
     // them the full-text index writes out what it had gathered.
     let update = format!(
-        "UPDATE vectors SET stamp = {NEXT_STAMP}, passages = ?2, data = ?3 WHERE file = ?1"
+        "UPDATE vectors SET stamp = {NEXT_STAMP}, project = ?2, passages = ?3, lengths = ?4, \
+         data = ?5 WHERE file = ?1"
     );
     if db.prepare_cached(&update)?.execute(values)? == 0 {
         let insert = format!(
-            "INSERT INTO vectors (file, stamp, passages, data) VALUES (?1, {NEXT_STAMP}, ?2, ?3)"
+            "INSERT INTO vectors (file, stamp, project, passages, lengths, data) \
+             VALUES (?1, {NEXT_STAMP}, ?2, ?3, ?4, ?5)"
         );
         db.prepare_cached(&insert)?.execute(values)?;
     }
@@ -47,8 +58,10 @@ pub(super) fn put(db: &Connection, file: i64, passages: &[DigestedPassage]) -> R
 
 /// Forgets the vectors of a file that is gone.
 pub(super) fn remove(db: &Connection, file: i64) -> Result<()> {
-    let sql =
-        format!("UPDATE vectors SET stamp = {NEXT_STAMP}, passages = 0, data = x'' WHERE file = ?");
+    let sql = format!(
+        "UPDATE vectors SET stamp = {NEXT_STAMP}, passages = 0, lengths = x'', data = x'' \
+         WHERE file = ?"
+    );
     db.prepare_cached(&sql)?.execute([file])?;
     Ok(())
 }
@@ -92,8 +105,7 @@ pub(crate) struct VectorCache {
 /// How many passages there were when they were last counted.
 #[derive(Clone, Copy, Default)]
 struct Counted {
-    index: Option<IndexId>,
-    stamp: i64,
+    then: Standing,
     passages: u64,
 }
 
@@ -104,28 +116,39 @@ pub(super) enum Kept {
     InIndex,
 }
 
+/// All that is in memory, as of one state of the index.
+pub(super) struct InMemory<'c>(RwLockReadGuard<'c, Held>);
+
 #[derive(Default)]
 struct Held {
-    /// The index that they are of; another file has other numbers.
-    index: Option<IndexId>,
-    stamp: i64,
-    /// Where the passages of a file begin in the lists below, and how many they are.
-    files: HashMap<i64, (usize, usize)>,
+    /// Of which state of the index they are true.
+    then: Standing,
+    files: HashMap<i64, HeldFile>,
     passages: Vec<i64>,
+    /// How many words each has.
+    lengths: Vec<u32>,
     scales: Vec<f32>,
     numbers: Vec<[i8; DIMS]>,
     /// Places that no passage has any more.
     free: usize,
 }
 
+#[derive(Clone, Copy)]
+struct HeldFile {
+    project: i64,
+    /// Where its passages begin in the lists, and how many they are.
+    start: usize,
+    count: usize,
+}
+
 impl VectorCache {
     /// About how many passages there are: counted anew when many have changed.
-    pub(super) fn passages(&self, db: &Connection, index: Option<IndexId>) -> Result<u64> {
-        let newest = newest_stamp(db)?;
+    pub(super) fn passages(&self, db: &Connection, now: Standing) -> Result<u64> {
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let few = counted.passages / 100;
-        if counted.index != index || newest.abs_diff(counted.stamp) > few {
-            *counted = Counted { index, stamp: newest, passages: count(db)? };
+        let then = counted.then;
+        if then.index != now.index || now.stamp.abs_diff(then.stamp) > few {
+            *counted = Counted { then: now, passages: count(db)? };
         }
         Ok(counted.passages)
     }
@@ -140,7 +163,7 @@ impl VectorCache {
     pub(super) fn nearest_beside<T>(
         &self,
         db: &Connection,
-        index: Option<IndexId>,
+        now: Standing,
         asked: (&Vector, usize),
         condition: &Condition,
         work: impl FnOnce() -> T,
@@ -150,7 +173,7 @@ impl VectorCache {
         }
         let (vector, count) = asked;
         let probe = Probe::new(vector);
-        self.refresh(db, index)?;
+        self.refresh(db, now)?;
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         let helpers = (held.passages.len() / PASSAGES_A_THREAD).min(threads().saturating_sub(1));
         let (nearest, done) = held.nearest_beside(helpers, &probe, count, work);
@@ -159,11 +182,25 @@ impl VectorCache {
 
     /// Where the vectors of single files are to be had: in memory, if all are there as of the
     /// index's last change.
-    pub(super) fn place(&self, db: &Connection, index: Option<IndexId>) -> Result<Kept> {
-        let newest = newest_stamp(db)?;
+    pub(super) fn place(&self, now: Standing) -> Kept {
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
-        let is_current = held.index == index && held.stamp >= newest && held.stamp > 0;
-        Ok(if is_current { Kept::InMemory } else { Kept::InIndex })
+        match held.is_current(now) && held.then.stamp > 0 {
+            true => Kept::InMemory,
+            false => Kept::InIndex,
+        }
+    }
+
+    /// What is in memory, if it is true of the index's last change. Nobody waits for it: who asks
+    /// may be looking for vectors, and whoever has news for this memory waits for that to end.
+    pub(super) fn in_memory(&self, now: Standing) -> Option<InMemory<'_>> {
+        let held = self.held.try_read().ok();
+        held.filter(|held| held.then == now).map(InMemory)
+    }
+
+    /// The project of a file, if that is in memory. Nobody waits for it either.
+    pub(super) fn project(&self, now: Standing, file: i64) -> Option<i64> {
+        let InMemory(held) = self.in_memory(now)?;
+        held.files.get(&file).map(|file| file.project)
     }
 
     /// How alike the passages of one file are to a vector, in order.
@@ -194,30 +231,30 @@ impl VectorCache {
     }
 
     /// Takes in what was written since the last look.
-    fn refresh(&self, db: &Connection, index: Option<IndexId>) -> Result<()> {
-        let newest = newest_stamp(db)?;
-        {
-            let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
-            if held.index == index && held.stamp >= newest {
-                return Ok(());
-            }
+    pub(super) fn refresh(&self, db: &Connection, now: Standing) -> Result<()> {
+        if self.held.read().unwrap_or_else(PoisonError::into_inner).is_current(now) {
+            return Ok(());
         }
         let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
-        if held.index != index || held.free > held.passages.len() / 2 {
-            *held = Held { index, ..Held::default() };
+        if held.then.index != now.index || held.free > held.passages.len() / 2 {
+            *held = Held { then: Standing { stamp: 0, ..now }, ..Held::default() };
         }
-        let since = held.stamp;
+        let since = held.then.stamp;
         // All of them are read as they lie; the few that are new, by their stamps.
         let (index, most) = if since == 0 { ("NOT INDEXED", count(db)? as usize) } else { ("", 0) };
         held.reserve(most);
-        let sql = format!("SELECT file, stamp, data FROM vectors {index} WHERE stamp > ?");
+        let sql = format!(
+            "SELECT file, stamp, project, lengths, data FROM vectors {index} WHERE stamp > ?"
+        );
         let mut select = db.prepare_cached(&sql)?;
         let mut rows = select.query([since])?;
         while let Some(row) = rows.next()? {
-            let (file, stamp): (i64, i64) = (row.get(0)?, row.get(1)?);
-            let data = row.get_ref(2)?.as_blob().unwrap_or_default();
-            held.put(file, data);
-            held.stamp = held.stamp.max(stamp);
+            let (file, stamp, project): (_, i64, _) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let bytes = |column| -> Result<&[u8]> {
+                Ok(row.get_ref(column)?.as_blob().unwrap_or_default())
+            };
+            held.put((project, file), bytes(3)?, bytes(4)?);
+            held.then.stamp = held.then.stamp.max(stamp);
         }
         Ok(())
     }
@@ -300,7 +337,29 @@ fn nearer(a: &(i64, f32), b: &(i64, f32)) -> std::cmp::Ordering {
     b.1.total_cmp(&a.1).then(a.0.cmp(&b.0))
 }
 
+impl InMemory<'_> {
+    /// How many words a passage has.
+    pub(super) fn length(&self, passage: i64) -> Option<u32> {
+        let Self(held) = self;
+        let file = passage / PASSAGES_PER_FILE;
+        let HeldFile { start, count, .. } = *held.files.get(&file)?;
+        let place = (passage - first_passage(file)) as usize;
+        let length = held.lengths.get(start + place).filter(|_| place < count)?;
+        Some(*length).filter(|length| *length != UNTOLD)
+    }
+}
+
+impl HeldFile {
+    fn places(&self) -> Range<usize> {
+        self.start..self.start + self.count
+    }
+}
+
 impl Held {
+    fn is_current(&self, now: Standing) -> bool {
+        self.then.index == now.index && self.then.stamp >= now.stamp
+    }
+
     /// The nearest of all, sought by so many threads and by this one as soon as its work is done.
     fn nearest_beside<T>(
         &self,
@@ -344,8 +403,7 @@ impl Held {
     }
 
     fn of_file(&self, file: i64) -> (&[f32], &[[i8; DIMS]]) {
-        let (start, count) = self.files.get(&file).copied().unwrap_or_default();
-        let places = start..start + count;
+        let places = self.files.get(&file).map_or(0..0, HeldFile::places);
         let scales = self.scales.get(places.clone()).unwrap_or_default();
         (scales, self.numbers.get(places).unwrap_or_default())
     }
@@ -365,26 +423,29 @@ impl Held {
 
     fn reserve(&mut self, passages: usize) {
         self.passages.reserve(passages);
+        self.lengths.reserve(passages);
         self.scales.reserve(passages);
         self.numbers.reserve(passages);
     }
 
-    fn put(&mut self, file: i64, data: &[u8]) {
-        if let Some((start, count)) = self.files.remove(&file) {
-            let places = start..start + count;
-            self.scales.get_mut(places).into_iter().flatten().for_each(|scale| *scale = 0.0);
-            self.free += count;
+    fn put(&mut self, (project, file): (i64, i64), lengths: &[u8], data: &[u8]) {
+        if let Some(gone) = self.files.remove(&file) {
+            let scales = self.scales.get_mut(gone.places());
+            scales.into_iter().flatten().for_each(|scale| *scale = 0.0);
+            self.free += gone.count;
         }
         let start = self.passages.len();
         let vectors = data.chunks_exact(BYTES).filter_map(Vector::read);
-        for (vector, passage) in vectors.zip(first_passage(file)..) {
+        let lengths = lengths::read(lengths).map(Some).chain(std::iter::repeat(None));
+        for ((vector, length), passage) in vectors.zip(lengths).zip(first_passage(file)..) {
             self.passages.push(passage);
+            self.lengths.push(length.unwrap_or(UNTOLD));
             self.scales.push(vector.scale);
             self.numbers.push(vector.numbers);
         }
         let count = self.passages.len() - start;
         if count > 0 {
-            self.files.insert(file, (start, count));
+            self.files.insert(file, HeldFile { project, start, count });
         }
     }
 }
@@ -392,21 +453,23 @@ impl Held {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::connection::IndexId;
 
     #[test]
     #[allow(clippy::disallowed_methods, reason = "the index in memory is nobody else's")]
     fn vectors_in_memory_are_used_only_while_they_are_all_there() {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch(include_str!("schema.sql")).unwrap();
-        let index = Some(IndexId(1));
+        let now = || Standing { index: Some(IndexId(1)), ..Standing::of(&db).unwrap() };
         let cache = VectorCache::default();
-        assert_eq!(cache.place(&db, index).unwrap(), Kept::InIndex);
-        put(&db, 1, &[DigestedPassage::empty("a cat")]).unwrap();
-        cache.refresh(&db, index).unwrap();
-        assert_eq!(cache.place(&db, index).unwrap(), Kept::InMemory);
-        assert_eq!(cache.place(&db, Some(IndexId(2))).unwrap(), Kept::InIndex);
-        put(&db, 2, &[DigestedPassage::empty("a dog"), DigestedPassage::empty("a bird")]).unwrap();
-        let kept = cache.place(&db, index).unwrap();
+        assert_eq!(cache.place(now()), Kept::InIndex);
+        put(&db, (1, 1), &[DigestedPassage::empty("a cat")]).unwrap();
+        cache.refresh(&db, now()).unwrap();
+        assert_eq!(cache.place(now()), Kept::InMemory);
+        assert_eq!(cache.place(Standing { index: Some(IndexId(2)), ..now() }), Kept::InIndex);
+        let two = ["a dog", "a bird"].map(DigestedPassage::empty);
+        put(&db, (7, 2), &two).unwrap();
+        let kept = cache.place(now());
         assert_eq!(kept, Kept::InIndex, "a note is written that memory has not heard of");
         let probe = Probe::new(DigestedPassage::empty("a puppy").vector());
         let near = |kept| {
@@ -417,7 +480,9 @@ mod tests {
         let written = near(kept);
         assert!(written.len() == 2 && written[0] > written[1], "{written:?}");
         assert!(near(Kept::InMemory).is_empty());
-        cache.refresh(&db, index).unwrap();
+        assert_eq!(cache.project(now(), 2), None);
+        cache.refresh(&db, now()).unwrap();
+        assert_eq!(cache.project(now(), 2), Some(7));
         assert_eq!(near(Kept::InMemory), written);
     }
 
@@ -433,7 +498,7 @@ mod tests {
             let vector = |_| [&0.01f32.to_le_bytes()[..], &[0; DIMS].map(|_| number())].concat();
             // Twice the same, so that equals are among them.
             let data: Vec<u8> = (0..file % 5).flat_map(vector).collect();
-            held.put(file, &[data.clone(), data].concat());
+            held.put((1, file), &[], &[data.clone(), data].concat());
         }
         let asked = Vector::read(&[&0.01f32.to_le_bytes()[..], &[3; DIMS]].concat()).unwrap();
         let probe = Probe::new(&asked);

@@ -319,7 +319,7 @@ impl<'c> Batch<'c> {
         let about = cuts::About { tags: &keys.join(" "), importance };
         cuts::put(self.db, file, &about, told)?;
         passages::put(self.db, file, told)?;
-        vectors::put(self.db, file, told)?;
+        vectors::put(self.db, (put.project, file), told)?;
         self.put_observations(put, file, digest)?;
         self.put_relations(put, file, digest)?;
         let mut tag_row = self.db.prepare_cached("INSERT INTO tags (tag, file) VALUES (?, ?)")?;

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::{Coverage, TextKey, VectorForm};
 use crate::error::Result;
 use crate::files::{own, records};
-use crate::index::connection::IndexId;
+use crate::index::connection::{IndexId, Standing};
 use crate::index::digest::without_comments;
 use crate::index::passages;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
@@ -61,8 +61,8 @@ impl Held {
         self.index == index
     }
 
-    pub(super) fn is_current(&self, index: Option<IndexId>, newest: i64, on_disk: OnDisk) -> bool {
-        self.is_of(index) && self.stamp >= newest && self.on_disk == on_disk
+    pub(super) fn is_current(&self, now: Standing, on_disk: OnDisk) -> bool {
+        self.is_of(now.index) && self.stamp >= now.stamp && self.on_disk == on_disk
     }
 
     pub(super) fn stamp(&self) -> i64 {

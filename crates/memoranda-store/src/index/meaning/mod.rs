@@ -14,8 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use memoranda_core::embed::{Sense, Wide};
 use rusqlite::Connection;
 
-use super::connection::IndexId;
-use super::vectors;
+use super::connection::Standing;
 use crate::Inner;
 use crate::clock;
 use crate::error::{Doing as _, Result, StoreError};
@@ -117,8 +116,8 @@ pub(crate) struct ModelCache {
 
 impl ModelCache {
     /// How far the vectors have come.
-    pub(super) fn coverage(&self, db: &Connection, index: Option<IndexId>) -> Result<Coverage> {
-        self.refresh(db, index)?;
+    pub(super) fn coverage(&self, db: &Connection, now: Standing) -> Result<Coverage> {
+        self.refresh(db, now)?;
         Ok(self.read().coverage())
     }
 
@@ -131,11 +130,11 @@ impl ModelCache {
     pub(super) fn nearest(
         &self,
         db: &Connection,
-        index: Option<IndexId>,
+        now: Standing,
         vector: &Wide,
         count: usize,
     ) -> Result<Vec<(i64, f32)>> {
-        self.refresh(db, index)?;
+        self.refresh(db, now)?;
         Ok(self.read().nearest(vector, count))
     }
 
@@ -148,11 +147,11 @@ impl ModelCache {
     fn pending(
         &self,
         db: &Connection,
-        index: Option<IndexId>,
+        now: Standing,
         count: usize,
         except: &[TextKey],
     ) -> Result<Vec<PendingText>> {
-        self.refresh(db, index)?;
+        self.refresh(db, now)?;
         let wanted = self.read().pending(count, except);
         let mut pending = Vec::with_capacity(wanted.len());
         for (passage, key) in wanted {
@@ -164,20 +163,19 @@ impl ModelCache {
     }
 
     /// Takes in what changed in the index and in the file since the last look.
-    fn refresh(&self, db: &Connection, index: Option<IndexId>) -> Result<()> {
-        let newest = vectors::newest_stamp(db)?;
+    fn refresh(&self, db: &Connection, now: Standing) -> Result<()> {
         let on_disk = held::on_disk(&self.path).doing(|| "look at the vectors".into())?;
-        if self.read().is_current(index, newest, on_disk) {
+        if self.read().is_current(now, on_disk) {
             return Ok(());
         }
         let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
-        if !held.is_of(index) {
-            held.forget_passages(index);
+        if !held.is_of(now.index) {
+            held.forget_passages(now.index);
         }
         for (file, keys) in passages_of(db, held.stamp())? {
             held.put(file, keys);
         }
-        held.follow(newest);
+        held.follow(now.stamp);
         let read = held.read_records(&self.path, &self.model, on_disk);
         read.doing(|| "read the vectors".into())
     }
@@ -205,7 +203,7 @@ impl Inner {
     /// How far the vectors of a model have come.
     pub(crate) fn coverage(&self, model: &str) -> Result<Coverage> {
         let cache = self.model_cache(model);
-        self.ask(|db| cache.coverage(db, IndexId::of(db)?))
+        self.ask(|db| cache.coverage(db, Standing::of(db)?))
     }
 
     /// Some texts that the model has made no vector of.
@@ -216,7 +214,7 @@ impl Inner {
         except: &[TextKey],
     ) -> Result<Vec<PendingText>> {
         let cache = self.model_cache(model);
-        self.ask(|db| cache.pending(db, IndexId::of(db)?, count, except))
+        self.ask(|db| cache.pending(db, Standing::of(db)?, count, except))
     }
 
     /// The right to make vectors of a model, if no other process has it.

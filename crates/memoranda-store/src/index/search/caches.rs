@@ -7,9 +7,9 @@ use memoranda_core::rank::Candidate;
 use rusqlite::Connection;
 
 use super::condition::Condition;
-use super::lately::NoteCache;
+use super::lately::AsOf;
 use crate::error::Result;
-use crate::index::connection::IndexId;
+use crate::index::connection::Standing;
 use crate::index::meaning::ModelCache;
 use crate::index::vectors::{self, VectorCache};
 use crate::index::write::first_passage;
@@ -24,11 +24,11 @@ pub(crate) struct Caches<'c> {
     /// By the table in the program.
     pub(crate) table: &'c VectorCache,
     /// What notes were compared by lately.
-    pub(crate) notes: &'c NoteCache,
+    pub(crate) notes: AsOf<'c>,
     /// By the model that was chosen.
     pub(crate) chosen: Option<Arc<ModelCache>>,
-    /// The index that they are of.
-    pub(crate) index: Option<IndexId>,
+    /// The state of the index that is looked at.
+    pub(crate) now: Standing,
 }
 
 impl Caches<'_> {
@@ -46,16 +46,16 @@ impl Caches<'_> {
             let is_first = !self.table.is_used();
             let most = if is_first { PASSAGES_BY_MEANING } else { FIRST_BY_MEANING };
             let first = (&asked.table, most);
-            return self.table.nearest_beside(db, self.index, first, condition, work);
+            return self.table.nearest_beside(db, self.now, first, condition, work);
         };
         let table = (&asked.table, PASSAGES_BY_MEANING);
         let done = work();
-        let mut near = cache.nearest(db, self.index, &chosen.vector, PASSAGES_BY_MEANING)?;
+        let mut near = cache.nearest(db, self.now, &chosen.vector, PASSAGES_BY_MEANING)?;
         near.iter_mut().for_each(|(_, cosine)| *cosine = chosen.on_scale(*cosine));
-        let coverage = cache.coverage(db, self.index)?;
+        let coverage = cache.coverage(db, self.now)?;
         if coverage.covered < coverage.passages {
             let (by_table, ()) =
-                self.table.nearest_beside(db, self.index, table, condition, || ())?;
+                self.table.nearest_beside(db, self.now, table, condition, || ())?;
             near.extend(by_table.into_iter().filter(|&(passage, _)| !cache.has(passage)));
         }
         near.retain(|&(_, similarity)| similarity > 0.0);
@@ -76,7 +76,7 @@ impl Caches<'_> {
             return Ok(first);
         }
         let table = (&asked.table, PASSAGES_BY_MEANING);
-        Ok(self.table.nearest_beside(db, self.index, table, condition, || ())?.0)
+        Ok(self.table.nearest_beside(db, self.now, table, condition, || ())?.0)
     }
 
     /// The passages nearest to a question in the place that a condition asks for, if there may be
@@ -101,7 +101,7 @@ impl Caches<'_> {
         meant: &Meant,
         notes: &mut [Candidate<i64>],
     ) -> Result<()> {
-        let kept = self.table.place(db, self.index)?;
+        let kept = self.table.place(self.now);
         let probe = Probe::new(&meant.table);
         let mut by_table = Vec::new();
         for note in notes {

@@ -67,9 +67,9 @@ pub struct Candidates {
 }
 
 /// The notes that may answer.
-pub(crate) fn candidates(
-    db: &Connection,
-    caches: &Caches<'_>,
+pub(crate) fn candidates<'c>(
+    db: &'c Connection,
+    caches: &'c Caches<'c>,
     question: &Question<'_>,
 ) -> Result<Candidates> {
     let condition = Condition::new(question.query, question.filter).opened(db)?;
@@ -88,18 +88,26 @@ pub(crate) fn candidates(
             chosen.add_best(&best, question.round, round);
         }
         let most = chosen.files.len() + question.round.div_ceil(2);
-        choose_by_meaning(db, (&condition, &mut check), &near, (most, round), &mut chosen)?;
+        choose_by_meaning(db, caches, (&condition, &mut check), &near, (most, round), &mut chosen)?;
         if let Some(vector) = question.vector
             && chosen.files.len() < most
         {
             let first = near.len();
             near = caches.all_near(db, vector, &condition, near)?;
             let behind = near.get(first..).unwrap_or_default();
-            choose_by_meaning(db, (&condition, &mut check), behind, (most, round), &mut chosen)?;
+            choose_by_meaning(
+                db,
+                caches,
+                (&condition, &mut check),
+                behind,
+                (most, round),
+                &mut chosen,
+            )?;
             if round == 0 && chosen.files.len() < most {
                 let there = caches.nearest_there(db, vector, &condition, &near)?;
                 choose_by_meaning(
                     db,
+                    caches,
                     (&condition, &mut check),
                     &there,
                     (most, round),
@@ -113,16 +121,15 @@ pub(crate) fn candidates(
         }
     }
     drop(check);
-    let mut reader = Reader::new(db, caches, question, &known.query)?;
+    let reader = Reader::new(db, caches, question, &known.query);
     notes.resize(chosen.files.len(), None);
     for (&file, note) in chosen.files.iter().zip(&mut notes) {
         if let (None, Some(found)) = (&note, chosen.found.get(&file)) {
             *note = reader.note(file, found, Length::Any)?;
         }
     }
-    drop(reader);
     let notes = notes.into_iter().flatten().collect();
-    let passages = caches.table.passages(db, caches.index)?;
+    let passages = caches.table.passages(db, caches.now)?;
     Ok(Candidates {
         query: known.query,
         corrections: known.corrections,
@@ -160,7 +167,7 @@ fn by_words(
     let known = look_up(db, question.query)?;
     let condition = condition.demanding(&known.query);
     let most_compared = MAX_COMPARED.min(PASSAGES_A_NOTE * question.round as i64);
-    let compared = compare(db, &known.query, &known.holders, &condition, most_compared)?;
+    let compared = compare(db, &known, Some(caches), &condition, most_compared)?;
     let mut chosen = Chosen::default();
     for file in named(db, question.text, &condition)? {
         chosen.add(first_passage(file), 0);
@@ -180,14 +187,13 @@ fn by_words(
     best.truncate(PASSAGES_BY_WORDS);
     let named = chosen.files.len();
     chosen.add_best(&best, question.round, 0);
-    let mut reader = Reader::new(db, caches, question, &known.query)?;
+    let reader = Reader::new(db, caches, question, &known.query);
     let mut notes = Vec::with_capacity(chosen.files.len());
     for &file in &chosen.files {
         let found = chosen.found.get(&file);
         let note = found.map(|found| reader.note(file, found, Length::Short)).transpose()?;
         notes.push(note.flatten());
     }
-    drop(reader);
     Ok(ByWords { known, condition, best, partial, chosen, named, notes })
 }
 
@@ -267,6 +273,7 @@ impl Chosen {
 /// when there is something to be checked: for some conditions it is dear.
 fn choose_by_meaning<'c>(
     db: &'c Connection,
+    caches: &'c Caches<'c>,
     (condition, check): (&Condition, &mut Option<Check<'c>>),
     near: &[(i64, f32)],
     (most, round): (usize, usize),
@@ -277,7 +284,7 @@ fn choose_by_meaning<'c>(
     }
     let check = match check {
         Some(check) => check,
-        None => check.insert(condition.check(db)?),
+        None => check.insert(condition.check(db, Some(caches))?),
     };
     for &(passage, _) in near {
         if chosen.files.len() >= most {

@@ -8,16 +8,18 @@ use memoranda_core::query::{Mode, Need, Query, Term, match_expression};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
+use super::caches::Caches;
 use super::condition::Condition;
+use super::lists::{List, WEIGHTS, weigh};
+use super::terms::Known;
 use crate::error::Result;
+use crate::index::lengths::Lengths;
 use crate::index::write::PASSAGES_PER_FILE;
 
 /// No more passages than this are compared with each other.
 pub(super) const MAX_COMPARED: i64 = 2000;
 /// So many passages that hold the two rarest words are enough to need no others.
 const ENOUGH_WITH_BOTH: usize = 30;
-/// What a word is worth by where it stands: title, heading, tags, body.
-pub(super) const WEIGHTS: &str = "4.0, 2.0, 3.0, 1.0";
 
 /// Passages that were compared with each other.
 pub(super) struct Compared {
@@ -27,15 +29,15 @@ pub(super) struct Compared {
     pub(super) partial: bool,
 }
 
-/// Compares the passages that match a query and fit, but never more than `most` of them. `holders`
-/// says how many passages hold each term.
+/// Compares the passages that match a query and fit, but never more than `most` of them.
 pub(super) fn compare(
     db: &Connection,
-    query: &Query,
-    holders: &[u64],
+    known: &Known,
+    caches: Option<&Caches<'_>>,
     condition: &Condition,
     most: i64,
 ) -> Result<Option<Compared>> {
+    let Known { query, holders, lists, .. } = known;
     let mut optional: Vec<(u64, usize)> = holders
         .iter()
         .copied()
@@ -83,6 +85,18 @@ pub(super) fn compare(
             }
         }
     }
+    if !is_demanding && !condition.is_dear() {
+        chosen.sort_unstable();
+        let lists = chosen.iter().map(|&at| lists.get(at)?.as_ref());
+        let lists: Vec<_> = lists.collect::<Option<_>>().unwrap_or_default();
+        let room = 1..=most as usize;
+        if room.contains(&lists.iter().map(|list: &&List| list.len()).sum()) {
+            let in_memory = caches.and_then(|caches| caches.table.in_memory(caches.now));
+            let weighed = weigh(db, &lists, &mut Lengths::new(db, in_memory)?)?;
+            let best = fitting(db, caches, weighed, condition)?;
+            return Ok(Some(Compared { best: in_order(best), partial: false }));
+        }
+    }
     match with(&chosen, Need::Optional) {
         Some(expression) => newest_matching(db, expression, condition, most).map(Some),
         None => Ok(None),
@@ -117,6 +131,31 @@ fn newest_matching(
     let mut best = rows.collect::<rusqlite::Result<Vec<(i64, f64)>>>()?;
     let partial = best.len() as i64 > most;
     best.truncate(most as usize);
-    best.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    Ok(Compared { best, partial })
+    Ok(Compared { best: in_order(best), partial })
+}
+
+/// Those of some passages that fit.
+fn fitting(
+    db: &Connection,
+    caches: Option<&Caches<'_>>,
+    passages: Vec<(i64, f64)>,
+    condition: &Condition,
+) -> Result<Vec<(i64, f64)>> {
+    if condition.is_open() {
+        return Ok(passages);
+    }
+    let mut check = condition.check(db, caches)?;
+    let mut fitting = Vec::with_capacity(passages.len());
+    for (passage, score) in passages {
+        if check.fits(passage / PASSAGES_PER_FILE)? {
+            fitting.push((passage, score));
+        }
+    }
+    Ok(fitting)
+}
+
+/// The best first.
+fn in_order(mut best: Vec<(i64, f64)>) -> Vec<(i64, f64)> {
+    best.sort_unstable_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    best
 }

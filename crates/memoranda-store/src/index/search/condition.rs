@@ -8,6 +8,7 @@ use rusqlite::types::Value;
 use rusqlite::{CachedStatement, Connection, params_from_iter};
 
 use super::SearchFilter;
+use super::caches::Caches;
 use crate::error::Result;
 use crate::index::metadata;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
@@ -30,8 +31,10 @@ pub(in crate::index) struct Condition {
     is_open: bool,
     /// Whether it asks for nothing but a place, which the index knows.
     is_place: bool,
-    /// Whether it asks for nothing but projects.
+    /// Whether it asks for nothing but projects;
     is_of_projects: bool,
+    /// and which these are, once they were looked up.
+    projects: Option<Vec<i64>>,
     /// Whether it is dear to ask of one file after the other: it demands or forbids words, or has
     /// long lists.
     is_dear: bool,
@@ -107,22 +110,28 @@ impl Condition {
         let is_of_projects = is_place && placed == 0;
         let is_list = |meta: &MetaFilter| matches!(&meta.test, MetaTest::HasAny(values) if values.len() > LONG_LIST);
         let is_dear = filter.metadata.iter().any(is_list);
-        Self { sql, values, is_open, is_place, is_of_projects, is_dear }
+        Self { sql, values, is_open, is_place, is_of_projects, projects: None, is_dear }
     }
 
     /// The same, open if it asks for nothing but projects and no file lies in another.
-    pub(super) fn opened(self, db: &Connection) -> Result<Self> {
+    pub(super) fn opened(mut self, db: &Connection) -> Result<Self> {
         if !self.is_of_projects {
             return Ok(self);
         }
+        let marks = vec!["?"; self.values.len()].join(", ");
         let elsewhere = format!(
-            "SELECT 1 FROM projects r WHERE r.name NOT IN ({}) \
-             AND EXISTS (SELECT 1 FROM files f WHERE f.project = r.id)",
-            vec!["?"; self.values.len()].join(", ")
+            "SELECT 1 FROM projects r WHERE r.name NOT IN ({marks}) \
+             AND EXISTS (SELECT 1 FROM files f WHERE f.project = r.id)"
         );
         let is_elsewhere = db.prepare_cached(&elsewhere)?.exists(params_from_iter(&self.values))?;
-        let open = || Self::new(&Query::default(), &SearchFilter::default());
-        Ok(if is_elsewhere { self } else { open() })
+        if !is_elsewhere {
+            return Ok(Self::new(&Query::default(), &SearchFilter::default()));
+        }
+        let ids = format!("SELECT id FROM projects WHERE name IN ({marks})");
+        let mut ids = db.prepare_cached(&ids)?;
+        let ids = ids.query_map(params_from_iter(&self.values), |row| row.get(0))?;
+        self.projects = Some(ids.collect::<rusqlite::Result<_>>()?);
+        Ok(self)
     }
 
     /// The same with what a query demands and forbids: of the note as a whole, wherever in it.
@@ -145,6 +154,7 @@ impl Condition {
             ));
             demanding.values.push(Value::Text(expression));
             (demanding.is_open, demanding.is_place) = (false, false);
+            demanding.projects = None;
             demanding.is_dear = true;
         }
         demanding
@@ -153,6 +163,11 @@ impl Condition {
     /// Whether it asks for a place alone: the files that fit can be listed without a look at others.
     pub(super) fn is_place(&self) -> bool {
         self.is_place
+    }
+
+    /// Whether it is dear to ask of one file after the other.
+    pub(super) fn is_dear(&self) -> bool {
+        self.is_dear
     }
 
     /// The same for files of which it is known that they can be searched. For a place alone the
@@ -207,7 +222,11 @@ impl Condition {
     }
 
     /// Asks of one file after the other.
-    pub(super) fn check<'c>(&self, db: &'c Connection) -> Result<Check<'c>> {
+    pub(super) fn check<'c>(
+        &self,
+        db: &'c Connection,
+        caches: Option<&'c Caches<'c>>,
+    ) -> Result<Check<'c>> {
         let sql = format!("SELECT 1 FROM files f WHERE {} AND f.id = ?", self.sql);
         let mut query = db.prepare_cached(&sql)?;
         for (n, value) in self.values.iter().enumerate() {
@@ -215,7 +234,8 @@ impl Condition {
         }
         let file = self.values.len() + 1;
         let known = if self.is_dear { self.all(db)? } else { HashMap::new() };
-        Ok(Check { query, file, is_open: self.is_open, knows_all: self.is_dear, known })
+        let in_memory = caches.zip(self.projects.clone());
+        Ok(Check { query, file, in_memory, is_open: self.is_open, knows_all: self.is_dear, known })
     }
 
     /// All files that fit.
@@ -247,6 +267,8 @@ fn tagged(is_there: &str, tag: &str, sql: &mut String, values: &mut Vec<Value>) 
 pub(super) struct Check<'c> {
     query: CachedStatement<'c>,
     file: usize,
+    /// The projects in which whatever lies fits, and who knows what lies where.
+    in_memory: Option<(&'c Caches<'c>, Vec<i64>)>,
     is_open: bool,
     /// Whether what is not known does not fit.
     knows_all: bool,
@@ -259,6 +281,11 @@ impl Check<'_> {
         if self.is_open {
             // Passages are of files that can be searched, of no others.
             return Ok(true);
+        }
+        if let Some((caches, projects)) = &self.in_memory
+            && let Some(project) = caches.table.project(caches.now, file)
+        {
+            return Ok(projects.contains(&project));
         }
         if let Some(&known) = self.known.get(&file) {
             return Ok(known);

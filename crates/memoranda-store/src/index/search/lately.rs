@@ -11,19 +11,23 @@ use jiff::Timestamp;
 use rusqlite::Connection;
 
 use crate::error::Result;
-use crate::index::connection::IndexId;
-use crate::index::vectors::newest_stamp;
+use crate::index::connection::Standing;
+use crate::index::write::PASSAGES_PER_FILE;
 
 /// When more bytes than this are kept, all are forgotten: about ten thousand notes.
 const MOST_BYTES: usize = 10 << 20;
 /// What a note takes beside its texts and words.
 const BYTES_A_NOTE: usize = 250;
 
-/// What a note is compared by, whatever is asked.
+/// What a note is compared by, whatever is asked, and what is shown of it.
 pub(super) struct Kept {
+    pub(super) project: Box<str>,
     pub(super) path: Arc<str>,
     pub(super) title: Box<str>,
     pub(super) permalink: Box<str>,
+    pub(super) note_type: Box<str>,
+    /// Its frontmatter, as JSON.
+    pub(super) metadata: Box<str>,
     /// Title and tags.
     pub(super) name: Arc<str>,
     pub(super) created: Timestamp,
@@ -35,8 +39,9 @@ pub(super) struct Kept {
 
 impl Kept {
     fn bytes(&self) -> usize {
-        let texts = self.path.len() + self.title.len() + self.permalink.len() + self.name.len();
-        texts + self.words.len() + BYTES_A_NOTE
+        let Self { project, path, title, permalink, note_type, metadata, name, .. } = self;
+        let texts: [&str; 7] = [project, path, title, permalink, note_type, metadata, name];
+        texts.map(str::len).iter().sum::<usize>() + self.words.len() + BYTES_A_NOTE
     }
 }
 
@@ -46,40 +51,36 @@ pub(crate) struct NoteCache(Mutex<Lately>);
 
 #[derive(Default)]
 struct Lately {
-    /// The index that they are of; another file has other numbers.
-    index: Option<IndexId>,
-    /// Of which state of it all that is kept is true.
-    stamp: i64,
+    /// Of which state of the index all that is kept is true.
+    then: Standing,
     /// The notes, each with the state of the index in which it was read.
     notes: HashMap<i64, (i64, Arc<Kept>)>,
     bytes: usize,
 }
 
 /// The notes that were compared lately, as of one state of the index.
-pub(super) struct AsOf<'c> {
+pub(crate) struct AsOf<'c> {
     cache: &'c NoteCache,
-    index: Option<IndexId>,
-    stamp: i64,
+    now: Standing,
 }
 
 impl NoteCache {
     /// Forgets what was changed since, and yields the rest.
-    pub(super) fn as_of(&self, db: &Connection, index: Option<IndexId>) -> Result<AsOf<'_>> {
-        let stamp = newest_stamp(db)?;
+    pub(crate) fn as_of(&self, db: &Connection, now: Standing) -> Result<AsOf<'_>> {
         let mut lately = self.lock();
-        if lately.index != index {
-            *lately = Lately { index, stamp, ..Lately::default() };
+        if lately.then.index != now.index {
+            *lately = Lately { then: now, ..Lately::default() };
         }
-        if stamp > lately.stamp {
+        if now.stamp > lately.then.stamp {
             let mut changed = db.prepare_cached("SELECT file FROM vectors WHERE stamp > ?")?;
-            let mut rows = changed.query([lately.stamp])?;
+            let mut rows = changed.query([lately.then.stamp])?;
             while let Some(row) = rows.next()? {
                 lately.forget(row.get(0)?);
             }
-            lately.stamp = stamp;
+            lately.then = now;
         }
         drop(lately);
-        Ok(AsOf { cache: self, index, stamp })
+        Ok(AsOf { cache: self, now })
     }
 
     fn lock(&self) -> MutexGuard<'_, Lately> {
@@ -88,19 +89,31 @@ impl NoteCache {
 }
 
 impl AsOf<'_> {
+    /// A note; `None` if there is none.
+    pub(super) fn note(&self, db: &Connection, file: i64) -> Result<Option<Arc<Kept>>> {
+        if let Some(kept) = self.get(file) {
+            return Ok(Some(kept));
+        }
+        let kept = read(db, file)?.map(Arc::new);
+        if let Some(kept) = &kept {
+            self.put(file, kept);
+        }
+        Ok(kept)
+    }
+
     /// A note, if it was compared lately and has not changed.
-    pub(super) fn get(&self, file: i64) -> Option<Arc<Kept>> {
+    fn get(&self, file: i64) -> Option<Arc<Kept>> {
         let lately = self.cache.lock();
         let (read, kept) = lately.notes.get(&file)?;
-        let is_true = lately.index == self.index && *read <= self.stamp;
+        let is_true = lately.then.index == self.now.index && *read <= self.now.stamp;
         is_true.then(|| Arc::clone(kept))
     }
 
     /// Keeps a note that was read.
-    pub(super) fn put(&self, file: i64, kept: &Arc<Kept>) {
+    fn put(&self, file: i64, kept: &Arc<Kept>) {
         let mut lately = self.cache.lock();
         // Somebody may have seen a newer state meanwhile, or another index.
-        if lately.index != self.index || lately.stamp != self.stamp {
+        if lately.then != self.now {
             return;
         }
         lately.forget(file);
@@ -109,7 +122,7 @@ impl AsOf<'_> {
             lately.bytes = 0;
         }
         lately.bytes += kept.bytes();
-        lately.notes.insert(file, (self.stamp, Arc::clone(kept)));
+        lately.notes.insert(file, (self.now.stamp, Arc::clone(kept)));
     }
 }
 
@@ -121,15 +134,46 @@ impl Lately {
     }
 }
 
+/// Reads what a note is compared by.
+fn read(db: &Connection, file: i64) -> Result<Option<Kept>> {
+    let mut select = db.prepare_cached(&format!(
+        "SELECT r.name, f.path, f.title, f.permalink, f.note_type, f.metadata, c.tags, \
+         f.created_ms, f.updated_ms, c.importance, c.data FROM files f \
+         CROSS JOIN projects r ON r.id = f.project \
+         CROSS JOIN cuts c ON c.id = f.id * {PASSAGES_PER_FILE} WHERE f.id = ?"
+    ))?;
+    let mut rows = select.query([file])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let text = |column| -> Result<&str> { Ok(row.get_ref(column)?.as_str().unwrap_or_default()) };
+    let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
+    Ok(Some(Kept {
+        project: text(0)?.into(),
+        path: text(1)?.into(),
+        title: text(2)?.into(),
+        permalink: text(3)?.into(),
+        note_type: text(4)?.into(),
+        metadata: text(5)?.into(),
+        name: [text(2)?, text(6)?].join(" ").into(),
+        created: time(row.get(7)?),
+        updated: time(row.get(8)?),
+        importance: row.get(9)?,
+        words: row.get_ref(10)?.as_blob().unwrap_or_default().into(),
+    }))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::connection::IndexId;
     use crate::index::digest::DigestedPassage;
     use crate::index::vectors;
 
     fn kept(title: &str) -> Arc<Kept> {
         Arc::new(Kept {
+            project: "main".into(),
             path: "n.md".into(),
+            note_type: "note".into(),
+            metadata: "{}".into(),
             title: title.into(),
             permalink: "n".into(),
             name: title.into(),
@@ -145,7 +189,7 @@ mod tests {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch(include_str!("../schema.sql")).unwrap();
         for file in 1..=3 {
-            vectors::put(&db, file, &[DigestedPassage::empty("a cat")]).unwrap();
+            vectors::put(&db, (1, file), &[DigestedPassage::empty("a cat")]).unwrap();
         }
         db
     }
@@ -157,13 +201,17 @@ mod tests {
     #[test]
     fn what_changed_is_forgotten_and_nothing_else() {
         let (db, cache) = (index(), NoteCache::default());
-        let before = cache.as_of(&db, Some(IndexId(1))).unwrap();
+        let as_of = |index| {
+            let now = Standing { index: Some(IndexId(index)), ..Standing::of(&db).unwrap() };
+            cache.as_of(&db, now).unwrap()
+        };
+        let before = as_of(1);
         assert_eq!(title(&before, 1), None);
         (1..=3).for_each(|file| before.put(file, &kept("old")));
         assert_eq!(title(&before, 1).as_deref(), Some("old"));
-        vectors::put(&db, 2, &[DigestedPassage::empty("a dog")]).unwrap();
+        vectors::put(&db, (1, 2), &[DigestedPassage::empty("a dog")]).unwrap();
         vectors::remove(&db, 3).unwrap();
-        let after = cache.as_of(&db, Some(IndexId(1))).unwrap();
+        let after = as_of(1);
         let titles = |as_of: &AsOf<'_>| [1, 2, 3].map(|file| title(as_of, file).is_some());
         assert_eq!(titles(&after), [true, false, false]);
         after.put(2, &kept("new"));
@@ -174,7 +222,7 @@ mod tests {
         before.put(3, &kept("old"));
         assert_eq!(title(&after, 2).as_deref(), Some("new"));
         assert_eq!(title(&after, 3), None);
-        let other = cache.as_of(&db, Some(IndexId(2))).unwrap();
+        let other = as_of(2);
         assert_eq!(titles(&other), [false; 3], "another index has other numbers");
         after.put(1, &kept("of the index before"));
         assert_eq!(titles(&other), [false; 3]);
@@ -185,7 +233,7 @@ mod tests {
     #[test]
     fn no_more_is_kept_than_there_is_room_for() {
         let (db, cache) = (index(), NoteCache::default());
-        let as_of = cache.as_of(&db, None).unwrap();
+        let as_of = cache.as_of(&db, Standing::of(&db).unwrap()).unwrap();
         let large = kept(&"x".repeat(MOST_BYTES / 8));
         for file in 0..100 {
             as_of.put(file, &large);

@@ -6,6 +6,7 @@ mod candidates;
 mod compare;
 mod condition;
 mod lately;
+mod lists;
 mod reader;
 mod shown;
 mod terms;
@@ -129,7 +130,7 @@ pub(crate) fn search(
     }
     let known = terms::look_up(db, query)?;
     let condition = condition.demanding(&known.query);
-    if let Some(compared) = compare(db, &known.query, &known.holders, &condition, MAX_COMPARED)? {
+    if let Some(compared) = compare(db, &known, None, &condition, MAX_COMPARED)? {
         partial = compared.partial;
         let best = compared.best.into_iter().take(limit);
         found =

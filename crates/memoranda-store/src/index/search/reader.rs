@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use memoranda_core::path::stem_of;
 use memoranda_core::query::Query;
 use memoranda_core::rank::{AskedName, Candidate, CandidatePassage, Said, TitleMatch};
-use rusqlite::{CachedStatement, Connection};
+use rusqlite::Connection;
 
 use super::Past;
 use super::caches::Caches;
 use super::candidates::{FoundIn, Question};
-use super::lately::{AsOf, Kept};
+use super::lately::AsOf;
 use crate::error::Result;
 use crate::index::cuts::{CutPassage, each, in_row};
 use crate::index::digest::Age;
@@ -37,8 +36,7 @@ pub(super) struct Reader<'r> {
     asked: AskedName,
     /// Whether beginnings of words are sought, of which only texts tell.
     needs_texts: bool,
-    lately: AsOf<'r>,
-    select: CachedStatement<'r>,
+    notes: &'r AsOf<'r>,
 }
 
 impl<'r> Reader<'r> {
@@ -47,26 +45,21 @@ impl<'r> Reader<'r> {
         caches: &'r Caches<'r>,
         question: &'r Question<'r>,
         understood: &Query,
-    ) -> Result<Self> {
-        let select = db.prepare_cached(&format!(
-            "SELECT f.path, f.title, f.permalink, f.created_ms, f.updated_ms, c.importance, c.tags, \
-             c.data FROM files f CROSS JOIN cuts c ON c.id = f.id * {PASSAGES_PER_FILE} \
-             WHERE f.id = ?"
-        ))?;
+    ) -> Self {
         let asked = AskedName::new(question.text, question.query);
-        let lately = caches.notes.as_of(db, caches.index)?;
-        Ok(Self { db, question, asked, needs_texts: understood.has_beginnings(), lately, select })
+        let needs_texts = understood.has_beginnings();
+        Self { db, question, asked, needs_texts, notes: &caches.notes }
     }
 
     /// Reads a note; `None` if it is longer than it may be.
     pub(super) fn note(
-        &mut self,
+        &self,
         file: i64,
         found: &FoundIn,
         length: Length,
     ) -> Result<Option<Candidate<i64>>> {
-        let Some(kept) = self.kept(file)? else { return Ok(None) };
-        let Self { db, question, asked, .. } = self;
+        let Self { db, question, asked, notes, .. } = self;
+        let Some(kept) = notes.note(db, file)? else { return Ok(None) };
         let passages = passages(db, question, (file, &kept.words), &found.passages, length)?;
         let Some(mut passages) = passages.filter(|passages| !passages.is_empty()) else {
             return Ok(None);
@@ -87,29 +80,6 @@ impl<'r> Reader<'r> {
             importance: kept.importance,
             passages,
         }))
-    }
-
-    fn kept(&mut self, file: i64) -> Result<Option<Arc<Kept>>> {
-        if let Some(kept) = self.lately.get(file) {
-            return Ok(Some(kept));
-        }
-        let mut rows = self.select.query([file])?;
-        let Some(row) = rows.next()? else { return Ok(None) };
-        let text =
-            |column| -> Result<&str> { Ok(row.get_ref(column)?.as_str().unwrap_or_default()) };
-        let time = |ms: i64| Timestamp::from_millisecond(ms).unwrap_or_default();
-        let kept = Arc::new(Kept {
-            path: text(0)?.into(),
-            title: text(1)?.into(),
-            permalink: text(2)?.into(),
-            name: [text(1)?, text(6)?].join(" ").into(),
-            created: time(row.get(3)?),
-            updated: time(row.get(4)?),
-            importance: row.get(5)?,
-            words: row.get_ref(7)?.as_blob().unwrap_or_default().into(),
-        });
-        self.lately.put(file, &kept);
-        Ok(Some(kept))
     }
 }
 

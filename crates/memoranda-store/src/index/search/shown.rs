@@ -4,7 +4,7 @@ use memoranda_core::embed::Meant;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::rank::Candidate;
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::Connection;
 
 use super::caches::Caches;
 use crate::error::Result;
@@ -52,26 +52,17 @@ impl Shown<'_> {
 
     /// A note by its number; `None` if its place can no longer be named.
     pub fn note(&self, file: i64) -> Result<Option<ShownNote>> {
-        let mut select = self.db.prepare_cached(
-            "SELECT f.path, r.name, f.title, f.permalink, f.note_type, f.metadata FROM files f \
-             CROSS JOIN projects r ON r.id = f.project WHERE f.id = ?",
-        )?;
-        let note = select.query_row([file], |row| {
-            let text = |column| -> rusqlite::Result<&str> {
-                Ok(row.get_ref(column)?.as_str().unwrap_or_default())
-            };
-            let (path, project) = (NotePath::parse(text(0)?), ProjectName::parse(text(1)?));
-            let (Ok(path), Ok(project)) = (path, project) else { return Ok(None) };
-            Ok(Some(ShownNote {
-                project,
-                path,
-                title: text(2)?.to_owned(),
-                permalink: text(3)?.to_owned(),
-                note_type: text(4)?.to_owned(),
-                metadata: text(5)?.to_owned(),
-            }))
-        });
-        Ok(note.optional()?.flatten())
+        let Some(kept) = self.caches.notes.note(self.db, file)? else { return Ok(None) };
+        let (path, project) = (NotePath::parse(&kept.path), ProjectName::parse(&kept.project));
+        let (Ok(path), Ok(project)) = (path, project) else { return Ok(None) };
+        Ok(Some(ShownNote {
+            project,
+            path,
+            title: kept.title.to_string(),
+            permalink: kept.permalink.to_string(),
+            note_type: kept.note_type.to_string(),
+            metadata: kept.metadata.to_string(),
+        }))
     }
 
     /// A passage by its number.

@@ -7,6 +7,7 @@ use memoranda_core::words::{fold, is_unspaced, words};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::compare::MAX_COMPARED;
+use super::lists::{List, Listed, list};
 use crate::error::Result;
 use crate::index::passages;
 use crate::index::write::PASSAGES_PER_FILE;
@@ -38,6 +39,8 @@ pub struct Correction {
 pub(super) struct Known {
     pub(super) query: Query,
     pub(super) holders: Vec<u64>,
+    /// Which passages those are, of terms that few hold.
+    pub(super) lists: Vec<Option<List>>,
     pub(super) corrections: Vec<Correction>,
 }
 
@@ -46,10 +49,11 @@ pub(super) fn look_up(db: &Connection, query: &Query) -> Result<Known> {
     let mut known = Known {
         query: query.clone(),
         holders: Vec::with_capacity(query.terms.len()),
+        lists: Vec::with_capacity(query.terms.len()),
         corrections: Vec::new(),
     };
     for (at, term) in known.query.terms.iter_mut().enumerate() {
-        let mut held = holders(db, term)?;
+        let (mut held, list) = holders(db, term)?;
         let is_word = term.kind == TermKind::Word && term.need != Need::Excluded;
         if held == 0
             && is_word
@@ -77,18 +81,24 @@ pub(super) fn look_up(db: &Connection, query: &Query) -> Result<Known> {
             }
         }
         known.holders.push(held);
+        known.lists.push(list);
     }
     Ok(known)
 }
 
-/// How many passages hold a term, or about as many.
-fn holders(db: &Connection, term: &Term) -> Result<u64> {
-    match (term.kind, term.words.as_slice()) {
-        (TermKind::Prefix, [word]) => endings(db, &fold(word)),
-        (TermKind::Word, [word]) => match about(db, &term.expression(Mode::Exact))? {
-            About::Exactly(held) => Ok(held),
-            About::Many(held) if held > COUNTED as u64 => Ok(held),
-            About::Many(_) => Ok(stem_holders(db, &porter(&fold(word)))?),
+/// How many passages hold a term, or about as many, and which, if they are few.
+fn holders(db: &Connection, term: &Term) -> Result<(u64, Option<List>)> {
+    let oldest = match list(db, term, SAMPLE as usize)? {
+        Some(Listed::All(list)) if list.len() > 0 => return Ok((list.len() as u64, Some(list))),
+        Some(Listed::Beginning(first, last)) => Some((first, last)),
+        Some(Listed::All(_)) | None => None,
+    };
+    let held = match (term.kind, term.words.as_slice()) {
+        (TermKind::Prefix, [word]) => endings(db, &fold(word))?,
+        (TermKind::Word, [word]) => match about(db, &term.expression(Mode::Exact), oldest)? {
+            About::Exactly(held) => held,
+            About::Many(held) if held > COUNTED as u64 => held,
+            About::Many(_) => stem_holders(db, &porter(&fold(word)))?,
         },
         _ => {
             let mut count = db.prepare_cached(
@@ -97,9 +107,10 @@ fn holders(db: &Connection, term: &Term) -> Result<u64> {
             let expression = term.expression(Mode::Exact);
             let held: i64 =
                 count.query_row(params![expression, MAX_COMPARED + 1], |row| row.get(0))?;
-            Ok(held as u64)
+            held as u64
         }
-    }
+    };
+    Ok((held, None))
 }
 
 /// How many passages hold a word, at a glance.
@@ -112,9 +123,13 @@ enum About {
 
 /// Judges from the newest and the oldest passages that hold a word how many there are between
 /// them, since to count a word that is everywhere is to look at everything. The lower guess counts.
-fn about(db: &Connection, expression: &str) -> Result<About> {
-    let mut ends = [(0, 0); 2];
+/// The oldest may be known.
+fn about(db: &Connection, expression: &str, oldest: Option<(i64, i64)>) -> Result<About> {
+    let mut ends = [oldest, None];
     for (order, end) in ["ASC", "DESC"].into_iter().zip(&mut ends) {
+        if end.is_some() {
+            continue;
+        }
         let mut select = db.prepare_cached(&format!(
             "SELECT count(*), min(rowid), max(rowid) FROM ( \
                SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid {order} LIMIT ?)"
@@ -123,12 +138,12 @@ fn about(db: &Connection, expression: &str) -> Result<About> {
             .query_row(params![expression, SAMPLE], |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?))
             })?;
-        match first.zip(last) {
-            Some(found) if held == SAMPLE => *end = found,
-            _ => return Ok(About::Exactly(held as u64)),
+        *end = first.zip(last).filter(|_| held == SAMPLE);
+        if end.is_none() {
+            return Ok(About::Exactly(held as u64));
         }
     }
-    let [oldest, newest] = ends;
+    let [oldest, newest] = ends.map(Option::unwrap_or_default);
     let range = (newest.1 - oldest.0) as f64;
     let guess = |(first, last): (i64, i64)| SAMPLE as f64 * range / (last - first).max(1) as f64;
     Ok(About::Many(guess(oldest).min(guess(newest)) as u64))

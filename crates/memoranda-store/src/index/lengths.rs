@@ -1,0 +1,110 @@
+//! How many words passages have, as the word index counts them: a word counts for more in a short
+//! one. The index keeps that in tables of its own, whose format SQLite documents; to look a passage
+//! up there takes longer than to weigh it, so the lengths also lie beside the vectors.
+
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _};
+
+use super::vectors::InMemory;
+use super::write::first_passage;
+use crate::error::Result;
+
+/// The row in which the word index keeps how many passages and words there are.
+const TOTALS: i64 = 1;
+
+/// The lengths of passages: from memory, as far as they are there.
+pub(super) struct Lengths<'l> {
+    in_memory: Option<InMemory<'l>>,
+    select: CachedStatement<'l>,
+}
+
+impl<'l> Lengths<'l> {
+    pub(super) fn new(db: &'l Connection, in_memory: Option<InMemory<'l>>) -> Result<Self> {
+        let select = db.prepare_cached("SELECT sz FROM words_docsize WHERE id = ?")?;
+        Ok(Self { in_memory, select })
+    }
+
+    /// How many words a passage has; `None` if there is no such passage.
+    pub(super) fn of(&mut self, passage: i64) -> Result<Option<u32>> {
+        if let Some(length) = self.in_memory.as_ref().and_then(|kept| kept.length(passage)) {
+            return Ok(Some(length));
+        }
+        let length = self.select.query_row([passage], |row| {
+            Ok(words_in(row.get_ref(0)?.as_blob().unwrap_or_default()))
+        });
+        Ok(length.optional()?)
+    }
+}
+
+/// The lengths of a file's passages in order, as they are kept.
+pub(super) fn of_file(db: &Connection, file: i64) -> Result<Vec<u8>> {
+    let mut select =
+        db.prepare_cached("SELECT sz FROM words_docsize WHERE id >= ? AND id < ? ORDER BY id")?;
+    let mut rows = select.query([first_passage(file), first_passage(file + 1)])?;
+    let mut lengths = Vec::new();
+    while let Some(row) = rows.next()? {
+        let length = words_in(row.get_ref(0)?.as_blob().unwrap_or_default());
+        lengths.extend_from_slice(&length.to_le_bytes());
+    }
+    Ok(lengths)
+}
+
+/// The lengths that were kept so.
+pub(super) fn read(kept: &[u8]) -> impl Iterator<Item = u32> {
+    kept.as_chunks().0.iter().map(|length| u32::from_le_bytes(*length))
+}
+
+/// How many passages the word index counts, and how many words in all of them.
+pub(super) fn totals(db: &Connection) -> Result<(u64, u64)> {
+    let mut select = db.prepare_cached("SELECT block FROM words_data WHERE id = ?")?;
+    let totals = select.query_row([TOTALS], |row| {
+        let mut numbers = numbers(row.get_ref(0)?.as_blob().unwrap_or_default());
+        let passages = numbers.next().unwrap_or_default();
+        Ok((passages, numbers.fold(0, u64::saturating_add)))
+    });
+    Ok(totals.optional()?.unwrap_or_default())
+}
+
+/// How many words all columns of a passage have.
+fn words_in(sizes: &[u8]) -> u32 {
+    let words = numbers(sizes).fold(0, u64::saturating_add);
+    u32::try_from(words).unwrap_or(u32::MAX)
+}
+
+/// Numbers as SQLite writes them: seven bits a byte, the highest first, and all eight of a ninth.
+fn numbers(mut bytes: &[u8]) -> impl Iterator<Item = u64> {
+    std::iter::from_fn(move || {
+        let mut number = 0;
+        for place in 1..=9 {
+            let (&byte, rest) = bytes.split_first()?;
+            bytes = rest;
+            if place == 9 {
+                number = number << 8 | u64::from(byte);
+            } else {
+                number = number << 7 | u64::from(byte & 0x7f);
+            }
+            if byte < 0x80 {
+                break;
+            }
+        }
+        Some(number)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_sqlite_writes_them() {
+        let check = |bytes: &[u8], expected: &[u64]| {
+            assert_eq!(numbers(bytes).collect::<Vec<_>>(), expected, "{bytes:x?}");
+        };
+        check(&[], &[]);
+        check(&[0, 1, 0x7f], &[0, 1, 127]);
+        check(&[0x81, 0, 5], &[128, 5]);
+        check(&[0xff, 0x7f], &[16_383]);
+        check(&[0xff; 9], &[u64::MAX]);
+        check(&[0xff; 8], &[]);
+        check(&[3, 0x80], &[3]);
+    }
+}
