@@ -3,6 +3,11 @@
 //! A dialect turns wire arguments into engine calls and outcomes back into words. It knows no
 //! transport, no SQL and no files.
 
+use std::collections::HashMap;
+use std::sync::{LazyLock, OnceLock};
+
+use serde_json::Value;
+
 mod args;
 mod banks;
 mod exchange;
@@ -63,4 +68,15 @@ pub fn resources() -> impl Iterator<Item = &'static ResourceDef> {
 /// Finds a tool by its name.
 pub fn tool(name: &str) -> Option<&'static ToolDef> {
     tools().find(|tool| tool.name == name)
+}
+
+/// The schema of a tool's arguments, made when the tool is first called: every call is held to it.
+fn input_of(name: &str) -> &'static Value {
+    type Inputs = HashMap<&'static str, OnceLock<Value>>;
+    static INPUTS: LazyLock<Inputs> =
+        LazyLock::new(|| tools().map(|tool| (tool.name, OnceLock::new())).collect());
+    match (tool(name), INPUTS.get(name)) {
+        (Some(tool), Some(input)) => input.get_or_init(tool.input),
+        _ => &Value::Null,
+    }
 }

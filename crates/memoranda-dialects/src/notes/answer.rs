@@ -151,7 +151,7 @@ pub(super) fn run(
     let mut form = form;
     let done = Args::new(tool, arguments).map_err(Failure::from).and_then(|mut args| {
         args.rename(aliases);
-        let schema = crate::tool(tool).map(|def| (def.input)()).unwrap_or_default();
+        let schema = crate::input_of(tool);
         let required = schema["required"].as_array().into_iter().flatten();
         let telling: Vec<&str> = required.filter_map(Value::as_str).chain(TELLING).collect();
         args.drop_empty(&telling);

@@ -209,9 +209,9 @@ impl Hit {
             "project": project,
             "file_path": self.place.path.as_str(),
             "content": self.content,
-            "metadata": serde_json::from_str::<Value>(&self.metadata).unwrap_or_default(),
             "updated_at": self.updated.to_string(),
         });
+        item["metadata"] = serde_json::from_str(&self.metadata).unwrap_or_default();
         if let (Value::Object(item), Value::Object(more)) = (&mut item, &self.more) {
             item.extend(more.clone());
         }

@@ -140,7 +140,6 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         text.push_str("\n[a word is very common: only the newest notes with it were compared]\n");
     }
     let mut structured = json!({
-        "results": hits.into_iter().map(|(_, item)| item).collect::<Vec<_>>(),
         "project": match asked.filter.projects.as_slice() {
             [one] => Value::String(one.to_string()),
             _ => Value::Null,
@@ -152,6 +151,8 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         "has_more": has_more,
         "left_out": left_out,
     });
+    // Not within `json!`, which copies what it is given.
+    structured["results"] = Value::Array(hits.into_iter().map(|(_, item)| item).collect());
     if has_more {
         structured["next"] = json!({ "page": next, "page_size": size });
     }

@@ -347,7 +347,7 @@ fn unlisted(name: &str) -> (&'static [&'static str], &'static [&'static str]) {
 
 /// The arguments of a tool, by their own names; an error if it has no such parameters.
 fn read(name: &'static str, arguments: Value) -> refusal::Result<Args> {
-    let schema = crate::tool(name).map(|tool| (tool.input)()).unwrap_or_default();
+    let schema = crate::input_of(name);
     let listed: Vec<&str> = schema
         .get("properties")
         .and_then(Value::as_object)
