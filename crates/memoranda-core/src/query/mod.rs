@@ -4,7 +4,9 @@
 //! `word`, `"a phrase"`, `pref*`, `-excluded`, `+required`, `tag:name`, `-tag:name`, and upper-case `AND`,
 //! `OR`, `NOT`. Words that are merely side by side are alternatives: each that a passage holds
 //! lifts it, none is demanded. What is joined by `AND` and `OR`, with brackets or without, is
-//! demanded as it is said: of `(a OR b) AND c` a note must hold `c` and one of the others.
+//! demanded as it is said: of `(a OR b) AND c` a note must hold `c` and one of the others. Tags are
+//! demanded too, one of those that `OR` stands between; beside a word, `OR tag:name` looks for the
+//! tag as for a word, since notes are found by the words of their tags as well.
 
 mod demand;
 mod ending;
@@ -31,8 +33,8 @@ pub struct Query {
     /// What to look for, each once, in the order typed. A store that finds an optional term too
     /// common to tell anything may drop it before searching.
     pub terms: Vec<Term>,
-    /// Tags that a note must carry, without `#`, in lower case.
-    pub tags: Vec<String>,
+    /// Tags that a note must carry, one of each of these lists, without `#`, in lower case.
+    pub tags: Vec<Vec<String>>,
     /// Tags that a note must not carry.
     pub forbidden_tags: Vec<String>,
     /// Whether it says that something must not be there, also where that is too much to ask for.

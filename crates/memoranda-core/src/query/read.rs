@@ -57,19 +57,17 @@ enum End {
 
 pub(super) fn query(text: &str) -> Query {
     let typed = Items { rest: text, open_quotes: Quoted::Yes };
-    let items: Vec<_> = typed.filter(Item::says_something).take(MAX_WORDS * 3).collect();
+    let mut items: Vec<_> = typed.filter(Item::says_something).take(MAX_WORDS * 3).collect();
     let negated = negated(&items);
-    let tags = |wanted: Negated| {
-        let tags = items.iter().zip(&negated).filter_map(move |(item, negated)| match item {
-            Item::Tag { name, .. } if *negated == wanted => Some(tag_key(name)),
-            _ => None,
-        });
-        tags.collect()
-    };
+    take_for_words(&mut items, &negated);
+    let forbidden = items.iter().zip(&negated).filter_map(|(item, negated)| match item {
+        Item::Tag { name, .. } if *negated == Negated::Yes => Some(names(name)),
+        _ => None,
+    });
     let mut query = Query {
         terms: terms(&items, Filler::Drop),
-        tags: tags(Negated::No),
-        forbidden_tags: tags(Negated::Yes),
+        tags: demanded(&items, &negated),
+        forbidden_tags: forbidden.flatten().collect(),
         excludes: negated.iter().any(|negated| *negated != Negated::No),
         said: said(&items),
     };
@@ -85,6 +83,69 @@ pub(super) fn query(text: &str) -> Query {
         query.terms = terms(&bare, Filler::Keep);
     }
     query
+}
+
+/// Takes tags for words that are alternatives to words.
+fn take_for_words(items: &mut [Item<'_>], negated: &[Negated]) {
+    let is_one = |item: &Item<'_>| matches!(item, Item::Text { .. } | Item::Tag { .. });
+    let goes_on = |a: &Item<'_>, b: &Item<'_>| matches!((a, b), (Item::Or, other) | (other, Item::Or) if is_one(other));
+    let is_bracket = |item: Option<&Item<'_>>| matches!(item, Some(Item::Open | Item::Close));
+    let mut start = 0;
+    while start < items.len() {
+        let rest = items.get(start..).unwrap_or_default();
+        let length = rest.windows(2).take_while(|pair| goes_on(&pair[0], &pair[1])).count() + 1;
+        let end = start + length;
+        let chain = rest.get(..length).unwrap_or_default();
+        let before = chain.first().filter(|item| matches!(item, Item::Or));
+        let behind = chain.last().filter(|item| matches!(item, Item::Or));
+        let is_beside_brackets = before.is_some()
+            && is_bracket(start.checked_sub(1).and_then(|at| items.get(at)))
+            || behind.is_some() && is_bracket(items.get(end));
+        let has_word = chain.iter().any(|item| matches!(item, Item::Text { .. }));
+        if length > 1 && (has_word || is_beside_brackets) {
+            for (item, negated) in items.iter_mut().zip(negated).skip(start).take(length) {
+                if let (Item::Tag { name, sign }, Negated::No) = (*item, negated) {
+                    *item = Item::Text { text: name, sign, quoted: Quoted::Yes };
+                }
+            }
+        }
+        start = end;
+    }
+}
+
+/// The tags that are demanded: alternatives side by side, and each of several behind one `tag:`.
+fn demanded(items: &[Item<'_>], negated: &[Negated]) -> Vec<Vec<String>> {
+    let mut demanded: Vec<Vec<String>> = Vec::new();
+    let mut before = None;
+    for (at, (item, negated)) in items.iter().zip(negated).enumerate() {
+        let Item::Tag { name, .. } = item else { continue };
+        if *negated != Negated::No {
+            continue;
+        }
+        let is_alternative =
+            at >= 2 && before == Some(at - 2) && matches!(items.get(at - 1), Some(Item::Or));
+        let is_first = matches!(items.get(at + 1), Some(Item::Or));
+        match demanded.last_mut().filter(|_| is_alternative) {
+            Some(alternatives) => alternatives.extend(names(name)),
+            None if is_first => demanded.push(names(name).collect()),
+            None => demanded.extend(names(name).map(|name| vec![name])),
+        }
+        before = Some(at);
+    }
+    demanded.retain(|alternatives| !alternatives.is_empty());
+    demanded
+}
+
+/// The tags that stand behind one `tag:`, as they are compared.
+fn names(typed: &str) -> impl Iterator<Item = String> {
+    let names = typed.split(',').map(|name| tag_key(name.trim()));
+    names.filter(|name| !name.is_empty())
+}
+
+/// What stands behind `tag:`.
+fn tagged(text: &str) -> Option<&str> {
+    let (sign, name) = text.split_at_checked("tag:".len())?;
+    sign.eq_ignore_ascii_case("tag:").then_some(name)
 }
 
 /// The words that stand free, as a text.
@@ -326,8 +387,7 @@ impl<'t> Iterator for Items<'t> {
             self.rest = rest;
             return Some(Item::Text { text: phrase, sign, quoted: Quoted::Yes });
         }
-        let tagged = unsigned.strip_prefix("tag:");
-        if let Some((name, rest)) = tagged.and_then(|name| self.phrase(name))
+        if let Some((name, rest)) = tagged(unsigned).and_then(|name| self.phrase(name))
             && !name.trim_matches(['#', ' ']).is_empty()
         {
             self.rest = rest;
@@ -343,7 +403,7 @@ impl<'t> Iterator for Items<'t> {
             token => {
                 let signs = text.len() - unsigned.len();
                 let text = token.get(signs..).unwrap_or_default();
-                match text.strip_prefix("tag:").map(|name| name.trim_matches(['#', '"'])) {
+                match tagged(text).map(|name| name.trim_matches(['#', '"', ','])) {
                     Some(name) if !name.is_empty() => Item::Tag { name, sign },
                     _ => Item::Text { text, sign, quoted: Quoted::No },
                 }
@@ -399,7 +459,7 @@ mod tests {
                 TermKind::Phrase => format!("{sign}\"{words}\""),
             }
         });
-        let tags = query.tags.iter().map(|tag| format!("tag:{tag}"));
+        let tags = query.tags.iter().map(|any| format!("tag:{}", any.join("/tag:")));
         let tags = tags.chain(query.forbidden_tags.iter().map(|tag| format!("-tag:{tag}")));
         let shown: Vec<_> = terms.chain(tags).collect();
         assert_eq!(shown.join(" | "), expected, "{text:?}");
@@ -417,6 +477,18 @@ mod tests {
         check("5\" disk", "5 | disk");
         check("auth*", "auth*");
         check("foo-ba*", "foo ba*");
+        check("tag:a tag:b", "tag:a | tag:b");
+        check("TAG:Hot,#tea, x", "x | tag:hot | tag:tea");
+        check("tag:a OR tag:b OR tag:c/d tag:e", "tag:a/tag:b/tag:c/d | tag:e");
+        check("(tag:a OR tag:b) AND (tag:c OR tag:d) x", "x | tag:a/tag:b | tag:c/tag:d");
+        check("tag:a OR tea", "1a | 1tea");
+        check("tea OR tag:a OR tag:b/c", "1tea | 1a | 1\"b c\"");
+        check("(x AND y) OR tag:a", "1x | 2y | 12a");
+        check("tag:a OR (x AND y) tag:b", "12a | 1x | 2y | tag:b");
+        check("tag:a OR", "tag:a");
+        check("OR tag:a -tag:b", "tag:a | -tag:b");
+        check("tag:, x", "tag | x");
+        check("tag:\",\" OR tag:\",\" x", "x");
         check("cats -dogs", "cats | -dogs");
         check("cats -\"hot dogs\"", "cats | -\"hot dogs\"");
         check("cats NOT dogs", "cats | -dogs");
@@ -434,7 +506,7 @@ mod tests {
         check("food AND NOT (cats AND dogs)", "+food");
         check("food NOT (cats AND NOT dogs)", "food");
         check("food AND NOT (cats OR dogs", "+food | cats | dogs");
-        check("tag:pets OR cats", "cats | tag:pets");
+        check("tag:pets OR cats", "1pets | 1cats");
         check("cats OR NOT dogs", "cats | -dogs");
         check("(cats dogs) AND food", "cats | +dogs | +food");
         check("cats AND (dogs", "+cats | +dogs");

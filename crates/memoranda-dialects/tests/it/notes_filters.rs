@@ -411,3 +411,42 @@ fn a_note_names_its_schema_as_it_names_any_note() {
     assert!(held.text.contains("\"private/Task\", which cannot be used: "), "{}", held.text);
     assert_eq!(held.structured["valid_count"], json!(2), "{}", held.text);
 }
+
+#[test]
+fn tags_are_alternatives_where_that_is_said() {
+    let notes = Notes::new();
+    for (title, tags, text) in [
+        ("Coffee", json!(["coffee", "hot"]), "brewed"),
+        ("Tea", json!(["tea", "hot"]), "brewed"),
+        ("Plan", json!(["travel"]), "To Zürich"),
+        ("Milk", json!(["cold"]), "white"),
+    ] {
+        let note = json!({ "title": title, "content": text, "directory": "", "tags": tags });
+        notes.ok("write_note", note);
+    }
+    let check = |query: &str, expected: &[&str]| {
+        let found = notes.ok("search_notes", json!({ "query": query }));
+        let results = found.structured["results"].as_array().unwrap();
+        let mut titles: Vec<_> = results.iter().map(|r| r["title"].as_str().unwrap()).collect();
+        titles.sort_unstable();
+        assert_eq!(titles, expected, "{query}: {}", found.text);
+    };
+    check("tag:tea OR tag:coffee", &["Coffee", "Tea"]);
+    check("tag:hot (tag:tea OR tag:cold)", &["Tea"]);
+    check("brewed tag:tea OR tag:travel", &["Tea"]);
+    check("zürich OR tag:coffee", &["Coffee", "Plan"]);
+    check("tag:cold OR zürich", &["Milk", "Plan"]);
+    check("TAG:hot", &["Coffee", "Tea"]);
+    check("tag:hot,tea", &["Tea"]);
+    check("tag:hot NOT tag:tea", &["Coffee"]);
+}
+
+#[test]
+fn a_phrase_has_a_meaning_too() {
+    let notes = Notes::new();
+    notes.write("", "Kettle", "- [fact] Green tea is brewed at 80 degrees");
+    for search_type in ["vector", "semantic", "hybrid"] {
+        let asked = json!({ "query": "\"green tea\"", "search_type": search_type });
+        assert_eq!(notes.ok("search_notes", asked).structured["total"], json!(1), "{search_type}");
+    }
+}

@@ -63,11 +63,14 @@ impl Condition {
             ));
             values.extend(filter.projects.iter().map(|name| Value::Text(name.to_string())));
         }
-        for tag in query.tags.iter().chain(&filter.tags) {
+        for tag in &filter.tags {
             has_tag(tag, &mut sql, &mut values);
         }
+        for any in &query.tags {
+            tagged("EXISTS", any, &mut sql, &mut values);
+        }
         for tag in &query.forbidden_tags {
-            tagged("NOT EXISTS", tag, &mut sql, &mut values);
+            tagged("NOT EXISTS", std::slice::from_ref(tag), &mut sql, &mut values);
         }
         let current = "SELECT 1 FROM observations o WHERE o.file = f.id AND o.struck = 0 \
                        AND o.superseded_by IS NULL";
@@ -187,12 +190,9 @@ impl Condition {
     pub(super) fn newest(
         &self,
         db: &Connection,
-        tags: &[String],
+        words: String,
         limit: usize,
     ) -> Result<Vec<FoundPassage>> {
-        let words = tags.iter().map(|tag| format!("tags : \"{}\"", tag.replace('"', "\"\"")));
-        let words = words.collect::<Vec<_>>().join(" AND ");
-        // A picture is no word, and yet a tag.
         let words = Some(words).filter(|words| !words.is_empty());
         let holding = words.as_ref().map_or_else(String::new, |_| {
             format!(
@@ -250,17 +250,19 @@ impl Condition {
 
 /// Adds that a file of `files f` has a tag, or one below it: `area` is also said by `area/health`.
 pub(in crate::index) fn has_tag(tag: &str, sql: &mut String, values: &mut Vec<Value>) {
-    tagged("EXISTS", tag, sql, values);
+    tagged("EXISTS", &[tag], sql, values);
 }
 
-fn tagged(is_there: &str, tag: &str, sql: &mut String, values: &mut Vec<Value>) {
+fn tagged(is_there: &str, any: &[impl AsRef<str>], sql: &mut String, values: &mut Vec<Value>) {
+    let one = vec!["t.tag = ? OR (t.tag > ? AND t.tag < ?)"; any.len()].join(" OR ");
     sql.push_str(&format!(
-        " AND {is_there} (SELECT 1 FROM tags t WHERE t.file = f.id \
-         AND (t.tag = ? OR (t.tag > ? AND t.tag < ?)))"
+        " AND {is_there} (SELECT 1 FROM tags t WHERE t.file = f.id AND ({one}))"
     ));
-    let key = tag_key(tag);
-    let (below, after) = (format!("{key}/"), format!("{key}0"));
-    values.extend([key, below, after].map(Value::Text));
+    for tag in any {
+        let key = tag_key(tag.as_ref());
+        let (below, after) = (format!("{key}/"), format!("{key}0"));
+        values.extend([key, below, after].map(Value::Text));
+    }
 }
 
 /// A filter that is asked of many files: what they are held against is bound once.

@@ -152,16 +152,21 @@ fn tag_hits(
     filter: &SearchFilter,
     limit: usize,
 ) -> Result<Vec<FoundPassage>> {
-    let tags: Vec<String> = query
-        .tags
-        .iter()
-        .chain(&filter.tags)
-        .map(|tag| index_text(tag.trim_start_matches('#')).into_owned())
-        .filter(|tag| words(tag).next().is_some())
-        .collect();
-    match query.tags.is_empty() && filter.tags.is_empty() {
-        true => Ok(Vec::new()),
-        false => condition.newest(db, &tags, limit),
+    let one = |tag: &String| {
+        let text = index_text(tag.trim_start_matches('#'));
+        // A picture is no word, and yet a tag.
+        let has_words = words(&text).next().is_some();
+        has_words.then(|| format!("tags : \"{}\"", text.replace('"', "\"\"")))
+    };
+    let any = |tags: &[String]| {
+        let tags = tags.iter().map(one).collect::<Option<Vec<_>>>();
+        tags.map(|tags| format!("({})", tags.join(" OR ")))
+    };
+    let asked = query.tags.iter().map(Vec::as_slice).chain(filter.tags.chunks(1));
+    let words: Vec<String> = asked.clone().filter_map(any).collect();
+    match asked.count() {
+        0 => Ok(Vec::new()),
+        _ => condition.newest(db, words.join(" AND "), limit),
     }
 }
 
