@@ -99,14 +99,13 @@ fn draw(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
 
 /// Says that there is such a drawing, and what can be done.
 fn exists(place: &Place) -> Failure {
-    let path = place.path.as_str();
+    let (project, path) = (place.project.as_str(), place.path.as_str());
     let text = format!(
-        "# Canvas already exists\nproject: {}\nfile_path: {path}\n\nNothing was written. You can:\n\
-         - read_content(path={path:?}) to see it first, and add its nodes and edges to yours;\n- \
-         edit_note(identifier={path:?}, operation=\"find_replace\", …) to change a part of it;\n- \
-         canvas(…, overwrite=true) to replace it; the old one stays in the history;\n- choose \
-         another title or directory.",
-        place.project
+        "# Canvas already exists\nproject: {project}\nfile_path: {path}\n\nNothing was written. You \
+         can:\n- read_content(path={path:?}, project={project:?}) to see it first, and add its nodes \
+         and edges to yours;\n- edit_note(identifier={path:?}, project={project:?}, \
+         operation=\"find_replace\", …) to change a part of it;\n- canvas(…, overwrite=true) to \
+         replace it; the old one stays in the history;\n- choose another title or directory."
     );
     Failure::new("NOTE_ALREADY_EXISTS", text)
         .with("action", "conflict")

@@ -386,7 +386,11 @@ impl<'n> Shown<'n> {
             text.push_str(&format!("[{}]\n", no_text(note)));
         }
         if self.is_cut {
-            text.push_str(&format!("[cut; read_note {:?} shows all of it]\n", note.permalink));
+            text.push_str(&format!(
+                "[cut; read_note(identifier={:?}, project={:?}) shows all of it]\n",
+                note.permalink,
+                note.place.project.as_str()
+            ));
         }
         if !self.related.is_empty() || !self.further.is_empty() {
             text.push_str("\n### Related\n");

@@ -58,6 +58,7 @@ fn list(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         return Err(Failure::new("SECURITY_VALIDATION_ERROR", text));
     }
     let name = scope::bare(&given).trim_start_matches("./").trim_matches('/');
+    let name = scope::own_path(call, &project, name);
     let mut folder = match name {
         "" | "." => None,
         name => Some(NotePath::parse(name)?),

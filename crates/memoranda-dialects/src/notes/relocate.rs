@@ -178,6 +178,7 @@ fn destination(
     }
     let text = match path {
         None => {
+            let given = scope::own_path(call, &from.project, given);
             let folder = call.memory.folder_named(&from.project, given)?;
             renamed = write::renamed(&folder, given);
             match folder.path.is_empty() {
@@ -199,7 +200,8 @@ fn destination(
         );
         return Err(Failure::new("CROSS_PROJECT_MOVE_NOT_SUPPORTED", text));
     }
-    let text = text.strip_prefix("memory://").unwrap_or(&text);
+    let text = scope::own_path(call, &from.project, &text);
+    let text = text.strip_prefix("memory://").unwrap_or(text);
     let mut to = NotePath::parse(text).map_err(EngineError::from)?;
     check_portable(&to)?;
     if let Some(Ok(above)) = to.parent().map(NotePath::parse) {

@@ -154,8 +154,16 @@ pub(super) fn resolve(
             }
         }),
         _ => {
-            let candidates = found.into_iter().map(|found| found.place).collect();
-            Err(EngineError::Ambiguous { identifier: identifier.to_owned(), candidates }.into())
+            // A path alone may be one of this project or one below another's name.
+            let places = found.iter().map(|Resolved { place, .. }| place);
+            let places = places.map(|place| format!("{}::{}", place.project, place.path));
+            let places: Vec<String> = places.collect();
+            let text = format!(
+                "{identifier:?} could be any of {}; give one of these as it stands here, or say \
+                 which project is meant.",
+                places.join(", ")
+            );
+            Err(Failure::new("AMBIGUOUS_IDENTIFIER", text).with("candidates", places))
         }
     }
 }
@@ -247,6 +255,17 @@ pub(super) fn other_project<'n>(
 pub(super) fn within<'n>(project: &ProjectName, name: &'n str) -> Option<&'n str> {
     let (first, rest) = name.split_once('/')?;
     (link_key(first) == link_key(project.as_str())).then_some(rest)
+}
+
+/// A path without the project that it begins with, as addresses do; a folder of that name is meant
+/// first.
+pub(super) fn own_path<'p>(call: &Call<'_>, project: &ProjectName, path: &'p str) -> &'p str {
+    let bare = path.strip_prefix("memory://").unwrap_or(path).trim_start_matches('/');
+    let is_address = |_: &&str| {
+        let first = bare.split('/').next().unwrap_or_default();
+        !is_folder(call, project, first)
+    };
+    within(project, bare).filter(is_address).unwrap_or(path)
 }
 
 /// Whether a project has a folder of that name.

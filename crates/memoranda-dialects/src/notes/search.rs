@@ -167,7 +167,9 @@ fn asked(call: &Call<'_>, args: &Args) -> Result<Asked, Failure> {
         query = address.to_owned();
         search_type = "permalink".into();
     }
-    let all = args.flag("search_all_projects")?.unwrap_or(false);
+    // Whoever names a project means that one.
+    let is_named = args.value("project").or(args.value("project_id")).is_some();
+    let all = args.flag("search_all_projects")?.unwrap_or(false) && !is_named;
     let projects = match (all, &call.settings.notes.only_project) {
         (true, None) => Vec::new(),
         _ if search_type == "permalink" => {
@@ -371,7 +373,11 @@ pub(super) fn notes(
 ) -> Result<Found, Failure> {
     if asked.is_by_words() {
         let request = SearchRequest {
-            text: asked.query.clone(),
+            text: match asked.search_type.as_str() {
+                // What a phrase means is what its words mean.
+                "vector" | "semantic" => asked.query.replace(['"', '“', '”'], " "),
+                _ => asked.query.clone(),
+            },
             filter: asked.filter.clone(),
             unit: match asked.kinds.iter().any(|kind| kind == "entity") {
                 true => SearchUnit::Notes,
@@ -472,7 +478,7 @@ fn elsewhere(call: &Call<'_>, asked: &Asked) -> Result<Option<String>, Failure> 
     projects.sort();
     projects.dedup();
     Ok(Some(format!(
-        "There are results in {}; search_all_projects=true shows them.\n",
+        "There are results in {}; search_all_projects=true, without project, shows them.\n",
         projects.join(", ")
     )))
 }

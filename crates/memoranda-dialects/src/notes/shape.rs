@@ -45,7 +45,7 @@ fn input(required: usize, properties: &[(&str, Value)]) -> Value {
 }
 
 fn project() -> (&'static str, Value) {
-    ("project", text("Project; default `main`"))
+    ("project", text("Project, else default"))
 }
 
 fn identifier() -> (&'static str, Value) {

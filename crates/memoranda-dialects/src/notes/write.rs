@@ -112,6 +112,7 @@ pub(super) fn note_path(
         );
         return Err(Failure::new("SECURITY_VALIDATION_ERROR", text));
     }
+    let directory = scope::own_path(call, project, directory);
     let folder = call.memory.folder_named(project, directory)?;
     let name = file_name_of_title(title);
     let renamed = renamed(&folder, directory);
@@ -238,12 +239,13 @@ pub(super) fn free_permalink(
 
 fn exists(place: &Place, permalink: Option<String>) -> Failure {
     let permalink = permalink.unwrap_or_else(|| permalink_of(&place.path).0);
+    let named = format!("identifier={permalink:?}, project={:?}", place.project.as_str());
     let text = format!(
         "# Note already exists\nproject: {}\nfile_path: {}\npermalink: {permalink}\n\nNothing was \
-         written. You can:\n- edit_note(identifier={permalink:?}, operation=\"append\", …) to add \
-         to it, or another operation to change a part;\n- read_note(identifier={permalink:?}) to \
-         see it first;\n- write_note(…, overwrite=true) to replace it; the old text stays in the \
-         history;\n- choose another title or directory.",
+         written. You can:\n- edit_note({named}, operation=\"append\", …) to add to it, or another \
+         operation to change a part;\n- read_note({named}) to see it first;\n- write_note(…, \
+         overwrite=true) to replace it; the old text stays in the history;\n- choose another title \
+         or directory.",
         place.project, place.path
     );
     Failure::new("NOTE_ALREADY_EXISTS", text)
