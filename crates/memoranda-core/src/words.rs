@@ -1,8 +1,8 @@
 //! How text becomes words. The full-text index, the query and the snippet must cut text alike,
 //! or a note is found by a word that nobody can then show; so the cutting is said once, here.
 //!
-//! Words are what SQLite's `unicode61` tokenizer sees: runs of letters, digits and `_`, with
-//! their combining marks. Scripts written without blanks (Chinese, Japanese, Korean, Thai) give
+//! Words are what SQLite's `unicode61` tokenizer sees: runs of letters and digits, with their
+//! combining marks. Scripts written without blanks (Chinese, Japanese, Korean, Thai) give
 //! one word for each character, which is what [`index_text`] makes the index see too.
 
 use std::borrow::Cow;
@@ -95,7 +95,7 @@ impl<'t> Words<'t> {
 enum ByteKind {
     /// Between words, in any text.
     Between,
-    /// A letter, digit or `_` of ASCII.
+    /// A letter or digit of ASCII.
     Plain,
     /// Part of another character.
     Other,
@@ -109,7 +109,7 @@ fn kind(byte: &u8) -> ByteKind {
         while byte < 256 {
             if byte >= 128 {
                 kinds[byte] = ByteKind::Other;
-            } else if (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_' {
+            } else if (byte as u8).is_ascii_alphanumeric() {
                 kinds[byte] = ByteKind::Plain;
             }
             byte += 1;
@@ -117,10 +117,6 @@ fn kind(byte: &u8) -> ByteKind {
         kinds
     };
     KINDS[usize::from(*byte)]
-}
-
-fn is_plain(byte: &u8) -> bool {
-    byte.is_ascii_alphanumeric() || *byte == b'_'
 }
 
 /// Whether a character belongs to a script that is written without blanks between words.
@@ -176,9 +172,6 @@ pub(crate) fn stem(word: &str) -> &str {
 }
 
 fn begins_word(c: char) -> bool {
-    if c.is_ascii() {
-        return is_plain(&(c as u8));
-    }
     c.is_alphanumeric() && !is_combining_mark(c)
 }
 
@@ -201,7 +194,7 @@ mod tests {
         check("", &[]);
         check(" -- ++", &[]);
         check("foo-bar a.b user@x C++", &["foo", "bar", "a", "b", "user", "x", "C"]);
-        check("snake_case v2", &["snake_case", "v2"]);
+        check("snake_case v2", &["snake", "case", "v2"]);
         check("cafe\u{301} naïve", &["cafe\u{301}", "naïve"]);
         check("Rust言語です", &["Rust", "言", "語", "で", "す"]);
         check("東京 2026年", &["東", "京", "2026", "年"]);

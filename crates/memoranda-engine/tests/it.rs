@@ -15,3 +15,5 @@ mod memory;
 
 #[path = "it/search.rs"]
 mod search;
+#[path = "it/search_many.rs"]
+mod search_many;

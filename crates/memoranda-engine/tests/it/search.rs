@@ -13,7 +13,7 @@ use memoranda_engine::{
 };
 use tempfile::TempDir;
 
-fn open(folder: &TempDir) -> Memory {
+pub(crate) fn open(folder: &TempDir) -> Memory {
     Memory::open(OpenOptions {
         home: folder.path().join("home"),
         cache: folder.path().join("cache"),
@@ -28,7 +28,7 @@ fn who() -> Author {
     Author { client: "test".into(), tool: "test".into(), channel: Channel::Cli }
 }
 
-fn put(memory: &Memory, path: &str, text: &str) {
+pub(crate) fn put(memory: &Memory, path: &str, text: &str) {
     let request = WriteRequest {
         project: ProjectName::parse("main").unwrap(),
         path: NotePath::parse(path).unwrap(),
@@ -39,11 +39,11 @@ fn put(memory: &Memory, path: &str, text: &str) {
     memory.write(&who(), &request).unwrap();
 }
 
-fn asked(text: &str) -> SearchRequest {
+pub(crate) fn asked(text: &str) -> SearchRequest {
     SearchRequest { text: text.into(), ..SearchRequest::default() }
 }
 
-fn paths(page: &SearchPage) -> Vec<String> {
+pub(crate) fn paths(page: &SearchPage) -> Vec<String> {
     page.results.iter().map(|result| result.place.path.to_string()).collect()
 }
 

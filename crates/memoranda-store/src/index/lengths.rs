@@ -92,7 +92,29 @@ fn numbers(mut bytes: &[u8]) -> impl Iterator<Item = u64> {
 
 #[cfg(test)]
 mod tests {
+    use memoranda_core::words::{index_text, words};
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        #[allow(clippy::disallowed_methods, reason = "the index in memory is nobody else's")]
+        fn text_is_cut_as_the_index_cuts_it(
+            texts in prop::collection::vec("([ -~]|[a-c_]|é|e\u{301}|ß|й|и\u{306}|ё|ί|ї|أ|東|語|ア|한|ก|ñ|²|½|€|’|—|\n){0,40}", 20),
+        ) {
+            let db = Connection::open_in_memory().unwrap();
+            db.execute_batch(include_str!("schema.sql")).unwrap();
+            let insert = "INSERT INTO words (rowid, title, heading, tags, body) VALUES (?, '', '', '', ?)";
+            let mut lengths = Lengths::new(&db, None).unwrap();
+            for (id, text) in (1..).zip(&texts) {
+                db.execute(insert, (id, index_text(text))).unwrap();
+                let ours = words(text).count() as u32;
+                prop_assert_eq!(lengths.of(id).unwrap(), Some(ours), "{:?}", text);
+            }
+        }
+    }
 
     #[test]
     fn numbers_are_read_as_sqlite_writes_them() {

@@ -142,12 +142,14 @@ struct HeldFile {
 }
 
 impl VectorCache {
-    /// About how many passages there are: counted anew when many have changed.
+    /// How many passages there are: counted anew when something has changed, unless all of them are
+    /// in memory.
     pub(super) fn passages(&self, db: &Connection, now: Standing) -> Result<u64> {
+        if let Some(InMemory(held)) = self.in_memory(now) {
+            return Ok((held.passages.len() - held.free) as u64);
+        }
         let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        let few = counted.passages / 100;
-        let then = counted.then;
-        if then.index != now.index || now.stamp.abs_diff(then.stamp) > few {
+        if counted.then != now {
             *counted = Counted { then: now, passages: count(db)? };
         }
         Ok(counted.passages)

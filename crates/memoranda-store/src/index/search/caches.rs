@@ -79,8 +79,8 @@ impl Caches<'_> {
         Ok(self.table.nearest_beside(db, self.now, table, condition, || ())?.0)
     }
 
-    /// The passages nearest to a question in the place that a condition asks for, if there may be
-    /// nearer ones than these elsewhere that leave no room for them.
+    /// The passages nearest to a question among those that a condition asks for, if there may be
+    /// nearer ones than these that leave no room for them.
     pub(super) fn nearest_there(
         &self,
         db: &Connection,
@@ -88,7 +88,7 @@ impl Caches<'_> {
         condition: &Condition,
         near: &[(i64, f32)],
     ) -> Result<Vec<(i64, f32)>> {
-        if near.len() < PASSAGES_BY_MEANING || self.chosen.is_some() || !condition.is_place() {
+        if near.len() < PASSAGES_BY_MEANING || self.chosen.is_some() || condition.is_open() {
             return Ok(Vec::new());
         }
         vectors::nearest_that_fit(db, (&asked.table, PASSAGES_BY_MEANING), condition)

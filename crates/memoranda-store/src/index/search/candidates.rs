@@ -20,8 +20,6 @@ use super::{SearchFilter, named, tag_hits};
 use crate::error::Result;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
 
-/// So many passages that match are looked at for notes.
-const PASSAGES_BY_WORDS: usize = 400;
 /// So many passages are compared for each note that is wanted.
 const PASSAGES_A_NOTE: i64 = 25;
 
@@ -82,6 +80,7 @@ pub(crate) fn candidates<'c>(
     };
     let ByWords { known, condition, best, partial, mut chosen, named, mut notes } = by_words?;
     let mut check = None;
+    let mut has_looked_there = false;
     for round in 0.. {
         let before = if round == 0 { named } else { chosen.files.len() };
         if round > 0 {
@@ -103,7 +102,8 @@ pub(crate) fn candidates<'c>(
                 (most, round),
                 &mut chosen,
             )?;
-            if round == 0 && chosen.files.len() < most {
+            if !has_looked_there && chosen.files.len() < most {
+                has_looked_there = true;
                 let there = caches.nearest_there(db, vector, &condition, &near)?;
                 choose_by_meaning(
                     db,
@@ -171,6 +171,7 @@ fn by_words(
     let mut chosen = Chosen::default();
     for file in named(db, question.text, &condition)? {
         chosen.add(first_passage(file), 0);
+        chosen.found.entry(file).and_modify(|found| found.by = FoundBy::Name);
     }
     if question.query.is_empty() {
         let most = question.wanted.max(question.round);
@@ -183,8 +184,7 @@ fn by_words(
             chosen.add(first_passage(file), 0);
         }
     }
-    let (mut best, partial) = compared.map_or_else(Default::default, |c| (c.best, c.partial));
-    best.truncate(PASSAGES_BY_WORDS);
+    let (best, partial) = compared.map_or_else(Default::default, |c| (c.best, c.partial));
     let named = chosen.files.len();
     chosen.add_best(&best, question.round, 0);
     let reader = Reader::new(db, caches, question, &known.query);
@@ -233,8 +233,17 @@ struct Chosen {
     found: HashMap<i64, FoundIn>,
 }
 
+/// By what a file was found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum FoundBy {
+    /// What was asked is one of its names.
+    Name,
+    Content,
+}
+
 /// What was found in a file.
 pub(super) struct FoundIn {
+    pub(super) by: FoundBy,
     pub(super) round: usize,
     pub(super) passages: Vec<i64>,
 }
@@ -246,7 +255,7 @@ impl Chosen {
         let files = &mut self.files;
         let found = self.found.entry(file).or_insert_with(|| {
             files.push(file);
-            FoundIn { round, passages: Vec::new() }
+            FoundIn { by: FoundBy::Content, round, passages: Vec::new() }
         });
         if found.round == round {
             found.passages.push(passage);

@@ -29,8 +29,6 @@ pub(in crate::index) struct Condition {
     pub(in crate::index) sql: String,
     pub(in crate::index) values: Vec<Value>,
     is_open: bool,
-    /// Whether it asks for nothing but a place, which the index knows.
-    is_place: bool,
     /// Whether it asks for nothing but projects;
     is_of_projects: bool,
     /// and which these are, once they were looked up.
@@ -108,12 +106,10 @@ impl Condition {
         }
         metadata::conditions(filter, &mut sql, &mut values);
         let is_open = values.is_empty();
-        let placed = 3 * usize::from(filter.folder.is_some()) + 2 * filter.folders.len();
-        let is_place = !is_open && values.len() == filter.projects.len() + placed;
-        let is_of_projects = is_place && placed == 0;
+        let is_of_projects = !is_open && values.len() == filter.projects.len();
         let is_list = |meta: &MetaFilter| matches!(&meta.test, MetaTest::HasAny(values) if values.len() > LONG_LIST);
         let is_dear = filter.metadata.iter().any(is_list);
-        Self { sql, values, is_open, is_place, is_of_projects, projects: None, is_dear }
+        Self { sql, values, is_open, is_of_projects, projects: None, is_dear }
     }
 
     /// The same, open if it asks for nothing but projects and no file lies in another.
@@ -156,16 +152,10 @@ impl Condition {
                  (SELECT rowid / {PASSAGES_PER_FILE} FROM words WHERE words MATCH ?)"
             ));
             demanding.values.push(Value::Text(expression));
-            (demanding.is_open, demanding.is_place) = (false, false);
-            demanding.projects = None;
+            (demanding.is_open, demanding.projects) = (false, None);
             demanding.is_dear = true;
         }
         demanding
-    }
-
-    /// Whether it asks for a place alone: the files that fit can be listed without a look at others.
-    pub(super) fn is_place(&self) -> bool {
-        self.is_place
     }
 
     /// Whether it is dear to ask of one file after the other.

@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use super::Past;
 use super::caches::Caches;
-use super::candidates::{FoundIn, Question};
+use super::candidates::{FoundBy, FoundIn, Question};
 use super::lately::AsOf;
 use crate::error::Result;
 use crate::index::cuts::{CutPassage, each, in_row};
@@ -68,12 +68,17 @@ impl<'r> Reader<'r> {
             add_texts(db, &mut passages)?;
         }
         let names = [&kept.title, &kept.permalink, stem_of(&kept.path)];
-        let names = names.map(|name| asked.matches(name));
+        let matches = names.map(|name| asked.matches(name)).into_iter().max();
+        let title_match = match (found.by, matches.unwrap_or(TitleMatch::None)) {
+            // The name is none of these: another that it goes by.
+            (FoundBy::Name, TitleMatch::None) => TitleMatch::Exact,
+            (_, matches) => matches,
+        };
         Ok(Some(Candidate {
             note: file,
             round: found.round,
             name: Arc::clone(&kept.name),
-            title_match: names.into_iter().max().unwrap_or(TitleMatch::None),
+            title_match,
             path: Arc::clone(&kept.path),
             created: kept.created,
             updated: kept.updated,

@@ -94,23 +94,31 @@ fn holders(db: &Connection, term: &Term) -> Result<(u64, Option<List>)> {
         Some(Listed::All(_)) | None => None,
     };
     let held = match (term.kind, term.words.as_slice()) {
-        (TermKind::Prefix, [word]) => endings(db, &fold(word))?,
+        // The index may write it in a way of its own, which only it knows.
+        (TermKind::Prefix, [word]) => match endings(db, &fold(word))? {
+            0 => counted(db, term)?,
+            held => held,
+        },
         (TermKind::Word, [word]) => match about(db, &term.expression(Mode::Exact), oldest)? {
             About::Exactly(held) => held,
-            About::Many(held) if held > COUNTED as u64 => held,
-            About::Many(_) => stem_holders(db, &porter(&fold(word)))?,
+            About::Many(guess) if guess > COUNTED as u64 => guess,
+            About::Many(guess) => match stem_holders(db, &porter(&fold(word)))? {
+                0 => guess,
+                held => held,
+            },
         },
-        _ => {
-            let mut count = db.prepare_cached(
-                "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)",
-            )?;
-            let expression = term.expression(Mode::Exact);
-            let held: i64 =
-                count.query_row(params![expression, MAX_COMPARED + 1], |row| row.get(0))?;
-            held as u64
-        }
+        _ => counted(db, term)?,
     };
     Ok((held, None))
+}
+
+/// How many passages hold a term, but no more than can be compared.
+fn counted(db: &Connection, term: &Term) -> Result<u64> {
+    let mut count = db
+        .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)")?;
+    let expression = term.expression(Mode::Exact);
+    let held: i64 = count.query_row(params![expression, MAX_COMPARED + 1], |row| row.get(0))?;
+    Ok(held as u64)
 }
 
 /// How many passages hold a word, at a glance.
