@@ -52,6 +52,8 @@ mod notes_grammar;
 mod notes_graph;
 #[path = "it/notes_lines.rs"]
 mod notes_lines;
+#[path = "it/notes_lost.rs"]
+mod notes_lost;
 #[path = "it/notes_moves.rs"]
 mod notes_moves;
 #[path = "it/notes_names.rs"]

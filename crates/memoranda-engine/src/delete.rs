@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
 use memoranda_core::id::ContentHash;
 use memoranda_core::path::NotePath;
-use memoranda_store::{Outcome, View};
+use memoranda_store::{Outcome, RelationRow, View};
 
 use crate::error::{EngineError, Result};
-use crate::mentions;
+use crate::mentions::{self, Mentions};
+use crate::rename::OutdatedLink;
 use crate::resolve::Place;
 use crate::{Memory, Who};
 
@@ -38,8 +39,10 @@ pub struct Deleted {
     /// Files and folders (with a slash at the end) that were left where they are, because they are
     /// hidden or ignored: they are nobody's notes, and not for the history.
     pub left: Vec<String>,
-    /// How many links to them there are in other files, if they were counted.
+    /// How many links to them there are in other files that lead nowhere now, if they were counted.
     pub links: usize,
+    /// The links to them that mean other notes now, which go by the same name.
+    pub drawn: Vec<OutdatedLink>,
     /// The commit that did it.
     pub commit: Option<Commit>,
 }
@@ -54,11 +57,11 @@ impl Memory {
 
     /// Deletes a note, or a folder with all in it that is not hidden or ignored, or that a tool wrote.
     pub fn delete(&self, who: &Who, request: &DeleteRequest) -> Result<DeleteOutcome> {
-        self.delete_with(who, request, |_, _| Ok(0))
+        self.delete_with(who, request, |_, _| Ok(LinksTo::default()))
     }
 
-    /// The same, and counts the links to it that lead nowhere then. For that all texts of the
-    /// project are gone through.
+    /// The same, and counts the links to it that lead nowhere then, or to another note. For that all
+    /// texts of the project are gone through.
     pub fn delete_counting_links(
         &self,
         who: &Who,
@@ -71,10 +74,10 @@ impl Memory {
         &self,
         who: &Who,
         request: &DeleteRequest,
-        count: impl Fn(&View<'_>, &[NotePath]) -> Result<usize>,
+        look: impl Fn(&View<'_>, &[NotePath]) -> Result<LinksTo>,
     ) -> Result<DeleteOutcome> {
         let Place { project, path } = &request.place;
-        let (mut files, mut left, mut links) = (Vec::new(), Vec::new(), 0);
+        let (mut files, mut left, mut links) = (Vec::new(), Vec::new(), LinksTo::default());
         let outcome = self.store().commit(who, |view| {
             let below = view.below(project, path)?;
             if below.files.is_empty() && below.folders.is_empty() {
@@ -86,7 +89,7 @@ impl Memory {
             }
             files = below.files.clone();
             left = below.passed_over;
-            links = count(view, &files)?;
+            links = look(view, &files)?;
             let expect = match request.expected {
                 Some(hash) => Expect::Hash(hash),
                 None => Expect::Anything,
@@ -107,29 +110,47 @@ impl Memory {
                 let found = conflicts.first().and_then(|conflict| conflict.found);
                 DeleteOutcome::Conflict(request.place.clone(), found)
             }
-            Outcome::Committed(commit) => DeleteOutcome::Deleted(Deleted {
-                files: files.into_iter().map(at).collect(),
-                left,
-                links,
-                commit: Some(commit),
-            }),
-            Outcome::Unchanged => {
-                DeleteOutcome::Deleted(Deleted { files: Vec::new(), left, links: 0, commit: None })
+            Outcome::Committed(commit) => {
+                let LinksTo { relations, mentions } = links;
+                let lost = self.lost_links(&relations)?.into_iter().chain(mentions.drawn);
+                let (mut drawn, lost): (Vec<_>, Vec<_>) =
+                    lost.partition(|link| link.means.is_some());
+                drawn.sort_unstable();
+                DeleteOutcome::Deleted(Deleted {
+                    files: files.into_iter().map(at).collect(),
+                    left,
+                    links: mentions.lost + lost.iter().map(|link| link.count).sum::<usize>(),
+                    drawn,
+                    commit: Some(commit),
+                })
             }
+            Outcome::Unchanged => DeleteOutcome::Deleted(Deleted {
+                files: Vec::new(),
+                left,
+                links: 0,
+                drawn: Vec::new(),
+                commit: None,
+            }),
         })
     }
 }
 
-/// How many links to files there are in others.
-fn links_to(view: &View<'_>, place: &Place, files: &[NotePath]) -> Result<usize> {
+/// The links to files that are about to go, in those that stay.
+#[derive(Default)]
+struct LinksTo {
+    relations: Vec<RelationRow>,
+    mentions: Mentions,
+}
+
+fn links_to(view: &View<'_>, place: &Place, files: &[NotePath]) -> Result<LinksTo> {
     let mut ids = HashSet::new();
     for file in files {
         ids.extend(view.file(&place.project, file)?.map(|file| file.id));
     }
-    let mut links = mentions::count_to(view, place, files)?;
+    let mut relations = Vec::new();
     for id in &ids {
-        let relations = view.relations_to(*id)?;
-        links += relations.iter().filter(|link| !ids.contains(&link.file)).count();
+        relations.extend(view.relations_to(*id)?);
     }
-    Ok(links)
+    relations.retain(|link| !ids.contains(&link.file));
+    Ok(LinksTo { relations, mentions: mentions::to(view, place, files)? })
 }

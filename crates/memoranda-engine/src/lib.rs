@@ -17,6 +17,7 @@ mod git_config;
 mod graph;
 mod history;
 mod list;
+mod lost;
 mod meaning;
 mod mentions;
 mod model;

@@ -1,9 +1,9 @@
 //! Links to what is moved that are no relations: in frontmatter, in drawings, and paths in Markdown.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use memoranda_core::graph::{meant, seen_from};
+use memoranda_core::graph::{LinkCandidate, meant, seen_from};
 use memoranda_core::note::{
     encoded, percent_encoded, relink_canvas, relink_paths, relink_properties,
 };
@@ -12,7 +12,7 @@ use memoranda_store::View;
 
 use crate::aftermath::{Aftermath, LinkTo, Mend};
 use crate::error::Result;
-use crate::rename::{LinkText, Moving, text_at};
+use crate::rename::{LinkText, Moving, OutdatedLink, text_at};
 use crate::resolve::Place;
 
 /// A file is looked for by its own name among so many; of more, by the folder that they share.
@@ -34,39 +34,62 @@ pub(crate) fn holders(view: &View<'_>, from: &Place, moving: &[Moving]) -> Resul
     Ok(holders)
 }
 
-/// How many links to files that are about to go there are in those that stay.
-pub(crate) fn count_to(view: &View<'_>, from: &Place, going: &[NotePath]) -> Result<usize> {
+/// Such links to files that are about to go.
+#[derive(Default)]
+pub(crate) struct Mentions {
+    /// How many will lead nowhere.
+    pub(crate) lost: usize,
+    /// Those that will mean another note.
+    pub(crate) drawn: Vec<OutdatedLink>,
+}
+
+/// The links to files that are about to go, in those that stay.
+pub(crate) fn to(view: &View<'_>, from: &Place, going: &[NotePath]) -> Result<Mentions> {
     let old: Vec<&NotePath> = going.iter().collect();
     let folder = common_folder(&old).filter(|_| going.len() > MANY_FILES);
     let names = folder.map_or_else(|| stems(&old), |folder| vec![folder]);
     let going: HashSet<&NotePath> = going.iter().collect();
     let is_going = |path: &str| NotePath::parse(path).is_ok_and(|path| going.contains(&path));
-    let mut count = 0;
+    let mut found = Mentions::default();
     for holder in naming(view, from, &names)? {
         let place = Place { project: from.project.clone(), path: holder };
         let holder = &place.path;
         let Some(text) = text_at(view, &place)?.filter(|_| !going.contains(holder)) else {
             continue;
         };
-        let (mut paths, mut said) = (0, Vec::new());
+        let (mut paths, mut said) = (0, BTreeMap::<String, usize>::new());
         let path = |path: &str| {
             let seen = seen_from(holder, &format!("./{path}")).into_owned();
             paths += usize::from(is_going(path) || is_going(&seen));
             None
         };
         let name = |name: &str| {
-            said.push(name.to_owned());
+            *said.entry(name.to_owned()).or_default() += 1;
             None
         };
         relinked(holder, &text, path, name);
-        count += paths;
-        for name in said {
-            let candidates = view.link_candidates(&from.project, &name)?;
-            let goes = candidates.iter().all(|candidate| going.contains(&candidate.path));
-            count += usize::from(goes && !candidates.is_empty());
+        found.lost += paths;
+        for (name, count) in said {
+            let mut candidates = view.link_candidates(&from.project, &seen_from(holder, &name))?;
+            let means = meant(&name, Some(holder), &candidates);
+            let is_meant = |c: &LinkCandidate<i64>| Some(c.id) == means && going.contains(&c.path);
+            if !candidates.iter().any(is_meant) {
+                continue;
+            }
+            candidates.retain(|candidate| !going.contains(&candidate.path));
+            let then = meant(&name, Some(holder), &candidates);
+            match candidates.into_iter().find(|candidate| Some(candidate.id) == then) {
+                None => found.lost += count,
+                Some(other) => found.drawn.push(OutdatedLink {
+                    holder: place.clone(),
+                    link: LinkText::Name(name),
+                    means: Some(Place { project: from.project.clone(), path: other.path }),
+                    count,
+                }),
+            }
         }
     }
-    Ok(count)
+    Ok(found)
 }
 
 /// The files that hold one of these names where no relation is read.

@@ -92,6 +92,8 @@ pub struct OutdatedLink {
     pub link: LinkText,
     /// The other note that it means from now on.
     pub means: Option<Place>,
+    /// How often the file says so.
+    pub count: usize,
 }
 
 /// What a link says.
@@ -162,24 +164,27 @@ impl Memory {
             moving.append(&mut former);
             let mut texts: BTreeMap<Place, String> = BTreeMap::new();
             let mut relinked: BTreeMap<Place, usize> = BTreeMap::new();
-            let mut outdated = BTreeSet::new();
+            let mut outdated: BTreeMap<(Place, LinkText, Option<Place>), usize> = BTreeMap::new();
             let after = Aftermath::new(view, project, &moving);
             for (holder, mends) in outdated_links(view, &after, &request.from, &moving)? {
                 if request.holders == Holders::OwnProject && holder.project != *project {
                     continue;
                 }
-                if request.links == Links::Keep {
-                    for (name, mend) in mends {
-                        let link = LinkText::Name(name);
-                        let means = after.other(&mend)?;
-                        outdated.insert(OutdatedLink { holder: holder.clone(), link, means });
-                    }
-                    continue;
-                }
                 let Some(text) = text_at(view, &holder)? else { continue };
-                let (text, count) =
-                    relink(&text, |name| mends.get(name).map(|mend| mend.text.clone()));
-                if count > 0 {
+                let mut said: BTreeMap<String, usize> = BTreeMap::new();
+                let (text, count) = relink(&text, |name| {
+                    let mend = mends.get(name)?;
+                    *said.entry(name.to_owned()).or_default() += 1;
+                    Some(mend.text.clone())
+                });
+                if request.links == Links::Keep {
+                    // What is told is what an update would change, and as often.
+                    for (name, mend) in mends {
+                        let Some(count) = said.remove(&name) else { continue };
+                        let means = after.other(&mend)?;
+                        outdated.insert((holder.clone(), LinkText::Name(name), means), count);
+                    }
+                } else if count > 0 {
                     relinked.insert(holder.clone(), count);
                     texts.insert(holder, text);
                 }
@@ -196,8 +201,9 @@ impl Memory {
                 let mended =
                     mentions::mended(view, &after, &request.from, &moving, &holder, &text)?;
                 if request.links == Links::Keep {
-                    let link = |(link, means)| OutdatedLink { holder: place.clone(), link, means };
-                    outdated.extend(mended.links.into_iter().map(link));
+                    for (link, means) in mended.links {
+                        *outdated.entry((place.clone(), link, means)).or_default() += 1;
+                    }
                 } else if mended.count > 0 {
                     *relinked.entry(place.clone()).or_default() += mended.count;
                     texts.insert(place, mended.text);
@@ -205,7 +211,8 @@ impl Memory {
             }
             moving.truncate(files);
             done.relinked = relinked.into_iter().collect();
-            done.outdated = outdated.into_iter().collect();
+            let link = |((holder, link, means), count)| OutdatedLink { holder, link, means, count };
+            done.outdated = outdated.into_iter().map(link).collect();
             let mut operations = Vec::with_capacity(moving.len() + texts.len());
             let (mut made, mut emptied) = (Vec::new(), Vec::new());
             if from != to {

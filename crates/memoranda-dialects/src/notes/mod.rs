@@ -9,6 +9,7 @@ mod context_then;
 mod directory;
 mod edit;
 mod hit;
+mod links;
 mod orient;
 mod parts;
 mod pattern;

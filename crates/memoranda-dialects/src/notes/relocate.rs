@@ -1,22 +1,19 @@
 //! `move_note` and `delete_note`: notes and folders, in one commit each, restorable.
 
-use memoranda_core::id::ContentHash;
+use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
-    DeleteOutcome, DeleteRequest, EngineError, Holders, Intent, LinkText, Links, OutdatedLink,
-    Place, RenameOutcome, RenameRequest, Renamed,
+    DeleteOutcome, DeleteRequest, EngineError, Holders, Intent, Links, Place, RenameOutcome,
+    RenameRequest, Renamed,
 };
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Expected, Failure, Form, count, run};
-use super::{scope, write};
+use super::links::{LISTED, NAMED, rest};
+use super::{links, scope, write};
 use crate::args::Args;
 use crate::memory::path::leads_up;
 use crate::tool::{Call, ToolResult};
-
-/// How many files or links are named in a text, and how many for programs.
-const NAMED: usize = 20;
-const LISTED: usize = 200;
 
 const MOVE_ALIASES: &[(&str, &[&str])] = &[
     ("destination_path", &["dest_path", "new_path", "to", "destination"]),
@@ -303,41 +300,20 @@ fn moved(
         .take(LISTED)
         .map(|(place, count)| json!({ "file_path": place.path.as_str(), "count": count }))
         .collect();
-    text.push_str(&outdated(renamed, to, is_directory));
-    structured["outdated_links_left_out"] = json!(renamed.outdated.len().saturating_sub(LISTED));
-    structured["outdated_links"] = renamed
-        .outdated
-        .iter()
-        .take(LISTED)
-        .map(|outdated| {
-            let (LinkText::Name(said) | LinkText::Path(said)) = &outdated.link;
-            let mut link = json!({ "file_path": outdated.holder.path.as_str(), "link": said });
-            if let Some(other) = &outdated.means {
-                link["means"] = json!(other.path.as_str());
-            }
-            link
-        })
-        .collect();
+    text.push_str(&outdated(renamed, &from.project, to, is_directory));
+    links::list(&mut structured, &from.project, &renamed.outdated);
     Ok(Answer { text, structured })
 }
 
 /// Says which links a move left as they are, though they do not lead where they did.
-fn outdated(renamed: &Renamed, to: &NotePath, is_directory: bool) -> String {
+fn outdated(renamed: &Renamed, project: &ProjectName, to: &NotePath, is_directory: bool) -> String {
     let (drawn, left): (Vec<_>, Vec<_>) =
         renamed.outdated.iter().partition(|link| link.means.is_some());
-    let line = |outdated: &OutdatedLink| {
-        let said = match &outdated.link {
-            LinkText::Name(name) => format!("[[{name}]]"),
-            LinkText::Path(path) => format!("({path})"),
-        };
-        let means = outdated.means.as_ref().map(|other| format!(" means {}", other.path));
-        format!("- {said} in {}{}\n", outdated.holder.path, means.unwrap_or_default())
-    };
     let mut text = String::new();
     if !left.is_empty() {
-        text.push_str(&format!("\n{} to it by its old name or path:\n", count(left.len(), "link")));
-        text.extend(left.iter().copied().take(NAMED).map(line));
-        text.push_str(&rest(left.len()));
+        let all = links::counted(left.iter().copied());
+        text.push_str(&format!("\n{all} to it by its old name or path:\n"));
+        text.push_str(&links::named(project, &left));
         text.push_str(&format!(
             "move_note(identifier={:?}, destination_path={:?}, is_directory={is_directory}, \
              update_links=true) updates them.\n",
@@ -346,12 +322,11 @@ fn outdated(renamed: &Renamed, to: &NotePath, is_directory: bool) -> String {
         ));
     }
     if !drawn.is_empty() {
-        let all = count(drawn.len(), "link");
+        let all = links::counted(drawn.iter().copied());
         text.push_str(&format!(
             "\n{all} with another meaning now, as several notes go by the name:\n"
         ));
-        text.extend(drawn.iter().copied().take(NAMED).map(line));
-        text.push_str(&rest(drawn.len()));
+        text.push_str(&links::named(project, &drawn));
         let commit = renamed.commit.as_ref().map(|commit| commit.id.to_string());
         text.push_str(&format!(
             "Edit them, or take the move back (`memoranda undo {}`) and repeat it with \
@@ -370,14 +345,6 @@ fn left_behind(left: &[String]) -> String {
     let all = count(left.len(), "hidden or ignored file");
     let named: String = left.iter().take(NAMED).map(|place| format!("- {place}\n")).collect();
     format!("{all} left where it was, and so the folder is:\n{named}{}", rest(left.len()))
-}
-
-/// Says how many are not named of so many.
-fn rest(all: usize) -> String {
-    match all.saturating_sub(NAMED) {
-        0 => String::new(),
-        more => format!("- … and {more} more\n"),
-    }
 }
 
 fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
@@ -410,12 +377,23 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         text.push_str(&rest(files.len()));
         text.push_str(&left_behind(&deleted.left));
     }
-    if deleted.links > 0 {
-        text.push_str(&format!("{} to it without a target now.\n", count(deleted.links, "link")));
+    let (drawn, lost): (Vec<_>, Vec<_>) =
+        links::known(call, deleted.drawn).into_iter().partition(|link| link.means.is_some());
+    let lost = deleted.links + lost.iter().map(|link| link.count).sum::<usize>();
+    if lost > 0 {
+        text.push_str(&format!("{} to it without a target now.\n", count(lost, "link")));
     }
     if let Some(commit) = &commit {
         text.push_str(&format!(
             "commit: {commit}\nIt stays in the history: `memoranda undo {commit}` brings it back.\n"
+        ));
+    }
+    if !drawn.is_empty() {
+        let (all, drawn) = (links::counted(&drawn), drawn.iter().collect::<Vec<_>>());
+        text.push_str(&format!(
+            "\n{all} to it with another meaning now, as other notes go by the name:\n{}If that is \
+             wrong, edit them.\n",
+            links::named(&place.project, &drawn)
         ));
     }
     let mut structured = json!({
@@ -423,7 +401,9 @@ fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         "project": place.project.as_str(),
         "file_path": place.path.as_str(),
         "commit": commit,
+        "unresolved_links": lost,
     });
+    links::list(&mut structured, &place.project, &drawn);
     match summary {
         Some(file) => {
             structured["title"] = json!(file.title);
