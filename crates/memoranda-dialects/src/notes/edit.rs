@@ -5,14 +5,14 @@ use memoranda_core::diff::{Labels, unified};
 use memoranda_core::id::ProjectName;
 use memoranda_core::note;
 use memoranda_core::note::edit::{Edit, Subsections, apply, near_headings};
-use memoranda_engine::{EngineError, Intent, Place, ReviseOutcome, Step, hash};
+use memoranda_engine::{EngineError, Intent, Place, RelationRow, ReviseOutcome, Step, hash};
 use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, Expected, Failure, Form, cut, run};
 use super::receipt::{Receipt, add_similar, similar};
-use super::scope;
 use super::text::{Wanted, metadata_edits, screened, title_follows};
 use super::write::{note_path, save, together};
+use super::{links, scope};
 use crate::args::Args;
 use crate::settings::CreateMode;
 use crate::tool::{Call, ToolResult};
@@ -89,6 +89,7 @@ fn edit(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         more["near_sections"] = json!(near);
     }
     let mut answer = receipt.answer(call, &heading, more)?;
+    add_lost(&mut answer, call, &receipt, &changed.before, &changed.links)?;
     let labels = Labels { before: "before", after: "after" };
     let diff = unified(&changed.before, &receipt.text, 1, labels);
     let hunks = diff.split_once("@@").map_or("", |(head, _)| diff.get(head.len()..).unwrap_or(""));
@@ -149,7 +150,62 @@ fn added(edits: &[Edit], near: Option<&[String]>) -> Option<String> {
     Some(format!("There was no section {section:?}; it was added at the end.{there_is}"))
 }
 
+/// Says which links by a name that the note had do not mean it any more, and how they could.
+fn add_lost(
+    answer: &mut Answer,
+    call: &Call<'_>,
+    receipt: &Receipt,
+    before: &str,
+    links: &[RelationRow],
+) -> Result<(), Failure> {
+    let outdated = links::known(call, call.memory.lost_links(links)?);
+    if outdated.is_empty() {
+        return Ok(());
+    }
+    let project = &receipt.place.project;
+    links::list(&mut answer.structured, project, &outdated);
+    let (drawn, lost): (Vec<_>, Vec<_>) = outdated.iter().partition(|link| link.means.is_some());
+    if !lost.is_empty() {
+        let all = links::counted(lost.iter().copied());
+        answer.text.push_str(&format!(
+            "\n{all} to it by its old name without a target now:\n{}",
+            links::named(project, &lost)
+        ));
+        answer.text.push_str(&keeping_name(receipt, before));
+    }
+    if !drawn.is_empty() {
+        let all = links::counted(drawn.iter().copied());
+        answer.text.push_str(&format!(
+            "\n{all} to it by its old name with another meaning now, as other notes go by it:\n{}If \
+             that is wrong, edit them.\n",
+            links::named(project, &drawn)
+        ));
+    }
+    Ok(())
+}
+
+/// The call by which a note is found by its old title too.
+fn keeping_name(receipt: &Receipt, before: &str) -> String {
+    let (was, new) = (note::parse(before).title(), note::parse(&receipt.text));
+    let is = new.title();
+    let Some(was) = was.filter(|was| is.as_ref() != Some(was)) else {
+        return "Edit them to say what it is called now.\n".to_owned();
+    };
+    // What is set takes the place of the aliases that there are.
+    let mut aliases = new.aliases();
+    aliases.push(was);
+    format!(
+        "Edit them to say {:?}, or let it keep the old name beside the new one: edit_note(\
+         identifier={:?}, operation=\"append\", content=\"\", metadata={}).\n",
+        is.as_deref().unwrap_or(receipt.place.path.stem()),
+        receipt.place.path.as_str(),
+        json!({ "aliases": aliases })
+    )
+}
+
 struct Changed {
+    /// The links to the note, if it is not called any more what it was.
+    links: Vec<RelationRow>,
     /// Headings like that of a section that was to be replaced, if there was none.
     added_section: Option<Vec<String>>,
     before: String,
@@ -166,7 +222,7 @@ fn change(
 ) -> Result<Changed, Failure> {
     let (mut before, mut after, mut stale, mut warning) =
         (String::new(), String::new(), None, None);
-    let mut added_section = None;
+    let (mut added_section, mut links) = (None, Vec::new());
     let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>, Failure> {
         let Some((text, found)) = desk.text(place)? else {
             let text = format!("{place} is gone. Nothing was changed.");
@@ -193,6 +249,13 @@ fn change(
         check_readable(place, &text, &new)?;
         // Half a secret can be in the note already: only the whole text tells.
         (new, warning) = screened(call.settings.secrets, &text, new)?;
+        links = match is_called_the_same(&text, &new) {
+            true => Vec::new(),
+            false => {
+                let known = desk.summary(place)?;
+                known.map(|note| desk.relations_to(note.id)).transpose()?.unwrap_or_default()
+            }
+        };
         (before, after) = (text, new.clone());
         let action = Action::Put(new.into_bytes());
         Ok(vec![Step { place: place.clone(), expect: Expect::Hash(found), action }])
@@ -208,7 +271,15 @@ fn change(
             return Err(Failure::new("CONFLICT", text));
         }
     };
-    Ok(Changed { added_section, before, after, warning, commit })
+    Ok(Changed { links, added_section, before, after, warning, commit })
+}
+
+/// Whether a note goes by the same names after an edit.
+fn is_called_the_same(before: &str, after: &str) -> bool {
+    let (old, new) = (note::parse(before), note::parse(after));
+    old.title() == new.title()
+        && old.permalink() == new.permalink()
+        && old.aliases() == new.aliases()
 }
 
 /// Refuses an edit after which no program could read a drawing, or other JSON, that it could before.

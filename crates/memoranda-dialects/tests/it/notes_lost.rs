@@ -55,6 +55,51 @@ fn a_deletion_says_which_links_mean_a_note_of_another_project_then() {
 }
 
 #[test]
+fn a_new_title_says_which_links_by_the_old_one_are_lost() {
+    let notes = Notes::new();
+    notes.person("main/x.md", "---\ntitle: Alpha Beta\naliases: [AB]\n---\n# Alpha Beta\n\ntext\n");
+    notes.person("main/L.md", "see [[Alpha Beta]] and [[alpha beta|it]], [[AB]], [[x]]\n");
+    let edit = |find: &str, content: &str| {
+        notes.ok(
+            "edit_note",
+            json!({ "identifier": "x.md", "operation": "find_replace", "find_text": find,
+                    "content": content }),
+        )
+    };
+    let same = edit("text", "other text");
+    assert!(same.structured.get("outdated_links").is_none(), "{}", same.structured);
+    let edited = edit("# Alpha Beta", "# Gamma");
+    assert_eq!(edited.structured["title"], json!("Gamma"));
+    let expected = "2 links to it by its old name without a target now:\n\
+                    - [[Alpha Beta]] in L.md\n- [[alpha beta]] in L.md\n\
+                    Edit them to say \"Gamma\", or let it keep the old name beside the new one: \
+                    edit_note(identifier=\"x.md\", operation=\"append\", content=\"\", \
+                    metadata={\"aliases\":[\"AB\",\"Alpha Beta\"]}).\n";
+    assert!(edited.text.contains(expected), "{}", edited.text);
+    assert_eq!(
+        edited.structured["outdated_links"],
+        json!([{ "file_path": "L.md", "link": "Alpha Beta" },
+               { "file_path": "L.md", "link": "alpha beta" }])
+    );
+    // The call that is offered mends them.
+    notes.ok(
+        "edit_note",
+        json!({ "identifier": "x.md", "operation": "append", "content": "",
+                "metadata": { "aliases": ["AB", "Alpha Beta"] } }),
+    );
+    let context = notes.ok("build_context", json!({ "url": "l" })).structured;
+    assert_eq!(context["results"][0]["unresolved"], json!([]));
+    // Where another note goes by the old name, that one is meant.
+    notes.person("main/deep/Gamma.md", "other\n");
+    notes.person("main/M.md", "see [[Gamma]]\n");
+    let edited = edit("# Gamma", "# Delta");
+    let expected = "1 link to it by its old name with another meaning now, as other notes go by \
+                    it:\n- [[Gamma]] in M.md means deep/Gamma.md\n";
+    assert!(edited.text.contains(expected), "{}", edited.text);
+    assert_eq!(edited.structured["outdated_links"][0]["means"], json!("deep/Gamma.md"));
+}
+
+#[test]
 fn links_are_counted_as_often_as_an_update_changes_them() {
     let notes = Notes::new();
     notes.person("main/Old Name.md", "text\n");
