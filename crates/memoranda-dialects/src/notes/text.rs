@@ -32,7 +32,7 @@ pub(super) fn cleaned(content: &str) -> String {
 pub(super) fn compose(wanted: &Wanted<'_>, permalink: &str) -> Result<String, EditError> {
     let mut rest = wanted.content.to_owned();
     if !rest.is_empty() && !rest.ends_with('\n') {
-        rest.push('\n');
+        rest.push_str(if rest.contains("\r\n") { "\r\n" } else { "\n" });
     }
     let stated = note::parse(&rest).frontmatter;
     let kind = stated.text("type");
@@ -77,7 +77,7 @@ pub(super) fn compose_over(
     let mut text = head.unwrap_or_default().to_owned();
     // The lines of a file end as they did, whoever writes them.
     let ends_so = old.split_once('\n').is_some_and(|(first, _)| first.ends_with('\r'));
-    let ending = if ends_so { "\r\n" } else { "\n" };
+    let ending = if ends_so || body.contains("\r\n") { "\r\n" } else { "\n" };
     match ends_so && !body.contains('\r') {
         true => text.push_str(&body.replace('\n', ending)),
         false => text.push_str(body),

@@ -229,3 +229,19 @@ fn what_is_not_there_is_said_as_it_is() {
     notes.refused("fetch", json!({ "id": "main/pic.png" }), "NOT_TEXT");
     notes.ok("fetch", json!({ "id": "main/Plan.md" }));
 }
+
+#[test]
+fn a_note_ends_as_its_other_lines_do() {
+    let notes = Notes::new();
+    let mixed = |text: &str| text.replace("\r\n", "").contains('\n');
+    notes.write("", "New", "a\r\nb");
+    let text = notes.file("main/New.md");
+    assert!(text.ends_with("a\r\nb\r\n") && !mixed(&text), "{text:?}");
+    notes.write("", "Plain", "a\nb");
+    assert!(notes.file("main/Plain.md").ends_with("a\nb\n"));
+    notes.ok(
+        "write_note",
+        json!({ "title": "Plain", "directory": "", "content": "c\r\nd", "overwrite": true }),
+    );
+    assert!(notes.file("main/Plain.md").ends_with("c\r\nd\r\n"));
+}
