@@ -137,8 +137,9 @@ pub(super) enum Form {
 const EVERYWHERE: [&str; 6] =
     ["project", "project_id", "workspace", "output_format", "depth", "min_similarity"];
 
-/// Parameters that may be left out and yet say something when they are empty: no text, the top.
-const TELLING: [&str; 2] = ["content", "destination_folder"];
+/// Parameters that may be left out and yet say something when they are empty or blank: no text, the
+/// top, blank lines to be found; and that a client sends every parameter, whatever it means.
+const TELLING: [&str; 4] = ["content", "destination_folder", "destination_path", "find_text"];
 
 /// Reads the arguments, does what they ask, and gives the answer in the form that is wanted.
 pub(super) fn run(

@@ -92,10 +92,12 @@ fn current(
 
 fn relocate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let is_directory = args.flag("is_directory")?.unwrap_or(false);
-    let path = args.optional_text("destination_path")?.filter(|path| !path.trim().is_empty());
+    let path = args.optional_text("destination_path")?;
     let folder = args.optional_text("destination_folder")?;
-    // Some clients send every parameter: an empty folder beside a path says nothing.
+    // Some clients send every parameter: an empty folder beside a path, be it empty too, says
+    // nothing. Alone it is the top.
     let folder = folder.filter(|folder| path.is_none() || !folder.trim().is_empty());
+    let path = path.filter(|path| !path.trim().is_empty());
     let wrong = |code, text: &str| Failure::new(code, text);
     match (&path, &folder) {
         (Some(_), Some(_)) => {
@@ -107,7 +109,8 @@ fn relocate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         (None, None) => {
             return Err(wrong(
                 "MISSING_DESTINATION",
-                "move_note needs destination_path (such as \"done/Plan.md\") or destination_folder.",
+                "move_note needs destination_path (such as \"done/Plan.md\") or destination_folder \
+                 (such as \"done\"; \"/\" is the top of the project).",
             ));
         }
         (None, Some(_)) if is_directory => {

@@ -612,3 +612,25 @@ fn what_was_archived_is_not_read_for_what_took_its_place() {
                          "content": "x" });
     notes.refused("edit_note", change, "AMBIGUOUS_IDENTIFIER");
 }
+
+#[test]
+fn two_empty_destinations_are_none() {
+    let notes = Notes::new();
+    notes.write("a", "Plan", "x");
+    let to = |arguments: Value| {
+        let mut arguments = arguments;
+        arguments["identifier"] = json!("Plan");
+        arguments
+    };
+    for path in ["", " "] {
+        let empty = to(json!({ "destination_path": path, "destination_folder": "" }));
+        let refused = notes.refused("move_note", empty, "MISSING_DESTINATION");
+        assert!(refused.text.contains("\"/\" is the top"), "{}", refused.text);
+    }
+    notes.refused("move_note", to(json!({ "destination_path": "" })), "MISSING_DESTINATION");
+    let moved = notes.ok("move_note", to(json!({ "destination_folder": "" })));
+    assert_eq!(moved.structured["file_path"], json!("Plan.md"));
+    notes.ok("move_note", to(json!({ "destination_folder": "b" })));
+    let top = to(json!({ "destination_path": "", "destination_folder": "/" }));
+    assert_eq!(notes.ok("move_note", top).structured["file_path"], json!("Plan.md"));
+}
