@@ -225,7 +225,12 @@ impl Note {
     /// a level-2 heading is meant, or else a deeper one. The title of the note (level 1) is only
     /// found with its mark, because it governs the whole text.
     pub fn sections_named(&self, name: &str) -> Vec<&Section> {
-        let (level, title) = split_heading(name);
+        let found = self.sections_titled(split_heading(name));
+        // A title may begin with the mark: `## #1`.
+        if found.is_empty() { self.sections_titled(asked_heading(name)) } else { found }
+    }
+
+    fn sections_titled(&self, (level, title): (Option<u8>, &str)) -> Vec<&Section> {
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
         let titled = |section: &&Section| section.title == title;
         let at = |wanted: u8| -> Vec<&Section> {
@@ -255,7 +260,18 @@ fn without_closing(title: &str) -> &str {
     if open.is_empty() || open.ends_with(char::is_whitespace) { open.trim_end() } else { title }
 }
 
-/// The level and the title of a heading as a caller writes it.
+/// The level and the title of a heading that a caller asks for: also `##Plan`, which is no heading in
+/// a text, but can hardly be meant otherwise.
+pub(crate) fn asked_heading(name: &str) -> (Option<u8>, &str) {
+    let (level, title) = split_heading(name);
+    let bare = title.trim_start_matches('#');
+    match u8::try_from(title.len() - bare.len()) {
+        Ok(marks @ 1..=6) if level.is_none() => (Some(marks), without_closing(bare.trim())),
+        _ => (level, title),
+    }
+}
+
+/// The level and the title of a heading as it is written.
 pub(crate) fn split_heading(name: &str) -> (Option<u8>, &str) {
     let name = name.trim();
     let title = name.trim_start_matches('#');

@@ -115,8 +115,12 @@ fn edit_of(args: &Args, operation: &str, content: &str) -> Result<Option<Edit>, 
         "append" => Edit::Append { text: content },
         "prepend" => Edit::Prepend { text: content },
         "find_replace" => {
-            let find = args.optional_text("find_text")?.filter(|find| !find.is_empty());
+            let find = args.optional_text("find_text")?;
             let find = find.ok_or_else(|| args.missing("find_text", "the text to replace"))?;
+            if find.is_empty() {
+                let what = "the text to replace, to the letter; to add text, append it";
+                return Err(args.wrong("find_text", what, &Value::String(find)).into());
+            }
             let expected = args.number("expected_replacements", 1, 1_000_000)?.unwrap_or(1);
             Edit::FindReplace { find, replace: content, expected: expected as usize }
         }

@@ -410,3 +410,16 @@ fn a_drawing_is_neither_replaced_nor_broken_unasked() {
     canvas["overwrite"] = json!(true);
     assert_eq!(notes.ok("canvas", canvas).structured["action"], json!("updated"));
 }
+
+#[test]
+fn blank_text_can_be_found_and_no_text_cannot() {
+    let notes = Notes::new();
+    notes.person("main/a.md", "one\n\n\n\ttwo\n");
+    let edit = |find: &str, content: &str| json!({ "identifier": "a.md", "operation": "find_replace", "find_text": find, "content": content });
+    notes.ok("edit_note", edit("\n\n\n", "\n\n"));
+    notes.ok("edit_note", edit("\t", "    "));
+    assert_eq!(notes.file("main/a.md"), "one\n\n    two\n");
+    let refused = notes.refused("edit_note", edit("", "x"), "INVALID_ARGUMENTS");
+    assert!(refused.text.contains("`find_text` of edit_note must be"), "{}", refused.text);
+    assert!(refused.text.contains("not \"\"."), "{}", refused.text);
+}

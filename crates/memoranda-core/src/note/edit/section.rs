@@ -1,6 +1,6 @@
 //! Edits that name a heading.
 
-use super::super::frontmatter::split_heading;
+use super::super::frontmatter::{asked_heading, split_heading};
 use super::super::{Note, Section};
 use super::splice::Draft;
 use super::{EditError, Subsections};
@@ -69,7 +69,7 @@ pub(super) fn append_section(draft: &Draft<'_>, name: &str, content: &str) -> St
 
 /// A new section for a place between others: a blank line before it, and after it if needed.
 pub(super) fn new_section(draft: &Draft<'_>, at: usize, name: &str, content: &str) -> String {
-    let (level, title) = split_heading(name);
+    let (level, title) = asked_heading(name);
     let marks = "#".repeat(usize::from(level.unwrap_or(2)));
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut new = draft.gap_before(at);
@@ -109,7 +109,7 @@ fn find_or_missing<'d>(draft: &'d Draft<'_>, name: &str) -> Result<&'d Section, 
 /// one in the other.
 pub fn near_headings(note: &Note, name: &str) -> Vec<String> {
     let words = |heading: &str| -> Vec<String> {
-        split_heading(heading).1.to_lowercase().split_whitespace().map(str::to_owned).collect()
+        asked_heading(heading).1.to_lowercase().split_whitespace().map(str::to_owned).collect()
     };
     let holds = |all: &[String], some: &[String]| some.iter().all(|word| all.contains(word));
     let wanted = words(name);
@@ -124,7 +124,7 @@ pub fn near_headings(note: &Note, name: &str) -> Vec<String> {
 /// The headings most like a name: equal but for case, then containing it, then by the letters
 /// they begin with.
 fn candidates(sections: &[Section], name: &str) -> Vec<String> {
-    let wanted = split_heading(name).1.to_lowercase();
+    let wanted = asked_heading(name).1.to_lowercase();
     let mut scored: Vec<(usize, &Section)> = sections
         .iter()
         .map(|section| {
@@ -151,7 +151,10 @@ fn without_own_heading<'c>(name: &str, content: &'c str) -> &'c str {
     let content = trim_blank_lines(content);
     let (first, rest) = content.split_once('\n').unwrap_or((content, ""));
     let (level, title) = split_heading(first);
-    let (wanted_level, wanted) = split_heading(name);
+    let (wanted_level, wanted) = asked_heading(name);
+    // `##Plan` under `##Plan` is no heading, but nothing else either.
+    let (level, title) =
+        if first.trim() == name.trim() { (wanted_level, wanted) } else { (level, title) };
     let same = level.is_some() && title == wanted && wanted_level.is_none_or(|w| level == Some(w));
     if same { trim_blank_lines(rest) } else { content }
 }

@@ -129,6 +129,10 @@ fn sections_are_replaced() {
     let title = format!("{note}\n## T\nnew\n");
     check(note, &replace_section("T", "new", Replace), &title);
     check("", &replace_section("# C", "new", Replace), "# C\nnew\n");
+    check("", &replace_section("##C", "##C\nnew", Replace), "## C\nnew\n");
+    check("# A\n## A\nold\n", &replace_section("##A", "new", Replace), "# A\n## A\nnew\n");
+    check("# A\nold\n", &replace_section("#A", "new", Replace), "# A\nnew\n");
+    check("# 1\n## #1\nold\n", &replace_section("#1", "new", Replace), "# 1\n## #1\nnew\n");
     check("x", &replace_section("C", "new", Replace), "x\n\n## C\nnew\n");
     check("## A", &replace_section("A", "new", Replace), "## A\nnew");
     check("## A\nold", &replace_section("A", "new", Replace), "## A\nnew");
