@@ -27,12 +27,16 @@ fn draw(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         return Err(args.missing("title", "what the drawing is called").into());
     }
     let nodes = args.objects("nodes")?.ok_or_else(|| args.missing("nodes", "a list of nodes"))?;
+    let nodes: Vec<_> = nodes.into_iter().map(spelled_out).collect();
     let edges = args.objects("edges")?.unwrap_or_default();
+    let edges: Vec<_> = edges.into_iter().map(spelled_out).collect();
     check(&nodes, &edges)?;
     let directory = args.optional_text("directory")?.unwrap_or_default();
     let project = scope::project(call, args)?;
     let (note, renamed) = write::note_path(call, &project, &directory, title)?;
-    let path = NotePath::parse(&format!("{}.canvas", note.as_str().trim_end_matches(".md")))?;
+    // Only what the note would end in goes: a drawing called `Plan.md` keeps its name.
+    let bare = note.as_str().strip_suffix(".md").unwrap_or(note.as_str());
+    let path = NotePath::parse(&format!("{bare}.canvas"))?;
     let place = Place { project, path };
     let drawing = json!({ "nodes": nodes, "edges": edges });
     let mut text = serde_json::to_string_pretty(&drawing).unwrap_or_default();
@@ -113,14 +117,44 @@ fn exists(place: &Place) -> Failure {
         .with("file_path", path)
 }
 
+/// Keys that hold ids, and those that hold numbers.
+const IDS: [&str; 3] = ["id", "fromNode", "toNode"];
+const NUMBERS: [&str; 4] = ["x", "y", "width", "height"];
+
+/// A node or an edge as other programs read it: models send ids as numbers, and numbers as texts.
+fn spelled_out(mut part: Map<String, Value>) -> Map<String, Value> {
+    for id in IDS {
+        if let Some(value @ Value::Number(_)) = part.get_mut(id) {
+            *value = Value::String(value.to_string());
+        }
+    }
+    for number in NUMBERS {
+        let Some(value) = part.get_mut(number) else { continue };
+        let Some(text) = value.as_str().map(str::trim) else { continue };
+        let whole = text.parse::<i64>().ok().map(Value::from);
+        let broken = || text.parse::<f64>().ok().filter(|n| n.is_finite()).map(Value::from);
+        if let Some(read) = whole.or_else(broken) {
+            *value = read;
+        }
+    }
+    part
+}
+
 /// Refuses what no program could draw.
 fn check(nodes: &[Map<String, Value>], edges: &[Map<String, Value>]) -> Result<(), Failure> {
     let wrong = |text: String| Failure::new("INVALID_CANVAS", text);
+    let id_of = |what: &str, n: usize, part: &Map<String, Value>| match part.get("id") {
+        Some(Value::String(id)) if !id.is_empty() => Ok(id.clone()),
+        None | Some(Value::Null) => Err(wrong(format!("{what} {n} (from 0) has no `id`."))),
+        Some(other) => Err(wrong(format!(
+            "The `id` of {} {n} (from 0) must be a text that is not empty, not {other}.",
+            what.to_lowercase()
+        ))),
+    };
     let mut ids = HashSet::new();
     for (n, node) in nodes.iter().enumerate() {
-        let id = node.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
-        let id = id.ok_or_else(|| wrong(format!("Node {n} has no `id`.")))?;
-        if !ids.insert(id) {
+        let id = id_of("Node", n, node)?;
+        if !ids.insert(id.clone()) {
             return Err(wrong(format!("Two nodes have the id {id:?}.")));
         }
         let kind = node.get("type").and_then(Value::as_str).unwrap_or_default();
@@ -134,23 +168,28 @@ fn check(nodes: &[Map<String, Value>], edges: &[Map<String, Value>]) -> Result<(
         {
             return Err(wrong(format!("Node {id:?} of type {kind} needs `{key}`.")));
         }
-        for key in ["x", "y", "width", "height"] {
-            if !node.get(key).is_some_and(Value::is_number) {
-                return Err(wrong(format!("Node {id:?} needs a number `{key}`.")));
+        for key in NUMBERS {
+            match node.get(key) {
+                Some(Value::Number(_)) => {}
+                None => return Err(wrong(format!("Node {id:?} needs a number `{key}`."))),
+                Some(other) => {
+                    return Err(wrong(format!(
+                        "`{key}` of node {id:?} must be a number, not {other}."
+                    )));
+                }
             }
         }
     }
     let mut edge_ids = HashSet::new();
     for (n, edge) in edges.iter().enumerate() {
-        let id = edge.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
-        let id = id.ok_or_else(|| wrong(format!("Edge {n} has no `id`.")))?;
-        if !edge_ids.insert(id) {
+        let id = id_of("Edge", n, edge)?;
+        if !edge_ids.insert(id.clone()) {
             return Err(wrong(format!("Two edges have the id {id:?}.")));
         }
         for key in ["fromNode", "toNode"] {
-            let end = edge.get(key).and_then(Value::as_str).unwrap_or_default();
-            if !ids.contains(end) {
-                return Err(wrong(format!("`{key}` of edge {id:?} is {end:?}, which is no node.")));
+            let end = edge.get(key).unwrap_or(&Value::Null);
+            if !end.as_str().is_some_and(|end| ids.contains(end)) {
+                return Err(wrong(format!("`{key}` of edge {id:?} is {end}, which is no node.")));
             }
         }
     }

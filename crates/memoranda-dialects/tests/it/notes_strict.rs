@@ -1,7 +1,7 @@
 //! Only the note that is named is changed, and only as it was asked.
 
 use memoranda_dialects::SecretPolicy;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::notes_support::Notes;
 
@@ -422,4 +422,45 @@ fn blank_text_can_be_found_and_no_text_cannot() {
     let refused = notes.refused("edit_note", edit("", "x"), "INVALID_ARGUMENTS");
     assert!(refused.text.contains("`find_text` of edit_note must be"), "{}", refused.text);
     assert!(refused.text.contains("not \"\"."), "{}", refused.text);
+}
+
+#[test]
+fn a_drawing_is_understood_as_models_send_it() {
+    let notes = Notes::new();
+    let node = |id: Value, x: Value| json!({ "id": id, "type": "text", "text": "t", "x": x, "y": "-1.5", "width": "10", "height": 1 });
+    let draw = |title: &str, nodes: Value, edges: Value| json!({ "title": title, "nodes": nodes, "edges": edges });
+    let nodes = json!([node(json!(1), json!("0")), node(json!("b"), json!(2))]);
+    let edges = json!([{ "id": 7, "fromNode": 1, "toNode": "b" }]);
+    notes.ok("canvas", draw("Plan", nodes, edges));
+    let drawn: Value = serde_json::from_str(&notes.file("main/Plan.canvas")).unwrap();
+    let first = &drawn["nodes"][0];
+    assert_eq!(first["id"], json!("1"));
+    let places = json!([first["x"], first["y"], first["width"], first["height"]]);
+    assert_eq!(places, json!([0, -1.5, 10, 1]));
+    assert_eq!(drawn["edges"], json!([{ "id": "7", "fromNode": "1", "toNode": "b" }]));
+    for (nodes, edges, expected) in [
+        (
+            json!([node(json!([1]), json!(0))]),
+            json!([]),
+            "must be a text that is not empty, not [1]",
+        ),
+        (json!([node(json!(null), json!(0))]), json!([]), "Node 0 (from 0) has no `id`."),
+        (
+            json!([node(json!("a"), json!("left"))]),
+            json!([]),
+            "`x` of node \"a\" must be a number, not \"left\".",
+        ),
+        (json!([node(json!("a"), json!("inf"))]), json!([]), "must be a number, not \"inf\"."),
+        (json!([]), json!([{ "id": "e", "fromNode": 3 }]), "`fromNode` of edge \"e\" is \"3\""),
+    ] {
+        let refused = notes.refused("canvas", draw("Bad", nodes, edges), "INVALID_CANVAS");
+        assert!(refused.text.contains(expected), "{}", refused.text);
+    }
+    // The name that was said, whatever else it looks like.
+    for (title, file) in
+        [("Board.canvas", "Board.canvas"), ("Plan.md", "Plan.md.canvas"), ("v1.0", "v1.0.canvas")]
+    {
+        let drawn = notes.ok("canvas", draw(title, json!([]), json!([]))).structured;
+        assert_eq!(drawn["file_path"], json!(file), "{title}");
+    }
 }
