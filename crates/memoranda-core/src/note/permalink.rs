@@ -175,7 +175,22 @@ pub fn file_name_of_title(title: &str) -> String {
     }
     name.truncate(room);
     let name = name.trim_matches(|c: char| c == '.' || c.is_whitespace());
-    if name.is_empty() { "untitled.md".to_owned() } else { format!("{name}.md") }
+    match name.split_once('.').unwrap_or((name, "")).0 {
+        "" => "untitled.md".to_owned(),
+        first if is_reserved(first) => {
+            format!("{}-{}.md", first.trim_end(), name.get(first.len()..).unwrap_or_default())
+        }
+        _ => format!("{name}.md"),
+    }
+}
+
+/// Whether Windows takes the name of a file for a device, whatever it ends in: such a file could be
+/// neither copied nor synced there.
+pub fn is_reserved(name: &str) -> bool {
+    let first = name.split('.').next().unwrap_or_default().trim_end().to_lowercase();
+    let numbered = first.strip_prefix("com").or_else(|| first.strip_prefix("lpt"));
+    ["con", "prn", "aux", "nul"].contains(&first.as_str())
+        || numbered.is_some_and(|n| n.len() == 1 && n.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// A folder as a caller names it, made safe: letters, digits, `.`, blank, `-`, `_` and `/` stay,
@@ -301,6 +316,22 @@ mod tests {
             [("Meeting Notes", "meeting_notes"), ("camelCase", "camel_case"), ("a-b", "a_b")]
         {
             assert_eq!(split_words(text).join("_"), words);
+        }
+    }
+
+    #[test]
+    fn no_title_becomes_the_name_of_a_device() {
+        for (title, expected) in [
+            ("CON", "CON-.md"),
+            ("con .v2", "con-.v2.md"),
+            ("Com1.notes", "Com1-.notes.md"),
+            ("Console", "Console.md"),
+            ("COM10", "COM10.md"),
+            ("v2.con", "v2.con.md"),
+        ] {
+            let name = file_name_of_title(title);
+            assert_eq!(name, expected, "{title:?}");
+            assert!(!is_reserved(&name), "{name:?}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `move_note` and `delete_note`: notes and folders, in one commit each, restorable.
 
 use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::note::permalink::is_reserved;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
     DeleteOutcome, DeleteRequest, EngineError, Holders, Intent, Links, Place, RenameOutcome,
@@ -203,7 +204,7 @@ fn destination(
     let text = scope::own_path(call, &from.project, &text);
     let text = text.strip_prefix("memory://").unwrap_or(text);
     let mut to = NotePath::parse(text).map_err(EngineError::from)?;
-    check_portable(&to)?;
+    check_portable(call, from, &to)?;
     if let Some(Ok(above)) = to.parent().map(NotePath::parse) {
         // The folder that is there is meant in whatever case.
         let above = call.memory.store().spelled(&from.project, &above)?;
@@ -224,20 +225,28 @@ fn destination(
     Ok((to, renamed))
 }
 
-/// Refuses names that some systems cannot have: the notes could not be copied or synced there.
-fn check_portable(path: &NotePath) -> Result<(), Failure> {
-    for name in path.as_str().split('/') {
-        let stem = name.split('.').next().unwrap_or_default().trim_end().to_lowercase();
-        let numbered = stem.strip_prefix("com").or_else(|| stem.strip_prefix("lpt"));
-        let is_device = ["con", "prn", "aux", "nul"].contains(&stem.as_str())
-            || numbered.is_some_and(|n| n.len() == 1 && n.bytes().all(|b| b.is_ascii_digit()));
-        if is_device || name.contains(['<', '>', ':', '"', '|', '?', '*']) {
-            let text = format!(
-                "{name:?} is no name that every system can have: leave out < > : \" | ? *, and \
-                 do not call it con, prn, aux, nul, com1 or the like. Nothing was moved."
-            );
-            return Err(Failure::new("INVALID_PATH", text));
+/// Refuses new names that some systems cannot have: the notes could not be copied or synced there.
+/// What is called so already may keep its name, wherever it goes, and so may the folders it goes to.
+fn check_portable(call: &Call<'_>, from: &Place, to: &NotePath) -> Result<(), Failure> {
+    let has = |name: &str| from.path.as_str().split('/').any(|own| own == name);
+    let mut end = 0;
+    for name in to.as_str().split('/') {
+        end += name.len() + usize::from(end > 0);
+        let is_bad = is_reserved(name) || name.contains(['<', '>', ':', '"', '|', '?', '*']);
+        if !is_bad || has(name) {
+            continue;
         }
+        let above = to.as_str().get(..end).filter(|above| *above != to.as_str());
+        if let Some(Ok(above)) = above.map(NotePath::parse)
+            && call.memory.folder_at(&from.project, &above)?.is_some()
+        {
+            continue;
+        }
+        let text = format!(
+            "{name:?} is no name that every system can have: leave out < > : \" | ? *, and do not \
+             call it con, prn, aux, nul, com1 or the like. Nothing was moved."
+        );
+        return Err(Failure::new("INVALID_PATH", text));
     }
     Ok(())
 }

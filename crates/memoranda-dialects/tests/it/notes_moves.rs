@@ -634,3 +634,24 @@ fn two_empty_destinations_are_none() {
     let top = to(json!({ "destination_path": "", "destination_folder": "/" }));
     assert_eq!(notes.ok("move_note", top).structured["file_path"], json!("Plan.md"));
 }
+
+#[test]
+fn what_exists_can_be_moved_whatever_it_is_called() {
+    let notes = Notes::new();
+    let made = notes.write("", "CON", "x").structured;
+    assert_eq!(made["file_path"], json!("CON-.md"));
+    assert_eq!(made["title"], json!("CON"));
+    notes.person("main/aux/Why?.md", "x\n");
+    let relocate = |from: &str, key: &str, to: &str| {
+        let moved = notes.ok("move_note", json!({ "identifier": from, key: to })).structured;
+        assert_eq!(moved["moved"], json!(true), "{moved}");
+    };
+    relocate("CON", "destination_folder", "aux");
+    relocate("aux/Why?.md", "destination_folder", "b");
+    relocate("b/Why?.md", "destination_path", "b/Why.md");
+    // New names are those that every system can have.
+    for to in ["b/nul.md", "prn/Why.md", "b/Why*.md"] {
+        let arguments = json!({ "identifier": "b/Why.md", "destination_path": to });
+        notes.refused("move_note", arguments, "INVALID_PATH");
+    }
+}
