@@ -33,6 +33,16 @@ impl Failure {
         self
     }
 
+    /// Adds what programs look for in every answer of a tool, but for what the failure says itself.
+    pub(super) fn beside(mut self, keys: Value) -> Self {
+        if let Value::Object(keys) = keys {
+            for (key, value) in keys {
+                self.more.entry(key).or_insert(value);
+            }
+        }
+        self
+    }
+
     fn wrong_count(place: &Place, expected: usize, lines: &[usize]) -> Self {
         let text = match lines {
             [] => format!(

@@ -139,6 +139,7 @@ fn list(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         nodes.push(json!({
             "type": "file",
             "name": file.path.file_name(),
+            "directory_path": format!("/{}", file.path),
             "file_path": file.path.as_str(),
             "title": file.title,
             "permalink": file.permalink,

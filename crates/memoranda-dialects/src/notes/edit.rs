@@ -38,7 +38,13 @@ pub(super) const ALIASES: &[(&str, &[&str])] = &[
 ];
 
 pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
-    run("edit_note", arguments, ALIASES, Form::Text, |args| edit(call, args))
+    run("edit_note", arguments, ALIASES, Form::Text, |args| {
+        edit(call, args).map_err(|failure| {
+            let operation = args.optional_text("operation").ok().flatten();
+            let keys = json!({ "operation": operation, "fileCreated": false });
+            failure.beside(keys).beside(scope::meant(call, args))
+        })
+    })
 }
 
 fn edit(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {

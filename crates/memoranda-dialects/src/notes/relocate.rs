@@ -24,11 +24,58 @@ const MOVE_ALIASES: &[(&str, &[&str])] = &[
 const DELETE_ALIASES: &[(&str, &[&str])] = &[("is_directory", &["is_dir"])];
 
 pub(super) fn move_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
-    run("move_note", arguments, MOVE_ALIASES, Form::Text, |args| relocate(call, args))
+    run("move_note", arguments, MOVE_ALIASES, Form::Text, |args| {
+        relocate(call, args).map_err(|failure| failure.beside(not_moved(call, args)))
+    })
 }
 
 pub(super) fn delete_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
-    run("delete_note", arguments, DELETE_ALIASES, Form::Text, |args| delete(call, args))
+    run("delete_note", arguments, DELETE_ALIASES, Form::Text, |args| {
+        delete(call, args).map_err(|failure| failure.beside(not_deleted(call, args)))
+    })
+}
+
+/// What programs look for in the answer to a move, if there was none.
+fn not_moved(call: &Call<'_>, args: &Args) -> Value {
+    let is_directory = matches!(args.flag("is_directory"), Ok(Some(true)));
+    // A folder may go by the name of a note.
+    let mut keys = match is_directory {
+        true => json!({ "title": null, "permalink": null, "file_path": null }),
+        false => scope::meant(call, args),
+    };
+    let given = |name| args.optional_text(name).ok().flatten();
+    let said = |name| given(name).filter(|text| !text.trim().is_empty());
+    keys["moved"] = json!(false);
+    keys["source"] = match keys["file_path"].clone() {
+        Value::Null => json!(given("identifier")),
+        path => path,
+    };
+    keys["destination"] = json!(said("destination_path").or_else(|| said("destination_folder")));
+    if is_directory {
+        keys["total_files"] = json!(0);
+        keys["successful_moves"] = json!(0);
+        keys["failed_moves"] = json!(0);
+    }
+    keys
+}
+
+/// The same for a deletion.
+fn not_deleted(call: &Call<'_>, args: &Args) -> Value {
+    if !matches!(args.flag("is_directory"), Ok(Some(true))) {
+        let mut keys = scope::meant(call, args);
+        keys["deleted"] = json!(false);
+        return keys;
+    }
+    json!({
+        "deleted": false,
+        "is_directory": true,
+        "identifier": args.optional_text("identifier").ok().flatten(),
+        "total_files": 0,
+        "successful_deletes": 0,
+        "failed_deletes": 0,
+        "deleted_files": [],
+        "errors": [],
+    })
 }
 
 /// What is moved or deleted: a note, or a folder.
@@ -128,9 +175,12 @@ fn relocate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         true => Links::Update,
         false => Links::Keep,
     };
-    if to == from.path && links == Links::Keep {
+    let same = || {
         let text = format!("{from} is already there.");
-        return Err(Failure::new("DESTINATION_SAME_AS_SOURCE", text));
+        Failure::new("DESTINATION_SAME_AS_SOURCE", text)
+    };
+    if to == from.path && links == Links::Keep {
+        return Err(same());
     }
     let expected = current(call, &from, Expected::of(args)?.as_ref(), is_directory)?;
     scope::check_findable(call, &Place { project: from.project.clone(), path: to.clone() })?;
@@ -139,7 +189,12 @@ fn relocate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         None => Holders::Everywhere,
     };
     let request = RenameRequest { from: from.clone(), to: to.clone(), links, holders, expected };
-    match call.memory.rename(&call.who, &request)? {
+    let outcome = call.memory.rename(&call.who, &request).map_err(|error| match error {
+        // It never was anywhere else, so no link can say an old name.
+        EngineError::Invalid(_) if to == from.path => same(),
+        other => other.into(),
+    })?;
+    match outcome {
         RenameOutcome::Renamed(renamed) => {
             let mut answer = moved(call, &from, &to, &renamed, is_directory)?;
             if let Some(warning) = warning {

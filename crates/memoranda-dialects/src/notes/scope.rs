@@ -9,6 +9,7 @@ use memoranda_engine::{
     EngineError, FileSummary, Intent, Moment, Place, ReadNote, RelationRow, Resolved, StoreError,
     clock, link_key, project_said,
 };
+use serde_json::{Value, json};
 
 use super::answer::{Expected, Failure, cut};
 use crate::args::Args;
@@ -293,6 +294,25 @@ pub(super) fn is_unresolved(call: &Call<'_>, link: &RelationRow) -> Result<bool,
         None => Ok(link.target_file.is_none()),
         Some(_) => Ok(target(call, link)?.is_none()),
     }
+}
+
+/// What is known of the note that a call meant to change, for programs that look for it in a failure
+/// too: nothing if there is no such note.
+pub(super) fn meant(call: &Call<'_>, args: &Args) -> Value {
+    let place = args.text("identifier").ok().and_then(|identifier| {
+        let found = find(call, args, &identifier, Intent::Change);
+        found.ok()
+    });
+    let summary = place.as_ref().and_then(|place| {
+        let known = call.memory.store().file(&place.project, &place.path);
+        known.ok().flatten()
+    });
+    json!({
+        "title": summary.as_ref().map(|note| &note.title),
+        "permalink": summary.as_ref().map(|note| &note.permalink),
+        "file_path": place.as_ref().map(|place| place.path.as_str()),
+        "checksum": summary.and_then(|note| note.hash).map(|hash| hash.to_string()),
+    })
 }
 
 /// Refuses a place where nothing that is written would be found again.

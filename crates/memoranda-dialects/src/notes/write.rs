@@ -6,7 +6,9 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note;
 use memoranda_core::note::permalink::{file_name_of_title, permalink_of, slug};
 use memoranda_core::path::NotePath;
-use memoranda_engine::{Desk, EngineError, NamedFolder, Place, ReviseOutcome, Step, hash};
+use memoranda_engine::{
+    Desk, EngineError, FileSummary, NamedFolder, Place, ReviseOutcome, Step, hash,
+};
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Expected, Failure, Form, run};
@@ -179,7 +181,7 @@ pub(super) fn save(
             return Err(Failure::new("CHECKSUM_MISMATCH", expected.as_str()));
         }
         if overwrite == CreateMode::Refuse {
-            return Err(exists(&at, desk.summary(&at)?.map(|note| note.permalink)));
+            return Err(exists(&at, desk.summary(&at)?));
         }
         let permalink = match desk.summary(&at)? {
             Some(note) => note.permalink,
@@ -237,8 +239,11 @@ pub(super) fn free_permalink(
     Ok(permalink)
 }
 
-fn exists(place: &Place, permalink: Option<String>) -> Failure {
-    let permalink = permalink.unwrap_or_else(|| permalink_of(&place.path).0);
+fn exists(place: &Place, known: Option<FileSummary>) -> Failure {
+    let (title, permalink) = match known {
+        Some(note) => (note.title, note.permalink),
+        None => (place.path.stem().to_owned(), permalink_of(&place.path).0),
+    };
     let named = format!("identifier={permalink:?}, project={:?}", place.project.as_str());
     let text = format!(
         "# Note already exists\nproject: {}\nfile_path: {}\npermalink: {permalink}\n\nNothing was \
@@ -250,7 +255,7 @@ fn exists(place: &Place, permalink: Option<String>) -> Failure {
     );
     Failure::new("NOTE_ALREADY_EXISTS", text)
         .with("action", "conflict")
-        .with("title", place.path.stem())
+        .with("title", title)
         .with("permalink", permalink)
         .with("file_path", Value::Null)
         .with("checksum", Value::Null)

@@ -65,7 +65,7 @@ fn links_to_a_moved_folder_can_be_updated_later() {
     notes.write("here", "Plain", "x");
     let unmoved = json!({ "identifier": "here", "destination_path": "here", "is_directory": true,
                           "update_links": true });
-    let refused = notes.refused("move_note", unmoved, "INVALID_REQUEST");
+    let refused = notes.refused("move_note", unmoved, "DESTINATION_SAME_AS_SOURCE");
     assert!(refused.text.starts_with("main/here is already there"), "{}", refused.text);
     let within =
         json!({ "identifier": "here", "destination_path": "here/in", "is_directory": true });

@@ -341,3 +341,69 @@ fn names_are_kept_and_understood() {
         assert_eq!(found["results"][0]["title"], json!(title.to_uppercase()));
     }
 }
+
+/// Whether a failure holds these keys with these values.
+#[track_caller]
+fn check_keys(found: &Value, expected: Value) {
+    for (key, value) in expected.as_object().unwrap() {
+        assert_eq!(found.get(key), Some(value), "{key} in {found}");
+    }
+}
+
+#[test]
+fn failures_hold_the_keys_of_answers() {
+    let notes = Notes::new();
+    let plan = notes.write("a", "Plan", "one\n").structured;
+    let known = json!({ "title": "Plan", "permalink": "a/plan", "file_path": "a/Plan.md",
+                        "checksum": plan["checksum"] });
+    let unknown = json!({ "title": null, "permalink": null, "file_path": null, "checksum": null });
+    let json_of = |result: memoranda_dialects::ToolResult| -> Value {
+        assert_eq!(serde_json::from_str::<Value>(&result.text).unwrap(), result.structured);
+        result.structured
+    };
+
+    let missing = json!({ "identifier": "Nothing", "output_format": "json" });
+    let refused = json_of(notes.refused("delete_note", missing, "NOTE_NOT_FOUND"));
+    check_keys(&refused, json!({ "deleted": false }));
+    check_keys(&refused, unknown.clone());
+    let stale = json!({ "identifier": "Plan", "expected_checksum": "00000000" });
+    let refused = notes.refused("delete_note", stale, "CHECKSUM_MISMATCH").structured;
+    check_keys(&refused, json!({ "deleted": false, "file_path": "a/Plan.md" }));
+    let folder = json!({ "identifier": "zzz", "is_directory": true });
+    let refused = notes.refused("delete_note", folder, "DIRECTORY_NOT_FOUND").structured;
+    check_keys(
+        &refused,
+        json!({ "deleted": false, "is_directory": true, "identifier": "zzz", "total_files": 0,
+                "successful_deletes": 0, "failed_deletes": 0, "deleted_files": [], "errors": [] }),
+    );
+
+    let same = json!({ "identifier": "Plan", "destination_path": "a/Plan.md",
+                       "update_links": true, "output_format": "json" });
+    let refused = json_of(notes.refused("move_note", same, "DESTINATION_SAME_AS_SOURCE"));
+    check_keys(
+        &refused,
+        json!({ "moved": false, "source": "a/Plan.md", "destination": "a/Plan.md" }),
+    );
+    check_keys(&refused, known.clone());
+    let missing = json!({ "identifier": "Nothing", "destination_folder": "b" });
+    let refused = notes.refused("move_note", missing, "NOTE_NOT_FOUND").structured;
+    check_keys(&refused, json!({ "moved": false, "source": "Nothing", "destination": "b" }));
+    let nowhere =
+        notes.refused("move_note", json!({ "identifier": "Plan" }), "MISSING_DESTINATION");
+    check_keys(&nowhere.structured, json!({ "moved": false, "destination": null }));
+
+    let edit = |identifier: &str, operation: &str| json!({ "identifier": identifier, "operation": operation, "find_text": "two", "content": "x" });
+    let refused =
+        notes.refused("edit_note", edit("Plan", "find_replace"), "EDIT_FAILED").structured;
+    check_keys(&refused, json!({ "operation": "find_replace", "fileCreated": false }));
+    check_keys(&refused, known);
+    let refused = notes.refused("edit_note", edit("Nothing", "find_replace"), "NOTE_NOT_FOUND");
+    check_keys(&refused.structured, unknown);
+
+    notes.write("", "What? Why: now", "x");
+    let again = json!({ "title": "What? Why: now", "directory": "", "content": "y" });
+    let refused = notes.refused("write_note", again, "NOTE_ALREADY_EXISTS").structured;
+    assert_eq!(refused["title"], json!("What? Why: now"));
+    let listed = notes.ok("list_directory", json!({ "dir_name": "a" })).structured;
+    assert_eq!(listed["nodes"][0]["directory_path"], json!("/a/Plan.md"));
+}
