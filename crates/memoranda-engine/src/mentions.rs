@@ -1,4 +1,5 @@
-//! Links to what is moved that are no relations: in frontmatter, in drawings, and paths in Markdown.
+//! Links to what is moved that are no relations: in frontmatter, in drawings, and paths in Markdown or
+//! HTML.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, HashSet};

@@ -7,6 +7,9 @@ use super::lines::Lines;
 use super::{frontmatter, parse, relation};
 use crate::problem::Problem;
 
+/// How attributes of HTML begin that name files.
+const PATH_ATTRIBUTES: [&str; 2] = ["href=", "src="];
+
 /// The text with every link renamed for which `rename` knows a new name, and how many there were.
 /// Aliases, headings and block marks stay; links in code blocks are no links.
 pub fn relink(text: &str, mut rename: impl FnMut(&str) -> Option<String>) -> (String, usize) {
@@ -72,52 +75,108 @@ pub fn relink_properties(
     }
 }
 
-/// The text with every path in a Markdown link, `[text](path)` or `[name]: path`, renamed for which
-/// `rename` knows a new one, and how many there were. Paths are given decoded and without a heading
-/// behind them.
+/// The text with every path in a Markdown link, `[text](path)` or `[name]: path`, or in HTML,
+/// `<a href="path">`, renamed for which `rename` knows a new one, and how many there were. Paths are
+/// given decoded and without a heading behind them.
 pub fn relink_paths(text: &str, mut rename: impl FnMut(&str) -> Option<String>) -> (String, usize) {
     let start = parse::parse(text).body.start;
     let body = text.get(start..).unwrap_or_default();
     let mut events = Parser::new_ext(body, Options::empty()).into_offset_iter();
     // Where the destinations of links begin.
-    let mut places: Vec<usize> = Vec::new();
+    let mut places: Vec<(usize, Written)> = Vec::new();
     for (event, range) in events.by_ref() {
-        let Event::Start(Tag::Link { link_type, .. } | Tag::Image { link_type, .. }) = event else {
-            continue;
-        };
         let raw = body.get(range.clone()).unwrap_or_default();
-        let opens = raw.rfind("](").filter(|_| link_type == LinkType::Inline);
-        places.extend(opens.map(|opens| range.start + opens + 2));
+        match event {
+            Event::Start(Tag::Link { link_type, .. } | Tag::Image { link_type, .. }) => {
+                let opens = raw.rfind("](").filter(|_| link_type == LinkType::Inline);
+                places.extend(opens.map(|opens| (range.start + opens + 2, Written::Markdown)));
+            }
+            Event::Html(_) | Event::InlineHtml(_) if !raw.starts_with("<!--") => {
+                let attributes = attributes(raw).into_iter();
+                places
+                    .extend(attributes.map(|(at, quote)| (range.start + at, Written::Html(quote))));
+            }
+            _ => {}
+        }
     }
     for (_, definition) in events.reference_definitions().iter() {
         let raw = body.get(definition.span.clone()).unwrap_or_default();
         let Some((name, behind)) = raw.split_once("]:") else { continue };
         let blank = behind.len() - behind.trim_start().len();
-        places.push(definition.span.start + name.len() + 2 + blank);
+        places.push((definition.span.start + name.len() + 2 + blank, Written::Markdown));
     }
     places.sort_unstable();
     let mut out = text.get(..start).unwrap_or_default().to_owned();
     let (mut at, mut renamed) = (0, 0);
-    for place in places {
+    for (place, written) in places {
         let behind = body.get(place..).unwrap_or_default();
-        let is_angled = behind.starts_with('<');
-        let place = place + usize::from(is_angled);
-        let path = match behind.strip_prefix('<') {
-            Some(angled) => angled.split('>').next().unwrap_or_default(),
-            None => unangled(behind),
+        let (place, written, path) = match (written, behind.strip_prefix('<')) {
+            (Written::Html(quote), _) => (place, written, up_to(behind, quote)),
+            (_, Some(angled)) => (place + 1, Written::Angled, up_to(angled, '>')),
+            (_, None) => (place, written, unangled(behind)),
         };
-        let path = path.split('#').next().unwrap_or_default();
+        let path = up_to(path, '#');
         if path.is_empty() || path.contains(':') || place < at {
             continue;
         }
-        let Some(new) = rename(&decoded(path)) else { continue };
+        let Some(new) = rename(&written.read(path)) else { continue };
         out.push_str(body.get(at..place).unwrap_or_default());
-        out.push_str(&if is_angled { new } else { encoded(&new) });
+        out.push_str(&written.write(new));
         at = place + path.len();
         renamed += 1;
     }
     out.push_str(body.get(at..).unwrap_or_default());
     (out, renamed)
+}
+
+/// How a path is written.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Written {
+    Markdown,
+    /// Between `<` and `>`, as it is.
+    Angled,
+    /// In an attribute, between these quotes.
+    Html(char),
+}
+
+impl Written {
+    fn read(self, path: &str) -> String {
+        match self {
+            Self::Html(_) => decoded(&path.replace("&amp;", "&")),
+            Self::Markdown | Self::Angled => decoded(path),
+        }
+    }
+
+    fn write(self, path: String) -> String {
+        match self {
+            Self::Angled => path,
+            Self::Markdown => encoded(&path),
+            Self::Html(_) => {
+                encoded(&path).replace('&', "&amp;").replace('"', "%22").replace('\'', "%27")
+            }
+        }
+    }
+}
+
+/// Where the values of attributes begin that name files, each with the quote that ends it.
+fn attributes(html: &str) -> Vec<(usize, char)> {
+    let mut found = Vec::new();
+    for name in PATH_ATTRIBUTES {
+        for (at, _) in html.match_indices(name) {
+            let is_whole =
+                html.get(..at).is_some_and(|before| before.ends_with(char::is_whitespace));
+            let value = at + name.len();
+            let quote = html.get(value..).and_then(|value| value.chars().next());
+            let quote = quote.filter(|quote| is_whole && matches!(quote, '"' | '\''));
+            found.extend(quote.map(|quote| (value + 1, quote)));
+        }
+    }
+    found
+}
+
+/// A text up to a sign, or all of it.
+fn up_to(text: &str, end: char) -> &str {
+    text.split(end).next().unwrap_or_default()
 }
 
 /// The destination that a text begins with: up to a blank, or to a parenthesis that was not opened.
@@ -214,6 +273,14 @@ mod tests {
         let text = "[a][r] [b](a/Old%20One.md)\n\n[r]: a/Old%20One.md#h 'T'\n[s]:\n  <a/Old One.md> \"t\"\n[t]: x.md\n";
         let expected = "[a][r] [b](b%20%28x%29/New.md)\n\n[r]: b%20%28x%29/New.md#h 'T'\n[s]:\n  <b (x)/New.md> \"t\"\n[t]: x.md\n";
         check(relink_paths(text, new), expected, 3);
+        let text = "<p><a class=\"q\" href='a/Old%20One.md#h'>x</a> <b data-href=\"a/Old One.md\">\n</p>\n\n\
+                    t <img src=\"a/Old One.md\"> `<img src=\"a/Old One.md\">`\n";
+        let expected = "<p><a class=\"q\" href='b%20%28x%29/New.md#h'>x</a> <b data-href=\"a/Old One.md\">\n</p>\n\n\
+                        t <img src=\"b%20%28x%29/New.md\"> `<img src=\"a/Old One.md\">`\n";
+        check(relink_paths(text, new), expected, 2);
+        let quoted = |name: &str| (name == "Q & A.md").then(|| "a/Bob's \"Q\" & A.md".to_owned());
+        let text = "<a href=\"Q &amp; A.md\">\n";
+        check(relink_paths(text, quoted), "<a href=\"a/Bob%27s%20%22Q%22%20&amp;%20A.md\">\n", 1);
         let text = "---\nup: \"[[Old#x|y]]\"\nl:\n  - '[[Old]]'\n  - '[[Other]]'\n---\n[[Old]]\n";
         let expected =
             "---\nup: \"[[New#x|y]]\"\nl:\n  - '[[New]]'\n  - '[[Other]]'\n---\n[[Old]]\n";

@@ -112,3 +112,28 @@ fn links_are_counted_as_often_as_an_update_changes_them() {
     let updated = notes.ok("move_note", to("new/N.md", true));
     assert!(updated.text.contains("4 links updated"), "{}", updated.text);
 }
+
+#[test]
+fn links_by_reference_and_in_html_follow_a_move() {
+    let notes = Notes::new();
+    let text = |path: &str, html: &str| {
+        format!(
+            "See [it][ref], [ref] and <a href=\"{html}\">this</a>.\n\n\
+             <div><a class='x' href='{html}#top'>that</a><img src=\"{html}\"></div>\n\n\
+             `<a href=\"Old%20Name.md\">`\n\n[ref]: {path} \"A title\"\n[other]: <Old Name.md>\n"
+        )
+    };
+    notes.person("main/Old Name.md", "text\n");
+    notes.person("main/L.md", &text("Old%20Name.md", "Old%20Name.md"));
+    notes.person("main/only ref.md", "See [ref].\n\n[ref]: Old%20Name.md\n");
+    notes.person("main/only html.md", "<a href=\"Old Name.md\">this</a>\n");
+    let to = |from: &str, update: bool| json!({ "identifier": from, "destination_path": "new/N.md", "update_links": update });
+    let moved = notes.ok("move_note", to("Old Name.md", false));
+    assert!(moved.text.contains("7 links to it by its old name or path"), "{}", moved.text);
+    let updated = notes.ok("move_note", to("new/N.md", true));
+    assert!(updated.text.contains("7 links updated"), "{}", updated.text);
+    let expected = text("new/N.md", "new/N.md").replace("<Old Name.md>", "<new/N.md>");
+    assert_eq!(notes.file("main/L.md"), expected);
+    assert_eq!(notes.file("main/only ref.md"), "See [ref].\n\n[ref]: new/N.md\n");
+    assert_eq!(notes.file("main/only html.md"), "<a href=\"new/N.md\">this</a>\n");
+}

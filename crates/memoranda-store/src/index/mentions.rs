@@ -1,5 +1,5 @@
 //! Which files may hold a link to another where no relation is read: in frontmatter, in drawings,
-//! and as a path in Markdown.
+//! and as a path in Markdown or HTML.
 
 use std::collections::BTreeSet;
 
@@ -14,8 +14,10 @@ use super::project_id_of;
 use super::write::PASSAGES_PER_FILE;
 use crate::error::Result;
 
-/// A Markdown link with a path, or the definition of one, in a row of passages.
-const HAS_PATH: &str = "(instr(p.data, x'5D28') > 0 OR instr(p.data, x'5D3A') > 0)";
+/// A Markdown link with a path, the definition of one, or `href=` or `src=` of HTML, in a row of
+/// passages.
+const HAS_PATH: &str = "(instr(p.data, x'5D28') > 0 OR instr(p.data, x'5D3A') > 0 \
+     OR instr(p.data, x'687265663D') > 0 OR instr(p.data, x'7372633D') > 0)";
 
 /// The files of a project that hold one of these texts there, and all drawings: they can write a
 /// text in many ways.
