@@ -36,12 +36,15 @@ pub(super) fn view_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
             Ok(shown) => shown,
             Err(failure) => return Err(suggested(call, args, failure)?),
         };
+        // A model that shows the past as the present misleads its person.
+        let as_of = shown.as_of.as_ref().map(|as_of| format!(" as of {as_of}"));
         let other = shown.other.as_ref().map(|other| format!(" ({ANOTHER}: {other})"));
         let text = format!(
-            "Note retrieved: \"{}\" from {}{}. Display it as a Markdown artifact with that title:\n\
+            "Note retrieved: \"{}\" from {}{}{}. Display it as a Markdown artifact with that title:\n\
              ---\n{}{}",
             shown.title,
             shown.place,
+            as_of.unwrap_or_default(),
             other.unwrap_or_default(),
             ended(&shown.content),
             shown.rest()
@@ -146,7 +149,7 @@ fn read(call: &Call<'_>, args: &Args) -> Result<Shown, Failure> {
         title: title.unwrap_or_else(|| found.place.path.stem().to_owned()),
         permalink,
         hash: found.hash,
-        as_of: args.optional_text("as_of")?,
+        as_of: args.optional_text("as_of")?.map(|text| text.trim().to_owned()),
         place: found.place,
         other,
         whole,
@@ -213,6 +216,9 @@ impl Shown {
             "next_line": self.next.map(|(line, _)| line),
             "next_column": self.next.map(|(_, column)| column),
         });
+        if let Some(as_of) = &self.as_of {
+            structured["as_of"] = json!(as_of);
+        }
         if let Some(other) = &self.other {
             structured["other_of_this_name"] = json!(other.to_string());
         }

@@ -120,6 +120,26 @@ fn the_past_has_its_own_graph() {
 }
 
 #[test]
+fn what_is_read_of_the_past_says_so() {
+    let notes = Notes::new();
+    let then = notes.write("", "A", "old\n").structured["commit"].clone();
+    let write = json!({ "title": "A", "directory": "", "content": "new\n", "overwrite": true });
+    notes.ok("write_note", write);
+    let moment = then.as_str().unwrap();
+    for (tool, said) in [
+        ("read_note", format!(" | as of: {moment} -->")),
+        ("view_note", format!(" from main/A.md as of {moment}. Display")),
+    ] {
+        let read = notes.ok(tool, json!({ "identifier": "A", "as_of": then }));
+        assert!(read.text.contains("old\n") && read.text.contains(&said), "{}", read.text);
+        assert_eq!(read.structured["as_of"], then, "{tool}");
+        let read = notes.ok(tool, json!({ "identifier": "A" }));
+        assert!(!read.text.contains("as of"), "{}", read.text);
+        assert_eq!(read.structured.get("as_of"), None, "{tool}");
+    }
+}
+
+#[test]
 fn the_past_is_what_was_told_when_it_was_present() {
     let notes = Notes::new();
     // What is around every note: its text, the links by which others are near, links to nothing.
