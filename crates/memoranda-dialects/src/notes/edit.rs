@@ -357,15 +357,9 @@ fn create(
     let alike = similar(call.memory, &place, title);
     let saved = save(call, &place, &wanted, CreateMode::Refuse, None)?;
     let operation = args.text("operation")?;
-    let receipt = Receipt {
-        hash: hash(saved.text.as_bytes()),
-        place: saved.place,
-        commit: saved.commit,
-        text: saved.text,
-        warning: together(warning, renamed),
-    };
     let heading = format!("Created note ({operation} to a note that did not exist)");
     let more = json!({ "operation": operation, "fileCreated": true });
+    let (receipt, more) = saved.receipt(more, together(warning, renamed));
     let mut answer = receipt.answer(call, &heading, more)?;
     add_similar(&mut answer, call, &receipt.place, &alike)?;
     Ok(Some(answer))

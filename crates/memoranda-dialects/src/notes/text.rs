@@ -3,6 +3,7 @@
 
 use memoranda_core::note::edit::{Edit, EditError, adopt, apply};
 use memoranda_core::note::{self, MetaValue};
+use memoranda_core::problem::Problem;
 use memoranda_core::screen;
 use serde_json::{Map, Value};
 
@@ -25,6 +26,16 @@ const OWN_KEYS: [&str; 3] = ["title", "type", "permalink"];
 /// A caller's text without what no note should hold: a byte-order mark, NUL characters.
 pub(super) fn cleaned(content: &str) -> String {
     content.trim_start_matches('\u{feff}').replace('\0', "")
+}
+
+/// What is wrong with frontmatter in the content that cannot be read and so was kept as text; `None`
+/// if there is none, or none was meant: prose below a rule has no key in its first line.
+pub(super) fn unread(content: &str) -> Option<Problem> {
+    let note = note::parse(content);
+    let problem = note.problems.into_iter().find(|p| p.message.contains("frontmatter"))?;
+    let mut lines = content.lines().skip(1).map(str::trim);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+    (note.frontmatter.span.is_none() && first?.contains(':')).then_some(problem)
 }
 
 /// The text of a new note. Frontmatter within the content is kept below title, type and permalink;

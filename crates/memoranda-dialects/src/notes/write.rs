@@ -6,6 +6,7 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note;
 use memoranda_core::note::permalink::{file_name_of_title, permalink_of, slug};
 use memoranda_core::path::NotePath;
+use memoranda_core::problem::Problem;
 use memoranda_engine::{
     Desk, EngineError, FileSummary, NamedFolder, Place, ReviseOutcome, Step, hash,
 };
@@ -15,7 +16,7 @@ use super::answer::{Answer, Expected, Failure, Form, run};
 use super::read::without_source;
 use super::receipt::{Receipt, add_similar, similar};
 use super::scope;
-use super::text::{Wanted, cleaned, compose, compose_over, screened};
+use super::text::{Wanted, cleaned, compose, compose_over, screened, unread};
 use crate::args::Args;
 use crate::memory::path::leads_up;
 use crate::settings::CreateMode;
@@ -63,15 +64,10 @@ fn write(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         Some(_) => ("Updated note", "updated"),
         None => ("Created note", "created"),
     };
-    let receipt = Receipt {
-        place: saved.place.clone(),
-        hash: hash(saved.text.as_bytes()),
-        commit: saved.commit,
-        text: saved.text,
-        warning: together(warning, renamed),
-    };
-    let mut answer = receipt.answer(call, heading, json!({ "action": action }))?;
-    if saved.replaced.is_none() {
+    let is_new = saved.replaced.is_none();
+    let (receipt, more) = saved.receipt(json!({ "action": action }), together(warning, renamed));
+    let mut answer = receipt.answer(call, heading, more)?;
+    if is_new {
         add_similar(&mut answer, call, &receipt.place, &alike)?;
     }
     Ok(answer)
@@ -140,6 +136,32 @@ pub(super) struct Saved {
     pub(super) text: String,
     pub(super) replaced: Option<ContentHash>,
     pub(super) commit: Option<memoranda_core::change::Commit>,
+    /// What is wrong with the frontmatter in the content, which became text.
+    problem: Option<Problem>,
+}
+
+impl Saved {
+    /// What to tell of it, with `more` for programs and what else there is to say.
+    pub(super) fn receipt(self, mut more: Value, warning: Option<String>) -> (Receipt, Value) {
+        let kept_as_text = self.problem.map(|Problem { line, message }| {
+            more["problems"] = json!([format!("line {line}: {message}")]);
+            format!(
+                "Problem in line {line} of `content`: {message}. The block was kept as text below \
+                 the note's own frontmatter, and none of its keys is understood. If it was meant \
+                 as frontmatter, mend it (a value with `: ` in it, or with [ or {{ at its beginning, \
+                 needs quotes; a line `---` closes it), and write the note again with \
+                 write_note(…, overwrite=true)."
+            )
+        });
+        let receipt = Receipt {
+            hash: hash(self.text.as_bytes()),
+            place: self.place,
+            commit: self.commit,
+            text: self.text,
+            warning: together(kept_as_text, warning),
+        };
+        (receipt, more)
+    }
 }
 
 /// Saves a note: decided on what is there under the lock.
@@ -199,7 +221,7 @@ pub(super) fn save(
         ReviseOutcome::Unchanged => None,
         ReviseOutcome::Conflict(_) => return Err(exists(&at, None)),
     };
-    Ok(Saved { place: at, text, replaced, commit })
+    Ok(Saved { place: at, text, replaced, commit, problem: unread(wanted.content) })
 }
 
 fn refused(place: &Place, error: memoranda_core::note::edit::EditError) -> Failure {

@@ -56,6 +56,48 @@ fn what_is_written_becomes_this_file() {
 }
 
 #[test]
+fn frontmatter_that_became_text_is_told() {
+    let notes = Notes::new();
+    let told = |content: &str| {
+        let write = json!({ "title": "T", "directory": "", "content": content });
+        let over =
+            json!({ "title": "Old", "directory": "", "content": content, "overwrite": true });
+        let append = json!({ "identifier": "New", "operation": "append", "content": content });
+        notes.write("", "Old", "old\n");
+        let tools = [("write_note", write), ("write_note", over), ("edit_note", append)];
+        let said = tools.map(|(tool, arguments)| notes.ok(tool, arguments));
+        for name in ["T", "Old", "New"] {
+            let file = notes.file(&format!("main/{name}.md"));
+            // Whatever is said, nothing is lost.
+            assert!(file.ends_with(&format!("---\n{content}\n")), "{file}");
+            notes.ok("delete_note", json!({ "identifier": format!("{name}.md") }));
+        }
+        said
+    };
+    for (content, line) in [
+        ("---\ntitle: A: b\nx: y\n---\nbody", 2),
+        ("---\na: 1\nfoo: [bar\n---\nbody", 3),
+        ("---\ntitle: A\nbody", 1),
+    ] {
+        for said in told(content) {
+            let problem = said.structured["problems"][0].as_str().unwrap_or_default();
+            assert!(problem.starts_with(&format!("line {line}: the frontmatter ")), "{problem}");
+            let warning = said.structured["warning"].as_str().unwrap_or_default();
+            assert!(warning.contains(&format!("line {line} of `content`")), "{warning}");
+            assert!(warning.contains("overwrite=true"), "{warning}");
+            assert!(said.text.contains(warning), "{}", said.text);
+        }
+    }
+    // Rules between paragraphs are no frontmatter.
+    for content in ["---\nOnce upon a time\n\n---\nthe end", "---\nopen", "body"] {
+        for said in told(content) {
+            assert!(said.structured["problems"].is_null(), "{}", said.text);
+            assert!(said.structured["warning"].is_null(), "{}", said.text);
+        }
+    }
+}
+
+#[test]
 fn numbers_of_an_edit_keep_their_type_too() {
     let notes = Notes::new();
     notes.person("main/T.md", "---\na: 1 # one\nb:\n---\nx\n");
