@@ -75,7 +75,7 @@ pub(super) fn compose(wanted: &Wanted<'_>, permalink: &str) -> Result<String, Ed
 }
 
 /// The text of a note that takes the place of another, whose frontmatter it inherits. What the
-/// caller states in frontmatter stays as it is written.
+/// caller states in frontmatter stays as it is written, but for a permalink that it cannot have.
 pub(super) fn compose_over(
     old: &str,
     wanted: &Wanted<'_>,
@@ -114,8 +114,12 @@ pub(super) fn compose_over(
         if is_said { Ok(text) } else { apply(&text, &Edit::SetKey { key, value }) }
     };
     text = keys.into_iter().try_fold(text, set)?;
-    // The title in the caller's frontmatter gives way.
+    // The title in the caller's frontmatter gives way, and a permalink that another note has.
     text = set(adopt(&text, wanted.content)?, title)?;
+    if new.permalink().is_some_and(|stated| stated != permalink) {
+        let value = MetaValue::Text(permalink.to_owned());
+        text = set(text, ("permalink".to_owned(), value))?;
+    }
     described(&text, wanted)
 }
 

@@ -138,6 +138,8 @@ pub(super) struct Saved {
     pub(super) commit: Option<memoranda_core::change::Commit>,
     /// What is wrong with the frontmatter in the content, which became text.
     problem: Option<Problem>,
+    /// The permalink that the content states and another note has, and that note.
+    taken: Option<(String, Place)>,
 }
 
 impl Saved {
@@ -153,6 +155,11 @@ impl Saved {
                  write_note(…, overwrite=true)."
             )
         });
+        let given = note::parse(&self.text).permalink().unwrap_or_default();
+        let taken = self.taken.map(|(stated, holder)| {
+            format!("The permalink {stated:?} is that of {holder}; this note has {given:?}.")
+        });
+        let warning = together(taken, warning);
         let receipt = Receipt {
             hash: hash(self.text.as_bytes()),
             place: self.place,
@@ -176,7 +183,9 @@ pub(super) fn save(
     let mut text = String::new();
     let mut replaced = None;
     let mut stale = None;
+    let mut taken = None;
     let mut at = place.clone();
+    let stated = note::parse(wanted.content).permalink();
     let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>, Failure> {
         (at, replaced, stale) = (place.clone(), None, None);
         let mut old = desk.text(place)?;
@@ -191,8 +200,8 @@ pub(super) fn save(
                 let text = format!("There is no {place}, and so no version {}.", expected.as_str());
                 return Err(Failure::new("CHECKSUM_MISMATCH", text));
             }
-            let stated = note::parse(wanted.content).permalink();
-            let permalink = stated.unwrap_or_else(|| permalink_of(&place.path).0);
+            taken = taken_from(desk, place, stated.as_deref())?;
+            let permalink = stated.clone().unwrap_or_else(|| permalink_of(&place.path).0);
             let permalink = free_permalink(desk, &place.project, &permalink)?;
             text = compose(wanted, &permalink).map_err(|e| refused(place, e))?;
             return Ok(vec![Step::create(place.clone(), text.clone())]);
@@ -205,9 +214,12 @@ pub(super) fn save(
         if overwrite == CreateMode::Refuse {
             return Err(exists(&at, desk.summary(&at)?));
         }
-        let permalink = match desk.summary(&at)? {
-            Some(note) => note.permalink,
-            None => free_permalink(desk, &place.project, &permalink_of(&place.path).0)?,
+        taken = taken_from(desk, &at, stated.as_deref())?;
+        let permalink = match (&stated, desk.summary(&at)?) {
+            (Some(stated), _) if taken.is_none() => stated.clone(),
+            // Links that lead to the note still do.
+            (_, Some(note)) => note.permalink,
+            (_, None) => free_permalink(desk, &place.project, &permalink_of(&place.path).0)?,
         };
         text = compose_over(&old, wanted, &permalink).map_err(|e| refused(&at, e))?;
         let action = Action::Put(text.clone().into_bytes());
@@ -221,7 +233,8 @@ pub(super) fn save(
         ReviseOutcome::Unchanged => None,
         ReviseOutcome::Conflict(_) => return Err(exists(&at, None)),
     };
-    Ok(Saved { place: at, text, replaced, commit, problem: unread(wanted.content) })
+    let problem = unread(wanted.content);
+    Ok(Saved { place: at, text, replaced, commit, problem, taken })
 }
 
 fn refused(place: &Place, error: memoranda_core::note::edit::EditError) -> Failure {
@@ -259,6 +272,19 @@ pub(super) fn free_permalink(
         permalink = format!("{wanted}-{number}");
     }
     Ok(permalink)
+}
+
+/// The permalink that is stated for a note, with the other note that has it.
+fn taken_from(
+    desk: &Desk<'_>,
+    place: &Place,
+    stated: Option<&str>,
+) -> Result<Option<(String, Place)>, Failure> {
+    let Some(stated) = stated else { return Ok(None) };
+    let mut holders = desk.with_permalink(&place.project, stated)?.into_iter();
+    let other = holders.find(|file| file.path.is_markdown() && file.path != place.path);
+    let at = |path| Place { project: place.project.clone(), path };
+    Ok(other.map(|file| (stated.to_owned(), at(file.path))))
 }
 
 fn exists(place: &Place, known: Option<FileSummary>) -> Failure {

@@ -283,3 +283,37 @@ fn a_glob_may_hold_sets() {
         assert_eq!(names, expected, "{glob}");
     }
 }
+
+#[test]
+fn a_permalink_that_is_taken_is_told_and_file_and_answer_agree() {
+    let notes = Notes::new();
+    notes.write("", "A", "a\n");
+    notes.write("", "B", "b\n");
+    let content = "---\npermalink: a\n---\ntext";
+    let write = |title: &str, content: &str| {
+        let write =
+            json!({ "title": title, "directory": "", "content": content, "overwrite": true });
+        let said = notes.ok("write_note", write);
+        let permalink = said.structured["permalink"].as_str().unwrap().to_owned();
+        let file = notes.file(&format!("main/{title}.md"));
+        assert!(file.contains(&format!("permalink: {permalink}\n")), "{permalink}: {file}");
+        let warning = said.structured["warning"].as_str().unwrap_or_default().to_owned();
+        assert!(said.text.contains(&warning), "{}", said.text);
+        (permalink, warning)
+    };
+    let taken = |given: &str| {
+        let said = format!("The permalink \"a\" is that of main/A.md; this note has {given:?}.");
+        (given.to_owned(), said)
+    };
+    let free = |given: &str| (given.to_owned(), String::new());
+    // A note that there is keeps its own; a new one has a number.
+    assert_eq!(write("B", content), taken("b"));
+    assert_eq!(write("C", content), taken("a-1"));
+    // Again, nothing changes.
+    assert_eq!(write("B", content), taken("b"));
+    assert_eq!(write("C", content), taken("a-1"));
+    // Its own is no other's, and a free one is given.
+    assert_eq!(write("A", content), free("a"));
+    assert_eq!(write("B", "---\npermalink: free\n---\ntext"), free("free"));
+    assert_eq!(write("B", "text"), free("free"));
+}
