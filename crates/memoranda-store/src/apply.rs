@@ -2,7 +2,9 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::time::Duration;
 
+use jiff::Timestamp;
 use memoranda_core::id::{CommitId, ContentHash};
 use memoranda_core::path::NotePath;
 
@@ -182,18 +184,21 @@ impl<'a> Apply<'a> {
         }
     }
 
-    /// Writes what is new under the temporary name; makes the folder if need be.
-    pub(crate) fn write_beside(&self, folders: &Folders<'a>) -> Result<()> {
+    /// Writes what is new under the temporary name; makes the folder if need be. The file has the
+    /// time of its commit: the system's clock for files is some milliseconds behind, and who asks
+    /// for the note as of the time that the file gives would see the version before.
+    pub(crate) fn write_beside(&self, folders: &Folders<'a>, time: Timestamp) -> Result<()> {
         if let Placing::Put { .. } | Placing::Move { .. } = &self.placing {
             folders.make(self.root, self.path)?;
         }
         let Some(folder) = folders.of(self.root, self.path)? else { return Ok(()) };
+        let after = Duration::from_millis(u64::try_from(time.as_millisecond()).unwrap_or(0));
         let written = match &self.placing {
             Placing::Put { content, mode, .. } => {
-                folder.write_temporary(&self.temporary, content, *mode)
+                folder.write_temporary_of(&self.temporary, content, *mode, after)
             }
             Placing::Move { source, content, hash, mode, .. } if source != hash => {
-                folder.write_temporary(&self.temporary, content, *mode)
+                folder.write_temporary_of(&self.temporary, content, *mode, after)
             }
             Placing::Move { .. } | Placing::Remove => Ok(()),
         };

@@ -411,7 +411,7 @@ fn perform<'a>(
         folders.unmake();
     };
     for n in 0..applies.len() {
-        if let Err(e) = applies[n].write_beside(&folders) {
+        if let Err(e) = applies[n].write_beside(&folders, record.commit.time) {
             discard(&applies[..=n]);
             return Err(e);
         }

@@ -1,6 +1,7 @@
 //! One folder's handle: reading, writing beside, exchanging and removing plain files by name.
 
 use std::io::{self, Read as _, Write as _};
+use std::time::{Duration, UNIX_EPOCH};
 
 use cap_fs_ext::MetadataExt as _;
 use cap_std::fs::{Dir, DirBuilder};
@@ -69,6 +70,28 @@ impl Folder {
 
     /// Writes a new file under a temporary name.
     pub(crate) fn write_temporary(&self, name: &str, bytes: &[u8], mode: u32) -> io::Result<()> {
+        self.write_new(name, bytes, mode, None)
+    }
+
+    /// Writes a new file under a temporary name, that says it was changed so long after 1970. Where
+    /// no time can be set, it has the system's.
+    pub(crate) fn write_temporary_of(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        mode: u32,
+        after: Duration,
+    ) -> io::Result<()> {
+        self.write_new(name, bytes, mode, Some(after))
+    }
+
+    fn write_new(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        mode: u32,
+        modified: Option<Duration>,
+    ) -> io::Result<()> {
         faults::at(Step::TempWrite)?;
         let mut options = no_follow();
         options.write(true).create_new(true);
@@ -82,6 +105,9 @@ impl Folder {
         if written.is_err() {
             self.remove_quietly(name);
         }
+        if let (Ok(()), Some(after)) = (&written, modified) {
+            file.into_std().set_modified(UNIX_EPOCH + after).ok();
+        }
         written
     }
 
@@ -89,16 +115,16 @@ impl Folder {
     pub(crate) fn set_modified(&self, name: &str, seconds: u64) -> io::Result<()> {
         match seconds {
             0 => Ok(()),
-            seconds => self.set_modified_at(name, std::time::Duration::from_secs(seconds)),
+            seconds => self.set_modified_at(name, Duration::from_secs(seconds)),
         }
     }
 
     /// Says that a file was changed last so long after 1970.
-    pub(crate) fn set_modified_at(&self, name: &str, after: std::time::Duration) -> io::Result<()> {
+    pub(crate) fn set_modified_at(&self, name: &str, after: Duration) -> io::Result<()> {
         let mut options = no_follow();
         options.write(true);
         let file = self.dir.open_with(name, &options)?.into_std();
-        file.set_modified(std::time::UNIX_EPOCH + after)
+        file.set_modified(UNIX_EPOCH + after)
     }
 
     /// Gives the temporary file its name, where no file has it; fails with `AlreadyExists`.

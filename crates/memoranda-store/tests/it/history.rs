@@ -50,6 +50,25 @@ fn every_moment_can_be_looked_at_again() {
     assert_eq!(store.find_commit(short).unwrap().id, two.id);
 }
 
+#[test]
+fn the_time_that_a_file_gives_leads_to_the_version_that_it_holds() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    for n in 0..10 {
+        let text = format!("text {n}");
+        let commit = put(&store, "a.md", &text);
+        let updated = store.file(&main_project(), &path("a.md")).unwrap().unwrap().updated;
+        assert_eq!(updated, commit.time, "{text}");
+        assert_eq!(text_as_of(&store, "a.md", Moment::Time(updated)), Some(text));
+    }
+    // Also with the text that a move changes.
+    let moved = move_note(&store, "a.md", "b.md", "moved");
+    let updated = store.file(&main_project(), &path("b.md")).unwrap().unwrap().updated;
+    assert_eq!(updated, moved.time);
+    sync(&store);
+    vault.assert_agrees(&store, "the times of files");
+}
+
 /// Commits with a clock that goes back an hour after each: a process of its own.
 pub(crate) fn write_with_a_bad_clock(task: &Task) {
     let store = Store::open(options(&task.folder)).unwrap();
