@@ -242,3 +242,12 @@ pub(super) fn page_from(done: usize, fitted: usize) -> (usize, usize) {
     let size = sizes.min_by_key(|size| done % size).unwrap_or(1);
     (done / size + 1, size)
 }
+
+/// What to say of a page that lies behind the last.
+pub(super) fn past_end(page: usize, page_size: usize, total: usize, thing: &str) -> String {
+    let last = total.div_ceil(page_size.max(1));
+    format!(
+        "Page {page} is past the end: there are no more than {}, and page={last} is the last.",
+        count(total, thing)
+    )
+}

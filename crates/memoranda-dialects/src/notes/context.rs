@@ -1,15 +1,16 @@
 //! `build_context`: what notes say and what is around them, from a `memory://` address.
 
+use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::tokens::{cut_to_budget, estimate};
 use memoranda_engine::{
-    Browse, ContextNote, ContextRequest, ContextTarget, EngineError, FurtherLink, Intent,
-    ListOrder, Place, Related, SearchFilter, clock,
+    Browse, ContextNote, ContextRequest, ContextTarget, EngineError, FileSummary, FurtherLink,
+    Intent, ListOrder, Place, Related, SearchFilter, clock,
 };
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Failure, Form, count, page_from, run};
+use super::answer::{Answer, Failure, Form, count, page_from, past_end, run};
 use super::hit::fact_address;
 use super::read::ANOTHER;
 use super::{address, context_then, scope};
@@ -129,7 +130,19 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     }
     text.push_str(&blocks);
     if results.is_empty() {
-        text.push_str("\nNothing fits. list_directory shows what there is.\n");
+        // A pattern of the present is one only if it fits some note.
+        let is_too_old = timeframe.is_some()
+            && as_of.is_none()
+            && matches!(request.target, ContextTarget::Pattern(_));
+        let hint = match total_before(call, &request)? {
+            0 if is_too_old => {
+                "Nothing fits. Without timeframe, notes that were changed before come too.".into()
+            }
+            0 => "Nothing fits. list_directory shows what there is.".to_owned(),
+            total => past_end(page, page_size, total, "note"),
+        };
+        text.push_str(&format!("\n{hint}\n"));
+        structured["hint"] = json!(hint);
     }
     let has_more = found.has_more || left_out > 0;
     let (next, size) = match left_out {
@@ -165,6 +178,26 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         structured["next"] = json!({ "page": next, "page_size": size });
     }
     Ok(Answer { text, structured })
+}
+
+/// How many notes there are before a page that is empty.
+fn total_before(call: &Call<'_>, request: &ContextRequest) -> Result<usize, Failure> {
+    if let (ContextTarget::Pattern(pattern), None) = (&request.target, request.as_of) {
+        // Counted without a look at their texts.
+        let found = fitting(call, &request.project, pattern, request.since, request.offset)?;
+        return Ok(found.len());
+    }
+    let first = ContextRequest {
+        depth: 0,
+        max_related: 0,
+        limit: request.offset,
+        offset: 0,
+        ..request.clone()
+    };
+    match request.offset {
+        0 => Ok(0),
+        _ => Ok(call.memory.context(&first)?.notes.len()),
+    }
 }
 
 /// Refuses what cannot be an address.
@@ -244,15 +277,26 @@ fn target(call: &Call<'_>, args: &Args, url: &str, address: &str) -> Result<Targ
 
 /// Whether there is a note whose address fits.
 fn names_notes(call: &Call<'_>, project: &ProjectName, pattern: &str) -> Result<bool, Failure> {
-    let found = call.memory.store().browse(&Browse {
-        filter: SearchFilter { projects: vec![project.clone()], ..Default::default() },
+    Ok(!fitting(call, project, pattern, None, 1)?.is_empty())
+}
+
+/// The first notes whose address fits, and that were changed since a time.
+fn fitting(
+    call: &Call<'_>,
+    project: &ProjectName,
+    pattern: &str,
+    since: Option<Timestamp>,
+    limit: usize,
+) -> Result<Vec<FileSummary>, Failure> {
+    let projects = vec![project.clone()];
+    Ok(call.memory.store().browse(&Browse {
+        filter: SearchFilter { projects, after: since, ..Default::default() },
         title: Vec::new(),
         address: Some(pattern.to_owned()),
         order: ListOrder::Path,
-        limit: 1,
+        limit,
         offset: 0,
-    })?;
-    Ok(!found.is_empty())
+    })?)
 }
 
 /// The notes that hold facts or relations of which the address fits, as in `*/uses/*`.

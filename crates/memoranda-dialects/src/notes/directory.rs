@@ -8,7 +8,7 @@ use memoranda_core::tokens::cut_to_budget;
 use memoranda_engine::{FileKind, FileOrder, FilesBelow, FolderFiles, Intent, Place};
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Failure, Form, count, run};
+use super::answer::{Answer, Failure, Form, count, past_end, run};
 use super::pattern::fits_glob;
 use super::scope;
 use crate::args::Args;
@@ -151,6 +151,8 @@ fn list(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let has_more = offset + nodes.len() < total;
     if total == 0 {
         text.push_str("Nothing is here.\n");
+    } else if nodes.is_empty() {
+        text.push_str(&format!("{}\n", past_end(page, page_size, total, "item")));
     }
     if has_more {
         text.push_str(&format!("\n[{total} in all; more: page={}]\n", page + 1));

@@ -443,7 +443,11 @@ fn beginning(call: &Call<'_>, place: &Place) -> String {
 
 /// Which call would find more, when nothing was found.
 fn weaker(asked: &Asked, relevance: f64) -> &'static str {
-    if !asked.is_by_words() {
+    if asked.query.is_empty() && is_open(&asked.filter) {
+        "There is nothing of this kind yet.\n"
+    } else if asked.query.is_empty() {
+        "Try fewer filters, an earlier after_date, or recent_activity, which shows what changed last.\n"
+    } else if !asked.is_by_words() {
         "Without search_type, `query` finds notes by their words and by what they mean.\n"
     } else if relevance > 0.0 && asked.min_similarity != Some(0.0) {
         "min_similarity=0 shows what is less likely, too.\n"

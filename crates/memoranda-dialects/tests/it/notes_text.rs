@@ -1,5 +1,7 @@
 //! What a caller's text and frontmatter become in the file, to the letter.
 
+use std::time::{Duration, SystemTime};
+
 use serde_json::{Value, json};
 
 use crate::notes_support::Notes;
@@ -286,4 +288,53 @@ fn a_note_ends_as_its_other_lines_do() {
         json!({ "title": "Plain", "directory": "", "content": "c\r\nd", "overwrite": true }),
     );
     assert!(notes.file("main/Plain.md").ends_with("c\r\nd\r\n"));
+}
+
+#[test]
+fn a_page_past_the_end_says_which_is_the_last() {
+    let notes = Notes::new();
+    for n in 0..5 {
+        notes.write("g", &format!("N{n}"), "text");
+    }
+    let then = notes.write("", "Other", "text").structured["commit"].clone();
+    let past = |total: &str, last: usize| {
+        format!(
+            "Page 9 is past the end: there are no more than {total}, and page={last} is the last."
+        )
+    };
+    for (url, as_of, said) in [
+        ("memory://g/*", None, past("5 notes", 3)),
+        ("memory://g/*", Some(&then), past("5 notes", 3)),
+        ("memory://other", None, past("1 note", 1)),
+        ("memory://other", Some(&then), past("1 note", 1)),
+    ] {
+        let ask = json!({ "url": url, "page": 9, "page_size": 2, "as_of": as_of });
+        let asked = |form: &str| {
+            let mut ask = ask.clone();
+            ask["output_format"] = json!(form);
+            notes.ok("build_context", ask)
+        };
+        assert!(asked("text").text.contains(&said), "{}", asked("text").text);
+        assert_eq!(asked("json").structured["hint"], json!(said));
+    }
+    let listed = notes.ok("list_directory", json!({ "dir_name": "g", "page": 9, "page_size": 2 }));
+    assert!(listed.text.contains(&past("5 items", 3)), "{}", listed.text);
+    // What fits nothing is on no page.
+    notes.person("main/Old.md", "old\n");
+    let long_ago = SystemTime::now() - Duration::from_secs(30 * 24 * 60 * 60);
+    let old = std::fs::File::options().write(true).open(notes.0.path("main/Old.md")).unwrap();
+    old.set_modified(long_ago).unwrap();
+    notes.0.memory.sync(&mut |_| {}).unwrap();
+    for (ask, said) in [
+        (json!({ "url": "memory://x/*" }), "list_directory shows"),
+        (json!({ "url": "memory://x/*", "page": 9 }), "list_directory shows"),
+        (json!({ "url": "memory://x/*", "timeframe": "1d" }), "list_directory shows"),
+        (json!({ "url": "memory://old*", "timeframe": "1d" }), "Without timeframe"),
+    ] {
+        let hint = notes.ok("build_context", ask).structured["hint"].clone();
+        let hint = hint.as_str().unwrap();
+        assert!(hint.starts_with("Nothing fits. ") && hint.contains(said), "{hint}");
+    }
+    let none = notes.ok("search_notes", json!({ "after_date": "2100-01-01" })).text;
+    assert!(none.contains("an earlier after_date") && !none.contains("search_type"), "{none}");
 }
