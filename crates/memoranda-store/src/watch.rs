@@ -188,7 +188,7 @@ struct WatchedFolder {
 }
 
 /// Watches the vault's own folder for new projects, and every project with all below it. Says
-/// whether some folder is watched only from now on, or no longer there.
+/// whether some folder is watched only from now on, is the project's again, or no longer there.
 fn watch_projects(
     inner: &Inner,
     watcher: &mut notify::RecommendedWatcher,
@@ -215,8 +215,11 @@ fn watch_projects(
         if let Some(folder) = watched.by_path.get_mut(&path) {
             // A folder that was moved is no longer watched, even if it is back.
             if folder.identity == identity && !gathered.paths.contains(&path) {
-                folder.is_away = folder.is_away && inner.root(&project).is_err();
+                let was_away = folder.is_away;
+                folder.is_away = was_away && inner.root(&project).is_err();
                 watched.is_some_away |= folder.is_away;
+                // What was known before may be gone from it, of which no event tells.
+                new |= was_away && !folder.is_away;
                 continue;
             }
             watcher.unwatch(&path).ok();

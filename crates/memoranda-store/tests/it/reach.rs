@@ -323,6 +323,25 @@ fn a_folder_that_was_replaced_or_was_away_is_watched_anew() {
 }
 
 #[test]
+fn notes_that_went_with_a_folder_are_gone_once_another_is_filled() {
+    let mounted = Mounted::new();
+    let store = mounted.vault.open();
+    put(&store, "note.md", "in the vault: twite");
+    store.start_background().unwrap();
+    eventually("a watcher", || store.is_watched());
+    let main = mounted.vault.home().join("main");
+    for (folder, old, new) in [(main, "twite", "dunnock"), (mounted.drive, "siskin", "crake")] {
+        std::fs::rename(&folder, mounted.vault.folder().join(old)).unwrap();
+        std::fs::create_dir(&folder).unwrap();
+        // The empty folder is seen to be none of the project's before something lies in it.
+        std::thread::sleep(Duration::from_millis(700));
+        assert_noticed(&store, &folder, new);
+        eventually(&format!("{old} is gone"), || found(&store, old).is_empty());
+        mounted.vault.assert_agrees(&store, old);
+    }
+}
+
+#[test]
 fn whoever_finds_another_folder_tells_the_process_that_watches() {
     let mounted = Mounted::new();
     // What lies above is moved, of which the system tells nobody who watches what lies below.
