@@ -94,7 +94,8 @@ impl Memory {
         let is_over = &self.first_look.is_over;
         let until = Instant::now() + patience;
         while !is_over.load(Ordering::Relaxed) {
-            if self.store().is_watched() || Instant::now() >= until {
+            let is_taken_in = self.store().is_watched() || self.store().has_looked();
+            if is_taken_in || Instant::now() >= until {
                 is_over.store(true, Ordering::Relaxed);
                 break;
             }

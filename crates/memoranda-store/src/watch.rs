@@ -1,7 +1,12 @@
 //! Noticing people's edits as they happen. One process of all on a vault watches; when it ends,
 //! however it ends, another takes over.
+//!
+//! Where the system does not tell of everything, the process that watches looks at the files from
+//! time to time, and does not say that it watches, so that whoever asks once looks too.
 
 #![allow(clippy::disallowed_types)]
+
+mod eyes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -12,12 +17,13 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use memoranda_core::path::NotePath;
-use notify::{EventKind, RecursiveMode, Watcher as _};
+use notify::EventKind;
 
-use crate::Inner;
 use crate::error::{Doing as _, Result};
 use crate::files::{TEMPORARY_PREFIX, own};
 use crate::vault::Project;
+use crate::{Inner, Store};
+use eyes::{Eyes, Sight};
 
 /// Events are gathered until this long nothing happens, but not longer than the second value.
 const QUIET: Duration = Duration::from_millis(80);
@@ -30,6 +36,11 @@ const BURST: Duration = Duration::from_millis(2);
 const AWAY: Duration = Duration::from_millis(500);
 /// But after a while no oftener than this.
 const LONG_AWAY: Duration = Duration::from_secs(10);
+/// How often all files are looked at while not all can be watched, if that is quickly done.
+const UNWATCHED: Duration = Duration::from_secs(1);
+/// No more than one part in so many of the time is spent with it, but it is done this often.
+const SHARE: u32 = 10;
+const LONG_UNWATCHED: Duration = Duration::from_secs(60);
 /// More single files than this are looked at by a walk of all.
 const MANY_PATHS: usize = 4000;
 
@@ -49,6 +60,8 @@ pub(crate) struct Watching {
 struct State {
     /// This process is the one that watches.
     active: AtomicBool,
+    /// It has looked at every file since.
+    looked: AtomicBool,
     stopped: AtomicBool,
 }
 
@@ -81,7 +94,16 @@ impl Watching {
     }
 }
 
-/// Whether some process watches this vault now, and has looked at all that was done before.
+impl Store {
+    /// Whether this process is the one that notices edits, as they happen or a little later, and
+    /// has looked at all that was done before.
+    pub fn has_looked(&self) -> bool {
+        let watching = self.inner.watching();
+        watching.as_ref().is_some_and(|watching| watching.state.looked.load(Ordering::SeqCst))
+    }
+}
+
+/// Whether some process watches all of this vault now, and has looked at all that was done before.
 pub(crate) fn is_watched(inner: &Inner) -> bool {
     let is_held = match own::open_private(&lock_path(inner)) {
         Ok(lock) => matches!(lock.try_lock(), Err(std::fs::TryLockError::WouldBlock)),
@@ -94,7 +116,8 @@ fn lock_path(inner: &Inner) -> PathBuf {
     inner.vault.state.join("watcher")
 }
 
-/// What the watching process leaves after its first look. Without its lock it means nothing.
+/// What the watching process leaves after its first look, while all is watched. Without its lock it
+/// means nothing.
 fn ready_path(inner: &Inner) -> PathBuf {
     inner.vault.state.join("watching")
 }
@@ -103,11 +126,6 @@ fn ready_path(inner: &Inner) -> PathBuf {
 pub(crate) fn tell_of_another_folder(inner: &Inner) {
     // Without a watcher there is no such file, and nobody to tell.
     own::touch(&ready_path(inner)).ok();
-}
-
-/// Looks at every file once. Until that is done, nobody may rely on edits being noticed.
-fn first_look(inner: &Inner) -> bool {
-    inner.sync_all(&mut |_| {}).is_ok() && own::write_plain(&ready_path(inner), b"").is_ok()
 }
 
 fn run(
@@ -126,30 +144,26 @@ fn run(
     }
     let Some(inner) = weak.upgrade() else { return };
     own::remove(&ready_path(&inner)).ok();
-    let sender = events.clone();
-    let mut rested: Option<Instant> = None;
-    let made = notify::recommended_watcher(move |event| {
-        if matters(&event) {
-            sender.send(Message::Event(event)).ok();
-        }
-        if rested.is_none_or(|at| at.elapsed() > BURST) {
-            std::thread::sleep(PAUSE);
-            rested = Some(Instant::now());
-        }
-    });
-    let Ok(mut watcher) = made else { return };
+    let mut eyes = Eyes::new(events.clone());
     let mut watched = Watched::default();
-    watch_projects(&inner, &mut watcher, &mut watched, &Gathered::default());
-    // A failed look is repeated with the next event; reads look at the disk themselves.
-    let mut is_ready = first_look(&inner);
+    watch_projects(&inner, &mut eyes, &mut watched, &Gathered::default());
+    let mut claim = Claim::default();
+    claim.settle(&inner, &watched, state);
     inner.tell_change();
     drop(inner);
     let mut pause = AWAY;
-    while let Some(gathered) = gather(receiver, &watched, pause) {
+    let mut rounds = Rounds::begin();
+    while let Some(mut gathered) = gather(receiver, wait(&watched, pause, &rounds)) {
         let Some(inner) = weak.upgrade() else { return };
         let was_away = watched.is_some_away;
-        handle(&inner, &mut watcher, &mut watched, &gathered);
-        is_ready = is_ready || first_look(&inner);
+        gathered.everything |= watched.sight == Sight::Part && rounds.is_due();
+        gathered.everything |= gathered.paths.len() > MANY_PATHS;
+        let begun = Instant::now();
+        handle(&inner, &mut eyes, &mut watched, &gathered);
+        claim.settle(&inner, &watched, state);
+        if gathered.everything {
+            rounds.note(begun);
+        }
         // Who waits for a folder that may never come back looks ever more rarely.
         let is_quiet = gathered.is_nothing() && was_away && watched.is_some_away;
         pause = if is_quiet { (pause * 2).min(LONG_AWAY) } else { AWAY };
@@ -157,6 +171,60 @@ fn run(
             inner.tell_change();
         }
     }
+}
+
+/// What others are told: whether they may rely on edits being noticed.
+#[derive(Default)]
+struct Claim {
+    is_made: bool,
+}
+
+impl Claim {
+    /// Makes the claim after a look at every file, and takes it back when it is no longer true.
+    fn settle(&mut self, inner: &Inner, watched: &Watched, state: &State) {
+        if watched.sight == Sight::Part && self.is_made {
+            self.is_made = own::remove(&ready_path(inner)).is_err();
+        }
+        let has_looked = state.looked.load(Ordering::SeqCst);
+        if self.is_made || has_looked && watched.sight == Sight::Part {
+            return;
+        }
+        // A failed look is repeated with the next event; reads look at the disk themselves.
+        if inner.sync_all(&mut |_| {}).is_ok() {
+            state.looked.store(true, Ordering::SeqCst);
+            self.is_made =
+                watched.sight == Sight::Whole && own::write_plain(&ready_path(inner), b"").is_ok();
+        }
+    }
+}
+
+/// When all files are looked at again while not all can be watched.
+struct Rounds {
+    next: Instant,
+}
+
+impl Rounds {
+    fn begin() -> Self {
+        Self { next: Instant::now() + UNWATCHED }
+    }
+
+    fn is_due(&self) -> bool {
+        Instant::now() >= self.next
+    }
+
+    /// Notes that all files were looked at: what takes long is done rarely.
+    fn note(&mut self, begun: Instant) {
+        let pause = begun.elapsed().saturating_mul(SHARE).clamp(UNWATCHED, LONG_UNWATCHED);
+        self.next = Instant::now() + pause;
+    }
+}
+
+/// How long to wait for an event. While all that there is can be watched, nothing else wakes.
+fn wait(watched: &Watched, pause: Duration, rounds: &Rounds) -> Option<Duration> {
+    let until_round = || rounds.next.saturating_duration_since(Instant::now());
+    let round = (watched.sight == Sight::Part).then(until_round);
+    let away = watched.is_some_away.then_some(pause);
+    round.into_iter().chain(away).min()
 }
 
 /// Reading a file is an event too; taking it for one would never end, and every read would wake the
@@ -178,6 +246,8 @@ struct Watched {
     by_path: BTreeMap<PathBuf, WatchedFolder>,
     /// Some project has no folder now, or one that is not its own.
     is_some_away: bool,
+    /// How much of what is there the system tells of.
+    sight: Sight,
 }
 
 struct WatchedFolder {
@@ -185,24 +255,26 @@ struct WatchedFolder {
     /// What is watched is a folder, not a name: another one of that name says nothing.
     identity: Option<(u64, u64)>,
     is_away: bool,
+    sight: Sight,
 }
 
 /// Watches the vault's own folder for new projects, and every project with all below it. Says
 /// whether some folder is watched only from now on, is the project's again, or no longer there.
 fn watch_projects(
     inner: &Inner,
-    watcher: &mut notify::RecommendedWatcher,
+    eyes: &mut Eyes,
     watched: &mut Watched,
     gathered: &Gathered,
 ) -> bool {
     let mut new = false;
-    watcher.watch(&inner.vault.home, RecursiveMode::NonRecursive).ok();
-    watcher.watch(&inner.vault.state, RecursiveMode::NonRecursive).ok();
+    eyes.open();
+    let mut sight = eyes.watch_folder(&inner.vault.home);
+    sight = sight.and(eyes.watch_folder(&inner.vault.state));
     let projects = inner.vault.projects().unwrap_or_default();
     watched.by_path.retain(|path, folder| {
         let kept = projects.contains(&folder.project);
         if !kept {
-            watcher.unwatch(path).ok();
+            eyes.unwatch(path);
             new = true;
         }
         kept
@@ -211,27 +283,32 @@ fn watch_projects(
     for project in projects {
         let path = project.path.canonicalize().unwrap_or_else(|_| project.path.clone());
         let identity = own::identity(&path);
-        watched.is_some_away |= identity.is_none();
+        let is_away = identity.is_none() || inner.root(&project).is_err();
+        watched.is_some_away |= is_away;
         if let Some(folder) = watched.by_path.get_mut(&path) {
             // A folder that was moved is no longer watched, even if it is back.
-            if folder.identity == identity && !gathered.paths.contains(&path) {
-                let was_away = folder.is_away;
-                folder.is_away = was_away && inner.root(&project).is_err();
-                watched.is_some_away |= folder.is_away;
-                // What was known before may be gone from it, of which no event tells.
-                new |= was_away && !folder.is_away;
+            let is_same = folder.identity == identity && !gathered.paths.contains(&path);
+            // What was known before may be gone from one that was away, of which no event tells.
+            let is_back = folder.is_away && !is_away;
+            if is_same && !is_back && !gathered.everything {
+                folder.is_away = is_away;
+                sight = sight.and(folder.sight);
                 continue;
             }
-            watcher.unwatch(&path).ok();
+            if !is_same {
+                eyes.unwatch(&path);
+            }
             watched.by_path.remove(&path);
         }
-        if watcher.watch(&path, RecursiveMode::Recursive).is_ok() {
-            let is_away = inner.root(&project).is_err();
-            watched.is_some_away |= is_away;
-            watched.by_path.insert(path, WatchedFolder { project, identity, is_away });
+        if identity.is_some() {
+            let below = eyes.watch_below(&path);
+            sight = sight.and(below);
+            let folder = WatchedFolder { project, identity, is_away, sight: below };
+            watched.by_path.insert(path, folder);
             new = true;
         }
     }
+    watched.sight = sight;
     new
 }
 
@@ -249,11 +326,12 @@ impl Gathered {
     }
 }
 
-fn gather(receiver: &Receiver<Message>, watched: &Watched, pause: Duration) -> Option<Gathered> {
+/// Waits for what happens next, but not longer than it says.
+fn gather(receiver: &Receiver<Message>, wait: Option<Duration>) -> Option<Gathered> {
     let mut gathered = Gathered::default();
-    let first = match watched.is_some_away {
-        true => receiver.recv_timeout(pause),
-        false => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
+    let first = match wait {
+        Some(wait) => receiver.recv_timeout(wait),
+        None => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
     };
     let mut message = match first {
         Ok(message) => message,
@@ -284,12 +362,7 @@ fn gather(receiver: &Receiver<Message>, watched: &Watched, pause: Duration) -> O
     }
 }
 
-fn handle(
-    inner: &Inner,
-    watcher: &mut notify::RecommendedWatcher,
-    watched: &mut Watched,
-    gathered: &Gathered,
-) {
+fn handle(inner: &Inner, eyes: &mut Eyes, watched: &mut Watched, gathered: &Gathered) {
     let home = inner.vault.home.canonicalize().unwrap_or_else(|_| inner.vault.home.clone());
     let state = home.join(".memoranda");
     let concerns_projects = |path: &PathBuf| {
@@ -300,13 +373,13 @@ fn handle(
     };
     let mut everything = gathered.everything;
     if watched.is_some_away || everything || gathered.paths.iter().any(concerns_projects) {
-        everything |= watch_projects(inner, watcher, watched, gathered);
+        everything |= watch_projects(inner, eyes, watched, gathered);
     }
-    if everything || gathered.paths.len() > MANY_PATHS {
+    if everything {
         inner.sync_all(&mut |_| {}).ok();
         return;
     }
-    let mut by_project: BTreeMap<&Path, BTreeSet<NotePath>> = BTreeMap::new();
+    let mut by_project: BTreeMap<PathBuf, BTreeSet<NotePath>> = BTreeMap::new();
     for path in &gathered.paths {
         let Some((root, _)) = watched.by_path.iter().find(|(root, _)| path.starts_with(root))
         else {
@@ -317,13 +390,18 @@ fn handle(
         let is_rules = relative.ends_with("ignore");
         match NotePath::parse(&relative) {
             Ok(path) if is_rules || !path.is_hidden() => {
-                by_project.entry(root).or_default().insert(path);
+                by_project.entry(root.clone()).or_default().insert(path);
             }
             _ => {}
         }
     }
     for (root, paths) in by_project {
-        let Some(WatchedFolder { project, .. }) = watched.by_path.get(root) else { continue };
+        let Some(WatchedFolder { project, sight, .. }) = watched.by_path.get_mut(&root) else {
+            continue;
+        };
+        let seen = watch_folders(eyes, &root, &paths);
+        *sight = sight.and(seen);
+        watched.sight = watched.sight.and(seen);
         let rules_changed = paths.iter().any(|path| path.file_name().ends_with("ignore"));
         let result = if rules_changed {
             inner.sync_project(project, &mut Default::default(), &mut |_| {})
@@ -333,4 +411,20 @@ fn handle(
         // A failed look is repeated with the next event; reads look at the disk themselves.
         result.ok();
     }
+}
+
+/// Watches the folders among these paths, with all below them: one that is new may hold more than was
+/// watched when it came, and one that could not be read may be open now.
+fn watch_folders(eyes: &mut Eyes, root: &Path, paths: &BTreeSet<NotePath>) -> Sight {
+    let mut sight = Sight::Whole;
+    let mut last: Option<&NotePath> = None;
+    for path in paths {
+        let place = root.join(path.as_str());
+        if last.is_some_and(|last| path.is_within(last.as_str())) || !own::is_dir(&place) {
+            continue;
+        }
+        sight = sight.and(eyes.watch_below(&place));
+        last = Some(path);
+    }
+    sight
 }

@@ -83,5 +83,9 @@ mod bounds;
 #[path = "it/people.rs"]
 mod people;
 
+#[cfg(all(target_os = "linux", feature = "faults"))]
+#[path = "it/unwatched.rs"]
+mod unwatched;
+
 #[path = "it/random.rs"]
 mod random;

@@ -35,6 +35,24 @@ impl Task {
         true
     }
 
+    /// Starts as a user of its own, for whom limits can be set; `None` if that cannot be done.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn start_with_own_limits(&self) -> Option<Child> {
+        let direct = self.command();
+        let unshare = || {
+            let mut command = Command::new("unshare");
+            command.args(["--user", "--map-root-user"]);
+            command
+        };
+        if !unshare().arg("true").output().is_ok_and(|output| output.status.success()) {
+            return None;
+        }
+        let mut command = unshare();
+        command.arg(direct.get_program()).args(direct.get_args());
+        command.envs(direct.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.stdout(Stdio::null()).spawn().ok()
+    }
+
     fn command(&self) -> Command {
         let mut task = vec![self.name.clone(), self.folder.display().to_string()];
         task.extend(self.arguments.iter().cloned());
@@ -113,6 +131,10 @@ fn run() {
         "flip" => crate::bounds::flip_folder(&task),
         "private" => crate::bounds::write_private(&task),
         "watch" => crate::people::watch(&task),
+        #[cfg(target_os = "linux")]
+        "few-watches" => crate::unwatched::watch_with_few(&task),
+        #[cfg(target_os = "linux")]
+        "closed" => crate::unwatched::watch_closed_folders(&task),
         "clock" => crate::history::write_with_a_bad_clock(&task),
         "beside" => crate::history::write_beside_a_vacuum(&task),
         "vacuum" => crate::history::die_in_a_vacuum(&task),
