@@ -382,10 +382,11 @@ fn outdated(renamed: &Renamed, project: &ProjectName, to: &NotePath, is_director
         text.push_str(&format!("\n{all} to it by its old name or path:\n"));
         text.push_str(&links::named(project, &left));
         text.push_str(&format!(
-            "move_note(identifier={:?}, destination_path={:?}, is_directory={is_directory}, \
-             update_links=true) updates them.\n",
+            "move_note(identifier={:?}, destination_path={:?}, project={:?}, \
+             is_directory={is_directory}, update_links=true) updates them.\n",
             to.as_str(),
-            to.as_str()
+            to.as_str(),
+            project.as_str()
         ));
     }
     if !drawn.is_empty() {

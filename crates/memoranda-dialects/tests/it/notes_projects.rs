@@ -29,6 +29,12 @@ fn advice_names_the_project_of_the_note() {
     let refused = notes.refused("canvas", drawing, "NOTE_ALREADY_EXISTS");
     let advice = r#"edit_note(identifier="D.canvas", project="work", "#;
     assert!(refused.text.contains(advice), "{}", refused.text);
+    let link = json!({ "title": "L", "content": "[[Todo]]", "directory": "", "project": "work" });
+    notes.ok("write_note", link);
+    let away = json!({ "identifier": "todo", "destination_path": "a/Done.md", "project": "work" });
+    let moved = notes.ok("move_note", away);
+    let advice = r#"destination_path="a/Done.md", project="work", is_directory=false"#;
+    assert!(moved.text.contains(advice), "{}", moved.text);
     let long = "a word and another\n\n".repeat(2000);
     let big = json!({ "title": "Big", "content": long, "directory": "", "project": "work" });
     notes.ok("write_note", big);
