@@ -57,9 +57,6 @@ impl Observation {
             let given = batch.permalink(seen.project_row, held_by, address, current.as_deref())?;
             note.permalink = (given != address.permalink).then_some(given);
         }
-        if seen.known.is_none() {
-            note.modified_ms = Some(found.stat.mtime_ns.div_euclid(1_000_000));
-        }
         if history::content_at(session.db, found.hash)?.is_none() {
             note.blob = Some(self.body.add(&found.bytes));
         }

@@ -97,10 +97,8 @@ fn add_changes(
         let facts: Vec<_> = file.fact_edits.iter().map(|e| (e.id.as_str(), e.version)).collect();
         let project = project_id(db, &file.project)?;
         let before = head(db, project, file.moved_from.as_ref().unwrap_or(&file.path))?;
-        let note = placed.record.notes.get(n);
-        let own_ms = note.and_then(|note| note.modified_ms).map_or(time_ms, |ms| ms.min(time_ms));
-        let is_late = before.as_ref().is_some_and(|before| before.first_ms > own_ms);
-        let first_ms = before.map_or(own_ms, |before| before.first_ms.min(own_ms));
+        let is_late = before.as_ref().is_some_and(|before| before.first_ms > time_ms);
+        let first_ms = before.map_or(time_ms, |before| before.first_ms.min(time_ms));
         if is_late {
             known_since(db, project, &file.path, first_ms)?;
         }
@@ -115,7 +113,7 @@ fn add_changes(
             None::<&str>,
             file.before.map(|hash| hash.0),
             file.after.map(|hash| hash.0),
-            note.and_then(|note| note.permalink.as_deref()),
+            placed.record.notes.get(n).and_then(|note| note.permalink.as_deref()),
             (!facts.is_empty()).then(|| serde_json::to_string(&facts).unwrap_or_default()),
         ])?;
         if let Some(from) = &file.moved_from {

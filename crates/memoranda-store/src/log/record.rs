@@ -22,9 +22,6 @@ pub(crate) struct FileNote {
     pub(crate) blob: Option<BlobAt>,
     /// The permalink given to the note when its derived one was taken.
     pub(crate) permalink: Option<String>,
-    /// When a file that was found on disk had been changed last, in milliseconds since 1970: it is
-    /// older than the history, and the next write takes that time from it.
-    pub(crate) modified_ms: Option<i64>,
 }
 
 /// Where a content lies in the body of its frame.
@@ -68,8 +65,6 @@ struct WireFile {
     at: Option<(u64, u64, u64)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     permalink: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    modified: Option<i64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     facts: Vec<(String, u32)>,
 }
@@ -85,7 +80,6 @@ impl Record {
             after: file.after.map(|hash| hash.to_string()),
             at: note.blob.map(|at| (at.offset, at.stored, at.raw)),
             permalink: note.permalink.clone(),
-            modified: note.modified_ms,
             facts: file.fact_edits.iter().map(|e| (e.id.to_string(), e.version)).collect(),
         });
         let wire = Wire {
@@ -123,8 +117,7 @@ impl Record {
                 after: parse_hash(file.after.as_deref())?,
             });
             let blob = file.at.map(|(offset, stored, raw)| BlobAt { offset, stored, raw });
-            let (permalink, modified_ms) = (file.permalink, file.modified);
-            notes.push(FileNote { blob, permalink, modified_ms });
+            notes.push(FileNote { blob, permalink: file.permalink });
         }
         let commit = Commit {
             id: CommitId::parse(&wire.id)?,

@@ -1,8 +1,5 @@
 //! Promises 4, 5 and 8, as people meet them: what they ignore, move, unmount and edit.
 
-use std::fs::File;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
-
 use memoranda_core::id::ProjectName;
 use memoranda_store::{HardLinks, HistoryFilter, Store};
 
@@ -348,38 +345,4 @@ fn edits_are_noticed_and_another_takes_over_when_the_watcher_dies() {
     eventually("a rule", || found(&store, "goldcrest").is_empty());
     let log = store.history(&HistoryFilter::default(), 100, 0).unwrap();
     assert!(log.iter().filter(|commit| commit.author.client == "person").count() >= 4);
-}
-
-#[test]
-fn an_old_file_stays_as_old_when_it_is_changed() {
-    let vault = TestVault::new();
-    let store = vault.open();
-    let day = |days: u64| UNIX_EPOCH + Duration::from_secs(days * 24 * 60 * 60);
-    let by_hand = |place: &str, days: u64| {
-        vault.write_by_hand(place, "old: waxwing");
-        let file = File::options().write(true).open(vault.home().join(place)).unwrap();
-        file.set_modified(day(days)).unwrap();
-    };
-    let created = |store: &Store, place: &str| {
-        SystemTime::from(store.file(&main_project(), &path(place)).unwrap().unwrap().created)
-    };
-    by_hand("main/noticed.md", 18_000);
-    sync(&store);
-    assert_eq!(created(&store, "noticed.md"), day(18_000));
-    by_hand("main/unnoticed.md", 17_000);
-    for (place, days) in [("noticed.md", 18_000), ("unnoticed.md", 17_000)] {
-        put(&store, place, "changed: waxwing");
-        assert_eq!(created(&store, place), day(days), "{place}");
-        // Nor when a person changes it.
-        vault.write_by_hand(&format!("main/{place}"), "changed by hand");
-        sync(&store);
-        assert_eq!(created(&store, place), day(days), "{place}");
-    }
-    vault.assert_agrees(&store, "old files");
-    drop(store);
-    vault.index_files().iter().for_each(|file| std::fs::remove_file(file).unwrap());
-    let store = vault.open();
-    sync(&store);
-    assert_eq!(created(&store, "noticed.md"), day(18_000));
-    assert_eq!(created(&store, "unnoticed.md"), day(17_000));
 }
