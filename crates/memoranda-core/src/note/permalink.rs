@@ -169,7 +169,9 @@ pub fn file_name_of_title(title: &str) -> String {
             name.push(c);
         }
     }
-    let mut room = MAX_NAME_BYTES - ".md".len();
+    // What a device is called gets a sign more.
+    let ending = if is_reserved(&name) { "-.md" } else { ".md" };
+    let mut room = MAX_NAME_BYTES - ending.len();
     while !name.is_char_boundary(room.min(name.len())) {
         room -= 1;
     }
@@ -333,5 +335,7 @@ mod tests {
             assert_eq!(name, expected, "{title:?}");
             assert!(!is_reserved(&name), "{name:?}");
         }
+        let long = file_name_of_title(&format!("con.{}", "x".repeat(300)));
+        assert!(long.len() <= MAX_NAME_BYTES && long.starts_with("con-.x"), "{long}");
     }
 }

@@ -67,7 +67,7 @@ pub(super) fn query(text: &str) -> Query {
     let mut query = Query {
         terms: terms(&items, Filler::Drop),
         tags: demanded(&items, &negated),
-        forbidden_tags: forbidden.flatten().collect(),
+        forbidden_tags: forbidden.flatten().take(MAX_WORDS).collect(),
         excludes: negated.iter().any(|negated| *negated != Negated::No),
         said: said(&items),
     };
@@ -103,13 +103,38 @@ fn take_for_words(items: &mut [Item<'_>], negated: &[Negated]) {
             || behind.is_some() && is_bracket(items.get(end));
         let has_word = chain.iter().any(|item| matches!(item, Item::Text { .. }));
         if length > 1 && (has_word || is_beside_brackets) {
-            for (item, negated) in items.iter_mut().zip(negated).skip(start).take(length) {
-                if let (Item::Tag { name, sign }, Negated::No) = (*item, negated) {
-                    *item = Item::Text { text: name, sign, quoted: Quoted::Yes };
-                }
+            for at in start..end {
+                take_for_word(items, negated, at);
             }
         }
         start = end;
+    }
+    // What stands in brackets that are an alternative is one, too.
+    for at in 0..items.len() {
+        if !matches!(items.get(at), Some(Item::Or)) {
+            continue;
+        }
+        let behind = match items.get(at + 1) {
+            Some(Item::Open) => closing(items, at + 1).map(|end| at + 1..end),
+            _ => None,
+        };
+        let before = match at.checked_sub(1).map(|end| (end, items.get(end))) {
+            Some((end, Some(Item::Close))) => opening(items, end).map(|open| open..end),
+            _ => None,
+        };
+        for range in [before, behind].into_iter().flatten() {
+            for at in range {
+                take_for_word(items, negated, at);
+            }
+        }
+    }
+}
+
+fn take_for_word(items: &mut [Item<'_>], negated: &[Negated], at: usize) {
+    if let (Some(item), Some(Negated::No)) = (items.get_mut(at), negated.get(at))
+        && let Item::Tag { name, sign } = *item
+    {
+        *item = Item::Text { text: name, sign, quoted: Quoted::Yes };
     }
 }
 
@@ -131,6 +156,11 @@ fn demanded(items: &[Item<'_>], negated: &[Negated]) -> Vec<Vec<String>> {
             None => demanded.extend(names(name).map(|name| vec![name])),
         }
         before = Some(at);
+    }
+    let mut room = MAX_WORDS;
+    for alternatives in &mut demanded {
+        alternatives.truncate(room);
+        room -= alternatives.len();
     }
     demanded.retain(|alternatives| !alternatives.is_empty());
     demanded
@@ -215,6 +245,19 @@ fn closing(items: &[Item<'_>], open: usize) -> Option<usize> {
         match item {
             Item::Open => depth += 1,
             Item::Close => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        (depth == 0).then_some(at)
+    })
+}
+
+/// Where the bracket opens that ends here.
+fn opening(items: &[Item<'_>], close: usize) -> Option<usize> {
+    let mut depth = 0usize;
+    items.iter().enumerate().take(close + 1).rev().find_map(|(at, item)| {
+        match item {
+            Item::Close => depth += 1,
+            Item::Open => depth = depth.saturating_sub(1),
             _ => {}
         }
         (depth == 0).then_some(at)
@@ -485,6 +528,9 @@ mod tests {
         check("tea OR tag:a OR tag:b/c", "1tea | 1a | 1\"b c\"");
         check("(x AND y) OR tag:a", "1x | 2y | 12a");
         check("tag:a OR (x AND y) tag:b", "12a | 1x | 2y | tag:b");
+        check("(tag:a) OR (tag:b)", "1a | 1b");
+        check("(tag:a OR tag:b) OR tea", "1a | 1b | 1tea");
+        check("(tag:w AND plan) OR (tag:h AND plan) tag:x", "12w | +23plan | 13h | tag:x");
         check("tag:a OR", "tag:a");
         check("OR tag:a -tag:b", "tag:a | -tag:b");
         check("tag:, x", "tag | x");

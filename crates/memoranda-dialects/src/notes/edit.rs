@@ -206,9 +206,10 @@ fn keeping_name(receipt: &Receipt, before: &str) -> String {
     aliases.push(was);
     format!(
         "Edit them to say {:?}, or let it keep the old name beside the new one: edit_note(\
-         identifier={:?}, operation=\"append\", content=\"\", metadata={}).\n",
+         identifier={:?}, project={:?}, operation=\"append\", content=\"\", metadata={}).\n",
         is.as_deref().unwrap_or(receipt.place.path.stem()),
         receipt.place.path.as_str(),
+        receipt.place.project.as_str(),
         json!({ "aliases": aliases })
     )
 }

@@ -256,7 +256,11 @@ fn destination(
         );
         return Err(Failure::new("CROSS_PROJECT_MOVE_NOT_SUPPORTED", text));
     }
-    let text = scope::own_path(call, &from.project, &text);
+    // The folder alone has lost its project above.
+    let text = match path {
+        Some(_) => scope::own_path(call, &from.project, &text),
+        None => &text,
+    };
     let text = text.strip_prefix("memory://").unwrap_or(text);
     let mut to = NotePath::parse(text).map_err(EngineError::from)?;
     check_portable(call, from, &to)?;

@@ -439,6 +439,12 @@ fn tags_are_alternatives_where_that_is_said() {
     check("TAG:hot", &["Coffee", "Tea"]);
     check("tag:hot,tea", &["Tea"]);
     check("tag:hot NOT tag:tea", &["Coffee"]);
+    let many = (0..2000).map(|n| format!("t{n}")).collect::<Vec<_>>().join(",");
+    for query in [format!("tag:{many}"), format!("tag:{many} OR tag:x"), format!("x -tag:{many}")] {
+        notes.ok("search_notes", json!({ "query": query }));
+    }
+    notes.ok("search_notes", json!({ "query": "tag:a\0b" }));
+    notes.ok("search_notes", json!({ "tags": ["a\0b"] }));
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn a_new_title_says_which_links_by_the_old_one_are_lost() {
     let expected = "2 links to it by its old name without a target now:\n\
                     - [[Alpha Beta]] in L.md\n- [[alpha beta]] in L.md\n\
                     Edit them to say \"Gamma\", or let it keep the old name beside the new one: \
-                    edit_note(identifier=\"x.md\", operation=\"append\", content=\"\", \
+                    edit_note(identifier=\"x.md\", project=\"main\", operation=\"append\", content=\"\", \
                     metadata={\"aliases\":[\"AB\",\"Alpha Beta\"]}).\n";
     assert!(edited.text.contains(expected), "{}", edited.text);
     assert_eq!(

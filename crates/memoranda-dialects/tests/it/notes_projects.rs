@@ -84,6 +84,13 @@ fn a_destination_may_begin_with_its_project() {
     assert_eq!(moved("memory://main/y/C.md"), "y/C.md");
     let arguments = json!({ "identifier": "a/c", "destination_folder": "main/x" });
     assert_eq!(notes.ok("move_note", arguments).structured["destination"], json!("x/C.md"));
+    let arguments = json!({ "identifier": "a/c", "destination_folder": "main" });
+    assert_eq!(notes.ok("move_note", arguments).structured["destination"], json!("main/C.md"));
+    assert_eq!(moved("x/C.md"), "x/C.md");
+    let folder = notes.0.path("main/main");
+    if folder.exists() {
+        std::fs::remove_dir(folder).unwrap();
+    }
     let listed = notes.ok("list_directory", json!({ "dir_name": "main/x" }));
     assert!(listed.text.contains("C.md"), "{}", listed.text);
     // A folder of that name is meant first.

@@ -99,7 +99,8 @@ fn filter_expression(filter: &SearchFilter) -> Option<String> {
     let phrase = |column: &str, text: &str| {
         let text = index_text(text.trim_start_matches('#')).into_owned();
         let has_words = words(&text).next().is_some();
-        has_words.then(|| format!("{column} : \"{}\"", text.replace('"', "\"\"")))
+        has_words
+            .then(|| format!("{column} : \"{}\"", text.replace('\0', " ").replace('"', "\"\"")))
     };
     let tags: Vec<_> = filter.tags.iter().filter_map(|tag| phrase("tags", tag)).collect();
     if !tags.is_empty() {

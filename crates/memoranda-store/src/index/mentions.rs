@@ -78,7 +78,7 @@ pub(crate) fn mentioning(
 fn expression(texts: &[String]) -> Option<String> {
     let phrase = |text: &String| {
         let is_told = words(text).next().is_some() && !text.contains(is_unspaced);
-        is_told.then(|| format!("\"{}\"", index_text(text).replace('"', "\"\"")))
+        is_told.then(|| format!("\"{}\"", index_text(text).replace('\0', " ").replace('"', "\"\"")))
     };
     let phrases: Option<Vec<_>> = texts.iter().map(phrase).collect();
     Some(format!("body : ({})", phrases?.join(" OR ")))

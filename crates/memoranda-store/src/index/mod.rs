@@ -201,7 +201,10 @@ impl Index {
             // One state of the index for the whole question. Whoever fails in it leaves no reader.
             reader.db.prepare_cached("BEGIN")?.execute([])?;
             let result = read(&reader.db);
-            reader.db.prepare_cached("ROLLBACK")?.execute([])?;
+            // What fails may have ended it already.
+            if !reader.db.is_autocommit() {
+                reader.db.prepare_cached("ROLLBACK")?.execute([])?;
+            }
             result
         };
         if result.is_ok() {

@@ -156,7 +156,7 @@ fn tag_hits(
         let text = index_text(tag.trim_start_matches('#'));
         // A picture is no word, and yet a tag.
         let has_words = words(&text).next().is_some();
-        has_words.then(|| format!("tags : \"{}\"", text.replace('"', "\"\"")))
+        has_words.then(|| format!("tags : \"{}\"", text.replace('\0', " ").replace('"', "\"\"")))
     };
     let any = |tags: &[String]| {
         let tags = tags.iter().map(one).collect::<Option<Vec<_>>>();
