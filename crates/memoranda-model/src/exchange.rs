@@ -133,6 +133,8 @@ fn explain(error: ureq::Error, deadline: Deadline) -> Miss {
             let message = "it redirects elsewhere, which is not followed".to_owned();
             Miss::Final(ModelError::Refused { status: 302, message })
         }
+        // However a connection ended at the deadline, that is what ended it.
+        _ if deadline.left().is_zero() => Miss::Final(deadline.passed()),
         ureq::Error::Io(e) if e.kind() == std::io::ErrorKind::TimedOut => {
             Miss::Final(deadline.passed())
         }

@@ -14,11 +14,9 @@ use memoranda_engine::{
 
 use super::stand_in::{Reply, StandIn};
 use super::vault::{
-    by, by_stand_in, coverage, endpoint, first, household, knowing, open, own_texts, put, search,
-    texts, vectors, vectors_file, who,
+    LIMIT, by, by_stand_in, coverage, endpoint, first, household, knowing, open, own_texts, put,
+    search, texts, vectors, vectors_file, who,
 };
-
-const LIMIT: Duration = Duration::from_secs(20);
 
 fn done(made: usize) -> MakeOutcome {
     MakeOutcome::Done(Made { made, refused: 0 })

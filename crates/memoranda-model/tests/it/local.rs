@@ -3,7 +3,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use memoranda_engine::{Embedder as _, MakeOutcome, MeaningBy, ModelError};
 use memoranda_model::Local;
@@ -11,9 +10,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::tiny::{self, Kept};
-use super::vault::{by, coverage, first, household, search};
-
-const LIMIT: Duration = Duration::from_secs(20);
+use super::vault::{LIMIT, by, coverage, first, household, search};
 
 fn near(found: &[f32], expected: &[f32], tolerance: f32) {
     assert_eq!(found.len(), expected.len());

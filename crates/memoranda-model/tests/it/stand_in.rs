@@ -31,6 +31,25 @@ pub(crate) struct StandIn {
     asked: Arc<Mutex<Vec<Asked>>>,
 }
 
+/// An address at which nobody listens, nor can begin to as long as this is held.
+pub(crate) struct Nobody {
+    address: SocketAddr,
+    _both_ends: (TcpListener, TcpStream),
+}
+
+impl Nobody {
+    pub(crate) fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let caller = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        // The port of one who calls is taken, and whoever calls it back is refused.
+        Self { address: caller.local_addr().unwrap(), _both_ends: (listener, caller) }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+}
+
 impl Reply {
     pub(crate) fn new(status: u16, body: impl Into<String>) -> Self {
         Self { status, headers: String::new(), body: body.into(), after: Duration::ZERO }

@@ -62,13 +62,16 @@ pub(crate) fn own_texts(stand_in: &StandIn) -> Vec<String> {
     texts
 }
 
+/// More than any answer takes, however busy the machine is.
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+
 pub(crate) fn endpoint(url: String, model: &str) -> Arc<dyn Embedder> {
     let options = Options {
         protocol: Protocol::OpenAi,
         url,
         model: model.to_owned(),
         key: None,
-        limit: Duration::from_secs(20),
+        limit: LIMIT,
         max_answer_bytes: 1 << 20,
     };
     Arc::new(Endpoint::new(options).unwrap())
@@ -94,7 +97,7 @@ pub(crate) fn by(folder: &TempDir, model: Arc<dyn Embedder>, limit: Duration) ->
 
 /// The vault, searched by a stand-in.
 pub(crate) fn by_stand_in(folder: &TempDir, stand_in: &StandIn) -> Memory {
-    by(folder, endpoint(stand_in.url(), "small"), Duration::from_secs(20))
+    by(folder, endpoint(stand_in.url(), "small"), LIMIT)
 }
 
 pub(crate) fn who() -> Author {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::client::{Client, Era, PATIENCE};
-use super::stand_in::{Reply, StandIn};
+use super::stand_in::{Nobody, Reply, StandIn};
 use super::support::Home;
 
 /// A vector of each text: one direction for animals and "zorblat", another for all else.
@@ -71,8 +71,8 @@ fn a_server_of_vectors_is_used_as_far_as_it_has_come() {
 
 #[test]
 fn what_is_no_use_is_said_and_stops_nothing() {
-    let dead = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let dead = format!("http://{dead}/v1");
+    let nobody = Nobody::new();
+    let dead = nobody.url();
     let check = |settings: &[(&str, &str)], word: &str| {
         let home = configured(settings);
         let found = home.json(&["search", "electricity bill"]);
