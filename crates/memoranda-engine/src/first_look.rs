@@ -35,6 +35,8 @@ pub(crate) struct FirstLook {
     is_running: AtomicBool,
     /// Nobody needs to wait for edits that were made before this process began.
     is_over: AtomicBool,
+    /// Somebody has looked at the folders that concerned an answer.
+    has_glanced: AtomicBool,
     done: AtomicUsize,
     total: AtomicUsize,
 }
@@ -99,10 +101,14 @@ impl Memory {
                 is_over.store(true, Ordering::Relaxed);
                 break;
             }
-            if let Concern::Folders(project, folders) = concern
-                && self.store().is_as_known(project, folders)?
-            {
-                break;
+            if let Concern::Folders(project, folders) = concern {
+                // One glance costs less than to watch everything; one with every call does not.
+                if self.first_look.has_glanced.swap(true, Ordering::Relaxed) {
+                    self.start_background()?;
+                }
+                if self.store().is_as_known(project, folders)? {
+                    break;
+                }
             }
             self.start_background()?;
             std::thread::sleep(PAUSE);

@@ -1,18 +1,21 @@
 //! Write, edit, move, delete, look back, take back: on a real vault.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use memoranda_core::change::{Author, Channel};
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::edit::Edit;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
-    AddRequest, DeleteOutcome, DeleteRequest, EditOutcome, EditRequest, EngineError, ExpireRequest,
-    GraphRequest, HistoryFilter, Holders, Intent, Links, Memory, Moment, MoveOutcome, MoveRequest,
-    OpenOptions, Place, RenameRequest, RestoreOutcome, ReviseOutcome, SearchFilter, SearchRequest,
-    Step, UndoOutcome, WriteMode, WriteOutcome, WriteRequest,
+    AddRequest, Concern, DeleteOutcome, DeleteRequest, EditOutcome, EditRequest, EngineError,
+    ExpireRequest, GraphRequest, HistoryFilter, Holders, Intent, Links, Memory, Moment,
+    MoveOutcome, MoveRequest, OpenOptions, Place, RenameRequest, RestoreOutcome, ReviseOutcome,
+    SearchFilter, SearchRequest, Step, UndoOutcome, WriteMode, WriteOutcome, WriteRequest,
 };
 use tempfile::TempDir;
+
+/// More than anything takes, however busy the machine is.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Vault {
     pub(crate) folder: TempDir,
@@ -421,4 +424,20 @@ fn many_notes_change_in_one_commit_or_not_at_all() {
         (vault.text("main/a.md").as_deref(), vault.text("main/b.md")),
         (Some("one\n"), None)
     );
+}
+
+#[test]
+fn who_is_asked_a_second_time_begins_to_watch() {
+    let vault = Vault::new();
+    vault.put("a/one.md", "Text.\n");
+    vault.memory.sync(&mut |_| {}).unwrap();
+    let concern = Concern::Folders(main_project(), vec![NotePath::parse("a").unwrap()]);
+    for _ in 0..2 {
+        vault.memory.await_edits(&concern, PATIENCE).unwrap();
+    }
+    let begun = Instant::now();
+    while !vault.memory.store().has_looked() {
+        assert!(begun.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }

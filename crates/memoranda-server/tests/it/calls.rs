@@ -6,7 +6,7 @@ use memoranda_dialects::{Selection, Settings};
 use memoranda_server::ServerConfig;
 use serde_json::{Value, json};
 
-use crate::support::{Client, ERAS, EXTRA, Era, Vault, config, noticed};
+use crate::support::{Client, ERAS, EXTRA, Era, PATIENCE, Vault, config, noticed};
 
 fn with_fixtures() -> ServerConfig {
     ServerConfig { extra: EXTRA, ..config() }
@@ -17,6 +17,7 @@ async fn progress_is_told_to_those_who_ask() {
     for era in ERAS {
         let vault = Vault::new();
         let (mut client, _) = Client::open(&vault, with_fixtures(), era).await;
+        let begun = Instant::now();
         let slow = json!({ "name": "slow", "arguments": { "steps": 40 }, "_meta": { "progressToken": "p" } });
         let done = client.result("tools/call", slow).await;
         assert_eq!(done["content"][0]["text"], "Done");
@@ -25,8 +26,9 @@ async fn progress_is_told_to_those_who_ask() {
         assert_eq!((&told[0]["total"], &told[0]["message"]), (&json!(40.0), &json!("counting")));
         let steps: Vec<_> =
             told.iter().filter_map(|progress| progress["progress"].as_f64()).collect();
-        // Forty steps of 10 ms are told a few times, not forty, and only ever forward.
-        assert!((2..=10).contains(&steps.len()), "{steps:?}");
+        // Forty steps of 10 ms are told every 100 ms, not each, and only ever forward.
+        let most = begun.elapsed().as_millis() as usize / 100 + 2;
+        assert!((2..=most).contains(&steps.len()), "{steps:?}");
         assert!(steps.is_sorted_by(|a, b| a < b), "{steps:?}");
         client.notifications.clear();
         client.call("slow", json!({ "steps": 15 })).await;
@@ -40,7 +42,7 @@ async fn a_cancelled_call_ends_and_is_not_answered() {
         let vault = Vault::new();
         let (mut client, _) = Client::open(&vault, with_fixtures(), era).await;
         let name = format!("cancelled in {era:?}");
-        let slow = json!({ "name": "slow", "arguments": { "steps": 3_000, "name": name }, "_meta": { "progressToken": 1 } });
+        let slow = json!({ "name": "slow", "arguments": { "steps": 30_000, "name": name }, "_meta": { "progressToken": 1 } });
         let id = client.begin("tools/call", slow).await;
         // The call is under way when it is cancelled.
         assert_eq!(client.next().await.unwrap()["params"]["progressToken"], json!(1));
@@ -83,7 +85,7 @@ async fn the_end_of_the_stream_ends_the_server() {
         let (said, ended) = client.close().await;
         assert!(said.is_empty() && ended.is_ok());
     }
-    assert!(started.elapsed() < Duration::from_secs(10));
+    assert!(started.elapsed() < PATIENCE);
 }
 
 #[tokio::test]
@@ -114,11 +116,12 @@ async fn a_call_that_takes_too_long_does_not_hold_the_end() {
         let vault = Vault::new();
         let (mut client, _) = Client::open(&vault, with_fixtures(), era).await;
         let name = format!("left behind in {era:?}");
-        let slow = json!({ "name": "slow", "arguments": { "steps": 3_000, "name": name } });
+        let slow = json!({ "name": "slow", "arguments": { "steps": 30_000, "name": name } });
         client.begin("tools/call", slow).await;
         let started = Instant::now();
         assert!(client.close().await.1.is_ok());
-        assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+        // Those who wait for one answer after the other would wait for 20 s.
+        assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
         assert!(tokio::task::spawn_blocking(move || noticed(&name)).await.unwrap());
     }
 }

@@ -16,7 +16,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStrea
 use tokio::time::timeout;
 
 /// Long enough for any machine, short enough for a test that hangs.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Vault {
     pub(crate) memory: Arc<Memory>,
@@ -31,7 +31,7 @@ impl Vault {
             cache: dir.path().join("cache"),
             state: dir.path().join("state"),
             file_sync: Duration::from_secs(60),
-            lock_patience: Duration::from_secs(10),
+            lock_patience: Duration::from_secs(30),
         });
         Self { memory: Arc::new(memory.unwrap()), _dir: dir }
     }

@@ -8,6 +8,9 @@ use serde_json::{Value, json};
 use super::client::{Client, ERAS, Era, PATIENCE};
 use super::support::Home;
 
+/// A server that still waits for answers gives up after 20 s; one that has none left ends before.
+const AT_ONCE: Duration = Duration::from_secs(15);
+
 const LATEST: Era = Era::Handshake("2025-11-25");
 
 fn names_in(list: &Value) -> Vec<String> {
@@ -52,13 +55,13 @@ fn it_ends_with_its_client() {
     let silent = Client::start(&home, LATEST, &[]);
     let (status, took) = silent.close();
     assert_eq!(status.code(), Some(0));
-    assert!(took < Duration::from_secs(5), "{took:?}");
+    assert!(took < AT_ONCE, "{took:?}");
     for era in ERAS {
         let mut client = Client::open(&home, era, &[]);
         client.done(json!({ "command": "create", "path": "/memories/a.md", "file_text": "x" }));
         let (status, took) = client.close();
         assert_eq!(status.code(), Some(0), "{era:?}");
-        assert!(took < Duration::from_secs(5), "{took:?}");
+        assert!(took < AT_ONCE, "{took:?}");
     }
 }
 
@@ -179,7 +182,7 @@ fn an_edit_by_hand_is_found_while_a_server_runs() {
         if found["results"].as_array().unwrap().len() == 2 {
             break;
         }
-        assert!(begun.elapsed() < Duration::from_secs(10), "{found}");
+        assert!(begun.elapsed() < PATIENCE, "{found}");
         std::thread::sleep(Duration::from_millis(50));
     }
     client.done(json!({
@@ -230,7 +233,7 @@ fn what_is_followed_is_told_whoever_changes_it() {
         assert!(read["contents"][0]["text"].as_str().unwrap().ends_with("by hand\n"), "{read}");
         let (status, took) = client.close();
         assert_eq!(status.code(), Some(0), "{era:?}");
-        assert!(took < Duration::from_secs(5), "{era:?}: {took:?}");
+        assert!(took < AT_ONCE, "{era:?}: {took:?}");
     }
 }
 
