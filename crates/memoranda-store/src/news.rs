@@ -63,10 +63,14 @@ impl News {
         let mut batch = Batch::new(db);
         let notes = self.placed.last().map(|placed| placed.record.notes.as_slice());
         for (n, file) in self.files.iter().enumerate() {
+            let digest = file.now.as_ref().map(|now| digest(&file.path, &now.content));
             if let Some(from) = &file.from {
+                if let Some(digest) = &digest {
+                    batch.recall(file.project_row, from, digest)?;
+                }
                 batch.remove(file.project_row, from)?;
             }
-            let Some(now) = &file.now else {
+            let (Some(now), Some(digest)) = (&file.now, digest) else {
                 batch.remove(file.project_row, &file.path)?;
                 continue;
             };
@@ -80,7 +84,7 @@ impl News {
                 permalink: notes.and_then(|notes| notes.get(n)?.permalink.as_deref()),
                 first_seen_ms: head.map(|head| head.first_ms),
             };
-            batch.put(&put, &digest(&file.path, &now.content))?;
+            batch.put(&put, &digest)?;
         }
         batch.finish()?;
         transaction.commit()?;

@@ -140,7 +140,10 @@ fn read(root: &Root, path: &NotePath, known: Option<ContentHash>) -> Candidate {
         found.map(|found| {
             is_as_known = known == Some(found.hash);
             let digest = if is_as_known { None } else { digest_of(path, &found.bytes) };
-            digest.iter().for_each(Digest::embed);
+            // Of a file that is known, much may stay; what is new in it is worked out when it is put.
+            if known.is_none() {
+                digest.iter().for_each(Digest::embed);
+            }
             (found, digest)
         })
     });

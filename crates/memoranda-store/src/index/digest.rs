@@ -396,15 +396,16 @@ fn age(note: &Note, text: &str, passage: &passage::Passage) -> Age {
     let is_past = |o: &&Observation| {
         o.struck || o.fact.as_ref().is_some_and(|fact| fact.superseded_by.is_some())
     };
-    let inside = note.observations.iter().filter(|o| passage.lines.contains(&o.line));
+    let first = note.observations.partition_point(|o| o.line < *passage.lines.start());
+    let behind = note.observations.get(first..).unwrap_or_default().iter();
+    let inside = behind.take_while(|o| o.line <= *passage.lines.end());
     let (past, current): (Vec<_>, Vec<_>) = inside.partition(|o| is_past(o));
+    if past.is_empty() || !current.is_empty() {
+        return Age::Current;
+    }
     let lines = passage.text(text).lines().map(str::trim);
     let said = lines.filter(|line| !line.is_empty() && !line.starts_with('#')).count();
-    if current.is_empty() && !past.is_empty() && said <= past.len() {
-        Age::Past
-    } else {
-        Age::Current
-    }
+    if said <= past.len() { Age::Past } else { Age::Current }
 }
 
 /// A text without the comments of its facts: they are for programs, and mean nothing.
@@ -460,6 +461,16 @@ impl DigestedPassage {
     /// Its words as they are compared, worked out likewise.
     pub(crate) fn cut(&self) -> &Cut {
         self.cut.get_or_init(|| Cut::new(&self.heading, &self.text))
+    }
+
+    /// Takes what was worked out before for a passage with the same headings and text.
+    pub(super) fn takes(&self, cut: &Cut) {
+        self.cut.get_or_init(|| cut.clone());
+    }
+
+    /// Takes what was worked out before for a passage with the same text.
+    pub(super) fn means(&self, vector: Vector) {
+        self.vector.get_or_init(|| vector);
     }
 
     /// The heading and body as the word index takes them.

@@ -20,6 +20,7 @@ mod passages;
 pub(crate) mod past;
 mod projects;
 mod search;
+mod stays;
 pub(crate) mod ties;
 mod vectors;
 mod write;

@@ -67,7 +67,7 @@ pub(super) fn remove(db: &Connection, file: i64) -> Result<()> {
 }
 
 /// The vectors of one file, for whoever does not need them all.
-fn of_file(db: &Connection, file: i64) -> Result<(Vec<f32>, Vec<[i8; DIMS]>)> {
+pub(super) fn of_file(db: &Connection, file: i64) -> Result<(Vec<f32>, Vec<[i8; DIMS]>)> {
     let mut select = db.prepare_cached("SELECT data FROM vectors WHERE file = ?")?;
     let data: Option<Vec<u8>> = select.query_row([file], |row| row.get(0)).optional()?;
     let data = data.unwrap_or_default();

@@ -14,6 +14,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::digest::{
     Address, Digest, DigestedPassage, FileKind, PermalinkSource, exact_key, link_key, link_keys,
 };
+use super::stays::{self, Stays};
 use super::{cuts, links, passages, vectors};
 use crate::error::Result;
 use crate::files::FileStat;
@@ -154,13 +155,14 @@ impl<'c> Batch<'c> {
         let problems: Vec<_> =
             digest.problems.iter().map(|p| (p.line, p.message.as_str())).collect();
         let known = self.row(put.project, put.path)?;
-        let old_names = match &known {
+        let (old_names, stays) = match &known {
             Some(row) => {
                 let names = self.names_of(row.id)?;
-                self.forget_content(row.id)?;
-                names
+                let stays = stays::tell(self.db, row.id, &digest.passages)?;
+                self.forget_content(row.id, &stays)?;
+                (names, stays)
             }
-            None => Names::default(),
+            None => Default::default(),
         };
         let statement = match known {
             Some(_) => {
@@ -212,7 +214,15 @@ impl<'c> Batch<'c> {
             // By a key that it keeps, a link may have meant its title or its permalink.
             self.names.extend(keys.into_iter().map(|key| (put.project, key)));
         }
-        self.put_content(put, file, digest)
+        self.put_content(put, file, digest, &stays)
+    }
+
+    /// Tells a file that was at another path what the index knows of its passages.
+    pub(crate) fn recall(&self, project: i64, path: &NotePath, digest: &Digest) -> Result<()> {
+        if let Some(row) = self.row(project, path)? {
+            stays::tell(self.db, row.id, &digest.passages)?;
+        }
+        Ok(())
     }
 
     fn put_node(&self, put: &Put<'_>, file: i64, digest: &Digest) -> Result<()> {
@@ -289,7 +299,13 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    fn put_content(&mut self, put: &Put<'_>, file: i64, digest: &Digest) -> Result<()> {
+    fn put_content(
+        &mut self,
+        put: &Put<'_>,
+        file: i64,
+        digest: &Digest,
+        stays: &Stays,
+    ) -> Result<()> {
         let tags = digest.tags.join(" ");
         let tags = index_text(&tags);
         let mut words = self.db.prepare_cached(
@@ -305,7 +321,8 @@ impl<'c> Batch<'c> {
             passages => passages,
         };
         let first = first_passage(file);
-        for (id, passage) in (first..first + PASSAGES_PER_FILE).zip(told) {
+        let places = (first..first + PASSAGES_PER_FILE).zip(told).enumerate();
+        for (_, (id, passage)) in places.filter(|(place, _)| !stays.at(*place)) {
             let (heading, body) = passage.words();
             // Title and tags belong to the note, so they are told once, with its first passage.
             let title = if id == first { index_text(&digest.title) } else { "".into() };
@@ -429,7 +446,7 @@ impl<'c> Batch<'c> {
         if let Some(row) = self.row(project, path)? {
             let names = self.names_of(row.id)?;
             self.put_keys(project, row.id, &names.keys, &[])?;
-            self.forget_content(row.id)?;
+            self.forget_content(row.id, &Stays::default())?;
             self.forget_node(project, path, row.id)?;
             vectors::remove(self.db, row.id)?;
             self.db.prepare_cached("DELETE FROM files WHERE id = ?")?.execute([row.id])?;
@@ -437,12 +454,14 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    fn forget_content(&self, file: i64) -> Result<()> {
+    /// Forgets what a file held, but for the words of passages that stay.
+    fn forget_content(&self, file: i64, stays: &Stays) -> Result<()> {
         let held = vectors::count_of(self.db, file)?;
         // One at a time: to delete several at once makes a savepoint, at which the full-text index
         // writes out all that it has gathered.
         let mut forget = self.db.prepare_cached("DELETE FROM words WHERE rowid = ?")?;
-        for passage in first_passage(file)..first_passage(file) + held {
+        let passages = first_passage(file)..first_passage(file) + held;
+        for (_, passage) in passages.enumerate().filter(|(place, _)| !stays.at(*place)) {
             forget.execute([passage])?;
         }
         passages::remove(self.db, file)?;

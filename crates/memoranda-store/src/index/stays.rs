@@ -1,0 +1,179 @@
+//! What stays of a file's passages when the file changes. Whoever adds a line to a long note says
+//! all the rest of it again: that need not be cut into words, understood and counted once more.
+
+use std::collections::HashMap;
+
+use memoranda_core::embed::Vector;
+use rusqlite::Connection;
+
+use super::digest::DigestedPassage;
+use super::write::first_passage;
+use super::{cuts, passages, vectors};
+use crate::error::Result;
+
+/// What has fewer passages is worked out anew sooner than looked up.
+const FEW: i64 = 16;
+
+/// The passages that say the same in the same place as before.
+#[derive(Default)]
+pub(super) struct Stays(Vec<bool>);
+
+impl Stays {
+    /// Whether the passage in a place stays. The first tells the title and tags besides, so it is
+    /// told anew with them.
+    pub(super) fn at(&self, place: usize) -> bool {
+        place > 0 && self.0.get(place).copied().unwrap_or(false)
+    }
+}
+
+/// A text that a file says.
+struct Said {
+    /// In which place it said it before;
+    before: Option<usize>,
+    /// and in which it says it now.
+    now: Vec<usize>,
+}
+
+/// Tells passages what the index knows of them from the last time that a file said them, and says
+/// which of them stay where they were.
+pub(super) fn tell(db: &Connection, file: i64, told: &[DigestedPassage]) -> Result<Stays> {
+    let held = vectors::count_of(db, file)?;
+    if held < FEW {
+        return Ok(Stays::default());
+    }
+    let mut said: Vec<Said> = Vec::with_capacity(told.len());
+    let mut by_text = HashMap::with_capacity(told.len());
+    for (place, passage) in told.iter().enumerate() {
+        let text = (passage.heading.as_str(), passage.text.as_str());
+        let at = *by_text.entry(text).or_insert(said.len());
+        match said.get_mut(at) {
+            Some(same) => same.now.push(place),
+            None => said.push(Said { before: None, now: vec![place] }),
+        }
+    }
+    let first = first_passage(file);
+    let all = first..=first + held - 1;
+    let mut stays = vec![false; told.len()];
+    passages::each(db, all.clone(), |kept| {
+        let place = (kept.id - first) as usize;
+        let text = (kept.heading, kept.text);
+        if let Some(said) = by_text.get(&text).and_then(|at| said.get_mut(*at)) {
+            said.before.get_or_insert(place);
+        }
+        if let (Some(passage), Some(stays)) = (told.get(place), stays.get_mut(place)) {
+            *stays = (passage.heading.as_str(), passage.text.as_str()) == text;
+        }
+    })?;
+    let now: HashMap<usize, Vec<usize>> =
+        said.into_iter().filter_map(|said| Some((said.before?, said.now))).collect();
+    let same = |before: usize| {
+        let places = now.get(&before).into_iter().flatten();
+        places.filter_map(|&place| told.get(place))
+    };
+    cuts::each(db, all, |kept| {
+        same((kept.id - first) as usize).for_each(|passage| passage.takes(&kept.cut));
+    })?;
+    let (scales, numbers) = vectors::of_file(db, file)?;
+    for (place, (scale, numbers)) in scales.into_iter().zip(numbers).enumerate() {
+        same(place).for_each(|passage| passage.means(Vector { scale, numbers }));
+    }
+    Ok(Stays(stays))
+}
+
+#[cfg(test)]
+mod tests {
+    use memoranda_core::id::{ContentHash, ProjectName};
+    use memoranda_core::path::NotePath;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::files::FileStat;
+    use crate::index::digest::digest;
+    use crate::index::write::{Batch, Put};
+
+    #[allow(clippy::disallowed_methods, reason = "the index in memory is nobody else's")]
+    fn index(texts: &[&str]) -> Connection {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch(include_str!("schema.sql")).unwrap();
+        texts.iter().for_each(|text| put(&db, text));
+        db
+    }
+
+    fn put(db: &Connection, text: &str) {
+        let path = NotePath::parse("long.md").unwrap();
+        let mut batch = Batch::new(db);
+        let project = batch.project(&ProjectName::parse("main").unwrap()).unwrap();
+        let put = Put {
+            project,
+            path: &path,
+            hash: ContentHash([0; 32]),
+            stat: FileStat::default(),
+            checked_ns: 0,
+            permalink: None,
+            first_seen_ms: None,
+        };
+        batch.put(&put, &digest(&path, text.as_bytes())).unwrap();
+        batch.finish().unwrap();
+    }
+
+    /// All that an index says of passages.
+    fn all(db: &Connection) -> Vec<String> {
+        let mut all = Vec::new();
+        for sql in [
+            "SELECT doc || ' ' || term || ' ' || col || ' ' || offset FROM word_places",
+            "SELECT id || ' ' || hex(data) FROM passages",
+            "SELECT id || ' ' || tags || ' ' || hex(data) FROM cuts",
+            "SELECT file || ' ' || passages || ' ' || hex(lengths) || hex(data) FROM vectors",
+        ] {
+            let mut select = db.prepare(sql).unwrap();
+            let rows = select.query_map([], |row| row.get(0)).unwrap();
+            all.extend(rows.map(std::result::Result::unwrap));
+        }
+        all.sort_unstable();
+        all
+    }
+
+    fn note(title: &str, parts: &[u8]) -> String {
+        let words = ["plan", "ox", "café", "~~old~~", "tea", "[x] not", "#tag", "", "Ann: hi"];
+        let mut text = format!("---\ntitle: {title}\ntags: [{title}]\n---\n");
+        for part in parts {
+            let word = words[usize::from(*part) % words.len()];
+            match part % 4 {
+                0 => text.push_str(&format!("# Part {part}\n\n")),
+                1 => text.push_str(&format!("- [fact] {word} {part}\n")),
+                _ => text.push_str(&format!("{}\n\n", format!("{word} {part} ").repeat(30))),
+            }
+        }
+        text
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn what_stays_is_as_if_it_had_been_told_anew(
+            before in prop::collection::vec(0u8..40, 40..80),
+            title in "One|Two",
+            cut in (0usize..40, 0usize..12),
+            added in prop::collection::vec(0u8..40, 0..6),
+        ) {
+            let mut after = before.clone();
+            after.splice(cut.0..(cut.0 + cut.1).min(before.len()), added);
+            let texts = [note("One", &before), note(&title, &after)];
+            prop_assert_eq!(all(&index(&[&texts[0], &texts[1]])), all(&index(&[&texts[1]])));
+        }
+    }
+
+    #[test]
+    fn what_was_worked_out_is_not_worked_out_again() {
+        let parts: Vec<u8> = (0..40).collect();
+        let text = note("One", &parts);
+        let db = index(&[&text]);
+        // Whoever works it out anew does not come to this.
+        let cleared = "UPDATE vectors SET data = zeroblob(length(data))";
+        db.execute(cleared, []).unwrap();
+        put(&db, &format!("{text}\nOne line more, of its own.\n"));
+        let known = vectors::of_file(&db, 1).unwrap().0;
+        let anew = known.iter().filter(|scale| **scale != 0.0).count();
+        assert!(known.len() as i64 > FEW && (1..=2).contains(&anew), "{anew} of {}", known.len());
+    }
+}
