@@ -1,6 +1,7 @@
 //! The context of notes: what each says, and the notes around it, now or at a moment of the past.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
@@ -15,7 +16,7 @@ use crate::read::is_text;
 use crate::resolve::{Intent, Place};
 
 /// More notes than this are never looked at around one.
-pub(crate) const MOST_AROUND: usize = 20_000;
+const MOST_AROUND: usize = 20_000;
 
 /// Whose context is asked for, and how far it reaches.
 #[derive(Clone, Debug)]
@@ -83,6 +84,8 @@ pub struct ContextNote {
     pub further: Vec<FurtherLink>,
     /// Links to notes that do not exist: relation type and name.
     pub unresolved: Vec<(String, String)>,
+    /// Links of the past to notes of other projects, likewise: how those were is not looked up.
+    pub elsewhere: Vec<(String, String)>,
     /// Whether a limit left notes around it out.
     pub truncated: bool,
 }
@@ -117,6 +120,48 @@ pub struct FurtherLink {
     pub from: String,
     /// The title of the note that it means.
     pub to: String,
+}
+
+/// How many more notes an answer may show around those that were asked for. What it shows already
+/// takes no more room.
+#[derive(Clone)]
+pub(crate) struct Room<Id> {
+    left: usize,
+    /// The titles of all that is shown.
+    shown: HashMap<Id, String>,
+}
+
+impl<Id: Copy + Eq + Hash> Room<Id> {
+    pub(crate) fn new(most: usize, named: impl Iterator<Item = (Id, String)>) -> Self {
+        Self { left: most, shown: named.collect() }
+    }
+
+    /// Whether a note is shown: because it is already, or there is room for it.
+    pub(crate) fn takes(&mut self, id: Id, title: &str) -> bool {
+        if self.shown.contains_key(&id) {
+            return true;
+        }
+        let is_room = self.left > 0;
+        if is_room {
+            self.left -= 1;
+            self.shown.insert(id, title.to_owned());
+        }
+        is_room
+    }
+
+    fn is_used_up(&self) -> bool {
+        self.left == 0
+    }
+
+    /// The title of a note that is shown.
+    pub(crate) fn title(&self, id: Id) -> Option<&str> {
+        self.shown.get(&id).map(String::as_str)
+    }
+
+    /// How many notes around one are looked at first.
+    pub(crate) fn looked_at(&self) -> usize {
+        self.left.saturating_add(self.shown.len()).min(MOST_AROUND)
+    }
 }
 
 /// The notes around one.
@@ -178,21 +223,17 @@ impl Memory {
                 (files, has_more)
             }
         };
-        let mut room = request.max_related;
-        let mut notes = Vec::with_capacity(files.len());
-        for file in files {
-            let note = self.context_of(file, request, room)?;
-            room = room.saturating_sub(note.related.len());
-            notes.push(note);
-        }
-        Ok(ContextPage { notes, has_more })
+        let named = files.iter().map(|file: &FileSummary| (file.id, file.title.clone()));
+        let mut room = Room::new(request.max_related, named);
+        let notes = files.into_iter().map(|file| self.context_of(file, request, &mut room));
+        Ok(ContextPage { notes: notes.collect::<Result<_>>()?, has_more })
     }
 
     fn context_of(
         &self,
         file: FileSummary,
         request: &ContextRequest,
-        room: usize,
+        room: &mut Room<i64>,
     ) -> Result<ContextNote> {
         let place = Place { project: file.project.clone(), path: file.path.clone() };
         let (text, note) = read(&place.path, &self.read_at(&place)?.bytes);
@@ -217,6 +258,7 @@ impl Memory {
             related: around.related,
             further: around.further,
             unresolved: unresolved.map(|r| (r.relation_type, r.target)).collect(),
+            elsewhere: Vec::new(),
             truncated: around.truncated,
         })
     }
@@ -240,11 +282,11 @@ impl Memory {
         &self,
         centre: &FileSummary,
         request: &ContextRequest,
-        room: usize,
+        room: &mut Room<i64>,
     ) -> Result<Around> {
         // With a time to go by, one cannot know beforehand how many will be left: most often the
         // nearest will do, else ever more are looked at.
-        let mut most = room.min(MOST_AROUND);
+        let mut most = room.looked_at();
         loop {
             let near = self.store().neighbours(&[centre.id], request.depth, most)?;
             let ends = near.found.iter().flat_map(|near| [near.id, near.via.from, near.via.to]);
@@ -261,16 +303,22 @@ impl Memory {
                 let file = known.get(&id);
                 file.is_some_and(|file| request.only.as_ref().is_none_or(|p| file.project == *p))
             };
-            let mut shown = Vec::new();
+            let mut left = room.clone();
+            let (mut related, mut is_short) = (Vec::new(), false);
+            let mut shown = vec![(centre.id, centre.title.clone())];
             let mut reached = HashSet::new();
-            let mut fitting = near.found.into_iter().filter_map(|near| {
-                let file = known.get(&near.id).filter(|file| is_new(file))?;
+            for near in near.found {
+                let Some(file) = known.get(&near.id).filter(|file| is_new(file)) else { continue };
                 if !is_known(near.via.from) || !is_known(near.via.to) {
-                    return None;
+                    continue;
+                }
+                if !left.takes(near.id, &file.title) {
+                    is_short = true;
+                    continue;
                 }
                 shown.push((near.id, file.title.clone()));
                 reached.insert((near.via.from, near.via.to, near.via.label.clone()));
-                Some(Related {
+                related.push(Related {
                     from: title(near.via.from),
                     to: title(near.via.to),
                     place: Place { project: file.project.clone(), path: file.path.clone() },
@@ -279,31 +327,29 @@ impl Memory {
                     updated: Some(file.updated),
                     depth: near.depth,
                     relation_type: near.via.label,
-                })
-            });
-            let related: Vec<Related> = fitting.by_ref().take(room).collect();
-            if !near.truncated || related.len() == room || most == MOST_AROUND {
-                let taken = related.len();
-                let truncated = near.truncated || fitting.next().is_some();
-                drop(fitting);
-                shown.truncate(taken);
-                shown.insert(0, (centre.id, centre.title.clone()));
-                let further = self.between(&shown, reached)?;
-                return Ok(Around { related, further, truncated });
+                });
+            }
+            if !near.truncated || left.is_used_up() || most == MOST_AROUND {
+                let further = self.between(&shown, &left, reached)?;
+                *room = left;
+                return Ok(Around { related, further, truncated: near.truncated || is_short });
             }
             most = (most.max(1) * 8).min(MOST_AROUND);
         }
     }
 
-    /// The relations between notes, without those that are told already; each once.
+    /// The relations between a note and those around it, and from it to whatever else is shown,
+    /// without those that are told already; each once.
     fn between(
         &self,
         notes: &[(i64, String)],
+        room: &Room<i64>,
         mut told: HashSet<(i64, i64, String)>,
     ) -> Result<Vec<FurtherLink>> {
-        let titles: HashMap<i64, &String> = notes.iter().map(|(id, title)| (*id, title)).collect();
+        let near: HashMap<i64, String> = notes.iter().cloned().collect();
         let mut links = Vec::new();
-        for (id, from) in notes {
+        for (n, (id, from)) in notes.iter().enumerate() {
+            let titles = if n == 0 { &room.shown } else { &near };
             for relation in self.store().relations_from(*id)? {
                 let Some(target) = relation.target_file.filter(|target| target != id) else {
                     continue;
@@ -313,7 +359,7 @@ impl Memory {
                     links.push(FurtherLink {
                         relation_type: relation.relation_type,
                         from: from.clone(),
-                        to: (*to).clone(),
+                        to: to.clone(),
                     });
                 }
             }

@@ -20,8 +20,7 @@ use memoranda_store::{
 
 use crate::Memory;
 use crate::context::{
-    self, ContextNote, ContextPage, ContextRequest, ContextTarget, FurtherLink, MOST_AROUND,
-    Related,
+    self, ContextNote, ContextPage, ContextRequest, ContextTarget, FurtherLink, Related, Room,
 };
 use crate::error::{EngineError, Result};
 use crate::resolve::Place;
@@ -333,14 +332,10 @@ impl<'m> Past<'m> {
             }
             ContextTarget::Pattern(pattern) => self.fitting(pattern, request)?,
         };
-        let mut room = request.max_related.min(MOST_AROUND);
-        let mut notes = Vec::with_capacity(found.len());
-        for at in found {
-            let note = self.context_of(at, request, room)?;
-            room = room.saturating_sub(note.related.len());
-            notes.push(note);
-        }
-        Ok(ContextPage { notes, has_more })
+        let named = self.known(found.iter().copied())?.into_iter();
+        let mut room = Room::new(request.max_related, named.map(|(at, known)| (at, known.title)));
+        let notes = found.into_iter().map(|at| self.context_of(at, request, &mut room));
+        Ok(ContextPage { notes: notes.collect::<Result<_>>()?, has_more })
     }
 
     /// The notes whose address fitted, by path, and whether there are more.
@@ -389,8 +384,14 @@ impl<'m> Past<'m> {
         Ok(same.chain(other).collect())
     }
 
-    fn context_of(&self, at: At, request: &ContextRequest, room: usize) -> Result<ContextNote> {
-        let near = neighbours(&[at], request.depth, room, |level| self.edges(level))?;
+    fn context_of(
+        &self,
+        at: At,
+        request: &ContextRequest,
+        room: &mut Room<At>,
+    ) -> Result<ContextNote> {
+        let most = room.looked_at();
+        let near = neighbours(&[at], request.depth, most, |level| self.edges(level))?;
         let ends = near.found.iter().flat_map(|near| [near.id, near.via.from, near.via.to]);
         let known = self.known(std::iter::once(at).chain(ends))?;
         let gone = || EngineError::Invalid("the note is gone; ask again".into());
@@ -403,14 +404,24 @@ impl<'m> Past<'m> {
                 context::read(&own.path, &bytes)
             }
         };
-        let title = |at: At| known.get(&at).map(|known| known.title.clone()).unwrap_or_default();
-        let further = self.between(at, &near.found)?.into_iter().map(|edge| FurtherLink {
+        let mut truncated = near.truncated;
+        let mut found = near.found;
+        found.retain(|near| {
+            let is_shown = known.get(&near.id).is_some_and(|note| room.takes(near.id, &note.title));
+            truncated |= !is_shown;
+            is_shown
+        });
+        let title = |at: At| {
+            let known = known.get(&at).map(|known| known.title.as_str());
+            known.or_else(|| room.title(at)).unwrap_or_default().to_owned()
+        };
+        let further = self.between(at, &found, room)?.into_iter().map(|edge| FurtherLink {
             from: title(edge.from),
             to: title(edge.to),
             relation_type: edge.label,
         });
         let further = further.collect();
-        let related = near.found.into_iter().filter_map(|near| {
+        let related = found.into_iter().filter_map(|near| {
             let note = known.get(&near.id)?;
             Some(Related {
                 place: self.place(note.path.clone()),
@@ -423,6 +434,7 @@ impl<'m> Past<'m> {
                 relation_type: near.via.label,
             })
         });
+        let loose = self.loose(at, &own.path, request.only.as_ref())?;
         Ok(ContextNote {
             place: self.place(own.path.clone()),
             title: own.title.clone(),
@@ -432,17 +444,20 @@ impl<'m> Past<'m> {
             note,
             related: related.collect(),
             further,
-            unresolved: self.unresolved(at, &own.path, request.only.as_ref())?,
-            truncated: near.truncated,
+            unresolved: loose.unresolved,
+            elsewhere: loose.elsewhere,
+            truncated,
             text,
         })
     }
 
-    /// The links between a note and those found around it, but for those that led to them.
+    /// The links between a note and those found around it, and from it to whatever else is shown,
+    /// but for those that led to them.
     fn between(
         &self,
         centre: At,
         found: &[Neighbour<At, String>],
+        room: &Room<At>,
     ) -> Result<Vec<Edge<At, String>>> {
         let shown: Vec<At> =
             std::iter::once(centre).chain(found.iter().map(|near| near.id)).collect();
@@ -451,8 +466,9 @@ impl<'m> Past<'m> {
         let mut further = Vec::new();
         for edge in &edges {
             let ends = [edge.from, edge.to];
-            let is_shown = edge.from != edge.to && ends.iter().all(|end| shown.contains(end));
-            if is_shown && !told.contains(&edge) {
+            let is_near = ends.iter().all(|end| shown.contains(end));
+            let is_shown = is_near || edge.from == centre && room.title(edge.to).is_some();
+            if is_shown && edge.from != edge.to && !told.contains(&edge) {
                 told.push(edge);
                 further.push(edge.clone());
             }
@@ -460,36 +476,50 @@ impl<'m> Past<'m> {
         Ok(further)
     }
 
-    /// The links of a note that meant nothing then.
-    fn unresolved(
-        &self,
-        at: At,
-        path: &NotePath,
-        only: Option<&ProjectName>,
-    ) -> Result<Vec<(String, String)>> {
-        Ok(match at {
+    /// The links of a note that meant nothing then, and those to notes of other projects.
+    fn loose(&self, at: At, path: &NotePath, only: Option<&ProjectName>) -> Result<Loose> {
+        let mut loose = Loose::default();
+        match at {
             At::Now(id) => {
                 let relations = self.memory.store().relations_from(id)?;
                 let now = |relation: &RelationRow| match self.meant_by(relation, path) {
                     Some(At::Now(target)) => Some(target),
                     Some(At::Then(_)) | None => None,
                 };
-                let shown = self.memory.shown(only, relations.iter().filter_map(now))?;
-                let is_loose = |relation: &RelationRow| match self.meant_by(relation, path) {
-                    Some(At::Now(target)) => !shown.contains(&target),
-                    Some(At::Then(_)) => false,
-                    None => true,
-                };
-                let loose = relations.into_iter().filter(is_loose);
-                loose.map(|relation| (relation.relation_type, relation.target)).collect()
+                let targets = relations.iter().filter_map(now);
+                let own = self.memory.shown(Some(&self.project), targets)?;
+                for relation in relations {
+                    let list = match self.meant_by(&relation, path) {
+                        Some(At::Now(target)) if own.contains(&target) => continue,
+                        Some(At::Then(_)) => continue,
+                        Some(At::Now(_)) if only.is_none() => &mut loose.elsewhere,
+                        _ => &mut loose.unresolved,
+                    };
+                    list.push((relation.relation_type, relation.target));
+                }
             }
             At::Then(n) => {
-                let links = self.notes.get(n).into_iter().flat_map(|note| &note.links);
-                let loose = links.filter(|link| {
-                    self.bound(&link.key, &link.target, link.exact_name.as_deref(), path).is_none()
-                });
-                loose.map(|link| (link.relation_type.clone(), link.target.clone())).collect()
+                for link in self.notes.get(n).into_iter().flat_map(|note| &note.links) {
+                    let exact = link.exact_name.as_deref();
+                    if self.bound(&link.key, &link.target, exact, path).is_some() {
+                        continue;
+                    }
+                    let list = match self.is_elsewhere(&link.target) && only.is_none() {
+                        true => &mut loose.elsewhere,
+                        false => &mut loose.unresolved,
+                    };
+                    list.push((link.relation_type.clone(), link.target.clone()));
+                }
             }
+        }
+        Ok(loose)
+    }
+
+    /// Whether a link names another project that there is.
+    fn is_elsewhere(&self, target: &str) -> bool {
+        let named = link_keys(target, None, slug).project;
+        named.is_some_and(|named| {
+            link_key(&named) != self.own_key && self.memory.store().project(&named).is_ok()
         })
     }
 
@@ -515,6 +545,13 @@ impl<'m> Past<'m> {
         }
         Ok(known)
     }
+}
+
+/// Links of a note that lead to no note of its project: relation type and name.
+#[derive(Default)]
+struct Loose {
+    unresolved: Vec<(String, String)>,
+    elsewhere: Vec<(String, String)>,
 }
 
 /// What is told of a note.

@@ -364,6 +364,7 @@ struct Shown<'n> {
     related: Vec<Value>,
     further: Vec<Value>,
     unresolved: Vec<Value>,
+    elsewhere: Vec<Value>,
 }
 
 impl<'n> Shown<'n> {
@@ -372,16 +373,15 @@ impl<'n> Shown<'n> {
         let body = text.get(note.note.body.clone()).unwrap_or_default();
         let body = body.trim_start_matches('\n');
         let content = room.fit_text(body, tokens);
-        let unresolved = note.unresolved.iter().map(
-            |(relation_type, name)| json!({ "relation_type": relation_type, "to_name": name }),
-        );
+        let named = |(relation_type, name): &(String, String)| json!({ "relation_type": relation_type, "to_name": name });
         Self {
             content,
             is_cut: content.len() < body.len(),
             related: room.fit(note.related.iter().map(related)),
             facts: room.fit(current(note).map(|fact| observation(note, fact))),
             further: room.fit(note.further.iter().map(relation)),
-            unresolved: room.fit(unresolved),
+            unresolved: room.fit(note.unresolved.iter().map(named)),
+            elsewhere: room.fit(note.elsewhere.iter().map(named)),
         }
     }
 
@@ -411,6 +411,12 @@ impl<'n> Shown<'n> {
         });
         if note.text.is_none() {
             value["primary_result"]["no_text"] = json!(no_text(note));
+        }
+        if note.truncated {
+            value["related_truncated"] = json!(true);
+        }
+        if !self.elsewhere.is_empty() {
+            value["other_projects"] = json!(self.elsewhere);
         }
         value
     }
@@ -447,9 +453,18 @@ impl<'n> Shown<'n> {
                 text.push_str(&format!("- {from} —{relation_type}→ {to}\n"));
             }
         }
-        if !self.unresolved.is_empty() {
-            text.push_str("\n### Not written yet\n");
-            for (relation_type, name) in note.unresolved.iter().take(self.unresolved.len()) {
+        for (heading, links, shown) in [
+            ("Not written yet", &note.unresolved, self.unresolved.len()),
+            (
+                "In other projects, of which as_of tells nothing",
+                &note.elsewhere,
+                self.elsewhere.len(),
+            ),
+        ] {
+            if shown > 0 {
+                text.push_str(&format!("\n### {heading}\n"));
+            }
+            for (relation_type, name) in links.iter().take(shown) {
                 text.push_str(&format!("- {relation_type} [[{name}]]\n"));
             }
         }

@@ -120,6 +120,66 @@ fn the_past_has_its_own_graph() {
 }
 
 #[test]
+fn every_relation_between_notes_that_are_shown_is_told() {
+    let notes = Notes::new();
+    for n in 0..10 {
+        let next = (n + 1) % 10;
+        notes.person(&format!("main/f/n{n}.md"), &format!("- next [[n{next}]]\n- in [[Hub]]\n"));
+    }
+    notes.person("main/Hub.md", "h\n");
+    for n in 0..30 {
+        notes.person(&format!("main/p{n}.md"), &format!("- about [[n{}]]\n", n % 10));
+    }
+    for as_of in [json!(null), json!("now")] {
+        let ask = json!({ "url": "memory://f/*", "max_related": 5, "as_of": as_of });
+        let context = notes.ok("build_context", ask).structured;
+        let results = context["results"].as_array().unwrap();
+        assert_eq!((results.len(), &context["related_truncated"]), (10, &json!(true)));
+        let mut others = std::collections::BTreeSet::new();
+        for (n, result) in results.iter().enumerate() {
+            let told = result["related_results"].as_array().unwrap();
+            for (kind, to) in [("next", format!("n{}", (n + 1) % 10)), ("in", "Hub".to_owned())] {
+                let is_it = |r: &&Value| {
+                    r["relation_type"] == kind
+                        && r["from_entity"] == json!(format!("n{n}"))
+                        && r["to_entity"] == json!(to)
+                };
+                assert_eq!(told.iter().filter(is_it).count(), 1, "{kind} {to}: {result}");
+            }
+            // What the limit leaves out is told of the note that lacks it.
+            let lacks = told.iter().filter(|r| r["relation_type"] == "about").count() < 3;
+            assert_eq!(result.get("related_truncated").is_some(), lacks, "{result}");
+            others.extend(told.iter().filter_map(|r| r["title"].as_str().map(str::to_owned)));
+        }
+        others.retain(|title| !title.starts_with('n'));
+        assert_eq!(others.len(), 5, "{others:?}");
+    }
+}
+
+#[test]
+fn links_of_the_past_to_other_projects_are_not_hidden() {
+    let notes = Notes::new();
+    notes.ok("create_memory_project", json!({ "project_name": "work" }));
+    notes.person("work/W1.md", "- part_of [[main::Hub]]\n");
+    notes.person("main/Hub.md", "- out [[work::W1]]\n- out [[nowhere::X]]\n");
+    let elsewhere = json!([{ "relation_type": "out", "to_name": "work::W1" }]);
+    let unresolved = json!([{ "relation_type": "out", "to_name": "nowhere::X" }]);
+    let check = |as_of: &Value| {
+        let ask = json!({ "url": "Hub", "as_of": as_of, "output_format": "text" });
+        let said = notes.ok("build_context", ask);
+        let found = &said.structured["results"][0];
+        assert_eq!((&found["other_projects"], &found["unresolved"]), (&elsewhere, &unresolved));
+        let text = "### In other projects, of which as_of tells nothing\n- out [[work::W1]]\n";
+        assert!(said.text.contains(text), "{}", said.text);
+    };
+    check(&json!("now"));
+    // A note that has changed since is read from the log.
+    let then = notes.write("", "Later", "x").structured["commit"].clone();
+    notes.ok("edit_note", json!({ "identifier": "Hub", "operation": "append", "content": "more" }));
+    check(&then);
+}
+
+#[test]
 fn what_is_read_of_the_past_says_so() {
     let notes = Notes::new();
     let then = notes.write("", "A", "old\n").structured["commit"].clone();
