@@ -481,7 +481,7 @@ pub(crate) fn counts(db: &Connection) -> Result<Counts> {
         Ok(db.query_row(sql, [], |row| row.get::<_, i64>(0))? as u64)
     };
     Ok(Counts {
-        notes: count("SELECT count(*) FROM files WHERE kind IN (1, 2)")?,
+        notes: count("SELECT count(*) FROM files WHERE kind = 1")?,
         passages: super::vectors::count(db)?,
         observations: count("SELECT count(*) FROM observations WHERE struck = 0")?,
         relations: count("SELECT count(*) FROM relations")?,
@@ -494,7 +494,7 @@ pub(crate) fn counts(db: &Connection) -> Result<Counts> {
 pub(crate) fn notes_in(db: &Connection, project: &ProjectName) -> Result<u64> {
     let count: i64 = db.query_row(
         "SELECT count(*) FROM files f JOIN projects p ON p.id = f.project \
-         WHERE p.name = ? AND f.kind IN (1, 2)",
+         WHERE p.name = ? AND f.kind = 1",
         [project.as_str()],
         |row| row.get(0),
     )?;

@@ -183,8 +183,7 @@ fn asked(session: &Session, args: &Args) -> Result<(Option<Source>, Vec<NamedPat
     let named = first.to_str().and_then(Source::parse);
     match (named, &args.path) {
         (Some(source), Some(path)) => Ok((Some(source), vec![(None, path.clone())])),
-        // A file that is called like a source is meant if it is there.
-        (Some(source), None) if !first.exists() => {
+        (Some(source), None) => {
             let settings = session.settings()?;
             let config = settings.directories.config.parent().and_then(Path::parent);
             let home = &settings.directories.user;
@@ -192,22 +191,24 @@ fn asked(session: &Session, args: &Args) -> Result<(Option<Source>, Vec<NamedPat
             let config = config.unwrap_or(home);
             let usual = Usual { home, config, memories_sh: memories_sh.as_deref() };
             let places = default_places(source, &usual);
-            if places.is_empty() {
-                let name = source.name();
-                let message = format!("nothing of {name} was found at its usual place");
-                return Err(CommandError::new(Exit::NotFound, message)
-                    .hint(format!("`memoranda import {name} PATH` names another")));
+            let (name, is_here) = (source.name(), first.exists());
+            if !places.is_empty() {
+                if is_here {
+                    session.printer.warn(format!(
+                        "{name} means what lies at its usual place; ./{} means what lies here",
+                        visible(&first.display().to_string())
+                    ));
+                }
+                return Ok((Some(source), places));
             }
-            Ok((Some(source), places))
+            if is_here {
+                return lying_at(first);
+            }
+            let message = format!("nothing of {name} was found at its usual place");
+            Err(CommandError::new(Exit::NotFound, message)
+                .hint(format!("`memoranda import {name} PATH` names another")))
         }
-        (_, None) => {
-            let looks_like_folder = first.is_dir();
-            let source = match looks_like_folder {
-                true => Some(recognise(&Origin::at(&first)?)?),
-                false => None,
-            };
-            Ok((source, vec![(None, first)]))
-        }
+        (None, None) => lying_at(first),
         (None, Some(_)) => {
             let name = first.display().to_string();
             let near = SOURCES.iter().max_by(|a, b| {
@@ -219,6 +220,15 @@ fn asked(session: &Session, args: &Args) -> Result<(Option<Source>, Vec<NamedPat
                 .hint(format!("did you mean {hint}? `memoranda import --list` lists them")))
         }
     }
+}
+
+/// What lies at a path: a folder is looked at to see what it is.
+fn lying_at(path: PathBuf) -> Result<(Option<Source>, Vec<NamedPath>)> {
+    let source = match path.is_dir() {
+        true => Some(recognise(&Origin::at(&path)?)?),
+        false => None,
+    };
+    Ok((source, vec![(None, path)]))
 }
 
 fn piped() -> Result<Vec<u8>> {

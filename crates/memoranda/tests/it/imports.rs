@@ -728,6 +728,25 @@ fn a_dry_run_makes_no_vault() {
 }
 
 #[test]
+fn a_source_s_name_means_the_source() {
+    let home = Home::new();
+    let basic = home.path().join("basic-memory");
+    put(&home, "basic-memory/a.md", "---\ntitle: A\npermalink: a\n---\n");
+    put(&home, "work/b.md", "b\n");
+    let projects = json!({ "main": basic, "work": home.path().join("work") });
+    put(&home, ".basic-memory/config.json", json!({ "projects": projects }).to_string());
+    // Where its notes lie, too.
+    let said = home.run(&["import", "basic-memory", "--dry-run"]);
+    assert!(said.err.contains("the project main") && said.err.contains("the project work"));
+    assert!(said.err.contains("./basic-memory means what lies here"), "{said:?}");
+    let said = home.run(&["import", "./basic-memory", "--dry-run"]);
+    assert!(said.err.contains("the project basic-memory"), "{said:?}");
+    // Without anything at its usual place it is what lies here.
+    put(&home, "obsidian/x.md", "x\n");
+    counts(&home, &["obsidian"], [1, 0, 0, 0, 0]);
+}
+
+#[test]
 fn what_a_vault_leaves_out_is_not_copied() {
     let home = Home::new();
     put(&home, "Vault/.obsidian/app.json", "{}");
