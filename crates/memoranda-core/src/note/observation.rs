@@ -89,7 +89,7 @@ fn counts(block: &str, category: Option<&str>) -> bool {
     if task || (one_line && (link || wikilink)) {
         return false;
     }
-    category.is_some() || block.split_whitespace().any(|word| word.starts_with('#'))
+    category.is_some() || tagged(block).next().is_some()
 }
 
 /// The category at the start of a block, and where the text after it begins.
@@ -175,10 +175,19 @@ pub(super) fn split_context(text: &str) -> (&str, Option<&str>) {
     }
 }
 
+/// The words that begin with `#`. Most texts have none, which takes one look at their bytes.
+fn tagged(text: &str) -> impl Iterator<Item = &str> {
+    let from = text.find('#').map_or(text.len(), |at| {
+        let before = text.get(..at).unwrap_or_default();
+        before.rfind(char::is_whitespace).unwrap_or_default()
+    });
+    let words = text.get(from..).unwrap_or_default().split_whitespace();
+    words.filter(|word| word.starts_with('#'))
+}
+
 /// The tags of a text: words that begin with `#`; `#a#b` are two.
 fn tags_of(text: &str) -> Vec<String> {
-    text.split_whitespace()
-        .filter(|word| word.starts_with('#'))
+    tagged(text)
         .flat_map(|word| word.split('#'))
         .filter(|tag| !tag.is_empty())
         .map(str::to_owned)
@@ -202,7 +211,7 @@ pub(super) fn plain_tags_of(text: &str) -> impl Iterator<Item = String> {
 pub fn render_observation(observation: &NewObservation) -> String {
     let text = one_line(&observation.text);
     let category = observation.category.as_deref().map(clean_category);
-    let has_tag = text.split_whitespace().any(|word| word.starts_with('#'));
+    let has_tag = tagged(&text).next().is_some();
     let category = match category {
         Some(category) if is_category(&category) => Some(category),
         Some(_) => Some("note".to_owned()),
