@@ -316,7 +316,7 @@ fn a_folder_that_was_replaced_or_was_away_is_watched_anew() {
         std::fs::rename(&aside, folder).unwrap();
         std::thread::sleep(Duration::from_millis(1200));
         assert_noticed(&store, folder, &format!("back{n}"));
-        assert_eq!(found(&store, &format!("copied{n}")).len(), 1);
+        eventually("what was away", || found(&store, &format!("copied{n}")).len() == 1);
     }
     assert_eq!(sync(&store).unavailable, []);
     mounted.vault.assert_agrees(&store, "all there");

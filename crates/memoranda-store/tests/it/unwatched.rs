@@ -32,12 +32,14 @@ fn wakings() -> u64 {
 /// Fails if the thread that watches is woken although nothing happens.
 #[track_caller]
 fn assert_idle() {
-    // What happened just now is still being taken in.
-    std::thread::sleep(Duration::from_millis(1500));
-    let before = wakings();
-    assert_ne!(before, 0);
-    std::thread::sleep(Duration::from_millis(2500));
-    assert_eq!(wakings(), before);
+    // What happened just now may still be taken in, on a busy machine for a while.
+    let is_idle = |_| {
+        let before = wakings();
+        assert_ne!(before, 0);
+        std::thread::sleep(Duration::from_millis(2500));
+        wakings() == before
+    };
+    assert!((0..8).any(is_idle));
 }
 
 /// Watches where the system lets a user have few watches, and later as many as are needed.
