@@ -4,16 +4,45 @@
 //! Words are what SQLite's `unicode61` tokenizer sees: runs of letters and digits, with their
 //! combining marks. Scripts written without blanks (Chinese, Japanese, Korean, Thai) give
 //! one word for each character, which is what [`index_text`] makes the index see too.
+//!
+//! A letter can be written as one character or as several (`й`, or `и` with a breve behind it, as
+//! macOS names files). The index sees it as one, and so does the query.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use unicode_normalization::UnicodeNormalization as _;
-use unicode_normalization::char::is_combining_mark;
+use unicode_normalization::char::{compose, decompose_canonical, is_combining_mark};
+use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick};
 
-/// The text as it is given to the full-text index: blanks around every character of a script
-/// that is written without them, everything else unchanged.
+/// The text as it is given to the full-text index: composed, and with blanks around every character
+/// of a script that is written without them.
 pub fn index_text(text: &str) -> Cow<'_, str> {
+    match composed(text) {
+        Cow::Borrowed(text) => spaced(text),
+        Cow::Owned(text) => Cow::Owned(spaced(&text).into_owned()),
+    }
+}
+
+/// The text with each letter as one character, however it was written. Most texts are so already.
+pub fn composed(text: &str) -> Cow<'_, str> {
+    let is_composed = text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes;
+    if is_composed { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) }
+}
+
+/// The text in the forms in which it may be written, each once: as it is, with its letters composed,
+/// and with marks behind them. For whoever compares characters as they are.
+pub fn forms(text: &str) -> Vec<String> {
+    let mut forms = vec![text.to_owned()];
+    if !text.is_ascii() {
+        let others: [String; 2] = [text.nfc().collect(), text.nfd().collect()];
+        forms.extend(others.into_iter().filter(|other| other != text));
+        forms.dedup();
+    }
+    forms
+}
+
+/// The text with blanks around every character of a script that is written without them.
+fn spaced(text: &str) -> Cow<'_, str> {
     let Some(first) = text.find(is_unspaced) else { return Cow::Borrowed(text) };
     let (before, rest) = text.split_at(first);
     let mut spaced = String::with_capacity(text.len() + rest.len() / 2);
@@ -80,7 +109,12 @@ impl<'t> Words<'t> {
         let mut chars = word.char_indices();
         let (_, first) = chars.next()?;
         let length = if is_unspaced(first) {
-            first.len_utf8()
+            // What makes one character of it belongs to it, as the letters of a Korean syllable.
+            let parts = chars.scan(first, |whole, (_, part)| {
+                *whole = compose(*whole, part)?;
+                Some(part.len_utf8())
+            });
+            first.len_utf8() + parts.sum::<usize>()
         } else {
             let end = chars.find(|&(_, c)| !continues_word(c) || is_unspaced(c));
             end.map_or(word.len(), |(end, _)| end)
@@ -143,8 +177,29 @@ pub fn fold(word: &str) -> Cow<'_, str> {
         }
         return Cow::Borrowed(word);
     }
-    let decomposed = word.chars().take(LONGEST).nfd().filter(|&c| !is_combining_mark(c));
-    Cow::Owned(decomposed.flat_map(char::to_lowercase).nfc().collect())
+    // A letter has no more than so many characters, however it is written.
+    let decomposed = word.chars().take(4 * LONGEST).nfd().filter(|&c| !is_combining_mark(c));
+    Cow::Owned(decomposed.flat_map(char::to_lowercase).nfc().take(LONGEST).collect())
+}
+
+/// A word as the index keeps it, before it takes the stem: lower case, without diacritics if it is
+/// Latin. In other scripts a letter with a mark is another letter: `й` is no `и`.
+pub fn kept(word: &str) -> Cow<'_, str> {
+    if word.is_ascii() {
+        return fold(word);
+    }
+    let mut kept = String::with_capacity(word.len());
+    for c in composed(word).chars().filter(|&c| !is_combining_mark(c)) {
+        let mut base = None;
+        decompose_canonical(c, |part| base = base.or(Some(part)));
+        match base.filter(char::is_ascii) {
+            Some(base) => kept.push(base.to_ascii_lowercase()),
+            // At the end of a word it is written so, and is the same letter.
+            None if c == 'ς' => kept.push('σ'),
+            None => kept.extend(c.to_lowercase()),
+        }
+    }
+    Cow::Owned(kept)
 }
 
 /// A folded word without the commonest English endings: near enough for showing and for names,
@@ -200,6 +255,12 @@ mod tests {
         check("東京 2026年", &["東", "京", "2026", "年"]);
         check("ที่", &["ท"]);
         check("हिन्दी", &["हिन्दी"]);
+        check(
+            "\u{1112}\u{1161}\u{11ab}\u{1100}\u{116e}",
+            &["\u{1112}\u{1161}\u{11ab}", "\u{1100}\u{116e}"],
+        );
+        check("하\u{11ab}국", &["하\u{11ab}", "국"]);
+        check("か\u{3099}き", &["か\u{3099}", "き"]);
     }
 
     #[test]
@@ -215,17 +276,60 @@ mod tests {
     }
 
     #[test]
+    fn letters_are_composed() {
+        for (written, expected) in [
+            ("и\u{306}од", "йод"),
+            ("\u{1112}\u{1161}\u{11ab}국어", "한 국 어"),
+            ("α\u{301}λλα", "άλλα"),
+            ("Vie\u{323}\u{302}t", "Việt"),
+            ("か\u{3099}き", "が き"),
+            ("q\u{301}", "q\u{301}"),
+        ] {
+            assert_eq!(index_text(written), expected);
+            assert_eq!(composed(&composed(written)), composed(written));
+        }
+        for (text, count) in
+            [("plain", 1), ("йод", 2), ("и\u{306}од", 2), ("йи\u{306}", 3), ("語", 1)]
+        {
+            assert_eq!(forms(text).len(), count, "{text}");
+            assert_eq!(forms(text)[0], text);
+        }
+        for same in ["plain", "naïve йод", "한국어", "हिन्दी", "ที่"] {
+            assert!(matches!(composed(same), Cow::Borrowed(_)), "{same}");
+        }
+    }
+
+    #[test]
+    fn the_index_keeps_letters_that_are_not_latin() {
+        for (word, expected) in [
+            ("Plain", "plain"),
+            ("CAFÉ", "cafe"),
+            ("cafe\u{301}", "cafe"),
+            ("Vie\u{323}\u{302}t", "viet"),
+            ("Й\u{301}од", "йод"),
+            ("И\u{306}од", "йод"),
+            ("ΛΌΓΟΣ", "λόγοσ"),
+            ("λο\u{301}γος", "λόγοσ"),
+            ("\u{1112}\u{1161}\u{11ab}", "한"),
+        ] {
+            assert_eq!(kept(word), expected);
+        }
+    }
+
+    #[test]
     fn folded_words_know_neither_case_nor_accents() {
         for (word, folded) in [
             ("Plain", "plain"),
             ("CAFÉ", "cafe"),
             ("cafe\u{301}", "cafe"),
             ("한", "한"),
+            ("\u{1112}\u{1161}\u{11ab}", "한"),
             ("ß", "ß"),
         ] {
             assert_eq!(fold(word), folded);
         }
         assert_eq!(fold(&"x".repeat(1000)).len(), 64);
+        assert_eq!(fold(&"и\u{306}".repeat(1000)), fold(&"й".repeat(1000)));
     }
 
     #[test]
@@ -254,7 +358,7 @@ mod tests {
         }
 
         #[test]
-        fn words_lie_in_order_and_are_the_same_after_indexing(text in "\\PC{0,60}|[a語 ที่é_-]{0,40}") {
+        fn words_lie_in_order_and_are_the_same_after_indexing(text in "\\PC{0,60}|[a語 ที่é_-]{0,40}|[aи\u{306}か\u{3099}\u{1112}\u{1161}\u{11ab} ]{0,40}") {
             let mut end = 0;
             for word in words(&text) {
                 prop_assert!(end <= word.span.start && word.span.start < word.span.end);
@@ -262,7 +366,9 @@ mod tests {
                 end = word.span.end;
             }
             let indexed = index_text(&text);
-            prop_assert!(words(&text).map(|w| w.text).eq(words(&indexed).map(|w| w.text)));
+            let whole = composed(&text);
+            prop_assert!(words(&whole).map(|w| w.text).eq(words(&indexed).map(|w| w.text)));
+            prop_assert!(words(&text).map(|w| fold(w.text)).eq(words(&whole).map(|w| fold(w.text))));
             let again = index_text(&indexed);
             prop_assert_eq!(&again, &indexed);
         }

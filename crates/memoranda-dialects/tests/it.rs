@@ -40,6 +40,8 @@ mod memory_safety;
 mod memory_wording;
 #[path = "it/notes_bounds.rs"]
 mod notes_bounds;
+#[path = "it/notes_composed.rs"]
+mod notes_composed;
 #[path = "it/notes_filters.rs"]
 mod notes_filters;
 #[path = "it/notes_found.rs"]

@@ -15,5 +15,7 @@ mod memory;
 
 #[path = "it/search.rs"]
 mod search;
+#[path = "it/search_composed.rs"]
+mod search_composed;
 #[path = "it/search_many.rs"]
 mod search_many;

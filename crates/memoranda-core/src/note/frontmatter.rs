@@ -11,6 +11,7 @@ use super::permalink::split_words;
 use super::yaml::{self, Fault};
 use super::{Frontmatter, MetaValue, Note, Section};
 use crate::problem::Problem;
+use crate::words::composed;
 
 /// A byte-order mark, which some editors put before everything else.
 pub(crate) const BOM: &str = "\u{feff}";
@@ -170,9 +171,9 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(parts.collect::<Vec<_>>().join(" "))
 }
 
-/// A type as notes are looked up by it: its words in snake case.
+/// A type as notes are looked up by it: its words in snake case, however its letters are composed.
 pub fn type_key(text: &str) -> String {
-    split_words(text).join("_")
+    split_words(&composed(text)).join("_")
 }
 
 /// A tag without its mark and without regard to case or how its letters are composed: what tags are

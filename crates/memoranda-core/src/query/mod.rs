@@ -24,6 +24,8 @@ pub(crate) use stop_words::is_filler;
 pub use typo::{distance, tolerance};
 pub use when::{NamedTime, When};
 
+use crate::words::composed;
+
 /// The most words that a query is read to; more than anyone asks, few enough to be cheap.
 pub const MAX_WORDS: usize = 128;
 
@@ -80,9 +82,10 @@ pub enum Need {
 }
 
 impl Query {
-    /// Reads a query. Any text is one, though it may ask for nothing.
+    /// Reads a query. Any text is one, though it may ask for nothing. Its letters are composed, as
+    /// those that the index keeps.
     pub fn parse(text: &str) -> Self {
-        read::query(text)
+        read::query(&composed(text))
     }
 
     /// The terms that a text may be shown for: all but the excluded.

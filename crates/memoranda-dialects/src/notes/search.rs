@@ -4,6 +4,7 @@ use memoranda_core::note::type_key;
 use memoranda_core::query::{MetaFilter, MetaScalar, MetaTest, meta_key};
 use memoranda_core::rank::RankOptions;
 use memoranda_core::tokens::estimate;
+use memoranda_core::words::forms;
 use memoranda_engine::{
     Browse, ListOrder, MIN_RELEVANCE, Place, SearchFilter, SearchRequest, SearchUnit, Understood,
 };
@@ -201,11 +202,12 @@ fn asked(call: &Call<'_>, args: &Args) -> Result<Asked, Failure> {
     }
     let after = args.optional_text("after_date")?;
     let kinds = at_most(args, "note_types", MOST_ALTERNATIVES)?;
+    let categories = at_most(args, "categories", MOST_ALTERNATIVES)?;
     let filter = SearchFilter {
         projects,
         note_types: kinds.iter().map(|kind| type_key(kind)).collect(),
         tags: at_most(args, "tags", MOST_DEMANDS)?,
-        categories: at_most(args, "categories", MOST_ALTERNATIVES)?,
+        categories: categories.iter().flat_map(|category| forms(category)).collect(),
         after: after.map(|text| scope::since(call, &text)).transpose()?,
         metadata,
         ..SearchFilter::default()

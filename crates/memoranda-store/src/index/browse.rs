@@ -6,7 +6,7 @@
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::name_key;
 use memoranda_core::query::Query;
-use memoranda_core::words::{index_text, words};
+use memoranda_core::words::{forms, index_text, words};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
 
@@ -63,17 +63,23 @@ pub(crate) fn browse(db: &Connection, browse: &Browse) -> Result<Vec<FileSummary
     );
     values.extend(condition.values);
     for part in browse.title.iter().filter(|_| !by_words) {
-        sql.push_str(" AND instr(lower(f.title), lower(?)) > 0");
-        values.push(Value::Text(part.clone()));
+        let forms = forms(part);
+        let any = vec!["instr(lower(f.title), lower(?)) > 0"; forms.len()].join(" OR ");
+        sql.push_str(&format!(" AND ({any})"));
+        values.extend(forms.into_iter().map(Value::Text));
     }
-    sql.push_str(match (browse.title.is_empty(), browse.order) {
+    match (browse.title.is_empty(), browse.order) {
         (false, _) => {
-            values.push(Value::Text(browse.title.join(" ")));
-            " ORDER BY lower(f.title) <> lower(?), length(f.title), f.updated_ms DESC, f.path"
+            let forms = forms(&browse.title.join(" "));
+            let marks = vec!["lower(?)"; forms.len()].join(", ");
+            sql.push_str(&format!(
+                " ORDER BY lower(f.title) NOT IN ({marks}), length(f.title), f.updated_ms DESC, f.path"
+            ));
+            values.extend(forms.into_iter().map(Value::Text));
         }
-        (true, ListOrder::Path) => " ORDER BY p.name, f.path",
-        (true, ListOrder::Newest) => " ORDER BY f.updated_ms DESC, f.path",
-    });
+        (true, ListOrder::Path) => sql.push_str(" ORDER BY p.name, f.path"),
+        (true, ListOrder::Newest) => sql.push_str(" ORDER BY f.updated_ms DESC, f.path"),
+    }
     sql.push_str(" LIMIT ? OFFSET ?");
     values.push(Value::Integer(i64::try_from(browse.limit).unwrap_or(i64::MAX)));
     values.push(Value::Integer(i64::try_from(browse.offset).unwrap_or(i64::MAX)));
@@ -133,6 +139,7 @@ fn addressed(db: &Connection, address: &str) -> Result<(String, Vec<Value>)> {
     let mut projects = db.prepare_cached("SELECT id, name FROM projects")?;
     let rows = projects.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)))?;
     let (mut parts, mut values) = (Vec::new(), Vec::new());
+    let forms = forms(address);
     for row in rows {
         let (project, name): (i64, String) = row?;
         let mut add = |column: &str, address: &str| {
@@ -149,17 +156,17 @@ fn addressed(db: &Connection, address: &str) -> Result<(String, Vec<Value>)> {
                 Value::Text(glob),
             ]);
         };
-        add("permalink", address);
         // Whoever says a path may write its accents and capitals otherwise.
         add("path_key", &name_key(address));
         // The caller may put the project's name before the address, or the note before its
         // permalink.
         let own = format!("{}/", name.to_lowercase());
-        add("permalink", &format!("{own}{address}"));
-        for prefix in [format!("{name}/"), own] {
-            if let Some(rest) = address.strip_prefix(&prefix) {
+        for address in &forms {
+            add("permalink", address);
+            add("permalink", &format!("{own}{address}"));
+            let said = [format!("{name}/"), own.clone()];
+            if let Some(rest) = said.iter().find_map(|said| address.strip_prefix(said.as_str())) {
                 add("permalink", rest);
-                break;
             }
         }
     }

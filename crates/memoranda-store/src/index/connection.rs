@@ -19,7 +19,7 @@ use crate::error::{Doing as _, Result, StoreError};
 use crate::files::{Privacy, own};
 
 /// Raised whenever the tables or what is put in them changes.
-const SCHEMA_VERSION: i32 = 21;
+const SCHEMA_VERSION: i32 = 22;
 const SCHEMA: &str = include_str!("schema.sql");
 /// How long a connection waits for another.
 const PATIENCE: Duration = Duration::from_secs(10);

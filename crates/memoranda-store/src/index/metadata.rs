@@ -1,6 +1,7 @@
 //! Frontmatter as a condition on `files f`.
 
 use memoranda_core::query::{MetaFilter, MetaScalar, MetaTest};
+use memoranda_core::words::forms;
 use rusqlite::types::Value;
 
 use super::search::SearchFilter;
@@ -107,7 +108,8 @@ fn one_of(key: &[String], wanted: &[MetaScalar]) -> Test {
     (format!("({})", tests.join(" OR ")), with)
 }
 
-/// A value in the cases in which people write it. SQLite knows those of ASCII letters by itself.
+/// A value in the cases and forms in which people write it. SQLite knows the cases of ASCII letters
+/// by itself.
 fn spellings(value: &str) -> Vec<String> {
     let mut spellings = vec![value.to_owned()];
     if !value.is_ascii() {
@@ -117,6 +119,7 @@ fn spellings(value: &str) -> Vec<String> {
         spellings.push(first.chain(rest.clone()).collect());
         spellings.push(value.to_uppercase());
         spellings.push(lower);
+        spellings = spellings.iter().flat_map(|spelling| forms(spelling)).collect();
         spellings.dedup();
     }
     spellings

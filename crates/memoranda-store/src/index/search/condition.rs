@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use memoranda_core::note::tag_key;
 use memoranda_core::query::{MetaFilter, MetaTest, Mode, Need, Query, Term};
+use memoranda_core::words::forms;
 use rusqlite::types::Value;
 use rusqlite::{CachedStatement, Connection, params_from_iter};
 
@@ -85,15 +86,19 @@ impl Condition {
             values.push(Value::Real(least));
         }
         if let Some(folder) = &filter.folder {
-            sql.push_str(" AND (f.path = ? OR (f.path > ? AND f.path < ?))");
-            values.push(Value::Text(folder.to_string()));
-            values.push(Value::Text(format!("{folder}/")));
-            values.push(Value::Text(format!("{folder}0")));
-        }
-        if !filter.folders.is_empty() {
-            let any = vec!["(f.path >= ? AND f.path < ?)"; filter.folders.len()].join(" OR ");
+            let folders = forms(folder.as_str());
+            let any = vec!["f.path = ? OR (f.path > ? AND f.path < ?)"; folders.len()].join(" OR ");
             sql.push_str(&format!(" AND ({any})"));
-            for folder in &filter.folders {
+            for folder in folders {
+                let (below, after) = (format!("{folder}/"), format!("{folder}0"));
+                values.extend([folder, below, after].map(Value::Text));
+            }
+        }
+        let folders: Vec<_> = filter.folders.iter().flat_map(|f| forms(f.as_str())).collect();
+        if !folders.is_empty() {
+            let any = vec!["(f.path >= ? AND f.path < ?)"; folders.len()].join(" OR ");
+            sql.push_str(&format!(" AND ({any})"));
+            for folder in folders {
                 values.push(Value::Text(format!("{folder}/")));
                 values.push(Value::Text(format!("{folder}0")));
             }

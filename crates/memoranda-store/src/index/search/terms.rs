@@ -3,7 +3,7 @@
 
 use memoranda_core::porter::porter;
 use memoranda_core::query::{Mode, Need, Query, Term, TermKind, completed, distance, tolerance};
-use memoranda_core::words::{fold, is_unspaced, words};
+use memoranda_core::words::{is_unspaced, kept, words};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::compare::MAX_COMPARED;
@@ -59,7 +59,7 @@ pub(super) fn look_up(db: &Connection, query: &Query) -> Result<Known> {
             && is_word
             && let Some(typed) = term.words.first().cloned()
         {
-            let folded = fold(&typed).into_owned();
+            let folded = kept(&typed).into_owned();
             if !folded.starts_with(is_unspaced) && folded.chars().count() >= LEAST_BEGINNING {
                 // What nothing begins with is rather a slip than a word whose stem is shorter.
                 let slip = match beginning(db, &folded)? {
@@ -95,14 +95,14 @@ fn holders(db: &Connection, term: &Term) -> Result<(u64, Option<List>)> {
     };
     let held = match (term.kind, term.words.as_slice()) {
         // The index may write it in a way of its own, which only it knows.
-        (TermKind::Prefix, [word]) => match endings(db, &fold(word))? {
+        (TermKind::Prefix, [word]) => match endings(db, &kept(word))? {
             0 => counted(db, term)?,
             held => held,
         },
         (TermKind::Word, [word]) => match about(db, &term.expression(Mode::Exact), oldest)? {
             About::Exactly(held) => held,
             About::Many(guess) if guess > COUNTED as u64 => guess,
-            About::Many(guess) => match stem_holders(db, &porter(&fold(word)))? {
+            About::Many(guess) => match stem_holders(db, &porter(&kept(word)))? {
                 0 => guess,
                 held => held,
             },
@@ -223,11 +223,39 @@ fn written(db: &Connection, stem: &str, word: &str) -> Result<Option<String>> {
     let Some((passage, title)) = found.optional()? else { return Ok(None) };
     let text = passages::one(db, passage, |kept| format!("{} {} {title}", kept.text, kept.heading));
     let text = text?.unwrap_or_default();
-    Ok(words(&text).map(|word| fold(word.text).into_owned()).find(|word| porter(word) == stem))
+    Ok(words(&text).map(|word| kept(word.text).into_owned()).find(|word| porter(word) == stem))
 }
 
 /// A word with this stem, since what is asked for is stemmed again: `coffe` would be, to `coff`.
 fn word_of(stem: &str) -> Option<String> {
     let endings = ["", "e", "s", "y", "ed", "ing", "al", "er"];
     endings.map(|ending| format!("{stem}{ending}")).into_iter().find(|word| porter(word) == stem)
+}
+
+#[cfg(test)]
+mod tests {
+    use memoranda_core::words::index_text;
+
+    use super::*;
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "the index in memory is nobody else's")]
+    fn a_word_is_kept_as_the_index_keeps_it() {
+        let db = Connection::open_in_memory().unwrap();
+        db.execute_batch(include_str!("../schema.sql")).unwrap();
+        let insert =
+            "INSERT INTO words (rowid, title, heading, tags, body) VALUES (?, '', '', '', ?)";
+        let letters = ['0'..='\u{24f}', '\u{370}'..='\u{556}', '\u{1e00}'..='\u{1fff}'];
+        let letters = letters.into_iter().flatten().filter(|c| c.is_alphabetic());
+        for letter in letters.clone() {
+            db.execute(insert, (u32::from(letter), index_text(&format!("a{letter}")))).unwrap();
+        }
+        let mut term = db.prepare("SELECT term FROM word_places WHERE doc = ?").unwrap();
+        let other = letters.filter(|&letter| {
+            let found: String = term.query_row([u32::from(letter)], |row| row.get(0)).unwrap();
+            found != kept(&format!("a{letter}"))
+        });
+        // Signs in the shape of letters, letters that two alphabets share, and some of few languages.
+        assert_eq!(other.collect::<String>(), "µſǠǡͿϐϑϕϖϰϱϵԨԪԬԮẛ");
+    }
 }
