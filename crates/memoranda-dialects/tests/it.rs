@@ -62,6 +62,8 @@ mod notes_moves;
 mod notes_names;
 #[path = "it/notes_near.rs"]
 mod notes_near;
+#[path = "it/notes_pages.rs"]
+mod notes_pages;
 #[path = "it/notes_projects.rs"]
 mod notes_projects;
 #[path = "it/notes_results.rs"]

@@ -13,6 +13,7 @@ mod error;
 mod expire;
 mod first_look;
 mod folder;
+mod found;
 mod git_config;
 mod graph;
 mod history;

@@ -1,30 +1,21 @@
 //! Searching: candidates from the store, ranked by the core, cut to a limit and a budget.
 
-use std::collections::HashMap;
-
 use jiff::Timestamp;
 use memoranda_core::embed::Model;
 use memoranda_core::query::{NamedTime, Need, Query, Term, When};
-use memoranda_core::rank::{
-    Asked, Candidate, CandidatePassage, RankOptions, Ranked, Signal, by_passage, rank,
-    without_speakers,
-};
-use memoranda_core::snippet::{Snippet, snippet};
-use memoranda_core::tokens::estimate;
-use memoranda_store::{
-    Candidates, Correction, Question, Result as StoreResult, SearchFilter, Shown, ShownNote, clock,
-};
+use memoranda_core::rank::{Asked, RankOptions, Signal, rank, without_speakers};
+use memoranda_core::snippet::Snippet;
+use memoranda_store::{Candidates, Correction, Question, SearchFilter, clock};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
+use crate::found::{Found, FoundPage};
 use crate::meaning::{AskedMeaning, MeaningBy};
 use crate::parts::Understood;
 use crate::resolve::Place;
 
 /// So many notes are compared at a time however few are asked for, so that pages fit together.
 const CANDIDATES: usize = 40;
-/// Shorter passages may well be the same by chance.
-const LEAST_DUPLICATE_CHARS: usize = 40;
 /// What is less likely than this to have to do with the question is not shown.
 pub const MIN_RELEVANCE: f64 = 0.1;
 
@@ -214,37 +205,50 @@ impl Memory {
             wanted: request.offset + request.limit + 1,
         };
         let (meaning, meant) = (asked.by, &asked.meant);
-        Ok(self.store().compare(&question, |mut candidates, shown| {
+        Ok(self.store().compare(&question, |mut rounds, shown| {
             let mut meant = meant.clone();
             if let Some(meant) = &mut meant {
-                let first = candidates.notes.iter().filter(|note| note.round == 0);
+                let first = rounds.found.notes.iter().filter(|note| note.round == 0);
                 let cuts = first.flat_map(|note| &note.passages).map(|passage| &passage.cut);
-                let said = without_speakers(&candidates.query, cuts);
+                let said = without_speakers(&rounds.found.query, cuts);
                 let unnamed = said.map(|said| Model::embedded().embed(&said));
                 if let Some(unnamed) = unnamed.filter(|vector| !vector.is_zero()) {
                     meant.table = unnamed;
                 }
-                shown.compare_meanings(meant, &mut candidates.notes)?;
             }
-            let guessed: Vec<_> = candidates.corrections.iter().map(|read| read.term).collect();
-            let comparison = Asked {
-                query: &candidates.query,
-                holders: &candidates.holders,
-                guessed: &guessed,
-                passages: candidates.passages,
-                when: named.as_ref(),
-                now,
-            };
+            let guessed: Vec<_> = rounds.found.corrections.iter().map(|read| read.term).collect();
             let options = match request.unit {
                 SearchUnit::Notes | SearchUnit::Holders => request.options.of_notes(),
                 SearchUnit::Passages => request.options,
             };
-            let ranked = rank(&candidates.notes, &comparison, &options);
-            let relevance = ranked.iter().map(|note| note.relevance).fold(0.0, f64::max);
-            let found = Found { candidates: &candidates, shown, request };
-            let FoundPage { results, has_more, left_out } = found.page(ranked)?;
+            let mut compared = 0;
+            let (relevance, page) = loop {
+                let further = rounds.found.notes.get_mut(compared..).unwrap_or_default();
+                if let Some(meant) = &meant {
+                    shown.compare_meanings(meant, further)?;
+                }
+                compared = rounds.found.notes.len();
+                let candidates = &rounds.found;
+                let comparison = Asked {
+                    query: &candidates.query,
+                    holders: &candidates.holders,
+                    guessed: &guessed,
+                    passages: candidates.passages,
+                    when: named.as_ref(),
+                    now,
+                };
+                let ranked = rank(&candidates.notes, &comparison, &options);
+                let relevance = ranked.iter().map(|note| note.relevance).fold(0.0, f64::max);
+                let found = Found { candidates, shown, request };
+                let likely = found.likely(ranked)?;
+                if likely.missing == 0 || !rounds.look_further(likely.missing)? {
+                    let found = Found { candidates: &rounds.found, shown, request };
+                    break (relevance, found.page(likely)?);
+                }
+            };
+            let FoundPage { results, has_more, left_out } = page;
             let Candidates { mut query, mut holders, passages, corrections, partial, .. } =
-                candidates;
+                rounds.found;
             holders.resize(query.terms.len() + forbidden.len(), 0);
             query.terms.extend(forbidden.iter().cloned());
             let understood = Understood {
@@ -272,174 +276,4 @@ impl Memory {
             })
         })?)
     }
-}
-
-/// About how many tokens a result takes.
-fn size(result: &SearchResult) -> usize {
-    let further: usize = result.further.iter().map(|p| estimate(&p.snippet.text)).sum();
-    estimate(&result.snippet.text)
-        + estimate(&result.title)
-        + estimate(result.place.path.as_str())
-        + further
-}
-
-/// What was found, while it is made into results.
-struct Found<'f> {
-    candidates: &'f Candidates,
-    shown: &'f Shown<'f>,
-    request: &'f SearchRequest,
-}
-
-/// The results that were asked for.
-struct FoundPage {
-    results: Vec<SearchResult>,
-    has_more: bool,
-    left_out: usize,
-}
-
-/// One result to be: a note with the passages that are shown of it.
-struct Unit {
-    note: Ranked<i64>,
-    also: Vec<Place>,
-}
-
-impl Found<'_> {
-    /// The results from the first that was asked for to the last.
-    fn page(&self, ranked: Vec<Ranked<i64>>) -> StoreResult<FoundPage> {
-        let SearchRequest { offset, limit, max_tokens, .. } = *self.request;
-        let all = self.distinct(self.units(ranked))?;
-        let has_more = all.len() > offset + limit;
-        let mut results = Vec::new();
-        let (mut tokens, mut left_out) = (0, 0);
-        for unit in all.into_iter().skip(offset).take(limit) {
-            let Some(result) = self.result(unit)? else { continue };
-            tokens += size(&result);
-            if max_tokens.is_some_and(|most| tokens > most) && !results.is_empty() {
-                left_out += 1;
-                continue;
-            }
-            results.push(result);
-        }
-        Ok(FoundPage { results, has_more, left_out })
-    }
-
-    /// What is relevant enough, as notes or as passages, best first.
-    fn units(&self, ranked: Vec<Ranked<i64>>) -> Vec<Unit> {
-        let SearchRequest { min_relevance, min_similarity, .. } = self.request;
-        let by_words = |signal: &Signal| {
-            use Signal::{Context, ExactTitle, TitleWords, Words};
-            matches!(signal, Words(_) | Context(_) | ExactTitle(_) | TitleWords(_))
-        };
-        let is_alike = |n: &Ranked<i64>| {
-            min_similarity.is_none_or(|least| n.similarity >= least) || n.why.iter().any(by_words)
-        };
-        let units = match self.request.unit {
-            SearchUnit::Notes | SearchUnit::Holders => ranked,
-            SearchUnit::Passages => by_passage(&ranked),
-        };
-        let relevant = units.into_iter().filter(|n| n.relevance >= *min_relevance && is_alike(n));
-        relevant.map(|note| Unit { note, also: Vec::new() }).collect()
-    }
-
-    /// The same passage in several notes is told once, with where else it stands. Who looks for
-    /// notes is told each of them.
-    fn distinct(&self, units: Vec<Unit>) -> StoreResult<Vec<Unit>> {
-        if self.request.unit != SearchUnit::Passages {
-            return Ok(units);
-        }
-        // What has the same words may have the same text; only that is read.
-        let mut alike: HashMap<&[[u8; 4]], Vec<usize>> = HashMap::new();
-        let mut distinct: Vec<Unit> = Vec::with_capacity(units.len());
-        for unit in units {
-            let Some((note, passage)) = self.best(&unit) else { continue };
-            let alike = alike.entry(passage.cut.own()).or_default();
-            let same = match alike.is_empty() {
-                true => None,
-                false => self.same(passage, alike, &distinct)?,
-            };
-            match same.and_then(|same| distinct.get_mut(same)) {
-                Some(first) => {
-                    let shown =
-                        self.shown.note(note.note)?.filter(|_| first.note.note != note.note);
-                    let place = shown.map(place).filter(|place| !first.also.contains(place));
-                    first.also.extend(place);
-                }
-                None => {
-                    alike.push(distinct.len());
-                    distinct.push(unit);
-                }
-            }
-        }
-        Ok(distinct)
-    }
-
-    /// Which of some passages says the very same as this one, if it says enough.
-    fn same(
-        &self,
-        passage: &CandidatePassage,
-        alike: &[usize],
-        units: &[Unit],
-    ) -> StoreResult<Option<usize>> {
-        let Some(shown) = self.shown.passage(passage.id)? else { return Ok(None) };
-        let text = shown.text.trim();
-        if text.len() < LEAST_DUPLICATE_CHARS {
-            return Ok(None);
-        }
-        for &at in alike {
-            let best = units.get(at).and_then(|unit| unit.note.passages.first());
-            let other = best.map(|best| self.shown.passage(best.id)).transpose()?.flatten();
-            if other.is_some_and(|other| other.text.trim() == text) {
-                return Ok(Some(at));
-            }
-        }
-        Ok(None)
-    }
-
-    fn best(&self, unit: &Unit) -> Option<(&Candidate<i64>, &CandidatePassage)> {
-        let note = self.candidates.notes.iter().find(|note| note.note == unit.note.note)?;
-        let best = unit.note.passages.first()?.id;
-        Some((note, note.passages.iter().find(|passage| passage.id == best)?))
-    }
-
-    fn result(&self, unit: Unit) -> StoreResult<Option<SearchResult>> {
-        let Some((note, passage)) = self.best(&unit) else { return Ok(None) };
-        let (Some(shown), Some(best)) =
-            (self.shown.note(note.note)?, self.shown.passage(passage.id)?)
-        else {
-            return Ok(None);
-        };
-        let said = |text: &str| snippet(text, &self.candidates.query, self.request.snippet_chars);
-        let mut further = Vec::new();
-        for ranked in unit.note.passages.iter().skip(1).take(self.request.further_passages) {
-            let Some(passage) = self.shown.passage(ranked.id)? else { continue };
-            further.push(FurtherPassage {
-                heading: passage.heading,
-                lines: passage.lines,
-                score: ranked.score,
-                snippet: said(&passage.text),
-            });
-        }
-        Ok(Some(SearchResult {
-            file: note.note,
-            created: note.created,
-            updated: note.updated,
-            score: unit.note.score,
-            relevance: unit.note.relevance,
-            heading: best.heading,
-            lines: best.lines,
-            snippet: said(&best.text),
-            further,
-            also: unit.also,
-            why: unit.note.why,
-            title: shown.title,
-            permalink: shown.permalink,
-            note_type: shown.note_type,
-            metadata: shown.metadata,
-            place: Place { project: shown.project, path: shown.path },
-        }))
-    }
-}
-
-fn place(note: ShownNote) -> Place {
-    Place { project: note.project, path: note.path }
 }

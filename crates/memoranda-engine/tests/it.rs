@@ -19,3 +19,5 @@ mod search;
 mod search_composed;
 #[path = "it/search_many.rs"]
 mod search_many;
+#[path = "it/search_pages.rs"]
+mod search_pages;

@@ -72,8 +72,8 @@ pub use index::{
     Browse, Candidates, ChangedFile, Correction, Counts, Coverage, FileKind, FileOrder,
     FileSummary, FileThen, FilesBelow, FolderFact, FolderFiles, FolderSum, Gone, GraphNode,
     HistoryFilter, ListFilter, ListOrder, Moment, NameOf, NamedNote, NodeRow, ObservationRow, Past,
-    PastFile, PendingText, Problems, Question, RelationRow, SearchFilter, SearchHit, SearchHits,
-    Shown, ShownNote, ShownPassage, TextKey, Ties, VectorForm,
+    PastFile, PendingText, Problems, Question, RelationRow, Rounds, SearchFilter, SearchHit,
+    SearchHits, Shown, ShownNote, ShownPassage, TextKey, Ties, VectorForm,
 };
 pub use log::{LogDamage, Purged};
 pub use sync::{SyncProgress, SyncReport};
@@ -395,11 +395,11 @@ impl Store {
     pub fn compare<T>(
         &self,
         question: &Question<'_>,
-        choose: impl Fn(Candidates, &Shown<'_>) -> Result<T>,
+        choose: impl Fn(Rounds<'_>, &Shown<'_>) -> Result<T>,
     ) -> Result<T> {
         self.inner.ask(|db| {
             let caches = self.inner.index.caches(db, question.model)?;
-            choose(index::candidates(db, &caches, question)?, &Shown { db, caches: &caches })
+            choose(Rounds::new(db, &caches, question)?, &Shown { db, caches: &caches })
         })
     }
 

@@ -60,10 +60,10 @@ pub use past::{ChangedFile, PastFile};
 pub(crate) use projects::{
     KnownFolder, KnownTimes, folders, has_files, note_within, take_times, times,
 };
-pub(crate) use search::{Caches, body, candidates, passage_text, search};
+pub(crate) use search::{Caches, body, passage_text, search};
 pub use search::{
-    Candidates, Correction, Past, Question, SearchFilter, SearchHit, SearchHits, Shown, ShownNote,
-    ShownPassage,
+    Candidates, Correction, Past, Question, Rounds, SearchFilter, SearchHit, SearchHits, Shown,
+    ShownNote, ShownPassage,
 };
 pub use ties::Ties;
 pub(crate) use write::{

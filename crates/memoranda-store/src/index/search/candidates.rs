@@ -13,7 +13,7 @@ use rusqlite::{Connection, params_from_iter};
 
 use super::caches::Caches;
 use super::compare::{MAX_COMPARED, compare};
-use super::condition::{Check, Condition};
+use super::condition::Condition;
 use super::reader::{Length, Reader};
 use super::terms::{Correction, Known, look_up};
 use super::{SearchFilter, named, tag_hits};
@@ -42,8 +42,8 @@ pub struct Question<'q> {
     pub when: Option<When>,
     /// How many notes a round looks for by their words, and half as many by their meaning.
     pub round: usize,
-    /// How many notes are wanted: there are as many rounds as that takes, and what one finds does
-    /// not depend on how many follow.
+    /// How many notes are wanted at first: there are as many rounds as that takes, and what one finds
+    /// does not depend on how many follow.
     pub wanted: usize,
 }
 
@@ -64,101 +64,24 @@ pub struct Candidates {
     pub partial: bool,
 }
 
-/// The notes that may answer.
-pub(crate) fn candidates<'c>(
-    db: &'c Connection,
-    caches: &'c Caches<'c>,
-    question: &Question<'_>,
-) -> Result<Candidates> {
-    let condition = Condition::new(question.query, question.filter).opened(db)?;
-    let by_words = || by_words(db, caches, question, &condition);
-    let (mut near, by_words) = match question.vector {
-        Some(vector) if question.query.is_free() => {
-            caches.nearest_beside(db, vector, &condition, by_words)?
-        }
-        _ => (Vec::new(), by_words()),
-    };
-    let ByWords { known, condition, best, partial, mut chosen, named, mut notes } = by_words?;
-    let mut check = None;
-    let mut has_looked_there = false;
-    for round in 0.. {
-        let before = if round == 0 { named } else { chosen.files.len() };
-        if round > 0 {
-            chosen.add_best(&best, question.round, round);
-        }
-        let most = chosen.files.len() + question.round.div_ceil(2);
-        choose_by_meaning(db, caches, (&condition, &mut check), &near, (most, round), &mut chosen)?;
-        if let Some(vector) = question.vector
-            && chosen.files.len() < most
-        {
-            let first = near.len();
-            near = caches.all_near(db, vector, &condition, near)?;
-            let behind = near.get(first..).unwrap_or_default();
-            choose_by_meaning(
-                db,
-                caches,
-                (&condition, &mut check),
-                behind,
-                (most, round),
-                &mut chosen,
-            )?;
-            if !has_looked_there && chosen.files.len() < most {
-                has_looked_there = true;
-                let there = caches.nearest_there(db, vector, &condition, &near)?;
-                choose_by_meaning(
-                    db,
-                    caches,
-                    (&condition, &mut check),
-                    &there,
-                    (most, round),
-                    &mut chosen,
-                )?;
-                near.extend(there);
-            }
-        }
-        if chosen.files.len() == before || chosen.files.len() >= question.wanted {
-            break;
-        }
-    }
-    drop(check);
-    let reader = Reader::new(db, caches, question, &known.query);
-    notes.resize(chosen.files.len(), None);
-    for (&file, note) in chosen.files.iter().zip(&mut notes) {
-        if let (None, Some(found)) = (&note, chosen.found.get(&file)) {
-            *note = reader.note(file, found, Length::Any)?;
-        }
-    }
-    let notes = notes.into_iter().flatten().collect();
-    let passages = caches.table.passages(db, caches.now)?;
-    Ok(Candidates {
-        query: known.query,
-        corrections: known.corrections,
-        // A guess may be too high.
-        holders: known.holders.into_iter().map(|held| held.min(passages)).collect(),
-        passages,
-        notes,
-        partial,
-    })
-}
-
 /// What is found by words and names.
-struct ByWords {
-    known: Known,
-    condition: Condition,
-    /// The passages that hold the words, best first.
-    best: Vec<(i64, f64)>,
-    partial: bool,
+pub(super) struct ByWords {
+    pub(super) known: Known,
+    pub(super) condition: Condition,
+    /// The passages that hold the words, or are of notes with the tags, best first.
+    pub(super) best: Vec<(i64, f64)>,
+    pub(super) partial: bool,
     /// The notes of the first round, as far as words and names tell.
-    chosen: Chosen,
-    /// How many of them were chosen for their names, tags and times.
-    named: usize,
+    pub(super) chosen: Chosen,
+    /// How many of them were chosen for their names and times.
+    pub(super) named: usize,
     /// Those of them that are not long, each in the place in which it was chosen.
-    notes: Vec<Option<Candidate<i64>>>,
+    pub(super) notes: Vec<Option<Candidate<i64>>>,
 }
 
 /// Asks for words and names, and reads the notes that have them: all that can be done while others
 /// look for what is near in meaning.
-fn by_words(
+pub(super) fn by_words(
     db: &Connection,
     caches: &Caches<'_>,
     question: &Question<'_>,
@@ -173,18 +96,18 @@ fn by_words(
         chosen.add(first_passage(file), 0);
         chosen.found.entry(file).and_modify(|found| found.by = FoundBy::Name);
     }
-    if question.query.is_empty() {
-        let most = question.wanted.max(question.round);
-        for (passage, ..) in tag_hits(db, &condition, question.query, question.filter, most)? {
-            chosen.add(passage, 0);
-        }
-    }
     if let Some(when) = question.when {
         for file in of_time(db, when, &condition, question.round)? {
             chosen.add(first_passage(file), 0);
         }
     }
-    let (best, partial) = compared.map_or_else(Default::default, |c| (c.best, c.partial));
+    let (mut best, partial) = compared.map_or_else(Default::default, |c| (c.best, c.partial));
+    if question.query.is_empty() {
+        // Whole rounds, all of which answers.
+        let most = question.wanted.next_multiple_of(question.round.max(1));
+        let tagged = tag_hits(db, &condition, question.query, question.filter, most)?;
+        best = tagged.into_iter().map(|(passage, score, _)| (passage, score)).collect();
+    }
     let named = chosen.files.len();
     chosen.add_best(&best, question.round, 0);
     let reader = Reader::new(db, caches, question, &known.query);
@@ -228,9 +151,9 @@ fn of_time(db: &Connection, when: When, condition: &Condition, most: usize) -> R
 
 /// The files chosen so far, in the order in which they were found.
 #[derive(Default)]
-struct Chosen {
-    files: Vec<i64>,
-    found: HashMap<i64, FoundIn>,
+pub(super) struct Chosen {
+    pub(super) files: Vec<i64>,
+    pub(super) found: HashMap<i64, FoundIn>,
 }
 
 /// By what a file was found.
@@ -250,7 +173,7 @@ pub(super) struct FoundIn {
 
 impl Chosen {
     /// Adds a passage; one of a file that an earlier round has chosen tells nothing new.
-    fn add(&mut self, passage: i64, round: usize) {
+    pub(super) fn add(&mut self, passage: i64, round: usize) {
         let file = passage / PASSAGES_PER_FILE;
         let files = &mut self.files;
         let found = self.found.entry(file).or_insert_with(|| {
@@ -263,7 +186,7 @@ impl Chosen {
     }
 
     /// Adds so many further notes that hold the words, the best first.
-    fn add_best(&mut self, best: &[(i64, f64)], notes: usize, round: usize) {
+    pub(super) fn add_best(&mut self, best: &[(i64, f64)], notes: usize, round: usize) {
         let most = self.files.len() + notes;
         for &(passage, _) in best {
             if self.files.len() < most || self.is_of(passage, round) {
@@ -276,32 +199,4 @@ impl Chosen {
         let found = self.found.get(&(passage / PASSAGES_PER_FILE));
         found.is_some_and(|found| found.round == round)
     }
-}
-
-/// Adds the notes of the nearest passages that fit, until so many are chosen. The check is made
-/// when there is something to be checked: for some conditions it is dear.
-fn choose_by_meaning<'c>(
-    db: &'c Connection,
-    caches: &'c Caches<'c>,
-    (condition, check): (&Condition, &mut Option<Check<'c>>),
-    near: &[(i64, f32)],
-    (most, round): (usize, usize),
-    chosen: &mut Chosen,
-) -> Result<()> {
-    if near.is_empty() {
-        return Ok(());
-    }
-    let check = match check {
-        Some(check) => check,
-        None => check.insert(condition.check(db, Some(caches))?),
-    };
-    for &(passage, _) in near {
-        if chosen.files.len() >= most {
-            break;
-        }
-        if check.fits(passage / PASSAGES_PER_FILE)? {
-            chosen.add(passage, round);
-        }
-    }
-    Ok(())
 }

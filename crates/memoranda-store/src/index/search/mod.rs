@@ -8,6 +8,7 @@ mod condition;
 mod lately;
 mod lists;
 mod reader;
+mod rounds;
 mod shown;
 mod terms;
 
@@ -32,9 +33,9 @@ use condition::FoundPassage;
 pub(super) use condition::{Condition, NO_CATEGORY, has_tag};
 
 pub(crate) use caches::Caches;
-pub(crate) use candidates::candidates;
 pub use candidates::{Candidates, Question};
 pub(crate) use lately::NoteCache;
+pub use rounds::Rounds;
 pub use shown::{Shown, ShownNote, ShownPassage};
 pub use terms::Correction;
 

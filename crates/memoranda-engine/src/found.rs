@@ -1,0 +1,219 @@
+//! Results of a search: what is likely of the notes that were compared, cut to a page.
+
+use std::collections::HashMap;
+
+use memoranda_core::rank::{Candidate, CandidatePassage, Ranked, Signal, by_passage};
+use memoranda_core::snippet::snippet;
+use memoranda_core::tokens::estimate;
+use memoranda_store::{Candidates, Result as StoreResult, Shown, ShownNote};
+
+use crate::resolve::Place;
+use crate::search::{FurtherPassage, SearchRequest, SearchResult, SearchUnit};
+
+/// Shorter passages may well be the same by chance.
+const LEAST_DUPLICATE_CHARS: usize = 40;
+/// Of a round of notes at least one in so many must be likely, or a search looks no further.
+const ENOUGH_LIKELY: usize = 4;
+
+/// About how many tokens a result takes.
+fn size(result: &SearchResult) -> usize {
+    let further: usize = result.further.iter().map(|p| estimate(&p.snippet.text)).sum();
+    estimate(&result.snippet.text)
+        + estimate(&result.title)
+        + estimate(result.place.path.as_str())
+        + further
+}
+
+/// What was found, while it is made into results.
+pub(crate) struct Found<'f> {
+    pub(crate) candidates: &'f Candidates,
+    pub(crate) shown: &'f Shown<'f>,
+    pub(crate) request: &'f SearchRequest,
+}
+
+/// All that is likely to have to do with the question, as far as it was looked for.
+pub(crate) struct Likely {
+    units: Vec<Unit>,
+    /// How many more are needed to know what the page holds, and whether there are more behind it.
+    pub(crate) missing: usize,
+}
+
+/// The results that were asked for.
+pub(crate) struct FoundPage {
+    pub(crate) results: Vec<SearchResult>,
+    pub(crate) has_more: bool,
+    pub(crate) left_out: usize,
+}
+
+/// One result to be: a note with the passages that are shown of it.
+struct Unit {
+    note: Ranked<i64>,
+    also: Vec<Place>,
+}
+
+impl Found<'_> {
+    /// What is likely enough, up to the round behind which no other is worth a look.
+    pub(crate) fn likely(&self, mut ranked: Vec<Ranked<i64>>) -> StoreResult<Likely> {
+        let last = self.last_round(&ranked);
+        ranked.retain(|note| last.is_none_or(|last| note.round <= last));
+        let units = self.distinct(self.units(ranked))?;
+        let needed = self.request.offset + self.request.limit + 1;
+        let missing = if last.is_some() { 0 } else { needed.saturating_sub(units.len()) };
+        Ok(Likely { units, missing })
+    }
+
+    /// The first round of whose notes few are likely, which is where a search ends. It depends on
+    /// nothing but what the rounds hold, so that pages of any size come to the same end.
+    fn last_round(&self, ranked: &[Ranked<i64>]) -> Option<usize> {
+        let rounds = self.candidates.notes.last().map_or(0, |note| note.round + 1);
+        let (mut all, mut likely) = (vec![0; rounds], vec![0; rounds]);
+        let count = |counts: &mut [usize], round: usize| {
+            counts.get_mut(round).into_iter().for_each(|count| *count += 1);
+        };
+        self.candidates.notes.iter().for_each(|note| count(&mut all, note.round));
+        let found = ranked.iter().filter(|note| self.is_likely(note));
+        found.for_each(|note| count(&mut likely, note.round));
+        all.iter().zip(&likely).position(|(all, likely)| likely * ENOUGH_LIKELY < *all)
+    }
+
+    /// The results from the first that was asked for to the last.
+    pub(crate) fn page(&self, likely: Likely) -> StoreResult<FoundPage> {
+        let SearchRequest { offset, limit, max_tokens, .. } = *self.request;
+        let has_more = likely.units.len() > offset + limit;
+        let mut results = Vec::new();
+        let (mut tokens, mut left_out) = (0, 0);
+        for unit in likely.units.into_iter().skip(offset).take(limit) {
+            let Some(result) = self.result(unit)? else { continue };
+            tokens += size(&result);
+            if max_tokens.is_some_and(|most| tokens > most) && !results.is_empty() {
+                left_out += 1;
+                continue;
+            }
+            results.push(result);
+        }
+        Ok(FoundPage { results, has_more, left_out })
+    }
+
+    /// What is relevant enough, as notes or as passages, best first.
+    fn units(&self, ranked: Vec<Ranked<i64>>) -> Vec<Unit> {
+        let units = match self.request.unit {
+            SearchUnit::Notes | SearchUnit::Holders => ranked,
+            SearchUnit::Passages => by_passage(&ranked),
+        };
+        let likely = units.into_iter().filter(|unit| self.is_likely(unit));
+        likely.map(|note| Unit { note, also: Vec::new() }).collect()
+    }
+
+    /// Whether a note or passage is relevant, and alike, enough to be shown.
+    fn is_likely(&self, ranked: &Ranked<i64>) -> bool {
+        let SearchRequest { min_relevance, min_similarity, .. } = self.request;
+        let by_words = |signal: &Signal| {
+            use Signal::{Context, ExactTitle, TitleWords, Words};
+            matches!(signal, Words(_) | Context(_) | ExactTitle(_) | TitleWords(_))
+        };
+        let is_alike = min_similarity.is_none_or(|least| ranked.similarity >= least);
+        ranked.relevance >= *min_relevance && (is_alike || ranked.why.iter().any(by_words))
+    }
+
+    /// The same passage in several notes is told once, with where else it stands. Who looks for
+    /// notes is told each of them.
+    fn distinct(&self, units: Vec<Unit>) -> StoreResult<Vec<Unit>> {
+        if self.request.unit != SearchUnit::Passages {
+            return Ok(units);
+        }
+        // What has the same words may have the same text; only that is read.
+        let mut alike: HashMap<&[[u8; 4]], Vec<usize>> = HashMap::new();
+        let mut distinct: Vec<Unit> = Vec::with_capacity(units.len());
+        for unit in units {
+            let Some((note, passage)) = self.best(&unit) else { continue };
+            let alike = alike.entry(passage.cut.own()).or_default();
+            let same = match alike.is_empty() {
+                true => None,
+                false => self.same(passage, alike, &distinct)?,
+            };
+            match same.and_then(|same| distinct.get_mut(same)) {
+                Some(first) => {
+                    let shown =
+                        self.shown.note(note.note)?.filter(|_| first.note.note != note.note);
+                    let place = shown.map(place).filter(|place| !first.also.contains(place));
+                    first.also.extend(place);
+                }
+                None => {
+                    alike.push(distinct.len());
+                    distinct.push(unit);
+                }
+            }
+        }
+        Ok(distinct)
+    }
+
+    /// Which of some passages says the very same as this one, if it says enough.
+    fn same(
+        &self,
+        passage: &CandidatePassage,
+        alike: &[usize],
+        units: &[Unit],
+    ) -> StoreResult<Option<usize>> {
+        let Some(shown) = self.shown.passage(passage.id)? else { return Ok(None) };
+        let text = shown.text.trim();
+        if text.len() < LEAST_DUPLICATE_CHARS {
+            return Ok(None);
+        }
+        for &at in alike {
+            let best = units.get(at).and_then(|unit| unit.note.passages.first());
+            let other = best.map(|best| self.shown.passage(best.id)).transpose()?.flatten();
+            if other.is_some_and(|other| other.text.trim() == text) {
+                return Ok(Some(at));
+            }
+        }
+        Ok(None)
+    }
+
+    fn best(&self, unit: &Unit) -> Option<(&Candidate<i64>, &CandidatePassage)> {
+        let note = self.candidates.notes.iter().find(|note| note.note == unit.note.note)?;
+        let best = unit.note.passages.first()?.id;
+        Some((note, note.passages.iter().find(|passage| passage.id == best)?))
+    }
+
+    fn result(&self, unit: Unit) -> StoreResult<Option<SearchResult>> {
+        let Some((note, passage)) = self.best(&unit) else { return Ok(None) };
+        let (Some(shown), Some(best)) =
+            (self.shown.note(note.note)?, self.shown.passage(passage.id)?)
+        else {
+            return Ok(None);
+        };
+        let said = |text: &str| snippet(text, &self.candidates.query, self.request.snippet_chars);
+        let mut further = Vec::new();
+        for ranked in unit.note.passages.iter().skip(1).take(self.request.further_passages) {
+            let Some(passage) = self.shown.passage(ranked.id)? else { continue };
+            further.push(FurtherPassage {
+                heading: passage.heading,
+                lines: passage.lines,
+                score: ranked.score,
+                snippet: said(&passage.text),
+            });
+        }
+        Ok(Some(SearchResult {
+            file: note.note,
+            created: note.created,
+            updated: note.updated,
+            score: unit.note.score,
+            relevance: unit.note.relevance,
+            heading: best.heading,
+            lines: best.lines,
+            snippet: said(&best.text),
+            further,
+            also: unit.also,
+            why: unit.note.why,
+            title: shown.title,
+            permalink: shown.permalink,
+            note_type: shown.note_type,
+            metadata: shown.metadata,
+            place: Place { project: shown.project, path: shown.path },
+        }))
+    }
+}
+
+fn place(note: ShownNote) -> Place {
+    Place { project: note.project, path: note.path }
+}

@@ -1,0 +1,162 @@
+//! Looking for the notes that may answer, round by round: as many as it takes, and in each the same
+//! however many follow.
+
+use memoranda_core::rank::Candidate;
+use rusqlite::Connection;
+
+use super::caches::Caches;
+use super::candidates::{ByWords, Candidates, Chosen, Question, by_words};
+use super::condition::{Check, Condition};
+use super::reader::{Length, Reader};
+use crate::error::Result;
+use crate::index::write::PASSAGES_PER_FILE;
+
+/// The notes that may answer, as far as they were looked for.
+pub struct Rounds<'c> {
+    /// What was found so far.
+    pub found: Candidates,
+    db: &'c Connection,
+    caches: &'c Caches<'c>,
+    question: &'c Question<'c>,
+    condition: Condition,
+    /// The passages that hold the words, best first, and those that are near in meaning.
+    best: Vec<(i64, f64)>,
+    near: Vec<(i64, f32)>,
+    check: Option<Check<'c>>,
+    chosen: Chosen,
+    /// How many of the chosen were read.
+    read: usize,
+    /// The round that comes next.
+    next: usize,
+    has_looked_there: bool,
+    /// Whether the last round found nothing.
+    is_over: bool,
+}
+
+impl<'c> Rounds<'c> {
+    /// Looks for as many notes as are wanted at first.
+    pub(crate) fn new(
+        db: &'c Connection,
+        caches: &'c Caches<'c>,
+        question: &'c Question<'c>,
+    ) -> Result<Self> {
+        let condition = Condition::new(question.query, question.filter).opened(db)?;
+        let by_words = || by_words(db, caches, question, &condition);
+        let (near, by_words) = match question.vector {
+            Some(vector) if question.query.is_free() => {
+                caches.nearest_beside(db, vector, &condition, by_words)?
+            }
+            _ => (Vec::new(), by_words()),
+        };
+        let ByWords { known, condition, best, partial, chosen, named, notes } = by_words?;
+        let passages = caches.table.passages(db, caches.now)?;
+        let found = Candidates {
+            query: known.query,
+            corrections: known.corrections,
+            // A guess may be too high.
+            holders: known.holders.into_iter().map(|held| held.min(passages)).collect(),
+            passages,
+            notes: Vec::new(),
+            partial,
+        };
+        let mut rounds = Self {
+            found,
+            db,
+            caches,
+            question,
+            condition,
+            best,
+            near,
+            check: None,
+            chosen,
+            read: 0,
+            next: 0,
+            has_looked_there: false,
+            is_over: false,
+        };
+        rounds.look(named)?;
+        rounds.look_until(question.wanted)?;
+        rounds.read(notes)?;
+        Ok(rounds)
+    }
+
+    /// Looks for so many further notes, in whole rounds; `false` if there are none.
+    pub fn look_further(&mut self, more: usize) -> Result<bool> {
+        let before = self.chosen.files.len();
+        self.look_until(before + more)?;
+        self.read(Vec::new())?;
+        Ok(self.chosen.files.len() > before)
+    }
+
+    fn look_until(&mut self, wanted: usize) -> Result<()> {
+        while !self.is_over && self.chosen.files.len() < wanted {
+            let before = self.chosen.files.len();
+            self.chosen.add_best(&self.best, self.question.round, self.next);
+            self.look(before)?;
+        }
+        Ok(())
+    }
+
+    /// Completes a round, before which so many were chosen, by what is near in meaning.
+    fn look(&mut self, before: usize) -> Result<()> {
+        let most = self.chosen.files.len() + self.question.round.div_ceil(2);
+        self.choose_by_meaning(0, most)?;
+        if let Some(vector) = self.question.vector
+            && self.chosen.files.len() < most
+        {
+            let (db, caches) = (self.db, self.caches);
+            let first = self.near.len();
+            let near = std::mem::take(&mut self.near);
+            self.near = caches.all_near(db, vector, &self.condition, near)?;
+            self.choose_by_meaning(first, most)?;
+            if !self.has_looked_there && self.chosen.files.len() < most {
+                self.has_looked_there = true;
+                let first = self.near.len();
+                let there = caches.nearest_there(db, vector, &self.condition, &self.near)?;
+                self.near.extend(there);
+                self.choose_by_meaning(first, most)?;
+            }
+        }
+        self.next += 1;
+        self.is_over = self.chosen.files.len() == before;
+        Ok(())
+    }
+
+    /// Adds the notes of the nearest passages that fit, from one of them on, until so many are
+    /// chosen. The check is made when there is something to be checked: for some conditions it is
+    /// dear.
+    fn choose_by_meaning(&mut self, from: usize, most: usize) -> Result<()> {
+        let near = self.near.get(from..).unwrap_or_default();
+        if near.is_empty() {
+            return Ok(());
+        }
+        let check = match &mut self.check {
+            Some(check) => check,
+            none => none.insert(self.condition.check(self.db, Some(self.caches))?),
+        };
+        for &(passage, _) in near {
+            if self.chosen.files.len() >= most {
+                break;
+            }
+            if check.fits(passage / PASSAGES_PER_FILE)? {
+                self.chosen.add(passage, self.next);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the notes that were chosen since, but for those that have been read already.
+    fn read(&mut self, known: Vec<Option<Candidate<i64>>>) -> Result<()> {
+        let reader = Reader::new(self.db, self.caches, self.question, &self.found.query);
+        let mut known = known.into_iter();
+        for file in self.chosen.files.iter().skip(self.read) {
+            let note = match (known.next().flatten(), self.chosen.found.get(file)) {
+                (None, Some(found)) => reader.note(*file, found, Length::Any)?,
+                (known, _) => known,
+            };
+            self.found.notes.extend(note);
+        }
+        self.read = self.chosen.files.len();
+        Ok(())
+    }
+}
