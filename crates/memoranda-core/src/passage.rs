@@ -31,6 +31,18 @@ pub struct Passage {
     pub lines: RangeInclusive<usize>,
     /// Its bytes in the whole text.
     pub span: Range<usize>,
+    /// How it begins.
+    pub begins: Begins,
+}
+
+/// How a passage begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Begins {
+    /// With something new.
+    #[default]
+    Anew,
+    /// Within the paragraph, item or code of the one before it, which was too long for one.
+    Within,
 }
 
 impl Passage {
@@ -236,8 +248,26 @@ impl<'t> Cutter<'t> {
             last.lines = *last.lines.start()..=*lines.end();
             return;
         }
-        self.passages.push(Passage { heading: heading.to_owned(), lines, span: start..end });
+        let begins = self.begins(start, heading);
+        self.passages.push(Passage {
+            heading: heading.to_owned(),
+            lines,
+            span: start..end,
+            begins,
+        });
         self.last_words = Some(words).filter(|_| !is_fact);
+    }
+
+    /// How a passage begins that starts here: anew behind a blank line, and as a heading or an item.
+    fn begins(&self, start: usize, heading: &str) -> Begins {
+        let Some(before) = self.passages.last() else { return Begins::Anew };
+        let between = self.text.get(before.span.end..start).unwrap_or_default();
+        let text = self.text.get(start..).unwrap_or_default();
+        let is_line = between.contains('\n');
+        let is_new = before.heading != heading
+            || between.matches('\n').nth(1).is_some()
+            || is_line && (text.starts_with('#') || is_item(text));
+        if is_new { Begins::Anew } else { Begins::Within }
     }
 
     fn line_of(&mut self, offset: usize) -> usize {
@@ -428,6 +458,27 @@ mod tests {
         check(&code, &[124]);
         check(&"line of words\n".repeat(80), &[81, 81, 78]);
         check(&"Eight words make one sentence of this text. ".repeat(30), &[80, 80, 80]);
+    }
+
+    #[test]
+    fn what_was_too_long_goes_on_in_the_next() {
+        let check = |text: &str, expected: &[Begins]| {
+            let found: Vec<_> = passages(text, &note(text)).iter().map(|p| p.begins).collect();
+            assert_eq!(found, expected, "{text:?}");
+        };
+        use Begins::{Anew, Within};
+        let long = "Eight words make one sentence of this text. ".repeat(30);
+        check(&long, &[Anew, Within, Within]);
+        check(&"line of words\n".repeat(80), &[Anew, Within, Within]);
+        let item = [Anew, Within, Within, Within];
+        check(&format!("- {long}\n- {long}"), &[item, item].concat());
+        check(
+            &format!("{long}\n\nAnother paragraph of some words."),
+            &[Anew, Within, Within, Anew],
+        );
+        check(&format!("{long}\n# A\nb"), &[Anew, Within, Within, Anew]);
+        check(&"漢字かな".repeat(300), &[Anew, Within, Within]);
+        check("One of the six words here.\n\nTwo of the six words here.", &[Anew, Anew]);
     }
 
     #[test]

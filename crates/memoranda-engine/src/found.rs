@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 
+use memoranda_core::passage::Begins;
+use memoranda_core::query::TermKind;
 use memoranda_core::rank::{Candidate, CandidatePassage, Ranked, Signal, by_passage};
-use memoranda_core::snippet::snippet;
+use memoranda_core::snippet::{Snippet, snippet};
 use memoranda_core::tokens::estimate;
-use memoranda_store::{Candidates, Result as StoreResult, Shown, ShownNote};
+use memoranda_store::{Candidates, Result as StoreResult, Shown, ShownNote, ShownPassage};
 
 use crate::resolve::Place;
 use crate::search::{FurtherPassage, SearchRequest, SearchResult, SearchUnit};
@@ -175,6 +177,35 @@ impl Found<'_> {
         Some((note, note.passages.iter().find(|passage| passage.id == best)?))
     }
 
+    /// The piece of a text that answers best.
+    fn said(&self, text: &str) -> Snippet {
+        snippet(text, &self.candidates.query, self.request.snippet_chars)
+    }
+
+    /// What is quoted of a passage, and from which lines. Of a phrase that stands where a paragraph was
+    /// cut, both sides.
+    fn quoted(
+        &self,
+        note: &Candidate<i64>,
+        passage: &CandidatePassage,
+        shown: &ShownPassage,
+    ) -> StoreResult<((usize, usize), Snippet)> {
+        let said = self.said(&shown.text);
+        let has_phrase = self.candidates.query.wanted().any(|term| term.kind == TermKind::Phrase);
+        let next = note.passages.iter().find(|next| next.id == passage.id + 1);
+        let next = next.filter(|next| next.begins == Begins::Within && has_phrase);
+        let Some(next) = next.filter(|_| said.highlights.is_empty()) else {
+            return Ok((shown.lines, said));
+        };
+        let Some(next) = self.shown.passage(next.id)? else { return Ok((shown.lines, said)) };
+        let between = if next.lines.0 > shown.lines.1 { "\n" } else { " " };
+        let across = self.said(&format!("{}{between}{}", shown.text, next.text));
+        match across.highlights.is_empty() {
+            true => Ok((shown.lines, said)),
+            false => Ok(((shown.lines.0, next.lines.1), across)),
+        }
+    }
+
     fn result(&self, unit: Unit) -> StoreResult<Option<SearchResult>> {
         let Some((note, passage)) = self.best(&unit) else { return Ok(None) };
         let (Some(shown), Some(best)) =
@@ -182,7 +213,7 @@ impl Found<'_> {
         else {
             return Ok(None);
         };
-        let said = |text: &str| snippet(text, &self.candidates.query, self.request.snippet_chars);
+        let (lines, snippet) = self.quoted(note, passage, &best)?;
         let mut further = Vec::new();
         for ranked in unit.note.passages.iter().skip(1).take(self.request.further_passages) {
             let Some(passage) = self.shown.passage(ranked.id)? else { continue };
@@ -190,7 +221,7 @@ impl Found<'_> {
                 heading: passage.heading,
                 lines: passage.lines,
                 score: ranked.score,
-                snippet: said(&passage.text),
+                snippet: self.said(&passage.text),
             });
         }
         Ok(Some(SearchResult {
@@ -200,8 +231,8 @@ impl Found<'_> {
             score: unit.note.score,
             relevance: unit.note.relevance,
             heading: best.heading,
-            lines: best.lines,
-            snippet: said(&best.text),
+            lines,
+            snippet,
             further,
             also: unit.also,
             why: unit.note.why,

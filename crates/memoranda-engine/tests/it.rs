@@ -21,3 +21,5 @@ mod search_composed;
 mod search_many;
 #[path = "it/search_pages.rs"]
 mod search_pages;
+#[path = "it/search_phrases.rs"]
+mod search_phrases;

@@ -3,7 +3,7 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::cues::{Cues, Fit};
-use super::cut::number;
+use super::cut::{Cut, number};
 use super::{CandidatePassage, Said};
 use crate::embed::Model;
 use crate::porter::porter;
@@ -96,6 +96,14 @@ impl Sought {
         };
         counts.fit = self.cues.fit(&passage.cut);
         counts
+    }
+
+    /// Adds the phrases that begin in one passage and end in the next, where a paragraph was cut.
+    pub(super) fn count_across(&self, before: &Cut, behind: &Cut, counts: &mut Counts) {
+        let phrases = self.terms.iter().zip(&mut counts.terms);
+        for (term, count) in phrases.filter(|(term, _)| term.kind == TermKind::Phrase) {
+            *count += before.count_across(behind, &term.numbers) as f32;
+        }
     }
 
     /// Counts the terms in a text.

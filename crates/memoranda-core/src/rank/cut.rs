@@ -73,7 +73,6 @@ impl Cut {
 
     /// How often words with these numbers stand in it in a row.
     pub(super) fn count(&self, sought: &[u32]) -> usize {
-        let is_same = |(found, sought): (&[u8; 4], &u32)| *found == sought.to_le_bytes();
         match sought {
             [] => 0,
             // Told from the rest because compilers make much more of it.
@@ -83,9 +82,21 @@ impl Cut {
             }
             sought => {
                 let rows = self.stems().windows(sought.len());
-                rows.filter(|found| found.iter().zip(sought).all(is_same)).count()
+                rows.filter(|found| is_row(found, sought)).count()
             }
         }
+    }
+
+    /// How often words with these numbers stand in a row that begins in this one and ends in the next.
+    pub(super) fn count_across(&self, next: &Self, sought: &[u32]) -> usize {
+        let (own, behind) = (self.own(), next.own());
+        let ends = |begin: &[u32]| {
+            let last = own.len().checked_sub(begin.len()).and_then(|from| own.get(from..));
+            last.is_some_and(|last| is_row(last, begin))
+        };
+        let begins = |end: &[u32]| behind.get(..end.len()).is_some_and(|first| is_row(first, end));
+        let cuts = (1..sought.len()).filter_map(|at| sought.split_at_checked(at));
+        cuts.filter(|(begin, end)| ends(begin) && begins(end)).count()
     }
 
     /// The numbers of the words by which those who speak are named.
@@ -136,6 +147,11 @@ impl PartialEq for Cut {
 }
 
 impl Eq for Cut {}
+
+/// Whether these words have these numbers.
+fn is_row(found: &[[u8; 4]], sought: &[u32]) -> bool {
+    found.iter().zip(sought).all(|(found, sought)| *found == sought.to_le_bytes())
+}
 
 /// The number of a word, whatever its form: the same for words with the same stem.
 fn stem_number(word: &str) -> u32 {

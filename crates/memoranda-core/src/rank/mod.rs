@@ -24,6 +24,7 @@ pub use cut::Cut;
 pub use title::{AskedName, TitleMatch};
 pub use weights::RankOptions;
 
+use crate::passage::Begins;
 use crate::query::{NamedTime, Need, Query};
 
 /// A word that was read as another is half as sure a sign that a passage has to do with the question.
@@ -85,6 +86,8 @@ pub struct CandidatePassage {
     pub said: Option<Box<Said>>,
     /// How alike it and the question are in meaning, 1 for the same; 0 if that does not count.
     pub similarity: f32,
+    /// How it begins: a phrase can stand where a paragraph was cut.
+    pub begins: Begins,
 }
 
 /// What a passage says.
@@ -101,7 +104,8 @@ impl CandidatePassage {
     pub fn new(heading: &str, text: &str) -> Self {
         let cut = Cut::new(heading, text);
         let said = Said { heading: heading.to_owned(), text: text.to_owned() };
-        Self { id: 0, cut, said: Some(said.into()), similarity: 0.0 }
+        let said = Some(said.into());
+        Self { id: 0, cut, said, similarity: 0.0, begins: Begins::Anew }
     }
 }
 
@@ -554,6 +558,12 @@ impl<'r, Id> Counted<'r, Id> {
                 let mut counts = sought.count_passage(passage);
                 if i == 0 {
                     counts.add(&name);
+                }
+                let next = candidate.passages.get(i + 1).filter(|next| {
+                    next.begins == Begins::Within && next.id.abs_diff(passage.id) == 1
+                });
+                if let Some(next) = next {
+                    sought.count_across(&passage.cut, &next.cut, &mut counts);
                 }
                 for &term in timely {
                     if let Some(count) = counts.terms.get_mut(term) {

@@ -4,6 +4,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use memoranda_core::passage::Begins;
 use memoranda_core::rank::Cut;
 use rusqlite::{Connection, params};
 
@@ -24,6 +25,7 @@ pub(super) struct About<'n> {
 pub(super) struct CutPassage {
     pub(super) id: i64,
     pub(super) age: Age,
+    pub(super) begins: Begins,
     pub(super) cut: Cut,
 }
 
@@ -39,7 +41,8 @@ pub(super) fn put(
     for (id, row) in rows(file, passages) {
         let mut data = Vec::new();
         for passage in row {
-            data.push(u8::from(passage.age == Age::Past));
+            let is_past = u8::from(passage.age == Age::Past);
+            data.push(is_past | u8::from(passage.begins == Begins::Within) << 1);
             passage.cut().write(&mut data);
         }
         // What is about the note is told once.
@@ -83,9 +86,11 @@ pub(super) fn each(
 pub(super) fn in_row(first: i64, data: &Arc<[u8]>) -> impl Iterator<Item = CutPassage> {
     let mut place = 0;
     (first..).map_while(move |id| {
-        let age = if *data.get(place)? == 0 { Age::Current } else { Age::Past };
+        let signs = *data.get(place)?;
+        let age = if signs & 1 == 0 { Age::Current } else { Age::Past };
+        let begins = if signs & 2 == 0 { Begins::Anew } else { Begins::Within };
         place += 1;
-        Some(CutPassage { id, age, cut: Cut::read(data, &mut place)? })
+        Some(CutPassage { id, age, begins, cut: Cut::read(data, &mut place)? })
     })
 }
 
@@ -103,10 +108,11 @@ mod tests {
         let db = Connection::open_in_memory().unwrap();
         db.execute_batch(include_str!("schema.sql")).unwrap();
         let text: String = (0..150).map(|n| format!("# Part {n}\n\nAnn: thing {n}\n\n")).collect();
-        let text = text + "- [plan] ~~an old one~~\n";
+        let text = text + "- [plan] ~~an old one~~\n\n" + &"a long line ".repeat(60);
         let made = digest(&NotePath::parse("long.md").unwrap(), text.as_bytes()).passages;
         assert!(made.len() > 2 * IN_A_ROW as usize, "{}", made.len());
         assert!(made.iter().any(|passage| passage.age == Age::Past));
+        assert!(made.iter().any(|passage| passage.begins == Begins::Within));
         for file in [6, 7, 8] {
             let about = About { tags: "a b", importance: Some(0.5) };
             put(&db, file, &about, &made).unwrap();
@@ -119,7 +125,8 @@ mod tests {
             let mut found = Vec::new();
             each(&db, first + from..=first + to, |read| {
                 let made = &made[(read.id - first) as usize];
-                assert_eq!((read.age, &read.cut), (made.age, made.cut()));
+                let kept = (read.age, read.begins, &read.cut);
+                assert_eq!(kept, (made.age, made.begins, made.cut()));
                 found.push(read.id - first);
             })
             .unwrap();

@@ -1,20 +1,25 @@
 //! What the index keeps of one file, worked out from its bytes alone: pure, so that many files
 //! can be digested at once.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use memoranda_core::embed::{Model, Vector};
 use memoranda_core::id::ObservationId;
 use memoranda_core::note::permalink::{address, permalink_of, without_project};
 use memoranda_core::note::{self, MetaValue, Note, Observation};
-use memoranda_core::passage;
+use memoranda_core::passage::{self, Begins};
 use memoranda_core::path::NotePath;
 use memoranda_core::problem::Problem;
 use memoranda_core::rank::Cut;
-use memoranda_core::words::index_text;
+use memoranda_core::words::{Word, index_text, words};
 
 /// Above this size a file is known by name but not searched.
 const MAX_INDEXED_BYTES: usize = 16 << 20;
+
+/// So many words of a passage, and so many bytes, also stand with the one that it goes on from.
+const OVERLAP_WORDS: usize = 12;
+const OVERLAP_BYTES: usize = 72;
 
 /// What kind of file it is, as far as search is concerned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -90,6 +95,7 @@ pub(crate) struct DigestedPassage {
     pub(crate) first_line: usize,
     pub(crate) last_line: usize,
     pub(crate) age: Age,
+    pub(crate) begins: Begins,
     pub(crate) text: String,
     cut: OnceLock<Cut>,
     vector: OnceLock<Vector>,
@@ -131,7 +137,7 @@ pub(crate) fn digest(path: &NotePath, bytes: &[u8]) -> Digest {
     }
     let mut problems = Vec::new();
     let text = match std::str::from_utf8(bytes) {
-        Ok(text) => std::borrow::Cow::Borrowed(text),
+        Ok(text) => Cow::Borrowed(text),
         Err(e) => {
             let line = bytes[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count() + 1;
             let message = "the text is not UTF-8; it is searched as far as it can be read".into();
@@ -409,7 +415,7 @@ fn age(note: &Note, text: &str, passage: &passage::Passage) -> Age {
 }
 
 /// A text without the comments of its facts: they are for programs, and mean nothing.
-pub(super) fn without_comments(text: &str) -> std::borrow::Cow<'_, str> {
+pub(super) fn without_comments(text: &str) -> Cow<'_, str> {
     let Some((first, mut rest)) = text.split_once("<!--") else { return text.into() };
     let mut kept = first.to_owned();
     loop {
@@ -426,6 +432,15 @@ pub(super) fn without_comments(text: &str) -> std::borrow::Cow<'_, str> {
     kept.into()
 }
 
+/// The first words of a text: enough for a phrase, in scripts without blanks too.
+fn first_words(text: &str) -> &str {
+    let is_enough = |(count, word): &(usize, Word<'_>)| {
+        count + 1 >= OVERLAP_WORDS && word.span.end >= OVERLAP_BYTES
+    };
+    let last = words(text).enumerate().find(is_enough);
+    last.and_then(|(_, word)| text.get(..word.span.end)).unwrap_or(text)
+}
+
 impl DigestedPassage {
     fn new(passage: &passage::Passage, text: &str, age: Age) -> Self {
         let own = passage.text(text);
@@ -434,6 +449,7 @@ impl DigestedPassage {
             first_line: *passage.lines.start(),
             last_line: *passage.lines.end(),
             age,
+            begins: passage.begins,
             cut: OnceLock::new(),
             vector: OnceLock::new(),
             text: own.to_owned(),
@@ -447,6 +463,7 @@ impl DigestedPassage {
             first_line: 1,
             last_line: 1,
             age: Age::Current,
+            begins: Begins::Anew,
             text: String::new(),
             cut: OnceLock::new(),
             vector: OnceLock::from(Model::embedded().embed(title)),
@@ -473,8 +490,16 @@ impl DigestedPassage {
         self.vector.get_or_init(|| vector);
     }
 
-    /// The heading and body as the word index takes them.
-    pub(crate) fn words(&self) -> (std::borrow::Cow<'_, str>, std::borrow::Cow<'_, str>) {
-        (index_text(&self.heading), index_text(&self.text))
+    /// The heading and body as the word index takes them. Where a paragraph was cut, the words behind
+    /// the cut belong to the body as well, so that a phrase is found that stands there.
+    pub(crate) fn words(&self, next: Option<&Self>) -> (Cow<'_, str>, Cow<'_, str>) {
+        let heading = index_text(&self.heading);
+        match next.filter(|next| next.begins == Begins::Within) {
+            Some(next) => {
+                let body = format!("{} {}", self.text, first_words(&next.text));
+                (heading, index_text(&body).into_owned().into())
+            }
+            None => (heading, index_text(&self.text)),
+        }
     }
 }

@@ -14,15 +14,16 @@ use crate::error::Result;
 /// What has fewer passages is worked out anew sooner than looked up.
 const FEW: i64 = 16;
 
-/// The passages that say the same in the same place as before.
+/// Which passages say the same in the same place as before.
 #[derive(Default)]
 pub(super) struct Stays(Vec<bool>);
 
 impl Stays {
-    /// Whether the passage in a place stays. The first tells the title and tags besides, so it is
-    /// told anew with them.
+    /// Whether the words of the passage in a place stay. With the first the title and tags are told,
+    /// so it is told anew with them; with any, words of one that goes on from it.
     pub(super) fn at(&self, place: usize) -> bool {
-        place > 0 && self.0.get(place).copied().unwrap_or(false)
+        let is_same = |place| self.0.get(place).copied().unwrap_or(false);
+        place > 0 && is_same(place) && is_same(place + 1)
     }
 }
 
@@ -71,7 +72,11 @@ pub(super) fn tell(db: &Connection, file: i64, told: &[DigestedPassage]) -> Resu
         places.filter_map(|&place| told.get(place))
     };
     cuts::each(db, all, |kept| {
-        same((kept.id - first) as usize).for_each(|passage| passage.takes(&kept.cut));
+        let place = (kept.id - first) as usize;
+        same(place).for_each(|passage| passage.takes(&kept.cut));
+        if let (Some(passage), Some(stays)) = (told.get(place), stays.get_mut(place)) {
+            *stays &= passage.begins == kept.begins;
+        }
     })?;
     let (scales, numbers) = vectors::of_file(db, file)?;
     for (place, (scale, numbers)) in scales.into_iter().zip(numbers).enumerate() {
@@ -141,6 +146,7 @@ mod tests {
             match part % 4 {
                 0 => text.push_str(&format!("# Part {part}\n\n")),
                 1 => text.push_str(&format!("- [fact] {word} {part}\n")),
+                2 => text.push_str(&format!("{}\n", format!("{word} {part} ").repeat(80))),
                 _ => text.push_str(&format!("{}\n\n", format!("{word} {part} ").repeat(30))),
             }
         }

@@ -321,9 +321,10 @@ impl<'c> Batch<'c> {
             passages => passages,
         };
         let first = first_passage(file);
-        let places = (first..first + PASSAGES_PER_FILE).zip(told).enumerate();
-        for (_, (id, passage)) in places.filter(|(place, _)| !stays.at(*place)) {
-            let (heading, body) = passage.words();
+        let next = told.iter().skip(1).map(Some).chain([None]);
+        let places = (first..first + PASSAGES_PER_FILE).zip(told).zip(next).enumerate();
+        for (_, ((id, passage), next)) in places.filter(|(place, _)| !stays.at(*place)) {
+            let (heading, body) = passage.words(next);
             // Title and tags belong to the note, so they are told once, with its first passage.
             let title = if id == first { index_text(&digest.title) } else { "".into() };
             let tags = if id == first { tags.as_ref() } else { "" };

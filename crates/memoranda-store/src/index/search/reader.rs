@@ -98,9 +98,9 @@ fn passages(
     length: Length,
 ) -> Result<Option<Vec<CandidatePassage>>> {
     let first = first_passage(file);
-    let take = |CutPassage { id, age, cut }| {
+    let take = |CutPassage { id, age, begins, cut }| {
         let is_wanted = age == Age::Current || question.filter.past == Past::Include;
-        let passage = CandidatePassage { id: id as u64, cut, said: None, similarity: 0.0 };
+        let passage = CandidatePassage { id: id as u64, cut, said: None, similarity: 0.0, begins };
         is_wanted.then_some(passage)
     };
     let mut count = 0;

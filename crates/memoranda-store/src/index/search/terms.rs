@@ -221,8 +221,11 @@ fn written(db: &Connection, stem: &str, word: &str) -> Result<Option<String>> {
     let expression = format!("\"{}\"", word.replace('"', "\"\""));
     let found = select.query_row([expression], |row| Ok((row.get(0)?, row.get::<_, String>(1)?)));
     let Some((passage, title)) = found.optional()? else { return Ok(None) };
-    let text = passages::one(db, passage, |kept| format!("{} {} {title}", kept.text, kept.heading));
-    let text = text?.unwrap_or_default();
+    // The word may stand where the next passage begins.
+    let mut text = title;
+    passages::each(db, passage..=passage + 1, |kept| {
+        text.extend([" ", kept.text, " ", kept.heading]);
+    })?;
     Ok(words(&text).map(|word| kept(word.text).into_owned()).find(|word| porter(word) == stem))
 }
 
