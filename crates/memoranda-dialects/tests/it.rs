@@ -64,6 +64,8 @@ mod notes_names;
 mod notes_near;
 #[path = "it/notes_pages.rs"]
 mod notes_pages;
+#[path = "it/notes_paths.rs"]
+mod notes_paths;
 #[path = "it/notes_projects.rs"]
 mod notes_projects;
 #[path = "it/notes_results.rs"]

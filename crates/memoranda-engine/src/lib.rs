@@ -26,6 +26,7 @@ mod name_then;
 mod named_folder;
 mod parts;
 mod past;
+mod paths;
 mod project;
 mod read;
 mod relocate;

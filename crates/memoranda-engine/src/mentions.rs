@@ -2,7 +2,7 @@
 //! HTML.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use memoranda_core::graph::{LinkCandidate, meant, seen_from};
 use memoranda_core::note::{
@@ -13,6 +13,7 @@ use memoranda_store::View;
 
 use crate::aftermath::{Aftermath, LinkTo, Mend};
 use crate::error::Result;
+use crate::paths::{PathIn, Paths};
 use crate::rename::{LinkText, Moving, OutdatedLink, text_at};
 use crate::resolve::Place;
 
@@ -22,12 +23,16 @@ const MANY_FILES: usize = 100;
 /// The files that may hold links to what is moved: those that hold its name, and what is moved.
 pub(crate) fn holders(view: &View<'_>, from: &Place, moving: &[Moving]) -> Result<Vec<NotePath>> {
     let old: Vec<&NotePath> = moving.iter().map(|moving| &moving.old).collect();
-    let is_one = moving.windows(2).all(|pair| matches!(pair, [a, b] if a.new == b.new));
     // What lies in a folder is named with the folder, but from within, where nothing changes.
-    let folder = common_folder(&old).filter(|_| !is_one);
+    let folder = common_folder(&old).filter(|_| moving.len() > MANY_FILES);
     let mut holders = match folder {
         Some(folder) => naming(view, from, &[folder])?,
-        None => naming(view, from, &stems(&old))?,
+        None => {
+            // A path that says the new name may have meant another file.
+            let new = moving.iter().map(|moving| &moving.new);
+            let places: Vec<&NotePath> = old.iter().copied().chain(new).collect();
+            naming(view, from, &stems(&places))?
+        }
     };
     holders.extend(moving.iter().map(|moving| moving.current().clone()).filter(can_hold));
     holders.sort_unstable();
@@ -49,8 +54,8 @@ pub(crate) fn to(view: &View<'_>, from: &Place, going: &[NotePath]) -> Result<Me
     let old: Vec<&NotePath> = going.iter().collect();
     let folder = common_folder(&old).filter(|_| going.len() > MANY_FILES);
     let names = folder.map_or_else(|| stems(&old), |folder| vec![folder]);
+    let places = Paths::going(view, &from.project, going);
     let going: HashSet<&NotePath> = going.iter().collect();
-    let is_going = |path: &str| NotePath::parse(path).is_ok_and(|path| going.contains(&path));
     let mut found = Mentions::default();
     for holder in naming(view, from, &names)? {
         let place = Place { project: from.project.clone(), path: holder };
@@ -58,10 +63,9 @@ pub(crate) fn to(view: &View<'_>, from: &Place, going: &[NotePath]) -> Result<Me
         let Some(text) = text_at(view, &place)?.filter(|_| !going.contains(holder)) else {
             continue;
         };
-        let (mut paths, mut said) = (0, BTreeMap::<String, usize>::new());
+        let (mut paths, mut said) = (BTreeMap::new(), BTreeMap::<String, usize>::new());
         let path = |path: &str| {
-            let seen = seen_from(holder, &format!("./{path}")).into_owned();
-            paths += usize::from(is_going(path) || is_going(&seen));
+            *paths.entry(path.to_owned()).or_insert(0) += 1;
             None
         };
         let name = |name: &str| {
@@ -69,7 +73,20 @@ pub(crate) fn to(view: &View<'_>, from: &Place, going: &[NotePath]) -> Result<Me
             None
         };
         relinked(holder, &text, path, name);
-        found.lost += paths;
+        for (path, count) in paths {
+            let said = PathIn { path: &path, is: &[holder], will: holder };
+            let mend = places.mend(&said)?.filter(|mend| going.contains(&mend.file));
+            match mend.map(|mend| mend.other) {
+                None => {}
+                Some(None) => found.lost += count,
+                Some(means) => found.drawn.push(OutdatedLink {
+                    holder: place.clone(),
+                    link: LinkText::Path(path),
+                    means,
+                    count,
+                }),
+            }
+        }
         for (name, count) in said {
             let mut candidates = view.link_candidates(&from.project, &seen_from(holder, &name))?;
             let means = meant(&name, Some(holder), &candidates);
@@ -144,27 +161,23 @@ pub(crate) fn mended(
     holder: &NotePath,
     text: &str,
 ) -> Result<Mended> {
-    let new_places: HashMap<&NotePath, &NotePath> =
-        moving.iter().map(|moving| (&moving.old, &moving.new)).collect();
-    let own = moving.iter().find(|moving| moving.current() == holder);
-    let (was, will) = own.map_or((holder, holder), |own| (&own.old, &own.new));
-    let new_of = |path: &str| new_places.get(&NotePath::parse(path).ok()?).copied();
-    let is_drawing = holder.extension() == "canvas";
-    let links = RefCell::new(Vec::new());
-    let path = |path: &str| {
-        let seen = seen_from(was, &format!("./{path}")).into_owned();
-        let there = new_of(&seen).filter(|_| !is_drawing).map(|new| new.seen_from(will));
-        // Obsidian also writes paths from the top, and in a drawing no others.
-        let there = there.or_else(|| new_of(path).map(ToString::to_string));
-        let there = there.or_else(|| {
-            let stays = NotePath::parse(&seen).ok().filter(|_| was != will && !is_drawing)?;
-            view.file(&from.project, &stays).ok().flatten().map(|_| stays.seen_from(will))
-        });
-        let there = there.filter(|new| new != path)?;
-        links.borrow_mut().push((LinkText::Path(path.to_owned()), None));
-        Some(there)
+    let own: Vec<&Moving> = moving.iter().filter(|moving| moving.current() == holder).collect();
+    let (was, will) = own.first().map_or((holder, holder), |own| (&own.old, &own.new));
+    // Where it is says most; where it was before, what nothing says any more.
+    let before = own.iter().map(|own| &own.old).filter(|old| *old != holder);
+    let is: Vec<&NotePath> = std::iter::once(holder).chain(before).collect();
+    let places = Paths::moving(view, &from.project, moving);
+    let (links, failed) = (RefCell::new(Vec::new()), RefCell::new(None));
+    let path = |path: &str| match places.mend(&PathIn { path, is: &is, will }) {
+        Ok(mend) => mend.and_then(|mend| {
+            links.borrow_mut().push((LinkText::Path(path.to_owned()), mend.other));
+            mend.text
+        }),
+        Err(e) => {
+            *failed.borrow_mut() = Some(e);
+            None
+        }
     };
-    let mut failed = None;
     let mend = |name: &str| -> Result<Option<(Mend, Option<Place>)>> {
         let Some(mend) = named(view, after, from, moving, (was, will), name)? else {
             return Ok(None);
@@ -178,12 +191,12 @@ pub(crate) fn mended(
             mend.text
         }),
         Err(e) => {
-            failed = Some(e);
+            *failed.borrow_mut() = Some(e);
             None
         }
     };
     let (text, count) = relinked(holder, text, path, name);
-    match failed {
+    match failed.into_inner() {
         Some(error) => Err(error),
         None => Ok(Mended { text, count, links: links.into_inner() }),
     }

@@ -1,0 +1,177 @@
+//! What paths in Markdown links mean, and what becomes of them when files move or go.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::notes_support::Notes;
+
+fn vault(files: &[(&str, &str)]) -> Notes {
+    let notes = Notes::new();
+    for (path, text) in files {
+        notes.person(&format!("main/{path}"), text);
+    }
+    notes
+}
+
+fn request(from: &str, to: &str) -> Value {
+    let is_directory = !from.contains('.');
+    json!({ "identifier": from, "destination_path": to, "is_directory": is_directory })
+}
+
+/// Moves a file or folder and compares every text with what it was, but for those that are listed:
+/// by where they are then, with what they say then. Unasked, nothing changes, and just these are told.
+#[track_caller]
+fn check(files: &[(&str, &str)], from: &str, to: &str, changed: &[(&str, &str)]) {
+    let then = |path: &str| match path.strip_prefix(from) {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{to}{rest}"),
+        _ => path.to_owned(),
+    };
+    let notes = vault(files);
+    let mut update = request(from, to);
+    update["update_links"] = json!(true);
+    let moved = notes.ok("move_note", update.clone());
+    for (path, text) in files {
+        let then = then(path);
+        let expected = changed.iter().find(|(changed, _)| *changed == then);
+        let expected = expected.map_or(*text, |(_, text)| text);
+        assert_eq!(notes.file(&format!("main/{then}")), expected, "{then}: {}", moved.text);
+    }
+    let kept = vault(files);
+    let moved = kept.ok("move_note", request(from, to));
+    let outdated = moved.structured["outdated_links"].as_array().unwrap();
+    let told: BTreeSet<&str> = outdated.iter().map(|l| l["file_path"].as_str().unwrap()).collect();
+    let expected: BTreeSet<&str> = changed.iter().map(|(path, _)| *path).collect();
+    assert_eq!(told, expected, "{}", moved.text);
+    for (path, text) in files {
+        assert_eq!(kept.file(&format!("main/{}", then(path))), *text);
+    }
+}
+
+#[test]
+fn a_path_is_seen_from_the_folder_of_its_note_first() {
+    let readme = [
+        ("README.md", "top\n"),
+        ("app/README.md", "app\n"),
+        ("app/guide.md", "See [readme](README.md), [it](<README.md>) and [up](../README.md).\n"),
+        ("lib/guide.md", "See [readme](README.md).\n\n<a href=\"README.md\">x</a>\n"),
+    ];
+    check(
+        &readme,
+        "README.md",
+        "docs/Overview.md",
+        &[
+            (
+                "app/guide.md",
+                "See [readme](README.md), [it](<README.md>) and [up](../docs/Overview.md).\n",
+            ),
+            (
+                "lib/guide.md",
+                "See [readme](docs/Overview.md).\n\n<a href=\"docs/Overview.md\">x</a>\n",
+            ),
+        ],
+    );
+    check(
+        &readme,
+        "app/README.md",
+        "app/Start.md",
+        &[("app/guide.md", "See [readme](Start.md), [it](<Start.md>) and [up](../README.md).\n")],
+    );
+    let picture = [("p.png", "top"), ("a/p.png", "own"), ("a/x.md", "![](p.png)\n")];
+    check(&picture, "p.png", "img/p.png", &[]);
+    check(&picture, "a/p.png", "a/i/p.png", &[("a/x.md", "![](i/p.png)\n")]);
+    let same = [("b/Same.md", "top\n"), ("a/b/Same.md", "own\n"), ("a/x.md", "[m](b/Same.md)\n")];
+    check(&same, "b/Same.md", "c/Same.md", &[]);
+    check(&same, "a/b/Same.md", "a/c/Same.md", &[("a/x.md", "[m](c/Same.md)\n")]);
+}
+
+#[test]
+fn a_path_may_begin_at_the_top_or_be_a_name_that_one_file_has() {
+    let top = [("c/Delta.md", "text\n"), ("a/x.md", "[m](c/Delta.md)\n")];
+    check(&top, "c/Delta.md", "d/New.md", &[("a/x.md", "[m](d/New.md)\n")]);
+    // Where that would be another file, it is seen from the folder.
+    check(
+        &[("c/Delta.md", ""), ("a/d/New.md", ""), ("a/x.md", "[m](c/Delta.md)\n")],
+        "c/Delta.md",
+        "d/New.md",
+        &[("a/x.md", "[m](../d/New.md)\n")],
+    );
+    let name = [("c/Delta.md", "text\n"), ("a/x.md", "[m](Delta.md#h) ![[Delta]]\n")];
+    check(&name, "c/Delta.md", "d/Delta.md", &[]);
+    check(&name, "c/Delta.md", "d/New.md", &[("a/x.md", "[m](New.md#h) ![[New]]\n")]);
+    check(
+        &[("c/Delta.md", ""), ("e/New.md", ""), ("a/x.md", "[m](Delta.md)\n")],
+        "c/Delta.md",
+        "d/New.md",
+        &[("a/x.md", "[m](d/New.md)\n")],
+    );
+    // Of two that have the name, neither is meant.
+    check(
+        &[("c/Delta.md", ""), ("e/Delta.md", ""), ("a/x.md", "[m](Delta.md) [n](./c/Delta.md)\n")],
+        "c/Delta.md",
+        "d/New.md",
+        &[],
+    );
+    // What comes to where a path looks first would be meant by it.
+    check(
+        &[("c/Delta.md", ""), ("e/New.md", ""), ("a/x.md", "[m](Delta.md)\n")],
+        "e/New.md",
+        "a/Delta.md",
+        &[("a/x.md", "[m](c/Delta.md)\n")],
+    );
+    // A note that moves sees others from its new folder.
+    check(
+        &[("a/B.md", ""), ("c/U.md", ""), ("a/x.md", "[b](B.md) [u](U.md) [c](c/U.md)\n")],
+        "a/x.md",
+        "z/x.md",
+        &[("z/x.md", "[b](../a/B.md) [u](U.md) [c](c/U.md)\n")],
+    );
+}
+
+#[test]
+fn a_slash_in_front_of_a_path_is_the_top_of_the_project() {
+    let own = [
+        ("Alpha.md", "top\n"),
+        ("c/Alpha.md", "own\n"),
+        ("c/D.md", "[m](/Alpha.md) [n](Alpha.md) [o](</c/Alpha.md>)\n"),
+    ];
+    check(
+        &own,
+        "c/D.md",
+        "n/D.md",
+        &[("n/D.md", "[m](/Alpha.md) [n](../c/Alpha.md) [o](</c/Alpha.md>)\n")],
+    );
+    check(
+        &own,
+        "Alpha.md",
+        "x/A B.md",
+        &[("c/D.md", "[m](/x/A%20B.md) [n](Alpha.md) [o](</c/Alpha.md>)\n")],
+    );
+    let delta = [("c/Delta.md", ""), ("a/x.md", "[m](/c/Delta.md) [n](/Delta.md)\n")];
+    check(&delta, "c/Delta.md", "d/E.md", &[("a/x.md", "[m](/d/E.md) [n](/Delta.md)\n")]);
+    check(
+        &[("f/A.md", ""), ("f/B.md", "[a](/f/A.md)\n"), ("C.md", "[a](/f/A.md)\n")],
+        "f",
+        "g",
+        &[("g/B.md", "[a](/g/A.md)\n"), ("C.md", "[a](/g/A.md)\n")],
+    );
+}
+
+#[test]
+fn a_deletion_counts_the_paths_that_meant_what_is_gone() {
+    for (files, going, lost, drawn) in [
+        (&[("R.md", ""), ("a/R.md", ""), ("a/x.md", "[r](R.md)\n")][..], "R.md", 0, json!([])),
+        (
+            &[("R.md", ""), ("a/R.md", ""), ("a/x.md", "[r](R.md) [s](./R.md)\n")],
+            "a/R.md",
+            1,
+            json!([{ "file_path": "a/x.md", "link": "R.md", "means": "R.md" }]),
+        ),
+        (&[("c/R.md", ""), ("a/x.md", "[r](R.md) [s](/R.md)\n")], "c/R.md", 1, json!([])),
+        (&[("c/R.md", ""), ("a/x.md", "[r](/c/R.md)\n")], "c/R.md", 1, json!([])),
+    ] {
+        let deleted = vault(files).ok("delete_note", json!({ "identifier": going }));
+        assert_eq!(deleted.structured["unresolved_links"], json!(lost), "{}", deleted.text);
+        assert_eq!(deleted.structured["outdated_links"], drawn, "{}", deleted.text);
+    }
+}

@@ -1,0 +1,203 @@
+//! Which files the paths in Markdown links and HTML mean, before something moves or goes and after.
+//!
+//! A path is seen from the folder of its file, as every reader of Markdown sees it. Where nothing is
+//! there it may begin at the top of the project, or be the name that only one file has, as Obsidian
+//! writes them. With a slash in front it begins at the top, and nowhere else.
+
+use std::collections::{HashMap, HashSet};
+
+use memoranda_core::graph::seen_from;
+use memoranda_core::id::ProjectName;
+use memoranda_core::path::NotePath;
+use memoranda_store::View;
+
+use crate::error::Result;
+use crate::rename::Moving;
+use crate::resolve::Place;
+
+/// The files of a project as they are, and as they will be.
+pub(crate) struct Paths<'a> {
+    view: &'a View<'a>,
+    project: &'a ProjectName,
+    /// Where each file will be that moves, by where it is or was before.
+    moves: HashMap<&'a NotePath, &'a NotePath>,
+    arrivals: HashSet<&'a NotePath>,
+    going: HashSet<&'a NotePath>,
+}
+
+/// How a path says which file it means, the plainest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Way {
+    /// From the top of the project: with a slash in front, or in a drawing, where all do.
+    Slash,
+    Drawn,
+    /// Seen from the folder of its file.
+    Relative,
+    /// From the top of the project.
+    Top,
+    /// By the name that no other file has.
+    Name,
+}
+
+/// A path in a file.
+pub(crate) struct PathIn<'a> {
+    /// What it says, decoded.
+    pub(crate) path: &'a str,
+    /// Where the file is that holds it, and where it was before, the last place first.
+    pub(crate) is: &'a [&'a NotePath],
+    /// Where that file will be.
+    pub(crate) will: &'a NotePath,
+}
+
+/// What becomes of a path that does not lead where it did.
+pub(crate) struct PathMend {
+    /// What it must say to mean the same file; nothing if that goes.
+    pub(crate) text: Option<String>,
+    /// The file that is meant, where it will be.
+    pub(crate) file: NotePath,
+    /// The other file that it means, unless it is mended.
+    pub(crate) other: Option<Place>,
+}
+
+/// The files at a moment: as they are, or as they will be.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum When {
+    Before,
+    After,
+}
+
+impl<'a> Paths<'a> {
+    /// The paths of a project in which something moves.
+    pub(crate) fn moving(
+        view: &'a View<'a>,
+        project: &'a ProjectName,
+        moving: &'a [Moving],
+    ) -> Self {
+        let moves = moving.iter().map(|moving| (&moving.old, &moving.new)).collect();
+        let arrivals = moving.iter().map(|moving| &moving.new).collect();
+        Self { view, project, moves, arrivals, going: HashSet::new() }
+    }
+
+    /// The paths of a project from which something goes.
+    pub(crate) fn going(
+        view: &'a View<'a>,
+        project: &'a ProjectName,
+        going: &'a [NotePath],
+    ) -> Self {
+        let (moves, arrivals) = (HashMap::new(), HashSet::new());
+        Self { view, project, moves, arrivals, going: going.iter().collect() }
+    }
+
+    /// What becomes of a path; `None` if it goes on meaning the same file, or never meant any.
+    pub(crate) fn mend(&self, link: &PathIn<'_>) -> Result<Option<PathMend>> {
+        let mut before = None;
+        for from in link.is {
+            before = match before {
+                Some(found) => Some(found),
+                None => self.meant(link.path, from, When::Before)?,
+            };
+        }
+        let Some((way, file)) = before else { return Ok(None) };
+        let after = self.meant(link.path, link.will, When::After)?;
+        let other = match after {
+            // Other programs may know no weaker way than the one that it goes by.
+            Some((now, found)) if found == file && now <= way => return Ok(None),
+            Some((_, found)) => Some(found).filter(|found| *found != file),
+            None => None,
+        };
+        let text = match self.going.contains(&file) {
+            true => None,
+            false => Some(self.written(&file, way, link.will)?),
+        };
+        let other = other.map(|path| Place { project: self.project.clone(), path });
+        Ok(Some(PathMend { text, file, other }))
+    }
+
+    /// How a file is named in another, in the way that it was, if it can be.
+    fn written(&self, file: &NotePath, way: Way, from: &NotePath) -> Result<String> {
+        let whole = file.as_str();
+        let ways: &[&str] = match way {
+            Way::Slash => return Ok(format!("/{whole}")),
+            Way::Drawn => return Ok(whole.to_owned()),
+            Way::Relative => &[],
+            Way::Top => &[whole],
+            Way::Name => &[file.file_name(), whole],
+        };
+        for text in ways {
+            if self.meant(text, from, When::After)?.is_some_and(|(_, found)| found == *file) {
+                return Ok((*text).to_owned());
+            }
+        }
+        Ok(file.seen_from(from))
+    }
+
+    /// The file that a path means in a file at another one: where it will be, if it moves.
+    fn meant(&self, path: &str, from: &NotePath, when: When) -> Result<Option<(Way, NotePath)>> {
+        if from.extension() == "canvas" {
+            return Ok(self.at(path, when)?.map(|file| (Way::Drawn, file)));
+        }
+        if path.starts_with('/') {
+            let file = self.at(path.trim_start_matches('/'), when)?;
+            return Ok(file.map(|file| (Way::Slash, file)));
+        }
+        if let Some(file) = self.at(&seen_from(from, &format!("./{path}")), when)? {
+            return Ok(Some((Way::Relative, file)));
+        }
+        if let Some(file) = self.at(path, when)? {
+            return Ok(Some((Way::Top, file)));
+        }
+        let file = match path.contains('/') {
+            true => None,
+            false => self.called(path, when)?,
+        };
+        Ok(file.map(|file| (Way::Name, file)))
+    }
+
+    /// The file at a path.
+    fn at(&self, path: &str, when: When) -> Result<Option<NotePath>> {
+        let Ok(path) = NotePath::parse(path) else { return Ok(None) };
+        match when {
+            When::Before => {
+                if let Some(new) = self.moves.get(&path) {
+                    return Ok(Some((*new).clone()));
+                }
+            }
+            When::After if self.arrivals.contains(&path) => return Ok(Some(path)),
+            When::After if self.leaves(&path) => return Ok(None),
+            When::After => {}
+        }
+        Ok(self.view.file(self.project, &path)?.map(|file| file.path))
+    }
+
+    /// The one file of this name.
+    fn called(&self, name: &str, when: When) -> Result<Option<NotePath>> {
+        let is_called = |path: &&NotePath| path.file_name() == name;
+        let candidates = self.view.link_candidates(self.project, name)?;
+        let mut found: HashSet<NotePath> = HashSet::new();
+        for path in candidates.iter().map(|candidate| &candidate.path).filter(is_called) {
+            match when {
+                When::Before => {
+                    found.insert(self.moves.get(path).map_or(path, |new| *new).clone());
+                }
+                When::After if self.leaves(path) => {}
+                When::After => {
+                    found.insert(path.clone());
+                }
+            }
+        }
+        match when {
+            When::Before => {
+                let old = self.moves.iter().filter(|(old, _)| is_called(old));
+                found.extend(old.map(|(_, new)| (*new).clone()));
+            }
+            When::After => found.extend(self.arrivals.iter().copied().filter(is_called).cloned()),
+        }
+        let mut found = found.into_iter();
+        Ok(found.next().filter(|_| found.next().is_none()))
+    }
+
+    /// Whether what is at a path will not be there.
+    fn leaves(&self, path: &NotePath) -> bool {
+        self.moves.contains_key(path) || self.going.contains(path)
+    }
+}
