@@ -54,6 +54,8 @@ mod notes_grammar;
 mod notes_graph;
 #[path = "it/notes_lines.rs"]
 mod notes_lines;
+#[path = "it/notes_links.rs"]
+mod notes_links;
 #[path = "it/notes_lost.rs"]
 mod notes_lost;
 #[path = "it/notes_moves.rs"]

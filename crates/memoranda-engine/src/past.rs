@@ -15,7 +15,7 @@ use memoranda_core::note::{self, Note};
 use memoranda_core::path::{NotePath, name_key};
 use memoranda_store::{
     Browse, FileKind, FileSummary, ListOrder, Moment, RelationRow, SearchFilter, exact_key,
-    keys_of, link_key,
+    keys_of, link_key, target_key,
 };
 
 use crate::Memory;
@@ -67,6 +67,11 @@ struct PastLink {
     exact_name: Option<String>,
 }
 
+/// The key of a path, for that of one with a slash in front.
+fn from_the_top(key: &str) -> &str {
+    key.strip_prefix('/').unwrap_or(key)
+}
+
 impl PastNote {
     fn read(path: NotePath, text: &str, hash: ContentHash, given: Option<String>) -> (Self, Note) {
         // Only a note says anything by its text.
@@ -80,7 +85,7 @@ impl PastNote {
                 target: relation.target.clone(),
                 key: match folder {
                     Some(folder) => exact_key(folder, relation.name()),
-                    None => link_key(&seen_from(&path, bare.trim())),
+                    None => target_key(&seen_from(&path, bare.trim())),
                 },
                 exact_name: folder.map(|_| relation.name().to_owned()),
             }
@@ -148,6 +153,7 @@ impl<'m> Past<'m> {
         let store = self.memory.store();
         let mut names: Vec<String> = self.names.keys().cloned().collect();
         names.extend(self.names.keys().map(|name| format!("{}/{name}", self.own_key)));
+        names.extend(self.names.keys().map(|name| format!("/{name}")));
         names.sort_unstable();
         names.dedup();
         let hidden: Vec<i64> = self.hidden.iter().copied().collect();
@@ -159,7 +165,7 @@ impl<'m> Past<'m> {
             .flat_map(|note| &note.links)
             .map(|link| &link.key)
             .chain(concerned.iter().map(|relation| &relation.key))
-            .cloned()
+            .map(|key| from_the_top(key).to_owned())
             .collect();
         let rests: Vec<&str> = keys.iter().filter_map(|key| self.after_own(key)).collect();
         let rests: Vec<String> = rests.into_iter().map(str::to_owned).collect();
@@ -206,7 +212,7 @@ impl<'m> Past<'m> {
 
     /// Whether a relation may have meant another note then.
     fn is_concerned(&self, relation: &RelationRow) -> bool {
-        self.names.contains_key(&relation.key)
+        self.names.contains_key(from_the_top(&relation.key))
             || self.after_own(&relation.key).is_some_and(|rest| self.names.contains_key(rest))
             || relation.target_file.is_some_and(|file| self.hidden.contains(&file))
     }
@@ -217,6 +223,7 @@ impl<'m> Past<'m> {
             return None;
         }
         let candidates = |key: &str| {
+            let key = from_the_top(key);
             let present = self.present.get(key).map_or(&[][..], Vec::as_slice);
             self.candidates(present, key)
         };

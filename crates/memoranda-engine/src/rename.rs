@@ -317,7 +317,7 @@ fn outdated_links(
         let old = &moving.old;
         let whole = if old.is_markdown() { without_extension(old) } else { old.as_str() };
         let ends = whole.match_indices('/').filter_map(|(at, _)| whole.get(at + 1..));
-        for name in std::iter::once(whole).chain(ends) {
+        for name in [whole, &format!("/{whole}")].into_iter().chain(ends) {
             let named = view.relations_named(&from.project, name)?;
             links.extend(named.into_iter().filter(|link| link.target_file.is_none()));
         }
@@ -470,6 +470,11 @@ impl Moving {
             true => path.file_name().to_owned(),
             false => path.stem().to_owned(),
         };
+        if let Some(top) = name.strip_prefix('/') {
+            let is_meant = alias_key(top) == alias_key(&place(&self.old));
+            let stays = alias_key(top) == alias_key(&place(&self.new));
+            return (is_meant && !stays).then(|| format!("/{}", place(&self.new)));
+        }
         // Only what says the very name is said anew. `[[C#]]` may lead to `C++` for want of a
         // better note, but it does not name it.
         let named = alias_key(name.trim_start_matches('/'));

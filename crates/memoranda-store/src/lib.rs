@@ -66,7 +66,7 @@ pub use files::{
 };
 pub use folder::Folder;
 pub use follow::Following;
-pub use index::digest::{exact_key, keys_of, link_key};
+pub use index::digest::{exact_key, keys_of, link_key, target_key};
 pub use index::moves::NowCalled;
 pub use index::{
     Browse, Candidates, ChangedFile, Correction, Counts, Coverage, FileKind, FileOrder,

@@ -107,7 +107,7 @@ impl<'a> View<'a> {
     /// The relations by a name, as of the last commit.
     pub fn relations_named(&self, project: &ProjectName, name: &str) -> Result<Vec<RelationRow>> {
         let project = index::project_id_of(self.db, project)?;
-        index::relations_named(self.db, project, &index::digest::link_key(name))
+        index::relations_named(self.db, project, &index::digest::target_key(name))
     }
 
     /// A file as links would find it at another path, and the keys of its names there. A note keeps

@@ -241,6 +241,13 @@ pub fn gives_way<Id>(note: &LinkCandidate<Id>, candidates: &[LinkCandidate<Id>])
 }
 
 impl<Id> LinkCandidate<Id> {
+    /// Whether a link of this name can mean it: one to a file that is no note says its extension.
+    fn is_called_in(&self, name: &str) -> bool {
+        let extension = self.path.extension();
+        let said = name.rsplit_once('.').map_or("", |(_, said)| said);
+        self.path.is_markdown() || extension.is_empty() || said.eq_ignore_ascii_case(extension)
+    }
+
     /// Whether its permalink is only kept, and is what the path of another note gives.
     fn is_left_to(&self, other: &Self) -> bool {
         self.is_permalink_kept
@@ -322,19 +329,40 @@ fn with_extension(path: String) -> Vec<String> {
 
 /// The note that a link within a text means, among those that go by its name with the shortest
 /// path first: the nearest, and where none has the very name, one that has it as an alias or slug.
+///
+/// With a slash in front it is a path from the top of the project and nothing else. A file that is
+/// no note is meant by its extension alone: `[[Engine]]` is no picture.
 pub fn meant<Id: Copy>(
     link: &str,
     from: Option<&NotePath>,
     candidates: &[LinkCandidate<Id>],
 ) -> Option<Id> {
-    if let [only] = candidates {
+    let name = link.rsplit_once("::").map_or(link, |(_, name)| name).trim();
+    if name.starts_with('/') {
+        return at_the_top(&link_keys(link, from, slug), candidates);
+    }
+    let called: Vec<_> = candidates.iter().filter(|c| c.is_called_in(name)).cloned().collect();
+    if let [only] = called.as_slice() {
         return Some(only.id);
     }
-    match choose(&link_keys(link, from, slug), candidates, from, Strictness::Lenient) {
+    match choose(&link_keys(link, from, slug), &called, from, Strictness::Lenient) {
         Resolution::Found(note) => Some(note),
         Resolution::Ambiguous(notes) => notes.first().copied(),
-        Resolution::Missing => likeliest(candidates),
+        Resolution::Missing => likeliest(&called),
     }
+}
+
+/// The file at a path from the top of the project, or else one whose path is alike.
+fn at_the_top<Id: Copy>(keys: &LinkKeys, candidates: &[LinkCandidate<Id>]) -> Option<Id> {
+    let is_at = |path: &String| candidates.iter().find(|c| c.path.as_str() == path);
+    let is_alike = |c: &&LinkCandidate<Id>| {
+        let path = c.path.as_str();
+        let bare = path.strip_suffix(&format!(".{}", c.path.extension()));
+        let bare = bare.filter(|_| c.path.is_markdown());
+        [Some(path), bare].into_iter().flatten().any(|path| alias_key(path) == keys.alias)
+    };
+    let found = keys.paths.iter().find_map(is_at);
+    found.or_else(|| candidates.iter().find(is_alike)).map(|found| found.id)
 }
 
 /// What a name is taken for that is none of theirs to the letter: the first note, or else the first.

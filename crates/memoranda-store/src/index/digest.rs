@@ -243,6 +243,15 @@ pub fn link_key(name: &str) -> String {
     if address.is_empty() { name.to_lowercase() } else { address }
 }
 
+/// The key of what a link names. A slash in front is kept: what follows it is a path from the top of
+/// the project, and not one of the other names that come to the same.
+pub fn target_key(name: &str) -> String {
+    match name.strip_prefix('/') {
+        Some(path) => format!("/{}", link_key(path)),
+        None => link_key(name),
+    }
+}
+
 /// A name without the extension of a Markdown file.
 fn without_markdown(name: &str) -> &str {
     match name.rsplit_once('.') {

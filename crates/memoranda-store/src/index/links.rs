@@ -5,7 +5,7 @@ use memoranda_core::note::permalink::{permalink_of, without_project};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, params};
 
-use super::digest::{link_key, states_permalink};
+use super::digest::{link_key, states_permalink, target_key};
 use crate::error::Result;
 
 /// The number that no project has.
@@ -54,7 +54,7 @@ pub(super) fn await_notes_of(db: &Connection, project: i64) -> Result<()> {
     for (file, n, target) in relations {
         let (meant, note) = target_project(db, NO_PROJECT, &target)?;
         if meant == project {
-            let key = link_key(note);
+            let key = target_key(note);
             update.execute(params![project, key, file, n])?;
             // It may be the name of another project that the link says next.
             bind(db, project, &key)?;
@@ -85,7 +85,8 @@ pub(super) fn bind(db: &Connection, project: i64, key: &str) -> Result<()> {
             )?
             .execute(params![key, project])?;
         }
-        [only] => {
+        // Who says only a name means a note, and a path from the top means what is there.
+        [only] if only.path.is_markdown() && !key.starts_with('/') => {
             db.prepare_cached(
                 "UPDATE relations SET target_file = ?3 \
                  WHERE target_key = ?1 AND project = ?2 AND target_file IS NOT ?3 \
@@ -96,6 +97,16 @@ pub(super) fn bind(db: &Connection, project: i64, key: &str) -> Result<()> {
         _ => bind_each(db, project, key, &found)?,
     }
     Ok(())
+}
+
+/// Whether any link is a path from the top of a project. Most are not.
+pub(super) fn any_from_the_top(db: &Connection) -> Result<bool> {
+    // All that begins with a slash is sorted before `0`.
+    Ok(db
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM relations WHERE target_key >= '/' AND target_key < '0')",
+        )?
+        .query_row([], |row| row.get(0))?)
 }
 
 /// Whether any link says the name of a project first. Most projects are named by nobody.
@@ -136,6 +147,9 @@ struct Found {
 /// The files that a key can mean in its project, or, if there are none, in the project that it
 /// names first.
 fn found(db: &Connection, project: i64, key: &str) -> Result<Found> {
+    if let Some(path) = key.strip_prefix('/') {
+        return Ok(Found { candidates: candidates(db, project, path)?, elsewhere: false });
+    }
     let own = Found { candidates: candidates(db, project, key)?, elsewhere: false };
     let Some((first, rest)) = key.split_once('/').filter(|_| own.candidates.is_empty()) else {
         return Ok(own);

@@ -13,6 +13,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::digest::{
     Address, Digest, DigestedPassage, FileKind, PermalinkSource, exact_key, link_key, link_keys,
+    target_key,
 };
 use super::stays::{self, Stays};
 use super::{cuts, links, passages, vectors};
@@ -402,8 +403,8 @@ impl<'c> Batch<'c> {
                     let (project, name) =
                         links::target_project(self.db, put.project, &relation.target)?;
                     let key = match project == put.project {
-                        true => link_key(&seen_from(put.path, name)),
-                        false => link_key(name),
+                        true => target_key(&seen_from(put.path, name)),
+                        false => target_key(name),
                     };
                     let from = (project == put.project).then_some(put.path);
                     let target = links::target(self.db, project, &key, &relation.target, from)?;
@@ -479,8 +480,12 @@ impl<'c> Batch<'c> {
 
     /// Binds every relation whose target appeared, moved or vanished in this batch.
     pub(crate) fn finish(self) -> Result<()> {
+        let from_the_top = links::any_from_the_top(self.db)?;
         for (project, key) in &self.names {
             links::bind(self.db, *project, key)?;
+            if from_the_top {
+                links::bind(self.db, *project, &format!("/{key}"))?;
+            }
         }
         // And those that name the project first.
         let mut last = None;

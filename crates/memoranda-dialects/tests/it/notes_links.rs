@@ -1,0 +1,100 @@
+//! Which files wikilinks mean, and what becomes of those that are hard to say.
+
+use serde_json::{Value, json};
+
+use crate::notes_support::Notes;
+
+/// The files that a note's links lead to.
+#[track_caller]
+fn leading(notes: &Notes, holder: &str) -> Vec<String> {
+    let context = notes.ok("build_context", json!({ "url": holder })).structured;
+    let related = context["results"][0]["related_results"].as_array().unwrap().iter();
+    let related = related.filter(|r| r["type"] == "entity");
+    let mut found: Vec<String> =
+        related.map(|r| r["file_path"].as_str().unwrap().to_owned()).collect();
+    found.sort();
+    found
+}
+
+/// The index says what one that is made anew would say.
+#[track_caller]
+fn check_index(notes: &Notes) {
+    let scratch = tempfile::tempdir().unwrap();
+    let report = notes.0.memory.store().check(scratch.path()).unwrap();
+    assert_eq!(report.differing, [""; 0]);
+}
+
+fn relocation(from: &str, to: &str) -> Value {
+    let is_directory = !from.contains('.');
+    json!({ "identifier": from, "destination_path": to, "is_directory": is_directory,
+            "update_links": true })
+}
+
+#[test]
+fn a_slash_in_front_of_a_link_is_the_top_of_the_project() {
+    let notes = Notes::new();
+    let none: [&str; 0] = [];
+    let check = |link: &str, holder: &str, expected: &[&str]| {
+        notes.person(&format!("main/{holder}.md"), &format!("[[{link}]]\n"));
+        assert_eq!(leading(&notes, holder), expected, "[[{link}]] in {holder}");
+    };
+    // Also where only another file has the name.
+    notes.person("main/c/Alpha.md", "own\n");
+    check("/Alpha", "c/h1", &none);
+    check("/b/Same", "c/h2", &none);
+    notes.person("main/a/b/Same.md", "text\n");
+    notes.person("main/Alpha.md", "top\n");
+    notes.person("main/x/Named.md", "---\npermalink: alpha-two\n---\n");
+    assert_eq!(leading(&notes, "c/h1"), ["Alpha.md"]);
+    assert_eq!(leading(&notes, "c/h2"), none);
+    check("Alpha", "c/h3", &["c/Alpha.md"]);
+    check("/c/alpha.md#x", "c/h4", &["c/Alpha.md"]);
+    check("/alpha-two", "c/h5", &none);
+    check("/c/Alpha|it", "h6", &["c/Alpha.md"]);
+    // It stays what it is when the note goes elsewhere, and follows what it means.
+    notes.ok("move_note", relocation("c/h1.md", "n/h1.md"));
+    assert_eq!(notes.file("main/n/h1.md"), "[[/Alpha]]\n");
+    notes.ok("move_note", relocation("c", "d/e"));
+    assert_eq!(notes.file("main/d/e/h4.md"), "[[/d/e/Alpha.md#x]]\n");
+    assert_eq!(notes.file("main/h6.md"), "[[/d/e/Alpha|it]]\n");
+    assert_eq!(leading(&notes, "h6"), ["d/e/Alpha.md"]);
+    let mut keep = relocation("Alpha.md", "q/Alpha.md");
+    keep["update_links"] = json!(false);
+    let moved = notes.ok("move_note", keep);
+    let expected = json!([{ "file_path": "n/h1.md", "link": "/Alpha" }]);
+    assert_eq!(moved.structured["outdated_links"], expected, "{}", moved.text);
+    assert_eq!(leading(&notes, "n/h1"), none);
+    notes.ok("move_note", relocation("q/Alpha.md", "q/Alpha.md"));
+    assert_eq!(notes.file("main/n/h1.md"), "[[/q/Alpha]]\n");
+    assert_eq!(leading(&notes, "n/h1"), ["q/Alpha.md"]);
+    check_index(&notes);
+}
+
+#[test]
+fn a_link_without_an_extension_means_a_note() {
+    let notes = Notes::new();
+    let none: [&str; 0] = [];
+    for file in ["img/Engine.png", "data.csv", "deep/Plan.canvas", "LICENSE"] {
+        notes.person(&format!("main/{file}"), "x");
+    }
+    let check = |link: &str, expected: &[&str]| {
+        notes.person("main/h.md", &format!("[[{link}]]\n"));
+        assert_eq!(leading(&notes, "h"), expected, "[[{link}]]");
+    };
+    check("data", &none);
+    check("img/Engine", &none);
+    check("Engine", &none);
+    // It is bound when there is such a note.
+    notes.person("main/far/Engine.md", "text\n");
+    assert_eq!(leading(&notes, "h"), ["far/Engine.md"]);
+    check("Engine.png", &["img/Engine.png"]);
+    check("img/Engine.PNG", &["img/Engine.png"]);
+    check("/img/Engine.png", &["img/Engine.png"]);
+    check("data.csv", &["data.csv"]);
+    check("Plan.canvas|board", &["deep/Plan.canvas"]);
+    check("LICENSE", &["LICENSE"]);
+    // Who names a file to a tool need not say it.
+    let read = notes.ok("read_content", json!({ "path": "data" }));
+    assert_eq!(read.structured["file_path"], json!("data.csv"), "{}", read.structured);
+    check_index(&notes);
+}
