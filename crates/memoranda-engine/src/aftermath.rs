@@ -6,8 +6,8 @@ use memoranda_core::graph::{
     LinkCandidate, Resolution, Strictness, alias_key, choose, link_keys, meant, seen_from,
 };
 use memoranda_core::id::ProjectName;
-use memoranda_core::note;
 use memoranda_core::note::permalink::{slug, without_project};
+use memoranda_core::note::{self, NewName};
 use memoranda_core::path::NotePath;
 use memoranda_store::{FileSummary, View, link_key};
 
@@ -21,6 +21,8 @@ pub(crate) struct Aftermath<'a> {
     project: &'a ProjectName,
     /// Where the files will be that move.
     places: HashMap<i64, NotePath>,
+    /// Their permalinks there.
+    permalinks: HashMap<i64, String>,
     /// What goes by a name then that moved.
     names: HashMap<String, Vec<LinkCandidate<i64>>>,
 }
@@ -37,14 +39,22 @@ pub(crate) struct LinkTo<'a> {
 
 /// What a link must say to go on meaning its note.
 pub(crate) struct Mend {
-    pub(crate) text: String,
+    pub(crate) name: NewName,
     /// The other note that it means, unless it is mended.
     pub(crate) other: Option<i64>,
+}
+
+impl Mend {
+    /// Whether some links cannot say it: no name that its note goes by can stand before a heading.
+    pub(crate) fn is_hard_to_say(&self) -> bool {
+        self.name.plain.is_none() && !NewName::is_plain(&self.name.name)
+    }
 }
 
 impl<'a> Aftermath<'a> {
     pub(crate) fn new(view: &'a View<'a>, project: &'a ProjectName, moving: &[Moving]) -> Self {
         let (mut places, mut names) = (HashMap::new(), HashMap::<_, Vec<_>>::new());
+        let mut permalinks = HashMap::new();
         for moving in moving {
             let Some(file) = &moving.summary else { continue };
             // One that was moved before is told several times, but is at one place only.
@@ -52,11 +62,12 @@ impl<'a> Aftermath<'a> {
                 continue;
             }
             let (candidate, keys) = view.named_at(file, &moving.new);
+            permalinks.insert(file.id, candidate.permalink.clone());
             for key in keys {
                 names.entry(key).or_default().push(candidate.clone());
             }
         }
-        Self { view, project, places, names }
+        Self { view, project, places, permalinks, names }
     }
 
     /// The names that what moves will go by.
@@ -94,8 +105,18 @@ impl<'a> Aftermath<'a> {
             let (_, name) = after_project(text, will);
             Ok(self.meant(name, will)? == Some(link.file))
         };
+        // A name with signs that mean something in a link has its permalink beside it.
+        let said = |name: String| -> Result<Option<Mend>> {
+            let permalink = self.permalink(link.file)?.filter(|_| !NewName::is_plain(&name));
+            let plain = permalink.map(|permalink| format!("{before}{permalink}"));
+            let plain = match plain.filter(|plain| NewName::is_plain(plain)) {
+                Some(plain) if fits(&plain)? => Some(plain),
+                _ => None,
+            };
+            Ok(Some(Mend { name: NewName { name, plain }, other }))
+        };
         match &renamed {
-            Some(text) if fits(text)? => return Ok(renamed.map(|text| Mend { text, other })),
+            Some(text) if fits(text)? => return said(text.clone()),
             Some(_) => {}
             // It goes on meaning its note, or nothing does that is called so.
             None if other.is_none() => return Ok(None),
@@ -103,7 +124,7 @@ impl<'a> Aftermath<'a> {
             None => {}
         }
         let Some(place) = self.place(link.file)? else {
-            return Ok(renamed.map(|text| Mend { text, other }));
+            return renamed.map_or(Ok(None), said);
         };
         let whole = place.as_str();
         let bare = whole.strip_suffix(&format!(".{}", place.extension())).unwrap_or(whole);
@@ -113,10 +134,18 @@ impl<'a> Aftermath<'a> {
         for place in [first, second, &format!("/{first}")] {
             let text = format!("{before}{place}");
             if fits(&text)? {
-                return Ok(Some(Mend { text, other }));
+                return said(text);
             }
         }
-        Ok(renamed.map(|text| Mend { text, other }))
+        renamed.map_or(Ok(None), said)
+    }
+
+    /// The permalink that a file will have.
+    fn permalink(&self, file: i64) -> Result<Option<String>> {
+        match self.permalinks.get(&file) {
+            Some(permalink) => Ok(Some(permalink.clone())),
+            None => Ok(self.view.by_id(file)?.map(|known| known.permalink)),
+        }
     }
 
     /// The note that a name means, in a file at this path.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use memoranda_core::graph::{LinkCandidate, meant, seen_from};
 use memoranda_core::note::{
-    encoded, percent_encoded, relink_canvas, relink_paths, relink_properties,
+    NewName, angled, encoded, percent_encoded, relink_canvas, relink_paths, relink_properties,
 };
 use memoranda_core::path::NotePath;
 use memoranda_store::View;
@@ -70,7 +70,7 @@ pub(crate) fn to(view: &View<'_>, from: &Place, going: &[NotePath]) -> Result<Me
         };
         let name = |name: &str| {
             *said.entry(name.to_owned()).or_default() += 1;
-            None
+            None::<NewName>
         };
         relinked(holder, &text, path, name);
         for (path, count) in paths {
@@ -112,7 +112,8 @@ pub(crate) fn to(view: &View<'_>, from: &Place, going: &[NotePath]) -> Result<Me
 
 /// The files that hold one of these names where no relation is read.
 fn naming(view: &View<'_>, from: &Place, names: &[&str]) -> Result<Vec<NotePath>> {
-    let written = |name: &&str| [(*name).to_owned(), encoded(name), percent_encoded(name)];
+    let written =
+        |name: &&str| [(*name).to_owned(), encoded(name), percent_encoded(name), angled(name)];
     let mut names: Vec<String> = names.iter().flat_map(written).collect();
     names.sort_unstable();
     names.dedup();
@@ -150,6 +151,8 @@ pub(crate) struct Mended {
     pub(crate) count: usize,
     /// What the links said, and the other notes that they would mean.
     pub(crate) links: Vec<(LinkText, Option<Place>)>,
+    /// Those of them that cannot say anything else.
+    pub(crate) unsaid: Vec<(LinkText, Option<Place>)>,
 }
 
 /// A file's text with such links mended.
@@ -185,10 +188,15 @@ pub(crate) fn mended(
         let other = after.other(&mend)?;
         Ok(Some((mend, other)))
     };
+    let mut unsaid = Vec::new();
     let name = |name: &str| match mend(name) {
-        Ok(mended) => mended.map(|(mend, other)| {
-            links.borrow_mut().push((LinkText::Name(name.to_owned()), other));
-            mend.text
+        Ok(mended) => mended.and_then(|(mend, other)| {
+            let link = (LinkText::Name(name.to_owned()), other);
+            if mend.is_hard_to_say() {
+                unsaid.push(link.clone());
+            }
+            links.borrow_mut().push(link);
+            Some(mend.name.clone()).filter(|_| !mend.is_hard_to_say())
         }),
         Err(e) => {
             *failed.borrow_mut() = Some(e);
@@ -198,7 +206,7 @@ pub(crate) fn mended(
     let (text, count) = relinked(holder, text, path, name);
     match failed.into_inner() {
         Some(error) => Err(error),
-        None => Ok(Mended { text, count, links: links.into_inner() }),
+        None => Ok(Mended { text, count, links: links.into_inner(), unsaid }),
     }
 }
 
@@ -207,7 +215,7 @@ fn relinked(
     holder: &NotePath,
     text: &str,
     path: impl FnMut(&str) -> Option<String>,
-    name: impl FnMut(&str) -> Option<String>,
+    name: impl FnMut(&str) -> Option<NewName>,
 ) -> (String, usize) {
     if holder.extension() == "canvas" {
         return relink_canvas(text, path, name);
@@ -240,7 +248,7 @@ fn named(
                 let said = LinkTo { text: name, file, holder: Some(holder) };
                 after.mend(&said, renamed)?
             }
-            None => renamed.map(|text| Mend { text, other: None }),
+            None => renamed.map(|name| Mend { name: name.into(), other: None }),
         };
         if mend.is_some() {
             return Ok(mend);

@@ -79,6 +79,8 @@ pub struct Renamed {
     /// Links that say the old name or place. They may still be understood here, by the title and
     /// permalink that the note keeps, but not elsewhere.
     pub outdated: Vec<OutdatedLink>,
+    /// Links that could not be updated, as no name of what they mean can stand in them.
+    pub unsaid: Vec<OutdatedLink>,
     /// The commit that did it; none if nothing had to be done.
     pub commit: Option<Commit>,
 }
@@ -165,6 +167,7 @@ impl Memory {
             let mut texts: BTreeMap<Place, String> = BTreeMap::new();
             let mut relinked: BTreeMap<Place, usize> = BTreeMap::new();
             let mut outdated: BTreeMap<(Place, LinkText, Option<Place>), usize> = BTreeMap::new();
+            let is_told = |mend: &Mend| request.links == Links::Keep || mend.is_hard_to_say();
             let after = Aftermath::new(view, project, &moving);
             for (holder, mends) in outdated_links(view, &after, &request.from, &moving)? {
                 if request.holders == Holders::OwnProject && holder.project != *project {
@@ -175,16 +178,15 @@ impl Memory {
                 let (text, count) = relink(&text, |name| {
                     let mend = mends.get(name)?;
                     *said.entry(name.to_owned()).or_default() += 1;
-                    Some(mend.text.clone())
+                    Some(mend.name.clone()).filter(|_| !mend.is_hard_to_say())
                 });
-                if request.links == Links::Keep {
-                    // What is told is what an update would change, and as often.
-                    for (name, mend) in mends {
-                        let Some(count) = said.remove(&name) else { continue };
-                        let means = after.other(&mend)?;
-                        outdated.insert((holder.clone(), LinkText::Name(name), means), count);
-                    }
-                } else if count > 0 {
+                // What is told is what an update would change, and as often.
+                for (name, mend) in mends.into_iter().filter(|(_, mend)| is_told(mend)) {
+                    let Some(count) = said.remove(&name) else { continue };
+                    let means = after.other(&mend)?;
+                    outdated.insert((holder.clone(), LinkText::Name(name), means), count);
+                }
+                if request.links == Links::Update && count > 0 {
                     relinked.insert(holder.clone(), count);
                     texts.insert(holder, text);
                 }
@@ -200,11 +202,14 @@ impl Memory {
                 };
                 let mended =
                     mentions::mended(view, &after, &request.from, &moving, &holder, &text)?;
-                if request.links == Links::Keep {
-                    for (link, means) in mended.links {
-                        *outdated.entry((place.clone(), link, means)).or_default() += 1;
-                    }
-                } else if mended.count > 0 {
+                let told = match request.links {
+                    Links::Keep => mended.links,
+                    Links::Update => mended.unsaid,
+                };
+                for (link, means) in told {
+                    *outdated.entry((place.clone(), link, means)).or_default() += 1;
+                }
+                if request.links == Links::Update && mended.count > 0 {
                     *relinked.entry(place.clone()).or_default() += mended.count;
                     texts.insert(place, mended.text);
                 }
@@ -212,7 +217,11 @@ impl Memory {
             moving.truncate(files);
             done.relinked = relinked.into_iter().collect();
             let link = |((holder, link, means), count)| OutdatedLink { holder, link, means, count };
-            done.outdated = outdated.into_iter().map(link).collect();
+            let outdated = outdated.into_iter().map(link).collect();
+            match request.links {
+                Links::Keep => done.outdated = outdated,
+                Links::Update => done.unsaid = outdated,
+            }
             let mut operations = Vec::with_capacity(moving.len() + texts.len());
             let (mut made, mut emptied) = (Vec::new(), Vec::new());
             if from != to {
@@ -264,7 +273,8 @@ impl Memory {
         let new_places: HashMap<&Place, &Place> =
             done.files.iter().map(|(old, new)| (old, new)).collect();
         let relinked = done.relinked.iter_mut().map(|(holder, _)| holder);
-        for holder in relinked.chain(done.outdated.iter_mut().map(|link| &mut link.holder)) {
+        let left = done.outdated.iter_mut().chain(&mut done.unsaid);
+        for holder in relinked.chain(left.map(|link| &mut link.holder)) {
             if let Some(new) = new_places.get(holder) {
                 *holder = (*new).clone();
             }
@@ -338,7 +348,7 @@ fn outdated_links(
                     let holder = own.as_ref().map(|own| (own.path, own.new));
                     after.mend(&LinkTo { text: &link.target, file: summary.id, holder }, name)?
                 }
-                None => name.map(|text| Mend { text, other: None }),
+                None => name.map(|name| Mend { name: name.into(), other: None }),
             };
             if let Some(mend) = mend {
                 let holder = Place { project: holder.project, path: holder.path };

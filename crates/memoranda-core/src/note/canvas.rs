@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::relink::{relink, relink_paths};
+use super::relink::{NewName, relink, relink_paths};
 
 /// A drawing with every file renamed for which `path` knows a new path, and in its texts every link
 /// for which `name` and `path` know something else to say; and how many there were.
-pub fn relink_canvas(
+pub fn relink_canvas<N: Into<NewName>>(
     text: &str,
     mut path: impl FnMut(&str) -> Option<String>,
-    mut name: impl FnMut(&str) -> Option<String>,
+    mut name: impl FnMut(&str) -> Option<N>,
 ) -> (String, usize) {
     let mut out = String::with_capacity(text.len());
     let (mut at, mut renamed, mut key) = (0, 0, String::new());

@@ -33,7 +33,8 @@ pub use observation::{NewObservation, render_observation};
 pub use parse::{given_permalink, parse};
 pub use rating::{NewRelation, render_relation};
 pub use relink::{
-    bytes_of, encoded, percent_encoded, relink, relink_paths, relink_properties, text_of,
+    NewName, angled, bytes_of, encoded, percent_encoded, relink, relink_paths, relink_properties,
+    text_of,
 };
 pub use wording::{content, plain, stated};
 

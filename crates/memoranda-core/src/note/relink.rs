@@ -10,9 +10,46 @@ use crate::problem::Problem;
 /// How attributes of HTML begin that name files.
 const PATH_ATTRIBUTES: [&str; 2] = ["href=", "src="];
 
+/// What a link says instead.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NewName {
+    /// The name.
+    pub name: String,
+    /// What means the same where the name cannot stand in a link: `#` begins a heading there.
+    pub plain: Option<String>,
+}
+
+impl From<String> for NewName {
+    fn from(name: String) -> Self {
+        Self { name, plain: None }
+    }
+}
+
+impl NewName {
+    /// Whether a name can stand in any link, whatever follows it there.
+    pub fn is_plain(name: &str) -> bool {
+        !name.contains(['#', '^', '|', '[', ']'])
+    }
+
+    /// What to write before a heading, a block mark or an alias; `None` if nothing would be read
+    /// as it is meant.
+    fn before(&self, rest: &str) -> Option<&str> {
+        let is_read = |name: &&str| {
+            let inner = format!("{name}{rest}");
+            let is_closed = !name.contains("[[") && !name.contains("]]");
+            let ends = name.starts_with('[') || name.ends_with(']');
+            is_closed && !ends && relation::name_part(&inner).trim_end() == *name
+        };
+        [Some(self.name.as_str()), self.plain.as_deref()].into_iter().flatten().find(is_read)
+    }
+}
+
 /// The text with every link renamed for which `rename` knows a new name, and how many there were.
 /// Aliases, headings and block marks stay; links in code blocks are no links.
-pub fn relink(text: &str, mut rename: impl FnMut(&str) -> Option<String>) -> (String, usize) {
+pub fn relink<N: Into<NewName>>(
+    text: &str,
+    mut rename: impl FnMut(&str) -> Option<N>,
+) -> (String, usize) {
     let lines = Lines::new(text);
     let mut problems: Vec<Problem> = Vec::new();
     let top = frontmatter::read(text, &lines, &mut problems);
@@ -30,11 +67,13 @@ pub fn relink(text: &str, mut rename: impl FnMut(&str) -> Option<String>) -> (St
         if span.start < at || name.is_empty() {
             continue;
         }
-        let Some(new) = rename(&site.relation.target) else { continue };
+        let Some(new) = rename(&site.relation.target).map(Into::into) else { continue };
+        let rest = inner.get(name.trim_end().len()..).unwrap_or_default();
+        let Some(new) = new.before(rest) else { continue };
         let name_start = span.start + 2 + (name.len() - name.trim_start().len());
         let name_end = span.start + 2 + name.trim_end().len();
         out.push_str(text.get(at..name_start).unwrap_or_default());
-        out.push_str(&new);
+        out.push_str(new);
         at = name_end;
         renamed += 1;
     }
@@ -44,9 +83,9 @@ pub fn relink(text: &str, mut rename: impl FnMut(&str) -> Option<String>) -> (St
 
 /// The text with every link in the frontmatter renamed for which `rename` knows a new name, and how
 /// many there were. Nothing is renamed if the frontmatter could not be read any more.
-pub fn relink_properties(
+pub fn relink_properties<N: Into<NewName>>(
     text: &str,
-    mut rename: impl FnMut(&str) -> Option<String>,
+    mut rename: impl FnMut(&str) -> Option<N>,
 ) -> (String, usize) {
     let Some(span) = parse::parse(text).frontmatter.span else { return (text.to_owned(), 0) };
     let mut out = text.get(..span.start).unwrap_or_default().to_owned();
@@ -56,10 +95,12 @@ pub fn relink_properties(
         let Some((inner, behind)) = after.split_once("]]") else { break };
         let name = relation::name_part(inner);
         out.push_str(&format!("{before}[["));
-        match rename(name.trim()) {
+        let suffix = inner.get(name.trim_end().len()..).unwrap_or_default();
+        let new: Option<NewName> = rename(name.trim()).map(Into::into);
+        match new.as_ref().and_then(|new| new.before(suffix)) {
             Some(new) => {
-                out.push_str(&new);
-                out.push_str(inner.get(name.trim_end().len()..).unwrap_or_default());
+                out.push_str(new);
+                out.push_str(suffix);
                 renamed += 1;
             }
             None => out.push_str(inner),
@@ -149,7 +190,7 @@ impl Written {
 
     fn write(self, path: String) -> String {
         match self {
-            Self::Angled => path,
+            Self::Angled => angled(&path),
             Self::Markdown => encoded(&path),
             Self::Html(_) => {
                 encoded(&path).replace('&', "&amp;").replace('"', "%22").replace('\'', "%27")
@@ -228,7 +269,23 @@ pub fn encoded(path: &str) -> String {
             c => out.push(c),
         }
     }
-    out
+    without_wikilinks(out)
+}
+
+/// A path as it is written between `<` and `>`: what begins a heading there, or stands for another
+/// sign, is no part of a name.
+pub fn angled(path: &str) -> String {
+    let signs = [('%', "%25"), ('#', "%23"), ('<', "%3C"), ('>', "%3E")];
+    let written =
+        signs.iter().fold(path.to_owned(), |path, (sign, code)| path.replace(*sign, code));
+    without_wikilinks(written)
+}
+
+fn without_wikilinks(path: String) -> String {
+    match path.contains("[[") || path.contains("]]") {
+        true => path.replace('[', "%5B").replace(']', "%5D"),
+        false => path,
+    }
 }
 
 /// A path as programs write it that know no other letters than those of ASCII.
@@ -278,6 +335,10 @@ mod tests {
         let expected = "<p><a class=\"q\" href='b%20%28x%29/New.md#h'>x</a> <b data-href=\"a/Old One.md\">\n</p>\n\n\
                         t <img src=\"b%20%28x%29/New.md\"> `<img src=\"a/Old One.md\">`\n";
         check(relink_paths(text, new), expected, 2);
+        let marked = |name: &str| (name == "Q.md").then(|| "a/Q #1 ^[50%].md".to_owned());
+        let text = "[a](Q.md#h) [b](<Q.md#h>)\n";
+        let expected = "[a](a/Q%20%231%20^[50%25].md#h) [b](<a/Q %231 ^[50%25].md#h>)\n";
+        check(relink_paths(text, marked), expected, 2);
         let quoted = |name: &str| (name == "Q & A.md").then(|| "a/Bob's \"Q\" & A.md".to_owned());
         let text = "<a href=\"Q &amp; A.md\">\n";
         check(relink_paths(text, quoted), "<a href=\"a/Bob%27s%20%22Q%22%20&amp;%20A.md\">\n", 1);
@@ -318,6 +379,17 @@ mod tests {
             "[[New Name]] [[New Name]]\r\n> [[New Name]]\r\n",
             3,
         );
+        let marked = NewName { name: "C #1".into(), plain: Some("old/c-1".into()) };
+        let trailing = NewName { name: "C#".into(), plain: Some("c".into()) };
+        for (new, text, expected, count) in [
+            (&marked, "[[Old]] [[Old#h|x]]", "[[old/c-1]] [[old/c-1#h|x]]", 2),
+            (&trailing, "[[Old]] [[Old#h]] [[Old|x]]", "[[C#]] [[c#h]] [[C#|x]]", 3),
+            (&NewName::from("a ]] b".to_owned()), "- x [[Old]]", "- x [[Old]]", 0),
+            (&NewName::from("a [b] c".to_owned()), "- x [[Old#h]]", "- x [[a [b] c#h]]", 1),
+        ] {
+            let found = relink(text, |name| (name == "Old").then(|| new.clone()));
+            assert_eq!(found, (expected.to_owned(), count), "{text:?}");
+        }
         check("[[Older]] `[[x]]`\n", "[[Older]] `[[x]]`\n", 0);
         check("```\n[[Old]]\n```\n", "```\n[[Old]]\n```\n", 0);
         check("---\na: \"[[Old]]\"\n---\n[[Old]]", "---\na: \"[[Old]]\"\n---\n[[New Name]]", 1);

@@ -372,7 +372,16 @@ fn moved(
         .map(|(place, count)| json!({ "file_path": place.path.as_str(), "count": count }))
         .collect();
     text.push_str(&outdated(renamed, &from.project, to, is_directory));
-    links::list(&mut structured, &from.project, &renamed.outdated);
+    if !renamed.unsaid.is_empty() {
+        let left: Vec<_> = renamed.unsaid.iter().collect();
+        text.push_str(&format!(
+            "\n{} not updated, as the new name cannot stand in them:\n{}",
+            links::counted(left.iter().copied()),
+            links::named(&from.project, &left)
+        ));
+    }
+    let left = if renamed.unsaid.is_empty() { &renamed.outdated } else { &renamed.unsaid };
+    links::list(&mut structured, &from.project, left);
     Ok(Answer { text, structured })
 }
 

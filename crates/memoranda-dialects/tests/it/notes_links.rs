@@ -98,3 +98,60 @@ fn a_link_without_an_extension_means_a_note() {
     assert_eq!(read.structured["file_path"], json!("data.csv"), "{}", read.structured);
     check_index(&notes);
 }
+
+#[test]
+fn links_to_a_name_that_cannot_stand_in_them_lead_there_all_the_same() {
+    let text = |name: &str, path: &str| {
+        format!(
+            "---\nup: \"[[{name}|up]]\"\n---\n- rel [[{name}]] (why)\n- [[{name}#h]] [[{name}|x]]\n\n\
+             [m](<{path}#h>) and [[{name}#^b1|y]]\n"
+        )
+    };
+    for (to, path) in [
+        ("Issue #12.md", "Issue %2312.md"),
+        ("a/Plan ^ Idea.md", "a/Plan ^ Idea.md"),
+        ("[draft] x.md", "[draft] x.md"),
+        ("x [old].md", "x [old].md"),
+        ("50% [[a]] b.md", "50%25 %5B%5Ba%5D%5D b.md"),
+    ] {
+        let notes = Notes::new();
+        notes.person("main/Cur.md", "text\n");
+        notes.person("main/h.md", &text("Cur", "Cur.md"));
+        notes.person("main/p.md", "[m](Cur.md#h)\n");
+        notes.person("main/q.md", "[m](<Cur.md>)\n");
+        let moved = notes.ok("move_note", relocation("Cur.md", to)).structured;
+        assert_eq!(notes.file("main/h.md"), text("cur", path), "{to}");
+        let encoded = path.replace(' ', "%20");
+        assert_eq!(notes.file("main/p.md"), format!("[m]({encoded}#h)\n"), "{to}");
+        assert_eq!(moved["updated_links"][0], json!({ "file_path": "h.md", "count": 6 }));
+        assert_eq!(leading(&notes, "h"), [to]);
+        let context = notes.ok("build_context", json!({ "url": "h" })).structured;
+        assert_eq!(context["results"][0]["unresolved"], json!([]), "{to}");
+        let related = context["results"][0]["related_results"].as_array().unwrap();
+        let is_rel = |r: &Value| r["relation_type"] == "rel";
+        assert!(related.iter().any(is_rel), "{to}: {related:?}");
+        // From there it goes on to a name that can.
+        notes.ok("move_note", relocation(to, "Later.md"));
+        assert_eq!(notes.file("main/p.md"), "[m](Later.md#h)\n", "{to}");
+        assert_eq!(notes.file("main/q.md"), "[m](<Later.md>)\n", "{to}");
+        assert_eq!(leading(&notes, "h"), ["Later.md"]);
+        check_index(&notes);
+    }
+}
+
+#[test]
+fn a_link_that_can_say_no_name_of_its_note_is_told() {
+    let notes = Notes::new();
+    notes.person("main/Cur.md", "---\npermalink: \"odd#name\"\n---\ntext\n");
+    notes.person("main/h.md", "---\nup: \"[[Cur]]\"\n---\n[[Cur]] [m](Cur.md)\n");
+    let moved = notes.ok("move_note", relocation("Cur.md", "Issue #12.md"));
+    assert_eq!(
+        notes.file("main/h.md"),
+        "---\nup: \"[[Cur]]\"\n---\n[[Cur]] [m](Issue%20%2312.md)\n"
+    );
+    assert_eq!(moved.structured["updated_links"], json!([{ "file_path": "h.md", "count": 1 }]));
+    let told = "2 links not updated, as the new name cannot stand in them:\n- [[Cur]] in h.md";
+    assert!(moved.text.contains(told), "{}", moved.text);
+    let expected = json!([{ "file_path": "h.md", "link": "Cur", "count": 2 }]);
+    assert_eq!(moved.structured["outdated_links"], expected);
+}
