@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use memoranda_core::graph::{LinkCandidate, meant, seen_from};
 use memoranda_core::note::{
-    NewName, angled, encoded, percent_encoded, relink_canvas, relink_paths, relink_properties,
+    NewName, angled, encoded, name_part, percent_encoded, relink_canvas, relink_paths,
+    relink_properties,
 };
 use memoranda_core::path::NotePath;
 use memoranda_store::View;
@@ -70,7 +71,9 @@ pub(crate) fn to(view: &View<'_>, from: &Place, going: &[NotePath]) -> Result<Me
         };
         let name = |name: &str| {
             *said.entry(name.to_owned()).or_default() += 1;
-            None::<NewName>
+            // What a note is called is not looked at for a heading.
+            let is_called = name_part(name) != name && is_meant(view, from, holder, name);
+            is_called.then(|| NewName::from(name.to_owned()))
         };
         relinked(holder, &text, path, name);
         for (path, count) in paths {
@@ -190,6 +193,9 @@ pub(crate) fn mended(
     };
     let mut unsaid = Vec::new();
     let name = |name: &str| match mend(name) {
+        Ok(None) if name_part(name) != name && is_meant(view, from, was, name) => {
+            Some(NewName::from(name.to_owned()))
+        }
         Ok(mended) => mended.and_then(|(mend, other)| {
             let link = (LinkText::Name(name.to_owned()), other);
             if mend.is_hard_to_say() {
@@ -208,6 +214,12 @@ pub(crate) fn mended(
         Some(error) => Err(error),
         None => Ok(Mended { text, count, links: links.into_inner(), unsaid }),
     }
+}
+
+/// Whether a name in a file means a note.
+fn is_meant(view: &View<'_>, from: &Place, holder: &NotePath, name: &str) -> bool {
+    let candidates = view.link_candidates(&from.project, &seen_from(holder, name));
+    candidates.is_ok_and(|candidates| meant(name, Some(holder), &candidates).is_some())
 }
 
 /// A file's text with other paths and names in it, as far as they are no relations.

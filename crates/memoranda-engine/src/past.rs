@@ -14,7 +14,7 @@ use memoranda_core::note::permalink::{permalink_of, slug, without_project};
 use memoranda_core::note::{self, Note};
 use memoranda_core::path::{NotePath, name_key};
 use memoranda_store::{
-    Browse, FileKind, FileSummary, ListOrder, Moment, RelationRow, SearchFilter, exact_key,
+    Browse, FileKind, FileSummary, ListOrder, Moment, RelationRow, SearchFilter, Whole, exact_key,
     keys_of, link_key, target_key,
 };
 
@@ -64,6 +64,7 @@ struct PastLink {
     relation_type: String,
     target: String,
     key: String,
+    whole: Option<Whole>,
     exact_name: Option<String>,
 }
 
@@ -79,14 +80,19 @@ impl PastNote {
         let note = note::parse(if is_note { text } else { "" });
         let links = note.relations.iter().map(|relation| {
             let folder = path.parent().filter(|_| relation.rating.is_some());
-            let bare = relation.target.split_once("::").map_or(relation.target.as_str(), |x| x.1);
+            let key_of = |name: &str| {
+                let bare = name.split_once("::").map_or(name, |(_, bare)| bare);
+                target_key(&seen_from(&path, bare.trim()))
+            };
+            let whole = relation.whole.as_ref().filter(|_| folder.is_none());
             PastLink {
                 relation_type: relation.relation_type.clone(),
                 target: relation.target.clone(),
                 key: match folder {
                     Some(folder) => exact_key(folder, relation.name()),
-                    None => target_key(&seen_from(&path, bare.trim())),
+                    None => key_of(note::name_part(&relation.target)),
                 },
+                whole: whole.map(|text| Whole { text: text.clone(), key: key_of(text) }),
                 exact_name: folder.map(|_| relation.name().to_owned()),
             }
         });
@@ -163,8 +169,10 @@ impl<'m> Past<'m> {
             .notes
             .iter()
             .flat_map(|note| &note.links)
-            .map(|link| &link.key)
-            .chain(concerned.iter().map(|relation| &relation.key))
+            .flat_map(|link| link.whole.iter().map(|whole| &whole.key).chain([&link.key]))
+            .chain(concerned.iter().flat_map(|relation| {
+                relation.whole.iter().map(|whole| &whole.key).chain([&relation.key])
+            }))
             .map(|key| from_the_top(key).to_owned())
             .collect();
         let rests: Vec<&str> = keys.iter().filter_map(|key| self.after_own(key)).collect();
@@ -189,8 +197,7 @@ impl<'m> Past<'m> {
         for (n, note) in self.notes.iter().enumerate() {
             for link in &note.links {
                 let label = link.relation_type.clone();
-                let to =
-                    self.bound(&link.key, &link.target, link.exact_name.as_deref(), &note.path);
+                let to = self.meant_then(link, &note.path);
                 edges.extend(to.map(|to| Edge { from: At::Then(n), to, label }));
             }
         }
@@ -205,14 +212,36 @@ impl<'m> Past<'m> {
     fn meant_by(&self, relation: &RelationRow, from: &NotePath) -> Option<At> {
         if self.is_concerned(relation) {
             let exact = relation.exact_name.as_deref();
-            return self.bound(&relation.key, &relation.target, exact, from);
+            let whole = relation.whole.as_ref();
+            return self.bound_first(whole, (&relation.key, &relation.target), exact, from);
         }
         relation.target_file.map(At::Now)
     }
 
+    /// The note that a link of a note that was different meant then.
+    fn meant_then(&self, link: &PastLink, from: &NotePath) -> Option<At> {
+        let exact = link.exact_name.as_deref();
+        self.bound_first(link.whole.as_ref(), (&link.key, &link.target), exact, from)
+    }
+
+    /// All that a link says is tried first, and then what comes before a heading.
+    fn bound_first(
+        &self,
+        whole: Option<&Whole>,
+        (key, target): (&str, &str),
+        exact: Option<&str>,
+        from: &NotePath,
+    ) -> Option<At> {
+        let wholly = whole.and_then(|whole| self.bound(&whole.key, &whole.text, None, from));
+        let part = if whole.is_some() { note::name_part(target).trim_end() } else { target };
+        wholly.or_else(|| self.bound(key, part, exact, from))
+    }
+
     /// Whether a relation may have meant another note then.
     fn is_concerned(&self, relation: &RelationRow) -> bool {
+        let whole = relation.whole.as_ref().map(|whole| from_the_top(&whole.key));
         self.names.contains_key(from_the_top(&relation.key))
+            || whole.is_some_and(|whole| self.names.contains_key(whole))
             || self.after_own(&relation.key).is_some_and(|rest| self.names.contains_key(rest))
             || relation.target_file.is_some_and(|file| self.hidden.contains(&file))
     }
@@ -507,8 +536,7 @@ impl<'m> Past<'m> {
             }
             At::Then(n) => {
                 for link in self.notes.get(n).into_iter().flat_map(|note| &note.links) {
-                    let exact = link.exact_name.as_deref();
-                    if self.bound(&link.key, &link.target, exact, path).is_some() {
+                    if self.meant_then(link, path).is_some() {
                         continue;
                     }
                     let list = match self.is_elsewhere(&link.target) && only.is_none() {

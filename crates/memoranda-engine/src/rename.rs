@@ -8,10 +8,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
-use memoranda_core::graph::{alias_key, seen_from};
+use memoranda_core::graph::{alias_key, meant, seen_from};
 use memoranda_core::id::ContentHash;
 use memoranda_core::note::permalink::slug;
-use memoranda_core::note::{bytes_of, relink, text_of};
+use memoranda_core::note::{bytes_of, name_part, relink, text_of};
 use memoranda_core::path::NotePath;
 use memoranda_store::{FileSummary, Outcome, RelationRow, View};
 
@@ -175,8 +175,11 @@ impl Memory {
                 }
                 let Some(text) = text_at(view, &holder)? else { continue };
                 let mut said: BTreeMap<String, usize> = BTreeMap::new();
+                let stays = called_wholly(view, &holder)?;
                 let (text, count) = relink(&text, |name| {
-                    let mend = mends.get(name)?;
+                    let Some(mend) = mends.get(name) else {
+                        return stays.contains(name).then(|| name.to_owned().into());
+                    };
                     *said.entry(name.to_owned()).or_default() += 1;
                     Some(mend.name.clone()).filter(|_| !mend.is_hard_to_say())
                 });
@@ -342,17 +345,20 @@ fn outdated_links(
                 path: &holder.path,
                 new: new_places.get(&holder.path).copied().unwrap_or(&holder.path),
             });
-            let name = moving.new_name(&link.target, from.project.as_str(), own.as_ref());
-            let mend = match moving.summary.as_ref().filter(|_| link.exact_name.is_none()) {
-                Some(summary) => {
-                    let holder = own.as_ref().map(|own| (own.path, own.new));
-                    after.mend(&LinkTo { text: &link.target, file: summary.id, holder }, name)?
+            for text in said(view, &link, own.as_ref().map(|own| own.path))? {
+                let name = moving.new_name(text, from.project.as_str(), own.as_ref());
+                let mend = match moving.summary.as_ref().filter(|_| link.exact_name.is_none()) {
+                    Some(summary) => {
+                        let holder = own.as_ref().map(|own| (own.path, own.new));
+                        after.mend(&LinkTo { text, file: summary.id, holder }, name)?
+                    }
+                    None => name.map(|name| Mend { name: name.into(), other: None }),
+                };
+                if let Some(mend) = mend {
+                    let (project, path) = (holder.project.clone(), holder.path.clone());
+                    let mends = outdated.entry(Place { project, path }).or_default();
+                    mends.insert(text.to_owned(), mend);
                 }
-                None => name.map(|name| Mend { name: name.into(), other: None }),
-            };
-            if let Some(mend) = mend {
-                let holder = Place { project: holder.project, path: holder.path };
-                outdated.entry(holder).or_default().insert(link.target, mend);
             }
         }
         for (target, mend) in left_behind(view, after, moving, &new_places)? {
@@ -385,14 +391,50 @@ fn drawn_away(
             let Some(holder) = view.by_id(link.file)? else { continue };
             let new = new_places.get(&holder.path).copied().unwrap_or(&holder.path);
             let own = (holder.project == from.project).then_some((&holder.path, new));
-            let said = LinkTo { text: &link.target, file, holder: own };
-            if let Some(mend) = after.mend(&said, None)? {
-                let holder = Place { project: holder.project, path: holder.path };
-                drawn.push((holder, link.target, mend));
+            for text in said(view, &link, own.map(|(path, _)| path))? {
+                if let Some(mend) = after.mend(&LinkTo { text, file, holder: own }, None)? {
+                    let (project, path) = (holder.project.clone(), holder.path.clone());
+                    drawn.push((Place { project, path }, text.to_owned(), mend));
+                }
             }
         }
     }
     Ok(drawn)
+}
+
+/// What a link says of the note that it means: all of it if the note is called so, or what comes
+/// before a heading. One that means nothing may say either.
+fn said<'l>(
+    view: &View<'_>,
+    link: &'l RelationRow,
+    holder: Option<&NotePath>,
+) -> Result<Vec<&'l str>> {
+    let Some(whole) = &link.whole else { return Ok(vec![&link.target]) };
+    let part = name_part(&link.target).trim_end();
+    let Some(file) = link.target_file else { return Ok(vec![&whole.text, part]) };
+    let Some(meant_by_it) = view.by_id(file)? else { return Ok(vec![part]) };
+    let name = whole.text.rsplit_once("::").map_or(whole.text.as_str(), |(_, name)| name).trim();
+    let seen = holder.map_or(name.into(), |holder| seen_from(holder, name));
+    let candidates = view.link_candidates(&meant_by_it.project, &seen)?;
+    Ok(match meant(&whole.text, holder, &candidates) == Some(file) {
+        true => vec![&whole.text],
+        false => vec![part],
+    })
+}
+
+/// What the links of a note say whole, though a heading could be read in it.
+fn called_wholly(view: &View<'_>, holder: &Place) -> Result<BTreeSet<String>> {
+    let Some(file) = view.file(&holder.project, &holder.path)? else { return Ok(BTreeSet::new()) };
+    let mut called = BTreeSet::new();
+    for link in view.relations_from(file.id)? {
+        if link.target_file.is_some()
+            && let Some(whole) = &link.whole
+            && said(view, &link, Some(&holder.path))?.contains(&whole.text.as_str())
+        {
+            called.insert(whole.text.clone());
+        }
+    }
+    Ok(called)
 }
 
 /// A note of the same project that holds a link: where it is, and where it will be.
@@ -414,11 +456,11 @@ fn left_behind(
     };
     let mut left = Vec::new();
     for link in view.relations_from(summary.id)? {
-        let target = &link.target;
         let Some(file) = link.target_file.filter(|_| link.exact_name.is_none()) else { continue };
         let Some(meant) = view.by_id(file)?.filter(|meant| meant.project == summary.project) else {
             continue;
         };
+        let Some(target) = said(view, &link, Some(&moving.old))?.pop() else { continue };
         let now = new_places.get(&meant.path).copied().unwrap_or(&meant.path);
         let place = match target.ends_with(&format!(".{}", now.extension())) {
             true => now.as_str(),
@@ -434,7 +476,7 @@ fn left_behind(
         let holder = Some((&moving.old, &moving.new));
         let said = LinkTo { text: target, file, holder };
         let mend = after.mend(&said, leads_away.then(|| place.to_owned()))?;
-        left.extend(mend.map(|mend| (link.target.clone(), mend)));
+        left.extend(mend.map(|mend| (target.to_owned(), mend)));
     }
     Ok(left)
 }

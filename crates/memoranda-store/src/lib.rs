@@ -73,7 +73,7 @@ pub use index::{
     FileSummary, FileThen, FilesBelow, FolderFact, FolderFiles, FolderSum, Gone, GraphNode,
     HistoryFilter, ListFilter, ListOrder, Moment, NameOf, NamedNote, NodeRow, ObservationRow, Past,
     PastFile, PendingText, Problems, Question, RelationRow, Rounds, SearchFilter, SearchHit,
-    SearchHits, Shown, ShownNote, ShownPassage, TextKey, Ties, VectorForm,
+    SearchHits, Shown, ShownNote, ShownPassage, TextKey, Ties, VectorForm, Whole,
 };
 pub use log::{LogDamage, Purged};
 pub use sync::{SyncProgress, SyncReport};

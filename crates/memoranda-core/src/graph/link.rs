@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization as _;
 
+use crate::note::name_part;
 use crate::note::permalink::{bare_address, permalink_of, slug};
 use crate::path::NotePath;
 
@@ -248,6 +249,16 @@ impl<Id> LinkCandidate<Id> {
         self.path.is_markdown() || extension.is_empty() || said.eq_ignore_ascii_case(extension)
     }
 
+    /// Whether this is its title, its path or the end of it, but for case, blanks, `_` and `-`.
+    fn is_called(&self, name: &str) -> bool {
+        let (path, name) = (self.path.as_str(), alias_key(name));
+        let bare = path.strip_suffix(&format!(".{}", self.path.extension()));
+        let paths = [Some(path), bare.filter(|_| self.path.is_markdown())];
+        let is_end = |path: &str| path == name || path.ends_with(&format!("/{name}"));
+        alias_key(&self.title) == name
+            || paths.into_iter().flatten().any(|path| is_end(&alias_key(path)))
+    }
+
     /// Whether its permalink is only kept, and is what the path of another note gives.
     fn is_left_to(&self, other: &Self) -> bool {
         self.is_permalink_kept
@@ -331,7 +342,8 @@ fn with_extension(path: String) -> Vec<String> {
 /// path first: the nearest, and where none has the very name, one that has it as an alias or slug.
 ///
 /// With a slash in front it is a path from the top of the project and nothing else. A file that is
-/// no note is meant by its extension alone: `[[Engine]]` is no picture.
+/// no note is meant by its extension alone: `[[Engine]]` is no picture. And what has a heading in it
+/// means no note but one that is called so: `[[Plan#Next steps]]` is no `Plan next steps`.
 pub fn meant<Id: Copy>(
     link: &str,
     from: Option<&NotePath>,
@@ -341,7 +353,16 @@ pub fn meant<Id: Copy>(
     if name.starts_with('/') {
         return at_the_top(&link_keys(link, from, slug), candidates);
     }
-    let called: Vec<_> = candidates.iter().filter(|c| c.is_called_in(name)).cloned().collect();
+    let part = name_part(name);
+    let is_marked = part.len() < name.len();
+    // A note that was moved is called by its old name too, where that is hardly a heading.
+    let kept = part.ends_with(char::is_whitespace).then(|| slug(name.trim_start_matches('/')));
+    let is_left =
+        |c: &LinkCandidate<Id>| c.is_permalink_kept && kept.as_ref() == Some(&c.permalink);
+    let seen = from.filter(|_| is_marked).map_or(name.into(), |from| seen_from(from, name));
+    let called = candidates.iter().filter(|c| c.is_called_in(name));
+    let called: Vec<_> =
+        called.filter(|c| !is_marked || c.is_called(&seen) || is_left(c)).cloned().collect();
     if let [only] = called.as_slice() {
         return Some(only.id);
     }

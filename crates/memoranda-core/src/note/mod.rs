@@ -32,6 +32,7 @@ pub use frontmatter::{one_line, tag_key, type_key};
 pub use observation::{NewObservation, render_observation};
 pub use parse::{given_permalink, parse};
 pub use rating::{NewRelation, render_relation};
+pub use relation::name_part;
 pub use relink::{
     NewName, angled, bytes_of, encoded, percent_encoded, relink, relink_paths, relink_properties,
     text_of,
@@ -143,8 +144,12 @@ pub struct Fact {
 pub struct Relation {
     /// What the link says, such as `depends_on`; `links_to` for a plain wikilink.
     pub relation_type: String,
-    /// The name between the brackets, without alias, heading or block mark.
+    /// The name between the brackets, without alias, heading or block mark. A mark behind a blank is
+    /// taken for part of it: `Issue #12`.
     pub target: String,
+    /// All between the brackets but for an alias, if it holds such a mark. A note may be called so,
+    /// and if none is, what comes before the mark is meant.
+    pub whole: Option<String>,
     /// What stands in parentheses after an explicit relation.
     pub context: Option<String>,
     /// The line, from 1.

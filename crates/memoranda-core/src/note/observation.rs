@@ -3,9 +3,11 @@
 //! What counts is Basic Memory's rule, so that its vaults mean the same here. One thing is added:
 //! a line that carries a fact's comment is an observation whatever its text looks like.
 
+use std::borrow::Cow;
+
 use super::Fact;
 use super::comment::{self, Comment};
-use super::wording;
+use super::{relation, wording};
 
 /// An observation to be written.
 #[derive(Clone, PartialEq, Debug)]
@@ -89,7 +91,24 @@ fn counts(block: &str, category: Option<&str>) -> bool {
     if task || (one_line && (link || wikilink)) {
         return false;
     }
-    category.is_some() || tagged(block).next().is_some()
+    category.is_some() || has_tag(block)
+}
+
+/// Whether a text has a tag.
+pub(super) fn has_tag(text: &str) -> bool {
+    tagged(&without_links(text)).next().is_some()
+}
+
+/// A text with blanks for its links: what stands in them is the name of a note, and no tag.
+fn without_links(text: &str) -> Cow<'_, str> {
+    if !text.contains('#') || !text.contains("[[") {
+        return text.into();
+    }
+    let mut plain = text.to_owned();
+    for link in relation::wikilinks(text) {
+        plain.replace_range(link.clone(), &" ".repeat(link.len()));
+    }
+    plain.into()
 }
 
 /// The category at the start of a block, and where the text after it begins.
@@ -187,7 +206,7 @@ fn tagged(text: &str) -> impl Iterator<Item = &str> {
 
 /// The tags of a text: words that begin with `#`; `#a#b` are two.
 fn tags_of(text: &str) -> Vec<String> {
-    tagged(text)
+    tagged(&without_links(text))
         .flat_map(|word| word.split('#'))
         .filter(|tag| !tag.is_empty())
         .map(str::to_owned)
@@ -211,7 +230,7 @@ pub(super) fn plain_tags_of(text: &str) -> impl Iterator<Item = String> {
 pub fn render_observation(observation: &NewObservation) -> String {
     let text = one_line(&observation.text);
     let category = observation.category.as_deref().map(clean_category);
-    let has_tag = tagged(&text).next().is_some();
+    let has_tag = has_tag(&text);
     let category = match category {
         Some(category) if is_category(&category) => Some(category),
         Some(_) => Some("note".to_owned()),
@@ -267,6 +286,11 @@ mod tests {
         check("[te(ch] x", None);
         check("[te[ch] x", None);
         check("plain text", None);
+        check("blocked by [[Issue #12]]", None);
+        check(
+            "[todo] see [[Issue #12]] #soon",
+            Some((Some("todo"), "see [[Issue #12]] #soon", &["soon"], None)),
+        );
         check("about #rust", Some((None, "about #rust", &["rust"], None)));
         check("colour=\"#fff\" a#b", None);
         check("[ ] task #a", None);

@@ -139,6 +139,7 @@ pub(crate) fn sites(text: &str, lines: &Lines<'_>, blocks: &[Block]) -> Vec<Site
             let relation = Relation {
                 relation_type: told.unwrap_or_else(|| one_line(link.relation_type).into_owned()),
                 target: one_line(&link.target).into_owned(),
+                whole: link.whole.map(|whole| one_line(&whole).into_owned()),
                 context: link.context,
                 line: lines.number_at(start),
                 span: start..end,

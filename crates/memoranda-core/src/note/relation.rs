@@ -13,6 +13,8 @@ pub(crate) const PLAIN: &str = "links_to";
 pub(crate) struct Link<'t> {
     pub(crate) relation_type: &'t str,
     pub(crate) target: String,
+    /// All that it says but for an alias, if that may be the name too.
+    pub(crate) whole: Option<String>,
     pub(crate) context: Option<String>,
     /// From `[[` to `]]`.
     pub(crate) range: Range<usize>,
@@ -34,10 +36,11 @@ pub(crate) fn links(block: &str, holder: Holder) -> Vec<Link<'_>> {
     }
     wikilinks(plain)
         .filter_map(|range| {
-            let target = target_of(inner(plain, &range));
+            let (target, whole) = target_of(inner(plain, &range));
             (!target.is_empty()).then_some(Link {
                 relation_type: PLAIN,
                 target,
+                whole,
                 context: None,
                 range,
                 typed: false,
@@ -51,7 +54,7 @@ fn explicit(block: &str) -> Option<Link<'_>> {
     let start = block.find("[[")?;
     let end = start + block.get(start..)?.find("]]")? + 2;
     let relation_type = type_of(block.get(..start)?.trim())?;
-    let target = target_of(inner(block, &(start..end)));
+    let (target, whole) = target_of(inner(block, &(start..end)));
     let after = block.get(end..)?.trim();
     let context = match after {
         "" => None,
@@ -59,7 +62,8 @@ fn explicit(block: &str) -> Option<Link<'_>> {
     };
     let context = context.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
     let range = start..end;
-    (!target.is_empty()).then_some(Link { relation_type, target, context, range, typed: true })
+    let typed = true;
+    (!target.is_empty()).then_some(Link { relation_type, target, whole, context, range, typed })
 }
 
 /// One word, or anything in quotes. A bare embed (`!`) or task box says nothing about the link.
@@ -93,7 +97,7 @@ fn single_parenthesis(text: &str) -> Option<&str> {
 }
 
 /// The outermost `[[…]]` of a text, brackets matched by depth, in one pass.
-fn wikilinks(text: &str) -> impl Iterator<Item = Range<usize>> {
+pub(super) fn wikilinks(text: &str) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -124,17 +128,30 @@ fn inner<'t>(text: &'t str, range: &Range<usize>) -> &'t str {
     text.get(range.start + 2..range.end.saturating_sub(2)).unwrap_or_default()
 }
 
-/// The name that a link asks for: without alias (also after the escaped pipe of a table),
-/// heading or block mark, on one line.
-pub(crate) fn target_of(inner: &str) -> String {
-    name_part(inner).split_whitespace().collect::<Vec<_>>().join(" ")
+/// The name that a link asks for, on one line: without alias (also after the escaped pipe of a
+/// table), heading or block mark; and all but the alias, if there is such a mark. One behind a blank
+/// is hardly a mark: `Issue #12` is taken for the name, though it may not be.
+fn target_of(inner: &str) -> (String, Option<String>) {
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (part, whole) = (name_part(inner), whole_part(inner));
+    if part.len() == whole.len() || part.trim().is_empty() {
+        return (one_line(part), None);
+    }
+    let whole_name = one_line(whole);
+    let target =
+        if part.ends_with(char::is_whitespace) { whole_name.clone() } else { one_line(part) };
+    (target, Some(whole_name))
 }
 
-/// The bytes of a link that name its target: what comes before alias, heading or block mark.
-pub(crate) fn name_part(inner: &str) -> &str {
+/// The bytes of a link before its alias.
+pub(crate) fn whole_part(inner: &str) -> &str {
     let name = inner.split('|').next().unwrap_or_default();
-    let name =
-        if name.len() < inner.len() { name.strip_suffix('\\').unwrap_or(name) } else { name };
+    if name.len() < inner.len() { name.strip_suffix('\\').unwrap_or(name) } else { name }
+}
+
+/// The part of a link that names its target: what comes before alias, heading or block mark.
+pub fn name_part(inner: &str) -> &str {
+    let name = whole_part(inner);
     // A mark with nothing after it is part of the name, as in `C#`.
     let mark = name.char_indices().find(|(at, c)| {
         matches!(c, '#' | '^') && !name.get(at + 1..).unwrap_or("").trim().is_empty()
@@ -212,6 +229,15 @@ mod tests {
             Other,
             &[("links_to", "A", None), ("links_to", "B", None), ("links_to", "C", None)],
         );
+        check(
+            "[[Issue #12]] [[PR #45: fix|x]] [[Plan ^ Idea]]",
+            Other,
+            &[
+                ("links_to", "Issue #12", None),
+                ("links_to", "PR #45: fix", None),
+                ("links_to", "Plan ^ Idea", None),
+            ],
+        );
         check("[[C#]] [[#Here]] [[]] [[ ]]", Other, &[("links_to", "C#", None)]);
         check("x [[a [[b]] c]] y", Other, &[("links_to", "a [[b]] c", None)]);
         check("x [[open and [[more", Other, &[]);
@@ -220,6 +246,21 @@ mod tests {
         check("uses [[A]] #bm:links_to", Item, &[("links_to", "A", None)]);
         check("uses [[two\n  lines]]", Item, &[("uses", "two lines", None)]);
         check("[[[A]]]", Other, &[("links_to", "[A", None)]);
+    }
+
+    #[test]
+    fn what_may_be_a_heading_may_be_the_name() {
+        for (inner, target, whole) in [
+            ("A", "A", None),
+            ("C#", "C#", None),
+            ("A#Part|x", "A", Some("A#Part")),
+            ("A  #12\\|x", "A #12", Some("A #12")),
+            ("A ^ b", "A ^ b", Some("A ^ b")),
+            ("#Here", "", None),
+        ] {
+            let expected = (target.to_owned(), whole.map(str::to_owned));
+            assert_eq!(target_of(inner), expected, "{inner}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
 
 use super::blocks::blocks;
 use super::lines::Lines;
-use super::{frontmatter, parse, relation};
+use super::{frontmatter, one_line, parse, relation};
 use crate::problem::Problem;
 
 /// How attributes of HTML begin that name files.
@@ -46,6 +46,9 @@ impl NewName {
 
 /// The text with every link renamed for which `rename` knows a new name, and how many there were.
 /// Aliases, headings and block marks stay; links in code blocks are no links.
+///
+/// Where a heading may be part of the name, `rename` is asked for all of it first, and then for what
+/// comes before the heading; what it calls by the same name stays.
 pub fn relink<N: Into<NewName>>(
     text: &str,
     mut rename: impl FnMut(&str) -> Option<N>,
@@ -62,23 +65,43 @@ pub fn relink<N: Into<NewName>>(
     for site in sites {
         let span = site.relation.span;
         let inner = text.get(span.start + 2..span.end.saturating_sub(2)).unwrap_or_default();
-        let name = relation::name_part(inner);
         // A link within a link was renamed with the one around it.
-        if span.start < at || name.is_empty() {
+        if span.start < at {
             continue;
         }
-        let Some(new) = rename(&site.relation.target).map(Into::into) else { continue };
-        let rest = inner.get(name.trim_end().len()..).unwrap_or_default();
-        let Some(new) = new.before(rest) else { continue };
+        let Some((name, new)) = renaming(inner, &mut rename) else { continue };
         let name_start = span.start + 2 + (name.len() - name.trim_start().len());
         let name_end = span.start + 2 + name.trim_end().len();
         out.push_str(text.get(at..name_start).unwrap_or_default());
-        out.push_str(new);
+        out.push_str(&new);
         at = name_end;
         renamed += 1;
     }
     out.push_str(text.get(at..).unwrap_or_default());
     (out, renamed)
+}
+
+/// Which bytes of a link give way to what.
+fn renaming<'t, N: Into<NewName>>(
+    inner: &'t str,
+    mut rename: impl FnMut(&str) -> Option<N>,
+) -> Option<(&'t str, String)> {
+    let (name, whole) = (relation::name_part(inner), relation::whole_part(inner));
+    if name.trim().is_empty() {
+        return None;
+    }
+    let whole = Some(whole).filter(|whole| whole.len() > name.len());
+    for bytes in whole.into_iter().chain([name]) {
+        let said = bytes.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = one_line(&said);
+        if let Some(new) = rename(&said) {
+            let new: NewName = new.into();
+            let rest = inner.get(bytes.trim_end().len()..).unwrap_or_default();
+            let written = new.before(rest).filter(|_| new.name != said);
+            return written.map(|written| (bytes, written.to_owned()));
+        }
+    }
+    None
 }
 
 /// The text with every link in the frontmatter renamed for which `rename` knows a new name, and how
@@ -93,14 +116,11 @@ pub fn relink_properties<N: Into<NewName>>(
     let mut renamed = 0;
     while let Some((before, after)) = rest.split_once("[[") {
         let Some((inner, behind)) = after.split_once("]]") else { break };
-        let name = relation::name_part(inner);
         out.push_str(&format!("{before}[["));
-        let suffix = inner.get(name.trim_end().len()..).unwrap_or_default();
-        let new: Option<NewName> = rename(name.trim()).map(Into::into);
-        match new.as_ref().and_then(|new| new.before(suffix)) {
-            Some(new) => {
-                out.push_str(new);
-                out.push_str(suffix);
+        match renaming(inner, &mut rename) {
+            Some((name, new)) => {
+                out.push_str(&new);
+                out.push_str(inner.get(name.trim_end().len()..).unwrap_or_default());
                 renamed += 1;
             }
             None => out.push_str(inner),
@@ -390,6 +410,18 @@ mod tests {
             let found = relink(text, |name| (name == "Old").then(|| new.clone()));
             assert_eq!(found, (expected.to_owned(), count), "{text:?}");
         }
+        let settled = |name: &str| match name {
+            "Old #1" => Some("Old #1".to_owned()),
+            "Old #2" => Some("Two".to_owned()),
+            "Old" => Some("New".to_owned()),
+            _ => None,
+        };
+        let text = "[[Old #1]] [[Old #2|x]] [[Old #3]] [[Old#1]]";
+        let expected = "[[Old #1]] [[Two|x]] [[New #3]] [[New#1]]";
+        assert_eq!(relink(text, settled), (expected.to_owned(), 3));
+        let text = format!("---\na: \"{text}\"\n---\n");
+        let expected = format!("---\na: \"{expected}\"\n---\n");
+        assert_eq!(relink_properties(&text, settled), (expected, 3));
         check("[[Older]] `[[x]]`\n", "[[Older]] `[[x]]`\n", 0);
         check("```\n[[Old]]\n```\n", "```\n[[Old]]\n```\n", 0);
         check("---\na: \"[[Old]]\"\n---\n[[Old]]", "---\na: \"[[Old]]\"\n---\n[[New Name]]", 1);

@@ -3,7 +3,9 @@
 
 use std::borrow::Cow;
 
-use super::observation::{NewObservation, category_of, split_context, without_empty_brackets};
+use super::observation::{
+    NewObservation, category_of, has_tag, split_context, without_empty_brackets,
+};
 use super::{Fact, Observation, comment};
 
 /// The category of facts that name none.
@@ -58,7 +60,7 @@ pub(crate) fn struck(written: &str, fact: Option<&Fact>, unknown: &[String]) -> 
     let lines: Vec<&str> =
         text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect();
     let text = format!("~~{}~~", mark_tildes(&lines.join(" ")));
-    let is_tagged = text.split_whitespace().any(|word| word.starts_with('#'));
+    let is_tagged = has_tag(&text);
     let head = match category {
         Some(category) if head.contains(['\n', '\r']) => format!("[{category}] "),
         Some(_) => head.to_owned(),

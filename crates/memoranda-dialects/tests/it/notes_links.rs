@@ -155,3 +155,103 @@ fn a_link_that_can_say_no_name_of_its_note_is_told() {
     let expected = json!([{ "file_path": "h.md", "link": "Cur", "count": 2 }]);
     assert_eq!(moved.structured["outdated_links"], expected);
 }
+
+/// Where the one link of a note leads, and what is said of it when nothing is there.
+#[track_caller]
+fn check_leads(notes: &Notes, holder: &str, expected: &str) {
+    let context = notes.ok("build_context", json!({ "url": holder })).structured;
+    let unresolved = context["results"][0]["unresolved"].as_array().unwrap().iter();
+    let unresolved: Vec<&str> = unresolved.map(|u| u["to_name"].as_str().unwrap()).collect();
+    match expected.strip_prefix('?') {
+        Some(name) => assert_eq!(unresolved, [name], "{holder}"),
+        None => assert_eq!(leading(notes, holder), [expected], "{holder}"),
+    }
+}
+
+#[test]
+fn what_looks_like_a_heading_may_be_part_of_a_name() {
+    let notes = Notes::new();
+    // Each with where it leads before there is such a note, when the part before the mark is one,
+    // when there is a note of the whole name, and when that is gone again.
+    let links = [
+        ("Issue #12", "?Issue #12", "Issue.md", "Issue #12.md"),
+        ("issue #12|it", "?issue #12", "Issue.md", "Issue #12.md"),
+        ("Issue#12", "?Issue", "Issue.md", "Issue.md"),
+        ("Issue#Next steps", "?Issue", "Issue.md", "Issue.md"),
+        ("PR #45: fix login", "?PR #45: fix login", "?PR #45: fix login", "prs/pr.md"),
+        ("Plan ^ Idea", "?Plan ^ Idea", "?Plan ^ Idea", "d/Plan ^ Idea.md"),
+        ("d/Plan ^ Idea", "?d/Plan ^ Idea", "?d/Plan ^ Idea", "d/Plan ^ Idea.md"),
+        ("/d/Plan ^ Idea", "?/d/Plan ^ Idea", "?/d/Plan ^ Idea", "d/Plan ^ Idea.md"),
+        ("Tab#2", "?Tab", "?Tab", "Tab#2.md"),
+        ("main::Issue #12", "?main::Issue #12", "Issue.md", "Issue #12.md"),
+    ];
+    let holder = |n: usize| format!("h{n}");
+    for (n, (link, before, ..)) in links.iter().enumerate() {
+        notes.person(&format!("main/{}.md", holder(n)), &format!("- on [[{link}]]\n"));
+        check_leads(&notes, &holder(n), before);
+    }
+    let at_first = notes.write("", "Other", "text").structured["commit"].clone();
+    notes.person("main/Issue.md", "text\n");
+    // No slug is a name: this is not the note that has the heading.
+    notes.person("main/Issue next steps.md", "text\n");
+    for (n, (_, _, with_part, _)) in links.iter().enumerate() {
+        check_leads(&notes, &holder(n), with_part);
+    }
+    check_index(&notes);
+    for (path, text) in [
+        ("Issue #12", "text\n"),
+        ("prs/pr", "---\ntitle: \"PR #45: fix login\"\n---\ntext\n"),
+        ("d/Plan ^ Idea", "text\n"),
+        ("Tab#2", "text\n"),
+    ] {
+        notes.person(&format!("main/{path}.md"), text);
+    }
+    for (n, (_, _, _, whole)) in links.iter().enumerate() {
+        check_leads(&notes, &holder(n), whole);
+    }
+    check_index(&notes);
+    let receipt =
+        notes.write("", "New", "- on [[Issue #12]]\n- blocked by [[PR #45: fix login]]\n");
+    assert!(receipt.text.contains("## Relations\n- resolved: 2\n"), "{}", receipt.text);
+    assert!(!receipt.text.contains("unresolved"), "{}", receipt.text);
+    assert!(!receipt.text.contains("12]]"), "{}", receipt.text);
+    assert!(!receipt.text.contains("## Observations"), "{}", receipt.text);
+    notes.ok("delete_note", json!({ "identifier": "Issue #12.md" }));
+    check_leads(&notes, "h0", "Issue.md");
+    check_leads(&notes, "h4", "prs/pr.md");
+    check_index(&notes);
+    // As it was.
+    let then = json!({ "url": "h0", "as_of": at_first });
+    let context = notes.ok("build_context", then).structured;
+    assert_eq!(context["results"][0]["unresolved"][0]["to_name"], json!("Issue #12"));
+}
+
+#[test]
+fn a_whole_name_follows_its_note_and_no_other() {
+    let notes = Notes::new();
+    let text = |part: &str, whole: &str| {
+        format!(
+            "---\nup: \"[[{whole}]]\"\nl: \"[[{part}#a]]\"\n---\n\
+             - on [[{whole}]]\n- [[{part}]] [[{part}#a|x]] [[{whole}|y]]\n"
+        )
+    };
+    notes.person("main/Issue.md", "text\n");
+    notes.person("main/Issue #12.md", "text\n");
+    notes.person("main/h.md", &text("Issue", "Issue #12"));
+    notes.ok("move_note", relocation("Issue.md", "Bug.md"));
+    assert_eq!(notes.file("main/h.md"), text("Bug", "Issue #12"));
+    notes.ok("move_note", relocation("Issue #12.md", "a/Done.md"));
+    assert_eq!(notes.file("main/h.md"), text("Bug", "Done"));
+    assert_eq!(leading(&notes, "h"), ["Bug.md", "a/Done.md"]);
+    // What was left is found when it is asked for.
+    notes.person("main/Issue #13.md", "text\n");
+    notes.person("main/g.md", "[[Issue #13]]\n");
+    let mut keep = relocation("Issue #13.md", "a/Later.md");
+    keep["update_links"] = json!(false);
+    let moved = notes.ok("move_note", keep);
+    let expected = json!([{ "file_path": "g.md", "link": "Issue #13" }]);
+    assert_eq!(moved.structured["outdated_links"], expected, "{}", moved.text);
+    notes.ok("move_note", relocation("a/Later.md", "a/Later.md"));
+    assert_eq!(notes.file("main/g.md"), "[[Later]]\n");
+    check_index(&notes);
+}

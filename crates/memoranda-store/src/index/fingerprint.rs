@@ -38,7 +38,7 @@ const TABLES: &[(&str, &str)] = &[
     ),
     (
         "relations",
-        "SELECT p.name, f.path, r.line, r.relation_type, r.target, r.target_key, t.path, r.context, \
+        "SELECT p.name, f.path, r.line, r.relation_type, r.target, r.target_key, r.whole_key, t.path, r.context, \
          r.exact_name, r.form, r.time_ms, r.confidence, r.importance FROM relations r JOIN files f ON f.id = r.file JOIN projects p ON p.id = f.project \
          LEFT JOIN files t ON t.id = r.target_file ORDER BY 1, 2, 3, 4, 5",
     ),

@@ -1,6 +1,10 @@
 //! Which file each relation means, bound when either end appears or vanishes.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use memoranda_core::graph::{LinkCandidate, meant, meant_exactly};
+use memoranda_core::note::name_part;
 use memoranda_core::note::permalink::{permalink_of, without_project};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, params};
@@ -40,22 +44,27 @@ pub(super) fn target_project<'t>(
 /// were taken for links within their own.
 pub(super) fn await_notes_of(db: &Connection, project: i64) -> Result<()> {
     let mut query = db.prepare_cached(
-        "SELECT file, n, target FROM relations \
+        "SELECT file, n, target, whole FROM relations \
          WHERE instr(target, '::') > 0 AND project <> ? AND exact_name IS NULL",
     )?;
     let relations = query
         .query_map([project], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?))
+            let whole = row.get::<_, Option<String>>(3)?;
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, String>(2)?, whole))
         })?
         .collect::<rusqlite::Result<Vec<_>>>()?;
     let mut update = db.prepare_cached(
-        "UPDATE relations SET project = ?, target_key = ?, target_file = NULL WHERE file = ? AND n = ?",
+        "UPDATE relations SET project = ?, target_key = ?, whole_key = ?, target_file = NULL \
+         WHERE file = ? AND n = ?",
     )?;
-    for (file, n, target) in relations {
-        let (meant, note) = target_project(db, NO_PROJECT, &target)?;
+    for (file, n, target, whole) in relations {
+        let (meant, note) = target_project(db, NO_PROJECT, part(&target))?;
         if meant == project {
             let key = target_key(note);
-            update.execute(params![project, key, file, n])?;
+            let within =
+                |whole: &str| target_project(db, NO_PROJECT, whole).map(|it| target_key(it.1));
+            let whole_key = whole.as_deref().map(within).transpose()?;
+            update.execute(params![project, key, whole_key, file, n])?;
             // It may be the name of another project that the link says next.
             bind(db, project, &key)?;
         }
@@ -66,14 +75,20 @@ pub(super) fn await_notes_of(db: &Connection, project: i64) -> Result<()> {
 /// Binds every relation of a project that goes by this key.
 pub(super) fn bind(db: &Connection, project: i64, key: &str) -> Result<()> {
     // Most names are linked to by nobody.
-    let linked: bool = db
+    let (linked, wholly): (bool, bool) = db
         .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM relations WHERE target_key = ? AND project = ?)",
+            "SELECT EXISTS (SELECT 1 FROM relations WHERE target_key = ?1 AND project = ?2), \
+             EXISTS (SELECT 1 FROM relations WHERE whole_key = ?1 AND project = ?2)",
         )?
-        .query_row(params![key, project], |row| row.get(0))?;
+        .query_row(params![key, project], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    if wholly {
+        bind_whole(db, project, key, "WHERE r.whole_key = ? AND r.project = ?")?;
+    }
     if !linked {
         return Ok(());
     }
+    let of_part = "WHERE r.target_key = ? AND r.project = ? AND r.whole_key IS NOT NULL";
+    bind_whole(db, project, key, of_part)?;
     let found = found(db, project, key)?;
     // What means one title in one folder lies in the project itself.
     bind_exact(db, project, key, if found.elsewhere { &[] } else { &found.candidates })?;
@@ -81,7 +96,7 @@ pub(super) fn bind(db: &Connection, project: i64, key: &str) -> Result<()> {
         [] => {
             db.prepare_cached(
                 "UPDATE relations SET target_file = NULL WHERE target_key = ? AND project = ? \
-                 AND target_file IS NOT NULL AND exact_name IS NULL",
+                 AND target_file IS NOT NULL AND exact_name IS NULL AND whole_key IS NULL",
             )?
             .execute(params![key, project])?;
         }
@@ -90,11 +105,56 @@ pub(super) fn bind(db: &Connection, project: i64, key: &str) -> Result<()> {
             db.prepare_cached(
                 "UPDATE relations SET target_file = ?3 \
                  WHERE target_key = ?1 AND project = ?2 AND target_file IS NOT ?3 \
-                 AND exact_name IS NULL",
+                 AND exact_name IS NULL AND whole_key IS NULL",
             )?
             .execute(params![key, project, only.id])?;
         }
         _ => bind_each(db, project, key, &found)?,
+    }
+    Ok(())
+}
+
+/// What a link names if a heading follows.
+pub(super) fn part(target: &str) -> &str {
+    name_part(target).trim_end()
+}
+
+/// Binds relations that may say a name, or a name and a heading.
+fn bind_whole(db: &Connection, project: i64, key: &str, condition: &str) -> Result<()> {
+    let mut query = db.prepare_cached(&format!(
+        "SELECT r.file, r.n, r.target, r.target_key, r.whole, r.whole_key, f.path, f.project, \
+         r.target_file FROM relations r JOIN files f ON f.id = r.file {condition}"
+    ))?;
+    let relations = query
+        .query_map(params![key, project], |row| {
+            Ok((
+                (row.get::<_, i64>(0)?, row.get::<_, i64>(1)?),
+                [row.get::<_, String>(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?],
+                row.get::<_, i64>(7)?,
+                row.get::<_, Option<i64>>(8)?,
+            ))
+        })?
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut update =
+        db.prepare_cached("UPDATE relations SET target_file = ? WHERE file = ? AND n = ?")?;
+    // Many say a heading of the same note.
+    let mut parts: HashMap<String, Found> = HashMap::new();
+    for ((file, n), [name, name_key, whole, whole_key, path], own_project, bound) in relations {
+        let from = NotePath::parse(&path).ok().filter(|_| own_project == project);
+        let mut meant = target(db, project, &whole_key, &whole, from.as_ref())?;
+        if meant.is_none() {
+            let by_part = match parts.entry(name_key) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(new) => {
+                    let by_part = found(db, project, new.key())?;
+                    new.insert(by_part)
+                }
+            };
+            meant = by_part.meant(part(&name), from.as_ref());
+        }
+        if meant != bound {
+            update.execute(params![meant, file, n])?;
+        }
     }
     Ok(())
 }
@@ -122,8 +182,10 @@ pub(super) fn is_said(db: &Connection, project: &str) -> Result<bool> {
 /// Binds the relations, of any project, that say a key after the name of its project.
 pub(super) fn bind_said(db: &Connection, project: i64, name: &str, key: &str) -> Result<()> {
     let prefix = format!("{name}/");
-    let mut saying =
-        db.prepare_cached("SELECT DISTINCT project FROM relations WHERE target_key = ?")?;
+    let mut saying = db.prepare_cached(
+        "SELECT project FROM relations WHERE target_key = ?1 \
+         UNION SELECT project FROM relations WHERE whole_key = ?1",
+    )?;
     // A permalink can hold the name of the project itself.
     let whole = key.starts_with(&prefix).then(|| key.to_owned());
     for said in [Some(format!("{prefix}{key}")), whole].into_iter().flatten() {
@@ -231,7 +293,8 @@ fn bind_each(db: &Connection, project: i64, key: &str, found: &Found) -> Result<
     let mut query = db.prepare_cached(
         "SELECT r.file, r.n, r.target, f.path, f.project FROM relations r \
          JOIN files f ON f.id = r.file \
-         WHERE r.target_key = ? AND r.project = ? AND r.exact_name IS NULL",
+         WHERE r.target_key = ? AND r.project = ? AND r.exact_name IS NULL \
+         AND r.whole_key IS NULL",
     )?;
     let relations = query
         .query_map(params![key, project], |row| {

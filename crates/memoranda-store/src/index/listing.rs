@@ -359,6 +359,8 @@ pub struct RelationRow {
     pub target: String,
     /// That name as notes are looked up by it.
     pub key: String,
+    /// All that the link says, if that may be the name or a name and a heading.
+    pub whole: Option<Whole>,
     /// Set if it means the note of exactly this title in its own folder, and no other.
     pub exact_name: Option<String>,
     /// The file that the name means now.
@@ -372,7 +374,16 @@ pub struct RelationRow {
 }
 
 const RELATION: &str = "SELECT r.file, r.relation_type, r.target, r.target_file, r.context, \
-     r.line, r.target_key, r.exact_name, r.form > 0 FROM relations r";
+     r.line, r.target_key, r.exact_name, r.form > 0, r.whole, r.whole_key FROM relations r";
+
+/// What a link says that may be a name, or a name and a heading.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Whole {
+    /// What it says.
+    pub text: String,
+    /// That as a name, as notes are looked up by it.
+    pub key: String,
+}
 
 /// The relations from a file.
 pub(crate) fn relations_from(db: &Connection, file: i64) -> Result<Vec<RelationRow>> {
@@ -392,7 +403,8 @@ pub(crate) fn relations_named(
 ) -> Result<Vec<RelationRow>> {
     relations(
         db,
-        "WHERE r.target_key = ? AND r.project = ? ORDER BY r.file, r.n",
+        "WHERE r.target_key = ?1 AND r.project = ?2 OR r.whole_key = ?1 AND r.project = ?2 \
+         ORDER BY r.file, r.n",
         params![key, project],
     )
 }
@@ -408,6 +420,10 @@ fn relation(row: &Row<'_>) -> rusqlite::Result<RelationRow> {
         key: row.get(6)?,
         exact_name: row.get(7)?,
         is_stated: row.get(8)?,
+        whole: match (row.get(9)?, row.get(10)?) {
+            (Some(text), Some(key)) => Some(Whole { text, key }),
+            _ => None,
+        },
     })
 }
 

@@ -48,6 +48,7 @@ pub use history::{Gone, HistoryFilter, Moment};
 pub(crate) use links::{candidates as link_candidates, is_kept as is_permalink_kept};
 pub use listing::{
     Counts, FileSummary, ListFilter, ListOrder, NameOf, ObservationRow, Problems, RelationRow,
+    Whole,
 };
 pub(crate) use listing::{
     at, by_id, by_ids, by_key, counts, list, names, note_types, notes_in, observations, problems,

@@ -1,7 +1,7 @@
 //! What a project was like at a moment, told by how it differs from now: whoever wants to know
 //! looks at what was changed since, however large the project is.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use memoranda_core::graph::LinkCandidate;
 use memoranda_core::id::{ContentHash, ProjectName};
@@ -117,6 +117,11 @@ pub(crate) fn relations_concerning(
     for key in keys {
         found.extend(relations_named(db, project, key)?);
     }
+    // One that may say two names is found by either.
+    let mut seen = HashSet::new();
+    found.retain(|r| {
+        r.whole.is_none() || seen.insert((r.file, r.relation_type.clone(), r.target.clone()))
+    });
     Ok(found)
 }
 

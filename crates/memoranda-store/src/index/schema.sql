@@ -127,6 +127,9 @@ CREATE TABLE relations (
   relation_type TEXT NOT NULL,
   target TEXT NOT NULL,
   target_key TEXT NOT NULL,
+  -- All that the link says, if it may be a name or a name and a heading: that is tried first.
+  whole TEXT,
+  whole_key TEXT,
   target_file INTEGER,
   context TEXT,
   line INTEGER NOT NULL,
@@ -142,6 +145,8 @@ CREATE TABLE relations (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX relations_unbound ON relations(file, form, target_file) WHERE target_file IS NULL;
 CREATE INDEX relations_by_key ON relations(target_key, project);
+CREATE INDEX relations_by_whole ON relations(whole_key, project) WHERE whole_key IS NOT NULL;
+CREATE INDEX relations_by_part ON relations(target_key, project) WHERE whole_key IS NOT NULL;
 CREATE INDEX relations_by_target ON relations(target_file, form) WHERE target_file IS NOT NULL;
 -- What people typed can mean a note anywhere, so sums over a folder look at where each leads.
 CREATE INDEX relations_typed ON relations(file, target_file, form) WHERE form = 1;

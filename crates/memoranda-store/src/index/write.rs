@@ -387,28 +387,38 @@ impl<'c> Batch<'c> {
     fn put_relations(&self, put: &Put<'_>, file: i64, digest: &Digest) -> Result<()> {
         let mut insert = self.db.prepare_cached(
             "INSERT INTO relations (file, n, project, relation_type, target, target_key, \
-             target_file, context, line, exact_name, form, time_ms, confidence, importance) \
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             target_file, context, line, exact_name, form, time_ms, confidence, importance, \
+             whole, whole_key) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         )?;
         for (n, relation) in digest.relations.iter().enumerate() {
             let rating = relation.rating.as_ref();
-            let (project, key, target) = match (rating, put.path.parent()) {
+            let (project, key, whole_key, target) = match (rating, put.path.parent()) {
                 (Some(_), Some(folder)) => {
                     let key = exact_key(folder, relation.name());
                     let target =
                         links::exact_target(self.db, put.project, &key, folder, relation.name())?;
-                    (put.project, key, target)
+                    (put.project, key, None, target)
                 }
                 _ => {
-                    let (project, name) =
-                        links::target_project(self.db, put.project, &relation.target)?;
-                    let key = match project == put.project {
+                    let key_in = |project: i64, name: &str| match project == put.project {
                         true => target_key(&seen_from(put.path, name)),
                         false => target_key(name),
                     };
+                    let part = links::part(&relation.target);
+                    let (project, name) = links::target_project(self.db, put.project, part)?;
+                    let key = key_in(project, name);
                     let from = (project == put.project).then_some(put.path);
-                    let target = links::target(self.db, project, &key, &relation.target, from)?;
-                    (project, key, target)
+                    let (mut whole_key, mut target) = (None, None);
+                    if let Some(whole) = &relation.whole {
+                        let (_, name) = links::target_project(self.db, put.project, whole)?;
+                        let key = key_in(project, name);
+                        target = links::target(self.db, project, &key, whole, from)?;
+                        whole_key = Some(key);
+                    }
+                    if target.is_none() {
+                        target = links::target(self.db, project, &key, part, from)?;
+                    }
+                    (project, key, whole_key, target)
                 }
             };
             let is_exact = rating.is_some() && put.path.parent().is_some();
@@ -426,7 +436,9 @@ impl<'c> Batch<'c> {
                 if is_exact { 2 } else { i64::from(relation.is_stated) },
                 rating.and_then(|rating| rating.time).map(jiff::Timestamp::as_millisecond),
                 rating.and_then(|rating| rating.confidence),
-                rating.and_then(|rating| rating.importance)
+                rating.and_then(|rating| rating.importance),
+                relation.whole.as_ref().filter(|_| whole_key.is_some()),
+                whole_key,
             ])?;
         }
         Ok(())
