@@ -12,7 +12,7 @@ use memoranda_core::path::NotePath;
 use memoranda_store::{FileSummary, View, link_key};
 
 use crate::error::Result;
-use crate::rename::Moving;
+use crate::rename::{Moving, Whose};
 use crate::resolve::Place;
 
 /// A project as it will be.
@@ -40,6 +40,8 @@ pub(crate) struct LinkTo<'a> {
 /// What a link must say to go on meaning its note.
 pub(crate) struct Mend {
     pub(crate) name: NewName,
+    /// Whose link it is.
+    pub(crate) whose: Whose,
     /// The other note that it means, unless it is mended.
     pub(crate) other: Option<i64>,
 }
@@ -113,7 +115,7 @@ impl<'a> Aftermath<'a> {
                 Some(plain) if fits(&plain)? => Some(plain),
                 _ => None,
             };
-            Ok(Some(Mend { name: NewName { name, plain }, other }))
+            Ok(Some(Mend { name: NewName { name, plain }, whose: Whose::ToIt, other }))
         };
         match &renamed {
             Some(text) if fits(text)? => return said(text.clone()),

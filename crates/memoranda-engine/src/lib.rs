@@ -24,6 +24,7 @@ mod mentions;
 mod model;
 mod name_then;
 mod named_folder;
+mod outdated;
 mod parts;
 mod past;
 mod paths;
@@ -62,7 +63,9 @@ pub use parts::{Part, Understood};
 pub use project::ProjectInfo;
 pub use read::{ReadNote, TextNote};
 pub use relocate::{MoveOutcome, MoveRequest, Moved};
-pub use rename::{Holders, LinkText, Links, OutdatedLink, RenameOutcome, RenameRequest, Renamed};
+pub use rename::{
+    Holders, LinkText, Links, OutdatedLink, RenameOutcome, RenameRequest, Renamed, Whose,
+};
 pub use repository::{Repository, named_from_root, normal_remote};
 pub use resolve::{Intent, Place, Resolved, project_said};
 pub use restore::{RestoreOutcome, Restored};

@@ -6,7 +6,7 @@ use memoranda_store::RelationRow;
 
 use crate::Memory;
 use crate::error::Result;
-use crate::rename::{LinkText, OutdatedLink};
+use crate::rename::{LinkText, OutdatedLink, Whose};
 use crate::resolve::Place;
 
 impl Memory {
@@ -37,7 +37,13 @@ impl Memory {
                 *lost.entry((place.clone(), link, means)).or_default() += 1;
             }
         }
-        let link = |((holder, link, means), count)| OutdatedLink { holder, link, means, count };
+        let link = |((holder, link, means), count)| OutdatedLink {
+            holder,
+            link,
+            whose: Whose::ToIt,
+            means,
+            count,
+        };
         Ok(lost.into_iter().map(link).collect())
     }
 

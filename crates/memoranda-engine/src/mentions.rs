@@ -15,7 +15,7 @@ use memoranda_store::View;
 use crate::aftermath::{Aftermath, LinkTo, Mend};
 use crate::error::Result;
 use crate::paths::{PathIn, Paths};
-use crate::rename::{LinkText, Moving, OutdatedLink, text_at};
+use crate::rename::{LinkText, Moving, OutdatedLink, Whose, text_at};
 use crate::resolve::Place;
 
 /// A file is looked for by its own name among so many; of more, by the folder that they share.
@@ -85,6 +85,7 @@ pub(crate) fn to(view: &View<'_>, from: &Place, going: &[NotePath]) -> Result<Me
                 Some(means) => found.drawn.push(OutdatedLink {
                     holder: place.clone(),
                     link: LinkText::Path(path),
+                    whose: Whose::ToIt,
                     means,
                     count,
                 }),
@@ -104,6 +105,7 @@ pub(crate) fn to(view: &View<'_>, from: &Place, going: &[NotePath]) -> Result<Me
                 Some(other) => found.drawn.push(OutdatedLink {
                     holder: place.clone(),
                     link: LinkText::Name(name),
+                    whose: Whose::ToIt,
                     means: Some(Place { project: from.project.clone(), path: other.path }),
                     count,
                 }),
@@ -153,9 +155,9 @@ pub(crate) struct Mended {
     pub(crate) text: String,
     pub(crate) count: usize,
     /// What the links said, and the other notes that they would mean.
-    pub(crate) links: Vec<(LinkText, Option<Place>)>,
+    pub(crate) links: Vec<(LinkText, Whose, Option<Place>)>,
     /// Those of them that cannot say anything else.
-    pub(crate) unsaid: Vec<(LinkText, Option<Place>)>,
+    pub(crate) unsaid: Vec<(LinkText, Whose, Option<Place>)>,
 }
 
 /// A file's text with such links mended.
@@ -176,7 +178,9 @@ pub(crate) fn mended(
     let (links, failed) = (RefCell::new(Vec::new()), RefCell::new(None));
     let path = |path: &str| match places.mend(&PathIn { path, is: &is, will }) {
         Ok(mend) => mend.and_then(|mend| {
-            links.borrow_mut().push((LinkText::Path(path.to_owned()), mend.other));
+            let is_moved = moving.iter().any(|moving| moving.new == mend.file);
+            let whose = if own.is_empty() || is_moved { Whose::ToIt } else { Whose::Its };
+            links.borrow_mut().push((LinkText::Path(path.to_owned()), whose, mend.other));
             mend.text
         }),
         Err(e) => {
@@ -197,7 +201,7 @@ pub(crate) fn mended(
             Some(NewName::from(name.to_owned()))
         }
         Ok(mended) => mended.and_then(|(mend, other)| {
-            let link = (LinkText::Name(name.to_owned()), other);
+            let link = (LinkText::Name(name.to_owned()), mend.whose, other);
             if mend.is_hard_to_say() {
                 unsaid.push(link.clone());
             }
@@ -260,7 +264,7 @@ fn named(
                 let said = LinkTo { text: name, file, holder: Some(holder) };
                 after.mend(&said, renamed)?
             }
-            None => renamed.map(|name| Mend { name: name.into(), other: None }),
+            None => renamed.map(|name| Mend { name: name.into(), whose: Whose::ToIt, other: None }),
         };
         if mend.is_some() {
             return Ok(mend);

@@ -90,11 +90,14 @@ impl<'a> Paths<'a> {
 
     /// What becomes of a path; `None` if it goes on meaning the same file, or never meant any.
     pub(crate) fn mend(&self, link: &PathIn<'_>) -> Result<Option<PathMend>> {
-        let mut before = None;
+        let mut before: Option<(Way, NotePath)> = None;
         for from in link.is {
-            before = match before {
-                Some(found) => Some(found),
-                None => self.meant(link.path, from, When::Before)?,
+            before = match (before, self.meant(link.path, from, When::Before)?) {
+                // Seen from an earlier place it may have been said more plainly.
+                (Some((way, file)), Some((earlier, same))) if same == file => {
+                    Some((way.min(earlier), file))
+                }
+                (known, found) => known.or(found),
             };
         }
         let Some((way, file)) = before else { return Ok(None) };

@@ -5,19 +5,20 @@
 //! what changes, also where the note's title says the same. And where several notes have one name,
 //! a link by it may mean another of them once one has moved ([`Aftermath`]).
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
-use memoranda_core::graph::{alias_key, meant, seen_from};
+use memoranda_core::graph::{alias_key, seen_from};
 use memoranda_core::id::ContentHash;
 use memoranda_core::note::permalink::slug;
-use memoranda_core::note::{bytes_of, name_part, relink, text_of};
+use memoranda_core::note::{bytes_of, relink, text_of};
 use memoranda_core::path::NotePath;
-use memoranda_store::{FileSummary, Outcome, RelationRow, View};
+use memoranda_store::{FileSummary, Outcome, View};
 
-use crate::aftermath::{Aftermath, LinkTo, Mend};
+use crate::aftermath::{Aftermath, Mend};
 use crate::error::{EngineError, Result};
 use crate::mentions;
+use crate::outdated::{called_wholly, outdated_links};
 use crate::resolve::Place;
 use crate::{Memory, Who};
 
@@ -92,10 +93,21 @@ pub struct OutdatedLink {
     pub holder: Place,
     /// What it says.
     pub link: LinkText,
+    /// Whose link it is.
+    pub whose: Whose,
     /// The other note that it means from now on.
     pub means: Option<Place>,
     /// How often the file says so.
     pub count: usize,
+}
+
+/// Whose link it is that does not lead where it did.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Whose {
+    /// One to what was moved or is gone.
+    ToIt,
+    /// One of what was moved, to something that stays where it is.
+    Its,
 }
 
 /// What a link says.
@@ -166,7 +178,8 @@ impl Memory {
             moving.append(&mut former);
             let mut texts: BTreeMap<Place, String> = BTreeMap::new();
             let mut relinked: BTreeMap<Place, usize> = BTreeMap::new();
-            let mut outdated: BTreeMap<(Place, LinkText, Option<Place>), usize> = BTreeMap::new();
+            let mut outdated: BTreeMap<(Place, LinkText, Whose, Option<Place>), usize> =
+                BTreeMap::new();
             let is_told = |mend: &Mend| request.links == Links::Keep || mend.is_hard_to_say();
             let after = Aftermath::new(view, project, &moving);
             for (holder, mends) in outdated_links(view, &after, &request.from, &moving)? {
@@ -187,7 +200,8 @@ impl Memory {
                 for (name, mend) in mends.into_iter().filter(|(_, mend)| is_told(mend)) {
                     let Some(count) = said.remove(&name) else { continue };
                     let means = after.other(&mend)?;
-                    outdated.insert((holder.clone(), LinkText::Name(name), means), count);
+                    let link = (holder.clone(), LinkText::Name(name), mend.whose, means);
+                    outdated.insert(link, count);
                 }
                 if request.links == Links::Update && count > 0 {
                     relinked.insert(holder.clone(), count);
@@ -209,8 +223,8 @@ impl Memory {
                     Links::Keep => mended.links,
                     Links::Update => mended.unsaid,
                 };
-                for (link, means) in told {
-                    *outdated.entry((place.clone(), link, means)).or_default() += 1;
+                for (link, whose, means) in told {
+                    *outdated.entry((place.clone(), link, whose, means)).or_default() += 1;
                 }
                 if request.links == Links::Update && mended.count > 0 {
                     *relinked.entry(place.clone()).or_default() += mended.count;
@@ -219,7 +233,13 @@ impl Memory {
             }
             moving.truncate(files);
             done.relinked = relinked.into_iter().collect();
-            let link = |((holder, link, means), count)| OutdatedLink { holder, link, means, count };
+            let link = |((holder, link, whose, means), count)| OutdatedLink {
+                holder,
+                link,
+                whose,
+                means,
+                count,
+            };
             let outdated = outdated.into_iter().map(link).collect();
             match request.links {
                 Links::Keep => done.outdated = outdated,
@@ -310,175 +330,10 @@ pub(crate) fn text_at(view: &View<'_>, place: &Place) -> Result<Option<String>> 
     Ok(found.and_then(|found| text_of(&found.bytes)))
 }
 
-/// The links that a move leaves behind: by note, each text with what it must be.
-fn outdated_links(
-    view: &View<'_>,
-    after: &Aftermath<'_>,
-    from: &Place,
-    moving: &[Moving],
-) -> Result<BTreeMap<Place, BTreeMap<String, Mend>>> {
-    let mut outdated: BTreeMap<Place, BTreeMap<String, Mend>> = BTreeMap::new();
-    let new_places: HashMap<&NotePath, &NotePath> =
-        moving.iter().map(|moving| (&moving.old, &moving.new)).collect();
-    for moving in moving {
-        let mut links: Vec<RelationRow> = Vec::new();
-        if let Some(summary) = &moving.summary {
-            links.extend(view.relations_to(summary.id)?);
-        }
-        // Links by the old name that mean nothing (any more). The extension of Markdown goes
-        // without saying; that of other files is said.
-        let old = &moving.old;
-        let whole = if old.is_markdown() { without_extension(old) } else { old.as_str() };
-        let ends = whole.match_indices('/').filter_map(|(at, _)| whole.get(at + 1..));
-        for name in [whole, &format!("/{whole}")].into_iter().chain(ends) {
-            let named = view.relations_named(&from.project, name)?;
-            links.extend(named.into_iter().filter(|link| link.target_file.is_none()));
-        }
-        for link in links {
-            // One that means exactly this title goes on meaning it.
-            let keeps_title = moving.summary.as_ref().is_some_and(states_title);
-            if link.exact_name.is_some() && keeps_title {
-                continue;
-            }
-            let Some(holder) = view.by_id(link.file)? else { continue };
-            let own = (holder.project == from.project).then(|| Holder {
-                path: &holder.path,
-                new: new_places.get(&holder.path).copied().unwrap_or(&holder.path),
-            });
-            for text in said(view, &link, own.as_ref().map(|own| own.path))? {
-                let name = moving.new_name(text, from.project.as_str(), own.as_ref());
-                let mend = match moving.summary.as_ref().filter(|_| link.exact_name.is_none()) {
-                    Some(summary) => {
-                        let holder = own.as_ref().map(|own| (own.path, own.new));
-                        after.mend(&LinkTo { text, file: summary.id, holder }, name)?
-                    }
-                    None => name.map(|name| Mend { name: name.into(), other: None }),
-                };
-                if let Some(mend) = mend {
-                    let (project, path) = (holder.project.clone(), holder.path.clone());
-                    let mends = outdated.entry(Place { project, path }).or_default();
-                    mends.insert(text.to_owned(), mend);
-                }
-            }
-        }
-        for (target, mend) in left_behind(view, after, moving, &new_places)? {
-            let holder = Place { project: from.project.clone(), path: moving.old.clone() };
-            outdated.entry(holder).or_default().insert(target, mend);
-        }
-    }
-    for (holder, target, mend) in drawn_away(view, after, from, &new_places)? {
-        outdated.entry(holder).or_default().entry(target).or_insert(mend);
-    }
-    Ok(outdated)
-}
-
-/// The links to what stays that would mean what was moved: it has come nearer, or by their name.
-fn drawn_away(
-    view: &View<'_>,
-    after: &Aftermath<'_>,
-    from: &Place,
-    new_places: &HashMap<&NotePath, &NotePath>,
-) -> Result<Vec<(Place, String, Mend)>> {
-    let mut drawn = Vec::new();
-    let mut seen = BTreeSet::new();
-    for name in after.names() {
-        for link in view.relations_named(&from.project, name)? {
-            let stays = link.target_file.filter(|file| !after.is_moved(*file));
-            let Some(file) = stays.filter(|_| link.exact_name.is_none()) else { continue };
-            if !seen.insert((link.file, link.target.clone())) {
-                continue;
-            }
-            let Some(holder) = view.by_id(link.file)? else { continue };
-            let new = new_places.get(&holder.path).copied().unwrap_or(&holder.path);
-            let own = (holder.project == from.project).then_some((&holder.path, new));
-            for text in said(view, &link, own.map(|(path, _)| path))? {
-                if let Some(mend) = after.mend(&LinkTo { text, file, holder: own }, None)? {
-                    let (project, path) = (holder.project.clone(), holder.path.clone());
-                    drawn.push((Place { project, path }, text.to_owned(), mend));
-                }
-            }
-        }
-    }
-    Ok(drawn)
-}
-
-/// What a link says of the note that it means: all of it if the note is called so, or what comes
-/// before a heading. One that means nothing may say either.
-fn said<'l>(
-    view: &View<'_>,
-    link: &'l RelationRow,
-    holder: Option<&NotePath>,
-) -> Result<Vec<&'l str>> {
-    let Some(whole) = &link.whole else { return Ok(vec![&link.target]) };
-    let part = name_part(&link.target).trim_end();
-    let Some(file) = link.target_file else { return Ok(vec![&whole.text, part]) };
-    let Some(meant_by_it) = view.by_id(file)? else { return Ok(vec![part]) };
-    let name = whole.text.rsplit_once("::").map_or(whole.text.as_str(), |(_, name)| name).trim();
-    let seen = holder.map_or(name.into(), |holder| seen_from(holder, name));
-    let candidates = view.link_candidates(&meant_by_it.project, &seen)?;
-    Ok(match meant(&whole.text, holder, &candidates) == Some(file) {
-        true => vec![&whole.text],
-        false => vec![part],
-    })
-}
-
-/// What the links of a note say whole, though a heading could be read in it.
-fn called_wholly(view: &View<'_>, holder: &Place) -> Result<BTreeSet<String>> {
-    let Some(file) = view.file(&holder.project, &holder.path)? else { return Ok(BTreeSet::new()) };
-    let mut called = BTreeSet::new();
-    for link in view.relations_from(file.id)? {
-        if link.target_file.is_some()
-            && let Some(whole) = &link.whole
-            && said(view, &link, Some(&holder.path))?.contains(&whole.text.as_str())
-        {
-            called.insert(whole.text.clone());
-        }
-    }
-    Ok(called)
-}
-
 /// A note of the same project that holds a link: where it is, and where it will be.
 pub(crate) struct Holder<'a> {
-    path: &'a NotePath,
-    new: &'a NotePath,
-}
-
-/// The links in a note that is moved which would mean nothing or another note from there: each with
-/// what it must say.
-fn left_behind(
-    view: &View<'_>,
-    after: &Aftermath<'_>,
-    moving: &Moving,
-    new_places: &HashMap<&NotePath, &NotePath>,
-) -> Result<Vec<(String, Mend)>> {
-    let Some(summary) = moving.summary.as_ref().filter(|_| moving.old != moving.new) else {
-        return Ok(Vec::new());
-    };
-    let mut left = Vec::new();
-    for link in view.relations_from(summary.id)? {
-        let Some(file) = link.target_file.filter(|_| link.exact_name.is_none()) else { continue };
-        let Some(meant) = view.by_id(file)?.filter(|meant| meant.project == summary.project) else {
-            continue;
-        };
-        let Some(target) = said(view, &link, Some(&moving.old))?.pop() else { continue };
-        let now = new_places.get(&meant.path).copied().unwrap_or(&meant.path);
-        let place = match target.ends_with(&format!(".{}", now.extension())) {
-            true => now.as_str(),
-            false => without_extension(now),
-        };
-        let is_relative = target.starts_with("./") || target.starts_with("../");
-        let leads_away =
-            is_relative && alias_key(&seen_from(&moving.new, target)) != alias_key(place);
-        // What moves along is looked at for itself.
-        if !leads_away && after.is_moved(file) {
-            continue;
-        }
-        let holder = Some((&moving.old, &moving.new));
-        let said = LinkTo { text: target, file, holder };
-        let mend = after.mend(&said, leads_away.then(|| place.to_owned()))?;
-        left.extend(mend.map(|mend| (target.to_owned(), mend)));
-    }
-    Ok(left)
+    pub(crate) path: &'a NotePath,
+    pub(crate) new: &'a NotePath,
 }
 
 impl Moving {
@@ -578,11 +433,11 @@ impl Moving {
 }
 
 /// Whether a note's title stands in the note, and not only in the name of its file.
-fn states_title(note: &FileSummary) -> bool {
+pub(crate) fn states_title(note: &FileSummary) -> bool {
     note.metadata.contains("\"title\":")
 }
 
-fn without_extension(path: &NotePath) -> &str {
+pub(crate) fn without_extension(path: &NotePath) -> &str {
     let whole = path.as_str();
     match path.extension() {
         "" => whole,

@@ -1,7 +1,7 @@
 //! How links are told of that do not mean what they did.
 
 use memoranda_core::id::ProjectName;
-use memoranda_engine::{LinkText, OutdatedLink, Place, link_key};
+use memoranda_engine::{LinkText, OutdatedLink, Place, Whose, link_key};
 use serde_json::{Value, json};
 
 use super::answer::count;
@@ -71,6 +71,9 @@ pub(super) fn list(structured: &mut Value, project: &ProjectName, links: &[Outda
         let mut link = json!({ "file_path": holder.path.as_str(), "link": said });
         if holder.project != *project {
             link["project"] = json!(holder.project.as_str());
+        }
+        if outdated.whose == Whose::Its {
+            link["own"] = json!(true);
         }
         if outdated.count > 1 {
             link["count"] = json!(outdated.count);

@@ -5,7 +5,7 @@ use memoranda_core::note::permalink::is_reserved;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
     DeleteOutcome, DeleteRequest, EngineError, Holders, Intent, Links, Place, RenameOutcome,
-    RenameRequest, Renamed,
+    RenameRequest, Renamed, Whose,
 };
 use serde_json::{Value, json};
 
@@ -391,9 +391,17 @@ fn outdated(renamed: &Renamed, project: &ProjectName, to: &NotePath, is_director
         renamed.outdated.iter().partition(|link| link.means.is_some());
     let mut text = String::new();
     if !left.is_empty() {
-        let all = links::counted(left.iter().copied());
-        text.push_str(&format!("\n{all} to it by its old name or path:\n"));
-        text.push_str(&links::named(project, &left));
+        let (to_it, its): (Vec<_>, Vec<_>) =
+            left.into_iter().partition(|link| link.whose == Whose::ToIt);
+        for (links, how) in [
+            (to_it, "to it by its old name or path"),
+            (its, "of its own that no longer lead where they did"),
+        ] {
+            if !links.is_empty() {
+                let all = links::counted(links.iter().copied());
+                text.push_str(&format!("\n{all} {how}:\n{}", links::named(project, &links)));
+            }
+        }
         text.push_str(&format!(
             "move_note(identifier={:?}, destination_path={:?}, project={:?}, \
              is_directory={is_directory}, update_links=true) updates them.\n",

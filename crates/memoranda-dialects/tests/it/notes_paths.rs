@@ -175,3 +175,41 @@ fn a_deletion_counts_the_paths_that_meant_what_is_gone() {
         assert_eq!(deleted.structured["outdated_links"], drawn, "{}", deleted.text);
     }
 }
+
+#[test]
+fn links_of_a_note_that_its_move_broke_are_called_its_own() {
+    let files = [
+        ("a/B.md", "text\n"),
+        ("a/N.md", "[b](B.md) [c](../C.md) [[./B]] [[../C#h|x]] [n](N.md)\n"),
+        ("C.md", "[n](a/N.md)\n"),
+    ];
+    let keep = |notes: &Notes, from: &str, to: &str| notes.ok("move_note", request(from, to));
+    let update = |notes: &Notes, from: &str, to: &str| {
+        let mut arguments = request(from, to);
+        arguments["update_links"] = json!(true);
+        notes.ok("move_note", arguments)
+    };
+    let own = "4 links of its own that no longer lead where they did:\n- [[../C]] in x/y/N.md\n\
+               - [[./B]] in x/y/N.md\n- (../C.md) in x/y/N.md\n- (B.md) in x/y/N.md\n";
+    let notes = vault(&files);
+    let moved = keep(&notes, "a/N.md", "x/y/N.md");
+    assert!(moved.text.contains(own), "{}", moved.text);
+    let others = "\n1 link to it by its old name or path:\n- (a/N.md) in C.md\n";
+    assert!(moved.text.contains(others), "{}", moved.text);
+    let outdated = moved.structured["outdated_links"].as_array().unwrap();
+    assert_eq!(outdated[0], json!({ "file_path": "C.md", "link": "a/N.md" }));
+    assert_eq!(outdated[1], json!({ "file_path": "x/y/N.md", "link": "../C", "own": true }));
+    // They are mended from where it is, or on the way to another place, and told until then.
+    let mended = "[b](../../a/B.md) [c](../../C.md) [[a/B]] [[C#h|x]] [n](N.md)\n";
+    let updated = update(&notes, "x/y/N.md", "x/y/N.md");
+    assert_eq!(notes.file("main/x/y/N.md"), mended, "{}", updated.text);
+    assert_eq!(updated.structured["updated_links"].as_array().unwrap().len(), 2);
+    let notes = vault(&files);
+    keep(&notes, "a/N.md", "x/N.md");
+    let moved = keep(&notes, "x/N.md", "x/y/N.md");
+    assert!(moved.text.contains(own), "{}", moved.text);
+    let updated = update(&notes, "x/y/N.md", "z/w/N.md");
+    assert_eq!(notes.file("main/z/w/N.md"), mended, "{}", updated.text);
+    assert!(updated.text.contains("- z/w/N.md (4)\n"), "{}", updated.text);
+    assert_eq!(notes.file("main/C.md"), "[n](z/w/N.md)\n");
+}
