@@ -45,7 +45,8 @@ impl NewName {
 }
 
 /// The text with every link renamed for which `rename` knows a new name, and how many there were.
-/// Aliases, headings and block marks stay; links in code blocks are no links.
+/// Aliases, headings and block marks stay; links in code blocks are no links, and what a backslash
+/// stands before is a text about one.
 ///
 /// Where a heading may be part of the name, `rename` is asked for all of it first, and then for what
 /// comes before the heading; what it calls by the same name stays.
@@ -65,8 +66,10 @@ pub fn relink<N: Into<NewName>>(
     for site in sites {
         let span = site.relation.span;
         let inner = text.get(span.start + 2..span.end.saturating_sub(2)).unwrap_or_default();
+        let before = text.get(..span.start).unwrap_or_default();
+        let is_escaped = (before.len() - before.trim_end_matches('\\').len()) % 2 == 1;
         // A link within a link was renamed with the one around it.
-        if span.start < at {
+        if span.start < at || is_escaped {
             continue;
         }
         let Some((name, new)) = renaming(inner, &mut rename) else { continue };
@@ -423,6 +426,7 @@ mod tests {
         let expected = format!("---\na: \"{expected}\"\n---\n");
         assert_eq!(relink_properties(&text, settled), (expected, 3));
         check("[[Older]] `[[x]]`\n", "[[Older]] `[[x]]`\n", 0);
+        check("\\[[Old]] \\\\[[Old]]\n", "\\[[Old]] \\\\[[New Name]]\n", 1);
         check("```\n[[Old]]\n```\n", "```\n[[Old]]\n```\n", 0);
         check("---\na: \"[[Old]]\"\n---\n[[Old]]", "---\na: \"[[Old]]\"\n---\n[[New Name]]", 1);
     }

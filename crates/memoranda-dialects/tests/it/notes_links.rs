@@ -255,3 +255,19 @@ fn a_whole_name_follows_its_note_and_no_other() {
     assert_eq!(notes.file("main/g.md"), "[[Later]]\n");
     check_index(&notes);
 }
+
+#[test]
+fn a_text_about_a_link_is_not_renamed() {
+    let notes = Notes::new();
+    notes.person("main/z.md", "text\n");
+    notes.person("main/h.md", "Write \\[[z]] for [[z]].\n");
+    notes.person("main/g.md", "Write \\[[z]].\n");
+    let mut keep = relocation("z.md", "y.md");
+    keep["update_links"] = json!(false);
+    let moved = notes.ok("move_note", keep);
+    let expected = json!([{ "file_path": "h.md", "link": "z" }]);
+    assert_eq!(moved.structured["outdated_links"], expected, "{}", moved.text);
+    notes.ok("move_note", relocation("y.md", "y.md"));
+    assert_eq!(notes.file("main/h.md"), "Write \\[[z]] for [[y]].\n");
+    assert_eq!(notes.file("main/g.md"), "Write \\[[z]].\n");
+}
