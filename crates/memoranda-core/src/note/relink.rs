@@ -85,10 +85,10 @@ pub fn relink<N: Into<NewName>>(
 }
 
 /// Which bytes of a link give way to what.
-fn renaming<'t, N: Into<NewName>>(
-    inner: &'t str,
+fn renaming<N: Into<NewName>>(
+    inner: &str,
     mut rename: impl FnMut(&str) -> Option<N>,
-) -> Option<(&'t str, String)> {
+) -> Option<(&str, String)> {
     let (name, whole) = (relation::name_part(inner), relation::whole_part(inner));
     if name.trim().is_empty() {
         return None;
@@ -185,7 +185,7 @@ pub fn relink_paths(text: &str, mut rename: impl FnMut(&str) -> Option<String>) 
         }
         let Some(new) = rename(&written.read(path)) else { continue };
         out.push_str(body.get(at..place).unwrap_or_default());
-        out.push_str(&written.write(new));
+        out.push_str(&written.write(&new));
         at = place + path.len();
         renamed += 1;
     }
@@ -211,12 +211,12 @@ impl Written {
         }
     }
 
-    fn write(self, path: String) -> String {
+    fn write(self, path: &str) -> String {
         match self {
-            Self::Angled => angled(&path),
-            Self::Markdown => encoded(&path),
+            Self::Angled => angled(path),
+            Self::Markdown => encoded(path),
             Self::Html(_) => {
-                encoded(&path).replace('&', "&amp;").replace('"', "%22").replace('\'', "%27")
+                encoded(path).replace('&', "&amp;").replace('"', "%22").replace('\'', "%27")
             }
         }
     }
