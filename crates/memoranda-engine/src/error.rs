@@ -24,7 +24,10 @@ pub enum EngineError {
         suggestions: Vec<Place>,
     },
     /// Several notes go by that name.
-    #[error("{identifier:?} could be any of {}; name one by its path", places(.candidates))]
+    #[error(
+        "{identifier:?} could be any of {}; name one by its path{}",
+        places(.candidates), without_ending(.identifier, .candidates)
+    )]
     Ambiguous {
         /// What was asked for.
         identifier: String,
@@ -74,6 +77,18 @@ pub type Result<T, E = EngineError> = std::result::Result<T, E>;
 
 fn places(places: &[Place]) -> String {
     places.iter().map(Place::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// How to say the one whose whole path the name is, if that is the permalink of another.
+fn without_ending(identifier: &str, candidates: &[Place]) -> String {
+    let named = candidates.iter().find(|place| place.path.as_str() == identifier);
+    match named.and_then(|place| identifier.strip_suffix(place.path.extension())) {
+        Some(bare) => format!(
+            ", and that at {identifier:?}, which is the permalink of another, as {:?}",
+            bare.trim_end_matches('.')
+        ),
+        None => String::new(),
+    }
 }
 
 fn did_you_mean(suggestions: &[Place]) -> String {

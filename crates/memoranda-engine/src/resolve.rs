@@ -142,19 +142,27 @@ impl Memory {
                 continue;
             }
             let file = self.store().file(project, &path)?.map(|file| file.id);
+            let is_note = path.is_markdown();
             let found = Resolved { place: place(path), file, other: None };
-            if candidate == name {
+            // A file that is no note is called by its path.
+            if candidate == name && !is_note {
                 return Ok(Some(found));
             }
-            by_path = Some(found);
+            by_path = Some((found, candidate == name));
             break;
         }
         let keys = link_keys(name, None, slug);
         let mut candidates = self.store().link_candidates(project, &keys.title)?;
-        if let Some(named) = by_path {
-            // A note keeps its permalink when it moves, and another may then get the name.
+        if let Some((named, is_whole)) = by_path {
+            let is_literal = named.place.path.as_str() == name;
+            // A note keeps its permalink when it moves, and another may then get the name; and a
+            // permalink may look like a path. What fits neither to the letter fits both.
+            let goes_by_it = |permalink: &str| match is_whole && !is_literal {
+                true => alias_key(permalink) == keys.alias,
+                false => permalink == name,
+            };
             let other = |c: &&LinkCandidate<i64>| {
-                c.permalink == name && c.path != named.place.path && c.path.is_markdown()
+                goes_by_it(&c.permalink) && c.path != named.place.path && c.path.is_markdown()
             };
             let Some(addressed) = candidates.iter().find(other) else { return Ok(Some(named)) };
             let (is_kept, file) = (addressed.is_permalink_kept, Some(addressed.id));
@@ -164,8 +172,11 @@ impl Memory {
                     identifier: name.to_owned(),
                     candidates: vec![addressed, named.place],
                 }),
-                // A name that a text states is its own, and one that was left behind is not.
-                Intent::Read if is_kept => Ok(Some(Resolved { other: Some(addressed), ..named })),
+                // A name that a text states is its own, and one that was left behind is not; a whole
+                // path is the file's.
+                Intent::Read if is_kept || is_literal => {
+                    Ok(Some(Resolved { other: Some(addressed), ..named }))
+                }
                 Intent::Read => {
                     Ok(Some(Resolved { place: addressed, file, other: Some(named.place) }))
                 }

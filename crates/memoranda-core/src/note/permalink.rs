@@ -8,14 +8,39 @@ use crate::path::NotePath;
 
 /// The longest file name that common systems accept, in bytes.
 const MAX_NAME_BYTES: usize = 255;
+/// What the file of a note ends in.
+const NOTE_ENDINGS: [&str; 2] = [".md", ".markdown"];
 
-/// The permalink of a file that does not state one: its path as a slug. A note's is without extension;
-/// any other file keeps its own, so that a picture does not have the name of the note beside it.
+/// The permalink of a file that does not state one: its path as a slug. A note's is without extension,
+/// and looks like the path of no other note: `Plan.md.md` is `plan-md`. Any other file keeps its own
+/// extension, so that a picture does not have the name of the note beside it.
 pub fn permalink_of(path: &NotePath) -> Permalink {
-    match path.is_markdown() {
-        true => Permalink(bare_address(path)),
-        false => Permalink(address(path.as_str())),
+    if !path.is_markdown() {
+        return Permalink(address(path.as_str()));
     }
+    let bare = bare_address(path);
+    let ending = NOTE_ENDINGS.iter().find(|ending| bare.ends_with(*ending));
+    Permalink(match ending.and_then(|ending| bare.strip_suffix(ending)) {
+        Some(rest) if !rest.is_empty() && !rest.ends_with('/') => {
+            let ending = bare.get(rest.len() + 1..).unwrap_or_default();
+            format!("{rest}-{ending}")
+        }
+        _ => bare,
+    })
+}
+
+/// A title without what the file of a note ends in, which callers often say with it; `None` if it
+/// does not end so.
+pub fn title_without_extension(title: &str) -> Option<&str> {
+    let mut bare = title.trim();
+    while let Some(rest) = NOTE_ENDINGS.iter().find_map(|ending| {
+        let at = bare.len().checked_sub(ending.len())?;
+        bare.get(at..)?.eq_ignore_ascii_case(ending).then(|| bare.get(..at))?
+    }) {
+        bare = rest.trim_end();
+    }
+    let says_something = !bare.trim_matches('.').trim().is_empty();
+    (says_something && bare.len() < title.trim().len()).then_some(bare)
 }
 
 /// The address of a file by its path without extension, which a file that is no note goes by where no
@@ -243,6 +268,11 @@ mod tests {
             ("docs/My Picture.PNG", "docs/my-picture.png"),
             (".hidden.md", ".hidden"),
             ("x – y.md", "x-y"),
+            ("d/Plan.md.md", "d/plan-md"),
+            ("Plan.MD.markdown", "plan-md"),
+            ("Plan.markdown.md", "plan-markdown"),
+            ("Plan.md.md.md", "plan.md-md"),
+            ("d.md/Plan.md", "d.md/plan"),
         ];
         for (path, permalink) in cases {
             assert_eq!(permalink_of(&NotePath::parse(path).unwrap()).as_str(), permalink, "{path}");
@@ -292,6 +322,26 @@ mod tests {
             assert_eq!(file_name_of_title(title), name);
         }
         assert!(file_name_of_title(&"語".repeat(300)).len() <= 255);
+    }
+
+    #[test]
+    fn titles_go_without_the_end_of_a_file() {
+        for (title, bare) in [
+            ("Plan.md", Some("Plan")),
+            (" Plan.MD ", Some("Plan")),
+            ("Plan.markdown", Some("Plan")),
+            ("Plan.md.md", Some("Plan")),
+            ("v2.0.md", Some("v2.0")),
+            ("日本語.md", Some("日本語")),
+            ("Plan", None),
+            ("Plan.mdx", None),
+            ("plan md", None),
+            (".md", None),
+            ("..md", None),
+            ("", None),
+        ] {
+            assert_eq!(title_without_extension(title), bare, "{title:?}");
+        }
     }
 
     #[test]

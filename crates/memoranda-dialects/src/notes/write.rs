@@ -4,7 +4,9 @@ use memoranda_core::change::{Action, Expect};
 use memoranda_core::graph::alias_key;
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note;
-use memoranda_core::note::permalink::{file_name_of_title, permalink_of, slug};
+use memoranda_core::note::permalink::{
+    file_name_of_title, permalink_of, slug, title_without_extension,
+};
 use memoranda_core::path::NotePath;
 use memoranda_core::problem::Problem;
 use memoranda_engine::{
@@ -25,6 +27,9 @@ use crate::tool::{Call, ToolResult};
 pub(super) const ALIASES: &[(&str, &[&str])] =
     &[("directory", &["folder", "dir", "path"]), ("note_type", &["type"])];
 
+/// Why no title needs the end of a file's name.
+const ENDS: &str = "a note's file ends in .md by itself";
+
 pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
     run("write_note", arguments, ALIASES, Form::Text, |args| write(call, args))
 }
@@ -38,7 +43,15 @@ fn write(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let project = scope::project(call, args)?;
     let content = cleaned(without_source(&args.text("content")?));
     let (content, warning) = screened(call.settings.secrets, "", content)?;
-    let (path, renamed) = note_path(call, &project, &directory, &title)?;
+    let (mut path, renamed) = note_path(call, &project, &directory, &title)?;
+    let (title, shortened) = match title_without_extension(&title) {
+        // Where there is a note of that very name, it is meant.
+        Some(bare) if call.memory.store().read(&project, &path)?.is_none() => {
+            path = note_path(call, &project, &directory, bare)?.0;
+            (bare.to_owned(), Some(format!("{title:?} was taken for the title {bare:?}: {ENDS}.")))
+        }
+        _ => (title, None),
+    };
     let tags = args.texts("tags")?;
     let metadata = args.object("metadata")?;
     let note_type = args.optional_text("note_type")?;
@@ -65,7 +78,8 @@ fn write(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         None => ("Created note", "created"),
     };
     let is_new = saved.replaced.is_none();
-    let (receipt, more) = saved.receipt(json!({ "action": action }), together(warning, renamed));
+    let warning = together(together(warning, renamed), shortened);
+    let (receipt, more) = saved.receipt(json!({ "action": action }), warning);
     let mut answer = receipt.answer(call, heading, more)?;
     if is_new {
         add_similar(&mut answer, call, &receipt.place, &alike)?;

@@ -317,3 +317,96 @@ fn a_permalink_that_is_taken_is_told_and_file_and_answer_agree() {
     assert_eq!(write("B", "---\npermalink: free\n---\ntext"), free("free"));
     assert_eq!(write("B", "text"), free("free"));
 }
+
+/// A title that says the end of the file's name is the title without it.
+#[test]
+fn a_title_is_taken_without_the_end_of_a_file() {
+    let notes = Notes::new();
+    for (title, taken) in [("Plan.md", "Plan"), ("List.MD", "List"), ("Old.markdown", "Old")] {
+        let written = notes.write("d", title, "text");
+        assert_eq!(written.structured["file_path"], json!(format!("d/{taken}.md")), "{title}");
+        assert_eq!(written.structured["title"], json!(taken), "{title}");
+        let warning = written.structured["warning"].as_str().unwrap_or_default();
+        assert!(warning.contains(&format!("the title {taken:?}")), "{title}: {warning}");
+        // The note of that name is the one that is there.
+        for title in [title, taken] {
+            let again = json!({ "title": title, "directory": "d", "content": "other" });
+            let refused = notes.refused("write_note", again, "NOTE_ALREADY_EXISTS");
+            assert_eq!(refused.structured["title"], json!(taken), "{}", refused.text);
+        }
+    }
+    assert_eq!(count(&notes), 3 + 1, "three notes in a folder");
+    // A note that a person called so is meant by its name.
+    notes.person("main/d/Real.md.md", "the real one\n");
+    let real = json!({ "title": "Real.md", "directory": "d", "content": "new", "overwrite": true });
+    let written = notes.ok("write_note", real).structured;
+    assert_eq!(written["file_path"], json!("d/Real.md.md"));
+    assert_eq!(written["permalink"], json!("d/real-md"));
+    assert!(!notes.0.path("main/d/Real.md").exists());
+}
+
+/// What is the permalink of one note and the path of another is changed by neither.
+#[test]
+fn a_permalink_that_looks_like_a_path_changes_no_other_note() {
+    let check = |path: &str, permalink: &str, identifiers: &[(&str, Option<&str>)]| {
+        let notes = Notes::new();
+        let other = format!("main/{path}.md");
+        notes.person(&format!("main/{path}"), "the real plan\n");
+        notes.person(&other, &format!("---\npermalink: {permalink}\n---\nthe other\n"));
+        for (identifier, meant) in identifiers {
+            match meant {
+                Some(meant) => {
+                    let edited = notes.ok("edit_note", append(identifier)).structured;
+                    assert_eq!(edited["file_path"], json!(meant), "{identifier}");
+                }
+                None => {
+                    let before = (notes.file(&format!("main/{path}")), notes.file(&other));
+                    let delete = json!({ "identifier": identifier });
+                    for (tool, ask) in [("edit_note", append(identifier)), ("delete_note", delete)]
+                    {
+                        let refused = notes.refused(tool, ask, "AMBIGUOUS_IDENTIFIER");
+                        let mut candidates: Vec<_> =
+                            refused.structured["candidates"].as_array().unwrap().clone();
+                        candidates.sort_by_key(ToString::to_string);
+                        let expected = [format!("main/{path}"), other.clone()];
+                        assert_eq!(candidates, expected.map(Value::from), "{identifier}");
+                    }
+                    let after = (notes.file(&format!("main/{path}")), notes.file(&other));
+                    assert_eq!(before, after, "{identifier}");
+                }
+            }
+            // Whoever reads is shown one of them, and told of the other.
+            let read = notes.ok("read_note", json!({ "identifier": identifier }));
+            let both = read.text.contains(path) && read.text.contains(&format!("{path}.md"));
+            assert!(meant.is_some() || both, "{identifier}: {}", read.text);
+        }
+    };
+    check(
+        "d/Plan.md",
+        "d/plan.md",
+        &[
+            ("d/plan.md", None),
+            ("memory://d/plan.md", None),
+            ("D/PLAN.md", None),
+            ("d/Plan.md", Some("d/Plan.md")),
+            ("d/Plan.md.md", Some("d/Plan.md.md")),
+            ("d/plan", Some("d/Plan.md")),
+        ],
+    );
+    check(
+        "plan.md",
+        "plan.md",
+        &[
+            ("plan.md", None),
+            ("main/plan.md", None),
+            ("plan", Some("plan.md")),
+            ("plan.md.md", Some("plan.md.md")),
+        ],
+    );
+    // Only what is a note goes by a permalink of its own.
+    let notes = Notes::new();
+    notes.person("main/plan.txt", "the list\n");
+    notes.person("main/Note.md", "---\npermalink: plan.txt\n---\nthe note\n");
+    notes.ok("delete_note", json!({ "identifier": "plan.txt" }));
+    assert!(!notes.0.path("main/plan.txt").exists() && notes.0.path("main/Note.md").exists());
+}
