@@ -48,7 +48,7 @@ fn text_problems(text: &str, lines: &Lines<'_>) -> Vec<Problem> {
 }
 
 /// The facts of a text, and the tags of what is none.
-fn observations(
+pub(crate) fn observations(
     text: &str,
     lines: &Lines<'_>,
     blocks: &[Block],

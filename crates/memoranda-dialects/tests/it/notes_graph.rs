@@ -329,7 +329,7 @@ fn edits_do_one_thing_each() {
     );
     check(
         json!({ "operation": "insert_after_section", "section": "End", "content": "a" }),
-        &start.replace("## End\n", "## End\na\n"),
+        &start.replace("## End\n", "## End\na\n\n"),
     );
     notes.refused("edit_note", json!({ "identifier": "Plan", "operation": "insert_after_section", "section": "Nope", "content": "a" }), "EDIT_FAILED");
     notes.refused(

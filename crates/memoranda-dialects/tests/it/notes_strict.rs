@@ -266,7 +266,7 @@ fn an_empty_text_is_a_parameter_left_out() {
     ] {
         notes.ok(tool, arguments);
     }
-    assert!(notes.file("main/b/Plan.md").contains("\n #t\nx"));
+    assert!(notes.file("main/b/Plan.md").contains("\n #t\n\nx"));
     let unknown = notes.refused(
         "read_note",
         json!({ "identifier": "Plan", "colour": 1 }),

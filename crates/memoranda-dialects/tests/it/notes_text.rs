@@ -176,12 +176,12 @@ fn a_block_at_the_top_stays_there() {
     let edited = check(&format!("{template}# H\n"), &format!("{template}NEW\n# H\n"));
     assert!(edited.text.contains("the frontmatter cannot be read"), "{}", edited.text);
     assert_eq!(edited.structured["problems"].as_array().unwrap().len(), 1);
-    let edited = check("---\ntitle: T\n---\ntext\n", "---\ntitle: T\n---\nNEW\ntext\n");
+    let edited = check("---\ntitle: T\n---\ntext\n", "---\ntitle: T\n---\nNEW\n\ntext\n");
     assert!(edited.structured["problems"].is_null() && !edited.text.contains("Problem"));
     // Rules between paragraphs are no frontmatter.
     check(
         "---\nOnce upon a time\n\n---\nthe end\n",
-        "NEW\n---\nOnce upon a time\n\n---\nthe end\n",
+        "NEW\n\n---\nOnce upon a time\n\n---\nthe end\n",
     );
     // An edit that breaks it says so.
     notes.person("main/T.md", "---\ntitle: T\n---\ntext\n");
@@ -189,6 +189,42 @@ fn a_block_at_the_top_stays_there() {
                             "find_text": "title: T", "content": "title: [T" });
     let edited = notes.ok("edit_note", arguments);
     assert!(edited.text.contains("the frontmatter cannot be read"), "{}", edited.text);
+}
+
+/// An edit puts its text beside the person's, and neither becomes part of the other.
+#[test]
+fn what_is_put_in_takes_nothing_of_the_text_around_it() {
+    let notes = Notes::new();
+    let check = |text: &str, edit: Value, expected: &str| {
+        notes.person("main/T.md", text);
+        let mut arguments = json!({ "identifier": "T.md" });
+        arguments.as_object_mut().unwrap().extend(edit.as_object().unwrap().clone());
+        let edited = notes.ok("edit_note", arguments);
+        assert_eq!(notes.file("main/T.md"), expected);
+        edited
+    };
+    let relation = "- depends_on [[X]] (why)";
+    for (operation, section, text, expected) in [
+        ("prepend", "", "A first paragraph.\n", "R\n\nA first paragraph.\n"),
+        ("insert_after_section", "S", "## S\nText.\n", "## S\nR\n\nText.\n"),
+        ("insert_before_section", "S", "Text.\n## S\n", "Text.\nR\n\n## S\n"),
+        ("append", "", "- uses [[Y]]\n", "- uses [[Y]]\nR\n"),
+    ] {
+        let edit = json!({ "operation": operation, "section": section, "content": relation });
+        check(text, edit, &expected.replace('R', relation));
+        let context = notes.ok("build_context", json!({ "url": "T.md" })).structured;
+        assert!(context.to_string().contains("depends_on"), "{operation}: {context}");
+    }
+    check(
+        "Last words of the note.\n",
+        json!({ "operation": "append", "content": "---\n\n## Update\nmore" }),
+        "Last words of the note.\n\n---\n\n## Update\nmore\n",
+    );
+    check(
+        "Title\n=====\n",
+        json!({ "operation": "prepend", "content": "Note to self" }),
+        "Note to self\n\nTitle\n=====\n",
+    );
 }
 
 #[test]

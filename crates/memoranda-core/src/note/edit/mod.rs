@@ -4,6 +4,7 @@
 //! keys, their order, comments and quotes. Inserted text takes the text's own line ending.
 
 mod adopt;
+mod joint;
 mod key;
 mod list;
 mod section;
@@ -13,6 +14,7 @@ pub use self::adopt::adopt;
 pub use self::key::head;
 pub use self::section::near_headings;
 
+use self::joint::{Above, insert};
 use self::splice::Draft;
 use super::{Fact, MetaValue, NewObservation, NewRelation};
 use crate::id::ObservationId;
@@ -20,12 +22,13 @@ use crate::id::ObservationId;
 /// One change to the text of a note.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Edit {
-    /// Adds text at the end, on a line of its own.
+    /// Adds text at the end, on a line of its own; below a blank line, if it would mean something
+    /// else without one.
     Append {
         /// What is added.
         text: String,
     },
-    /// Adds text at the top, after the frontmatter.
+    /// Adds text at the top, after the frontmatter, apart from the paragraph that follows.
     Prepend {
         /// What is added.
         text: String,
@@ -55,7 +58,7 @@ pub enum Edit {
         /// What is added.
         content: String,
     },
-    /// Adds text right after a heading.
+    /// Adds text right after a heading, apart from the paragraph that follows.
     InsertAfterSection {
         /// The heading, with or without `#` marks.
         section: String,
@@ -242,8 +245,8 @@ pub enum EditError {
 pub fn apply(text: &str, edit: &Edit) -> Result<String, EditError> {
     let draft = Draft::new(text);
     match edit {
-        Edit::Append { text: added } => Ok(append(&draft, added)),
-        Edit::Prepend { text: added } => Ok(draft.insert_lines(draft.top(), added)),
+        Edit::Append { text: added } => Ok(insert(&draft, text.len(), added, Above::Line)),
+        Edit::Prepend { text: added } => Ok(insert(&draft, draft.top(), added, Above::Block)),
         Edit::FindReplace { find, replace, expected } => {
             find_replace(&draft, find, replace, *expected)
         }
@@ -276,10 +279,6 @@ pub fn apply(text: &str, edit: &Edit) -> Result<String, EditError> {
         }
         Edit::InsertAtLine { line, text: added } => insert_at_line(&draft, *line, added),
     }
-}
-
-fn append(draft: &Draft<'_>, added: &str) -> String {
-    draft.insert_lines(draft.text.len(), added)
 }
 
 fn insert_at_line(draft: &Draft<'_>, line: usize, added: &str) -> Result<String, EditError> {

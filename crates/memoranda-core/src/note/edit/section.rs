@@ -2,6 +2,7 @@
 
 use super::super::frontmatter::{asked_heading, split_heading};
 use super::super::{Note, Section};
+use super::joint::{Above, gap, insert};
 use super::splice::Draft;
 use super::{EditError, Subsections};
 
@@ -48,7 +49,9 @@ pub(super) fn insert_before(
         return Ok(draft.text.to_owned());
     }
     let at = section.heading.start;
-    let new = draft.as_lines(at, content) + draft.ending;
+    let content = draft.as_lines(at, content);
+    let gap = gap(draft, draft.slice(draft.note.body.start..at), &content, Above::Block);
+    let new = format!("{gap}{content}{}", draft.ending);
     Ok(draft.splice(vec![(at..at, new)]))
 }
 
@@ -58,7 +61,7 @@ pub(super) fn insert_after(
     content: &str,
 ) -> Result<String, EditError> {
     let section = find_or_missing(draft, name)?;
-    Ok(draft.insert_lines(section.heading.end, content))
+    Ok(insert(draft, section.heading.end, content, Above::Block))
 }
 
 /// The text with a new section at its end.

@@ -86,10 +86,10 @@ fn text_is_added_at_the_ends() {
     check("a", &append("x\n"), "a\nx\n");
     check("a\n", &append(""), "a\n");
     check("", &prepend("x"), "x\n");
-    check("a\n", &prepend("x\ny"), "x\ny\na\n");
-    check("---\nk: v\n---\na\n", &prepend("x"), "---\nk: v\n---\nx\na\n");
+    check("a\n", &prepend("x\ny"), "x\ny\n\na\n");
+    check("---\nk: v\n---\na\n", &prepend("x"), "---\nk: v\n---\nx\n\na\n");
     check("---\nk: v\n---", &prepend("x"), "---\nk: v\n---\nx");
-    check("\u{feff}a\n", &prepend("x"), "\u{feff}x\na\n");
+    check("\u{feff}a\n", &prepend("x"), "\u{feff}x\n\na\n");
     check("a\nb\n", &at_line(0, "x"), "x\na\nb\n");
     check("a\nb\n", &at_line(1, "x\n"), "a\nx\nb\n");
     check("a\nb\n", &at_line(2, "x"), "a\nb\nx\n");
@@ -159,7 +159,7 @@ fn text_is_added_around_headings() {
         content: "new".to_owned(),
     };
     check("a\n\n## A\nx\n", &before("A"), "a\n\nnew\n\n## A\nx\n");
-    check("## A\nx\n", &after("A"), "## A\nnew\nx\n");
+    check("## A\nx\n", &after("A"), "## A\nnew\n\nx\n");
     check("## A", &after("A"), "## A\nnew");
     check("# A\n\nx\n", &after("# A"), "# A\nnew\n\nx\n");
     let missing = EditError::SectionMissing {

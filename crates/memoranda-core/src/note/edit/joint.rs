@@ -1,0 +1,307 @@
+//! Where text that is put in meets the text around it: a blank line, if without one either would
+//! mean something else.
+//!
+//! A list item takes in the paragraph below it, `---` makes a heading of the one above, a table takes
+//! any line for a row. So both sides are read alone and together: what they mean together must be what
+//! they mean one after the other.
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+use super::super::blocks::blocks;
+use super::super::lines::{Lines, without_ending};
+use super::super::parse::{observations, sites};
+use super::splice::Draft;
+
+/// How new text stands to the one above it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Above {
+    /// A line of its own, which may go on in a paragraph: so lines are added to a list or a log.
+    Line,
+    /// A block of its own.
+    Block,
+}
+
+/// The text with whole lines added at an offset between two blocks.
+pub(super) fn insert(draft: &Draft<'_>, at: usize, added: &str, above: Above) -> String {
+    let mut lines = draft.as_lines(at, added);
+    if !added.trim().is_empty() {
+        let before = draft.slice(draft.note.body.start.min(at)..at);
+        lines.insert_str(0, gap(draft, before, &lines, above));
+        let after = draft.slice(at..draft.text.len());
+        lines.push_str(gap(draft, &format!("{before}{lines}"), after, Above::Block));
+    }
+    draft.splice(vec![(at..at, lines)])
+}
+
+/// What goes between two texts, of which the second begins a line or the first ends in one.
+pub(super) fn gap<'d>(draft: &'d Draft<'_>, upper: &str, lower: &str, above: Above) -> &'d str {
+    if upper.trim().is_empty() || lower.trim().is_empty() || is_apart(upper, lower) {
+        return "";
+    }
+    let wanted = Meaning::of(upper).followed_by(Meaning::of(lower));
+    let tight = Meaning::of(&format!("{upper}{lower}"));
+    if !wanted.has_text_before_table && tight.is(&wanted, above) {
+        return "";
+    }
+    // What no blank line can part, such as a code block that nothing closes, stays as it is.
+    let loose = Meaning::of(&format!("{upper}{}{lower}", draft.ending));
+    let is_better = wanted.has_text_before_table || !loose.is(&tight, above);
+    if is_better { draft.ending } else { "" }
+}
+
+/// Whether there is a blank line between two texts already.
+fn is_apart(upper: &str, lower: &str) -> bool {
+    let (ends, begins) = (upper.ends_with(['\n', '\r']), lower.starts_with(['\n', '\r']));
+    let last = Lines::new(without_ending(upper));
+    let last = last.iter().last().is_some_and(|(_, line)| line.trim().is_empty());
+    let first =
+        |text: &str| Lines::new(text).iter().next().is_some_and(|(_, l)| l.trim().is_empty());
+    match (ends, begins) {
+        (true, _) => last || first(lower),
+        // The line ending that comes first is that of the last line above.
+        (false, _) => {
+            let rest = lower.strip_prefix("\r\n").or_else(|| lower.strip_prefix(['\n', '\r']));
+            rest.is_some_and(first)
+        }
+    }
+}
+
+/// What a text says: what each line is, and what a note of it would hold.
+struct Meaning {
+    lines: Vec<Shape>,
+    facts: Vec<String>,
+    begins_with_table: bool,
+    has_text_before_table: bool,
+}
+
+/// What a line is.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+struct Shape {
+    kind: Kind,
+    within: Within,
+    /// Whether a paragraph begins with it.
+    begins: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Kind {
+    /// Nothing that is shown, such as the definition of a link.
+    #[default]
+    Hidden,
+    /// The mark of a list item or quotation without text.
+    Mark,
+    Text,
+    /// A row of a table, or what would be one in a table.
+    Row,
+    Table,
+    Heading(u8),
+    Code,
+    Html,
+    Rule,
+}
+
+/// What a line stands in, and how deep.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+struct Within {
+    quotes: usize,
+    items: usize,
+    footnotes: usize,
+}
+
+impl Meaning {
+    /// Reads a text that has no frontmatter.
+    fn of(text: &str) -> Self {
+        let lines = Lines::new(text);
+        let mut scan = Scan::new(text, &lines);
+        let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES;
+        for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
+            scan.event(&event, range);
+        }
+        let begins_with_table = scan
+            .tables
+            .first()
+            .is_some_and(|table| text.get(..*table).is_some_and(|before| before.trim().is_empty()));
+        let said = lines.iter().zip(scan.shapes).filter(|((_, line), _)| !line.trim().is_empty());
+        let shapes = said.map(|((_, line), shape)| match shape.kind {
+            // Rows are added to a table line by line.
+            Kind::Text | Kind::Table if line.trim_start().starts_with('|') => {
+                Shape { kind: Kind::Row, begins: false, ..shape }
+            }
+            _ => shape,
+        });
+        Self {
+            lines: shapes.collect(),
+            facts: facts(text, &lines),
+            begins_with_table,
+            has_text_before_table: false,
+        }
+    }
+
+    fn followed_by(mut self, other: Self) -> Self {
+        let is_text = |shape: &Shape| matches!(shape.kind, Kind::Text | Kind::Row);
+        // Not every reader sees a table there.
+        let has_text_before_table =
+            other.begins_with_table && self.lines.last().is_some_and(is_text);
+        self.lines.extend(other.lines);
+        self.facts.extend(other.facts);
+        self.facts.sort_unstable();
+        Self { has_text_before_table, ..self }
+    }
+
+    /// Whether two texts of the same lines mean the same.
+    fn is(&self, other: &Self, above: Above) -> bool {
+        let same = |(one, other): (&Shape, &Shape)| {
+            let begins = above == Above::Line || one.begins == other.begins;
+            one.kind == other.kind && one.within == other.within && begins
+        };
+        self.facts == other.facts
+            && self.lines.len() == other.lines.len()
+            && self.lines.iter().zip(&other.lines).all(same)
+    }
+}
+
+/// The headings, facts and relations of a text as notes have them, each as one text.
+fn facts(text: &str, lines: &Lines<'_>) -> Vec<String> {
+    let blocks = blocks(text, &(0..text.len()));
+    let (observations, _) = observations(text, lines, &blocks, &mut Vec::new());
+    let observations = observations.into_iter().map(|fact| {
+        format!("{:?}", (fact.category, fact.text, fact.tags, fact.context, fact.struck))
+    });
+    let relations = sites(text, lines, &blocks).into_iter().map(|site| {
+        let relation = site.relation;
+        format!("{:?}", (relation.relation_type, relation.target, relation.context))
+    });
+    let headings = blocks.iter().filter_map(|block| {
+        let heading = block.heading.as_ref()?;
+        Some(format!("{:?}", (heading.level, heading.top, text.get(block.range.clone()))))
+    });
+    // In an order that is also that of two texts together.
+    let mut facts: Vec<String> = observations.chain(relations).chain(headings).collect();
+    facts.sort_unstable();
+    facts
+}
+
+/// Finds out what each line is.
+struct Scan<'l, 't> {
+    text: &'t str,
+    lines: &'l Lines<'t>,
+    shapes: Vec<Shape>,
+    within: Within,
+    /// Where the tables begin.
+    tables: Vec<usize>,
+    /// Whether the text that comes now goes on in a paragraph.
+    goes_on: bool,
+    /// Whether what comes now belongs to a block that is known whole.
+    is_inner: bool,
+}
+
+impl<'l, 't> Scan<'l, 't> {
+    fn new(text: &'t str, lines: &'l Lines<'t>) -> Self {
+        Self {
+            text,
+            lines,
+            shapes: vec![Shape::default(); lines.iter().count()],
+            within: Within::default(),
+            tables: Vec::new(),
+            goes_on: false,
+            is_inner: false,
+        }
+    }
+
+    fn event(&mut self, event: &Event<'_>, range: Range<usize>) {
+        match event {
+            Event::Start(tag) => self.start(tag, range),
+            Event::End(tag) => self.end(tag),
+            Event::Rule => self.block(Kind::Rule, range),
+            _ if self.is_inner => {}
+            _ => self.inline(range),
+        }
+    }
+
+    fn start(&mut self, tag: &Tag<'_>, range: Range<usize>) {
+        match tag {
+            Tag::BlockQuote(_) => self.within.quotes += 1,
+            Tag::Item => self.within.items += 1,
+            Tag::FootnoteDefinition(_) => self.within.footnotes += 1,
+            Tag::Heading { level, .. } => return self.whole(Kind::Heading(*level as u8), range),
+            Tag::CodeBlock(_) => return self.whole(Kind::Code, range),
+            Tag::HtmlBlock => return self.whole(Kind::Html, range),
+            Tag::Table(_) => {
+                self.tables.push(range.start);
+                return self.whole(Kind::Table, range);
+            }
+            Tag::Paragraph | Tag::List(_) => {
+                self.goes_on = false;
+                return;
+            }
+            _ if self.is_inner => return,
+            _ => return self.inline(range),
+        }
+        self.goes_on = false;
+        let line = self.lines.number_at(range.start);
+        self.set(line, Shape { kind: Kind::Mark, within: self.within, begins: false });
+    }
+
+    fn end(&mut self, tag: &TagEnd) {
+        let depth = match tag {
+            TagEnd::BlockQuote(_) => &mut self.within.quotes,
+            TagEnd::Item => &mut self.within.items,
+            TagEnd::FootnoteDefinition => &mut self.within.footnotes,
+            TagEnd::Heading(_) | TagEnd::CodeBlock | TagEnd::HtmlBlock | TagEnd::Table => {
+                self.is_inner = false;
+                self.goes_on = false;
+                return;
+            }
+            TagEnd::Paragraph | TagEnd::List(_) => {
+                self.goes_on = false;
+                return;
+            }
+            _ => return,
+        };
+        *depth = depth.saturating_sub(1);
+        self.goes_on = false;
+    }
+
+    /// A block whose lines are all the same, whatever is in them.
+    fn whole(&mut self, kind: Kind, range: Range<usize>) {
+        self.block(kind, range);
+        self.is_inner = true;
+    }
+
+    fn block(&mut self, kind: Kind, range: Range<usize>) {
+        self.goes_on = false;
+        for line in self.covered(range) {
+            self.set(line, Shape { kind, within: self.within, begins: false });
+        }
+    }
+
+    fn inline(&mut self, range: Range<usize>) {
+        for line in self.covered(range) {
+            let begins = !self.goes_on;
+            self.goes_on = true;
+            self.set(line, Shape { kind: Kind::Text, within: self.within, begins });
+        }
+    }
+
+    /// The numbers of the lines that a range covers.
+    fn covered(&self, range: Range<usize>) -> Range<usize> {
+        let said = self.text.get(range.clone()).unwrap_or_default().trim_end().len();
+        let first = self.lines.number_at(range.start);
+        first..self.lines.number_at(range.start + said.saturating_sub(1)) + 1
+    }
+
+    /// A line is what is found in it first, and a mark only if nothing is.
+    fn set(&mut self, line: usize, shape: Shape) {
+        if let Some(known) = self.shapes.get_mut(line.saturating_sub(1))
+            && matches!(known.kind, Kind::Hidden | Kind::Mark)
+        {
+            *known = shape;
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "joint_tests.rs"]
+mod tests;

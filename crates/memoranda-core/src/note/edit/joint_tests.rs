@@ -1,0 +1,198 @@
+//! Joints by example, and what holds for all of them.
+
+use proptest::prelude::*;
+
+use super::super::super::{Note, parse};
+use super::super::{Edit, apply};
+
+fn append(text: &str) -> Edit {
+    Edit::Append { text: text.to_owned() }
+}
+
+fn prepend(text: &str) -> Edit {
+    Edit::Prepend { text: text.to_owned() }
+}
+
+fn before(content: &str) -> Edit {
+    Edit::InsertBeforeSection { section: "A".to_owned(), content: content.to_owned() }
+}
+
+fn after(content: &str) -> Edit {
+    Edit::InsertAfterSection { section: "A".to_owned(), content: content.to_owned() }
+}
+
+fn check(text: &str, edit: &Edit, expected: &str) {
+    assert_eq!(apply(text, edit).as_deref(), Ok(expected), "{text:?} {edit:?}");
+    let crlf = |text: &str| text.replace('\n', "\r\n");
+    if text.contains('\n') {
+        assert_eq!(apply(&crlf(text), edit), Ok(crlf(expected)), "CRLF {text:?} {edit:?}");
+    }
+}
+
+#[test]
+fn a_blank_line_keeps_apart_what_would_mean_something_else() {
+    // What stands above: the text below is no part of it.
+    for (above, below) in [
+        ("- depends_on [[X]] (why)", "A first paragraph."),
+        ("1. one", "A paragraph."),
+        ("> said", "A paragraph."),
+        ("> said", "    code"),
+        ("<div>", "A paragraph."),
+        ("| a | b |\n|---|---|\n| 1 | 2 |", "A paragraph."),
+        ("[^1]: A footnote.", "A paragraph."),
+        // What stands below: the text above is no part of it.
+        ("Last words.", "---\n\n## Update\nmore"),
+        ("Last words.", "==="),
+        ("Note to self", "Title\n=====\ntext"),
+        ("- item", "Title\n-----"),
+        ("Words.", "| a | b |\n|---|---|"),
+        ("Words.", "a | b\n--|--"),
+        ("a | b", "--|--\n1 | 2"),
+        ("Words.", "    code"),
+        ("Words.", "2. second"),
+        ("Words.", "[x]: https://example.org"),
+        ("Words.", "<span>"),
+        // Facts that are paragraphs end where they end.
+        ("[fact] one", "[fact] two"),
+        ("one #tag", "[fact] two"),
+        ("one #tag", "two"),
+    ] {
+        let apart = format!("{above}\n\n{below}\n");
+        check(&format!("{above}\n"), &append(below), &apart);
+        check(&format!("{below}\n"), &prepend(above), &apart);
+        check(
+            &format!("# A\n{below}\n"),
+            &Edit::InsertAfterSection { section: "# A".to_owned(), content: above.to_owned() },
+            &format!("# A\n{apart}"),
+        );
+        if parse(&format!("{above}\n## A\n")).section("A").is_some() {
+            check(&format!("{above}\n## A\n"), &before(below), &format!("{apart}\n## A\n"));
+        }
+        // A text without a final newline has none afterwards.
+        let open = apply(above, &append(below));
+        assert_eq!(open.as_deref(), Ok(apart.trim_end()), "{above:?} {below:?}");
+    }
+}
+
+#[test]
+fn lines_that_belong_together_stay_so() {
+    for (above, below) in [
+        ("- a", "- b"),
+        ("- [fact] a", "- uses [[B]]"),
+        ("- a", "  - within"),
+        ("- a", "* other"),
+        ("1. a", "2. b"),
+        ("# T", "text"),
+        ("## A", "- item"),
+        ("text", "## B\nmore"),
+        ("text", "- item"),
+        ("text", "```\ncode\n```"),
+        ("```\ncode\n```", "text"),
+        ("- a", "---"),
+        ("| a | b |\n|---|---|\n| 1 | 2 |", "| 3 | 4 |"),
+        // What nothing closes is not closed by a blank line.
+        ("```\ncode", "text"),
+        ("<!-- open", "text"),
+    ] {
+        let (above, together) = (format!("{above}\n"), format!("{above}\n{below}\n"));
+        check(&above, &append(below), &together);
+        check(&format!("{below}\n"), &prepend(&above), &together);
+        for apart in ["\n", " \n", "\n\n"] {
+            check(&format!("{above}{apart}"), &append(below), &format!("{above}{apart}{below}\n"));
+            check(&above, &append(&format!("{apart}{below}")), &format!("{above}{apart}{below}\n"));
+        }
+    }
+    // Plain lines are added one below the other; above a paragraph they are one of their own.
+    check("monday\n", &append("tuesday"), "monday\ntuesday\n");
+    check("> monday\n", &append("> tuesday"), "> monday\n> tuesday\n");
+    check("monday\n", &prepend("sunday"), "sunday\n\nmonday\n");
+    check("## A\nmonday\n", &after("sunday"), "## A\nsunday\n\nmonday\n");
+    check("monday\n## A\n", &before("tuesday"), "monday\n\ntuesday\n\n## A\n");
+}
+
+/// What a note says, in an order that is also that of two notes together.
+fn said(notes: &[&Note]) -> Vec<String> {
+    let mut said = Vec::new();
+    for note in notes {
+        said.extend(note.sections.iter().map(|s| format!("{} {}", s.level, s.title)));
+        said.extend(
+            note.observations
+                .iter()
+                .map(|o| format!("{:?}", (&o.category, &o.text, &o.tags, &o.context, o.struck))),
+        );
+        let relations = note.relations.iter();
+        said.extend(relations.map(|r| format!("{:?}", (&r.relation_type, r.name()))));
+    }
+    said.sort();
+    said.dedup();
+    said
+}
+
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "text\n",
+        "more [[L]]\n",
+        "words #tag\n",
+        "[fact] said\n",
+        "- [fact] one\n",
+        "- uses [[B]] (why)\n",
+        "  - within #x\n",
+        "  indented\n",
+        "    code\n",
+        "1. one\n",
+        "2. two\n",
+        "* star\n",
+        "> quoted\n",
+        "> - listed\n",
+        "---\n",
+        "===\n",
+        "-\n",
+        "# One\n",
+        "## Two\n",
+        "```\n",
+        "<div>\n",
+        "</div>\n",
+        "<!-- c -->\n",
+        "| a | b |\n",
+        "|---|---|\n",
+        "a | b\n",
+        "[x]: y\n",
+        "[^1]: foot\n",
+        "\n",
+        "\n\n",
+        " \n",
+        "\t\n",
+    ]);
+    prop::collection::vec(piece, 1..7).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_note_says_what_it_said_and_what_was_put_in(
+        text in pieces(), added in pieces(), place in 0..3,
+    ) {
+        // A rule at the very top opens frontmatter, which is read otherwise.
+        if text.starts_with("---") || added.starts_with("---") {
+            return Ok(());
+        }
+        let head = if place == 2 { "# Zed\n" } else { "" };
+        let section = head.trim().to_owned();
+        let (edit, upper, lower) = match place {
+            0 => (append(&added), &text, &added),
+            1 => (prepend(&added), &added, &text),
+            _ => (Edit::InsertAfterSection { section, content: added.clone() }, &added, &text),
+        };
+        let edited = apply(&format!("{head}{text}"), &edit).unwrap();
+        // Every byte is there, and a blank line is all that came with them.
+        let whole = edited.strip_prefix(head).unwrap();
+        prop_assert!(whole.starts_with(upper.as_str()) && whole.ends_with(lower.as_str()));
+        let between = &whole[upper.len()..whole.len() - lower.len()];
+        prop_assert!(between.is_empty() || between == "\n", "{:?}", edited);
+        let expected = said(&[&parse(head), &parse(upper), &parse(lower)]);
+        if said(&[&parse(&format!("{head}{upper}\n\n{lower}"))]) == expected {
+            prop_assert_eq!(said(&[&parse(&edited)]), expected, "{:?}", edited);
+        }
+    }
+}
