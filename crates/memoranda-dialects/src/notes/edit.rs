@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, Expected, Failure, Form, cut, run};
 use super::receipt::{Receipt, add_similar, similar};
-use super::text::{Wanted, metadata_edits, screened, title_follows};
+use super::text::{Wanted, metadata_edits, passed_over, screened, title_follows, told_over};
 use super::write::{note_path, save, together};
 use super::{links, scope};
 use crate::args::Args;
@@ -19,6 +19,9 @@ use crate::tool::{Call, ToolResult};
 
 /// How much of the change is shown.
 const DIFF_CHARS: usize = 1500;
+/// How to change what `metadata` does not.
+const INSTEAD: &str = "edit_note(operation=\"find_replace\", find_text=\"type: …\", content=\"type: …\") \
+                       changes such a line of the frontmatter, and move_note the name of the file.";
 /// How many notes are named that a name may mean.
 const NEAR: usize = 10;
 
@@ -81,15 +84,22 @@ fn edit(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         return Err(Failure::new("NOT_MARKDOWN", text));
     }
     let changed = change(call, &place, &edits, expected.as_ref())?;
+    let over = passed_over(metadata.as_ref());
     let heading = format!("Edited note ({operation})");
     let receipt = Receipt {
         hash: hash(changed.after.as_bytes()),
         commit: changed.commit,
         text: changed.after,
         place,
-        warning: together(added(&edits, changed.added_section.as_deref()), changed.warning),
+        warning: together(
+            together(added(&edits, changed.added_section.as_deref()), changed.warning),
+            told_over(&over, INSTEAD),
+        ),
     };
     let mut more = json!({ "operation": operation, "fileCreated": false });
+    if !over.is_empty() {
+        more["ignored_keys"] = json!(over);
+    }
     if let Some(near) = &changed.added_section {
         more["section_added"] = json!(true);
         more["near_sections"] = json!(near);
@@ -359,8 +369,13 @@ fn create(
     let saved = save(call, &place, &wanted, CreateMode::Refuse, None)?;
     let operation = args.text("operation")?;
     let heading = format!("Created note ({operation} to a note that did not exist)");
-    let more = json!({ "operation": operation, "fileCreated": true });
-    let (receipt, more) = saved.receipt(more, together(warning, renamed));
+    let mut more = json!({ "operation": operation, "fileCreated": true });
+    let over = passed_over(metadata);
+    if !over.is_empty() {
+        more["ignored_keys"] = json!(over);
+    }
+    let warning = together(together(warning, renamed), told_over(&over, INSTEAD));
+    let (receipt, more) = saved.receipt(more, warning);
     let mut answer = receipt.answer(call, &heading, more)?;
     add_similar(&mut answer, call, &receipt.place, &alike)?;
     Ok(Some(answer))

@@ -127,7 +127,7 @@ pub(super) fn edit_note() -> Value {
             ("find_text", text("Text to replace, for find_replace")),
             ("expected_replacements", number(1, "How often it occurs; default 1")),
             ("replace_subsections", flag("Default true")),
-            ("metadata", object("Frontmatter to set")),
+            ("metadata", object("Frontmatter to set; mappings are merged, `a.b` leads into one")),
             checksum(),
         ],
     )

@@ -153,9 +153,23 @@ pub(super) fn metadata_edits(metadata: &Map<String, Value>) -> Result<Vec<Edit>,
             );
             return Err(Failure::new("INVALID_ARGUMENTS", text));
         }
-        edits.push(Edit::SetKey { key: key.clone(), value: meta(value) });
+        edits.push(Edit::MergeKey { key: key.clone(), value: meta(value) });
     }
     Ok(edits)
+}
+
+/// The keys of `metadata` that have parameters of their own and were passed over.
+pub(super) fn passed_over(metadata: Option<&Map<String, Value>>) -> Vec<&'static str> {
+    let is_given = |key: &&str| metadata.is_some_and(|metadata| metadata.contains_key(*key));
+    OWN_KEYS.into_iter().filter(is_given).collect()
+}
+
+/// Says which keys were passed over, and what to do instead; `None` if there are none.
+pub(super) fn told_over(keys: &[&str], instead: &str) -> Option<String> {
+    let named: Vec<String> = keys.iter().map(|key| format!("{key:?}")).collect();
+    (!keys.is_empty()).then(|| {
+        format!("Ignored in `metadata`: {}, which it does not set. {instead}", named.join(", "))
+    })
 }
 
 /// A JSON value as frontmatter.

@@ -18,7 +18,9 @@ use super::answer::{Answer, Expected, Failure, Form, run};
 use super::read::without_source;
 use super::receipt::{Receipt, add_similar, similar};
 use super::scope;
-use super::text::{Wanted, cleaned, compose, compose_over, screened, unread};
+use super::text::{
+    Wanted, cleaned, compose, compose_over, passed_over, screened, told_over, unread,
+};
 use crate::args::Args;
 use crate::memory::path::leads_up;
 use crate::settings::CreateMode;
@@ -78,13 +80,27 @@ fn write(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         None => ("Created note", "created"),
     };
     let is_new = saved.replaced.is_none();
-    let warning = together(together(warning, renamed), shortened);
-    let (receipt, more) = saved.receipt(json!({ "action": action }), warning);
+    let over = passed_over(metadata.as_ref());
+    let warning = together(together(warning, renamed), together(shortened, own_keys(&over)));
+    let mut more = json!({ "action": action });
+    if !over.is_empty() {
+        more["ignored_keys"] = json!(over);
+    }
+    let (receipt, more) = saved.receipt(more, warning);
     let mut answer = receipt.answer(call, heading, more)?;
     if is_new {
         add_similar(&mut answer, call, &receipt.place, &alike)?;
     }
     Ok(answer)
+}
+
+/// Says which keys `metadata` does not set in a note that is written.
+fn own_keys(keys: &[&str]) -> Option<String> {
+    told_over(
+        keys,
+        "`title` and `note_type` are parameters of write_note, and a `permalink` is stated in \
+         frontmatter at the top of `content`.",
+    )
 }
 
 /// What becomes of what is there already.

@@ -110,6 +110,51 @@ fn numbers_of_an_edit_keep_their_type_too() {
     assert_eq!(notes.file("main/T.md"), expected);
 }
 
+/// Frontmatter is merged: what a call does not name stays, also within a mapping.
+#[test]
+fn metadata_is_merged_and_what_it_cannot_set_is_told() {
+    let notes = Notes::new();
+    let head = "title: T\ntype: note\nreview:\n  due: 2026-01-01 # soon\n  by: 010\n";
+    let edit = |metadata: Value, expected: &str| {
+        notes.person("main/T.md", &format!("---\n{head}---\nbody\n"));
+        let arguments =
+            json!({ "identifier": "T.md", "operation": "append", "metadata": metadata });
+        let edited = notes.ok("edit_note", arguments);
+        assert_eq!(notes.file("main/T.md"), format!("---\n{expected}---\nbody\n"));
+        edited
+    };
+    let later = head.replace("2026-01-01", "May");
+    for metadata in [json!({ "review": { "due": "May" } }), json!({ "review.due": "May" })] {
+        let edited = edit(metadata, &later);
+        assert!(edited.structured["ignored_keys"].is_null(), "{}", edited.text);
+    }
+    edit(json!({ "a.b": 1 }), &format!("{head}a.b: 1\n"));
+    edit(json!({ "review": ["x"] }), "title: T\ntype: note\nreview:\n  - x\n");
+    for (metadata, ignored) in [
+        (json!({ "title": "U", "type": "spec" }), json!(["title", "type"])),
+        (json!({ "permalink": null }), json!(["permalink"])),
+    ] {
+        let edited = edit(metadata, head);
+        assert_eq!(edited.structured["ignored_keys"], ignored, "{}", edited.text);
+        for told in ["Ignored in `metadata`", "find_replace", "move_note", "Nothing had to be"] {
+            assert!(edited.text.contains(told), "{told}: {}", edited.text);
+        }
+    }
+    let both = edit(json!({ "type": "spec", "review.due": "May" }), &later);
+    assert_eq!(both.structured["ignored_keys"], json!(["type"]));
+    // A note that is made tells the same.
+    let metadata = json!({ "type": "spec", "status": "open" });
+    for (tool, arguments) in [
+        ("write_note", json!({ "title": "New", "directory": "", "content": "x" })),
+        ("edit_note", json!({ "identifier": "Other", "operation": "append", "content": "x" })),
+    ] {
+        let mut arguments = arguments;
+        arguments["metadata"] = metadata.clone();
+        let made = notes.ok(tool, arguments);
+        assert_eq!(made.structured["ignored_keys"], json!(["type"]), "{}", made.text);
+    }
+}
+
 #[test]
 fn headings_may_be_closed() {
     let notes = Notes::new();

@@ -29,11 +29,23 @@ pub(super) fn set(draft: &Draft<'_>, key: &str, value: &MetaValue) -> Result<Str
             return prove(draft, key, Some(value), draft.splice(vec![(start..start, new)]));
         }
     };
-    let indent = indent(draft, &fences, &block);
-    let base = fences.inner.start;
-    let splice = match block.entries.iter().rev().find(|entry| entry.key == key) {
+    let splice = splice(draft, &fences.inner, &block, key, value);
+    prove(draft, key, Some(value), draft.splice(vec![splice]))
+}
+
+/// What to write where, so that a key of a block has a value.
+pub(super) fn splice(
+    draft: &Draft<'_>,
+    inner: &Range<usize>,
+    block: &Block,
+    key: &str,
+    value: &MetaValue,
+) -> (Range<usize>, String) {
+    let indent = indent(draft, inner, block);
+    let base = inner.start;
+    match block.entries.iter().rev().find(|entry| entry.key == key) {
         None => {
-            let at = fences.inner.end;
+            let at = inner.end;
             (at..at, entry_lines(&scalar(key, Place::Key), value, &indent, draft.ending))
         }
         Some(entry) => match value {
@@ -55,22 +67,22 @@ pub(super) fn set(draft: &Draft<'_>, key: &str, value: &MetaValue) -> Result<Str
                 {
                     lines.insert_str(at, &format!(" {comment}"));
                 }
-                (entry_range(draft, &fences, entry), lines)
+                (entry_range(draft, base, entry), lines)
             }
         },
-    };
-    prove(draft, key, Some(value), draft.splice(vec![splice]))
+    }
 }
 
 pub(super) fn remove(draft: &Draft<'_>, key: &str) -> Result<String, EditError> {
     let Some((fences, block)) = read(draft, key)? else { return Ok(draft.text.to_owned()) };
     let entries = block.entries.iter().filter(|entry| entry.key == key);
-    let splices = entries.map(|entry| (entry_range(draft, &fences, entry), String::new()));
+    let base = fences.inner.start;
+    let splices = entries.map(|entry| (entry_range(draft, base, entry), String::new()));
     prove(draft, key, None, draft.splice(splices.collect()))
 }
 
 /// The block and its entries, or nothing when a block may be created.
-fn read(draft: &Draft<'_>, key: &str) -> Result<Option<(Fences, Block)>, EditError> {
+pub(super) fn read(draft: &Draft<'_>, key: &str) -> Result<Option<(Fences, Block)>, EditError> {
     let fail = |line: usize, message: &str| EditError::KeyNotEditable {
         key: key.to_owned(),
         line,
@@ -90,7 +102,7 @@ fn read(draft: &Draft<'_>, key: &str) -> Result<Option<(Fences, Block)>, EditErr
 }
 
 /// The edit, if reading it gives the wanted value and all other entries as they were.
-fn prove(
+pub(super) fn prove(
     draft: &Draft<'_>,
     key: &str,
     value: Option<&MetaValue>,
@@ -123,9 +135,9 @@ fn as_read(value: &MetaValue) -> MetaValue {
 }
 
 /// How far the keys of a block are indented: usually not at all.
-fn indent(draft: &Draft<'_>, fences: &Fences, block: &Block) -> String {
+fn indent(draft: &Draft<'_>, inner: &Range<usize>, block: &Block) -> String {
     let Some(first) = block.entries.first() else { return String::new() };
-    let at = fences.inner.start + first.start;
+    let at = inner.start + first.start;
     let line = draft.lines.with_ending(draft.lines.number_at(at));
     let before = draft.slice(line.start..at);
     let blanks = before.len() - before.trim_start_matches(' ').len();
@@ -152,8 +164,7 @@ fn comment<'d>(draft: &'d Draft<'_>, base: usize, entry: &Entry) -> Option<&'d s
 }
 
 /// The whole lines of an entry, up to the end of the last line of its value.
-fn entry_range(draft: &Draft<'_>, fences: &Fences, entry: &Entry) -> Range<usize> {
-    let base = fences.inner.start;
+pub(super) fn entry_range(draft: &Draft<'_>, base: usize, entry: &Entry) -> Range<usize> {
     let written = draft.slice(base + entry.start..base + entry.end).trim_end().len();
     draft.lines.covering(&(base + entry.start..base + entry.start + written))
 }
@@ -198,7 +209,7 @@ fn line(value: &MetaValue) -> String {
     }
 }
 
-fn flow(value: &MetaValue) -> String {
+pub(super) fn flow(value: &MetaValue) -> String {
     match value {
         MetaValue::Plain(text) => text.clone(),
         MetaValue::Text(text) => scalar(text, Place::Flow),
@@ -216,14 +227,14 @@ fn flow(value: &MetaValue) -> String {
 
 /// Where a scalar stands, which decides what it may look like.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     Key,
     Block,
     Flow,
 }
 
 /// A text as YAML: bare when every reader takes it for the same text, else in double quotes.
-fn scalar(text: &str, place: Place) -> String {
+pub(super) fn scalar(text: &str, place: Place) -> String {
     if reads_as_text(text, place) {
         return text.to_owned();
     }

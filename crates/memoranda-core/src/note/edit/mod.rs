@@ -7,6 +7,7 @@ mod adopt;
 mod joint;
 mod key;
 mod list;
+mod mapping;
 mod section;
 mod splice;
 
@@ -67,6 +68,14 @@ pub enum Edit {
     },
     /// Gives a frontmatter key a value; the block is created if there is none.
     SetKey {
+        /// The key.
+        key: String,
+        /// Its value.
+        value: MetaValue,
+    },
+    /// Gives a frontmatter key a value, as [`Edit::SetKey`] does, but merges a mapping into the one that
+    /// is there; `a.b` is the key `b` in the mapping `a`, if there is one.
+    MergeKey {
         /// The key.
         key: String,
         /// Its value.
@@ -260,6 +269,7 @@ pub fn apply(text: &str, edit: &Edit) -> Result<String, EditError> {
             section::insert_after(&draft, section, content)
         }
         Edit::SetKey { key, value } => key::set(&draft, key, value),
+        Edit::MergeKey { key, value } => mapping::merge(&draft, key, value),
         Edit::RemoveKey { key } => key::remove(&draft, key),
         Edit::AddObservation { section, observation } => {
             list::add_observation(&draft, section.as_deref(), observation)

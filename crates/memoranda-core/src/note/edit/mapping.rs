@@ -1,0 +1,237 @@
+//! Edits within a mapping of the frontmatter: its other keys stay, as they are written.
+
+use std::ops::Range;
+
+use super::super::yaml::{self, Block};
+use super::super::{Frontmatter, MetaValue};
+use super::EditError;
+use super::key::{self, Place, entry_range, flow, prove, read, scalar};
+use super::splice::Draft;
+
+/// Gives a key a value. A mapping is merged into the one that is there, key by key, and a dot leads
+/// into one, unless there is a key with that dot.
+pub(super) fn merge(draft: &Draft<'_>, key: &str, value: &MetaValue) -> Result<String, EditError> {
+    let (key, value) = led(&draft.note.frontmatter, key, value);
+    let Some(old) = draft.note.frontmatter.get(&key).filter(|old| is_filled(old)) else {
+        return key::set(draft, &key, &value);
+    };
+    if !matches!(value, MetaValue::Map(_)) {
+        return key::set(draft, &key, &value);
+    }
+    let mut changes = Vec::new();
+    differing(old, &value, &mut vec![key], &mut changes);
+    let mut text = draft.text.to_owned();
+    for (path, value) in changes {
+        text = set_within(&Draft::new(&text), &path, value)?;
+    }
+    Ok(text)
+}
+
+/// Where a key with dots leads: the key of the mapping that is there, and what to set in it.
+fn led(frontmatter: &Frontmatter, key: &str, value: &MetaValue) -> (String, MetaValue) {
+    let stays = || (key.to_owned(), value.clone());
+    if frontmatter.get(key).is_some() {
+        return stays();
+    }
+    for (dot, _) in key.match_indices('.') {
+        let (Some(first), Some(rest)) = (key.get(..dot), key.get(dot + 1..)) else { continue };
+        if let Some(inner) = frontmatter.get(first).filter(|inner| is_filled(inner))
+            && !rest.is_empty()
+        {
+            return (first.to_owned(), nested(inner, rest, value));
+        }
+    }
+    stays()
+}
+
+/// A value as it stands in a mapping under a key in which dots lead on.
+fn nested(mapping: &MetaValue, key: &str, value: &MetaValue) -> MetaValue {
+    let entry = match key.split_once('.') {
+        Some((first, rest)) if get(mapping, key).is_none() && !first.is_empty() => {
+            let inner = get(mapping, first).cloned().unwrap_or(MetaValue::Map(Vec::new()));
+            (first.to_owned(), nested(&inner, rest, value))
+        }
+        _ => (key.to_owned(), value.clone()),
+    };
+    MetaValue::Map(vec![entry])
+}
+
+fn is_filled(value: &MetaValue) -> bool {
+    matches!(value, MetaValue::Map(entries) if !entries.is_empty())
+}
+
+fn get<'v>(mapping: &'v MetaValue, key: &str) -> Option<&'v MetaValue> {
+    let MetaValue::Map(entries) = mapping else { return None };
+    entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+}
+
+/// The keys, by their way through the mappings, that a new mapping gives other values.
+fn differing<'v>(
+    old: &MetaValue,
+    new: &'v MetaValue,
+    path: &mut Vec<String>,
+    found: &mut Vec<(Vec<String>, &'v MetaValue)>,
+) {
+    let MetaValue::Map(entries) = new else { return };
+    for (name, value) in entries {
+        path.push(name.clone());
+        match get(old, name) {
+            Some(inner) if is_filled(inner) && matches!(value, MetaValue::Map(_)) => {
+                differing(inner, value, path, found);
+            }
+            _ => found.push((path.clone(), value)),
+        }
+        path.pop();
+    }
+}
+
+/// Gives a key within mappings that are there a value.
+fn set_within(draft: &Draft<'_>, path: &[String], value: &MetaValue) -> Result<String, EditError> {
+    let [top, way @ .., last] = path else { return Ok(draft.text.to_owned()) };
+    let fail = |at: usize| EditError::KeyNotEditable {
+        key: path.join("."),
+        line: draft.lines.number_at(at),
+        message: "the mapping is not written so that one key of it can be changed".to_owned(),
+    };
+    let (fences, mut block) = read(draft, top)?.ok_or_else(|| fail(0))?;
+    let mut inner = fences.inner;
+    for name in [top].into_iter().chain(way) {
+        let at = inner.start;
+        inner = within(draft, &inner, &block, name).ok_or_else(|| fail(at))?;
+        block = yaml::read(draft.slice(inner.clone())).map_err(|_| fail(inner.start))?;
+    }
+    let splice = match block.flow {
+        true => in_flow(&inner, &block, last, value),
+        false => key::splice(draft, &inner, &block, last, value),
+    };
+    let rest = path.get(1..).unwrap_or_default();
+    let wanted = draft.note.frontmatter.get(top).map(|old| with(old, rest, value));
+    prove(draft, top, wanted.as_ref(), draft.splice(vec![splice]))
+}
+
+/// The bytes of the mapping that a key of a block holds: whole lines, or from brace to brace.
+fn within(
+    draft: &Draft<'_>,
+    inner: &Range<usize>,
+    block: &Block,
+    name: &str,
+) -> Option<Range<usize>> {
+    let entry = block.entries.iter().rev().find(|entry| entry.key == name)?;
+    let written = inner.start + entry.value_start..inner.start + entry.end;
+    if draft.slice(written.clone()).starts_with('{') {
+        return Some(written);
+    }
+    let line = |at: usize| draft.lines.number_at(at);
+    let is_below = !block.flow && line(written.start) > line(inner.start + entry.key_end);
+    let start = draft.lines.with_ending(line(written.start)).start;
+    is_below.then(|| start..entry_range(draft, inner.start, entry).end)
+}
+
+/// What to write where in `{…}`.
+fn in_flow(
+    inner: &Range<usize>,
+    block: &Block,
+    key: &str,
+    value: &MetaValue,
+) -> (Range<usize>, String) {
+    let (base, value) = (inner.start, flow(value));
+    let new = || format!("{}: {value}", scalar(key, Place::Flow));
+    match (block.entries.iter().rev().find(|entry| entry.key == key), block.entries.last()) {
+        (Some(entry), _) if entry.value_start > entry.key_end => {
+            (base + entry.value_start..base + entry.end, value)
+        }
+        // A key without a value.
+        (Some(entry), _) => (base + entry.start..base + entry.end, new()),
+        (None, Some(last)) => (base + last.end..base + last.end, format!(", {}", new())),
+        (None, None) => (base + 1..base + 1, new()),
+    }
+}
+
+/// A mapping in which a key has another value.
+fn with(mapping: &MetaValue, path: &[String], value: &MetaValue) -> MetaValue {
+    let Some((name, rest)) = path.split_first() else { return value.clone() };
+    let mut entries = match mapping {
+        MetaValue::Map(entries) => entries.clone(),
+        _ => Vec::new(),
+    };
+    match entries.iter_mut().find(|(known, _)| known == name) {
+        Some((_, old)) => *old = with(old, rest, value),
+        None => entries.push((name.clone(), with(&MetaValue::Map(Vec::new()), rest, value))),
+    }
+    MetaValue::Map(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Edit, apply};
+    use super::*;
+
+    fn text(text: &str) -> MetaValue {
+        MetaValue::Text(text.to_owned())
+    }
+
+    fn map(entries: &[(&str, MetaValue)]) -> MetaValue {
+        MetaValue::Map(entries.iter().map(|(key, v)| ((*key).to_owned(), v.clone())).collect())
+    }
+
+    fn check(before: &str, key: &str, value: MetaValue, after: &str) {
+        let edit = Edit::MergeKey { key: key.to_owned(), value };
+        let note = |head: &str, end: &str| format!("---\n{head}---\nbody\n").replace('\n', end);
+        for end in ["\n", "\r\n"] {
+            let edited = apply(&note(before, end), &edit);
+            assert_eq!(edited, Ok(note(after, end)), "{before:?} {edit:?}");
+        }
+    }
+
+    #[test]
+    fn mappings_are_merged_key_by_key() {
+        let due = || map(&[("due", text("May"))]);
+        let head = "a: 1 # one\nreview: # mine\n  due: 'x' # when\n  by: 010\nz: 2\n";
+        check(head, "review", due(), &head.replace("'x'", "May"));
+        check(head, "review.due", text("May"), &head.replace("'x'", "May"));
+        let added = head.replace("by: 010\n", "by: 010\n  of: it\n");
+        check(head, "review", map(&[("of", text("it"))]), &added);
+        check(head, "review.of", text("it"), &added);
+        let both = map(&[("due", text("May")), ("of", text("it"))]);
+        check(head, "review", both, &added.replace("'x'", "May"));
+        check(head, "review", map(&[]), head);
+        // What is no mapping is replaced.
+        check("review: soon\n", "review", due(), "review:\n  due: May\n");
+        check(head, "review", text("soon"), "a: 1 # one\nreview: soon # mine\nz: 2\n");
+        check("review:\n", "review", due(), "review:\n  due: May\n");
+        check("a: 1\n", "review", due(), "a: 1\nreview:\n  due: May\n");
+        // Deeper down, and in lists.
+        let deep = "m:\n  n:\n    o: 1\n    p: [1, 2]\n  q: 3\n";
+        let one = map(&[("n", map(&[("o", text("x"))]))]);
+        check(deep, "m", one, &deep.replace("o: 1", "o: x"));
+        check(deep, "m.n.o", text("x"), &deep.replace("o: 1", "o: x"));
+        let list = MetaValue::List(vec![text("x")]);
+        check(deep, "m.n.p", list, &deep.replace(" [1, 2]", "\n      - x"));
+        check(deep, "m.r.s", text("x"), &deep.replace("q: 3\n", "q: 3\n  r:\n    s: x\n"));
+        // In braces.
+        let flow = "review: {due: x, by: 010} # c\nz: 2\n";
+        check(flow, "review", due(), &flow.replace("due: x", "due: \"May\""));
+        check(flow, "review.of", text("it"), &flow.replace("010", "010, \"of\": \"it\""));
+        check("m: {n: {o: 1}}\n", "m.n.o", text("x"), "m: {n: {o: \"x\"}}\n");
+    }
+
+    #[test]
+    fn a_dot_leads_only_into_a_mapping() {
+        check("a: 1\n", "a.b", text("x"), "a: 1\na.b: x\n");
+        check("", "a.b", text("x"), "a.b: x\n");
+        check("a.b: 1\na:\n  b: 2\n", "a.b", text("x"), "a.b: x\na:\n  b: 2\n");
+        check("a:\n  b.c: 1\n", "a.b.c", text("x"), "a:\n  b.c: x\n");
+        check("v1.0:\n  b: 1\n", "v1.0.b", text("x"), "v1.0:\n  b: x\n");
+        check("a:\n  b: 1\n", "a.", text("x"), "a:\n  b: 1\na.: x\n");
+    }
+
+    #[test]
+    fn what_is_shared_is_not_changed() {
+        for head in ["x: &a {k: 1}\nreview: *a\n", "x: &a {k: 1}\nreview:\n  <<: *a\n  l: 2\n"] {
+            let value = map(&[("k", text("2"))]);
+            let edit = Edit::MergeKey { key: "review".to_owned(), value };
+            let edited = apply(&format!("---\n{head}---\n"), &edit);
+            assert!(matches!(edited, Err(EditError::KeyNotEditable { .. })), "{head:?} {edited:?}");
+        }
+    }
+}
