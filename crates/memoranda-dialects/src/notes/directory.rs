@@ -9,7 +9,7 @@ use memoranda_engine::{FileKind, FileOrder, FilesBelow, FolderFiles, Intent, Pla
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Failure, Form, count, past_end, run};
-use super::pattern::fits_glob;
+use super::glob::Glob;
 use super::scope;
 use crate::args::Args;
 use crate::exchange::Content;
@@ -19,6 +19,8 @@ use crate::tool::{Call, ToolResult};
 /// The largest file that is given as it is.
 const MOST_BYTES: usize = 350_000;
 const MAX_TOKENS: u64 = 20_000;
+/// How many levels a list shows at the most.
+const DEEPEST: usize = 10;
 
 pub(super) const SORTS: [&str; 4] = ["title_asc", "title_desc", "updated_asc", "updated_desc"];
 
@@ -48,8 +50,11 @@ struct Folder {
 fn list(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let project = scope::project(call, args)?;
     let given = args.optional_text("dir_name")?.unwrap_or_default();
-    let depth = args.number("depth", 1, 10)?.unwrap_or(1) as usize;
+    let depth = args.number("depth", 1, DEEPEST as u64)?.map(|depth| depth as usize);
     let glob = args.optional_text("file_name_glob")?.filter(|glob| !glob.trim().is_empty());
+    let glob = glob.map(|text| (Glob::new(&text), text));
+    // A glob over paths says itself how deep to look.
+    let depth = depth.or(glob.as_ref().map(|(glob, _)| glob.depth(DEEPEST))).unwrap_or(1);
     let sort = args.choice("sort", &SORTS)?;
     let page = args.number("page", 1, 100_000)?.unwrap_or(1) as usize;
     let page_size = args.number("page_size", 1, 200)?.unwrap_or(10) as usize;
@@ -91,15 +96,17 @@ fn list(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     };
     let offset = (page - 1) * page_size;
     // Whoever looks for files by name does not look for folders.
+    let prefix = below.folder.as_ref().map_or(0, |folder| folder.as_str().len() + 1);
+    let mut compared = 0;
     let (folders, files, ids) = match &glob {
-        Some(glob) => {
+        Some((glob, _)) => {
             let mut found = store.files_below(&below)?;
-            found.retain(|(_, path)| fits_glob(glob, path.rsplit('/').next().unwrap_or(path)));
+            compared = found.len();
+            found.retain(|(_, path)| glob.fits(path.get(prefix..).unwrap_or(path)));
             let ids = found.iter().skip(offset).take(page_size).map(|(id, _)| *id).collect();
             (BTreeMap::new(), found.len(), ids)
         }
         None => {
-            let prefix = below.folder.as_ref().map_or(0, |folder| folder.as_str().len() + 1);
             let (folders, files) = folders(&held, prefix, depth);
             let offset_in_files = offset.saturating_sub(folders.len());
             let room = page_size - folders.len().saturating_sub(offset).min(page_size);
@@ -149,7 +156,10 @@ fn list(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         }));
     }
     let has_more = offset + nodes.len() < total;
-    if total == 0 {
+    if let Some((_, glob)) = glob.as_ref().filter(|_| total == 0 && !held.is_empty()) {
+        let all = held.iter().map(|held| held.files as usize).sum::<usize>();
+        text.push_str(&unfitting(glob, depth, compared, all));
+    } else if total == 0 {
         text.push_str("Nothing is here.\n");
     } else if nodes.is_empty() {
         text.push_str(&format!("{}\n", past_end(page, page_size, total, "item")));
@@ -167,6 +177,22 @@ fn list(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
         "has_more": has_more,
     });
     Ok(Answer { text, structured })
+}
+
+/// Says that no file fits a glob, and what there is.
+fn unfitting(glob: &str, depth: usize, compared: usize, all: usize) -> String {
+    let levels = count(depth, "level");
+    let here = match compared {
+        0 => format!("no file lies within {levels}"),
+        1 => format!("the one file within {levels} is called otherwise"),
+        _ => format!("the {compared} files within {levels} are called otherwise"),
+    };
+    let deeper = match all - compared.min(all) {
+        0 => String::new(),
+        1 => " One lies deeper: a greater `depth` looks there, too.".to_owned(),
+        more => format!(" {more} lie deeper: a greater `depth` looks there, too."),
+    };
+    format!("No name fits {glob:?}: {here}.{deeper}\n")
 }
 
 /// The folders that are shown, with all that lies in and below them; and how many files lie no

@@ -8,6 +8,7 @@ mod context;
 mod context_then;
 mod directory;
 mod edit;
+mod glob;
 mod hit;
 mod links;
 mod orient;

@@ -223,7 +223,7 @@ pub(super) fn list_directory() -> Value {
         &[
             ("dir_name", text("Folder; default /")),
             ("depth", number(1, "Levels, to 10")),
-            ("file_name_glob", text("Such as *.md or 2026-0[1-3]*")),
+            ("file_name_glob", text("Such as *.md, 2026-0[1-3]* or **/{a,b}.md")),
             ("sort", choice(&directory::SORTS, "Order of files")),
             page,
             page_size,

@@ -285,6 +285,47 @@ fn a_glob_may_hold_sets() {
 }
 
 #[test]
+fn a_glob_may_go_over_paths() {
+    let notes = Notes::new();
+    for path in ["top.md", "a/d.md", "a/e.md", "a/b/d.md", "a/b/x.txt", "a/b/c/deep.md"] {
+        notes.person(&format!("main/{path}"), "x\n");
+    }
+    for (folder, glob, depth, expected) in [
+        ("", "**/*.md", None, &["a/b/c/deep.md", "a/b/d.md", "a/d.md", "a/e.md", "top.md"][..]),
+        ("", "**/*.md", Some(2), &["a/d.md", "a/e.md", "top.md"]),
+        ("", "a/b/*", None, &["a/b/d.md", "a/b/x.txt"]),
+        ("a", "b/*", None, &["a/b/d.md", "a/b/x.txt"]),
+        ("a", "{d,e}.md", None, &["a/d.md", "a/e.md"]),
+        ("a", "**/{d,e}.md", None, &["a/b/d.md", "a/d.md", "a/e.md"]),
+        ("", "*.md", None, &["top.md"]),
+        ("", "*.md", Some(9), &["a/b/c/deep.md", "a/b/d.md", "a/d.md", "a/e.md", "top.md"]),
+    ] {
+        let ask = json!({ "dir_name": folder, "file_name_glob": glob, "depth": depth });
+        let found = notes.ok("list_directory", ask.clone()).structured;
+        let nodes = found["nodes"].as_array().unwrap().iter();
+        let mut paths: Vec<_> = nodes.map(|node| node["file_path"].as_str().unwrap()).collect();
+        paths.sort_unstable();
+        assert_eq!(paths, expected, "{ask}");
+    }
+    // What nothing fits is told from what is empty.
+    for (folder, glob, told) in [
+        ("", "*.pdf", "the one file within 1 level is called otherwise. 5 lie deeper"),
+        ("a", "z*", "the 2 files within 1 level are called otherwise. 3 lie deeper"),
+        ("a", "**/z*", "the 5 files within 10 levels are called otherwise.\n"),
+    ] {
+        let ask = json!({ "dir_name": folder, "file_name_glob": glob });
+        let found = notes.ok("list_directory", ask);
+        let whole = format!("No name fits {glob:?}: {told}");
+        assert!(found.text.contains(&whole), "{}", found.text);
+        assert!(!found.text.contains("Nothing is here"), "{}", found.text);
+        assert_eq!(found.structured["total"], json!(0));
+    }
+    let empty = Notes::new();
+    let found = empty.ok("list_directory", json!({ "file_name_glob": "*.md" }));
+    assert!(found.text.contains("Nothing is here"), "{}", found.text);
+}
+
+#[test]
 fn a_permalink_that_is_taken_is_told_and_file_and_answer_agree() {
     let notes = Notes::new();
     notes.write("", "A", "a\n");
