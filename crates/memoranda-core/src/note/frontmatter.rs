@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization as _;
 
+use super::heading::{Fit, title_key};
 use super::lines::Lines;
 use super::permalink::split_words;
 use super::yaml::{self, Fault};
@@ -224,16 +225,25 @@ impl Note {
 
     /// The sections that a name asks for, in order. With `#` marks the level counts too; without,
     /// a level-2 heading is meant, or else a deeper one. The title of the note (level 1) is only
-    /// found with its mark, because it governs the whole text.
+    /// found with its mark, because it governs the whole text. Where no heading is written so, one
+    /// that reads so is meant.
     pub fn sections_named(&self, name: &str) -> Vec<&Section> {
-        let found = self.sections_titled(split_heading(name));
         // A title may begin with the mark: `## #1`.
-        if found.is_empty() { self.sections_titled(asked_heading(name)) } else { found }
+        let names = [split_heading(name), asked_heading(name)];
+        for fit in [Fit::Written, Fit::Read] {
+            for name in names {
+                let found = self.sections_titled(name, fit);
+                if !found.is_empty() {
+                    return found;
+                }
+            }
+        }
+        Vec::new()
     }
 
-    fn sections_titled(&self, (level, title): (Option<u8>, &str)) -> Vec<&Section> {
-        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-        let titled = |section: &&Section| section.title == title;
+    fn sections_titled(&self, (level, title): (Option<u8>, &str), fit: Fit) -> Vec<&Section> {
+        let title = title_key(title, fit);
+        let titled = |section: &&Section| title_key(&section.title, fit) == title;
         let at = |wanted: u8| -> Vec<&Section> {
             self.sections.iter().filter(titled).filter(|s| s.level == wanted).collect()
         };

@@ -9,6 +9,7 @@ mod comment;
 pub mod edit;
 mod facts;
 mod frontmatter;
+mod heading;
 mod lines;
 mod observation;
 mod parse;

@@ -1,6 +1,7 @@
 //! Edits that name a heading.
 
 use super::super::frontmatter::{asked_heading, split_heading};
+use super::super::heading::{Fit, title_key, underlined};
 use super::super::{Note, Section};
 use super::joint::{Above, gap, insert};
 use super::splice::Draft;
@@ -149,16 +150,24 @@ fn candidates(sections: &[Section], name: &str) -> Vec<String> {
     scored.into_iter().take(CANDIDATES).map(|(_, section)| heading(section)).collect()
 }
 
-/// A caller's text without a first line that only repeats the heading.
+/// A caller's text without what only repeats the heading at its top.
 fn without_own_heading<'c>(name: &str, content: &'c str) -> &'c str {
     let content = trim_blank_lines(content);
+    let (wanted_level, wanted) = asked_heading(name);
+    let is_wanted = |title: &str| {
+        let reads_so = |fit| title_key(title, fit) == title_key(wanted, fit);
+        reads_so(Fit::Written) || reads_so(Fit::Read)
+    };
+    if let Some((level, title, rest)) = underlined(content) {
+        let same = is_wanted(title) && wanted_level.is_none_or(|wanted| level == wanted);
+        return if same { trim_blank_lines(rest) } else { content };
+    }
     let (first, rest) = content.split_once('\n').unwrap_or((content, ""));
     let (level, title) = split_heading(first);
-    let (wanted_level, wanted) = asked_heading(name);
     // `##Plan` under `##Plan` is no heading, but nothing else either.
     let (level, title) =
         if first.trim() == name.trim() { (wanted_level, wanted) } else { (level, title) };
-    let same = level.is_some() && title == wanted && wanted_level.is_none_or(|w| level == Some(w));
+    let same = level.is_some() && is_wanted(title) && wanted_level.is_none_or(|w| level == Some(w));
     if same { trim_blank_lines(rest) } else { content }
 }
 

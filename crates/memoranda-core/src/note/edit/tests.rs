@@ -149,6 +149,45 @@ fn sections_are_replaced() {
 }
 
 #[test]
+fn sections_are_found_as_they_are_read() {
+    use Subsections::Replace;
+    // A heading with an underline may be repeated as well.
+    let note = "Sec A\n-----\nold\n\nB\n===\nb\n";
+    let after = note.replace("old", "new");
+    for content in ["new", "Sec A\n-----\nnew", "\nSec  A\n---\n\nnew\n", "## Sec A\nnew"] {
+        check(note, &replace_section("Sec A", content, Replace), &after);
+        check(note, &replace_section("## Sec A", content, Replace), &after);
+    }
+    let other = "Other\n-----\nnew";
+    check(note, &replace_section("Sec A", other, Replace), &note.replace("old", other));
+    let deeper = "Sec A\n=====\nnew";
+    check(note, &replace_section("## Sec A", deeper, Replace), &note.replace("old", deeper));
+    // Letters that look the same are the same, and marks need not be said.
+    for (heading, names) in [
+        ("## Caf\u{e9}", &["Cafe\u{301}", "## Cafe\u{301}"][..]),
+        ("## Cafe\u{301}", &["Caf\u{e9}"]),
+        (
+            "## The **bold** [[Link]] part",
+            &["The bold Link part", "## The bold Link part", "The **bold** [[Link]] part"],
+        ),
+        ("### `x` and [y](z)", &["x and y"]),
+    ] {
+        for name in names {
+            let (before, after) = (format!("{heading}\nold\n"), format!("{heading}\nnew\n"));
+            check(&before, &replace_section(name, "new", Replace), &after);
+            let repeated = format!("{heading}\nnew");
+            check(&before, &replace_section(name, &repeated, Replace), &after);
+        }
+    }
+    // What is written so goes first; what reads so must be one.
+    let both = "## **A**\n1\n\n## A\n2\n";
+    check(both, &replace_section("A", "new", Replace), &both.replace('2', "new"));
+    check(both, &replace_section("**A**", "new", Replace), &both.replace('1', "new"));
+    let twice = EditError::SectionAmbiguous { section: "A".to_owned(), lines: vec![1, 3] };
+    check_error("## **A**\n\n## _A_\n", &replace_section("A", "x", Replace), &twice);
+}
+
+#[test]
 fn text_is_added_around_headings() {
     let before = |section: &str| Edit::InsertBeforeSection {
         section: section.to_owned(),

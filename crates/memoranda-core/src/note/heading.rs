@@ -1,0 +1,90 @@
+//! When a heading is the one that a caller means.
+
+use pulldown_cmark::{Event, Options, Parser};
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::blocks::blocks;
+
+/// How well a title has to fit the one that is asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fit {
+    /// As it is written, however its letters are composed.
+    Written,
+    /// As it is read: without the marks of emphasis, code and links.
+    Read,
+}
+
+/// A title in the form by which it is compared.
+pub(crate) fn title_key(title: &str, fit: Fit) -> String {
+    let text = match fit {
+        Fit::Written => title.to_owned(),
+        Fit::Read => shown(title),
+    };
+    text.nfc().collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The text of a heading as it is shown: `The **bold** [[Link|part]]` is `The bold part`.
+fn shown(title: &str) -> String {
+    // Behind its mark a heading is never taken for a list or a quotation.
+    let heading = format!("# {}", title.split_whitespace().collect::<Vec<_>>().join(" "));
+    let options = Options::ENABLE_WIKILINKS | Options::ENABLE_STRIKETHROUGH;
+    let mut text = String::with_capacity(heading.len());
+    for event in Parser::new_ext(&heading, options) {
+        if let Event::Text(part) | Event::Code(part) | Event::InlineHtml(part) = event {
+            text.push_str(&part);
+        }
+    }
+    text
+}
+
+/// The heading with an underline at the top of a text: its level, its title, and the text below it.
+pub(crate) fn underlined(text: &str) -> Option<(u8, &str, &str)> {
+    let first = blocks(text, &(0..text.len())).into_iter().next()?;
+    let heading = first.heading.filter(|heading| heading.top)?;
+    let title = text.get(first.range)?;
+    let written = text.get(heading.range.clone())?.trim_end();
+    let is_first = text.get(..heading.range.start)?.trim().is_empty();
+    let is_underlined = written.ends_with(['=', '-']) && !written.starts_with('#');
+    let below = text.get(heading.range.start + written.len()..)?;
+    (is_first && is_underlined).then_some((heading.level, title, below))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_are_compared_as_they_are_read() {
+        for (title, read) in [
+            ("Plain  words", "Plain words"),
+            ("The **bold** [[Link]] part", "The bold Link part"),
+            ("The [[Link|other]] and [this](https://x.y)", "The other and this"),
+            ("`code` and ~~old~~ _new_", "code and old new"),
+            ("1. First", "1. First"),
+            ("- dash", "- dash"),
+            ("snake_case and 2 * 3", "snake_case and 2 * 3"),
+            ("Cafe\u{301}", "Caf\u{e9}"),
+            ("", ""),
+        ] {
+            assert_eq!(title_key(title, Fit::Read), read, "{title:?}");
+        }
+        assert_eq!(title_key("Cafe\u{301} **x**", Fit::Written), "Caf\u{e9} **x**");
+    }
+
+    #[test]
+    fn underlined_headings_are_found_at_the_top() {
+        for (text, expected) in [
+            ("A\n---\nnew", Some((2, "A", "\nnew"))),
+            ("A\n===", Some((1, "A", ""))),
+            ("\nA b\n--- \nnew", Some((2, "A b", " \nnew"))),
+            ("A\nB\n---\nnew", Some((2, "A\nB", "\nnew"))),
+            ("## A\nnew", None),
+            ("text\n\nA\n---\n", None),
+            ("- A\n---\n", None),
+            ("> A\n> ---\n", None),
+            ("", None),
+        ] {
+            assert_eq!(underlined(text), expected, "{text:?}");
+        }
+    }
+}
