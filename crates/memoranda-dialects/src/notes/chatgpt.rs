@@ -12,6 +12,8 @@ use crate::tool::{Call, ToolResult};
 
 const RESULTS: usize = 20;
 const MAX_TOKENS: usize = 50_000;
+/// What comes between the id of a note and where to read on in it.
+const PART: &str = "?from=";
 
 pub(super) fn search_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
     run("search", arguments, &[("query", &["q"])], Form::Json, |args| search(call, args))
@@ -52,29 +54,59 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
 
 fn fetch(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let id = args.text("id")?;
-    let note = call.memory.read_at(&place_of(call, args, &id)?)?;
+    let (place, from) = match part_of(&id) {
+        Some((whole, from)) => match place_of(call, args, whole) {
+            Ok(place) => (place, from),
+            Err(_) => (place_of(call, args, &id)?, 0),
+        },
+        None => (place_of(call, args, &id)?, 0),
+    };
+    let note = call.memory.read_at(&place)?;
     if !note.is_text() {
         let text = format!("{} is no text, and cannot be fetched.", note.place);
         return Err(Failure::new("NOT_TEXT", text));
     }
     let text = note.lossy_text();
-    let kept = cut_to_budget(&text, MAX_TOKENS);
+    let Some((_, rest)) = text.split_at_checked(from).filter(|_| from == 0 || from < text.len())
+    else {
+        let text = format!("{} has {} bytes, and no text from {from} on.", note.place, text.len());
+        return Err(Failure::new("INVALID_ARGUMENTS", text));
+    };
+    let kept = cut_to_budget(rest, MAX_TOKENS);
+    let (end, cut) = (from + kept.len(), rest.len() - kept.len());
+    let whole = format!("{}/{}", note.place.project, note.place.path);
+    let part = |from: usize| format!("{whole}{PART}{from}");
+    let mut shown = kept.to_owned();
+    if cut > 0 {
+        // Programs see it by `metadata`; who reads the text would take it for all there is.
+        shown.push_str(&format!(
+            "\n\n[{cut} of {} bytes left out here; fetch with id={:?} reads on]\n",
+            text.len(),
+            part(end)
+        ));
+    }
     let summary = note.summary.as_ref();
     let permalink = summary.map_or("", |file| &file.permalink);
     let structured = json!({
-        "id": format!("{}/{}", note.place.project, note.place.path),
+        "id": if from > 0 { part(from) } else { whole.clone() },
         "title": summary.map_or(note.place.path.stem(), |file| &file.title),
-        "text": kept,
+        "text": shown,
         "url": format!("memoranda://{}/{permalink}", note.place.project),
         "metadata": {
             "project": note.place.project.as_str(),
             "file_path": note.place.path.as_str(),
             "permalink": permalink,
             "updated_at": note.modified.to_string(),
-            "cut_bytes": text.len() - kept.len(),
+            "cut_bytes": cut,
         },
     });
     Ok(Answer { text: String::new(), structured })
+}
+
+/// The id of a note and the byte from which on it is asked for, if an id says one.
+fn part_of(id: &str) -> Option<(&str, usize)> {
+    let (whole, from) = id.rsplit_once(PART)?;
+    Some((whole, from.parse().ok()?))
 }
 
 /// Where the note lies that an id means: it begins with its project, but anything else that names a

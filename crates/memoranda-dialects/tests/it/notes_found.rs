@@ -273,3 +273,34 @@ fn what_only_excludes_finds_nothing_of_it() {
     let tagged = json!({ "query": "NOT fox", "tags": ["animal"] });
     assert_eq!(notes.ok("search_notes", tagged).structured["results"], json!([]));
 }
+
+/// A long note that is fetched says where it was cut, and the next part begins there.
+#[test]
+fn a_long_note_is_fetched_in_parts() {
+    let notes = Notes::new();
+    let lines: String = (0..20_000).map(|n| format!("line {n} of a long note \u{e9}\n")).collect();
+    let one: String = "w\u{f6}rter ".repeat(40_000);
+    for text in [lines, one, "short\n".to_owned()] {
+        notes.person("main/d/Long one.md", &text);
+        let (mut id, mut read, mut parts) = ("main/d/Long one.md".to_owned(), String::new(), 0);
+        loop {
+            let part = notes.ok("fetch", json!({ "id": id })).structured;
+            assert_eq!(part["id"], json!(id));
+            parts += 1;
+            let shown = part["text"].as_str().unwrap();
+            let cut = part["metadata"]["cut_bytes"].as_u64().unwrap();
+            if cut == 0 {
+                read.push_str(shown);
+                break;
+            }
+            let (kept, mark) = shown.rsplit_once("\n\n[").unwrap();
+            read.push_str(kept);
+            let told = format!("{cut} of {} bytes left out here", text.len());
+            assert!(mark.starts_with(&told), "{mark}");
+            id = mark.split('"').nth(1).unwrap().to_owned();
+        }
+        assert!(read == text && (parts > 1) == (text.len() > 1000), "{parts} parts");
+        let past = format!("main/d/Long one.md?from={}", text.len());
+        notes.refused("fetch", json!({ "id": past }), "INVALID_ARGUMENTS");
+    }
+}
