@@ -27,12 +27,32 @@ pub(super) enum Above {
 pub(super) fn insert(draft: &Draft<'_>, at: usize, added: &str, above: Above) -> String {
     let mut lines = draft.as_lines(at, added);
     if !added.trim().is_empty() {
-        let before = draft.slice(draft.note.body.start.min(at)..at);
+        let around = part_around(draft, at);
+        let before = draft.slice(around.start..at);
         lines.insert_str(0, gap(draft, before, &lines, above));
-        let after = draft.slice(at..draft.text.len());
+        let after = draft.slice(at..around.end);
         lines.push_str(gap(draft, &format!("{before}{lines}"), after, Above::Block));
     }
     draft.splice(vec![(at..at, lines)])
+}
+
+/// The part of a text that decides what is meant at an offset: from a heading with which nothing
+/// above it can go on, to the next one. A long note is not read whole for each line that is added.
+pub(super) fn part_around(draft: &Draft<'_>, at: usize) -> Range<usize> {
+    let headings = draft.note.sections.iter().map(|section| section.heading.start);
+    let parting = headings.filter(|start| draft.slice(*start..draft.text.len()).starts_with('#'));
+    let (mut start, mut end) = (draft.note.body.start.min(at), draft.text.len());
+    for heading in parting {
+        match heading < at {
+            true => start = heading.max(start),
+            false if heading == at => {}
+            false => {
+                end = heading;
+                break;
+            }
+        }
+    }
+    start..end
 }
 
 /// What goes between two texts, of which the second begins a line or the first ends in one.

@@ -3,7 +3,7 @@
 use super::super::frontmatter::{asked_heading, split_heading};
 use super::super::heading::{Fit, title_key, underlined};
 use super::super::{Note, Section};
-use super::joint::{Above, gap, insert};
+use super::joint::{Above, gap, insert, part_around};
 use super::splice::Draft;
 use super::{EditError, Subsections};
 
@@ -51,7 +51,7 @@ pub(super) fn insert_before(
     }
     let at = section.heading.start;
     let content = draft.as_lines(at, content);
-    let gap = gap(draft, draft.slice(draft.note.body.start..at), &content, Above::Block);
+    let gap = gap(draft, draft.slice(part_around(draft, at).start..at), &content, Above::Block);
     let new = format!("{gap}{content}{}", draft.ending);
     Ok(draft.splice(vec![(at..at, new)]))
 }
