@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use memoranda_core::graph::{LinkCandidate, meant, seen_from};
 use memoranda_core::note::{
-    NewName, angled, encoded, name_part, percent_encoded, relink_canvas, relink_paths,
-    relink_properties,
+    NewName, name_part, relink_canvas, relink_paths, relink_properties, spellings,
 };
 use memoranda_core::path::NotePath;
 use memoranda_store::View;
@@ -117,9 +116,7 @@ pub(crate) fn to(view: &View<'_>, from: &Place, going: &[NotePath]) -> Result<Me
 
 /// The files that hold one of these names where no relation is read.
 fn naming(view: &View<'_>, from: &Place, names: &[&str]) -> Result<Vec<NotePath>> {
-    let written =
-        |name: &&str| [(*name).to_owned(), encoded(name), percent_encoded(name), angled(name)];
-    let mut names: Vec<String> = names.iter().flat_map(written).collect();
+    let mut names: Vec<String> = names.iter().flat_map(|name| spellings(name)).collect();
     names.sort_unstable();
     names.dedup();
     if names.is_empty() {

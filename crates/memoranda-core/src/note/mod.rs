@@ -34,10 +34,7 @@ pub use observation::{NewObservation, render_observation};
 pub use parse::{given_permalink, parse};
 pub use rating::{NewRelation, render_relation};
 pub use relation::name_part;
-pub use relink::{
-    NewName, angled, bytes_of, encoded, percent_encoded, relink, relink_paths, relink_properties,
-    text_of,
-};
+pub use relink::{NewName, bytes_of, relink, relink_paths, relink_properties, spellings, text_of};
 pub use wording::{content, plain, stated};
 
 /// What one Markdown text says.

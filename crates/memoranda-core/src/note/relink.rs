@@ -284,7 +284,7 @@ pub fn bytes_of(text: &str) -> Vec<u8> {
 }
 
 /// A path as a Markdown link writes it.
-pub fn encoded(path: &str) -> String {
+fn encoded(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for c in path.chars() {
         match c {
@@ -297,7 +297,7 @@ pub fn encoded(path: &str) -> String {
 
 /// A path as it is written between `<` and `>`: what begins a heading there, or stands for another
 /// sign, is no part of a name.
-pub fn angled(path: &str) -> String {
+fn angled(path: &str) -> String {
     let signs = [('%', "%25"), ('#', "%23"), ('<', "%3C"), ('>', "%3E")];
     let written =
         signs.iter().fold(path.to_owned(), |path, (sign, code)| path.replace(*sign, code));
@@ -311,8 +311,41 @@ fn without_wikilinks(path: String) -> String {
     }
 }
 
+/// All ways in which programs commonly write a path in a link; the path itself is the first.
+pub fn spellings(path: &str) -> Vec<String> {
+    let with_codes = |kept: &str| {
+        let signs = path.bytes().map(|byte| match char::from(byte) {
+            c if c.is_ascii_alphanumeric() || kept.contains(c) => c.to_string(),
+            _ => format!("%{byte:02X}"),
+        });
+        signs.collect::<String>()
+    };
+    // What browsers leave in addresses and in parts of them, and what the standard of addresses does.
+    let by_program = ["-_.!~*'();,/?:@&=+$", "-_.!~*'()/", "-_.~/"].map(with_codes);
+    let coded = [encoded(path), percent_encoded(path), angled(path)].into_iter().chain(by_program);
+    let mut all = vec![path.to_owned(), path.replace(' ', "%20")];
+    for text in coded {
+        let small = with_small_codes(&text);
+        all.extend([text, small]);
+    }
+    let mut seen = std::collections::HashSet::new();
+    all.retain(|text| seen.insert(text.clone()));
+    all
+}
+
+/// The same with small letters in what stands for other signs.
+fn with_small_codes(text: &str) -> String {
+    let mut parts = text.split('%');
+    let mut small = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (code, rest) = part.split_at_checked(2).unwrap_or((part, ""));
+        small.push_str(&format!("%{}{rest}", code.to_ascii_lowercase()));
+    }
+    small
+}
+
 /// A path as programs write it that know no other letters than those of ASCII.
-pub fn percent_encoded(path: &str) -> String {
+fn percent_encoded(path: &str) -> String {
     let written = encoded(path);
     let signs = written.bytes().map(|byte| match byte.is_ascii() {
         true => char::from(byte).to_string(),

@@ -213,3 +213,22 @@ fn links_of_a_note_that_its_move_broke_are_called_its_own() {
     assert!(updated.text.contains("- z/w/N.md (4)\n"), "{}", updated.text);
     assert_eq!(notes.file("main/C.md"), "[n](z/w/N.md)\n");
 }
+
+#[test]
+fn a_path_is_known_however_programs_write_it() {
+    for (name, written) in [
+        ("x (1).md", &["x%20(1).md", "x%20%281%29.md"] as &[&str]),
+        ("A&B.md", &["A&B.md", "A%26B.md"]),
+        (
+            "it's, a=b@c.md",
+            &["it%27s%2C%20a%3Db%40c.md", "it's,%20a=b@c.md", "it's%2C%20a%3Db%40c.md"],
+        ),
+        ("a^b+c.md", &["a%5Eb+c.md", "a%5eb%2bc.md", "a^b+c.md"]),
+        ("\u{dc}ber uns.md", &["%C3%9Cber%20uns.md", "%c3%9cber%20uns.md", "\u{dc}ber%20uns.md"]),
+    ] {
+        for link in written {
+            let text = format!("[u]({link})\n");
+            check(&[(name, "x\n"), ("r.md", &text)], name, "Y.md", &[("r.md", "[u](Y.md)\n")]);
+        }
+    }
+}
