@@ -10,6 +10,7 @@ use std::ops::Range;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::super::blocks::blocks;
+use super::super::frontmatter::{self, Fences, Top};
 use super::super::lines::{Lines, without_ending};
 use super::super::parse::{observations, sites};
 use super::splice::Draft;
@@ -33,23 +34,40 @@ pub(super) fn insert(draft: &Draft<'_>, at: usize, added: &str, above: Above) ->
         let after = draft.slice(at..around.end);
         lines.push_str(gap(draft, &format!("{before}{lines}"), after, Above::Block));
     }
-    draft.splice(vec![(at..at, lines)])
+    let end = at + lines.len();
+    let edited = draft.splice(vec![(at..at, lines)]);
+    // A rule that is put on top must not make frontmatter of the text down to the next one.
+    let is_drawn_in = |fences: &Fences| fences.span.end > end;
+    match (frontmatter::find(draft.text, &draft.lines), top_of(&edited)) {
+        (Top::Absent, Top::Fenced(fences)) if is_drawn_in(&fences) => {
+            let (before, after) = edited.split_at(at);
+            format!("{before}{}{after}", draft.ending)
+        }
+        _ => edited,
+    }
+}
+
+fn top_of(text: &str) -> Top {
+    frontmatter::find(text, &Lines::new(text))
 }
 
 /// The part of a text that decides what is meant at an offset: from a heading with which nothing
-/// above it can go on, to the next one. A long note is not read whole for each line that is added.
+/// above it can go on, to one behind a blank line. A long note is not read whole for each line that
+/// is added.
 pub(super) fn part_around(draft: &Draft<'_>, at: usize) -> Range<usize> {
-    let headings = draft.note.sections.iter().map(|section| section.heading.start);
-    let parting = headings.filter(|start| draft.slice(*start..draft.text.len()).starts_with('#'));
     let (mut start, mut end) = (draft.note.body.start.min(at), draft.text.len());
-    for heading in parting {
-        match heading < at {
-            true => start = heading.max(start),
-            false if heading == at => {}
-            false => {
+    for section in &draft.note.sections {
+        let heading = section.heading.start;
+        let above = draft.slice(0..heading);
+        let is_apart = || ["\n\n", "\n\r\n"].iter().any(|blank| above.ends_with(blank));
+        match draft.slice(heading..draft.text.len()).starts_with('#') {
+            true if heading < at => start = heading.max(start),
+            // HTML goes on to the next blank line, over headings too.
+            true if heading > at && is_apart() => {
                 end = heading;
                 break;
             }
+            _ => {}
         }
     }
     start..end

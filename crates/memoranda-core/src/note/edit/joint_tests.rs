@@ -30,6 +30,19 @@ fn check(text: &str, edit: &Edit, expected: &str) {
 }
 
 #[test]
+fn a_rule_on_top_makes_no_frontmatter_of_the_text_below() {
+    check(
+        "first\n\n---\n\nsecond\n",
+        &prepend("---\n\nnews"),
+        "\n---\n\nnews\n\nfirst\n\n---\n\nsecond\n",
+    );
+    check("a: b\n\n---\n\nmore\n", &prepend("---"), "\n---\na: b\n\n---\n\nmore\n");
+    // Frontmatter that is whole is what it says.
+    check("text\n\n---\n", &prepend("---\na: b\n---\n"), "---\na: b\n---\ntext\n\n---\n");
+    check("text\n", &prepend("---\nnews"), "---\nnews\n\ntext\n");
+}
+
+#[test]
 fn a_blank_line_keeps_apart_what_would_mean_something_else() {
     // What stands above: the text below is no part of it.
     for (above, below) in [
