@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use memoranda_dialects::{Call, Exchange, Said, Settings, ToolDef, ToolResult, Toolset};
 use memoranda_engine::{Concern, Known, Memory, Who};
+use memoranda_tools::{Call, Exchange, Said, Settings, ToolDef, ToolResult, Toolset};
 use serde_json::Value;
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, mpsc};
 
@@ -129,7 +129,7 @@ impl Job {
                 })
             }
         };
-        let mut result = memoranda_dialects::call(self.tool, &call, self.arguments);
+        let mut result = memoranda_tools::call(self.tool, &call, self.arguments);
         if let Some(warning) = warning(known) {
             result.text.push_str(&warning);
         }

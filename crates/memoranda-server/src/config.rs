@@ -5,7 +5,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use memoranda_dialects::{Exchange, PromptDef, ResourceDef, Selection, Settings, ToolDef};
+use memoranda_tools::{Exchange, PromptDef, ResourceDef, Selection, Settings, ToolDef};
 use subtle::ConstantTimeEq as _;
 
 use crate::error::ServerError;

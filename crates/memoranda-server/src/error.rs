@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use memoranda_dialects::SelectionError;
+use memoranda_tools::SelectionError;
 
 /// Why a server could not start or could not go on.
 #[derive(Debug, thiserror::Error)]

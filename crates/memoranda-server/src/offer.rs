@@ -7,11 +7,11 @@
 use std::sync::Arc;
 
 use axum::http::HeaderMap;
-use memoranda_dialects::{
+use memoranda_engine::Memory;
+use memoranda_tools::{
     PromptDef, ReadOnly, ResourceDef, Selection, SelectionError, Settings, ToolDef, Toolset,
     instructions, prompts, resources,
 };
-use memoranda_engine::Memory;
 
 use crate::config::{Extra, ServerConfig, Speaker};
 use crate::mcp::{Feed, Logging, Seal, Sessions};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use memoranda_dialects::{Diagnostics, ReadOnly, Selection, Settings as ToolSettings, Wording};
 use memoranda_engine::Memory;
 use memoranda_server::{ServerConfig, ServerError};
+use memoranda_tools::{Diagnostics, ReadOnly, Selection, Settings as ToolSettings, Wording};
 
 use crate::env;
 use crate::error::{CommandError, Result};

@@ -27,7 +27,7 @@ impl Subscriber for Lines {
         let most = match metadata.target().split("::").next() {
             Some("rmcp") => Level::ERROR,
             Some(
-                "memoranda_server" | "memoranda_dialects" | "memoranda_engine" | "memoranda_model"
+                "memoranda_server" | "memoranda_tools" | "memoranda_engine" | "memoranda_model"
                 | "memoranda_store",
             ) => self.level,
             _ => self.level.min(Level::WARN),

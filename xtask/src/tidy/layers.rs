@@ -70,7 +70,7 @@ const CORE: &str = "memoranda-core";
 const STORE: &str = "memoranda-store";
 const ENGINE: &str = "memoranda-engine";
 const MODEL: &str = "memoranda-model";
-const DIALECTS: &str = "memoranda-dialects";
+const TOOLS: &str = "memoranda-tools";
 const IMPORT: &str = "memoranda-import";
 const SERVER: &str = "memoranda-server";
 
@@ -104,28 +104,28 @@ const LAYERS: &[Layer] = &[
         never: &[("an async runtime", ASYNC), ("the terminal", TERMINAL)],
     },
     Layer {
-        name: DIALECTS,
+        name: TOOLS,
         may_use: &[CORE, ENGINE, STORE],
         never: &[("an async runtime", ASYNC), ("HTTP", HTTP), ("the terminal", TERMINAL)],
     },
     Layer {
         name: IMPORT,
-        may_use: &[CORE, DIALECTS, ENGINE, STORE],
+        may_use: &[CORE, TOOLS, ENGINE, STORE],
         never: &[("an async runtime", ASYNC), ("HTTP", HTTP), ("the terminal", TERMINAL)],
     },
     Layer {
         name: SERVER,
-        may_use: &[CORE, DIALECTS, ENGINE, MODEL, STORE],
+        may_use: &[CORE, TOOLS, ENGINE, MODEL, STORE],
         never: &[("the terminal", TERMINAL)],
     },
     Layer {
         name: "memoranda",
-        may_use: &[CORE, DIALECTS, ENGINE, IMPORT, MODEL, SERVER, STORE],
+        may_use: &[CORE, TOOLS, ENGINE, IMPORT, MODEL, SERVER, STORE],
         never: &[],
     },
     Layer {
         name: "xtask",
-        may_use: &[CORE, DIALECTS, ENGINE, IMPORT, MODEL, SERVER, STORE],
+        may_use: &[CORE, TOOLS, ENGINE, IMPORT, MODEL, SERVER, STORE],
         never: &[],
     },
 ];
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert!(found[0].contains("a database") && found[0].contains("rusqlite"));
         assert!(forbidden(layer(STORE), &HashSet::from(["rusqlite"])).is_empty());
-        assert_eq!(forbidden(layer(DIALECTS), &HashSet::from(["tokio"])).len(), 1);
+        assert_eq!(forbidden(layer(TOOLS), &HashSet::from(["tokio"])).len(), 1);
         assert!(forbidden(layer(SERVER), &HashSet::from(["tokio"])).is_empty());
     }
 

@@ -117,9 +117,11 @@ mod tests {
 
     #[test]
     fn test_files_are_known_by_their_names() {
-        for path in
-            ["crates/a/tests/it.rs", "crates/a/src/note/parse_tests.rs", "crates/a/src/tests.rs"]
-        {
+        for path in [
+            "crates/a/tests/it/main.rs",
+            "crates/a/src/note/parse_tests.rs",
+            "crates/a/src/tests.rs",
+        ] {
             assert!(is_test_file(path), "{path}");
         }
         for path in ["crates/a/src/contests.rs", "crates/a/src/attest.rs"] {

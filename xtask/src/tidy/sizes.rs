@@ -51,7 +51,7 @@ mod tests {
             file("crates/a/src/a.rs", 500),
             file("crates/a/src/b.rs", 501),
             file("crates/a/src/c.rs", 801),
-            file("crates/a/tests/it.rs", 2_000),
+            file("crates/a/tests/it/main.rs", 2_000),
             generated,
             tests,
         ];

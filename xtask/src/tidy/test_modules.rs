@@ -1,6 +1,6 @@
 //! One integration binary a crate, and no test file that nobody runs.
 //!
-//! A crate whose tests are gathered in `tests/it.rs` links once instead of once a file. The price
+//! A crate whose tests are gathered in `tests/it/main.rs` links once instead of once a file. The price
 //! is that a file missing from the list is silently never run: hence this rule.
 
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ pub(super) fn check(tree: &Tree) -> Findings {
     let mut problems = Vec::new();
     for member in &tree.metadata.members {
         let folder = format!("{}/tests/", member.folder);
-        if texts.contains_key(format!("{folder}it.rs").as_str()) {
+        if texts.contains_key(format!("{folder}it/main.rs").as_str()) {
             problems.extend(forgotten(&folder, &texts));
             problems.extend(extra_binaries(member));
         }
@@ -41,13 +41,14 @@ fn forgotten(folder: &str, texts: &HashMap<&str, &str>) -> Vec<String> {
     problems
 }
 
-/// A file's module name, and the files that may declare it. `it.rs` itself is declared by none.
+/// Returns a file's module name and the files that may declare it; `None` for `it/main.rs` itself.
 fn place(inside: &str) -> Option<(&str, Vec<String>)> {
     let stem = inside.strip_suffix(".rs")?;
     let stem = stem.strip_suffix("/mod").unwrap_or(stem);
     match stem.rsplit_once('/') {
-        None if stem == "it" => None,
-        None => Some((stem, vec!["it.rs".into()])),
+        Some(("it", "main")) => None,
+        None => Some((stem, vec!["it/main.rs".into()])),
+        Some(("it", name)) => Some((name, vec!["it/main.rs".into()])),
         Some((parent, name)) => {
             Some((name, vec![format!("{parent}/mod.rs"), format!("{parent}.rs")]))
         }
@@ -79,12 +80,12 @@ mod tests {
     #[test]
     fn forgotten_files_are_named() {
         let texts = HashMap::from([
-            ("c/tests/it.rs", "//! Doc.\nmod crash;\nmod story;\n"),
-            ("c/tests/crash.rs", ""),
-            ("c/tests/lost.rs", ""),
-            ("c/tests/story/mod.rs", "pub(crate) mod one;\n"),
-            ("c/tests/story/one.rs", ""),
-            ("c/tests/story/two.rs", ""),
+            ("c/tests/it/main.rs", "//! Doc.\nmod crash;\nmod story;\n"),
+            ("c/tests/it/crash.rs", ""),
+            ("c/tests/it/lost.rs", ""),
+            ("c/tests/it/story/mod.rs", "pub(crate) mod one;\n"),
+            ("c/tests/it/story/one.rs", ""),
+            ("c/tests/it/story/two.rs", ""),
             ("c/tests/data/note.md", ""),
             ("d/tests/other.rs", ""),
         ]);
@@ -93,8 +94,8 @@ mod tests {
         assert_eq!(
             found,
             [
-                "c/tests/lost.rs: never runs; add `mod lost;` to c/tests/it.rs",
-                "c/tests/story/two.rs: never runs; add `mod two;` to c/tests/story/mod.rs",
+                "c/tests/it/lost.rs: never runs; add `mod lost;` to c/tests/it/main.rs",
+                "c/tests/it/story/two.rs: never runs; add `mod two;` to c/tests/it/story/mod.rs",
             ]
         );
     }

@@ -1,7 +1,7 @@
 //! memories.sh: its database, or what its `export` writes as JSON or YAML.
 
-use memoranda_dialects::Scope;
 use memoranda_engine::core::note::{MetaValue, parse};
+use memoranda_tools::Scope;
 use serde_json::Value;
 
 use super::record::{Record, path, scope};

@@ -63,7 +63,7 @@ fn memory(object: &Object, at: &str, target: &Target, intake: &mut Intake<'_>) -
     let mut metadata = json::object(object.get("metadata"));
     metadata.retain(|key, value| key != "content_hash" && !value.is_null());
     // A type that records do not have is kept as what it was called.
-    if !kind.is_empty() && memoranda_dialects::RecordKind::parse(&kind.to_lowercase()).is_none() {
+    if !kind.is_empty() && memoranda_tools::RecordKind::parse(&kind.to_lowercase()).is_none() {
         metadata.insert("memory_type".to_owned(), kind.into());
     }
     let record = Record {

@@ -1,10 +1,10 @@
 //! Small memories of one statement each, as the records dialect keeps them.
 
 use jiff::Timestamp;
-use memoranda_dialects::{Expiry, NewRecord, RecordKind, Scope};
 use memoranda_engine::core::note::edit::{Edit, apply};
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::hash;
+use memoranda_tools::{Expiry, NewRecord, RecordKind, Scope};
 
 use super::Target;
 use crate::error::{ImportError, Result};

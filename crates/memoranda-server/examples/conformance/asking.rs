@@ -1,7 +1,7 @@
 //! Tools that ask the client: the person, its model, its folders.
 #![allow(clippy::needless_pass_by_value, reason = "every handler takes its arguments whole")]
 
-use memoranda_dialects::{Call, Question, ToolDef, ToolResult};
+use memoranda_tools::{Call, Question, ToolDef, ToolResult};
 use serde_json::{Value, json};
 
 use crate::tools::{fixture, said};

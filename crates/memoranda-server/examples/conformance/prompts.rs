@@ -1,9 +1,9 @@
 //! Prompts: text, arguments, a picture, a resource, a question.
 
-use memoranda_dialects::{
+use memoranda_server::Speaker;
+use memoranda_tools::{
     Content, Exchange, PromptArgument, PromptDef, PromptMessage, Question, Toolset,
 };
-use memoranda_server::Speaker;
 use serde_json::json;
 
 use crate::PIXEL;

@@ -1,11 +1,11 @@
 //! Resources: a text, a picture, a template.
 
-use memoranda_dialects::{ResourceDef, Toolset};
+use memoranda_tools::{ResourceDef, Toolset};
 use serde_json::json;
 
 use crate::PIXEL;
 
-type Read = fn(&memoranda_engine::Memory, &memoranda_dialects::Settings, &[&str]) -> Answer;
+type Read = fn(&memoranda_engine::Memory, &memoranda_tools::Settings, &[&str]) -> Answer;
 type Answer = memoranda_engine::Result<Option<String>>;
 
 const fn resource(

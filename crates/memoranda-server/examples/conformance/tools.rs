@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use memoranda_dialects::{Call, Content, Hints, Tier, ToolDef, ToolResult, Toolset};
+use memoranda_tools::{Call, Content, Hints, Tier, ToolDef, ToolResult, Toolset};
 use serde_json::{Value, json};
 
 use crate::asking::{self, sampling_tool};

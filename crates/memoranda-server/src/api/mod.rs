@@ -13,12 +13,12 @@ use axum::extract::{Path, Request, State};
 use axum::http::header::USER_AGENT;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use memoranda_dialects::{
+use memoranda_engine::Who;
+use memoranda_engine::core::change::Channel;
+use memoranda_tools::{
     Exchange, ReadOnly, Selection, SelectionError, Settings, ToolDef, ToolResult, ToolUse, Wording,
     json_object, readable_json,
 };
-use memoranda_engine::Who;
-use memoranda_engine::core::change::Channel;
 use serde_json::{Map, Value, json};
 
 use crate::call::{Job, Turn, client_name};

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::http::request::Parts;
-use memoranda_dialects::{Exchange, Question, Said};
 use memoranda_engine::clock;
+use memoranda_tools::{Exchange, Question, Said};
 use rmcp::model::{ClientCapabilities, InputRequest, InputRequiredResult, ServerRequest};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};

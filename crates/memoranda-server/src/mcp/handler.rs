@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use axum::http::header::USER_AGENT;
 use axum::http::request::Parts;
-use memoranda_dialects::{Said, ToolDef, ToolResult};
 use memoranda_engine::core::change::Channel;
 use memoranda_engine::{Concern, Who};
+use memoranda_tools::{Said, ToolDef, ToolResult};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
     CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use memoranda_dialects::{PromptCall, PromptDef};
 use memoranda_engine::{Concern, EngineError, StoreError};
+use memoranda_tools::{PromptCall, PromptDef};
 use rmcp::model::{
     ContentBlock, GetPromptRequestParams, GetPromptResponse, GetPromptResult, JsonObject,
     ListPromptsResult, Prompt, PromptArgument, PromptMessage, Role,
@@ -25,7 +25,7 @@ pub(super) fn list(offered: &Offered) -> ListPromptsResult {
 }
 
 fn listed(def: &'static PromptDef) -> Prompt {
-    let argument = |argument: &memoranda_dialects::PromptArgument| {
+    let argument = |argument: &memoranda_tools::PromptArgument| {
         PromptArgument::new(argument.name)
             .with_description(argument.description)
             .with_required(argument.required)

@@ -7,7 +7,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use memoranda_dialects::readable_json;
+use memoranda_tools::readable_json;
 use rmcp::model::RequestId;
 use serde_json::Value;
 use tokio::io::{AsyncBufRead as _, AsyncRead, BufReader, ReadBuf};

@@ -4,12 +4,12 @@
 
 use std::fmt::Write as _;
 
-use memoranda_dialects::ResourceDef;
 use memoranda_engine::core::note::permalink::permalink_of;
 use memoranda_engine::{
     EngineError, FileKind, FileSummary, Intent, ListFilter, ListOrder, ListRequest, Memory, Place,
     ReadNote, StoreError,
 };
+use memoranda_tools::ResourceDef;
 use rmcp::ErrorData;
 use rmcp::model::{
     Annotations, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,

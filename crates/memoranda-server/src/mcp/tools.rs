@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memoranda_dialects::{Content, Settings, ToolDef, ToolResult};
+use memoranda_tools::{Content, Settings, ToolDef, ToolResult};
 use rmcp::model::{
     CallToolResult, ContentBlock, JsonObject, ListToolsResult, Resource, ResourceContents, Tool,
     ToolAnnotations,

@@ -1,7 +1,7 @@
 //! Tools that ask the client: by the result in the newest revision, during the call before.
 
-use memoranda_dialects::{Question, ToolDef, ToolResult};
 use memoranda_server::{Extra, ServerConfig};
+use memoranda_tools::{Question, ToolDef, ToolResult};
 use serde_json::{Value, json};
 
 use crate::support::{Client, Era, Http, Vault, config, fixture};

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use memoranda_dialects::{Selection, Settings};
 use memoranda_server::ServerConfig;
+use memoranda_tools::{Selection, Settings};
 use serde_json::{Value, json};
 
 use crate::support::{Client, ERAS, EXTRA, Era, PATIENCE, Vault, config, noticed};

@@ -1,9 +1,9 @@
 //! Prompts and resources of a table, and content that is no text, as clients get them.
 
-use memoranda_dialects::{
+use memoranda_server::{Extra, ServerConfig};
+use memoranda_tools::{
     Content, PromptArgument, PromptDef, PromptMessage, ResourceDef, ToolDef, ToolResult, Toolset,
 };
-use memoranda_server::{Extra, ServerConfig};
 use serde_json::json;
 
 use crate::support::{Client, ERAS, Era, Vault, config, fixture};

@@ -1,11 +1,11 @@
 //! HTTP: the protocol in both eras, tools by their names, the Claude API's memory tool.
 
-use memoranda_dialects::Selection;
 use memoranda_engine::HistoryFilter;
 use memoranda_engine::core::change::Channel;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
 use memoranda_server::ServerConfig;
+use memoranda_tools::Selection;
 use serde_json::{Value, json};
 
 use crate::support::{ERAS, EXTRA, Era, Http, Vault, config};

@@ -1,7 +1,7 @@
 //! A server that is held to one project gives nothing of another, by no way in.
 
-use memoranda_dialects::Selection;
 use memoranda_server::ServerConfig;
+use memoranda_tools::Selection;
 use serde_json::{Value, json};
 
 use crate::support::{Client, ERAS, Vault};

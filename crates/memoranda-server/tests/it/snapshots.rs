@@ -7,15 +7,15 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use memoranda_dialects::Selection;
 use memoranda_server::ServerConfig;
+use memoranda_tools::Selection;
 use serde_json::json;
 
 use crate::support::{Client, Era, Vault, config};
 
 #[tokio::test]
 async fn tool_definitions_are_as_they_were() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../memoranda-dialects/snapshots");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../memoranda-tools/snapshots");
     let update = std::env::var("MEMORANDA_UPDATE_SNAPSHOTS").is_ok_and(|value| value == "1");
     let vault = Vault::new();
     let all = ServerConfig { selection: Selection::all(), ..config() };

@@ -155,10 +155,10 @@ fn http_without_sessions_listens_and_does_not_subscribe() {
 /// Says what is noted of a tool to the client, where that was chosen.
 #[tokio::test]
 async fn notes_of_a_tool_reach_a_client_that_asked_and_no_other() {
-    static NOTING: [memoranda_dialects::ToolDef; 1] = [fixture("noting", true, |_, _| {
+    static NOTING: [memoranda_tools::ToolDef; 1] = [fixture("noting", true, |_, _| {
         tracing::info!(step = 1, "worth knowing");
         tracing::error!("worth a look");
-        memoranda_dialects::ToolResult::ok("Done".into(), json!({}))
+        memoranda_tools::ToolResult::ok("Done".into(), json!({}))
     })];
     let extra = memoranda_server::Extra { tools: &NOTING, ..EXTRA };
     let told = ServerConfig { extra, logging: Logging::Client, ..config() };

@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use memoranda_dialects::{Call, Hints, Selection, Tier, ToolDef, ToolResult, Toolset};
 use memoranda_engine::{Memory, OpenOptions};
 use memoranda_server::{Extra, HttpServer, ServerConfig, ServerError};
+use memoranda_tools::{Call, Hints, Selection, Tier, ToolDef, ToolResult, Toolset};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::time::timeout;

@@ -1,7 +1,7 @@
 //! The tables on the wire: everything that they hold is listed, and the lists stay small.
 
-use memoranda_dialects::{Selection, Toolset};
 use memoranda_server::ServerConfig;
+use memoranda_tools::{Selection, Toolset};
 use serde_json::{Value, json};
 
 use crate::support::{Client, Era, Vault, config};
@@ -20,7 +20,7 @@ async fn everything_in_the_tables_is_listed() {
     let vault = Vault::new();
     let (mut client, _) = Client::open(&vault, choice("all"), Era::Stateless).await;
     let tools = client.result("tools/list", json!({})).await;
-    let rows: Vec<_> = memoranda_dialects::tools().collect();
+    let rows: Vec<_> = memoranda_tools::tools().collect();
     assert_eq!(names(&tools, "tools"), rows.iter().map(|row| row.name).collect::<Vec<_>>());
     for (row, tool) in rows.iter().zip(tools["tools"].as_array().unwrap()) {
         assert_eq!(
@@ -40,7 +40,7 @@ async fn everything_in_the_tables_is_listed() {
         assert_eq!(tool["annotations"], hints, "{}", row.name);
     }
     let prompts = client.result("prompts/list", json!({})).await;
-    let rows: Vec<_> = memoranda_dialects::prompts().map(|row| row.name).collect();
+    let rows: Vec<_> = memoranda_tools::prompts().map(|row| row.name).collect();
     assert_eq!(names(&prompts, "prompts"), rows);
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use clap::Subcommand;
-use memoranda_dialects::{
+use memoranda_tools::{
     BankOverview, BankType, Call, Exchange, Settings, bank_overview, bank_overviews, bank_troubles,
 };
 use serde::Serialize;
@@ -324,7 +324,7 @@ fn stats(session: &Session, call: &Call<'_>) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn file_json(file: memoranda_dialects::BankFile) -> FileJson {
+fn file_json(file: memoranda_tools::BankFile) -> FileJson {
     FileJson { name: file.name, tokens: file.tokens, bytes: file.text.len(), text: file.text }
 }
 

@@ -1,8 +1,8 @@
 //! `memoranda expire`: let go of what nobody used for long.
 
-use memoranda_dialects::Settings as ToolSettings;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::{ExpireRequest, Place};
+use memoranda_tools::Settings as ToolSettings;
 use serde::Serialize;
 
 use crate::error::{CommandError, Result};

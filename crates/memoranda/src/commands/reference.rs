@@ -1,7 +1,7 @@
 //! `memoranda reference`: the pages of the reference, generated from the tables.
 
 use clap::{CommandFactory as _, ValueEnum};
-use memoranda_dialects::Toolset;
+use memoranda_tools::Toolset;
 use serde_json::Value;
 
 use crate::cli::Cli;
@@ -87,7 +87,7 @@ fn tools() -> String {
     for toolset in Toolset::ALL {
         text.push_str(&row(&[&code(toolset.as_str()), toolset.summary()]));
     }
-    for tool in memoranda_dialects::tools() {
+    for tool in memoranda_tools::tools() {
         text.push_str(&format!("\n## {}\n\n{}\n\n", tool.name, tool.description));
         let yes = |yes: bool| if yes { "yes" } else { "no" };
         text.push_str(&row(&[

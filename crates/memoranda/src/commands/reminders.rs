@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 
 use clap::Subcommand;
-use memoranda_dialects::{Call, Exchange, Reminder, Scope, ToolResult, reminders};
 use memoranda_engine::core::change::Author;
+use memoranda_tools::{Call, Exchange, Reminder, Scope, ToolResult, reminders};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -151,7 +151,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
 
 /// The tool that agents call does it, so that both do the same.
 fn call(session: &Session, name: &str, arguments: Value) -> Result<ToolResult> {
-    let tool = memoranda_dialects::tool(name).ok_or_else(|| {
+    let tool = memoranda_tools::tool(name).ok_or_else(|| {
         CommandError::new(Exit::Internal, format!("the tool {name} is not there"))
     })?;
     // What people changed in the files counts before anything is marked as done.
@@ -165,7 +165,7 @@ fn call(session: &Session, name: &str, arguments: Value) -> Result<ToolResult> {
         cancelled: &AtomicBool::new(false),
         client: &Exchange::default(),
     };
-    Ok(memoranda_dialects::call(tool, &call, arguments))
+    Ok(memoranda_tools::call(tool, &call, arguments))
 }
 
 fn list(session: &Session, only_due: bool) -> Result<Exit> {

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::AtomicBool;
 
-use memoranda_dialects::{
+use memoranda_engine::core::change::Author;
+use memoranda_tools::{
     Call, Exchange, Settings, ToolDef, ToolResult, ToolUse, Wording, json_object,
 };
-use memoranda_engine::core::change::Author;
 use serde_json::{Map, Value, json};
 
 use crate::error::{CommandError, Result};
@@ -56,7 +56,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let Some(name) = args.name.as_deref().filter(|_| !args.list) else {
         return list(session, &settings);
     };
-    let tool = memoranda_dialects::tool(name).ok_or_else(|| {
+    let tool = memoranda_tools::tool(name).ok_or_else(|| {
         CommandError::new(Exit::NotFound, format!("there is no tool {name:?}"))
             .hint("`memoranda tool --list` lists them")
     })?;
@@ -102,7 +102,7 @@ fn call(
         cancelled: &AtomicBool::new(false),
         client: &Exchange::default(),
     };
-    Ok(memoranda_dialects::call(tool, &call, arguments))
+    Ok(memoranda_tools::call(tool, &call, arguments))
 }
 
 fn arguments(text: Option<&str>) -> Result<Map<String, Value>> {
@@ -119,8 +119,7 @@ fn arguments(text: Option<&str>) -> Result<Map<String, Value>> {
 
 fn list(session: &Session, settings: &Settings) -> Result<Exit> {
     if session.is_json() {
-        let tools: Vec<Value> =
-            memoranda_dialects::tools().map(|tool| wire(tool, settings)).collect();
+        let tools: Vec<Value> = memoranda_tools::tools().map(|tool| wire(tool, settings)).collect();
         session.printer.json(&json!({ "tools": tools }))?;
         return Ok(Exit::Done);
     }
@@ -142,7 +141,7 @@ fn list(session: &Session, settings: &Settings) -> Result<Exit> {
     table::print(
         &session.printer,
         &columns,
-        &memoranda_dialects::tools().map(row).collect::<Vec<_>>(),
+        &memoranda_tools::tools().map(row).collect::<Vec<_>>(),
     )?;
     Ok(Exit::Done)
 }

@@ -15,13 +15,13 @@ use std::time::Duration;
 use clap::ValueEnum as _;
 use etcetera::BaseStrategy as _;
 use jiff::tz::TimeZone;
-use memoranda_dialects::{
-    BankSettings, CreateMode, GraphSettings, NotesSettings, ProjectFolders, RecordSettings,
-    SecretPolicy, Wording,
-};
 use memoranda_engine::LanguageModel;
 use memoranda_engine::core::fact::FactLimits;
 use memoranda_model::{Endpoint, Key as ModelKey, Options, Protocol};
+use memoranda_tools::{
+    BankSettings, CreateMode, GraphSettings, NotesSettings, ProjectFolders, RecordSettings,
+    SecretPolicy, Wording,
+};
 
 use crate::cli::GlobalArgs;
 use crate::error::{CommandError, Result};
@@ -188,11 +188,11 @@ impl Settings {
     }
 
     /// How the tools behave.
-    pub(crate) fn tools(&self) -> memoranda_dialects::Settings {
-        let standard = memoranda_dialects::Settings::standard();
+    pub(crate) fn tools(&self) -> memoranda_tools::Settings {
+        let standard = memoranda_tools::Settings::standard();
         let number = |name| self.value(name).parse::<u64>().ok();
         let size = |name, usual| self.value(name).parse::<usize>().unwrap_or(usual);
-        memoranda_dialects::Settings {
+        memoranda_tools::Settings {
             wording: Wording::parse(self.value("mcp.wording")).unwrap_or(standard.wording),
             create: match self.value("memory.create") {
                 "overwrite" => Some(CreateMode::Overwrite),

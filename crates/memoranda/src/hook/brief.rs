@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
-use memoranda_dialects::BriefRequest;
 use memoranda_engine::core::note;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{
     Concern, ListFilter, ListOrder, ListRequest, Memory, Place, Repository, SearchRequest, clock,
 };
+use memoranda_tools::BriefRequest;
 
 use super::Run;
 use super::checkpoint::{self, cut};
@@ -119,7 +119,7 @@ enum Caught {
 fn catch_up(run: &Run, memory: &Arc<Memory>) -> Caught {
     let (sender, done) = channel();
     let looking = Arc::clone(memory);
-    let rules = memoranda_dialects::concern_of_rules(run.settings.workspace.as_deref());
+    let rules = memoranda_tools::concern_of_rules(run.settings.workspace.as_deref());
     std::thread::spawn(move || {
         // A look that fails costs no brief, and whoever no longer waits does not need it.
         looking.catch_up(&rules, &mut |_| {}).ok();
@@ -175,7 +175,7 @@ impl Brief {
 fn records(run: &Run, memory: &Memory) -> String {
     let request =
         BriefRequest { folder: run.settings.workspace.as_deref(), query: None, max_chars: RECORDS };
-    let told = memoranda_dialects::brief(memory, &run.settings.records, &request);
+    let told = memoranda_tools::brief(memory, &run.settings.records, &request);
     told.ok().flatten().unwrap_or_default()
 }
 

@@ -137,7 +137,7 @@ struct Run {
     harness: Harness,
     moment: Moment,
     input: Input,
-    settings: memoranda_dialects::Settings,
+    settings: memoranda_tools::Settings,
 }
 
 impl Run {

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use memoranda_dialects::plain_globs;
 use memoranda_engine::core::note::permalink::slug;
+use memoranda_tools::plain_globs;
 
 use super::Rule;
 use super::escape::escaped;

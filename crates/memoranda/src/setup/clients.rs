@@ -313,7 +313,7 @@ pub(crate) fn client(name: &str) -> Option<&'static Client> {
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "a test looks at the packages")]
 mod tests {
-    use memoranda_dialects::Selection;
+    use memoranda_tools::Selection;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use memoranda_dialects::{ReadOnly, Selection};
+use memoranda_tools::{ReadOnly, Selection};
 use serde_json::{Value, json};
 
 use super::client::{Client, ERAS, Era, PATIENCE};

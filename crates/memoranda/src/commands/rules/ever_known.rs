@@ -4,11 +4,11 @@
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
-use memoranda_dialects::{RecordKind, Scope, all_of};
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::note;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{HistoryFilter, Memory};
+use memoranda_tools::{RecordKind, Scope, all_of};
 
 use super::failed;
 use super::import::words;

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use memoranda_dialects::{Record, Scope, rules_of};
 use memoranda_engine::Memory;
 use memoranda_engine::core::diff::{Labels, unified};
+use memoranda_tools::{Record, Scope, rules_of};
 use serde::Serialize;
 
 use super::ever_known::EverKnown;

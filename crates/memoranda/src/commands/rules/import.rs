@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use jiff::SignedDuration;
-use memoranda_dialects::{NewRecord, RecordKind, Scope, add_records, plain_globs, rules_of};
 use memoranda_engine::{Memory, clock};
+use memoranda_tools::{NewRecord, RecordKind, Scope, add_records, plain_globs, rules_of};
 use serde::Serialize;
 use serde_json::json;
 

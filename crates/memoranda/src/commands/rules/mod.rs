@@ -7,8 +7,8 @@ mod import;
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use memoranda_dialects::{RecordError, Scope};
 use memoranda_engine::Repository;
+use memoranda_tools::{RecordError, Scope};
 
 use crate::env;
 use crate::error::{CommandError, Result};

@@ -1,0 +1,16 @@
+//! The verbs of the engine, each as its caller sees it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests fail by panicking and look at files as a person would"
+)]
+
+mod looking_back;
+mod memory;
+mod search;
+mod search_composed;
+mod search_many;
+mod search_pages;
+mod search_phrases;

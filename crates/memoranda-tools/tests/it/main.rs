@@ -1,0 +1,48 @@
+//! The dialects as their callers see them, on a real vault.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    clippy::needless_pass_by_value,
+    reason = "tests fail by panicking and look at files as a person would"
+)]
+
+mod graph_around;
+mod graph_measures;
+mod graph_model;
+mod graph_people;
+mod graph_problems;
+mod graph_reference;
+mod graph_requests;
+mod graph_save;
+mod graph_traps;
+mod graph_versions;
+mod memory_model;
+mod memory_safety;
+mod memory_wording;
+mod notes_bounds;
+mod notes_composed;
+mod notes_filters;
+mod notes_found;
+mod notes_golden;
+mod notes_grammar;
+mod notes_graph;
+mod notes_lines;
+mod notes_links;
+mod notes_lost;
+mod notes_moves;
+mod notes_names;
+mod notes_near;
+mod notes_pages;
+mod notes_paths;
+mod notes_projects;
+mod notes_results;
+mod notes_strict;
+mod notes_support;
+mod notes_text;
+mod notes_traps;
+mod records_brief;
+mod support;
+mod tables;

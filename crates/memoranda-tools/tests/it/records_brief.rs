@@ -1,0 +1,77 @@
+//! The brief at the start of a session, and the functions that importers use.
+
+use memoranda_core::change::{Author, Channel};
+use memoranda_tools::{
+    BriefRequest, NewRecord, RecordKind, RecordSettings, Scope, Wording, add_records, brief,
+    rules_of,
+};
+
+use crate::support::TestVault;
+
+#[test]
+fn a_session_starts_with_rules_what_is_due_and_what_is_known() {
+    let vault = TestVault::new(Wording::Seed);
+    let repository = tempfile::tempdir().unwrap();
+    let git = repository.path().join(".git");
+    std::fs::create_dir_all(&git).unwrap();
+    std::fs::write(git.join("HEAD"), "ref: refs/heads/fix-login\n").unwrap();
+    std::fs::write(git.join("config"), "[remote \"origin\"]\n\turl = git@x.org:acme/shop.git\n")
+        .unwrap();
+    let settings = &vault.settings.records;
+    let request =
+        BriefRequest { folder: Some(repository.path()), query: Some("login"), max_chars: 10_000 };
+    assert_eq!(brief(&vault.memory, settings, &request).unwrap(), None, "nothing to tell");
+
+    let who = Author { client: "test 1".into(), tool: "import".into(), channel: Channel::Cli };
+    let shop = Scope::of_folder(repository.path()).unwrap();
+    let other = Scope::project("x.org/acme/other").unwrap();
+    let record = |kind, scope: &Scope, text: &str| NewRecord::new(kind, scope.clone(), text);
+    let mut dated = record(RecordKind::Decision, &shop, "Login goes by passkeys");
+    dated.created = Some("2025-05-06T07:08:09Z".parse().unwrap());
+    let records = [
+        record(RecordKind::Rule, &Scope::Global, "Write plainly"),
+        record(RecordKind::Rule, &shop, "Use pnpm"),
+        record(RecordKind::Rule, &other, "Not here"),
+        dated,
+        record(RecordKind::Fact, &shop, "Staging is at stage.example"),
+        record(RecordKind::Fact, &other, "Login elsewhere"),
+    ];
+    let (added, commit) = add_records(&vault.memory, &who, &records, Some("import")).unwrap();
+    assert_eq!(added.len(), records.len());
+    assert_eq!(commit.unwrap().files.len(), records.len(), "one commit");
+    let names = |scope| -> Vec<String> {
+        let rules = rules_of(&vault.memory, scope, &RecordSettings::standard().now()).unwrap();
+        rules.into_iter().map(|rule| rule.content).collect()
+    };
+    assert_eq!(names(&shop), ["Use pnpm"]);
+    assert_eq!(names(&Scope::Global), ["Write plainly"]);
+
+    let text = brief(&vault.memory, settings, &request).unwrap().unwrap();
+    let decision = &added[3].id;
+    let fact = &added[4].id;
+    let expected = format!(
+        "Known from memory (records of x.org/acme/shop, branch fix-login, and global):\n\n\
+         Rules that this person has set:\n\
+         ## Project Rules\n- Use pnpm\n\n## Global Rules\n- Write plainly\n\n\
+         ## Relevant Memories\n\
+         💡 DECISION (P) {decision}: Login goes by passkeys (decided 2025-05-06)\n\n\
+         ## Recent Memories\n\
+         📋 FACT (P) {fact}: Staging is at stage.example"
+    );
+    assert_eq!(text, expected);
+    let nowhere = BriefRequest { folder: None, query: None, max_chars: 10_000 };
+    let text = brief(&vault.memory, settings, &nowhere).unwrap().unwrap();
+    assert!(text.contains("Write plainly") && !text.contains("pnpm"), "{text}");
+
+    let many: Vec<_> = (0..400)
+        .map(|n| record(RecordKind::Rule, &shop, &format!("Rule {n}: é long enough to fill")))
+        .collect();
+    add_records(&vault.memory, &who, &many, None).unwrap();
+    for max_chars in [200, 2_000, 10_000] {
+        let text = brief(&vault.memory, settings, &BriefRequest { max_chars, ..request.clone() });
+        let text = text.unwrap().unwrap();
+        assert!(text.chars().count() <= max_chars, "{max_chars}");
+        let is_said = text.contains("more rules: get_rules") || text.contains("[cut; get_context");
+        assert!(is_said, "{text}");
+    }
+}

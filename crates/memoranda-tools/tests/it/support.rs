@@ -1,0 +1,79 @@
+//! A vault in a temporary folder, and calls to its tools.
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use memoranda_core::change::{Author, Channel};
+use memoranda_engine::{Memory, OpenOptions};
+use memoranda_tools::{Call, Exchange, Settings, ToolResult, Wording, call, tool};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A vault that vanishes with its test.
+pub(crate) struct TestVault {
+    folder: TempDir,
+    pub(crate) memory: Memory,
+    pub(crate) settings: Settings,
+}
+
+impl TestVault {
+    pub(crate) fn new(wording: Wording) -> Self {
+        let folder = TempDir::new().unwrap();
+        let memory = Memory::open(OpenOptions {
+            home: folder.path().join("home"),
+            cache: folder.path().join("cache"),
+            state: folder.path().join("state"),
+            file_sync: Duration::from_secs(60),
+            lock_patience: Duration::from_secs(30),
+        })
+        .unwrap();
+        let settings = Settings { wording, ..Settings::standard() };
+        Self { folder, memory, settings }
+    }
+
+    /// The same vault, with another project that is meant when none is named.
+    pub(crate) fn with_default_project(mut self, project: &str) -> Self {
+        self.settings.notes.default_project = project.to_owned();
+        Self { memory: self.memory.with_default_project(project), ..self }
+    }
+
+    /// A place in the vault's folder, or beside it.
+    pub(crate) fn path(&self, place: &str) -> PathBuf {
+        self.folder.path().join("home").join(place)
+    }
+
+    /// Calls the memory tool.
+    pub(crate) fn memory(&self, arguments: &Value) -> ToolResult {
+        self.call("memory", arguments)
+    }
+
+    /// Calls a tool, which must succeed; its structured result.
+    #[track_caller]
+    pub(crate) fn done(&self, name: &str, arguments: Value) -> Value {
+        let result = self.call(name, &arguments);
+        assert!(!result.is_error, "{name} {arguments}: {}", result.text);
+        result.structured
+    }
+
+    /// Calls a tool, which must refuse; its text and structured result.
+    #[track_caller]
+    pub(crate) fn refused(&self, name: &str, arguments: Value) -> (String, Value) {
+        let result = self.call(name, &arguments);
+        assert!(result.is_error, "{name} {arguments}: {}", result.text);
+        (result.text, result.structured)
+    }
+
+    pub(crate) fn call(&self, name: &str, arguments: &Value) -> ToolResult {
+        let cancelled = AtomicBool::new(false);
+        let context = Call {
+            memory: &self.memory,
+            who: Author { client: "test 1".into(), tool: name.into(), channel: Channel::Mcp },
+            settings: &self.settings,
+            progress: &|_, _, _| {},
+            cancelled: &cancelled,
+            client: &Exchange::default(),
+        };
+        call(tool(name).unwrap(), &context, arguments.clone())
+    }
+}

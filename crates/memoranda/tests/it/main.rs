@@ -1,0 +1,41 @@
+//! The command line as a person and a script meet it: the real binary in a home of its own.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests fail by panicking, start the binary and look at files as a person would"
+)]
+
+mod archive;
+mod banks;
+mod banks_model;
+mod client;
+mod config;
+mod failures;
+mod first_look;
+mod graph_tools;
+mod help;
+mod hooks;
+mod imports;
+mod json;
+mod mcp;
+mod memory_tool;
+mod notes_tools;
+mod one_shot;
+mod output;
+mod records;
+mod records_edges;
+mod rules;
+mod search_command;
+mod search_model;
+mod setup;
+#[path = "../../../memoranda-model/tests/it/stand_in.rs"]
+mod stand_in;
+mod story;
+mod support;
+mod texts;
+#[cfg(feature = "local-models")]
+#[path = "../../../memoranda-model/tests/it/tiny.rs"]
+mod tiny;
