@@ -33,9 +33,9 @@ const KNOWN: &str = include_str!("known.md");
 pub(super) fn render(report: &Report) -> String {
     let mut page = String::from(
         "# Benchmarks\n\n\
-         The limit is what the machine can do: the same work done raw, measured in the same run on\n\
-         the same disk, in turns with ours. Budgets are ratios to it. Absolute times depend on the\n\
-         machine and on what else it was doing; ratios hardly do.\n\n",
+         The limit is the machine: the same work done raw, measured in the same run on the same disk,\n\
+         alternating with ours. Budgets are ratios to that limit. Absolute times depend on the machine and its\n\
+         load; ratios hardly do.\n\n",
     );
     let _ = writeln!(page, "Measured on {} by `{}`.\n", report.date, report.command);
     page.push_str("| Machine | |\n|---|---|\n");
@@ -48,13 +48,12 @@ pub(super) fn render(report: &Report) -> String {
         page.push_str(&row.render());
     }
     page.push_str(
-        "\nRaw steps of a durable write: append 1 KB + fdatasync, write + rename, one FTS5 insert\n\
-         committed in WAL mode; ours is a call of the engine as a server makes it, without a transport. Raw search: BM25\n\
-         over one FTS5 row a note, ten hits. The query mix has a quarter each of words that one note\n\
-         holds, words in one note of a hundred, words in every third note or more, and two to four\n\
-         of these as alternatives. How long the first index takes without vectors is reckoned: less\n\
-         what all of them take one after the other with nothing beside them, which is more than they\n\
-         cost while the other core writes.\n",
+        "\nRaw steps of a durable write: append 1 KB + fdatasync, write + rename, one FTS5 insert committed in WAL\n\
+         mode. Ours is a call of the engine as a server makes it, without a transport. Raw search: BM25 over one\n\
+         FTS5 row per note, ten hits. A quarter each of the queries has words of a single note, words in one note of\n\
+         a hundred, words in every third note or more, and two to four of these as alternatives. The time of the\n\
+         first index without vectors is computed: the measured time minus that of all vectors one after the other.\n\
+         This subtracts more than the vectors cost while the other core writes.\n",
     );
     page.push_str(KNOWN);
     growth(&mut page, &report.sizes);
@@ -341,8 +340,8 @@ fn raw_limits(page: &mut String, report: &Report) {
         let _ = writeln!(
             page,
             "\nDurable writes over MCP stdio in a small vault: {}, by a bare child that does the raw \
-             steps {}; each begun as soon as the one before was acknowledged, while its index is \
-             still being told: {}.",
+             steps {}; back to back, while the index update of the write before is still running: \
+             {}.",
             both(&writes.ours),
             both(&writes.raw),
             both(&writes.burst)
