@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use memoranda_engine::{Concern, Known, Memory, Who};
-use memoranda_tools::{Call, Exchange, Said, Settings, ToolDef, ToolResult, Toolset};
+use memoranda_tools::{
+    CallContext, ClientContext, SideOutput, ToolDef, ToolResult, ToolSettings, Toolset,
+};
 use serde_json::Value;
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, mpsc};
 
@@ -31,11 +33,11 @@ pub(crate) struct Progress {
 /// A call that can be made.
 pub(crate) struct Job {
     pub(crate) memory: Arc<Memory>,
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) settings: Arc<ToolSettings>,
     pub(crate) tool: &'static ToolDef,
     pub(crate) who: Who,
     pub(crate) arguments: Value,
-    pub(crate) client: Exchange,
+    pub(crate) client: ClientContext,
 }
 
 /// The tool broke down. Nothing about why reaches the caller.
@@ -75,7 +77,7 @@ impl Job {
         turn: Turn,
         progress: Option<mpsc::Sender<Progress>>,
         notes: Option<Notes>,
-    ) -> Result<(ToolResult, Said), Broken> {
+    ) -> Result<(ToolResult, SideOutput), Broken> {
         let cancelled = CancelOnDrop(Arc::new(AtomicBool::new(false)));
         let flag = Arc::clone(&cancelled.0);
         let tool = self.tool;
@@ -98,7 +100,7 @@ impl Job {
         self,
         progress: Option<&mpsc::Sender<Progress>>,
         cancelled: &AtomicBool,
-    ) -> (ToolResult, Said) {
+    ) -> (ToolResult, SideOutput) {
         let throttle = Throttle::default();
         let tell = |done: u64, total: u64, doing: &str| {
             if let Some(progress) = progress
@@ -108,7 +110,7 @@ impl Job {
                 progress.try_send(Progress { done, total, doing: doing.to_owned() }).ok();
             }
         };
-        let call = Call {
+        let call = CallContext {
             memory: &self.memory,
             who: self.who,
             settings: &self.settings,
@@ -133,7 +135,7 @@ impl Job {
         if let Some(warning) = warning(known) {
             result.text.push_str(&warning);
         }
-        (result, self.client.into_said())
+        (result, self.client.into_side_output())
     }
 }
 

@@ -5,7 +5,9 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use memoranda_tools::{Exchange, PromptDef, ResourceDef, Selection, Settings, ToolDef};
+use memoranda_tools::{
+    ClientContext, PromptDef, ResourceDef, ToolDef, ToolSelection, ToolSettings,
+};
 use subtle::ConstantTimeEq as _;
 
 use crate::error::ServerError;
@@ -15,9 +17,9 @@ use crate::mcp::{Logging, Sessions};
 #[derive(Clone)]
 pub struct ServerConfig {
     /// Which tools are offered. A request can narrow this, never widen it.
-    pub selection: Selection,
+    pub selection: ToolSelection,
     /// How the tools behave.
-    pub settings: Settings,
+    pub settings: ToolSettings,
     /// The version that clients are told.
     pub server_version: String,
     /// What is offered beside the dialects.
@@ -44,8 +46,8 @@ impl ServerConfig {
     /// What holds without any configuration: the default tools, loopback only.
     pub fn standard(server_version: impl Into<String>) -> Self {
         Self {
-            selection: Selection::default(),
-            settings: Settings::standard(),
+            selection: ToolSelection::default(),
+            settings: ToolSettings::standard(),
             server_version: server_version.into(),
             extra: Extra::default(),
             sessions: Sessions::None,
@@ -86,7 +88,7 @@ pub struct Speaker {
     /// The prompt's name.
     pub prompt: &'static str,
     /// What it says, given its arguments in order. What it attaches comes before the text.
-    pub say: fn(&Exchange, &[Option<String>]) -> String,
+    pub say: fn(&ClientContext, &[Option<String>]) -> String,
 }
 
 /// The port that HTTP listens on when none is said.

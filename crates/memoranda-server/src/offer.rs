@@ -9,8 +9,8 @@ use std::sync::Arc;
 use axum::http::HeaderMap;
 use memoranda_engine::Memory;
 use memoranda_tools::{
-    PromptDef, ReadOnly, ResourceDef, Selection, SelectionError, Settings, ToolDef, Toolset,
-    instructions, prompts, resources,
+    AccessMode, PromptDef, ResourceDef, SelectionError, ToolDef, ToolSelection, ToolSettings,
+    Toolset, instructions, prompts, resources,
 };
 
 use crate::config::{Extra, ServerConfig, Speaker};
@@ -19,7 +19,7 @@ use crate::mcp::{Feed, Logging, Seal, Sessions};
 /// What every way in works with: the vault, the settings, the tools.
 pub(crate) struct Offer {
     pub(crate) memory: Arc<Memory>,
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) settings: Arc<ToolSettings>,
     pub(crate) version: String,
     /// What seals the words that tools keep at the client.
     pub(crate) seal: Seal,
@@ -50,7 +50,7 @@ impl Offer {
             return Err(SelectionError::Nothing);
         }
         let mut widest = match selection.toolsets.is_empty() && selection.tools.is_empty() {
-            true => Selection { toolsets: Selection::all().toolsets, ..selection.clone() },
+            true => ToolSelection { toolsets: ToolSelection::all().toolsets, ..selection.clone() },
             false => selection.clone(),
         }
         .resolve()?;
@@ -78,18 +78,19 @@ impl Offer {
     }
 
     /// What a request asks for, as far as the person lets it.
-    pub(crate) fn asked(&self, asked: &Selection) -> Result<Offered, SelectionError> {
-        if *asked == Selection::default() {
+    pub(crate) fn asked(&self, asked: &ToolSelection) -> Result<Offered, SelectionError> {
+        if *asked == ToolSelection::default() {
             return Ok(self.all());
         }
-        let all = Selection::all().toolsets;
+        let all = ToolSelection::all().toolsets;
         let (from, asked) = match asked.toolsets.is_empty() && asked.tools.is_empty() {
-            true => (&self.offered.tools, Selection { toolsets: all.clone(), ..asked.clone() }),
+            true => (&self.offered.tools, ToolSelection { toolsets: all.clone(), ..asked.clone() }),
             false => (&self.widest, asked.clone()),
         };
         let mut names: Vec<&str> = asked.resolve()?.iter().map(|tool| tool.name).collect();
         if asked.toolsets == all {
-            let kept = |tool: &&ToolDef| asked.read_only == ReadOnly::No || tool.hints.read_only;
+            let kept =
+                |tool: &&ToolDef| asked.access == AccessMode::ReadWrite || tool.hints.read_only;
             names.extend(self.offered.extra.tools.iter().filter(kept).map(|tool| tool.name));
         }
         let kept = from.iter().copied().filter(|tool| names.contains(&tool.name));
@@ -143,23 +144,23 @@ impl Offered {
 }
 
 /// What a request's headers ask for.
-pub(crate) fn asked_by(headers: &HeaderMap) -> Selection {
+pub(crate) fn asked_by(headers: &HeaderMap) -> ToolSelection {
     let list = |name: &str| -> Vec<String> {
         let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
         let names = values.flat_map(|value| value.split(',')).map(str::trim);
         names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
     };
-    let mut asked = Selection {
+    let mut asked = ToolSelection {
         toolsets: list("x-mcp-toolsets"),
         tools: list("x-mcp-tools"),
         exclude: list("x-mcp-exclude-tools"),
-        read_only: ReadOnly::No,
+        access: AccessMode::ReadWrite,
     };
     // Whatever is not clearly a no is a yes: the header can only take away.
     let refused =
         |value: &str| matches!(value.to_ascii_lowercase().as_str(), "" | "false" | "0" | "no");
     if list("x-mcp-readonly").iter().any(|value| !refused(value)) {
-        asked.read_only = ReadOnly::Yes;
+        asked.access = AccessMode::ReadOnly;
     }
     asked
 }
@@ -174,7 +175,7 @@ mod tests {
 
     #[test]
     fn headers_are_read_as_lists() {
-        assert_eq!(asked_by(&HeaderMap::new()), Selection::default());
+        assert_eq!(asked_by(&HeaderMap::new()), ToolSelection::default());
         let asked = asked_by(&headers(&[
             ("x-mcp-toolsets", "memory, notes"),
             ("x-mcp-exclude-tools", "a,,b"),
@@ -182,8 +183,11 @@ mod tests {
         ]));
         assert_eq!(asked.toolsets, ["memory", "notes"]);
         assert_eq!(asked.exclude, ["a", "b"]);
-        assert_eq!(asked.read_only, ReadOnly::Yes);
-        assert_eq!(asked_by(&headers(&[("x-mcp-readonly", "False")])).read_only, ReadOnly::No);
+        assert_eq!(asked.access, AccessMode::ReadOnly);
+        assert_eq!(
+            asked_by(&headers(&[("x-mcp-readonly", "False")])).access,
+            AccessMode::ReadWrite
+        );
         assert_eq!(asked_by(&headers(&[("x-mcp-tools", "memory")])).toolsets, [""; 0]);
     }
 }

@@ -8,45 +8,37 @@ use std::sync::{LazyLock, OnceLock};
 
 use serde_json::Value;
 
-mod args;
 mod banks;
-mod exchange;
 mod graph;
 mod instructions;
-mod json;
+mod lenient_json;
 mod memory;
 mod notes;
-mod prompts;
-mod reading;
 mod records;
-mod resource;
-mod select;
+mod registry;
 mod settings;
-mod structure;
-mod tool;
-mod tool_use;
 
 pub use banks::{
     BankCache, BankFile, BankOverview, BankSettings, BankTrouble, BankType, Diagnostics,
     bank_overview, bank_overviews, bank_troubles,
 };
-pub use exchange::{Content, Exchange, Question, Said};
 pub use graph::GraphSettings;
 pub use instructions::instructions;
-pub use json::{json_object, readable_json};
-pub use prompts::{PromptArgument, PromptCall, PromptDef, PromptMessage};
+pub use lenient_json::{json_object, readable_json};
+pub use memory::{ToolUse, ToolUseError};
 pub use records::{
     AddedRecord, BriefRequest, Due, Expiry, NewRecord, ProjectId, Record, RecordError, RecordKind,
     Reminder, Scope, add_records, all_of, brief, concern_of_rules, plain_globs, reminders,
     rules_of, run_due,
 };
-pub use resource::ResourceDef;
-pub use select::{ReadOnly, Selection, SelectionError};
-pub use settings::{
-    CreateMode, NotesSettings, ProjectFolders, RecordSettings, SecretPolicy, Settings, Wording,
+pub use registry::{
+    AccessMode, CallContext, ClientContext, ClientQuestion, PromptArgument, PromptCall, PromptDef,
+    PromptMessage, ResourceDef, SelectionError, SideContent, SideOutput, ToolDef, ToolHints,
+    ToolResult, ToolSelection, ToolTier, Toolset, call,
 };
-pub use tool::{Call, Hints, Tier, ToolDef, ToolResult, Toolset, call};
-pub use tool_use::{ToolUse, ToolUseError};
+pub use settings::{
+    CreateMode, NotesSettings, ProjectFolders, RecordSettings, SecretPolicy, ToolSettings, Wording,
+};
 
 /// Every tool of every dialect, in the order in which they are listed.
 pub fn tools() -> impl Iterator<Item = &'static ToolDef> {
@@ -55,7 +47,7 @@ pub fn tools() -> impl Iterator<Item = &'static ToolDef> {
 
 /// Every prompt of every dialect, in the order in which they are listed.
 pub fn prompts() -> impl Iterator<Item = &'static PromptDef> {
-    [prompts::PROMPTS, notes::PROMPTS, graph::PROMPTS, records::PROMPTS, banks::PROMPTS]
+    [memory::PROMPTS, notes::PROMPTS, graph::PROMPTS, records::PROMPTS, banks::PROMPTS]
         .into_iter()
         .flatten()
 }

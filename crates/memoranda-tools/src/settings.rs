@@ -16,7 +16,7 @@ const OWN_PROJECTS: [&str; 4] = ["memories", "graph", "banks", "records"];
 
 /// How the tools behave.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct ToolSettings {
     /// Which words the memory tool answers with.
     pub wording: Wording,
     /// What `create` does when the file exists; by default as the wording has it.
@@ -64,7 +64,7 @@ impl RecordSettings {
     }
 }
 
-impl Settings {
+impl ToolSettings {
     /// Whether the notes tools reach the memories: a server may be held to another project.
     pub(crate) fn reaches_memories(&self) -> bool {
         let only = self.notes.only_project.as_deref();

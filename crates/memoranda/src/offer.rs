@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use memoranda_engine::Memory;
 use memoranda_server::{ServerConfig, ServerError};
-use memoranda_tools::{Diagnostics, ReadOnly, Selection, Settings as ToolSettings, Wording};
+use memoranda_tools::{AccessMode, Diagnostics, ToolSelection, ToolSettings, Wording};
 
 use crate::env;
 use crate::error::{CommandError, Result};
@@ -96,7 +96,7 @@ impl OfferArgs {
         Ok((Arc::new(memory), config))
     }
 
-    fn selection(&self, session: &Session) -> Result<Selection> {
+    fn selection(&self, session: &Session) -> Result<ToolSelection> {
         let listed = |variable: &env::Variable| variable.text().map(|text| words(&text));
         let tools = self.tools.clone().or_else(|| listed(&env::MEMORANDA_TOOLS));
         let mut toolsets = match &self.toolsets {
@@ -112,11 +112,11 @@ impl OfferArgs {
         let mut exclude = self.exclude_tools.clone();
         exclude.extend(listed(&env::MEMORANDA_EXCLUDE_TOOLS).unwrap_or_default());
         let read_only = self.read_only || env::is_read_only();
-        Ok(Selection {
+        Ok(ToolSelection {
             toolsets,
             tools: tools.unwrap_or_default(),
             exclude,
-            read_only: if read_only { ReadOnly::Yes } else { ReadOnly::No },
+            access: if read_only { AccessMode::ReadOnly } else { AccessMode::ReadWrite },
         })
     }
 }

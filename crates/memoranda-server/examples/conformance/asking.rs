@@ -1,7 +1,7 @@
 //! Tools that ask the client: the person, its model, its folders.
 #![allow(clippy::needless_pass_by_value, reason = "every handler takes its arguments whole")]
 
-use memoranda_tools::{Call, Question, ToolDef, ToolResult};
+use memoranda_tools::{CallContext, ClientQuestion, ToolDef, ToolResult};
 use serde_json::{Value, json};
 
 use crate::tools::{fixture, said};
@@ -11,18 +11,18 @@ fn waiting() -> ToolResult {
     ToolResult::error("This tool needs an answer that this client cannot give.")
 }
 
-fn form(message: &str, properties: Value) -> Question {
+fn form(message: &str, properties: Value) -> ClientQuestion {
     let required: Vec<_> =
         properties.as_object().into_iter().flat_map(|names| names.keys().cloned()).collect();
     let schema = json!({ "type": "object", "properties": properties, "required": required });
-    Question::Form { message: message.into(), schema }
+    ClientQuestion::Form { message: message.into(), schema }
 }
 
 /// A tool that asks the client's model.
 pub(crate) const fn sampling_tool(name: &'static str) -> ToolDef {
     fixture(name, |call, arguments| {
         let prompt = arguments["prompt"].as_str().unwrap_or("What is the capital of France?");
-        let question = Question::Model { prompt: prompt.into(), max_tokens: 100 };
+        let question = ClientQuestion::Model { prompt: prompt.into(), max_tokens: 100 };
         match call.client.ask("capital_question", question) {
             Some(answer) => said(format!("LLM response: {}", answer["content"])),
             None => waiting(),
@@ -30,7 +30,7 @@ pub(crate) const fn sampling_tool(name: &'static str) -> ToolDef {
     })
 }
 
-fn asked(call: &Call<'_>, name: &str, question: Question) -> ToolResult {
+fn asked(call: &CallContext<'_>, name: &str, question: ClientQuestion) -> ToolResult {
     match call.client.ask(name, question) {
         Some(answer) => said(format!(
             "Elicitation completed: action={}, content={}",
@@ -41,7 +41,7 @@ fn asked(call: &Call<'_>, name: &str, question: Question) -> ToolResult {
     }
 }
 
-pub(crate) fn person(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(crate) fn person(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     let message = arguments["message"].as_str().unwrap_or("Who are you?");
     let text = |what: &str| json!({ "type": "string", "description": what });
     let fields =
@@ -49,7 +49,7 @@ pub(crate) fn person(call: &Call<'_>, arguments: Value) -> ToolResult {
     asked(call, "person", form(message, fields))
 }
 
-pub(crate) fn defaults(call: &Call<'_>, _: Value) -> ToolResult {
+pub(crate) fn defaults(call: &CallContext<'_>, _: Value) -> ToolResult {
     let fields = json!({
         "name": { "type": "string", "default": "John Doe" },
         "age": { "type": "integer", "default": 30 },
@@ -62,7 +62,7 @@ pub(crate) fn defaults(call: &Call<'_>, _: Value) -> ToolResult {
     asked(call, "defaults", form("Please confirm.", fields))
 }
 
-pub(crate) fn choices(call: &Call<'_>, _: Value) -> ToolResult {
+pub(crate) fn choices(call: &CallContext<'_>, _: Value) -> ToolResult {
     let options = json!(["option1", "option2", "option3"]);
     let titled = json!([
         { "const": "value1", "title": "First" },
@@ -83,25 +83,25 @@ pub(crate) fn choices(call: &Call<'_>, _: Value) -> ToolResult {
     asked(call, "choices", form("Please choose.", fields))
 }
 
-fn name_question() -> Question {
+fn name_question() -> ClientQuestion {
     form("What is your name?", json!({ "name": { "type": "string" } }))
 }
 
-pub(crate) fn name(call: &Call<'_>, _: Value) -> ToolResult {
+pub(crate) fn name(call: &CallContext<'_>, _: Value) -> ToolResult {
     match call.client.ask("user_name", name_question()) {
         Some(answer) => said(format!("Hello, {}!", answer["content"]["name"])),
         None => waiting(),
     }
 }
 
-pub(crate) fn folders(call: &Call<'_>, _: Value) -> ToolResult {
-    match call.client.ask("client_roots", Question::Folders) {
+pub(crate) fn folders(call: &CallContext<'_>, _: Value) -> ToolResult {
+    match call.client.ask("client_roots", ClientQuestion::Folders) {
         Some(answer) => said(format!("Roots: {}", answer["roots"])),
         None => waiting(),
     }
 }
 
-pub(crate) fn confirmed(call: &Call<'_>, _: Value) -> ToolResult {
+pub(crate) fn confirmed(call: &CallContext<'_>, _: Value) -> ToolResult {
     let question = form("Please confirm", json!({ "ok": { "type": "boolean" } }));
     match (call.client.ask("confirm", question), call.client.state()) {
         (Some(_), Some("kept")) => said("state-ok"),
@@ -113,12 +113,12 @@ pub(crate) fn confirmed(call: &Call<'_>, _: Value) -> ToolResult {
     }
 }
 
-pub(crate) fn everything(call: &Call<'_>, _: Value) -> ToolResult {
-    let greeting = Question::Model { prompt: "Generate a greeting".into(), max_tokens: 50 };
+pub(crate) fn everything(call: &CallContext<'_>, _: Value) -> ToolResult {
+    let greeting = ClientQuestion::Model { prompt: "Generate a greeting".into(), max_tokens: 50 };
     let answers = [
         call.client.ask("user_name", name_question()),
         call.client.ask("greeting", greeting),
-        call.client.ask("client_roots", Question::Folders),
+        call.client.ask("client_roots", ClientQuestion::Folders),
     ];
     call.client.keep("asked everything".into());
     match answers {
@@ -127,7 +127,7 @@ pub(crate) fn everything(call: &Call<'_>, _: Value) -> ToolResult {
     }
 }
 
-pub(crate) fn in_rounds(call: &Call<'_>, _: Value) -> ToolResult {
+pub(crate) fn in_rounds(call: &CallContext<'_>, _: Value) -> ToolResult {
     let first = form("Step 1: What is your name?", json!({ "name": { "type": "string" } }));
     let second =
         form("Step 2: What is your favorite color?", json!({ "color": { "type": "string" } }));

@@ -2,7 +2,7 @@
 
 use memoranda_server::Speaker;
 use memoranda_tools::{
-    Content, Exchange, PromptArgument, PromptDef, PromptMessage, Question, Toolset,
+    ClientContext, ClientQuestion, PromptArgument, PromptDef, PromptMessage, SideContent, Toolset,
 };
 use serde_json::json;
 
@@ -45,20 +45,20 @@ pub(crate) const SPEAKERS: &[Speaker] = &[
     Speaker { prompt: "test_input_required_result_prompt", say: asking },
 ];
 
-fn embedded(client: &Exchange, arguments: &[Option<String>]) -> String {
+fn embedded(client: &ClientContext, arguments: &[Option<String>]) -> String {
     let uri = arguments.first().cloned().flatten().unwrap_or_default();
     let text = "Embedded resource content for testing.".into();
-    client.attach(Content::Embedded { uri, mime: "text/plain".into(), text });
+    client.attach(SideContent::Embedded { uri, mime: "text/plain".into(), text });
     "Please process the embedded resource above.".into()
 }
 
-fn image(client: &Exchange, _: &[Option<String>]) -> String {
-    client.attach(Content::Image { data: PIXEL.into(), mime: "image/png".into() });
+fn image(client: &ClientContext, _: &[Option<String>]) -> String {
+    client.attach(SideContent::Image { data: PIXEL.into(), mime: "image/png".into() });
     "Please analyze the image above.".into()
 }
 
-fn asking(client: &Exchange, _: &[Option<String>]) -> String {
-    let question = Question::Form {
+fn asking(client: &ClientContext, _: &[Option<String>]) -> String {
+    let question = ClientQuestion::Form {
         message: "What context should the prompt use?".into(),
         schema: json!({
             "type": "object",

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::PIXEL;
 
-type Read = fn(&memoranda_engine::Memory, &memoranda_tools::Settings, &[&str]) -> Answer;
+type Read = fn(&memoranda_engine::Memory, &memoranda_tools::ToolSettings, &[&str]) -> Answer;
 type Answer = memoranda_engine::Result<Option<String>>;
 
 const fn resource(

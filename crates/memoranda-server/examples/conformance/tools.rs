@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use memoranda_tools::{Call, Content, Hints, Tier, ToolDef, ToolResult, Toolset};
+use memoranda_tools::{
+    CallContext, SideContent, ToolDef, ToolHints, ToolResult, ToolTier, Toolset,
+};
 use serde_json::{Value, json};
 
 use crate::asking::{self, sampling_tool};
@@ -11,15 +13,20 @@ use crate::{PIXEL, SILENCE};
 /// A row of the table, for a fixture without arguments.
 pub(crate) const fn fixture(
     name: &'static str,
-    handler: fn(&Call<'_>, Value) -> ToolResult,
+    handler: fn(&CallContext<'_>, Value) -> ToolResult,
 ) -> ToolDef {
     ToolDef {
         name,
         title: name,
         description: "A fixture of the conformance suite.",
         toolset: Toolset::Memory,
-        tier: Tier::Extra,
-        hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
+        tier: ToolTier::Extra,
+        hints: ToolHints {
+            read_only: true,
+            destructive: false,
+            idempotent: true,
+            open_world: false,
+        },
         input: || json!({ "type": "object" }),
         output: || json!({ "type": "object" }),
         cap: 10_000,
@@ -34,7 +41,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         said("")
     }),
     fixture("test_audio_content", |call, _| {
-        call.client.attach(Content::Audio { data: SILENCE.into(), mime: "audio/wav".into() });
+        call.client.attach(SideContent::Audio { data: SILENCE.into(), mime: "audio/wav".into() });
         said("")
     }),
     fixture("test_embedded_resource", |call, _| {
@@ -47,7 +54,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         let text = json!({ "test": "data", "value": 123 }).to_string();
         call.client.attach(embedded("test://mixed-content-resource", "application/json", text));
         let (uri, name) = ("test://static-text".into(), "static-text".into());
-        call.client.attach(Content::Link { uri, name });
+        call.client.attach(SideContent::Link { uri, name });
         said("Multiple content types test:")
     }),
     fixture("test_error_handling", |_, _| {
@@ -96,10 +103,10 @@ pub(crate) fn said(text: impl Into<String>) -> ToolResult {
     ToolResult::ok(text, structured)
 }
 
-fn image() -> Content {
-    Content::Image { data: PIXEL.into(), mime: "image/png".into() }
+fn image() -> SideContent {
+    SideContent::Image { data: PIXEL.into(), mime: "image/png".into() }
 }
 
-fn embedded(uri: &str, mime: &str, text: String) -> Content {
-    Content::Embedded { uri: uri.into(), mime: mime.into(), text }
+fn embedded(uri: &str, mime: &str, text: String) -> SideContent {
+    SideContent::Embedded { uri: uri.into(), mime: mime.into(), text }
 }

@@ -16,8 +16,8 @@ use axum::response::{IntoResponse as _, Response};
 use memoranda_engine::Who;
 use memoranda_engine::core::change::Channel;
 use memoranda_tools::{
-    Exchange, ReadOnly, Selection, SelectionError, Settings, ToolDef, ToolResult, ToolUse, Wording,
-    json_object, readable_json,
+    AccessMode, ClientContext, SelectionError, ToolDef, ToolResult, ToolSelection, ToolSettings,
+    ToolUse, Wording, json_object, readable_json,
 };
 use serde_json::{Map, Value, json};
 
@@ -61,7 +61,8 @@ async fn tool(
 async fn memory_tool(State(app): State<Arc<App>>, headers: HeaderMap, body: Bytes) -> Answer {
     let tool = offered_tool(&app, &headers, "memory")?;
     let asked = ToolUse::parse(object(&body)?).map_err(|error| bad_request(error.to_string()))?;
-    let settings = Settings { wording: Wording::Claude, ..Settings::clone(&app.offer.settings) };
+    let settings =
+        ToolSettings { wording: Wording::Claude, ..ToolSettings::clone(&app.offer.settings) };
     let result = call(&app, tool, Arc::new(settings), &headers, asked.input.clone()).await?;
     Ok(Json(asked.result(&result)))
 }
@@ -70,7 +71,7 @@ async fn memory_tool(State(app): State<Arc<App>>, headers: HeaderMap, body: Byte
 async fn mcp(State(app): State<Arc<App>>, mut request: Request) -> Result<Response, Refusal> {
     let mut asked = asked_by(request.headers());
     narrow_by_path(&mut asked, request.uri().path());
-    if asked != Selection::default() {
+    if asked != ToolSelection::default() {
         let offered = offered(&app, &asked)?;
         request.extensions_mut().insert(offered);
     }
@@ -95,10 +96,10 @@ fn no_message(error: &serde_json::Error) -> Response {
 }
 
 /// What `/mcp/x/<toolset>` and `/readonly` leave of what was asked.
-fn narrow_by_path(asked: &mut Selection, path: &str) {
+fn narrow_by_path(asked: &mut ToolSelection, path: &str) {
     let mut path = path.strip_prefix("/mcp").unwrap_or_default();
     if let Some(rest) = path.strip_suffix("/readonly") {
-        asked.read_only = ReadOnly::Yes;
+        asked.access = AccessMode::ReadOnly;
         path = rest;
     }
     if let Some(toolset) = path.strip_prefix("/x/") {
@@ -108,7 +109,7 @@ fn narrow_by_path(asked: &mut Selection, path: &str) {
     }
 }
 
-fn offered(app: &App, asked: &Selection) -> Result<Offered, Refusal> {
+fn offered(app: &App, asked: &ToolSelection) -> Result<Offered, Refusal> {
     app.offer.asked(asked).map_err(|error| {
         bad_request(match error {
             SelectionError::NoTool(name) => format!("There is no tool {name:?}."),
@@ -126,7 +127,7 @@ fn offered_tool(app: &App, headers: &HeaderMap, name: &str) -> Result<&'static T
 async fn call(
     app: &App,
     tool: &'static ToolDef,
-    settings: Arc<Settings>,
+    settings: Arc<ToolSettings>,
     headers: &HeaderMap,
     arguments: Value,
 ) -> Result<ToolResult, Refusal> {
@@ -137,7 +138,7 @@ async fn call(
         tool: tool.name.to_owned(),
         channel: Channel::Http,
     };
-    let (memory, client) = (Arc::clone(&app.offer.memory), Exchange::default());
+    let (memory, client) = (Arc::clone(&app.offer.memory), ClientContext::default());
     let job = Job { memory, settings, tool, who, arguments, client };
     let answered = job.run(Turn::Free, None, None).await;
     // Nobody can be asked here: a tool that asks has said what it lacks in its answer.
@@ -162,19 +163,19 @@ fn bad_request(message: impl Into<String>) -> Refusal {
 mod tests {
     use super::*;
 
-    fn asked(path: &str) -> Selection {
-        let mut asked = Selection { tools: vec!["memory".into()], ..Selection::default() };
+    fn asked(path: &str) -> ToolSelection {
+        let mut asked = ToolSelection { tools: vec!["memory".into()], ..ToolSelection::default() };
         narrow_by_path(&mut asked, path);
         asked
     }
 
     #[test]
     fn paths_narrow() {
-        assert_eq!(asked("/mcp").read_only, ReadOnly::No);
-        assert_eq!(asked("/mcp/readonly").read_only, ReadOnly::Yes);
+        assert_eq!(asked("/mcp").access, AccessMode::ReadWrite);
+        assert_eq!(asked("/mcp/readonly").access, AccessMode::ReadOnly);
         assert_eq!(asked("/mcp/readonly").toolsets, [""; 0]);
         let set = asked("/mcp/x/memory/readonly");
-        assert_eq!((set.toolsets, set.read_only), (vec!["memory".to_owned()], ReadOnly::Yes));
+        assert_eq!((set.toolsets, set.access), (vec!["memory".to_owned()], AccessMode::ReadOnly));
         assert!(asked("/mcp/x/memory").tools.is_empty());
     }
 }

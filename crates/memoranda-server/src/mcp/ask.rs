@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use axum::http::request::Parts;
 use memoranda_engine::clock;
-use memoranda_tools::{Exchange, Question, Said};
+use memoranda_tools::{ClientContext, ClientQuestion, SideOutput};
 use rmcp::model::{ClientCapabilities, InputRequest, InputRequiredResult, ServerRequest};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -43,8 +43,8 @@ impl Resumed {
         Ok(Self { answers: answers.unwrap_or_default(), state })
     }
 
-    pub(super) fn exchange(self) -> Exchange {
-        Exchange::resumed(self.answers, self.state)
+    pub(super) fn exchange(self) -> ClientContext {
+        ClientContext::resumed(self.answers, self.state)
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) async fn ask(
     context: &RequestContext<RoleServer>,
     seal: &Seal,
     about: &str,
-    said: Said,
+    said: SideOutput,
     sessions: Sessions,
 ) -> Result<Asked, ErrorData> {
     let able = context.client_capabilities().unwrap_or_default();
@@ -122,22 +122,22 @@ pub(super) fn is_one_way(context: &RequestContext<RoleServer>, sessions: Session
     context.extensions.get::<Parts>().is_some() && sessions == Sessions::None
 }
 
-fn can(able: &ClientCapabilities, question: &Question) -> bool {
+fn can(able: &ClientCapabilities, question: &ClientQuestion) -> bool {
     match question {
-        Question::Form { .. } => able.elicitation.is_some(),
-        Question::Model { .. } => able.sampling.is_some(),
-        Question::Folders => able.roots.is_some(),
+        ClientQuestion::Form { .. } => able.elicitation.is_some(),
+        ClientQuestion::Model { .. } => able.sampling.is_some(),
+        ClientQuestion::Folders => able.roots.is_some(),
     }
 }
 
 /// The error that names what the client would have to be able to.
-fn unable<'a>(questions: impl Iterator<Item = &'a Question>) -> ErrorData {
+fn unable<'a>(questions: impl Iterator<Item = &'a ClientQuestion>) -> ErrorData {
     let mut required = json!({});
     for question in questions {
         let capability = match question {
-            Question::Form { .. } => "elicitation",
-            Question::Model { .. } => "sampling",
-            Question::Folders => "roots",
+            ClientQuestion::Form { .. } => "elicitation",
+            ClientQuestion::Model { .. } => "sampling",
+            ClientQuestion::Folders => "roots",
         };
         required[capability] = json!({});
     }
@@ -147,20 +147,20 @@ fn unable<'a>(questions: impl Iterator<Item = &'a Question>) -> ErrorData {
     }
 }
 
-fn wire(question: Question) -> Value {
+fn wire(question: ClientQuestion) -> Value {
     match question {
-        Question::Form { message, schema } => json!({
+        ClientQuestion::Form { message, schema } => json!({
             "method": "elicitation/create",
             "params": { "mode": "form", "message": message, "requestedSchema": schema },
         }),
-        Question::Model { prompt, max_tokens } => json!({
+        ClientQuestion::Model { prompt, max_tokens } => json!({
             "method": "sampling/createMessage",
             "params": {
                 "messages": [{ "role": "user", "content": { "type": "text", "text": prompt } }],
                 "maxTokens": max_tokens,
             },
         }),
-        Question::Folders => json!({ "method": "roots/list", "params": {} }),
+        ClientQuestion::Folders => json!({ "method": "roots/list", "params": {} }),
     }
 }
 
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn the_client_is_told_what_it_would_have_to_be_able_to() {
-        let error = unable([Question::Folders].iter());
+        let error = unable([ClientQuestion::Folders].iter());
         assert_eq!(error.code.0, -32021);
         assert_eq!(error.data, Some(json!({ "requiredCapabilities": { "roots": {} } })));
     }

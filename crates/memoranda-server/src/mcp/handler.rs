@@ -10,7 +10,7 @@ use axum::http::header::USER_AGENT;
 use axum::http::request::Parts;
 use memoranda_engine::core::change::Channel;
 use memoranda_engine::{Concern, Who};
-use memoranda_tools::{Said, ToolDef, ToolResult};
+use memoranda_tools::{SideOutput, ToolDef, ToolResult};
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
     CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
@@ -153,7 +153,7 @@ async fn follow(
     turns: &Turns,
     context: &Context,
     wanted: Option<LoggingLevel>,
-) -> Result<(ToolResult, Said), ErrorData> {
+) -> Result<(ToolResult, SideOutput), ErrorData> {
     let (note, mut noted) = mpsc::channel::<Note>(64);
     let notes = wanted.map(|level| Notes::new(level, note));
     let token = context.meta.get_progress_token();

@@ -84,7 +84,7 @@ async fn speak(
     for _ in 0..ROUNDS {
         let exchange = resumed.exchange();
         let text = (speaker.say)(&exchange, arguments);
-        let said = exchange.into_said();
+        let said = exchange.into_side_output();
         if said.questions.is_empty() {
             let blocks = said.attached.into_iter().map(block);
             let blocks = blocks.chain(std::iter::once(ContentBlock::text(text)));

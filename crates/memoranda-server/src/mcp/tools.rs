@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memoranda_tools::{Content, Settings, ToolDef, ToolResult};
+use memoranda_tools::{SideContent, ToolDef, ToolResult, ToolSettings};
 use rmcp::model::{
     CallToolResult, ContentBlock, JsonObject, ListToolsResult, Resource, ResourceContents, Tool,
     ToolAnnotations,
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::offer::Offered;
 
 /// A row of the table as it is listed.
-pub(crate) fn listed(def: &'static ToolDef, settings: &Settings) -> Tool {
+pub(crate) fn listed(def: &'static ToolDef, settings: &ToolSettings) -> Tool {
     let (description, input) = def.definition(settings);
     let hints = ToolAnnotations::new()
         .read_only(def.hints.read_only)
@@ -26,13 +26,13 @@ pub(crate) fn listed(def: &'static ToolDef, settings: &Settings) -> Tool {
 }
 
 /// All tools that are offered, in the order of the table.
-pub(crate) fn list(offered: &Offered, settings: &Settings) -> ListToolsResult {
+pub(crate) fn list(offered: &Offered, settings: &ToolSettings) -> ListToolsResult {
     let tools = offered.tools().iter().map(|def| listed(def, settings)).collect();
     ListToolsResult::with_all_items(tools)
 }
 
 /// An answer, as text and as structure, with what is attached to it.
-pub(crate) fn answer(result: ToolResult, attached: Vec<Content>) -> CallToolResult {
+pub(crate) fn answer(result: ToolResult, attached: Vec<SideContent>) -> CallToolResult {
     let mut content = Vec::with_capacity(1 + attached.len());
     if attached.is_empty() || !result.text.is_empty() {
         content.push(ContentBlock::text(result.text));
@@ -48,14 +48,14 @@ pub(crate) fn answer(result: ToolResult, attached: Vec<Content>) -> CallToolResu
 }
 
 /// Content beside the text, on the wire.
-pub(super) fn block(content: Content) -> ContentBlock {
+pub(super) fn block(content: SideContent) -> ContentBlock {
     match content {
-        Content::Image { data, mime } => ContentBlock::image(data, mime),
-        Content::Audio { data, mime } => ContentBlock::audio(data, mime),
-        Content::Embedded { uri, mime, text } => {
+        SideContent::Image { data, mime } => ContentBlock::image(data, mime),
+        SideContent::Audio { data, mime } => ContentBlock::audio(data, mime),
+        SideContent::Embedded { uri, mime, text } => {
             ContentBlock::resource(ResourceContents::text(text, uri).with_mime_type(mime))
         }
-        Content::Link { uri, name } => ContentBlock::resource_link(Resource::new(uri, name)),
+        SideContent::Link { uri, name } => ContentBlock::resource_link(Resource::new(uri, name)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tools that ask the client: by the result in the newest revision, during the call before.
 
 use memoranda_server::{Extra, ServerConfig};
-use memoranda_tools::{Question, ToolDef, ToolResult};
+use memoranda_tools::{ClientQuestion, ToolDef, ToolResult};
 use serde_json::{Value, json};
 
 use crate::support::{Client, Era, Http, Vault, config, fixture};
@@ -10,7 +10,7 @@ const ABLE: &str = "io.modelcontextprotocol/clientCapabilities";
 
 static TOOLS: [ToolDef; 1] = [fixture("ask", true, |call, _| {
     let schema = json!({ "type": "object", "properties": { "name": { "type": "string" } } });
-    let question = Question::Form { message: "Who?".into(), schema };
+    let question = ClientQuestion::Form { message: "Who?".into(), schema };
     call.client.keep("asked once".into());
     match (call.client.ask("who", question), call.client.state()) {
         (Some(answer), Some("asked once")) => {

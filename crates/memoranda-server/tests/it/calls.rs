@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use memoranda_server::ServerConfig;
-use memoranda_tools::{Selection, Settings};
+use memoranda_tools::{ToolSelection, ToolSettings};
 use serde_json::{Value, json};
 
 use crate::support::{Client, ERAS, EXTRA, Era, PATIENCE, Vault, config, noticed};
@@ -143,8 +143,8 @@ async fn what_comes_before_the_greeting_is_passed_over() {
 async fn only_chosen_tools_are_offered() {
     let vault = Vault::new();
     let exclude = vec!["memory".to_owned()];
-    let nothing = Selection { exclude: exclude.clone(), ..config().selection };
-    let selection = Selection { tools: vec!["list".into()], ..nothing.clone() };
+    let nothing = ToolSelection { exclude: exclude.clone(), ..config().selection };
+    let selection = ToolSelection { tools: vec!["list".into()], ..nothing.clone() };
     let chosen = ServerConfig { selection, ..config() };
     let (mut client, about) = Client::open(&vault, chosen, Era::Stateless).await;
     let tools = client.result("tools/list", json!({})).await;
@@ -154,7 +154,9 @@ async fn only_chosen_tools_are_offered() {
     assert!(!about["instructions"].as_str().unwrap().contains("MEMORY PROTOCOL"));
     let call = json!({ "name": "memory", "arguments": { "command": "view", "path": "/memories" } });
     assert_eq!(client.ask("tools/call", call).await["error"]["code"], -32602);
-    for selection in [Selection { tools: vec!["nope".into()], ..Selection::default() }, nothing] {
+    for selection in
+        [ToolSelection { tools: vec!["nope".into()], ..ToolSelection::default() }, nothing]
+    {
         let wrong = Client::connect(&vault, ServerConfig { selection, ..config() }, Era::Stateless);
         assert!(wrong.close().await.1.is_err());
     }
@@ -163,8 +165,10 @@ async fn only_chosen_tools_are_offered() {
 #[tokio::test]
 async fn a_person_adds_to_the_instructions() {
     let vault = Vault::new();
-    let settings =
-        Settings { guidance: Some("Mind the tulips. ".repeat(500)), ..Settings::standard() };
+    let settings = ToolSettings {
+        guidance: Some("Mind the tulips. ".repeat(500)),
+        ..ToolSettings::standard()
+    };
     let guided = ServerConfig { settings, ..config() };
     let (_client, about) = Client::open(&vault, guided, Era::Handshake("2025-11-25")).await;
     let instructions = about["instructions"].as_str().unwrap();
@@ -173,8 +177,9 @@ async fn a_person_adds_to_the_instructions() {
 
 #[tokio::test]
 async fn the_guide_speaks_of_the_tools_that_are_there() {
-    let all = Selection::default();
-    let few = Selection { tools: vec!["memory".into(), "recent_activity".into()], ..all.clone() };
+    let all = ToolSelection::default();
+    let few =
+        ToolSelection { tools: vec!["memory".into(), "recent_activity".into()], ..all.clone() };
     for (selection, named) in [
         (all, &["search_notes", "recent_activity", "build_context"][..]),
         (few, &["recent_activity"]),

@@ -2,15 +2,16 @@
 
 use memoranda_server::{Extra, ServerConfig};
 use memoranda_tools::{
-    Content, PromptArgument, PromptDef, PromptMessage, ResourceDef, ToolDef, ToolResult, Toolset,
+    PromptArgument, PromptDef, PromptMessage, ResourceDef, SideContent, ToolDef, ToolResult,
+    Toolset,
 };
 use serde_json::json;
 
 use crate::support::{Client, ERAS, Era, Vault, config, fixture};
 
 static TOOLS: [ToolDef; 1] = [fixture("show", true, |call, _| {
-    call.client.attach(Content::Image { data: "aGk=".into(), mime: "image/png".into() });
-    call.client.attach(Content::Link { uri: "test://a".into(), name: "a".into() });
+    call.client.attach(SideContent::Image { data: "aGk=".into(), mime: "image/png".into() });
+    call.client.attach(SideContent::Link { uri: "test://a".into(), name: "a".into() });
     ToolResult::ok("Two things.".into(), json!({ "result": 2 }))
 })];
 

@@ -5,7 +5,7 @@ use memoranda_engine::core::change::Channel;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
 use memoranda_server::ServerConfig;
-use memoranda_tools::Selection;
+use memoranda_tools::ToolSelection;
 use serde_json::{Value, json};
 
 use crate::support::{ERAS, EXTRA, Era, Http, Vault, config};
@@ -138,7 +138,8 @@ fn headers_and_paths_narrow_and_never_widen() {
     drop(http);
 
     // Where the person chose nothing, a request may choose among all.
-    let selection = Selection { exclude: vec!["delete_note".into()], ..Selection::default() };
+    let selection =
+        ToolSelection { exclude: vec!["delete_note".into()], ..ToolSelection::default() };
     let http = Http::start(&vault, ServerConfig { selection, ..config() });
     let list = |path: &str, headers: &[(&str, &str)]| {
         let list = http.mcp(era, path, headers, "tools/list", json!({})).json();
@@ -157,7 +158,7 @@ fn headers_and_paths_narrow_and_never_widen() {
     assert!(all.len() > default.len() && !all.contains(&"delete_note".to_owned()));
     drop(http);
 
-    let selection = Selection { exclude: vec!["memory".into()], ..Selection::all() };
+    let selection = ToolSelection { exclude: vec!["memory".into()], ..ToolSelection::all() };
     let http = Http::start(&vault, ServerConfig { selection, ..config() });
     for headers in [[("X-MCP-Tools", "memory")], [("X-MCP-Toolsets", "all")]] {
         let list = http.mcp(era, "/mcp", &headers, "tools/list", json!({})).json();

@@ -1,7 +1,7 @@
 //! A server that is held to one project gives nothing of another, by no way in.
 
 use memoranda_server::ServerConfig;
-use memoranda_tools::Selection;
+use memoranda_tools::ToolSelection;
 use serde_json::{Value, json};
 
 use crate::support::{Client, ERAS, Vault};
@@ -10,7 +10,7 @@ use crate::support::{Client, ERAS, Vault};
 fn held_to(project: Option<&str>) -> ServerConfig {
     let toolsets = vec!["notes".into(), "memory".into()];
     let mut config = ServerConfig {
-        selection: Selection { toolsets, ..Selection::default() },
+        selection: ToolSelection { toolsets, ..ToolSelection::default() },
         ..ServerConfig::standard("9.9.9")
     };
     config.settings.notes.only_project = project.map(str::to_owned);

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use memoranda_server::ServerConfig;
-use memoranda_tools::Selection;
+use memoranda_tools::ToolSelection;
 use serde_json::json;
 
 use crate::support::{Client, Era, Vault, config};
@@ -18,7 +18,7 @@ async fn tool_definitions_are_as_they_were() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../memoranda-tools/snapshots");
     let update = std::env::var("MEMORANDA_UPDATE_SNAPSHOTS").is_ok_and(|value| value == "1");
     let vault = Vault::new();
-    let all = ServerConfig { selection: Selection::all(), ..config() };
+    let all = ServerConfig { selection: ToolSelection::all(), ..config() };
     let (mut client, _) = Client::open(&vault, all, Era::Stateless).await;
     let list = client.result("tools/list", json!({})).await;
     let mut expected = BTreeSet::new();

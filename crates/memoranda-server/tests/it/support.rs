@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use memoranda_engine::{Memory, OpenOptions};
 use memoranda_server::{Extra, HttpServer, ServerConfig, ServerError};
-use memoranda_tools::{Call, Hints, Selection, Tier, ToolDef, ToolResult, Toolset};
+use memoranda_tools::{
+    CallContext, ToolDef, ToolHints, ToolResult, ToolSelection, ToolTier, Toolset,
+};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::time::timeout;
@@ -44,7 +46,7 @@ impl Vault {
 
 /// A server with the memory tool alone: what is tested of it does not change with other tools.
 pub(crate) fn config() -> ServerConfig {
-    let selection = Selection { toolsets: vec!["memory".into()], ..Selection::default() };
+    let selection = ToolSelection { toolsets: vec!["memory".into()], ..ToolSelection::default() };
     ServerConfig { selection, ..ServerConfig::standard("9.9.9") }
 }
 
@@ -219,16 +221,16 @@ static FIXTURES: [ToolDef; 3] = [
 pub(crate) const fn fixture(
     name: &'static str,
     read_only: bool,
-    handler: fn(&Call<'_>, Value) -> ToolResult,
+    handler: fn(&CallContext<'_>, Value) -> ToolResult,
 ) -> ToolDef {
-    let hints = Hints { read_only, destructive: false, idempotent: true, open_world: false };
+    let hints = ToolHints { read_only, destructive: false, idempotent: true, open_world: false };
     let schema: fn() -> Value = || json!({ "type": "object" });
     ToolDef {
         name,
         title: "A fixture",
         description: "For tests.",
         toolset: Toolset::Memory,
-        tier: Tier::Extra,
+        tier: ToolTier::Extra,
         hints,
         input: schema,
         output: schema,
@@ -253,7 +255,7 @@ pub(crate) fn noticed(name: &str) -> bool {
 
 /// Counts `steps` steps of 10 ms and tells each.
 #[expect(clippy::needless_pass_by_value, reason = "handlers have this shape")]
-fn slow(call: &Call<'_>, arguments: Value) -> ToolResult {
+fn slow(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     let steps = arguments["steps"].as_u64().unwrap_or(10);
     for step in 0..steps {
         (call.progress)(step, steps, "counting");

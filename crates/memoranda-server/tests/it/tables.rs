@@ -1,13 +1,14 @@
 //! The tables on the wire: everything that they hold is listed, and the lists stay small.
 
 use memoranda_server::ServerConfig;
-use memoranda_tools::{Selection, Toolset};
+use memoranda_tools::{ToolSelection, Toolset};
 use serde_json::{Value, json};
 
 use crate::support::{Client, Era, Vault, config};
 
 fn choice(toolset: &str) -> ServerConfig {
-    let selection = Selection { toolsets: vec![toolset.to_owned()], ..Selection::default() };
+    let selection =
+        ToolSelection { toolsets: vec![toolset.to_owned()], ..ToolSelection::default() };
     ServerConfig { selection, ..config() }
 }
 

@@ -16,8 +16,7 @@ use super::instruct::custom_instructions;
 use super::template::{self, Birth};
 use super::trouble::{self, Severity};
 use super::{bank_type, dump, named};
-use crate::args::{Args, BadArgs};
-use crate::tool::{Call, ToolResult};
+use crate::registry::{ArgsError, CallContext, ToolArgs, ToolResult};
 
 /// A bank larger than this reads better tidied.
 pub(crate) const LARGE_TOKENS: usize = 6000;
@@ -37,7 +36,7 @@ struct Request {
     tokens: usize,
 }
 
-pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     let key = named(&arguments);
     let done = request(call, arguments).and_then(|request| {
         let meant = detect::meant(call, &request.asked, Code::ActivationFailed)?;
@@ -49,9 +48,9 @@ pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
     }
 }
 
-fn request(call: &Call<'_>, arguments: Value) -> Result<Request, Failure> {
-    let bad = |e: BadArgs| Failure::new(Code::ActivationFailed, e.to_string());
-    let args = Args::new("activate", arguments).map_err(bad)?;
+fn request(call: &CallContext<'_>, arguments: Value) -> Result<Request, Failure> {
+    let bad = |e: ArgsError| Failure::new(Code::ActivationFailed, e.to_string());
+    let args = ToolArgs::new("activate", arguments).map_err(bad)?;
     args.only(&[
         "bank_type",
         "bank_id",
@@ -80,7 +79,7 @@ fn request(call: &Call<'_>, arguments: Value) -> Result<Request, Failure> {
     })
 }
 
-fn activate(call: &Call<'_>, request: &Request, meant: &Meant) -> Result<Value, Failure> {
+fn activate(call: &CallContext<'_>, request: &Request, meant: &Meant) -> Result<Value, Failure> {
     let bank = &meant.bank;
     let mut made = None;
     let loaded = match load(call, bank)? {
@@ -115,7 +114,7 @@ fn activate(call: &Call<'_>, request: &Request, meant: &Meant) -> Result<Value, 
 
 /// A bank as it is now.
 pub(super) fn load(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     bank: &Bank,
 ) -> Result<Option<(Arc<LoadedBank>, Hit)>, Failure> {
     let banks = &call.settings.banks;
@@ -124,7 +123,7 @@ pub(super) fn load(
 }
 
 /// The steps that make a bank.
-pub(super) fn birth(call: &Call<'_>, bank: &Bank, birth: &Birth<'_>) -> Vec<Step> {
+pub(super) fn birth(call: &CallContext<'_>, bank: &Bank, birth: &Birth<'_>) -> Vec<Step> {
     let files = template::files(bank.kind).iter();
     let steps = files.filter_map(|file| {
         let place = bank.place(&call.settings.banks.project, file.path)?;
@@ -134,7 +133,7 @@ pub(super) fn birth(call: &Call<'_>, bank: &Bank, birth: &Birth<'_>) -> Vec<Step
 }
 
 /// Makes a bank in one commit, unless somebody else just did.
-fn make(call: &Call<'_>, meant: &Meant, asked: &Asked) -> Result<Option<String>, Failure> {
+fn make(call: &CallContext<'_>, meant: &Meant, asked: &Asked) -> Result<Option<String>, Failure> {
     let bank = &meant.bank;
     let repository = meant.repository.as_ref();
     let name = asked.name.as_deref().map(str::trim).filter(|name| !name.is_empty());
@@ -162,7 +161,7 @@ fn make(call: &Call<'_>, meant: &Meant, asked: &Asked) -> Result<Option<String>,
 
 /// The whole bank with its instructions, within the budget.
 fn whole(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     request: &Request,
     meant: &Meant,
     loaded: &LoadedBank,
@@ -215,7 +214,7 @@ fn add(answer: &mut Value, shown: Shown, room: usize) {
 
 /// One file from a line on.
 fn one_file(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     request: &Request,
     meant: &Meant,
     loaded: &LoadedBank,
@@ -268,7 +267,7 @@ pub(super) fn in_order<'l>(bank: &Bank, loaded: &'l LoadedBank) -> Vec<(&'l str,
     files.into_iter().map(|(_, name, text)| (name, text)).collect()
 }
 
-fn info(call: &Call<'_>, meant: &Meant, loaded: &LoadedBank, hit: Hit) -> Value {
+fn info(call: &CallContext<'_>, meant: &Meant, loaded: &LoadedBank, hit: Hit) -> Value {
     let bank = &meant.bank;
     let names: Vec<&str> =
         in_order(bank, loaded).into_iter().map(|(name, _)| name).take(MAX_NAMES).collect();

@@ -8,7 +8,7 @@ use memoranda_engine::{EntryKind, Repository, StoreError};
 use super::bank::{Bank, BankType, id_of};
 use super::failure::{Code, Failure};
 use super::template::repository_of;
-use crate::tool::Call;
+use crate::registry::CallContext;
 
 /// How many banks are named to a caller who asked for one that is not there.
 const NAMED: usize = 8;
@@ -40,7 +40,7 @@ pub(crate) struct Meant {
 }
 
 /// Finds the bank that a caller means.
-pub(crate) fn meant(call: &Call<'_>, asked: &Asked, failed: Code) -> Result<Meant, Failure> {
+pub(crate) fn meant(call: &CallContext<'_>, asked: &Asked, failed: Code) -> Result<Meant, Failure> {
     let id = asked.id.as_deref().map(str::trim).filter(|id| !id.is_empty() && *id != AUTO);
     let folder = asked.path.as_deref().or(call.settings.workspace.as_deref());
     let repository = folder.and_then(Repository::of);
@@ -91,7 +91,11 @@ pub(crate) fn meant(call: &Call<'_>, asked: &Asked, failed: Code) -> Result<Mean
 }
 
 /// The bank of an id, if it is there: called exactly so, or as the id would be written.
-pub(crate) fn find(call: &Call<'_>, kind: BankType, id: &str) -> Result<Option<Bank>, Failure> {
+pub(crate) fn find(
+    call: &CallContext<'_>,
+    kind: BankType,
+    id: &str,
+) -> Result<Option<Bank>, Failure> {
     let ids = ids(call, kind)?;
     let wanted = id_of(id);
     let found = ids
@@ -102,7 +106,7 @@ pub(crate) fn find(call: &Call<'_>, kind: BankType, id: &str) -> Result<Option<B
 }
 
 /// The ids of all banks of a type, sorted.
-pub(crate) fn ids(call: &Call<'_>, kind: BankType) -> Result<Vec<String>, Failure> {
+pub(crate) fn ids(call: &CallContext<'_>, kind: BankType) -> Result<Vec<String>, Failure> {
     let Ok(folder) = NotePath::parse(kind.plural()) else { return Ok(Vec::new()) };
     let project = &call.settings.banks.project;
     match call.memory.store().entries(project, Some(&folder)) {
@@ -117,7 +121,7 @@ pub(crate) fn ids(call: &Call<'_>, kind: BankType) -> Result<Vec<String>, Failur
 }
 
 /// Says that a bank is not there, and what to do.
-pub(crate) fn not_found(call: &Call<'_>, bank: &Bank) -> Failure {
+pub(crate) fn not_found(call: &CallContext<'_>, bank: &Bank) -> Failure {
     let (kind, id) = (bank.kind.as_str(), &bank.id);
     let known = ids(call, bank.kind).unwrap_or_default();
     let known = match known.as_slice() {
@@ -139,7 +143,7 @@ fn first(ids: &[String]) -> String {
 }
 
 /// The id of a repository's bank: its name, unless that bank belongs to another repository.
-fn code_id(call: &Call<'_>, repository: &Repository) -> Result<String, Failure> {
+fn code_id(call: &CallContext<'_>, repository: &Repository) -> Result<String, Failure> {
     let name = id_of(&repository.name);
     let folder = repository.root.file_name().map(|name| id_of(&name.to_string_lossy()));
     let longer = repository.remote.as_deref().map(|remote| {
@@ -169,7 +173,7 @@ fn code_id(call: &Call<'_>, repository: &Repository) -> Result<String, Failure> 
 }
 
 /// Whether a bank is this repository's: it names the same remote, or none.
-fn belongs(call: &Call<'_>, bank: &Bank, repository: &Repository) -> bool {
+fn belongs(call: &CallContext<'_>, bank: &Bank, repository: &Repository) -> bool {
     let Some(place) = bank.place(&call.settings.banks.project, "readme.md") else { return false };
     let readme = call.memory.store().read(&place.project, &place.path).ok().flatten();
     let readme = readme.map(|found| String::from_utf8_lossy(&found.bytes).into_owned());
@@ -177,7 +181,7 @@ fn belongs(call: &Call<'_>, bank: &Bank, repository: &Repository) -> bool {
     named.is_none_or(|named| repository.remote.as_deref().is_none_or(|remote| remote == named))
 }
 
-fn no_project_named(call: &Call<'_>, failed: Code) -> Result<Failure, Failure> {
+fn no_project_named(call: &CallContext<'_>, failed: Code) -> Result<Failure, Failure> {
     let known = ids(call, BankType::Project)?;
     let known = match known.as_slice() {
         [] => "there is none yet".to_owned(),

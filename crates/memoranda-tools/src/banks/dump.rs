@@ -10,13 +10,13 @@ use super::bank::{Bank, DUMP};
 use super::cache::LoadedBank;
 use super::settings::Diagnostics;
 use super::trouble::{self, Severity};
-use crate::tool::Call;
+use crate::registry::CallContext;
 
 /// The rules that keep dumps out of searches and out of git.
 const RULES: &str = ".gitignore";
 
 /// Writes a bank's dump, if diagnostics are on. Failing to is noted, and fails nothing.
-pub(crate) fn write(call: &Call<'_>, bank: &Bank, loaded: &LoadedBank) {
+pub(crate) fn write(call: &CallContext<'_>, bank: &Bank, loaded: &LoadedBank) {
     let banks = &call.settings.banks;
     if banks.diagnostics == Diagnostics::Off {
         return;
@@ -30,7 +30,7 @@ pub(crate) fn write(call: &Call<'_>, bank: &Bank, loaded: &LoadedBank) {
     }
 }
 
-fn state(call: &Call<'_>, bank: &Bank, loaded: &LoadedBank) -> Value {
+fn state(call: &CallContext<'_>, bank: &Bank, loaded: &LoadedBank) -> Value {
     let mut files = Map::new();
     for file in &loaded.files {
         let state = json!({
@@ -54,7 +54,7 @@ fn state(call: &Call<'_>, bank: &Bank, loaded: &LoadedBank) -> Value {
 }
 
 /// Sees to it that dumps are ignored, unless the person has rules of their own.
-fn rules(call: &Call<'_>) -> Result<(), String> {
+fn rules(call: &CallContext<'_>) -> Result<(), String> {
     let project = &call.settings.banks.project;
     let Ok(path) = NotePath::parse(RULES) else { return Ok(()) };
     let place = Place { project: project.clone(), path };
@@ -65,6 +65,6 @@ fn rules(call: &Call<'_>) -> Result<(), String> {
     }
 }
 
-fn put(call: &Call<'_>, place: &Place, bytes: &[u8]) -> Result<(), String> {
+fn put(call: &CallContext<'_>, place: &Place, bytes: &[u8]) -> Result<(), String> {
     call.memory.store().put_aside(&place.project, &place.path, bytes).map_err(|e| e.to_string())
 }

@@ -4,7 +4,7 @@ use memoranda_engine::{EngineError, Memory, StoreError};
 use serde_json::json;
 
 use super::trouble::{self, Severity};
-use crate::tool::ToolResult;
+use crate::registry::ToolResult;
 
 /// The codes of failures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,7 +8,7 @@ use super::activate::in_order;
 use super::bank::{Bank, BankType};
 use super::failure::Failure;
 use super::{detect, list, trouble};
-use crate::tool::Call;
+use crate::registry::CallContext;
 
 /// How far back operations are counted.
 const MAX_COMMITS: usize = 10_000;
@@ -55,13 +55,17 @@ pub struct BankTrouble {
 }
 
 /// All banks, the last used first.
-pub fn bank_overviews(call: &Call<'_>, kind: Option<BankType>) -> Result<Vec<BankOverview>> {
+pub fn bank_overviews(call: &CallContext<'_>, kind: Option<BankType>) -> Result<Vec<BankOverview>> {
     let banks = list::listed(call, kind).map_err(failed)?;
     banks.into_iter().map(|listed| overview(call, listed)).collect()
 }
 
 /// One bank; `None` if there is none of that name.
-pub fn bank_overview(call: &Call<'_>, kind: BankType, id: &str) -> Result<Option<BankOverview>> {
+pub fn bank_overview(
+    call: &CallContext<'_>,
+    kind: BankType,
+    id: &str,
+) -> Result<Option<BankOverview>> {
     let Some(bank) = detect::find(call, kind, id).map_err(failed)? else { return Ok(None) };
     let banks = list::listed(call, Some(kind)).map_err(failed)?;
     let listed = banks.into_iter().find(|listed| listed.bank == bank);
@@ -69,7 +73,7 @@ pub fn bank_overview(call: &Call<'_>, kind: BankType, id: &str) -> Result<Option
 }
 
 /// What went wrong lately, the newest first.
-pub fn bank_troubles(call: &Call<'_>) -> Vec<BankTrouble> {
+pub fn bank_troubles(call: &CallContext<'_>) -> Vec<BankTrouble> {
     let word = |entry: &serde_json::Value, key: &str| {
         entry.get(key).and_then(|value| value.as_str()).unwrap_or_default().to_owned()
     };
@@ -84,7 +88,7 @@ pub fn bank_troubles(call: &Call<'_>) -> Vec<BankTrouble> {
         .collect()
 }
 
-fn overview(call: &Call<'_>, listed: list::Listed) -> Result<BankOverview> {
+fn overview(call: &CallContext<'_>, listed: list::Listed) -> Result<BankOverview> {
     let banks = &call.settings.banks;
     let list::Listed { bank, last_used, description } = listed;
     let loaded = banks.cache.load(call.memory, &banks.project, &bank)?;
@@ -104,7 +108,7 @@ fn overview(call: &Call<'_>, listed: list::Listed) -> Result<BankOverview> {
 }
 
 /// Counts by the history who decided where texts went.
-fn placed_by(call: &Call<'_>, bank: &Bank) -> Result<[(&'static str, usize); 3]> {
+fn placed_by(call: &CallContext<'_>, bank: &Bank) -> Result<[(&'static str, usize); 3]> {
     let filter = HistoryFilter {
         project: Some(call.settings.banks.project.clone()),
         ..HistoryFilter::default()

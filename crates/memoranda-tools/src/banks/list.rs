@@ -11,8 +11,7 @@ use super::bank::{Bank, BankType};
 use super::failure::{Code, Failure};
 use super::template::description_of;
 use super::{bank_type, detect};
-use crate::args::{Args, BadArgs};
-use crate::tool::{Call, ToolResult};
+use crate::registry::{ArgsError, CallContext, ToolArgs, ToolResult};
 
 /// How many banks of a type are listed.
 const MAX_BANKS: usize = 200;
@@ -27,16 +26,16 @@ pub(crate) struct Listed {
     pub(crate) description: String,
 }
 
-pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     match list(call, arguments) {
         Ok(structured) => ToolResult::ok(structured.to_string(), structured),
         Err(failure) => failure.answer(call.memory, "", "list the banks"),
     }
 }
 
-fn list(call: &Call<'_>, arguments: Value) -> Result<Value, Failure> {
-    let bad = |e: BadArgs| Failure::new(Code::ListFailed, e.to_string());
-    let args = Args::new("list", arguments).map_err(bad)?;
+fn list(call: &CallContext<'_>, arguments: Value) -> Result<Value, Failure> {
+    let bad = |e: ArgsError| Failure::new(Code::ListFailed, e.to_string());
+    let args = ToolArgs::new("list", arguments).map_err(bad)?;
     args.only(&["bank_type"]).map_err(bad)?;
     let asked = bank_type(&args)?;
     let mut answer = Map::new();
@@ -64,7 +63,10 @@ fn wire(listed: &Listed) -> Value {
 }
 
 /// All banks, or those of a type; the last used first.
-pub(crate) fn listed(call: &Call<'_>, asked: Option<BankType>) -> Result<Vec<Listed>, Failure> {
+pub(crate) fn listed(
+    call: &CallContext<'_>,
+    asked: Option<BankType>,
+) -> Result<Vec<Listed>, Failure> {
     let failed = |e: StoreError| Failure::beneath(Code::ListFailed, &e.into());
     let project = &call.settings.banks.project;
     let filter = ListFilter { project: Some(project.clone()), ..ListFilter::default() };
@@ -96,7 +98,7 @@ pub(crate) fn listed(call: &Call<'_>, asked: Option<BankType>) -> Result<Vec<Lis
     Ok(banks)
 }
 
-fn description(call: &Call<'_>, bank: &Bank) -> String {
+fn description(call: &CallContext<'_>, bank: &Bank) -> String {
     if bank.kind == BankType::Global {
         return "Global conversation memory".to_owned();
     }

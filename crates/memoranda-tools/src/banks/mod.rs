@@ -26,10 +26,7 @@ mod update;
 
 use serde_json::{Value, json};
 
-use crate::args::Args;
-use crate::prompts::PromptDef;
-use crate::resource::ResourceDef;
-use crate::tool::{Hints, Tier, ToolDef, Toolset};
+use crate::registry::{PromptDef, ResourceDef, ToolArgs, ToolDef, ToolHints, ToolTier, Toolset};
 
 pub use bank::BankType;
 pub use cache::BankCache;
@@ -52,8 +49,13 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             does not exist is made if project_name or a repository says what it is. A large bank \
             comes cut to a budget, with the calls that read the rest.",
         toolset: Toolset::Banks,
-        tier: Tier::Default,
-        hints: Hints { read_only: false, destructive: false, idempotent: true, open_world: false },
+        tier: ToolTier::Default,
+        hints: ToolHints {
+            read_only: false,
+            destructive: false,
+            idempotent: true,
+            open_world: false,
+        },
         input: activate_input,
         output: activate_output,
         cap: 120_000,
@@ -64,8 +66,13 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "List memory banks",
         description: "List the memory banks with their ids, descriptions and when each was last used.",
         toolset: Toolset::Banks,
-        tier: Tier::Default,
-        hints: Hints { read_only: true, destructive: false, idempotent: true, open_world: false },
+        tier: ToolTier::Default,
+        hints: ToolHints {
+            read_only: true,
+            destructive: false,
+            idempotent: true,
+            open_world: false,
+        },
         input: list_input,
         output: list_output,
         cap: 120_000,
@@ -78,8 +85,13 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             a `## ` heading. Without target_file and operation the content is put where it belongs. \
             Durable when it returns; every change is in the history.",
         toolset: Toolset::Banks,
-        tier: Tier::Default,
-        hints: Hints { read_only: false, destructive: true, idempotent: false, open_world: false },
+        tier: ToolTier::Default,
+        hints: ToolHints {
+            read_only: false,
+            destructive: true,
+            idempotent: false,
+            open_world: false,
+        },
         input: update_input,
         output: update_output,
         cap: 20_000,
@@ -99,7 +111,7 @@ pub(crate) const BRIEF: &[&str] = &[
 ];
 
 /// The type that a call names; nothing, or `auto`, leaves it open.
-fn bank_type(args: &Args) -> Result<Option<BankType>, Failure> {
+fn bank_type(args: &ToolArgs) -> Result<Option<BankType>, Failure> {
     let invalid = |shown: &str| {
         let shown: String = shown.chars().take(80).collect();
         let message = format!(

@@ -15,9 +15,8 @@ use super::proposal::{self, Decided, Path, Placement};
 use super::template::{self, Birth};
 use super::trouble::{self, Severity};
 use super::{bank_type, dump, named, optimise};
-use crate::args::{Args, BadArgs};
+use crate::registry::{ArgsError, CallContext, ToolArgs, ToolResult};
 use crate::settings::SecretPolicy;
-use crate::tool::{Call, ToolResult};
 
 /// What can have made the caller write.
 pub(super) const TRIGGERS: [&str; 6] =
@@ -46,7 +45,7 @@ struct Done {
     is_new_section: bool,
 }
 
-pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     let mut key = named(&arguments);
     let done = request(arguments).and_then(|request| {
         let meant = detect::meant(call, &request.asked, Code::BankNotFound)?;
@@ -64,8 +63,8 @@ pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
 }
 
 fn request(arguments: Value) -> Result<Request, Failure> {
-    let bad = |e: BadArgs| Failure::new(Code::UpdateFailed, format!("{e} Nothing was written."));
-    let args = Args::new("update", arguments).map_err(bad)?;
+    let bad = |e: ArgsError| Failure::new(Code::UpdateFailed, format!("{e} Nothing was written."));
+    let args = ToolArgs::new("update", arguments).map_err(bad)?;
     args.only(&[
         "bank_type",
         "bank_id",
@@ -132,7 +131,7 @@ fn request(arguments: Value) -> Result<Request, Failure> {
     Ok(request)
 }
 
-fn update(call: &Call<'_>, request: &Request, bank: &Bank) -> Result<Value, Failure> {
+fn update(call: &CallContext<'_>, request: &Request, bank: &Bank) -> Result<Value, Failure> {
     let key = bank.key();
     let errors = trouble::recent(call.memory, &key);
     let (content, mut next_actions) = screened(call, request.content.clone())?;
@@ -192,7 +191,7 @@ fn update(call: &Call<'_>, request: &Request, bank: &Bank) -> Result<Value, Fail
 
 /// Says what was done to which file, and by whose decision.
 fn tell(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     request: &Request,
     bank: &Bank,
     done: &Done,
@@ -239,7 +238,12 @@ fn tell(
 }
 
 /// Decides where the text goes, and puts it there in one commit.
-fn write(call: &Call<'_>, request: &Request, bank: &Bank, content: &str) -> Result<Done, Failure> {
+fn write(
+    call: &CallContext<'_>,
+    request: &Request,
+    bank: &Bank,
+    content: &str,
+) -> Result<Done, Failure> {
     let decided = decide(call, request, bank, content)?;
     if let Some(reason) = &decided.fallback {
         let description =
@@ -303,7 +307,7 @@ fn write(call: &Call<'_>, request: &Request, bank: &Bank, content: &str) -> Resu
 }
 
 fn decide(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     request: &Request,
     bank: &Bank,
     content: &str,
@@ -390,7 +394,7 @@ fn escape(name: &str) -> Failure {
 }
 
 /// Merges what a bank says twice, in one commit; its id, if there was anything to merge.
-fn optimized(call: &Call<'_>, bank: &Bank) -> Result<Option<String>, Failure> {
+fn optimized(call: &CallContext<'_>, bank: &Bank) -> Result<Option<String>, Failure> {
     let Some((loaded, _)) = load(call, bank)? else { return Ok(None) };
     let places: Vec<Place> = loaded
         .files
@@ -416,7 +420,7 @@ fn optimized(call: &Call<'_>, bank: &Bank) -> Result<Option<String>, Failure> {
 }
 
 /// Looks for secrets in what is to be kept, and does with them what the person wants.
-fn screened(call: &Call<'_>, content: String) -> Result<(String, Vec<String>), Failure> {
+fn screened(call: &CallContext<'_>, content: String) -> Result<(String, Vec<String>), Failure> {
     let secrets = screen::secrets(&content);
     if secrets.is_empty() {
         return Ok((content, Vec::new()));

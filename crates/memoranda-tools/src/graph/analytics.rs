@@ -13,8 +13,7 @@ use super::entity::{CONFIDENCE, IMPORTANCE, Superseded, is_placeholder, is_root,
 use super::error::Result;
 use super::load::{Layout, Wish, answer, entity, is_own, time};
 use super::thread::{Shape, Thread};
-use crate::args::Args;
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// How many of each kind are told.
 const TOP: usize = 10;
@@ -25,8 +24,8 @@ const FEW: usize = 2000;
 /// No thread has more roots.
 const MOST_ROOTS: usize = 1000;
 
-pub(super) fn analytics(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("get_analytics", arguments)?;
+pub(super) fn analytics(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("get_analytics", arguments)?;
     let thread = Thread::named(&mut args, call.settings)?;
     args.only(&["threadId"])?;
     let folder = thread.within(call.memory);
@@ -105,7 +104,7 @@ type Degree = (NodeRow, u64);
 
 /// The nodes with the highest values; among equals the first by path, which no index decides.
 fn top<'n>(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     thread: &Thread,
     nodes: &'n [Degree],
     value: impl Fn(&Degree) -> (u64, u64),
@@ -134,7 +133,7 @@ fn top<'n>(
 
 /// The first by path of some notes, which are given by their numbers in order.
 fn first_by_path(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     thread: &Thread,
     files: &[i64],
     count: usize,
@@ -168,7 +167,7 @@ fn first_by_path(
 }
 
 /// The notes, by their numbers in order, that are not said to be roots, which may stand alone.
-fn without_roots(call: &Call<'_>, thread: &Thread, files: Vec<i64>) -> Result<Vec<i64>> {
+fn without_roots(call: &CallContext<'_>, thread: &Thread, files: Vec<i64>) -> Result<Vec<i64>> {
     if files.len() <= FEW {
         let found = call.memory.store().files_by_id(&files)?.into_iter();
         return Ok(found.filter(|file| !is_root(&file.metadata)).map(|file| file.id).collect());
@@ -185,7 +184,7 @@ fn without_roots(call: &Call<'_>, thread: &Thread, files: Vec<i64>) -> Result<Ve
 
 /// The entities that changed last.
 fn changed(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     thread: &Thread,
     since: Option<Timestamp>,
     limit: usize,
@@ -212,7 +211,7 @@ fn changed(
     }
 }
 
-fn change(call: &Call<'_>, thread: &Thread, file: &FileSummary) -> Result<Value> {
+fn change(call: &CallContext<'_>, thread: &Thread, file: &FileSummary) -> Result<Value> {
     let is_new = thread.within(call.memory).was_just_made(&file.path)?;
     Ok(json!({
         "entityName": file.title,
@@ -222,8 +221,8 @@ fn change(call: &Call<'_>, thread: &Thread, file: &FileSummary) -> Result<Value>
     }))
 }
 
-pub(super) fn recent_changes(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("get_recent_changes", arguments)?;
+pub(super) fn recent_changes(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("get_recent_changes", arguments)?;
     let mut wish = Wish::read(&mut args, call)?;
     wish.thread.shape = Shape::Thread;
     args.only(&[Wish::PRESENT, &["since"]].concat())?;
@@ -246,8 +245,8 @@ pub(super) fn recent_changes(call: &Call<'_>, arguments: Value) -> Result<ToolRe
     Ok(layout.answer(next, None))
 }
 
-pub(super) fn stats(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("get_memory_stats", arguments)?;
+pub(super) fn stats(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("get_memory_stats", arguments)?;
     let thread = Thread::optional(&mut args, call.settings)?;
     args.only(&["threadId"])?;
     let folder = thread.within(call.memory);
@@ -282,8 +281,8 @@ pub(super) fn stats(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
     Ok(answer(&Thread { shape: Shape::Thread, ..thread }, structured))
 }
 
-pub(super) fn conversations(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let args = Args::new("list_conversations", arguments)?;
+pub(super) fn conversations(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let args = ToolArgs::new("list_conversations", arguments)?;
     args.only(&["offset", "limit"])?;
     let offset = args.number("offset", 0, 1_000_000)?.unwrap_or(0) as usize;
     let limit = args.number("limit", 1, 1000)?.unwrap_or(100) as usize;

@@ -4,15 +4,14 @@ use memoranda_core::note::edit::EditError;
 use memoranda_engine::{EngineError, StoreError};
 use serde_json::{Value, json};
 
-use crate::args::BadArgs;
-use crate::tool::ToolResult;
+use crate::registry::{ArgsError, ToolResult};
 
 /// Why a call was not done.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum GraphError {
     /// The arguments are not those of the tool.
     #[error(transparent)]
-    Arguments(#[from] BadArgs),
+    Arguments(#[from] ArgsError),
     /// The store beneath.
     #[error(transparent)]
     Engine(#[from] EngineError),

@@ -12,8 +12,7 @@ use super::entity::{Entity, Fact, Superseded};
 use super::error::{GraphError, Result};
 use super::thread::{Shape, Thread};
 use super::trace;
-use crate::args::{Args, BadArgs};
-use crate::tool::{Call, ToolResult};
+use crate::registry::{ArgsError, CallContext, ToolArgs, ToolResult};
 
 /// How many tokens an answer has if nothing was said.
 const TOKENS: u64 = 10_000;
@@ -37,7 +36,7 @@ impl Wish {
     pub(super) const PRESENT: &'static [&'static str] =
         &["threadId", "includeSuperseded", "offset", "limit", "maxTokens"];
 
-    pub(super) fn read(args: &mut Args, call: &Call<'_>) -> Result<Self> {
+    pub(super) fn read(args: &mut ToolArgs, call: &CallContext<'_>) -> Result<Self> {
         let thread = Thread::optional(args, call.settings)?;
         args.rename(&[("as_of", &["asOf"]), ("includeSuperseded", &["include_superseded"])]);
         let number = |name, usual, least, most| {
@@ -60,7 +59,7 @@ impl Wish {
 }
 
 /// A time: a moment, or a day.
-pub(super) fn time(args: &Args, name: &str) -> Result<Option<Timestamp>, BadArgs> {
+pub(super) fn time(args: &ToolArgs, name: &str) -> Result<Option<Timestamp>, ArgsError> {
     let Some(text) = args.optional_text(name)? else { return Ok(None) };
     match moment(&text) {
         Some(time) => Ok(Some(time)),
@@ -72,7 +71,7 @@ pub(super) fn time(args: &Args, name: &str) -> Result<Option<Timestamp>, BadArgs
 }
 
 /// The last moment of a time: a day lasts until midnight.
-pub(super) fn time_until(args: &Args, name: &str) -> Result<Option<Timestamp>, BadArgs> {
+pub(super) fn time_until(args: &ToolArgs, name: &str) -> Result<Option<Timestamp>, ArgsError> {
     const DAY: usize = "2026-01-20".len();
     let text = args.optional_text(name)?.filter(|text| text.trim().len() == DAY);
     let Some(day) = text.and_then(|text| text.trim().parse::<jiff::civil::Date>().ok()) else {
@@ -95,7 +94,7 @@ pub(super) fn moment(text: &str) -> Option<Timestamp> {
 }
 
 /// Reads the note that a row of the index speaks of.
-pub(super) fn entity(call: &Call<'_>, file: &FileSummary) -> Result<Option<Entity>> {
+pub(super) fn entity(call: &CallContext<'_>, file: &FileSummary) -> Result<Option<Entity>> {
     let Some(found) = call.memory.store().read(&file.project, &file.path)? else {
         return Ok(None);
     };
@@ -107,7 +106,7 @@ pub(super) fn entity(call: &Call<'_>, file: &FileSummary) -> Result<Option<Entit
 }
 
 /// Facts that a person reworded have higher versions than their comments say.
-fn with_versions(call: &Call<'_>, file: &FileSummary, entity: &mut Entity) -> Result<()> {
+fn with_versions(call: &CallContext<'_>, file: &FileSummary, entity: &mut Entity) -> Result<()> {
     let versions: HashMap<String, u32> = call
         .memory
         .store()
@@ -121,7 +120,7 @@ fn with_versions(call: &Call<'_>, file: &FileSummary, entity: &mut Entity) -> Re
 }
 
 /// The entities of a name: one, or none; several if people gave their notes the same title.
-pub(super) fn named(call: &Call<'_>, thread: &Thread, name: &str) -> Result<Vec<Entity>> {
+pub(super) fn named(call: &CallContext<'_>, thread: &Thread, name: &str) -> Result<Vec<Entity>> {
     let mut entities = Vec::new();
     for found in thread.within(call.memory).titled(name)? {
         let Some(file) = call.memory.store().file_by_id(found.id)? else { continue };
@@ -131,7 +130,7 @@ pub(super) fn named(call: &Call<'_>, thread: &Thread, name: &str) -> Result<Vec<
 }
 
 /// The entity of a name, which must be there.
-pub(super) fn needed(call: &Call<'_>, thread: &Thread, name: &str) -> Result<Entity> {
+pub(super) fn needed(call: &CallContext<'_>, thread: &Thread, name: &str) -> Result<Entity> {
     match named(call, thread, name)?.into_iter().find(|entity| !entity.is_placeholder) {
         Some(entity) => Ok(entity),
         None => Err(unknown(call, thread, name)?),
@@ -139,7 +138,7 @@ pub(super) fn needed(call: &Call<'_>, thread: &Thread, name: &str) -> Result<Ent
 }
 
 /// Says that there is no such entity, and which there are.
-pub(super) fn unknown(call: &Call<'_>, thread: &Thread, name: &str) -> Result<GraphError> {
+pub(super) fn unknown(call: &CallContext<'_>, thread: &Thread, name: &str) -> Result<GraphError> {
     let names = super::save::names(call, thread)?;
     let near = memoranda_core::fact::near_names(name, names.iter().map(String::as_str), 3);
     let hint = match near.as_slice() {
@@ -297,6 +296,6 @@ fn line(key: &str, value: &Value) -> String {
 }
 
 /// The fields of an object, for parameters that are lists of objects.
-pub(super) fn fields(what: &'static str, object: Map<String, Value>) -> Result<Args> {
-    Ok(Args::new(what, Value::Object(object))?)
+pub(super) fn fields(what: &'static str, object: Map<String, Value>) -> Result<ToolArgs> {
+    Ok(ToolArgs::new(what, Value::Object(object))?)
 }

@@ -28,11 +28,8 @@ mod wanted;
 
 use memoranda_engine::{Memory, Result};
 
-use crate::args::Args;
-use crate::prompts::PromptDef;
-use crate::resource::ResourceDef;
-use crate::settings::Settings;
-use crate::tool::{Call, ToolResult, Toolset};
+use crate::registry::{CallContext, PromptDef, ResourceDef, ToolArgs, ToolResult, Toolset};
+use crate::settings::ToolSettings;
 
 pub use settings::GraphSettings;
 pub(crate) use tools::TOOLS;
@@ -59,16 +56,16 @@ pub(crate) const BRIEF: &[&str] = &[
 ];
 
 /// Whether definitions need no other limits than they tell.
-pub(crate) fn has_usual_limits(settings: &Settings) -> bool {
+pub(crate) fn has_usual_limits(settings: &ToolSettings) -> bool {
     settings.graph.limits == GraphSettings::standard().limits
 }
 
 /// A tool's description or schema with the limits that a person has set.
-pub(crate) fn fitted(definition: &str, settings: &Settings) -> String {
+pub(crate) fn fitted(definition: &str, settings: &ToolSettings) -> String {
     schema::with_limits(definition, settings.graph.limits)
 }
 
-fn knowledge_graph(memory: &Memory, settings: &Settings, _: &[&str]) -> Result<Option<String>> {
+fn knowledge_graph(memory: &Memory, settings: &ToolSettings, _: &[&str]) -> Result<Option<String>> {
     let (entities, relations) = whole_graph(memory, settings)?;
     let entity = |entity: &GraphEntity| {
         serde_json::json!({
@@ -91,7 +88,7 @@ fn knowledge_graph(memory: &Memory, settings: &Settings, _: &[&str]) -> Result<O
 
 /// The entities around some, at most `depth` relations away, with the relations among them; in the
 /// thread `default` if none is named. This is what `get_context` answers for `entityNames`.
-pub(crate) fn neighbourhood(call: &Call<'_>, args: &Args) -> ToolResult {
+pub(crate) fn neighbourhood(call: &CallContext<'_>, args: &ToolArgs) -> ToolResult {
     told(query::neighbourhood(call, args))
 }
 

@@ -15,10 +15,14 @@ use super::error::{GraphError, Result};
 use super::load::{entity, is_own};
 use super::thread::{Shape, Thread};
 use super::trace;
-use crate::tool::Call;
+use crate::registry::CallContext;
 
 /// The notes of a thread as they were at a time, by path.
-pub(super) fn files(call: &Call<'_>, thread: &Thread, time: Timestamp) -> Result<Vec<FileThen>> {
+pub(super) fn files(
+    call: &CallContext<'_>,
+    thread: &Thread,
+    time: Timestamp,
+) -> Result<Vec<FileThen>> {
     let mut files = thread.within(call.memory).as_of(time)?;
     files.retain(|file| is_own(thread, &file.path));
     Ok(files)
@@ -26,7 +30,7 @@ pub(super) fn files(call: &Call<'_>, thread: &Thread, time: Timestamp) -> Result
 
 /// One of them as an entity; `None` if it was no text.
 pub(super) fn read(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     thread: &Thread,
     file: &FileThen,
     time: Timestamp,
@@ -36,7 +40,7 @@ pub(super) fn read(
 }
 
 fn at(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     thread: &Thread,
     path: &NotePath,
     hash: ContentHash,
@@ -61,7 +65,7 @@ pub(super) struct Then<'t> {
 }
 
 impl<'t> Then<'t> {
-    pub(super) fn new(call: &Call<'_>, thread: &'t Thread, time: Timestamp) -> Result<Self> {
+    pub(super) fn new(call: &CallContext<'_>, thread: &'t Thread, time: Timestamp) -> Result<Self> {
         let mut changed = BTreeMap::new();
         let since = call.memory.store().changed_since(&thread.project, Moment::Time(time))?;
         let total = since.len() as u64;
@@ -91,7 +95,7 @@ impl<'t> Then<'t> {
     }
 
     /// The entities that had a name.
-    pub(super) fn named(&self, call: &Call<'_>, name: &str) -> Result<Vec<Entity>> {
+    pub(super) fn named(&self, call: &CallContext<'_>, name: &str) -> Result<Vec<Entity>> {
         let mut entities = Vec::new();
         for found in self.thread.within(call.memory).titled(name)? {
             if self.is_changed(&found.path) {
@@ -107,7 +111,7 @@ impl<'t> Then<'t> {
     /// The relations that led to an entity from others than these.
     pub(super) fn incoming(
         &self,
-        call: &Call<'_>,
+        call: &CallContext<'_>,
         entity: &Entity,
         without: &HashSet<String>,
     ) -> Result<Vec<Value>> {

@@ -15,16 +15,15 @@ use super::load::{
 };
 use super::past::{self, Then};
 use super::thread::{Shape, Thread};
-use crate::args::Args;
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// So many entities are told of a neighbourhood.
 const MOST_FOUND: usize = 500;
 /// How many notes are read at once on the way through a thread.
 const AT_ONCE: usize = 500;
 
-pub(super) fn read_graph(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("read_graph", arguments)?;
+pub(super) fn read_graph(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("read_graph", arguments)?;
     let wish = Wish::read(&mut args, call)?;
     args.only(&[&Wish::PARAMETERS[..], &["minImportance"]].concat())?;
     let usual = if wish.thread.shape == Shape::Thread { 0.1 } else { 0.0 };
@@ -33,7 +32,7 @@ pub(super) fn read_graph(call: &Call<'_>, arguments: Value) -> Result<ToolResult
 }
 
 /// All entities of a thread that matter enough, by the page.
-pub(super) fn everything(call: &Call<'_>, wish: &Wish, least: f64) -> Result<ToolResult> {
+pub(super) fn everything(call: &CallContext<'_>, wish: &Wish, least: f64) -> Result<ToolResult> {
     let mut layout = Layout::new(wish);
     if let Some(time) = wish.as_of {
         let files = past::files(call, &wish.thread, time)?;
@@ -83,8 +82,8 @@ fn lay(layout: &mut Layout<'_>, wish: &Wish, entity: &Entity, least: f64) -> boo
     layout.add(told, relations)
 }
 
-pub(super) fn open_nodes(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("open_nodes", arguments)?;
+pub(super) fn open_nodes(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("open_nodes", arguments)?;
     let wish = Wish::read(&mut args, call)?;
     args.only(&[&Wish::PARAMETERS[..], &["names"]].concat())?;
     let names = args.texts("names")?.ok_or_else(|| args.missing("names", "a list of names"))?;
@@ -143,7 +142,7 @@ impl Found {
         }
     }
 
-    fn read(&self, call: &Call<'_>) -> Result<Option<Entity>> {
+    fn read(&self, call: &CallContext<'_>) -> Result<Option<Entity>> {
         match self {
             Self::Read(entity) => Ok(Some(Entity::clone(entity))),
             Self::Listed(file) => entity(call, file),
@@ -153,7 +152,7 @@ impl Found {
 
 /// Entities with every relation that has an end among them.
 pub(super) fn told(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     wish: &Wish,
     found: &[Found],
     then: Option<&Then<'_>>,
@@ -184,7 +183,7 @@ pub(super) fn told(
 
 /// The relations to an entity from others than these.
 fn incoming(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     thread: &Thread,
     entity: &Entity,
     without: &HashSet<String>,
@@ -202,8 +201,8 @@ fn incoming(
     Ok(found)
 }
 
-pub(super) fn query_nodes(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("query_nodes", arguments)?;
+pub(super) fn query_nodes(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("query_nodes", arguments)?;
     let wish = Wish::read(&mut args, call)?;
     let own = [
         "timestampStart",
@@ -247,8 +246,8 @@ pub(super) fn query_nodes(call: &Call<'_>, arguments: Value) -> Result<ToolResul
     Ok(layout.answer(None, total))
 }
 
-pub(super) fn list_entities(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("list_entities", arguments)?;
+pub(super) fn list_entities(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("list_entities", arguments)?;
     let thread = Thread::optional(&mut args, call.settings)?;
     args.only(&["threadId", "entityType", "namePattern", "offset", "limit"])?;
     let wanted_type = args.optional_text("entityType")?;
@@ -271,8 +270,8 @@ pub(super) fn list_entities(call: &Call<'_>, arguments: Value) -> Result<ToolRes
     Ok(answer(&Thread { shape: Shape::Thread, ..thread }, structured))
 }
 
-pub(super) fn find_path(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("find_relation_path", arguments)?;
+pub(super) fn find_path(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("find_relation_path", arguments)?;
     let thread = Thread::optional(&mut args, call.settings)?;
     args.only(&["threadId", "from", "to", "maxDepth"])?;
     let (from, to) = (said_name(&args.text("from")?), said_name(&args.text("to")?));
@@ -322,13 +321,13 @@ pub(super) fn find_path(call: &Call<'_>, arguments: Value) -> Result<ToolResult>
 
 /// The entities around some, the nearest first, with the relations among all of them: what
 /// `get_context` gives for `entityNames`.
-pub(super) fn neighbourhood(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn neighbourhood(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let names = args.texts("entityNames")?.unwrap_or_default();
     let depth = args.number("depth", 1, 5)?.unwrap_or(1) as usize;
     let budget = args.number("budget_tokens", 1, 1_000_000)?.map(|tokens| tokens as usize);
     let own = ["threadId", "offset"].into_iter();
     let own = own.filter_map(|name| Some((name.to_owned(), args.value(name)?.clone())));
-    let mut wish = Wish::read(&mut Args::new("get_context", own.collect())?, call)?;
+    let mut wish = Wish::read(&mut ToolArgs::new("get_context", own.collect())?, call)?;
     wish.tokens = budget.unwrap_or(usize::MAX).min(wish.tokens);
     let folder = wish.thread.within(call.memory);
     let mut start = Vec::with_capacity(names.len());

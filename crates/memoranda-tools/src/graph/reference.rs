@@ -12,8 +12,7 @@ use super::load::{answer, fields, time};
 use super::save::{commit_id, describe, screened};
 use super::thread::{Shape, Thread};
 use super::wanted::{SaidFact, said_facts};
-use crate::args::Args;
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// What the deprecated tools point to.
 pub(super) const DEPRECATED: &str = "Deprecated: save_memory saves entities and relations in one \
@@ -27,14 +26,14 @@ struct Plain {
     time: Option<Timestamp>,
 }
 
-fn weight(args: &Args) -> Result<Weight> {
+fn weight(args: &ToolArgs) -> Result<Weight> {
     Ok(Weight {
         confidence: args.float("confidence", 0.0, 1.0)?,
         importance: args.float("importance", 0.0, 1.0)?,
     })
 }
 
-fn name(args: &Args, parameter: &str) -> Result<String> {
+fn name(args: &ToolArgs, parameter: &str) -> Result<String> {
     let name = said_name(&args.text(parameter)?);
     if name.is_empty() {
         return Err(args.wrong(parameter, "a name", &json!("")).into());
@@ -42,8 +41,8 @@ fn name(args: &Args, parameter: &str) -> Result<String> {
     Ok(name)
 }
 
-pub(super) fn create_entities(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("create_entities", arguments)?;
+pub(super) fn create_entities(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("create_entities", arguments)?;
     let thread = Thread::optional(&mut args, call.settings)?;
     args.only(&["entities", "threadId"])?;
     let objects = args.objects("entities")?;
@@ -145,7 +144,7 @@ struct PlainRelation {
     relation: NewRelation,
 }
 
-fn relations(args: &Args, thread: &Thread, what: &'static str) -> Result<Vec<PlainRelation>> {
+fn relations(args: &ToolArgs, thread: &Thread, what: &'static str) -> Result<Vec<PlainRelation>> {
     let objects = args.objects("relations")?;
     let objects = objects.ok_or_else(|| args.missing("relations", "a list of relations"))?;
     let mut relations: Vec<PlainRelation> = Vec::with_capacity(objects.len());
@@ -170,8 +169,8 @@ fn relations(args: &Args, thread: &Thread, what: &'static str) -> Result<Vec<Pla
     Ok(relations)
 }
 
-pub(super) fn create_relations(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("create_relations", arguments)?;
+pub(super) fn create_relations(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("create_relations", arguments)?;
     let thread = Thread::optional(&mut args, call.settings)?;
     args.only(&["relations", "threadId"])?;
     let mut wanted = relations(&args, &thread, "a relation of create_relations")?;
@@ -224,7 +223,7 @@ pub(super) fn create_relations(call: &Call<'_>, arguments: Value) -> Result<Tool
 
 /// In a thread a relation needs both its ends: takes out those that have not, and says why.
 fn without_ends(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     thread: &Thread,
     wanted: &mut Vec<PlainRelation>,
 ) -> Result<Vec<Value>> {
@@ -252,8 +251,8 @@ fn without_ends(
     Ok(skipped)
 }
 
-pub(super) fn delete_entities(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("delete_entities", arguments)?;
+pub(super) fn delete_entities(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("delete_entities", arguments)?;
     let thread = Thread::optional(&mut args, call.settings)?;
     args.only(&["entityNames", "threadId"])?;
     let names = args.texts("entityNames")?;
@@ -299,8 +298,8 @@ fn deletion(thread: &Thread, message: &str, about: Value, commit: Option<String>
     ToolResult::ok(text, structured)
 }
 
-pub(super) fn delete_observations(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("delete_observations", arguments)?;
+pub(super) fn delete_observations(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("delete_observations", arguments)?;
     let thread = Thread::optional(&mut args, call.settings)?;
     args.only(&["deletions", "threadId"])?;
     let objects = args.objects("deletions")?;
@@ -348,8 +347,8 @@ pub(super) fn delete_observations(call: &Call<'_>, arguments: Value) -> Result<T
     Ok(deletion(&thread, "Observations deleted successfully", about, commit_id(&outcome)))
 }
 
-pub(super) fn delete_relations(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("delete_relations", arguments)?;
+pub(super) fn delete_relations(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("delete_relations", arguments)?;
     let thread = Thread::optional(&mut args, call.settings)?;
     args.only(&["relations", "threadId"])?;
     let wanted = relations(&args, &thread, "a relation of delete_relations")?;

@@ -15,7 +15,7 @@ use super::wanted::{
     MAX_TYPE, SaidFact, SaidFacts, Wanted, WantedRelation, check_fact, clipped, items,
     read_relation, said_facts,
 };
-use crate::args::Args;
+use crate::registry::ToolArgs;
 
 pub(crate) const MAX_NAME: usize = 100;
 /// So many warnings are told; the rest is counted.
@@ -149,7 +149,7 @@ struct Reader<'r> {
 
 impl Reader<'_> {
     fn item(mut self, item: Value, limits: FactLimits) {
-        match Args::new("an entity", item) {
+        match ToolArgs::new("an entity", item) {
             Ok(args) => self.entity(args, limits),
             Err(_) => {
                 let suggestion = "An entity is { name, entityType, observations, relations }";
@@ -159,7 +159,7 @@ impl Reader<'_> {
         }
     }
 
-    fn entity(mut self, mut args: Args, limits: FactLimits) {
+    fn entity(mut self, mut args: ToolArgs, limits: FactLimits) {
         args.rename(&[("entityType", &["type", "entity_type"]), ("name", &["entityName"])]);
         let name = said_name(&args.optional_text("name").ok().flatten().unwrap_or_default());
         let mut wanted = Wanted { name, ..Wanted::default() };
@@ -213,7 +213,7 @@ impl Reader<'_> {
         self.request.entities.push(wanted);
     }
 
-    fn entity_type(&mut self, args: &Args) -> String {
+    fn entity_type(&mut self, args: &ToolArgs) -> String {
         let given = args.optional_text("entityType").ok().flatten().unwrap_or_default();
         let common = COMMON_TYPES[..6].join(", ");
         if given.trim().is_empty() {
@@ -236,7 +236,7 @@ impl Reader<'_> {
         normal.name
     }
 
-    fn observations(&mut self, args: &Args, limits: FactLimits) -> Vec<SaidFact> {
+    fn observations(&mut self, args: &ToolArgs, limits: FactLimits) -> Vec<SaidFact> {
         let SaidFacts { facts, problems } = said_facts(args, "observations", self.thread);
         for problem in &problems {
             self.problem(problem, "observations is a list of short texts", None);
@@ -254,7 +254,7 @@ impl Reader<'_> {
         facts
     }
 
-    fn relations(&mut self, args: &Args, of: &Wanted) -> Vec<WantedRelation> {
+    fn relations(&mut self, args: &ToolArgs, of: &Wanted) -> Vec<WantedRelation> {
         let Some(items) = items(args, "relations") else {
             let found = args.value("relations").cloned().unwrap_or_default();
             let error = args.wrong("relations", "a list of objects", &found);

@@ -16,9 +16,8 @@ use super::problem::Problem;
 use super::request::Request;
 use super::thread::Thread;
 use super::wanted::{SaidFact, Wanted, WantedRelation, items};
-use crate::args::{Args, BadArgs};
+use crate::registry::{ArgsError, CallContext, ToolArgs, ToolResult};
 use crate::settings::SecretPolicy;
-use crate::tool::{Call, ToolResult};
 
 /// Names that near ones are looked for among.
 const MOST_NAMES: usize = 5000;
@@ -37,8 +36,8 @@ struct Saved {
     warnings: Vec<String>,
 }
 
-pub(super) fn save(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("save_memory", arguments)?;
+pub(super) fn save(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("save_memory", arguments)?;
     let thread = Thread::named(&mut args, call.settings);
     let (thread, mut request) = read(call, &args, thread)?;
     if !request.problems.is_empty() {
@@ -108,9 +107,9 @@ pub(super) fn commit_id(outcome: &ReviseOutcome) -> Option<String> {
 /// Reads and checks a request. What is wrong with the thread or with the parameters hides nothing
 /// of what is wrong with the entities.
 fn read(
-    call: &Call<'_>,
-    args: &Args,
-    thread: Result<Thread, BadArgs>,
+    call: &CallContext<'_>,
+    args: &ToolArgs,
+    thread: Result<Thread, ArgsError>,
 ) -> Result<(Thread, Request)> {
     let mut wrong = Vec::new();
     let thread = thread.map_err(|error| {
@@ -152,7 +151,7 @@ fn read(
 }
 
 /// Names of the thread, the last changed first.
-pub(super) fn names(call: &Call<'_>, thread: &Thread) -> Result<Vec<String>> {
+pub(super) fn names(call: &CallContext<'_>, thread: &Thread) -> Result<Vec<String>> {
     let filter = ListFilter {
         project: Some(thread.project.clone()),
         folder: NotePath::parse(&thread.folder).ok(),
@@ -299,7 +298,7 @@ pub(super) fn describe(bench: &mut Bench<'_, '_>, name: &str, entity_type: &str)
     bench.set(name, "type", entity_type)
 }
 
-fn screen_entities(call: &Call<'_>, entities: &mut [Wanted]) -> Result<Vec<String>> {
+fn screen_entities(call: &CallContext<'_>, entities: &mut [Wanted]) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
     for entity in entities {
         let about = entity.name.clone();
@@ -310,7 +309,7 @@ fn screen_entities(call: &Call<'_>, entities: &mut [Wanted]) -> Result<Vec<Strin
 
 /// Looks for secrets in facts, and does with them what the person wants.
 pub(super) fn screened(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     about: &str,
     facts: &mut [SaidFact],
 ) -> Result<Vec<String>> {
@@ -337,8 +336,8 @@ pub(super) fn screened(
     Ok(warnings)
 }
 
-pub(super) fn validate(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("validate_memory", arguments)?;
+pub(super) fn validate(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("validate_memory", arguments)?;
     let thread = Thread::optional(&mut args, call.settings);
     let (thread, request) = read(call, &args, thread)?;
     if request.problems.iter().any(|problem| problem.index.is_none()) {

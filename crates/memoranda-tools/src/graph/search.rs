@@ -14,8 +14,7 @@ use super::error::Result;
 use super::load::{Wish, answer, entity, is_own};
 use super::past::Then;
 use super::query::{Found, everything, told};
-use crate::args::Args;
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// In large threads so many entities are found by their type, and by the words of their names.
 const MOST_CALLED: usize = 50;
@@ -26,8 +25,8 @@ const MOST_BY_PIECES: usize = 1000;
 /// What is said when a limit was met.
 const MORE: &str = "More than these may fit; further words in the query find them.";
 
-pub(super) fn search_nodes(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("search_nodes", arguments)?;
+pub(super) fn search_nodes(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("search_nodes", arguments)?;
     let wish = Wish::read(&mut args, call)?;
     args.only(&[&Wish::PARAMETERS[..], &["query"]].concat())?;
     let text = args.text("query")?.trim().to_owned();
@@ -53,7 +52,7 @@ pub(super) fn search_nodes(call: &Call<'_>, arguments: Value) -> Result<ToolResu
 }
 
 /// The entities that say a text now, and what may have been left out.
-fn by_text(call: &Call<'_>, wish: &Wish, text: &str) -> Result<(Vec<Found>, Vec<String>)> {
+fn by_text(call: &CallContext<'_>, wish: &Wish, text: &str) -> Result<(Vec<Found>, Vec<String>)> {
     let folder = wish.thread.within(call.memory);
     let is_small = !folder.has_more_than(call.settings.graph.pieces_up_to)?;
     let mut found = listed(
@@ -88,14 +87,19 @@ fn by_text(call: &Call<'_>, wish: &Wish, text: &str) -> Result<(Vec<Found>, Vec<
 }
 
 /// Entities by the numbers of their notes.
-fn listed(call: &Call<'_>, files: &[i64]) -> Result<Vec<Found>> {
+fn listed(call: &CallContext<'_>, files: &[i64]) -> Result<Vec<Found>> {
     let files = call.memory.store().files_by_id(files)?.into_iter();
     let described = files.filter(|file| !is_placeholder(&file.metadata));
     Ok(described.map(|file| Found::Listed(Box::new(file))).collect())
 }
 
 /// Adds the notes that the words of a text find; `false` if there may be more of them.
-fn by_words(call: &Call<'_>, wish: &Wish, text: &str, found: &mut Vec<Found>) -> Result<bool> {
+fn by_words(
+    call: &CallContext<'_>,
+    wish: &Wish,
+    text: &str,
+    found: &mut Vec<Found>,
+) -> Result<bool> {
     let mut seen: HashSet<NotePath> = found.iter().map(|one| one.path().clone()).collect();
     let request = SearchRequest {
         text: text.to_owned(),

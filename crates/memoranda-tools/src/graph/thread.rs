@@ -5,8 +5,8 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{Folder, Memory, Place};
 
-use crate::args::{Args, BadArgs};
-use crate::settings::Settings;
+use crate::registry::{ArgsError, ToolArgs};
+use crate::settings::ToolSettings;
 
 /// The thread of those who name none, as in the reference server.
 pub(crate) const DEFAULT: &str = "default";
@@ -33,7 +33,10 @@ pub(crate) struct Thread {
 
 impl Thread {
     /// The thread that a call names; without one, the default thread in the reference's shapes.
-    pub(crate) fn optional(args: &mut Args, settings: &Settings) -> Result<Self, BadArgs> {
+    pub(crate) fn optional(
+        args: &mut ToolArgs,
+        settings: &ToolSettings,
+    ) -> Result<Self, ArgsError> {
         settle(args)?;
         match args.optional_text("threadId")? {
             None => Self::new(DEFAULT, settings, Shape::Reference)
@@ -43,7 +46,7 @@ impl Thread {
     }
 
     /// The thread that a call must name.
-    pub(crate) fn named(args: &mut Args, settings: &Settings) -> Result<Self, BadArgs> {
+    pub(crate) fn named(args: &mut ToolArgs, settings: &ToolSettings) -> Result<Self, ArgsError> {
         settle(args)?;
         let id = args
             .optional_text("threadId")?
@@ -55,7 +58,7 @@ impl Thread {
     }
 
     /// A thread by its id; `None` if it is empty or too long for a folder's name.
-    pub(crate) fn new(id: &str, settings: &Settings, shape: Shape) -> Option<Self> {
+    pub(crate) fn new(id: &str, settings: &ToolSettings, shape: Shape) -> Option<Self> {
         let id = id.trim();
         let folder = thread_folder(id);
         let fits = !id.is_empty() && folder.len() <= LONGEST_FOLDER;
@@ -68,7 +71,7 @@ impl Thread {
     }
 
     /// What is wrong if something within a request names another thread than the request.
-    pub(crate) fn other_named(&self, args: &Args) -> Option<String> {
+    pub(crate) fn other_named(&self, args: &ToolArgs) -> Option<String> {
         let named = match args.optional_text("agentThreadId") {
             Ok(named) => named?,
             Err(error) => return Some(error.to_string()),
@@ -104,7 +107,7 @@ impl Thread {
 const NAMES: [&str; 2] = ["thread_id", "agentThreadId"];
 
 /// Takes the thread by whichever name it goes; two that differ are refused.
-fn settle(args: &mut Args) -> Result<(), BadArgs> {
+fn settle(args: &mut ToolArgs) -> Result<(), ArgsError> {
     let mut first: Option<(&str, String)> = None;
     for name in ["threadId", NAMES[0], NAMES[1]] {
         let Some(id) = args.optional_text(name)? else { continue };

@@ -7,18 +7,18 @@ use super::schema::{
     reading_now, share, text, texts, thread,
 };
 use super::{analytics, query, reference, save, search, told, trace, upkeep, versions};
-use crate::tool::{Hints, Tier, ToolDef, Toolset};
+use crate::registry::{ToolDef, ToolHints, ToolTier, Toolset};
 
-const READ: Hints =
-    Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
-const ADD: Hints =
-    Hints { read_only: false, destructive: false, idempotent: true, open_world: false };
-const APPEND: Hints =
-    Hints { read_only: false, destructive: false, idempotent: false, open_world: false };
-const SET: Hints =
-    Hints { read_only: false, destructive: true, idempotent: false, open_world: false };
-const DELETE: Hints =
-    Hints { read_only: false, destructive: true, idempotent: true, open_world: false };
+const READ: ToolHints =
+    ToolHints { read_only: true, destructive: false, idempotent: true, open_world: false };
+const ADD: ToolHints =
+    ToolHints { read_only: false, destructive: false, idempotent: true, open_world: false };
+const APPEND: ToolHints =
+    ToolHints { read_only: false, destructive: false, idempotent: false, open_world: false };
+const SET: ToolHints =
+    ToolHints { read_only: false, destructive: true, idempotent: false, open_world: false };
+const DELETE: ToolHints =
+    ToolHints { read_only: false, destructive: true, idempotent: true, open_world: false };
 
 /// The most characters of any answer; budgets keep most far below.
 const CAP: usize = 110_000;
@@ -30,7 +30,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Save memory",
         description: "Save entities and their relations to the memory graph, atomically. RULES: 1) Each observation max 150 chars (atomic facts only). 2) Each entity MUST have at least 1 relation, to an entity of this request or of the thread. Everything is checked; if anything is wrong, nothing is saved and every problem comes with a suggestion. Existing entities are merged.",
         toolset: Toolset::Graph,
-        tier: Tier::Default,
+        tier: ToolTier::Default,
         hints: ADD,
         input: || {
             input(
@@ -58,7 +58,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Add observations",
         description: "Add facts to entities that exist; facts they already have are skipped. With `supersedes` (an observation id) one fact replaces an older one, which stays in the history.",
         toolset: Toolset::Graph,
-        tier: Tier::Default,
+        tier: ToolTier::Default,
         hints: ADD,
         input: || {
             input(
@@ -86,7 +86,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Observation history",
         description: "The versions of one fact, oldest first, with who wrote each (people's edits in the file too), what superseded it, or who struck it out or removed it; of deleted entities too.",
         toolset: Toolset::Graph,
-        tier: Tier::Default,
+        tier: ToolTier::Default,
         hints: READ,
         input: || {
             input(
@@ -109,7 +109,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Graph analytics",
         description: "Four measures of a thread, top 10 each: recent changes (created, updated), most important, most connected, orphaned entities (no or broken relations).",
         toolset: Toolset::Graph,
-        tier: Tier::Default,
+        tier: ToolTier::Default,
         hints: READ,
         input: || input(json!({ "threadId": thread() }), &["threadId"]),
         output: || {
@@ -128,7 +128,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Search nodes",
         description: "Find entities by words in their name, type and facts; exact matches first. Gives entities and their relations.",
         toolset: Toolset::Graph,
-        tier: Tier::Default,
+        tier: ToolTier::Default,
         hints: READ,
         input: || reading(json!({ "query": text("Words to look for") }), &["query"]),
         output: || graph(),
@@ -140,7 +140,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Query nodes",
         description: "Entities by ranges of last change, confidence and importance.",
         toolset: Toolset::Graph,
-        tier: Tier::Default,
+        tier: ToolTier::Default,
         hints: READ,
         input: || {
             reading_now(
@@ -164,7 +164,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Find relation path",
         description: "A shortest way between two entities, along relations in either direction.",
         toolset: Toolset::Graph,
-        tier: Tier::Default,
+        tier: ToolTier::Default,
         hints: READ,
         input: || {
             input(
@@ -193,7 +193,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Create entities (deprecated)",
         description: "Deprecated: use save_memory, which also ties entities together and checks quality. Creates entities; existing names are left as they are.",
         toolset: Toolset::Graph,
-        tier: Tier::Default,
+        tier: ToolTier::Default,
         hints: ADD,
         input: || {
             input(
@@ -228,7 +228,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Create relations (deprecated)",
         description: "Deprecated: use save_memory, which saves entities with their relations. Creates relations between entities; equal ones are skipped, and in a thread those without an end, which are told.",
         toolset: Toolset::Graph,
-        tier: Tier::Default,
+        tier: ToolTier::Default,
         hints: ADD,
         input: || {
             input(
@@ -263,7 +263,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Read graph",
         description: "The whole graph of a thread, by pages within a token budget.",
         toolset: Toolset::Graph,
-        tier: Tier::Extra,
+        tier: ToolTier::Extra,
         hints: READ,
         input: || {
             reading(
@@ -280,7 +280,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Open nodes",
         description: "Entities by their names, with their relations.",
         toolset: Toolset::Graph,
-        tier: Tier::Extra,
+        tier: ToolTier::Extra,
         hints: READ,
         input: || reading(json!({ "names": texts("Exact names") }), &["names"]),
         output: || graph(),
@@ -292,7 +292,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "List entities",
         description: "Names and types of a thread's entities.",
         toolset: Toolset::Graph,
-        tier: Tier::Extra,
+        tier: ToolTier::Extra,
         hints: READ,
         input: || {
             input(
@@ -317,7 +317,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Validate memory",
         description: "Checks entities as save_memory would, and saves nothing.",
         toolset: Toolset::Graph,
-        tier: Tier::Extra,
+        tier: ToolTier::Extra,
         hints: READ,
         input: || input(json!({ "entities": entities(), "threadId": thread() }), &["entities"]),
         output: || {
@@ -331,7 +331,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Memory statistics",
         description: "Counts, types, averages and the last week's activity of a thread.",
         toolset: Toolset::Graph,
-        tier: Tier::Extra,
+        tier: ToolTier::Extra,
         hints: READ,
         input: || input(json!({ "threadId": optional_thread() }), &[]),
         output: || {
@@ -350,7 +350,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Recent changes",
         description: "Entities and relations that changed since a time, newest first.",
         toolset: Toolset::Graph,
-        tier: Tier::Extra,
+        tier: ToolTier::Extra,
         hints: READ,
         input: || reading_now(json!({ "since": text("ISO 8601") }), &["since"]),
         output: || graph(),
@@ -362,7 +362,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Detect conflicts",
         description: "Facts of one entity that seem to contradict each other: one denied, or other values.",
         toolset: Toolset::Graph,
-        tier: Tier::Extra,
+        tier: ToolTier::Extra,
         hints: READ,
         input: || {
             input(
@@ -382,7 +382,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "List conversations",
         description: "All threads, with counts and times.",
         toolset: Toolset::Graph,
-        tier: Tier::Extra,
+        tier: ToolTier::Extra,
         hints: READ,
         input: || {
             input(
@@ -404,7 +404,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Flag for review",
         description: "Marks an entity for a person to look at, with the reason.",
         toolset: Toolset::Graph,
-        tier: Tier::Extra,
+        tier: ToolTier::Extra,
         hints: APPEND,
         input: || {
             input(
@@ -433,7 +433,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Flagged entities",
         description: "Entities that are marked for review, with the reasons.",
         toolset: Toolset::Graph,
-        tier: Tier::Extra,
+        tier: ToolTier::Extra,
         hints: READ,
         input: || reading_now(json!({}), &[]),
         output: || graph(),
@@ -445,7 +445,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Update observation",
         description: "Replaces a fact by a newer one; the old one stays in the history as superseded.",
         toolset: Toolset::Graph,
-        tier: Tier::Extra,
+        tier: ToolTier::Extra,
         hints: SET,
         input: || {
             input(
@@ -478,7 +478,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Bulk update",
         description: "Sets confidence and importance of many entities and adds facts to them, in one commit.",
         toolset: Toolset::Graph,
-        tier: Tier::Extra,
+        tier: ToolTier::Extra,
         hints: SET,
         input: || {
             input(
@@ -503,7 +503,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Prune memory",
         description: "Removes entities that are old, unimportant, or both, with their relations. With dryRun only says which. The commit can be undone.",
         toolset: Toolset::Graph,
-        tier: Tier::Extra,
+        tier: ToolTier::Extra,
         hints: DELETE,
         input: || {
             input(
@@ -533,7 +533,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Delete entities",
         description: "Deletes entities and every relation from and to them. The commit can be undone.",
         toolset: Toolset::Graph,
-        tier: Tier::Extra,
+        tier: ToolTier::Extra,
         hints: DELETE,
         input: || {
             input(
@@ -553,7 +553,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Delete observations",
         description: "Deletes facts of entities, by their text or id. The commit can be undone.",
         toolset: Toolset::Graph,
-        tier: Tier::Extra,
+        tier: ToolTier::Extra,
         hints: DELETE,
         input: || {
             input(
@@ -576,7 +576,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         title: "Delete relations",
         description: "Deletes relations between entities. The commit can be undone.",
         toolset: Toolset::Graph,
-        tier: Tier::Extra,
+        tier: ToolTier::Extra,
         hints: DELETE,
         input: || {
             input(

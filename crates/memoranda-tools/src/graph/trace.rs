@@ -16,8 +16,7 @@ use super::error::{GraphError, Result};
 use super::load::{answer, is_own, named, unknown};
 use super::thread::{Shape, Thread};
 use super::versions::{find, observation_id};
-use crate::args::Args;
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// So many versions of a note are looked at for the history of a fact.
 const MOST_REVISIONS: usize = 2000;
@@ -204,7 +203,11 @@ pub(super) fn date(
 
 /// A time at which the graph is asked for. Facts and relations have their time from before their
 /// commit: who asks for that time means the graph with them in it.
-pub(super) fn settled(call: &Call<'_>, thread: &Thread, time: Timestamp) -> Result<Timestamp> {
+pub(super) fn settled(
+    call: &CallContext<'_>,
+    thread: &Thread,
+    time: Timestamp,
+) -> Result<Timestamp> {
     const AT_ONCE: usize = 50;
     const MOST: usize = 2000;
     let filter = HistoryFilter {
@@ -238,7 +241,7 @@ pub(super) fn settled(call: &Call<'_>, thread: &Thread, time: Timestamp) -> Resu
 }
 
 /// Where the note of an entity lay that was deleted.
-fn deleted(call: &Call<'_>, thread: &Thread, name: &str) -> Result<Option<Place>> {
+fn deleted(call: &CallContext<'_>, thread: &Thread, name: &str) -> Result<Option<Place>> {
     let file = file_name_of_title(name);
     let stem = file.strip_suffix(".md").unwrap_or(&file);
     let mut gone = call.memory.store().gone(&thread.project, MOST_GONE)?;
@@ -264,8 +267,8 @@ fn author(commit: &Commit) -> Value {
     })
 }
 
-pub(super) fn history(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("get_observation_history", arguments)?;
+pub(super) fn history(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("get_observation_history", arguments)?;
     let thread = Thread::optional(&mut args, call.settings)?;
     args.only(&["threadId", "entityName", "observationId"])?;
     let name = said_name(&args.text("entityName")?);

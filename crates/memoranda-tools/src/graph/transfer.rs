@@ -4,7 +4,7 @@ use memoranda_engine::{EngineError, Memory};
 
 use super::entity::Entity;
 use super::thread::{DEFAULT, Shape, Thread};
-use crate::settings::Settings;
+use crate::settings::ToolSettings;
 
 /// An entity in the reference server's terms.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct GraphRelation {
 /// The whole thread that the reference server's tools speak to.
 pub(crate) fn whole_graph(
     memory: &Memory,
-    settings: &Settings,
+    settings: &ToolSettings,
 ) -> Result<(Vec<GraphEntity>, Vec<GraphRelation>), EngineError> {
     let thread = Thread::new(DEFAULT, settings, Shape::Reference)
         .ok_or_else(|| EngineError::Invalid(format!("{DEFAULT:?} cannot name a thread")))?;

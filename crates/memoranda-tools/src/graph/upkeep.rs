@@ -15,8 +15,7 @@ use super::save::{commit_id, screened};
 use super::thread::Thread;
 use super::versions::{unthreaded, weight};
 use super::wanted::{SaidFact, check_fact, said_facts};
-use crate::args::Args;
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// The category of facts that ask a person to look.
 const REVIEW: &str = "review";
@@ -25,8 +24,8 @@ const FLAGGED: &str = "[FLAGGED FOR REVIEW";
 /// No more entities go in one call.
 const MOST_PRUNED: usize = 10_000;
 
-pub(super) fn flag(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("flag_for_review", arguments)?;
+pub(super) fn flag(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("flag_for_review", arguments)?;
     let thread = Thread::named(&mut args, call.settings)?;
     args.only(&["threadId", "entityName", "reason", "reviewer"])?;
     let name = said_name(&args.text("entityName")?);
@@ -52,8 +51,8 @@ pub(super) fn flag(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
     Ok(finished(&thread, structured, commit_id(&outcome)))
 }
 
-pub(super) fn flagged(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("get_flagged_entities", arguments)?;
+pub(super) fn flagged(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("get_flagged_entities", arguments)?;
     let mut wish = Wish::read(&mut args, call)?;
     wish.thread.shape = super::thread::Shape::Thread;
     args.only(Wish::PRESENT)?;
@@ -86,8 +85,8 @@ pub(super) fn flagged(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
     Ok(layout.answer(next, Some(total)))
 }
 
-pub(super) fn bulk_update(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("bulk_update", arguments)?;
+pub(super) fn bulk_update(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("bulk_update", arguments)?;
     let mut problems = Vec::new();
     let thread = taken(Thread::named(&mut args, call.settings), "", &mut problems);
     taken(args.only(&["threadId", "updates", "thread_id", "agentThreadId"]), "", &mut problems);
@@ -151,8 +150,8 @@ pub(super) fn bulk_update(call: &Call<'_>, arguments: Value) -> Result<ToolResul
     Ok(finished(&thread, structured, commit_id(&outcome)))
 }
 
-pub(super) fn prune(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("prune_memory", arguments)?;
+pub(super) fn prune(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("prune_memory", arguments)?;
     let thread = Thread::named(&mut args, call.settings)?;
     args.rename(&[("dryRun", &["dry_run"])]);
     args.only(&["threadId", "olderThan", "importanceLessThan", "keepMinEntities", "dryRun"])?;
@@ -220,8 +219,8 @@ pub(super) fn prune(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
 }
 
 /// Facts of one entity that contradict each other, over a whole thread.
-pub(super) fn conflicts(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("detect_conflicts", arguments)?;
+pub(super) fn conflicts(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("detect_conflicts", arguments)?;
     let thread = Thread::optional(&mut args, call.settings)?;
     args.only(&["threadId", "limit"])?;
     let limit = args.number("limit", 1, 1000)?.unwrap_or(50) as usize;

@@ -15,8 +15,7 @@ use super::reference::{finished, listed};
 use super::save::{commit_id, screened};
 use super::thread::{Shape, Thread};
 use super::wanted::{SaidFact, check_fact, said_facts};
-use crate::args::Args;
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 struct Addition {
     name: String,
@@ -26,7 +25,7 @@ struct Addition {
     time: Option<Timestamp>,
 }
 
-pub(super) fn observation_id(args: &Args, name: &str) -> Result<Option<ObservationId>> {
+pub(super) fn observation_id(args: &ToolArgs, name: &str) -> Result<Option<ObservationId>> {
     let Some(text) = args.optional_text(name)? else { return Ok(None) };
     match ObservationId::parse(text.trim()) {
         Some(id) => Ok(Some(id)),
@@ -36,7 +35,12 @@ pub(super) fn observation_id(args: &Args, name: &str) -> Result<Option<Observati
 
 /// What is wrong with a fact. Those of a thread are held to the limits; the reference server has
 /// none.
-fn check(thread: Option<&Thread>, call: &Call<'_>, name: &str, content: &str) -> Option<Problem> {
+fn check(
+    thread: Option<&Thread>,
+    call: &CallContext<'_>,
+    name: &str,
+    content: &str,
+) -> Option<Problem> {
     if content.is_empty() {
         let suggestion = "State one whole fact, or leave it out";
         return Some(Problem::of_entity(name, "An observation is empty.", suggestion));
@@ -48,7 +52,7 @@ fn check(thread: Option<&Thread>, call: &Call<'_>, name: &str, content: &str) ->
 
 /// What is wrong with names: each that nothing has, once.
 fn unknown_names<'n>(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     thread: &Thread,
     names: impl IntoIterator<Item = &'n str>,
 ) -> Result<Vec<Problem>> {
@@ -68,8 +72,8 @@ fn unknown_names<'n>(
     Ok(problems)
 }
 
-pub(super) fn add_observations(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("add_observations", arguments)?;
+pub(super) fn add_observations(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("add_observations", arguments)?;
     let mut problems = Vec::new();
     let thread = taken(Thread::optional(&mut args, call.settings), "", &mut problems);
     taken(
@@ -128,9 +132,9 @@ pub(super) fn add_observations(call: &Call<'_>, arguments: Value) -> Result<Tool
 
 /// Reads one addition; what is wrong with it is added to the problems.
 fn addition(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     thread: Option<&Thread>,
-    mut args: Args,
+    mut args: ToolArgs,
     problems: &mut Vec<Problem>,
 ) -> Addition {
     args.rename(&[("contents", &["observations", "content"]), ("entityName", &["name"])]);
@@ -161,7 +165,7 @@ fn addition(
 }
 
 /// How much something counts; what is wrong with it is added to the problems.
-pub(super) fn weight(args: &Args, name: &str, problems: &mut Vec<Problem>) -> Weight {
+pub(super) fn weight(args: &ToolArgs, name: &str, problems: &mut Vec<Problem>) -> Weight {
     let (weight, wrong) = Weight::read(args);
     taken(wrong.map_or(Ok(()), Err), name, problems);
     weight
@@ -275,8 +279,8 @@ pub(super) fn find<'e>(entity: &'e Entity, id: &ObservationId) -> Result<&'e Fac
     })
 }
 
-pub(super) fn update_observation(call: &Call<'_>, arguments: Value) -> Result<ToolResult> {
-    let mut args = Args::new("update_observation", arguments)?;
+pub(super) fn update_observation(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
+    let mut args = ToolArgs::new("update_observation", arguments)?;
     let mut problems = Vec::new();
     let thread = taken(Thread::named(&mut args, call.settings), "", &mut problems);
     let known = ["threadId", "entityName", "observationId", "newContent", "timestamp"];

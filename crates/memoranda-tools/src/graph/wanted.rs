@@ -12,7 +12,7 @@ use super::entity::said_name;
 use super::error::GraphError;
 use super::load::time;
 use super::thread::Thread;
-use crate::args::Args;
+use crate::registry::ToolArgs;
 
 pub(crate) const MAX_TYPE: usize = 50;
 const MIN_OBSERVATION: usize = 5;
@@ -83,7 +83,7 @@ pub(crate) fn check_fact(text: &str, limits: FactLimits) -> Option<(String, Stri
 
 /// Reads a relation, and everything that is wrong with it; `None` if it names nothing at all.
 pub(super) fn read_relation(item: Value) -> (Option<WantedRelation>, Vec<String>) {
-    let Ok(mut args) = Args::new("a relation", item) else {
+    let Ok(mut args) = ToolArgs::new("a relation", item) else {
         return (None, vec!["A relation must be an object.".to_owned()]);
     };
     args.rename(&[
@@ -118,7 +118,7 @@ pub(super) fn read_relation(item: Value) -> (Option<WantedRelation>, Vec<String>
 }
 
 /// The items of a list, also of one that was sent as a text; `None` if it is no list.
-pub(crate) fn items(args: &Args, name: &str) -> Option<Vec<Value>> {
+pub(crate) fn items(args: &ToolArgs, name: &str) -> Option<Vec<Value>> {
     match args.value(name) {
         None => Some(Vec::new()),
         Some(Value::Array(list)) => Some(list.clone()),
@@ -163,7 +163,9 @@ impl SaidFacts {
                     return;
                 };
                 fact.content = plain(text);
-                let Ok(args) = Args::new("an observation", Value::Object(object)) else { return };
+                let Ok(args) = ToolArgs::new("an observation", Value::Object(object)) else {
+                    return;
+                };
                 let mut wrong = |problem: String| self.problems.push(problem);
                 match Weight::read(&args) {
                     (weight, None) => fact.weight = weight,
@@ -190,7 +192,7 @@ impl SaidFacts {
 
 impl Weight {
     /// What is said of confidence and importance, and what is wrong with it.
-    pub(crate) fn read(args: &Args) -> (Self, Option<String>) {
+    pub(crate) fn read(args: &ToolArgs) -> (Self, Option<String>) {
         let (confidence, importance) =
             (args.float("confidence", 0.0, 1.0), args.float("importance", 0.0, 1.0));
         let wrong: Vec<String> = [&confidence, &importance]
@@ -213,7 +215,7 @@ impl Weight {
 }
 
 /// Facts as texts or as objects with a `content`, as they are kept; each once.
-pub(crate) fn said_facts(args: &Args, name: &str, thread: Option<&Thread>) -> SaidFacts {
+pub(crate) fn said_facts(args: &ToolArgs, name: &str, thread: Option<&Thread>) -> SaidFacts {
     let mut said = SaidFacts::default();
     let list = match args.value(name) {
         None => return said,

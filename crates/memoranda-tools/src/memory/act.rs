@@ -13,8 +13,8 @@ use super::answer::{Answer, AskedBy, Change, Failure, Intent};
 use super::command::Command;
 use super::path::{self, Target};
 use super::{BESIDE, CAP, text, view};
+use crate::registry::CallContext;
 use crate::settings::{CreateMode, SecretPolicy, Wording};
-use crate::tool::Call;
 
 /// How many secrets are named in one answer.
 const MOST_KINDS: usize = 10;
@@ -22,7 +22,7 @@ const MOST_KINDS: usize = 10;
 const MOST_LEFT: usize = 10;
 
 /// Does a command.
-pub(super) fn act(call: &Call<'_>, command: Command) -> Result<Answer, Failure> {
+pub(super) fn act(call: &CallContext<'_>, command: Command) -> Result<Answer, Failure> {
     let memories = &call.settings.memories;
     call.memory
         .create_project(memories.as_str())
@@ -39,7 +39,11 @@ pub(super) fn act(call: &Call<'_>, command: Command) -> Result<Answer, Failure> 
 
 /// The place that a path means: a file that is there under the same name in another Unicode form
 /// or another case is that file, for every command.
-pub(super) fn target(call: &Call<'_>, path: &str, intent: Intent) -> Result<Target, Failure> {
+pub(super) fn target(
+    call: &CallContext<'_>,
+    path: &str,
+    intent: Intent,
+) -> Result<Target, Failure> {
     match parse(path, intent)? {
         Target::Root => Ok(Target::Root),
         Target::At(at) => spelled_on_disk(call, path, &at, intent).map(Target::At),
@@ -51,7 +55,7 @@ fn parse(path: &str, intent: Intent) -> Result<Target, Failure> {
 }
 
 fn spelled(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     path: &str,
     at: &NotePath,
     intent: Intent,
@@ -62,7 +66,7 @@ fn spelled(
 
 /// The same for a file that should be there, or one that no index knows: its folder is gone through.
 fn spelled_on_disk(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     path: &str,
     at: &NotePath,
     intent: Intent,
@@ -71,7 +75,7 @@ fn spelled_on_disk(
     spelled.map_err(|e| Failure::from_engine(&e.into(), path, intent))
 }
 
-fn create(call: &Call<'_>, path: String, text: String) -> Result<Answer, Failure> {
+fn create(call: &CallContext<'_>, path: String, text: String) -> Result<Answer, Failure> {
     let asked = match parse(&path, Intent::Write)? {
         Target::Root => return Err(Failure::Exists { path }),
         Target::At(asked) => asked,
@@ -130,7 +134,7 @@ fn create(call: &Call<'_>, path: String, text: String) -> Result<Answer, Failure
 }
 
 /// The memories that search finds, if a file holds rules that could keep them from it.
-fn searched_beside_rules(call: &Call<'_>, at: &NotePath) -> Vec<NotePath> {
+fn searched_beside_rules(call: &CallContext<'_>, at: &NotePath) -> Vec<NotePath> {
     if !IgnoreRules::FILES.contains(&at.file_name()) {
         return Vec::new();
     }
@@ -150,7 +154,7 @@ fn searched_beside_rules(call: &Call<'_>, at: &NotePath) -> Vec<NotePath> {
 }
 
 /// What to say of memories that search no longer finds since rules were written.
-fn lost_to_rules(call: &Call<'_>, at: &NotePath, searched: &[NotePath]) -> Option<String> {
+fn lost_to_rules(call: &CallContext<'_>, at: &NotePath, searched: &[NotePath]) -> Option<String> {
     let (store, memories) = (call.memory.store(), &call.settings.memories);
     let is_lost = |path: &&NotePath| matches!(store.ignored_by(memories, path), Ok(Some(_)));
     let lost = searched.iter().filter(is_lost).count();
@@ -164,7 +168,12 @@ fn lost_to_rules(call: &Call<'_>, at: &NotePath, searched: &[NotePath]) -> Optio
     })
 }
 
-fn str_replace(call: &Call<'_>, path: String, old: &str, new: &str) -> Result<Answer, Failure> {
+fn str_replace(
+    call: &CallContext<'_>,
+    path: String,
+    old: &str,
+    new: &str,
+) -> Result<Answer, Failure> {
     let (mut snippet, mut warnings) = (String::new(), Vec::new());
     let (commit, lost) = edit(call, &path, |current| {
         let (old, count) = (old.to_owned(), current.matches(old).count());
@@ -187,7 +196,12 @@ fn str_replace(call: &Call<'_>, path: String, old: &str, new: &str) -> Result<An
     Ok(Answer::Replaced(Change { path, commit, warnings }, snippet))
 }
 
-fn insert(call: &Call<'_>, path: String, line: i64, addition: &str) -> Result<Answer, Failure> {
+fn insert(
+    call: &CallContext<'_>,
+    path: String,
+    line: i64,
+    addition: &str,
+) -> Result<Answer, Failure> {
     let mut warnings = Vec::new();
     let (commit, lost) = edit(call, &path, |current| {
         let changed = text::inserted(current, line, addition)
@@ -204,7 +218,7 @@ fn insert(call: &Call<'_>, path: String, line: i64, addition: &str) -> Result<An
 /// Changes a file's text under the lock; a failure of the change itself comes back as it is. Says,
 /// beside the commit, what is lost to the search if the file holds rules.
 fn edit(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     path: &str,
     mut change: impl FnMut(&str) -> Result<String, Failure>,
 ) -> Result<(Option<CommitId>, Option<String>), Failure> {
@@ -231,7 +245,7 @@ fn edit(
     }
 }
 
-fn delete(call: &Call<'_>, path: String) -> Result<Answer, Failure> {
+fn delete(call: &CallContext<'_>, path: String) -> Result<Answer, Failure> {
     let at = match target(call, &path, Intent::Write)? {
         Target::Root => return Err(Failure::RootDelete),
         Target::At(at) => at,
@@ -250,7 +264,7 @@ fn delete(call: &Call<'_>, path: String) -> Result<Answer, Failure> {
     Ok(Answer::Deleted(Change { path, commit, warnings }))
 }
 
-fn rename(call: &Call<'_>, from: String, to: String) -> Result<Answer, Failure> {
+fn rename(call: &CallContext<'_>, from: String, to: String) -> Result<Answer, Failure> {
     let source = target(call, &from, Intent::Write)?;
     let asked = parse(&to, Intent::Write)?;
     let Target::At(source) = source else { return Err(Failure::RootRename) };
@@ -316,7 +330,7 @@ fn rename(call: &Call<'_>, from: String, to: String) -> Result<Answer, Failure> 
 }
 
 /// Refuses to say that a directory went where nothing of it would.
-fn check_holds(call: &Call<'_>, path: &str, at: &NotePath) -> Result<(), Failure> {
+fn check_holds(call: &CallContext<'_>, path: &str, at: &NotePath) -> Result<(), Failure> {
     let below = call.memory.store().below(&call.settings.memories, at);
     match below.map_err(|e| Failure::from_taking(&e.into(), path, at))? {
         below if !below.files.is_empty() || below.passed_over.is_empty() => Ok(()),
@@ -344,7 +358,7 @@ fn stayed(left: &[String]) -> Option<String> {
 }
 
 /// Whether a file or a folder is at a place.
-fn is_there(call: &Call<'_>, at: &NotePath) -> bool {
+fn is_there(call: &CallContext<'_>, at: &NotePath) -> bool {
     let memories = &call.settings.memories;
     let files = call.memory.plan_delete(&place(memories, at));
     let folder = call.memory.store().entries(memories, Some(at));
@@ -355,7 +369,7 @@ pub(super) fn place(memories: &ProjectName, at: &NotePath) -> Place {
     Place { project: memories.clone(), path: at.clone() }
 }
 
-fn check_size(call: &Call<'_>, path: &str, text: &str) -> Result<(), Failure> {
+fn check_size(call: &CallContext<'_>, path: &str, text: &str) -> Result<(), Failure> {
     let (size, limit) = (text.len() as u64, call.settings.max_file_bytes.min(MAX_FILE_BYTES));
     if size > limit {
         return Err(Failure::TooLarge { path: path.to_owned(), size, limit });
@@ -364,14 +378,14 @@ fn check_size(call: &Call<'_>, path: &str, text: &str) -> Result<(), Failure> {
 }
 
 /// What to say of a place that search passes over.
-fn unsearched(call: &Call<'_>, at: &NotePath) -> Option<String> {
+fn unsearched(call: &CallContext<'_>, at: &NotePath) -> Option<String> {
     let rule = call.memory.store().ignored_by(&call.settings.memories, at).ok()??;
     Some(format!("This is kept, but search does not find it: {rule}."))
 }
 
 /// Looks for secrets that a change brings, and does with them what the person wants.
 fn screened(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     path: &str,
     before: &str,
     text: String,

@@ -16,7 +16,7 @@ pub(crate) enum Answer {
     /// A directory, two levels deep, and what of it is left to be seen.
     Listing { path: String, entries: Vec<Listed>, left: Option<LeftEntries> },
     /// A file, or some lines of it.
-    Content { path: String, numbered: String },
+    SideContent { path: String, numbered: String },
     /// A file was written.
     Created(Change),
     /// One text took the place of another.

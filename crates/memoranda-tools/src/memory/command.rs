@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::args::integer;
+use crate::registry::integer;
 
 /// One command, as it was asked.
 #[derive(Clone, PartialEq, Eq, Debug)]

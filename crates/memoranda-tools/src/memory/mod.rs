@@ -4,14 +4,19 @@ mod act;
 mod answer;
 mod command;
 pub(crate) mod path;
+mod prompts;
 mod text;
+mod tool_use;
 mod view;
 mod wording;
 
 use serde_json::{Value, json};
 
+use crate::registry::{CallContext, ToolDef, ToolHints, ToolResult, ToolTier, Toolset};
 use crate::settings::Wording;
-use crate::tool::{Call, Hints, Tier, ToolDef, ToolResult, Toolset};
+pub(crate) use prompts::PROMPTS;
+pub use tool_use::{ToolUse, ToolUseError};
+
 use answer::{Answer, Failure};
 use command::Command;
 
@@ -30,8 +35,8 @@ pub(crate) const TOOLS: &[ToolDef] = &[ToolDef {
         (`- [category] fact #tag`) and relations (`- relates_to [[Note]]`) becomes searchable \
         knowledge; every change is kept in the history.",
     toolset: Toolset::Memory,
-    tier: Tier::Default,
-    hints: Hints { read_only: false, destructive: true, idempotent: false, open_world: false },
+    tier: ToolTier::Default,
+    hints: ToolHints { read_only: false, destructive: true, idempotent: false, open_world: false },
     input,
     output,
     cap: CAP,
@@ -80,7 +85,7 @@ fn output() -> Value {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "every handler takes its arguments whole")]
-fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     let wording = call.settings.wording;
     let done = Command::parse(&arguments)
         .map_err(Failure::Bad)
@@ -109,7 +114,7 @@ fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
 
 fn commit_of(answer: &Answer) -> Option<String> {
     match answer {
-        Answer::Listing { .. } | Answer::Content { .. } => None,
+        Answer::Listing { .. } | Answer::SideContent { .. } => None,
         Answer::Created(change)
         | Answer::Replaced(change, _)
         | Answer::Inserted(change, _)

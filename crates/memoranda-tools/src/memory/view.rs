@@ -8,14 +8,14 @@ use super::answer::{Answer, Failure, Intent, Listed};
 use super::command::ViewRange;
 use super::path::{self, Target};
 use super::{BESIDE, CAP, text};
-use crate::tool::Call;
+use crate::registry::CallContext;
 
 /// Less than a line's number and a little of the line would never come to its end.
 const LEAST: usize = 16;
 
 /// Shows a file or a directory.
 pub(super) fn view(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     path: String,
     range: Option<ViewRange>,
 ) -> Result<Answer, Failure> {
@@ -50,11 +50,11 @@ pub(super) fn view(
     };
     let from = ViewRange { first: i64::try_from(first).unwrap_or(i64::MAX), ..range };
     let numbered = cut(text::numbered(&part, first), from, most(call));
-    Ok(Answer::Content { path, numbered })
+    Ok(Answer::SideContent { path, numbered })
 }
 
 /// The most characters of lines in one answer.
-fn most(call: &Call<'_>) -> usize {
+fn most(call: &CallContext<'_>) -> usize {
     call.settings.view_chars.clamp(LEAST, CAP - BESIDE)
 }
 
@@ -85,7 +85,7 @@ fn cut(shown: String, range: ViewRange, cap: usize) -> String {
 }
 
 fn list(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     path: String,
     at: Option<&NotePath>,
     range: Option<ViewRange>,
@@ -146,7 +146,7 @@ pub(crate) struct LeftEntries {
 
 /// Lists a folder by its own line, and then what is in it, so many levels deep.
 fn gather(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     at: Option<&NotePath>,
     own: Listed,
     shown: &str,

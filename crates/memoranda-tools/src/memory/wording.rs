@@ -13,7 +13,7 @@ use crate::settings::Wording;
 pub(super) fn say(answer: &Answer, wording: Wording) -> String {
     let (text, warnings) = match answer {
         Answer::Listing { path, entries, left } => (listing(path, entries, *left), None),
-        Answer::Content { path, numbered } => {
+        Answer::SideContent { path, numbered } => {
             (format!("Here's the content of {path} with line numbers:\n{numbered}"), None)
         }
         Answer::Created(change) => (created(&change.path, wording), Some(&change.warnings)),

@@ -7,14 +7,14 @@ use memoranda_engine::{Browse, FileSummary, ListOrder, SearchFilter};
 use super::answer::Failure;
 use super::hit::Hit;
 use super::pattern::fits;
-use crate::tool::Call;
+use crate::registry::CallContext;
 
 /// How many notes are looked through at once for what a pattern means that names none of them.
 const AT_ONCE: usize = 1000;
 
 /// The facts and relations whose address fits, among notes that fit a filter.
 pub(super) fn parts(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     filter: &SearchFilter,
     address: &str,
 ) -> Result<Vec<Hit>, Failure> {
@@ -66,7 +66,7 @@ pub(super) fn parts(
 
 /// The notes that an address names in full before it goes on.
 fn named(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     filter: &SearchFilter,
     address: &str,
 ) -> Result<Vec<FileSummary>, Failure> {
@@ -79,7 +79,7 @@ fn named(
 }
 
 fn notes(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     filter: &SearchFilter,
     address: Option<String>,
     limit: usize,

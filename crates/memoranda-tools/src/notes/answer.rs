@@ -5,8 +5,7 @@ use memoranda_core::note::edit::EditError;
 use memoranda_engine::{EngineError, Place, StoreError};
 use serde_json::{Map, Value, json};
 
-use crate::args::{Args, BadArgs};
-use crate::tool::ToolResult;
+use crate::registry::{ArgsError, ToolArgs, ToolResult};
 
 /// The same facts, to read and to parse.
 pub(super) struct Answer {
@@ -69,8 +68,8 @@ impl Failure {
     }
 }
 
-impl From<BadArgs> for Failure {
-    fn from(error: BadArgs) -> Self {
+impl From<ArgsError> for Failure {
+    fn from(error: ArgsError) -> Self {
         Self::new("INVALID_ARGUMENTS", error.to_string())
     }
 }
@@ -157,10 +156,10 @@ pub(super) fn run(
     arguments: Value,
     aliases: &[(&str, &[&str])],
     form: Form,
-    act: impl FnOnce(&Args) -> Result<Answer, Failure>,
+    act: impl FnOnce(&ToolArgs) -> Result<Answer, Failure>,
 ) -> ToolResult {
     let mut form = form;
-    let done = Args::new(tool, arguments).map_err(Failure::from).and_then(|mut args| {
+    let done = ToolArgs::new(tool, arguments).map_err(Failure::from).and_then(|mut args| {
         args.rename(aliases);
         let schema = crate::input_of(tool);
         let required = schema["required"].as_array().into_iter().flatten();
@@ -176,8 +175,8 @@ pub(super) fn run(
         let known: Vec<&str> = own.iter().copied().chain(EVERYWHERE).collect();
         args.only(&known).map_err(|error| match error {
             // Only what is advertised is worth naming.
-            BadArgs::Unknown { tool, names, .. } => {
-                BadArgs::Unknown { tool, names, known: own.join(", ") }
+            ArgsError::Unknown { tool, names, .. } => {
+                ArgsError::Unknown { tool, names, known: own.join(", ") }
             }
             other => other,
         })?;
@@ -202,7 +201,7 @@ pub(super) struct Expected(String);
 
 impl Expected {
     /// Reads `expected_checksum`, if it was given.
-    pub(super) fn of(args: &Args) -> Result<Option<Self>, Failure> {
+    pub(super) fn of(args: &ToolArgs) -> Result<Option<Self>, Failure> {
         let Some(text) = args.optional_text("expected_checksum")? else { return Ok(None) };
         let text = text.trim().to_lowercase();
         let fits = (8..=64).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit());

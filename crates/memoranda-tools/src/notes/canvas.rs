@@ -8,19 +8,18 @@ use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, Expected, Failure, Form, run};
 use super::{scope, write};
-use crate::args::Args;
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 use crate::settings::CreateMode;
-use crate::tool::{Call, ToolResult};
 
 /// What each kind of node must say beside its place.
 const KINDS: [(&str, Option<&str>); 4] =
     [("text", Some("text")), ("file", Some("file")), ("link", Some("url")), ("group", None)];
 
-pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     run("canvas", arguments, write::ALIASES, Form::Text, |args| draw(call, args))
 }
 
-fn draw(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+fn draw(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let title = args.text("title")?.trim().to_owned();
     let title = title.strip_suffix(".canvas").unwrap_or(&title);
     if title.is_empty() {

@@ -6,24 +6,22 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Failure, Form, run};
 use super::scope;
-use crate::args::Args;
-use crate::reading::{Reading, repeated};
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, QueryFeedback, ToolArgs, ToolResult, abbreviate_query};
 
 const RESULTS: usize = 20;
 const MAX_TOKENS: usize = 50_000;
 /// What comes between the id of a note and where to read on in it.
 const PART: &str = "?from=";
 
-pub(super) fn search_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn search_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     run("search", arguments, &[("query", &["q"])], Form::Json, |args| search(call, args))
 }
 
-pub(super) fn fetch_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn fetch_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     run("fetch", arguments, &[], Form::Json, |args| fetch(call, args))
 }
 
-fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let query = args.text("query")?;
     let projects = match scope::asked(call, args)? {
         Some(project) => vec![scope::named_project(call, &project)?],
@@ -45,14 +43,14 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
             json!({ "id": id, "title": found.title, "url": url })
         })
         .collect();
-    let query = repeated(&query);
+    let query = abbreviate_query(&query);
     let mut structured =
         json!({ "total_count": results.len(), "results": results, "query": query });
-    Reading::of(&page).add_to(&mut structured);
+    QueryFeedback::from_page(&page).add_to(&mut structured);
     Ok(Answer { text: String::new(), structured })
 }
 
-fn fetch(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+fn fetch(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let id = args.text("id")?;
     let (place, from) = match part_of(&id) {
         Some((whole, from)) => match place_of(call, args, whole) {
@@ -111,7 +109,7 @@ fn part_of(id: &str) -> Option<(&str, usize)> {
 
 /// Where the note lies that an id means: it begins with its project, but anything else that names a
 /// note will do as well.
-fn place_of(call: &Call<'_>, args: &Args, id: &str) -> Result<Place, Failure> {
+fn place_of(call: &CallContext<'_>, args: &ToolArgs, id: &str) -> Result<Place, Failure> {
     if let Some((project, name)) = id.split_once('/')
         && let Some(project) = scope::known_project(call, project)
         && let Ok(Some(found)) = call.memory.resolve_in(&project, name, Intent::Read)

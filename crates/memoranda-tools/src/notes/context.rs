@@ -14,9 +14,7 @@ use super::answer::{Answer, Failure, Form, count, page_from, past_end, run};
 use super::hit::fact_address;
 use super::read::ANOTHER;
 use super::{address, context_then, scope};
-use crate::args::Args;
-use crate::prompts::quoted;
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, ToolArgs, ToolResult, quote_lines};
 
 /// How much of a note's own text comes along: of one that was named, of one among several.
 const OWN_TOKENS: usize = 2000;
@@ -38,11 +36,11 @@ pub(super) const ALIASES: &[(&str, &[&str])] = &[
     ("max_related", &["max_results"]),
 ];
 
-pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     run("build_context", arguments, ALIASES, Form::Json, |args| build(call, args))
 }
 
-fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+fn build(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let url = args.text("url")?.trim().to_owned();
     let address = scope::bare(&url);
     check_address(&url, address)?;
@@ -181,7 +179,7 @@ fn build(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
 }
 
 /// How many notes there are before a page that is empty.
-fn total_before(call: &Call<'_>, request: &ContextRequest) -> Result<usize, Failure> {
+fn total_before(call: &CallContext<'_>, request: &ContextRequest) -> Result<usize, Failure> {
     if let (ContextTarget::Pattern(pattern), None) = (&request.target, request.as_of) {
         // Counted without a look at their texts.
         let found = fitting(call, &request.project, pattern, request.since, request.offset)?;
@@ -248,7 +246,12 @@ impl Target {
 }
 
 /// Which notes an address means, and in which project.
-fn target(call: &Call<'_>, args: &Args, url: &str, address: &str) -> Result<Target, Failure> {
+fn target(
+    call: &CallContext<'_>,
+    args: &ToolArgs,
+    url: &str,
+    address: &str,
+) -> Result<Target, Failure> {
     if address.contains('*') {
         let (project, pattern) = scope::addressed(call, args, address)?;
         let target = match names_notes(call, &project, &pattern)? {
@@ -276,13 +279,17 @@ fn target(call: &Call<'_>, args: &Args, url: &str, address: &str) -> Result<Targ
 }
 
 /// Whether there is a note whose address fits.
-fn names_notes(call: &Call<'_>, project: &ProjectName, pattern: &str) -> Result<bool, Failure> {
+fn names_notes(
+    call: &CallContext<'_>,
+    project: &ProjectName,
+    pattern: &str,
+) -> Result<bool, Failure> {
     Ok(!fitting(call, project, pattern, None, 1)?.is_empty())
 }
 
 /// The first notes whose address fits, and that were changed since a time.
 fn fitting(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     project: &ProjectName,
     pattern: &str,
     since: Option<Timestamp>,
@@ -301,7 +308,7 @@ fn fitting(
 
 /// The notes that hold facts or relations of which the address fits, as in `*/uses/*`.
 pub(super) fn holders(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     project: &ProjectName,
     pattern: &str,
 ) -> Result<Vec<NotePath>, Failure> {
@@ -345,7 +352,7 @@ impl Room {
         loop {
             let kept = cut_to_budget(text, most);
             // Line ends and quotation marks take more than themselves, in either form.
-            let cost = estimate(&json!(kept).to_string()).max(estimate(&quoted(kept)));
+            let cost = estimate(&json!(kept).to_string()).max(estimate(&quote_lines(kept)));
             if cost <= self.0 || most == 0 {
                 self.0 = self.0.saturating_sub(cost);
                 return kept;
@@ -431,7 +438,7 @@ impl<'n> Shown<'n> {
             text.push_str(&format!(" | updated: {updated}"));
         }
         text.push('\n');
-        text.push_str(&quoted(self.content));
+        text.push_str(&quote_lines(self.content));
         if note.text.is_none() {
             text.push_str(&format!("[{}]\n", no_text(note)));
         }

@@ -14,13 +14,12 @@ use super::answer::Failure;
 use super::context::Target;
 use super::pattern::fits;
 use super::scope;
-use crate::args::Args;
-use crate::tool::Call;
+use crate::registry::{CallContext, ToolArgs};
 
 /// Which notes an address meant, and in which project.
 pub(super) fn target(
-    call: &Call<'_>,
-    args: &Args,
+    call: &CallContext<'_>,
+    args: &ToolArgs,
     url: &str,
     address: &str,
     moment: Moment,
@@ -46,7 +45,12 @@ pub(super) fn target(
     Ok(place.map_or_else(|| Target::new(project, name), |place| Target::note(&place)))
 }
 
-fn pattern(call: &Call<'_>, args: &Args, address: &str, moment: Moment) -> Result<Target, Failure> {
+fn pattern(
+    call: &CallContext<'_>,
+    args: &ToolArgs,
+    address: &str,
+    moment: Moment,
+) -> Result<Target, Failure> {
     let (project, pattern) = scope::addressed(call, args, address)?;
     let notes = ContextTarget::Pattern(pattern.clone());
     if first(call, &project, &notes, moment)?.is_some() {
@@ -76,7 +80,7 @@ fn is_of_parts(pattern: &str) -> bool {
 
 /// The first of the notes that were meant.
 fn first(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     project: &ProjectName,
     target: &ContextTarget,
     moment: Moment,
@@ -98,8 +102,8 @@ fn first(
 /// The note whose fact or relation an address meant: `note/observations/category/text`,
 /// `note/type/target`, either with `*` behind the note.
 fn holder(
-    call: &Call<'_>,
-    args: &Args,
+    call: &CallContext<'_>,
+    args: &ToolArgs,
     address: &str,
     moment: Moment,
 ) -> Result<Option<Place>, Failure> {

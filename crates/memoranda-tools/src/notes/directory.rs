@@ -11,10 +11,8 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Failure, Form, count, past_end, run};
 use super::glob::Glob;
 use super::scope;
-use crate::args::Args;
-use crate::exchange::Content;
 use crate::memory::path::leads_up;
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, SideContent, ToolArgs, ToolResult};
 
 /// The largest file that is given as it is.
 const MOST_BYTES: usize = 350_000;
@@ -32,11 +30,11 @@ const LIST_ALIASES: &[(&str, &[&str])] = &[
 ];
 const READ_ALIASES: &[(&str, &[&str])] = &[("path", &["file_path", "filepath", "file"])];
 
-pub(super) fn list_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn list_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     run("list_directory", arguments, LIST_ALIASES, Form::Text, |args| list(call, args))
 }
 
-pub(super) fn read_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn read_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     run("read_content", arguments, READ_ALIASES, Form::Text, |args| read(call, args))
 }
 
@@ -47,7 +45,7 @@ struct Folder {
     updated: Timestamp,
 }
 
-fn list(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+fn list(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let project = scope::project(call, args)?;
     let given = args.optional_text("dir_name")?.unwrap_or_default();
     let depth = args.number("depth", 1, DEEPEST as u64)?.map(|depth| depth as usize);
@@ -220,7 +218,7 @@ fn folders(held: &[FolderFiles], prefix: usize, depth: usize) -> (BTreeMap<Strin
     (folders, files)
 }
 
-fn read(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let given = args.text("path")?;
     let place = match NotePath::parse(scope::bare(&given)) {
         _ if leads_up(&given) => {
@@ -285,7 +283,8 @@ fn read(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     );
     let data = base64(&found.bytes);
     if kind == "image" {
-        call.client.attach(Content::Image { data: data.clone(), mime: content_type.to_owned() });
+        call.client
+            .attach(SideContent::Image { data: data.clone(), mime: content_type.to_owned() });
     }
     let structured = with(json!({ "type": kind, "data": data, "encoding": "base64" }));
     Ok(Answer { text, structured })

@@ -13,9 +13,8 @@ use super::receipt::{Receipt, add_similar, similar};
 use super::text::{Wanted, metadata_edits, passed_over, screened, title_follows, told_over};
 use super::write::{note_path, save, together};
 use super::{links, scope};
-use crate::args::Args;
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 use crate::settings::CreateMode;
-use crate::tool::{Call, ToolResult};
 
 /// How much of the change is shown.
 const DIFF_CHARS: usize = 1500;
@@ -40,7 +39,7 @@ pub(super) const ALIASES: &[(&str, &[&str])] = &[
     ("find_text", &["find", "old_text", "old_content", "search"]),
 ];
 
-pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     run("edit_note", arguments, ALIASES, Form::Text, |args| {
         edit(call, args).map_err(|failure| {
             let operation = args.optional_text("operation").ok().flatten();
@@ -50,7 +49,7 @@ pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
     })
 }
 
-fn edit(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+fn edit(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let identifier = args.text("identifier")?;
     let operation = args
         .choice("operation", &OPERATIONS)?
@@ -120,7 +119,7 @@ fn edit(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
 }
 
 /// What an operation does to the text; `None` if there is nothing to do.
-fn edit_of(args: &Args, operation: &str, content: &str) -> Result<Option<Edit>, Failure> {
+fn edit_of(args: &ToolArgs, operation: &str, content: &str) -> Result<Option<Edit>, Failure> {
     let section = || -> Result<String, Failure> {
         let section = args.optional_text("section")?.filter(|section| !section.trim().is_empty());
         section.ok_or_else(|| args.missing("section", "the heading, such as \"## Plan\"").into())
@@ -173,7 +172,7 @@ fn added(edits: &[Edit], near: Option<&[String]>) -> Option<String> {
 /// Says which links by a name that the note had do not mean it any more, and how they could.
 fn add_lost(
     answer: &mut Answer,
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     receipt: &Receipt,
     before: &str,
     links: &[RelationRow],
@@ -236,7 +235,7 @@ struct Changed {
 }
 
 fn change(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     place: &Place,
     edits: &[Edit],
     expected: Option<&Expected>,
@@ -321,8 +320,8 @@ fn check_readable(place: &Place, before: &str, after: &str) -> Result<(), Failur
 
 /// Makes the note that was to be added to: its title is the last part of the name.
 fn create(
-    call: &Call<'_>,
-    args: &Args,
+    call: &CallContext<'_>,
+    args: &ToolArgs,
     identifier: &str,
     content: &str,
     metadata: Option<&Map<String, Value>>,
@@ -384,8 +383,8 @@ fn create(
 /// Refuses a name for a new note that is a folder's, or an existing note's said in another way: what
 /// was to be added to that note would be lost in one of its own.
 fn check_unknown(
-    call: &Call<'_>,
-    args: &Args,
+    call: &CallContext<'_>,
+    args: &ToolArgs,
     identifier: &str,
     name: &str,
 ) -> Result<(), Failure> {
@@ -419,7 +418,11 @@ fn check_unknown(
 
 /// Refuses a name for a new note by which a read finds another. It may well be meant, but a change
 /// means the very note.
-fn check_not_near(call: &Call<'_>, args: &Args, identifier: &str) -> Result<(), Failure> {
+fn check_not_near(
+    call: &CallContext<'_>,
+    args: &ToolArgs,
+    identifier: &str,
+) -> Result<(), Failure> {
     let place = match scope::find(call, args, identifier, Intent::Read) {
         Ok(place) => place,
         Err(failure) if failure.code == "NOTE_NOT_FOUND" => return Ok(()),
@@ -449,7 +452,12 @@ fn without_extension(name: &str) -> &str {
 }
 
 /// Says that a name means another project than the call.
-fn elsewhere(call: &Call<'_>, identifier: &str, own: &ProjectName, other: &ProjectName) -> Failure {
+fn elsewhere(
+    call: &CallContext<'_>,
+    identifier: &str,
+    own: &ProjectName,
+    other: &ProjectName,
+) -> Failure {
     if let Some(only) = &call.settings.notes.only_project {
         return scope::constrained(only);
     }

@@ -9,8 +9,7 @@ use serde_json::{Value, json};
 
 use super::answer::Failure;
 use super::scope;
-use crate::prompts::quoted;
-use crate::tool::Call;
+use crate::registry::{CallContext, quote_lines};
 
 /// How much of a fact stands in its address; what is longer is told apart by its hash.
 const ADDRESS_CHARS: usize = 200;
@@ -84,7 +83,7 @@ pub(super) fn fact_address(note: &str, category: &str, text: &str) -> String {
 
 /// The address of a relation: from where, of which type, to where.
 pub(super) fn relation_address(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     note: &str,
     link: &RelationRow,
 ) -> Result<(String, Option<String>), Failure> {
@@ -182,7 +181,11 @@ impl Hit {
     }
 
     /// A relation of this note.
-    pub(super) fn relation(&self, call: &Call<'_>, link: &RelationRow) -> Result<Self, Failure> {
+    pub(super) fn relation(
+        &self,
+        call: &CallContext<'_>,
+        link: &RelationRow,
+    ) -> Result<Self, Failure> {
         let (permalink, to) = relation_address(call, &self.permalink, link)?;
         let more = json!({
             "entity": self.permalink,
@@ -275,7 +278,7 @@ impl Hit {
             ));
         }
         text.push('\n');
-        text.push_str(&quoted(&self.content));
+        text.push_str(&quote_lines(&self.content));
         text
     }
 }

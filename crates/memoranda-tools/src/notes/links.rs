@@ -5,7 +5,7 @@ use memoranda_engine::{LinkText, OutdatedLink, Place, Whose, link_key};
 use serde_json::{Value, json};
 
 use super::answer::count;
-use crate::tool::Call;
+use crate::registry::CallContext;
 
 /// How many files or links are named in a text, and how many for programs.
 pub(super) const NAMED: usize = 20;
@@ -13,7 +13,7 @@ pub(super) const LISTED: usize = 200;
 
 /// The links as far as the caller may know of them: to a server that is held to one project, what
 /// lies elsewhere is as if it were not there.
-pub(super) fn known(call: &Call<'_>, links: Vec<OutdatedLink>) -> Vec<OutdatedLink> {
+pub(super) fn known(call: &CallContext<'_>, links: Vec<OutdatedLink>) -> Vec<OutdatedLink> {
     let Some(only) = call.settings.notes.only_project.as_deref().map(link_key) else {
         return links;
     };

@@ -29,9 +29,9 @@ mod write;
 
 use serde_json::Value;
 
-use crate::prompts::PromptDef;
-use crate::resource::ResourceDef;
-use crate::tool::{Call, Hints, Tier, ToolDef, ToolResult, Toolset};
+use crate::registry::{
+    CallContext, PromptDef, ResourceDef, ToolDef, ToolHints, ToolResult, ToolTier, Toolset,
+};
 
 /// The prompts' rows.
 pub(crate) const PROMPTS: &[PromptDef] = orient::PROMPTS;
@@ -46,14 +46,14 @@ pub(crate) const BRIEF: &[&str] = &[
     "`build_context` follows the links of a `memory://` address.",
 ];
 
-const READS: Hints =
-    Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
-const ADDS: Hints =
-    Hints { read_only: false, destructive: false, idempotent: true, open_world: false };
-const CHANGES: Hints =
-    Hints { read_only: false, destructive: true, idempotent: false, open_world: false };
-const REMOVES: Hints =
-    Hints { read_only: false, destructive: true, idempotent: true, open_world: false };
+const READS: ToolHints =
+    ToolHints { read_only: true, destructive: false, idempotent: true, open_world: false };
+const ADDS: ToolHints =
+    ToolHints { read_only: false, destructive: false, idempotent: true, open_world: false };
+const CHANGES: ToolHints =
+    ToolHints { read_only: false, destructive: true, idempotent: false, open_world: false };
+const REMOVES: ToolHints =
+    ToolHints { read_only: false, destructive: true, idempotent: true, open_world: false };
 
 /// What a row says for itself; the rest is the same for all of them.
 #[derive(Clone, Copy)]
@@ -61,11 +61,11 @@ struct Row {
     name: &'static str,
     title: &'static str,
     description: &'static str,
-    tier: Tier,
-    hints: Hints,
+    tier: ToolTier,
+    hints: ToolHints,
     input: fn() -> Value,
     output: fn() -> Value,
-    handler: fn(&Call<'_>, Value) -> ToolResult,
+    handler: fn(&CallContext<'_>, Value) -> ToolResult,
 }
 
 const fn row(row: Row, toolset: Toolset) -> ToolDef {
@@ -91,7 +91,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             title: "Write note",
             description: "Create a Markdown note. An existing one is refused unless overwrite=true; \
                 the old text stays in the history. Names similar notes.",
-            tier: Tier::Default,
+            tier: ToolTier::Default,
             hints: CHANGES,
             input: shape::write_note,
             output: shape::changed,
@@ -105,7 +105,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             title: "Read note",
             description: "Read a note by title, permalink, path or memory:// address, now or as_of \
                 an earlier time.",
-            tier: Tier::Default,
+            tier: ToolTier::Default,
             hints: READS,
             input: shape::read_note,
             output: shape::plain,
@@ -119,7 +119,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             title: "Edit note",
             description: "Change a part of a note; the rest stays byte for byte. append and prepend \
                 create a missing note.",
-            tier: Tier::Default,
+            tier: ToolTier::Default,
             hints: CHANGES,
             input: shape::edit_note,
             output: shape::changed,
@@ -133,7 +133,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             title: "Search notes",
             description: "Find notes, observations or relations by words, names, tags, types, \
                 frontmatter and time.",
-            tier: Tier::Default,
+            tier: ToolTier::Default,
             hints: READS,
             input: shape::search_notes,
             output: shape::found,
@@ -147,7 +147,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             title: "Build context",
             description: "A note, its observations and the notes linked to and from it; or all \
                 notes of a pattern.",
-            tier: Tier::Default,
+            tier: ToolTier::Default,
             hints: READS,
             input: shape::build_context,
             output: shape::found,
@@ -160,7 +160,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             name: "recent_activity",
             title: "Recent activity",
             description: "What changed last, newest first, in one project or all.",
-            tier: Tier::Default,
+            tier: ToolTier::Default,
             hints: READS,
             input: shape::recent_activity,
             output: shape::found,
@@ -173,7 +173,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             name: "view_note",
             title: "View note",
             description: "Like read_note, to be displayed as an artifact.",
-            tier: Tier::Extra,
+            tier: ToolTier::Extra,
             hints: READS,
             input: shape::view_note,
             output: shape::plain,
@@ -186,7 +186,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             name: "move_note",
             title: "Move note",
             description: "Move or rename a note or folder within its project; permalinks stay.",
-            tier: Tier::Extra,
+            tier: ToolTier::Extra,
             hints: CHANGES,
             input: shape::move_note,
             output: shape::changed,
@@ -199,7 +199,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             name: "delete_note",
             title: "Delete note",
             description: "Delete a note or folder; the history can bring it back.",
-            tier: Tier::Extra,
+            tier: ToolTier::Extra,
             hints: REMOVES,
             input: shape::delete_note,
             output: shape::changed,
@@ -212,7 +212,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             name: "list_directory",
             title: "List directory",
             description: "Folders and files of a project.",
-            tier: Tier::Extra,
+            tier: ToolTier::Extra,
             hints: READS,
             input: shape::list_directory,
             output: shape::plain,
@@ -225,7 +225,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             name: "read_content",
             title: "Read content",
             description: "A file as it is: text, or base64 up to 350 kB.",
-            tier: Tier::Extra,
+            tier: ToolTier::Extra,
             hints: READS,
             input: shape::read_content,
             output: shape::plain,
@@ -238,7 +238,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             name: "canvas",
             title: "Canvas",
             description: "Write a JSON Canvas file of nodes and edges.",
-            tier: Tier::Extra,
+            tier: ToolTier::Extra,
             hints: REMOVES,
             input: shape::canvas,
             output: shape::changed,
@@ -251,7 +251,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             name: "list_memory_projects",
             title: "List projects",
             description: "All projects, with the default.",
-            tier: Tier::Extra,
+            tier: ToolTier::Extra,
             hints: READS,
             input: shape::nothing,
             output: shape::plain,
@@ -264,7 +264,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             name: "create_memory_project",
             title: "Create project",
             description: "Make a project; one that exists is reported.",
-            tier: Tier::Extra,
+            tier: ToolTier::Extra,
             hints: ADDS,
             input: shape::create_project,
             output: shape::plain,
@@ -277,7 +277,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             name: "delete_project",
             title: "Delete project",
             description: "Forget a project; its files stay unless delete_notes=true.",
-            tier: Tier::Extra,
+            tier: ToolTier::Extra,
             hints: REMOVES,
             input: shape::delete_project,
             output: shape::plain,
@@ -290,7 +290,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             name: "schema_validate",
             title: "Validate schema",
             description: "Check notes against the schemas of their types.",
-            tier: Tier::Extra,
+            tier: ToolTier::Extra,
             hints: READS,
             input: shape::schema_validate,
             output: shape::plain,
@@ -303,7 +303,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             name: "schema_infer",
             title: "Infer schema",
             description: "Propose a schema from the notes of a type.",
-            tier: Tier::Extra,
+            tier: ToolTier::Extra,
             hints: READS,
             input: shape::schema_infer,
             output: shape::plain,
@@ -316,7 +316,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             name: "schema_diff",
             title: "Compare schema",
             description: "How the notes of a type have drifted from their schema.",
-            tier: Tier::Extra,
+            tier: ToolTier::Extra,
             hints: READS,
             input: shape::schema_diff,
             output: shape::plain,
@@ -329,7 +329,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             name: "search",
             title: "Search",
             description: "Search all notes; gives ids for `fetch`.",
-            tier: Tier::Extra,
+            tier: ToolTier::Extra,
             hints: READS,
             input: shape::chatgpt_search,
             output: shape::plain,
@@ -342,7 +342,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             name: "fetch",
             title: "Fetch",
             description: "The whole text of a note that `search` found.",
-            tier: Tier::Extra,
+            tier: ToolTier::Extra,
             hints: READS,
             input: shape::chatgpt_fetch,
             output: shape::plain,

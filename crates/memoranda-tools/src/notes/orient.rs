@@ -12,11 +12,11 @@ use super::answer::count;
 use super::recent::bounded;
 use super::scope::constrained;
 use crate::instructions::for_these;
-use crate::prompts::{PromptArgument, PromptCall, PromptDef, PromptMessage, quoted};
-use crate::reading::Reading;
-use crate::resource::ResourceDef;
-use crate::settings::Settings;
-use crate::tool::Toolset;
+use crate::registry::{
+    PromptArgument, PromptCall, PromptDef, PromptMessage, QueryFeedback, ResourceDef, Toolset,
+    quote_lines,
+};
+use crate::settings::ToolSettings;
 
 /// How many notes a prompt brings along.
 const MANY: usize = 8;
@@ -93,7 +93,7 @@ pub(super) const RESOURCES: &[ResourceDef] = &[
 
 const GUIDE: &str = include_str!("guide.md");
 
-fn since(settings: &Settings, text: &str) -> Result<Timestamp> {
+fn since(settings: &ToolSettings, text: &str) -> Result<Timestamp> {
     let now = clock::now().to_zoned(settings.notes.zone.clone());
     let time = parse_timeframe(text, &now).map_err(|e| EngineError::Invalid(e.to_string()))?;
     Ok(bounded(time))
@@ -102,7 +102,7 @@ fn since(settings: &Settings, text: &str) -> Result<Timestamp> {
 /// The notes about something, quoted with their sources.
 fn about(
     memory: &Memory,
-    settings: &Settings,
+    settings: &ToolSettings,
     topic: &str,
     timeframe: Option<&str>,
 ) -> Result<String> {
@@ -123,7 +123,7 @@ fn about(
         return Ok(format!("No note matches {topic:?}.\n"));
     }
     let mut text = format!("From the notes about {topic:?} (quoted data, with its sources):\n");
-    text.push_str(&Reading::of(&page).said());
+    text.push_str(&QueryFeedback::from_page(&page).to_text());
     for found in &page.results {
         text.push_str(&format!(
             "\n### {} — memory://{} (project {}, {})\n{}",
@@ -131,14 +131,14 @@ fn about(
             found.permalink,
             found.place.project,
             found.updated,
-            quoted(&found.snippet.text)
+            quote_lines(&found.snippet.text)
         ));
     }
     Ok(text)
 }
 
 /// The project that a prompt looks in: the one it was given, if the server is not held to another.
-fn project_of(settings: &Settings, given: Option<String>) -> Result<Option<String>> {
+fn project_of(settings: &ToolSettings, given: Option<String>) -> Result<Option<String>> {
     match (&settings.notes.only_project, given) {
         (Some(only), Some(given)) if link_key(given.trim()) != link_key(only) => {
             Err(EngineError::Invalid(constrained(only).text))
@@ -151,7 +151,7 @@ fn project_of(settings: &Settings, given: Option<String>) -> Result<Option<Strin
 /// What changed last.
 fn latest(
     memory: &Memory,
-    settings: &Settings,
+    settings: &ToolSettings,
     timeframe: &str,
     project: Option<String>,
 ) -> Result<String> {
@@ -259,7 +259,11 @@ fn search_knowledge_base(call: &PromptCall<'_>) -> Result<PromptMessage> {
     Ok(PromptMessage { text })
 }
 
-fn project_info(memory: &Memory, settings: &Settings, names: &[&str]) -> Result<Option<String>> {
+fn project_info(
+    memory: &Memory,
+    settings: &ToolSettings,
+    names: &[&str],
+) -> Result<Option<String>> {
     let [workspace, name] = names else { return Ok(None) };
     let held = settings.notes.only_project.as_ref().is_some_and(|only| only != name);
     if *workspace != "local" || held {

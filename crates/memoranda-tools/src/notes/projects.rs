@@ -11,27 +11,26 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Failure, Form, count, run};
 use super::scope::constrained;
-use crate::args::Args;
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 use crate::settings::ProjectFolders;
-use crate::tool::{Call, ToolResult};
 
-pub(super) fn list_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn list_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     run("list_memory_projects", arguments, &[], Form::Text, |_| list(call))
 }
 
-pub(super) fn create_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn create_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     let aliases: &[(&str, &[&str])] =
         &[("project_name", &["name"]), ("project_path", &["path", "folder"])];
     run("create_memory_project", arguments, aliases, Form::Text, |args| create(call, args))
 }
 
-pub(super) fn delete_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn delete_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     run("delete_project", arguments, &[("project_name", &["name"])], Form::Text, |args| {
         delete(call, args)
     })
 }
 
-fn list(call: &Call<'_>) -> Result<Answer, Failure> {
+fn list(call: &CallContext<'_>) -> Result<Answer, Failure> {
     let default = &call.settings.notes.default_project;
     let only = &call.settings.notes.only_project;
     call.memory.create_project(only.as_ref().unwrap_or(default))?;
@@ -80,7 +79,7 @@ fn is_in_vault(home: &Path, name: &str, given: &str) -> bool {
     given.is_empty() || given == name || Path::new(given) == home.join(name)
 }
 
-fn create(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+fn create(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     if let Some(only) = &call.settings.notes.only_project {
         return Err(constrained(only));
     }
@@ -137,7 +136,7 @@ fn create(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     Ok(Answer { text, structured })
 }
 
-fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     if let Some(only) = &call.settings.notes.only_project {
         return Err(constrained(only));
     }

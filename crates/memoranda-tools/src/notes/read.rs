@@ -10,8 +10,7 @@ use serde_json::{Map, Value, json};
 use super::answer::{Answer, Failure, Form, count, run};
 use super::scope;
 use super::text::json_of;
-use crate::args::Args;
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// What is shown of a note unless the caller wants more or less.
 const MAX_TOKENS: u64 = 20_000;
@@ -19,7 +18,7 @@ const MAX_TOKENS: u64 = 20_000;
 pub(super) const ALIASES: &[(&str, &[&str])] =
     &[("page", &["page_number"]), ("page_size", &["limit", "per_page"])];
 
-pub(super) fn read_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn read_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     run("read_note", arguments, ALIASES, Form::Text, |args| {
         let shown = match read(call, args) {
             Ok(shown) => shown,
@@ -30,7 +29,7 @@ pub(super) fn read_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
     })
 }
 
-pub(super) fn view_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn view_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     run("view_note", arguments, ALIASES, Form::Text, |args| {
         let shown = match read(call, args) {
             Ok(shown) => shown,
@@ -94,7 +93,7 @@ struct Shown {
     lines: usize,
 }
 
-fn read(call: &Call<'_>, args: &Args) -> Result<Shown, Failure> {
+fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<Shown, Failure> {
     let identifier = args.text("identifier")?;
     let moment = scope::moment(call, args)?;
     let (found, other) = match moment {
@@ -195,7 +194,7 @@ impl Shown {
         )
     }
 
-    fn structured(&self, args: &Args) -> Result<Value, Failure> {
+    fn structured(&self, args: &ToolArgs) -> Result<Value, Failure> {
         let note = note::parse(&self.whole);
         let entries = note.frontmatter.entries.iter();
         let frontmatter: Map<String, Value> =
@@ -227,7 +226,11 @@ impl Shown {
 }
 
 /// A failure to find a note, with notes that may have been meant.
-fn suggested(call: &Call<'_>, args: &Args, failure: Failure) -> Result<Failure, Failure> {
+fn suggested(
+    call: &CallContext<'_>,
+    args: &ToolArgs,
+    failure: Failure,
+) -> Result<Failure, Failure> {
     if failure.code != "NOTE_NOT_FOUND" {
         return Ok(failure);
     }

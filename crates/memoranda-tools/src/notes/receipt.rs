@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Failure};
 use super::scope;
-use crate::tool::Call;
+use crate::registry::CallContext;
 
 /// How many unresolved links and similar notes are named.
 const NAMED: usize = 10;
@@ -33,7 +33,7 @@ impl Receipt {
     /// The receipt under a heading. `more` are facts for programs, beside those of every receipt.
     pub(super) fn answer(
         &self,
-        call: &Call<'_>,
+        call: &CallContext<'_>,
         heading: &str,
         more: Value,
     ) -> Result<Answer, Failure> {
@@ -157,7 +157,7 @@ pub(super) fn similar(memory: &Memory, place: &Place, title: &str) -> Vec<Search
 /// Names the notes that are most like a new one.
 pub(super) fn add_similar(
     answer: &mut Answer,
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     place: &Place,
     found: &[SearchResult],
 ) -> Result<(), Failure> {
@@ -196,7 +196,7 @@ pub(super) fn add_similar(
 }
 
 /// Whether one note links to another.
-fn links_to(call: &Call<'_>, from: &Place, to: &Place) -> Result<bool, Failure> {
+fn links_to(call: &CallContext<'_>, from: &Place, to: &Place) -> Result<bool, Failure> {
     let store = call.memory.store();
     let file = |place: &Place| store.file(&place.project, &place.path);
     let (Some(from), Some(to)) = (file(from)?, file(to)?) else { return Ok(false) };

@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Failure, Form, run};
 use super::hit::{fact_address, relation_address};
 use super::scope;
-use crate::args::Args;
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// How many notes are looked through at once for what they hold.
 const AT_ONCE: usize = 200;
@@ -23,7 +22,7 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("page_size", &["limit", "per_page"]),
 ];
 
-pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     let wants_json = arguments["output_format"] == "json";
     let mut result =
         run("recent_activity", arguments, ALIASES, Form::Text, |args| recent(call, args));
@@ -41,7 +40,7 @@ pub(super) fn bounded(since: Timestamp) -> Timestamp {
     since.min(back(1)).max(back(365))
 }
 
-fn recent(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+fn recent(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let timeframe = args.optional_text("timeframe")?.unwrap_or_else(|| "7d".into());
     let since = bounded(scope::since(call, &timeframe)?);
     let page = args.number("page", 1, 100_000)?.unwrap_or(1) as usize;
@@ -94,7 +93,7 @@ fn recent(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
 
 /// What changed, item by item: notes, or what they hold, as far as it is asked for.
 struct Changed<'c> {
-    call: &'c Call<'c>,
+    call: &'c CallContext<'c>,
     filter: ListFilter,
     kinds: Vec<String>,
     /// Items that come before those that were gathered.

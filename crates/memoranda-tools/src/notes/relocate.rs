@@ -12,9 +12,8 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Expected, Failure, Form, count, run};
 use super::links::{LISTED, NAMED, rest};
 use super::{links, scope, write};
-use crate::args::Args;
 use crate::memory::path::leads_up;
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 const MOVE_ALIASES: &[(&str, &[&str])] = &[
     ("destination_path", &["dest_path", "new_path", "to", "destination"]),
@@ -23,20 +22,20 @@ const MOVE_ALIASES: &[(&str, &[&str])] = &[
 ];
 const DELETE_ALIASES: &[(&str, &[&str])] = &[("is_directory", &["is_dir"])];
 
-pub(super) fn move_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn move_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     run("move_note", arguments, MOVE_ALIASES, Form::Text, |args| {
         relocate(call, args).map_err(|failure| failure.beside(not_moved(call, args)))
     })
 }
 
-pub(super) fn delete_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn delete_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     run("delete_note", arguments, DELETE_ALIASES, Form::Text, |args| {
         delete(call, args).map_err(|failure| failure.beside(not_deleted(call, args)))
     })
 }
 
 /// What programs look for in the answer to a move, if there was none.
-fn not_moved(call: &Call<'_>, args: &Args) -> Value {
+fn not_moved(call: &CallContext<'_>, args: &ToolArgs) -> Value {
     let is_directory = matches!(args.flag("is_directory"), Ok(Some(true)));
     // A folder may go by the name of a note.
     let mut keys = match is_directory {
@@ -60,7 +59,7 @@ fn not_moved(call: &Call<'_>, args: &Args) -> Value {
 }
 
 /// The same for a deletion.
-fn not_deleted(call: &Call<'_>, args: &Args) -> Value {
+fn not_deleted(call: &CallContext<'_>, args: &ToolArgs) -> Value {
     if !matches!(args.flag("is_directory"), Ok(Some(true))) {
         let mut keys = scope::meant(call, args);
         keys["deleted"] = json!(false);
@@ -79,7 +78,7 @@ fn not_deleted(call: &Call<'_>, args: &Args) -> Value {
 }
 
 /// What is moved or deleted: a note, or a folder.
-fn subject(call: &Call<'_>, args: &Args, is_directory: bool) -> Result<Place, Failure> {
+fn subject(call: &CallContext<'_>, args: &ToolArgs, is_directory: bool) -> Result<Place, Failure> {
     let identifier = args.text("identifier")?;
     if !is_directory {
         let found = scope::find(call, args, &identifier, Intent::Change);
@@ -96,7 +95,7 @@ fn subject(call: &Call<'_>, args: &Args, is_directory: bool) -> Result<Place, Fa
     folder(call, args, &identifier)
 }
 
-fn folder(call: &Call<'_>, args: &Args, identifier: &str) -> Result<Place, Failure> {
+fn folder(call: &CallContext<'_>, args: &ToolArgs, identifier: &str) -> Result<Place, Failure> {
     let project = scope::project(call, args)?;
     let name = scope::bare(identifier).trim_end_matches('/');
     let missing = || {
@@ -118,7 +117,7 @@ fn folder(call: &Call<'_>, args: &Args, identifier: &str) -> Result<Place, Failu
 
 /// The whole checksum of the version that the caller knows, once it is sure that it is current.
 fn current(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     place: &Place,
     expected: Option<&Expected>,
     is_directory: bool,
@@ -138,7 +137,7 @@ fn current(
     Err(scope::conflict(call, place, expected, found))
 }
 
-fn relocate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+fn relocate(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let is_directory = args.flag("is_directory")?.unwrap_or(false);
     let path = args.optional_text("destination_path")?;
     let folder = args.optional_text("destination_folder")?;
@@ -220,7 +219,7 @@ fn relocate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
 }
 
 fn destination(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     from: &Place,
     path: Option<&str>,
     folder: Option<&str>,
@@ -286,7 +285,7 @@ fn destination(
 
 /// Refuses new names that some systems cannot have: the notes could not be copied or synced there.
 /// What is called so already may keep its name, wherever it goes, and so may the folders it goes to.
-fn check_portable(call: &Call<'_>, from: &Place, to: &NotePath) -> Result<(), Failure> {
+fn check_portable(call: &CallContext<'_>, from: &Place, to: &NotePath) -> Result<(), Failure> {
     let has = |name: &str| from.path.as_str().split('/').any(|own| own == name);
     let mut end = 0;
     for name in to.as_str().split('/') {
@@ -311,7 +310,7 @@ fn check_portable(call: &Call<'_>, from: &Place, to: &NotePath) -> Result<(), Fa
 }
 
 fn moved(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     from: &Place,
     to: &NotePath,
     renamed: &Renamed,
@@ -436,7 +435,7 @@ fn left_behind(left: &[String]) -> String {
     format!("{all} left where it was, and so the folder is:\n{named}{}", rest(left.len()))
 }
 
-fn delete(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let is_directory = args.flag("is_directory")?.unwrap_or(false);
     let place = subject(call, args, is_directory)?;
     let summary = call.memory.store().file(&place.project, &place.path)?;

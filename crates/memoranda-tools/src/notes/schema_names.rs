@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::answer::Failure;
 use super::schemas::notes_of;
 use super::scope;
-use crate::tool::Call;
+use crate::registry::CallContext;
 
 /// The schemas of a project.
 pub(super) struct Schemas {
@@ -22,7 +22,7 @@ pub(super) struct Schemas {
 }
 
 impl Schemas {
-    pub(super) fn of(call: &Call<'_>, project: &ProjectName) -> Result<Self, Failure> {
+    pub(super) fn of(call: &CallContext<'_>, project: &ProjectName) -> Result<Self, Failure> {
         let (mut known, mut broken) = (Vec::new(), Vec::new());
         for (file, note) in notes_of(call, project, "schema")? {
             match Schema::of_note(&note) {
@@ -94,7 +94,7 @@ impl<'s> References<'s> {
     /// The schema that a name means, by what it describes or by its note, or why it means none.
     pub(super) fn find(
         &mut self,
-        call: &Call<'_>,
+        call: &CallContext<'_>,
         project: &ProjectName,
         name: &str,
     ) -> Result<std::result::Result<&'s Schema, String>, Failure> {
@@ -112,7 +112,7 @@ impl<'s> References<'s> {
 
     fn look_up(
         &self,
-        call: &Call<'_>,
+        call: &CallContext<'_>,
         project: &ProjectName,
         name: &str,
     ) -> Result<std::result::Result<usize, String>, Failure> {

@@ -12,8 +12,7 @@ use serde_json::{Value, json};
 use super::answer::{Answer, Failure, Form, count, run};
 use super::schema_names::{Clash, References, Schemas, reference};
 use super::scope;
-use crate::args::Args;
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// No more notes than this are looked at in one call.
 const MOST_NOTES: usize = 5000;
@@ -24,21 +23,21 @@ const LISTED: usize = 50;
 /// From which share on a field is worth naming.
 const THRESHOLD: f64 = 0.25;
 
-pub(super) fn validate_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn validate_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     run("schema_validate", arguments, &[], Form::Text, |args| validate(call, args))
 }
 
-pub(super) fn infer_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn infer_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     run("schema_infer", arguments, &[], Form::Text, |args| inferred(call, args))
 }
 
-pub(super) fn diff_handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn diff_handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     run("schema_diff", arguments, &[], Form::Text, |args| diff(call, args))
 }
 
 /// The notes of a type, as the index knows them.
 fn files_of(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     project: &ProjectName,
     kind: &str,
     most: usize,
@@ -59,7 +58,7 @@ fn files_of(
 
 /// What the notes of a type hold, without their words.
 fn outlines_of(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     project: &ProjectName,
     kind: &str,
 ) -> Result<Vec<Outline>, Failure> {
@@ -86,7 +85,7 @@ fn outlines_of(
 
 /// The notes of a type, read and parsed.
 pub(super) fn notes_of(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     project: &ProjectName,
     kind: &str,
 ) -> Result<Vec<(FileSummary, Note)>, Failure> {
@@ -103,7 +102,10 @@ pub(super) fn notes_of(
     Ok(notes)
 }
 
-fn parsed(call: &Call<'_>, file: FileSummary) -> Result<Option<(FileSummary, Note)>, Failure> {
+fn parsed(
+    call: &CallContext<'_>,
+    file: FileSummary,
+) -> Result<Option<(FileSummary, Note)>, Failure> {
     let place = Place { project: file.project.clone(), path: file.path.clone() };
     let Ok(read) = call.memory.read_at(&place) else { return Ok(None) };
     let Ok(text) = read.parse() else { return Ok(None) };
@@ -111,7 +113,7 @@ fn parsed(call: &Call<'_>, file: FileSummary) -> Result<Option<(FileSummary, Not
     Ok(Some((file, note)))
 }
 
-fn validate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+fn validate(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let named = args.optional_text("identifier")?;
     let named = named.map(|name| scope::find(call, args, &name, Intent::Read)).transpose()?;
     // A note is held to the schemas of its own project.
@@ -258,7 +260,7 @@ fn validate(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     Ok(Answer { text: format!("{head}\n{text}"), structured })
 }
 
-fn inferred(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+fn inferred(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let project = scope::project(call, args)?;
     let kind = args.text("note_type")?;
     let threshold = args.float("threshold", 0.0, 1.0)?.unwrap_or(THRESHOLD);
@@ -316,7 +318,7 @@ fn inferred(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     Ok(Answer { text, structured })
 }
 
-fn diff(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+fn diff(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let project = scope::project(call, args)?;
     let kind = args.text("note_type")?;
     let schemas = Schemas::of(call, &project)?;

@@ -12,14 +12,13 @@ use memoranda_engine::{
 use serde_json::{Value, json};
 
 use super::answer::{Expected, Failure, cut};
-use crate::args::Args;
-use crate::tool::Call;
+use crate::registry::{CallContext, ToolArgs};
 
 /// How much of a difference is shown.
 const DIFF_CHARS: usize = 4000;
 
 /// The project that a call names; `None` if it names none and is not held to one.
-pub(super) fn asked(call: &Call<'_>, args: &Args) -> Result<Option<String>, Failure> {
+pub(super) fn asked(call: &CallContext<'_>, args: &ToolArgs) -> Result<Option<String>, Failure> {
     let id = args.optional_text("project_id")?;
     let named = match id {
         Some(id) => Some(id),
@@ -41,7 +40,7 @@ pub(super) fn constrained(only: &str) -> Failure {
 
 /// Refuses a name that says another project than the one that the server is held to, whether there
 /// is such a project or not.
-fn check_reach(call: &Call<'_>, identifier: &str) -> Result<(), Failure> {
+fn check_reach(call: &CallContext<'_>, identifier: &str) -> Result<(), Failure> {
     match (&call.settings.notes.only_project, project_said(identifier)) {
         (Some(only), Some(said)) if link_key(said) != link_key(only) => Err(constrained(only)),
         _ => Ok(()),
@@ -49,7 +48,7 @@ fn check_reach(call: &Call<'_>, identifier: &str) -> Result<(), Failure> {
 }
 
 /// Refuses a note of another project than the one that the server is held to.
-fn check_held(call: &Call<'_>, place: &Place) -> Result<(), Failure> {
+fn check_held(call: &CallContext<'_>, place: &Place) -> Result<(), Failure> {
     match &call.settings.notes.only_project {
         Some(only) if link_key(place.project.as_str()) != link_key(only) => Err(constrained(only)),
         _ => Ok(()),
@@ -57,13 +56,13 @@ fn check_held(call: &Call<'_>, place: &Place) -> Result<(), Failure> {
 }
 
 /// The project that a call works in: the one it names, or the default.
-pub(super) fn project(call: &Call<'_>, args: &Args) -> Result<ProjectName, Failure> {
+pub(super) fn project(call: &CallContext<'_>, args: &ToolArgs) -> Result<ProjectName, Failure> {
     let name = asked(call, args)?;
     named_project(call, name.as_deref().unwrap_or(&call.settings.notes.default_project))
 }
 
 /// Finds a project, and makes it if it is one that is there by default.
-pub(super) fn named_project(call: &Call<'_>, name: &str) -> Result<ProjectName, Failure> {
+pub(super) fn named_project(call: &CallContext<'_>, name: &str) -> Result<ProjectName, Failure> {
     if call.settings.makes_project(name) {
         return Ok(call.memory.create_project(name)?.name);
     }
@@ -81,7 +80,7 @@ pub(super) fn named_project(call: &Call<'_>, name: &str) -> Result<ProjectName, 
 }
 
 /// The project of a name, if there is one that the caller may know of.
-pub(super) fn known_project(call: &Call<'_>, name: &str) -> Option<ProjectName> {
+pub(super) fn known_project(call: &CallContext<'_>, name: &str) -> Option<ProjectName> {
     let only = call.settings.notes.only_project.as_deref().map(link_key);
     let found = call.memory.store().project(name).ok()?.name;
     only.is_none_or(|only| link_key(found.as_str()) == only).then_some(found)
@@ -89,8 +88,8 @@ pub(super) fn known_project(call: &Call<'_>, name: &str) -> Option<ProjectName> 
 
 /// Where the note lies that a name means.
 pub(super) fn find(
-    call: &Call<'_>,
-    args: &Args,
+    call: &CallContext<'_>,
+    args: &ToolArgs,
     identifier: &str,
     intent: Intent,
 ) -> Result<Place, Failure> {
@@ -100,8 +99,8 @@ pub(super) fn find(
 /// The note that a name means. One that is only shown may lie in any project, if it is the only
 /// one of that name; one that is changed lies where the call works.
 pub(super) fn resolve(
-    call: &Call<'_>,
-    args: &Args,
+    call: &CallContext<'_>,
+    args: &ToolArgs,
     identifier: &str,
     intent: Intent,
 ) -> Result<Resolved, Failure> {
@@ -171,8 +170,8 @@ pub(super) fn resolve(
 
 /// The note that a name means or meant, as it was at a moment.
 pub(super) fn read_then(
-    call: &Call<'_>,
-    args: &Args,
+    call: &CallContext<'_>,
+    args: &ToolArgs,
     identifier: &str,
     moment: Moment,
 ) -> Result<ReadNote, Failure> {
@@ -185,8 +184,8 @@ pub(super) fn read_then(
 
 /// Where the note was that a name means or meant, at a moment; `None` if there was none.
 pub(super) fn place_then(
-    call: &Call<'_>,
-    args: &Args,
+    call: &CallContext<'_>,
+    args: &ToolArgs,
     identifier: &str,
     moment: Moment,
 ) -> Result<Option<Place>, Failure> {
@@ -204,8 +203,8 @@ pub(super) fn place_then(
 
 /// The project in which a name of the past is looked for, if the call has one, and the name.
 fn named_then<'n>(
-    call: &Call<'_>,
-    args: &Args,
+    call: &CallContext<'_>,
+    args: &ToolArgs,
     identifier: &'n str,
 ) -> Result<(Option<ProjectName>, &'n str), Failure> {
     let name = bare(identifier);
@@ -217,8 +216,8 @@ fn named_then<'n>(
 /// The project and the rest of an address or pattern: `work/plans/*` names the project first,
 /// unless the call does.
 pub(super) fn addressed(
-    call: &Call<'_>,
-    args: &Args,
+    call: &CallContext<'_>,
+    args: &ToolArgs,
     address: &str,
 ) -> Result<(ProjectName, String), Failure> {
     let project = project(call, args)?;
@@ -239,7 +238,7 @@ pub(super) fn addressed(
 /// The other project that a name begins with, as `other::` or a folder, and the rest of the name. A
 /// folder of the project itself is none.
 pub(super) fn other_project<'n>(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     own: &ProjectName,
     name: &'n str,
 ) -> Option<(ProjectName, &'n str)> {
@@ -260,7 +259,11 @@ pub(super) fn within<'n>(project: &ProjectName, name: &'n str) -> Option<&'n str
 
 /// A path without the project that it begins with, as addresses do; a folder of that name is meant
 /// first.
-pub(super) fn own_path<'p>(call: &Call<'_>, project: &ProjectName, path: &'p str) -> &'p str {
+pub(super) fn own_path<'p>(
+    call: &CallContext<'_>,
+    project: &ProjectName,
+    path: &'p str,
+) -> &'p str {
     let bare = path.strip_prefix("memory://").unwrap_or(path).trim_start_matches('/');
     let is_address = |_: &&str| {
         let first = bare.split('/').next().unwrap_or_default();
@@ -270,7 +273,7 @@ pub(super) fn own_path<'p>(call: &Call<'_>, project: &ProjectName, path: &'p str
 }
 
 /// Whether a project has a folder of that name.
-fn is_folder(call: &Call<'_>, project: &ProjectName, name: &str) -> bool {
+fn is_folder(call: &CallContext<'_>, project: &ProjectName, name: &str) -> bool {
     let folder = NotePath::parse(name).ok();
     let found = folder.map(|folder| call.memory.folder_at(project, &folder));
     matches!(found, Some(Ok(Some(_)) | Err(EngineError::Ambiguous { .. })))
@@ -278,7 +281,10 @@ fn is_folder(call: &Call<'_>, project: &ProjectName, name: &str) -> bool {
 
 /// The file that a link leads to, as far as the caller may know: to a server that is held to one
 /// project, what lies elsewhere is as if it were not there.
-pub(super) fn target(call: &Call<'_>, link: &RelationRow) -> Result<Option<FileSummary>, Failure> {
+pub(super) fn target(
+    call: &CallContext<'_>,
+    link: &RelationRow,
+) -> Result<Option<FileSummary>, Failure> {
     let Some(target) = link.target_file else { return Ok(None) };
     let found = call.memory.store().files_by_id(&[target])?.into_iter().next();
     let only = call.settings.notes.only_project.as_deref().map(link_key);
@@ -289,7 +295,7 @@ pub(super) fn target(call: &Call<'_>, link: &RelationRow) -> Result<Option<FileS
 }
 
 /// Whether a link leads nowhere, as far as the caller may know.
-pub(super) fn is_unresolved(call: &Call<'_>, link: &RelationRow) -> Result<bool, Failure> {
+pub(super) fn is_unresolved(call: &CallContext<'_>, link: &RelationRow) -> Result<bool, Failure> {
     match call.settings.notes.only_project {
         None => Ok(link.target_file.is_none()),
         Some(_) => Ok(target(call, link)?.is_none()),
@@ -298,7 +304,7 @@ pub(super) fn is_unresolved(call: &Call<'_>, link: &RelationRow) -> Result<bool,
 
 /// What is known of the note that a call meant to change, for programs that look for it in a failure
 /// too: nothing if there is no such note.
-pub(super) fn meant(call: &Call<'_>, args: &Args) -> Value {
+pub(super) fn meant(call: &CallContext<'_>, args: &ToolArgs) -> Value {
     let place = args.text("identifier").ok().and_then(|identifier| {
         let found = find(call, args, &identifier, Intent::Change);
         found.ok()
@@ -316,7 +322,7 @@ pub(super) fn meant(call: &Call<'_>, args: &Args) -> Value {
 }
 
 /// Refuses a place where nothing that is written would be found again.
-pub(super) fn check_findable(call: &Call<'_>, place: &Place) -> Result<(), Failure> {
+pub(super) fn check_findable(call: &CallContext<'_>, place: &Place) -> Result<(), Failure> {
     match call.memory.store().ignored_by(&place.project, &place.path)? {
         None => Ok(()),
         Some(rule) => {
@@ -337,13 +343,13 @@ pub(super) fn bare(identifier: &str) -> &str {
 }
 
 /// When a timeframe began.
-pub(super) fn since(call: &Call<'_>, text: &str) -> Result<Timestamp, Failure> {
+pub(super) fn since(call: &CallContext<'_>, text: &str) -> Result<Timestamp, Failure> {
     let now = clock::now().to_zoned(call.settings.notes.zone.clone());
     parse_timeframe(text, &now).map_err(|e| Failure::new("INVALID_TIMEFRAME", e.to_string()))
 }
 
 /// A point in the history: a commit, or a time.
-pub(super) fn moment(call: &Call<'_>, args: &Args) -> Result<Option<Moment>, Failure> {
+pub(super) fn moment(call: &CallContext<'_>, args: &ToolArgs) -> Result<Option<Moment>, Failure> {
     let Some(text) = args.optional_text("as_of")? else { return Ok(None) };
     let text = text.trim();
     let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -361,7 +367,7 @@ pub(super) fn moment(call: &Call<'_>, args: &Args) -> Result<Option<Moment>, Fai
 
 /// Says that a note is not the version that the caller knows, and how it differs from it.
 pub(super) fn conflict(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     place: &Place,
     expected: &Expected,
     found: ContentHash,
@@ -395,7 +401,7 @@ pub(super) fn conflict(
         .with("diff", cut(&diff, DIFF_CHARS).0)
 }
 
-fn known_text(call: &Call<'_>, place: &Place, expected: &Expected) -> Option<String> {
+fn known_text(call: &CallContext<'_>, place: &Place, expected: &Expected) -> Option<String> {
     let revisions = call.memory.revisions(place, 200).ok()?;
     let versions = revisions.iter().flat_map(|r| [r.change.after, r.change.before]).flatten();
     let hash = versions.into_iter().find(|hash| expected.is(*hash))?;

@@ -14,9 +14,7 @@ use super::answer::{Answer, Failure, Form, count, page_from, run};
 use super::hit::{Hit, within};
 use super::parts::parts;
 use super::{address, scope};
-use crate::args::Args;
-use crate::reading::{Reading, repeated};
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, QueryFeedback, ToolArgs, ToolResult, abbreviate_query};
 
 /// What an answer takes beside its results and how it begins.
 const FRAME_TOKENS: usize = 50;
@@ -42,7 +40,7 @@ pub(super) const ALIASES: &[(&str, &[&str])] = &[
     ("search_all_projects", &["all_projects"]),
 ];
 
-pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     run("search_notes", arguments, ALIASES, Form::Text, |args| search(call, args))
 }
 
@@ -51,7 +49,7 @@ pub(super) struct Found {
     pub(super) hits: Vec<Hit>,
     pub(super) has_more: bool,
     pub(super) partial: bool,
-    pub(super) reading: Reading,
+    pub(super) reading: QueryFeedback,
     /// How likely the likeliest candidate has to do with the words, found or not.
     pub(super) relevance: f64,
     /// How the words were understood, if words were looked for.
@@ -61,7 +59,7 @@ pub(super) struct Found {
 impl Found {
     /// What was found by its name or address, and by no words.
     fn listed(hits: Vec<Hit>, has_more: bool) -> Self {
-        let reading = Reading::default();
+        let reading = QueryFeedback::default();
         Self { hits, has_more, partial: false, reading, relevance: 0.0, understood: None }
     }
 }
@@ -91,7 +89,7 @@ impl Asked {
     }
 }
 
-fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let asked = asked(call, args)?;
     let found = find(call, &asked)?;
     let total = match (found.hits.len(), asked.page) {
@@ -106,10 +104,10 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     let what = match asked.query.as_str() {
         "" if is_open(&asked.filter) => "everything".to_owned(),
         "" => "filters".to_owned(),
-        query => format!("{:?}", repeated(query)),
+        query => format!("{:?}", abbreviate_query(query)),
     };
     let mut text = format!("# Search results for {what} in {scope}, page {}\n", asked.page);
-    text.push_str(&found.reading.said());
+    text.push_str(&found.reading.to_text());
     let room = asked.max_tokens.map(|most| most.saturating_sub(estimate(&text) + FRAME_TOKENS));
     let (hits, left_out) = within(found.hits, room);
     if hits.is_empty() && total > 0 {
@@ -161,7 +159,7 @@ fn search(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
     Ok(Answer { text, structured })
 }
 
-fn asked(call: &Call<'_>, args: &Args) -> Result<Asked, Failure> {
+fn asked(call: &CallContext<'_>, args: &ToolArgs) -> Result<Asked, Failure> {
     let mut query = args.optional_text("query")?.unwrap_or_default().trim().to_owned();
     let mut search_type = args.choice("search_type", &TYPES)?.unwrap_or_else(|| "hybrid".into());
     if let Some(address) = query.strip_prefix("memory://") {
@@ -249,7 +247,7 @@ fn asked(call: &Call<'_>, args: &Args) -> Result<Asked, Failure> {
 }
 
 /// A list of texts that is not too long.
-fn at_most(args: &Args, name: &str, most: usize) -> Result<Vec<String>, Failure> {
+fn at_most(args: &ToolArgs, name: &str, most: usize) -> Result<Vec<String>, Failure> {
     let texts = args.texts(name)?.unwrap_or_default();
     if texts.len() > most {
         let text =
@@ -269,7 +267,7 @@ fn is_open(filter: &SearchFilter) -> bool {
 }
 
 /// One condition on frontmatter: a value, a list of which all must be there, or an operator.
-fn meta_filter(args: &Args, key: &str, value: &Value) -> Result<MetaFilter, Failure> {
+fn meta_filter(args: &ToolArgs, key: &str, value: &Value) -> Result<MetaFilter, Failure> {
     let names = meta_key(key).map_err(|e| Failure::new("INVALID_ARGUMENTS", e.to_string()))?;
     let wrong =
         |expected: &str| -> Failure { args.wrong("metadata_filters", expected, value).into() };
@@ -313,7 +311,7 @@ fn meta_filter(args: &Args, key: &str, value: &Value) -> Result<MetaFilter, Fail
 }
 
 /// What is on the page that is asked for.
-fn find(call: &Call<'_>, asked: &Asked) -> Result<Found, Failure> {
+fn find(call: &CallContext<'_>, asked: &Asked) -> Result<Found, Failure> {
     let offset = asked.offset();
     if let Some(mut hits) = by_address(call, asked)? {
         hits.drain(..offset.min(hits.len()));
@@ -336,7 +334,7 @@ fn find(call: &Call<'_>, asked: &Asked) -> Result<Found, Failure> {
 }
 
 /// How much there is in all before the page that is asked for, which is empty.
-fn count_before(call: &Call<'_>, asked: &Asked) -> Result<usize, Failure> {
+fn count_before(call: &CallContext<'_>, asked: &Asked) -> Result<usize, Failure> {
     if let Some(hits) = by_address(call, asked)? {
         return Ok(hits.len());
     }
@@ -348,7 +346,7 @@ fn count_before(call: &Call<'_>, asked: &Asked) -> Result<usize, Failure> {
 }
 
 /// The facts and relations that an address means, if it is no note's.
-fn by_address(call: &Call<'_>, asked: &Asked) -> Result<Option<Vec<Hit>>, Failure> {
+fn by_address(call: &CallContext<'_>, asked: &Asked) -> Result<Option<Vec<Hit>>, Failure> {
     let is_address = asked.search_type == "permalink" && asked.query.contains('/');
     if !is_address || !notes(call, asked, 1, 0)?.hits.is_empty() {
         return Ok(None);
@@ -368,7 +366,7 @@ fn by_address(call: &Call<'_>, asked: &Asked) -> Result<Option<Vec<Hit>>, Failur
 
 /// Notes: by their words if words are asked for, else by what they are called and what they are.
 pub(super) fn notes(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     asked: &Asked,
     limit: usize,
     offset: usize,
@@ -400,7 +398,7 @@ pub(super) fn notes(
         };
         let page = call.memory.search(&request)?;
         return Ok(Found {
-            reading: Reading::of(&page),
+            reading: QueryFeedback::from_page(&page),
             hits: page.results.into_iter().map(Hit::found).collect(),
             has_more: page.has_more,
             partial: page.partial,
@@ -429,7 +427,7 @@ pub(super) fn notes(
 }
 
 /// How a note begins, after its frontmatter and heading.
-fn beginning(call: &Call<'_>, place: &Place) -> String {
+fn beginning(call: &CallContext<'_>, place: &Place) -> String {
     let Ok(note) = call.memory.read_at(place) else { return String::new() };
     let text = note.lossy_text();
     let parsed = memoranda_core::note::parse(&text);
@@ -459,7 +457,7 @@ fn weaker(asked: &Asked, relevance: f64) -> &'static str {
 }
 
 /// Where else there is something, when there is nothing here.
-fn elsewhere(call: &Call<'_>, asked: &Asked) -> Result<Option<String>, Failure> {
+fn elsewhere(call: &CallContext<'_>, asked: &Asked) -> Result<Option<String>, Failure> {
     let is_pinned = call.settings.notes.only_project.is_some();
     if asked.filter.projects.is_empty() || is_pinned || asked.page > 1 {
         return Ok(None);

@@ -21,10 +21,9 @@ use super::scope;
 use super::text::{
     Wanted, cleaned, compose, compose_over, passed_over, screened, told_over, unread,
 };
-use crate::args::Args;
 use crate::memory::path::leads_up;
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 use crate::settings::CreateMode;
-use crate::tool::{Call, ToolResult};
 
 pub(super) const ALIASES: &[(&str, &[&str])] =
     &[("directory", &["folder", "dir", "path"]), ("note_type", &["type"])];
@@ -32,11 +31,11 @@ pub(super) const ALIASES: &[(&str, &[&str])] =
 /// Why no title needs the end of a file's name.
 const ENDS: &str = "a note's file ends in .md by itself";
 
-pub(super) fn handler(call: &Call<'_>, arguments: Value) -> ToolResult {
+pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     run("write_note", arguments, ALIASES, Form::Text, |args| write(call, args))
 }
 
-fn write(call: &Call<'_>, args: &Args) -> Result<Answer, Failure> {
+fn write(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let title = note::one_line(args.text("title")?.trim()).into_owned();
     if title.is_empty() {
         return Err(args.missing("title", "what the note is called").into());
@@ -105,8 +104,8 @@ fn own_keys(keys: &[&str]) -> Option<String> {
 
 /// What becomes of what is there already.
 pub(super) fn create_mode(
-    call: &Call<'_>,
-    args: &Args,
+    call: &CallContext<'_>,
+    args: &ToolArgs,
     expected: Option<&Expected>,
 ) -> Result<CreateMode, Failure> {
     Ok(match args.flag("overwrite")? {
@@ -129,7 +128,7 @@ pub(super) fn together(one: Option<String>, other: Option<String>) -> Option<Str
 /// The file of a note with this title in this folder, and what to say if a new folder is called
 /// otherwise than it was named. A way out is refused, not mended.
 pub(super) fn note_path(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     project: &ProjectName,
     directory: &str,
     title: &str,
@@ -203,7 +202,7 @@ impl Saved {
 
 /// Saves a note: decided on what is there under the lock.
 pub(super) fn save(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     place: &Place,
     wanted: &Wanted<'_>,
     overwrite: CreateMode,

@@ -11,11 +11,11 @@ use super::record::project;
 use super::refusal::Result;
 use super::scope::{self, Reach, Scope};
 use super::{context, reminder, shelf};
-use crate::args::Args;
-use crate::settings::Settings;
+use crate::registry::ToolArgs;
+use crate::settings::ToolSettings;
 
 /// The files that the answer of a tool can depend on.
-pub(crate) fn concern(tool: &'static str, settings: &Settings, arguments: &Value) -> Concern {
+pub(crate) fn concern(tool: &'static str, settings: &ToolSettings, arguments: &Value) -> Concern {
     let read = || -> Result<Concern> {
         let args = super::read(tool, arguments.clone())?;
         of_tool(tool, settings, &args)
@@ -24,7 +24,7 @@ pub(crate) fn concern(tool: &'static str, settings: &Settings, arguments: &Value
     read().unwrap_or(Concern::Everything)
 }
 
-fn of_tool(tool: &str, settings: &Settings, args: &Args) -> Result<Concern> {
+fn of_tool(tool: &str, settings: &ToolSettings, args: &ToolArgs) -> Result<Concern> {
     let reach = || scope::reach(settings, args);
     let rule = RecordKind::Rule.as_str();
     match tool {

@@ -13,14 +13,13 @@ use super::record::{Record, one_line, set_key};
 use super::refusal::{RecordError, Result};
 use super::scope::{self, Scope};
 use super::shelf;
-use crate::args::Args;
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// How many groups an answer shows.
 const SHOWN: usize = 50;
 
 /// `consolidate_memories`.
-pub(super) fn consolidate(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn consolidate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let dry = args.flag("dry_run")?.unwrap_or(false);
     let global_only = args.flag("global_only")?.unwrap_or(false);
     let include_global = args.flag("include_global")?.unwrap_or(true);
@@ -99,7 +98,7 @@ pub(super) fn consolidate(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     Ok(ToolResult::ok(text, structured))
 }
 
-fn supersede(call: &Call<'_>, superseded: &[(&Record, &str)]) -> Result<String> {
+fn supersede(call: &CallContext<'_>, superseded: &[(&Record, &str)]) -> Result<String> {
     let outcome = call.memory.revise(
         &call.who,
         Some("consolidate memories"),

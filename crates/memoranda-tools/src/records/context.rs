@@ -13,27 +13,25 @@ use super::reminder::{self, Reminder};
 use super::rules::{Files, PAGE_CHARS, Rules};
 use super::scope::{self, Reach, Scope};
 use super::{shelf, stream};
-use crate::args::Args;
-use crate::reading::repeated;
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, ToolArgs, ToolResult, abbreviate_query};
 
 /// Everything but rules.
 pub(super) const MEMORIES: [RecordKind; 4] =
     [RecordKind::Decision, RecordKind::Fact, RecordKind::Note, RecordKind::Skill];
 
 /// What a caller wants to know of beside the rules, if anything.
-pub(super) fn query(args: &Args) -> Result<Option<String>> {
+pub(super) fn query(args: &ToolArgs) -> Result<Option<String>> {
     let query = args.optional_text("query")?.filter(|query| !query.trim().is_empty());
     let rules_only = mode(args)?.as_deref() == Some("rules_only");
     Ok(query.filter(|_| !rules_only))
 }
 
-fn mode(args: &Args) -> Result<Option<String>> {
+fn mode(args: &ToolArgs) -> Result<Option<String>> {
     Ok(args.choice("mode", &["all", "working", "long_term", "rules_only"])?)
 }
 
 /// `get_context`.
-pub(super) fn get_context(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     // The one place where the graph comes in.
     if args.value("entityNames").is_some() {
         return Ok(crate::graph::neighbourhood(call, args));
@@ -79,7 +77,7 @@ pub(super) fn get_context(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
         cut = found.len() - lines.len();
         found.truncate(lines.len());
         if found.is_empty() && cut == 0 {
-            text.push_str(&format!("Nothing matches {:?}.\n", repeated(query)));
+            text.push_str(&format!("Nothing matches {:?}.\n", abbreviate_query(query)));
         }
         for line in lines {
             text.push_str(&line);

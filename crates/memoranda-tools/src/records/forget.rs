@@ -12,14 +12,13 @@ use super::record::{At, Record, one_line, project};
 use super::refusal::{RecordError, Result};
 use super::scope::{self, Reach};
 use super::{keep, shelf};
-use crate::args::Args;
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// How many records a preview shows.
 const SHOWN: usize = 100;
 
 /// `forget_memory`.
-pub(super) fn forget(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn forget(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let id = args.text("id")?;
     let id = id.trim();
     let gone = || {
@@ -49,7 +48,7 @@ pub(super) fn forget(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
 }
 
 /// Removes records in one commit; `None` if none of them was there.
-fn remove(call: &Call<'_>, records: &[Record]) -> Result<Option<String>> {
+fn remove(call: &CallContext<'_>, records: &[Record]) -> Result<Option<String>> {
     let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>> {
         let mut steps = Vec::with_capacity(records.len());
         for record in records {
@@ -74,7 +73,7 @@ struct Filters {
 }
 
 impl Filters {
-    fn read(args: &Args) -> Result<Self> {
+    fn read(args: &ToolArgs) -> Result<Self> {
         let kinds = keep::kinds(args, "types")?.filter(|kinds| !kinds.is_empty());
         let tags = keep::tags(args)?.unwrap_or_default();
         let days = args.number("older_than_days", 1, 36_500)?;
@@ -139,7 +138,7 @@ fn matches(pattern: &str, text: &str) -> bool {
 }
 
 /// `bulk_forget_memories`.
-pub(super) fn bulk_forget(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn bulk_forget(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let filters = Filters::read(args)?;
     // A project that is named is meant alone; without one, all that the caller can see.
     let reach = match scope::named(args)? {
@@ -196,7 +195,7 @@ pub(super) fn bulk_forget(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
 }
 
 /// `restore_memory`.
-pub(super) fn restore(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn restore(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     match (args.optional_text("id")?, args.optional_text("commit")?) {
         (Some(id), None) => restore_one(call, id.trim()),
         (None, Some(commit)) => restore_commit(call, commit.trim()),
@@ -205,7 +204,7 @@ pub(super) fn restore(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     }
 }
 
-fn restore_one(call: &Call<'_>, id: &str) -> Result<ToolResult> {
+fn restore_one(call: &CallContext<'_>, id: &str) -> Result<ToolResult> {
     let deleted = deleted(call.memory, Some(id))?;
     let path = match deleted.as_slice() {
         [(path, _)] => path.clone(),
@@ -253,7 +252,7 @@ fn restore_one(call: &Call<'_>, id: &str) -> Result<ToolResult> {
     }
 }
 
-fn restore_commit(call: &Call<'_>, id: &str) -> Result<ToolResult> {
+fn restore_commit(call: &CallContext<'_>, id: &str) -> Result<ToolResult> {
     let forgot = call.memory.commit(id)?;
     let is_deletion =
         forgot.files.iter().all(|file| file.project == project() && file.after.is_none());
@@ -300,7 +299,7 @@ fn restore_commit(call: &Call<'_>, id: &str) -> Result<ToolResult> {
 }
 
 /// What can be restored, the last deleted first.
-fn restorable(call: &Call<'_>, reach: &Reach) -> Result<ToolResult> {
+fn restorable(call: &CallContext<'_>, reach: &Reach) -> Result<ToolResult> {
     const MOST: usize = 20;
     let (mut lines, mut wire, mut more) = (String::new(), Vec::new(), 0);
     for (path, time) in deleted(call.memory, None)? {
@@ -354,7 +353,7 @@ fn deleted(memory: &Memory, id: Option<&str>) -> Result<Vec<(NotePath, Timestamp
 }
 
 /// `vacuum_memories`.
-pub(super) fn vacuum(call: &Call<'_>, _: &Args) -> Result<ToolResult> {
+pub(super) fn vacuum(call: &CallContext<'_>, _: &ToolArgs) -> Result<ToolResult> {
     let vacuum =
         Vacuum { project: Some(project()), before: Timestamp::MAX, what: VacuumWhat::Deleted };
     // What was purged before has no content left, and is not counted again.

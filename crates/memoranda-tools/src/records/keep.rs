@@ -17,8 +17,7 @@ use super::refusal::{RecordError, Result};
 use super::scope::{self, Scope};
 use super::secrets::Screen;
 use super::{glob, shelf};
-use crate::args::Args;
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// The longest text of a record.
 pub(super) const MAX_CONTENT_CHARS: usize = 100_000;
@@ -88,7 +87,7 @@ pub fn add_records(
 }
 
 /// `add_memory`.
-pub(super) fn add(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn add(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let content =
         content(args, "content")?.ok_or_else(|| args.missing("content", "the text to remember"))?;
     let layer = Layer::read(args)?;
@@ -108,7 +107,7 @@ pub(super) fn add(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
 }
 
 /// Stores one record and says so.
-fn stored(call: &Call<'_>, record: &NewRecord, warning: Option<&str>) -> Result<ToolResult> {
+fn stored(call: &CallContext<'_>, record: &NewRecord, warning: Option<&str>) -> Result<ToolResult> {
     let (added, commit) = add_records(call.memory, &call.who, std::slice::from_ref(record), None)?;
     let Some(AddedRecord { id, place }) = added.into_iter().next() else {
         return Err(RecordError::new("Nothing was stored."));
@@ -152,7 +151,7 @@ struct Changes {
 }
 
 impl Changes {
-    fn read(call: &Call<'_>, args: &Args) -> Result<Self> {
+    fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<Self> {
         let given = |name: &str| args.has(name);
         let changes = Self {
             content: content(args, "content")?,
@@ -243,7 +242,7 @@ fn change_key<T>(
 }
 
 /// `edit_memory`.
-pub(super) fn edit(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn edit(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let id = args.text("id")?;
     let mut changes = Changes::read(call, args)?;
     let mut screen = Screen::new(call);
@@ -307,7 +306,7 @@ fn new_place(record: &Record, kind: Option<RecordKind>) -> Result<Place> {
     }
 }
 
-fn content(args: &Args, name: &str) -> Result<Option<String>> {
+fn content(args: &ToolArgs, name: &str) -> Result<Option<String>> {
     let Some(text) = args.optional_text(name)? else { return Ok(None) };
     let chars = text.chars().count();
     if text.trim().is_empty() {
@@ -322,11 +321,11 @@ fn content(args: &Args, name: &str) -> Result<Option<String>> {
     Ok(Some(text))
 }
 
-pub(super) fn kind(args: &Args, name: &str) -> Result<Option<RecordKind>> {
+pub(super) fn kind(args: &ToolArgs, name: &str) -> Result<Option<RecordKind>> {
     Ok(args.choice(name, &RecordKind::NAMES)?.as_deref().and_then(RecordKind::parse))
 }
 
-pub(super) fn kinds(args: &Args, name: &str) -> Result<Option<Vec<RecordKind>>> {
+pub(super) fn kinds(args: &ToolArgs, name: &str) -> Result<Option<Vec<RecordKind>>> {
     let Some(names) = args.texts(name)? else { return Ok(None) };
     let mut kinds = Vec::with_capacity(names.len());
     for name_given in names {
@@ -339,7 +338,7 @@ pub(super) fn kinds(args: &Args, name: &str) -> Result<Option<Vec<RecordKind>>> 
     Ok(Some(kinds))
 }
 
-pub(super) fn tags(args: &Args) -> Result<Option<Vec<String>>> {
+pub(super) fn tags(args: &ToolArgs) -> Result<Option<Vec<String>>> {
     let plain = |tag: String| tag.trim().trim_start_matches('#').to_owned();
     let tags = args.texts("tags")?.map(|tags| tags.into_iter().map(plain).collect::<Vec<_>>());
     Ok(tags.map(|mut tags| {
@@ -348,7 +347,7 @@ pub(super) fn tags(args: &Args) -> Result<Option<Vec<String>>> {
     }))
 }
 
-fn paths(args: &Args) -> Result<Option<Vec<String>>> {
+fn paths(args: &ToolArgs) -> Result<Option<Vec<String>>> {
     let paths = args.texts("paths")?;
     for path in paths.iter().flatten() {
         if let Err(reason) = glob::check(path) {
@@ -361,13 +360,13 @@ fn paths(args: &Args) -> Result<Option<Vec<String>>> {
     Ok(paths)
 }
 
-fn category(args: &Args) -> Result<Option<String>> {
+fn category(args: &ToolArgs) -> Result<Option<String>> {
     let category = args.optional_text("category")?.map(|category| category.trim().to_owned());
     Ok(category.filter(|category| !category.is_empty()))
 }
 
 /// When a record stops being true: a day, a time, or a span from now such as `7d`.
-fn expiry(call: &Call<'_>, args: &Args) -> Result<Option<Expiry>> {
+fn expiry(call: &CallContext<'_>, args: &ToolArgs) -> Result<Option<Expiry>> {
     let Some(text) = args.optional_text("expires")?.filter(|text| !text.trim().is_empty()) else {
         return Ok(None);
     };

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::kind::RecordKind;
 use super::record::Record;
 use super::refusal::Result;
-use crate::args::Args;
+use crate::registry::ToolArgs;
 
 /// How long what is at work now is kept.
 const WORKING: SignedDuration = SignedDuration::from_hours(24);
@@ -23,7 +23,7 @@ pub(super) enum Layer {
 }
 
 impl Layer {
-    pub(super) fn read(args: &Args) -> Result<Option<Self>> {
+    pub(super) fn read(args: &ToolArgs) -> Result<Option<Self>> {
         let word = args.choice("layer", &["rule", "working", "long_term"])?;
         Ok(word.as_deref().and_then(Self::parse))
     }

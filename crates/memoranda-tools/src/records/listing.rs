@@ -9,9 +9,7 @@ use super::record::Record;
 use super::refusal::{RecordError, Result};
 use super::scope::{self, Reach, Scope};
 use super::{keep, shelf};
-use crate::args::Args;
-use crate::reading::repeated;
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, ToolArgs, ToolResult, abbreviate_query};
 
 /// How long one memory may be in a list.
 pub(super) const LINE_CHARS: usize = 1000;
@@ -21,7 +19,7 @@ const WHOLE_CHARS: usize = 60_000;
 const READ_CHARS: usize = 50_000;
 
 /// The kinds that were asked for: one, several, or all.
-fn kinds(args: &Args) -> Result<Vec<RecordKind>> {
+fn kinds(args: &ToolArgs) -> Result<Vec<RecordKind>> {
     if let Some(kind) = keep::kind(args, "type")? {
         return Ok(vec![kind]);
     }
@@ -30,7 +28,7 @@ fn kinds(args: &Args) -> Result<Vec<RecordKind>> {
 }
 
 /// `search_memories`.
-pub(super) fn search(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let query = args.text("query")?;
     let limit = args.number("limit", 1, 100)?.unwrap_or(10) as usize;
     let (kinds, layer) = (kinds(args)?, Layer::read(args)?);
@@ -39,7 +37,7 @@ pub(super) fn search(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
         let from = args.number("offset", 0, u64::from(u32::MAX))?.unwrap_or(0) as usize;
         return Ok(whole(&record, from, &reach));
     }
-    let asked = repeated(&query);
+    let asked = abbreviate_query(&query);
     if args.value("offset").is_some() {
         return Err(RecordError::new(format!(
             "`offset` reads on in one memory, and {asked:?} is no id of one. search_memories \
@@ -64,7 +62,7 @@ pub(super) fn search(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
     });
     let nothing = format!("No memories match {asked:?}.");
     let mut result = listed(&found.records, &reach, hint.as_deref(), &nothing);
-    result.text.push_str(&found.reading.said());
+    result.text.push_str(&found.reading.to_text());
     found.reading.add_to(&mut result.structured);
     Ok(result)
 }
@@ -99,7 +97,7 @@ fn whole(record: &Record, from: usize, reach: &Reach) -> ToolResult {
 }
 
 /// `list_memories`.
-pub(super) fn list(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let limit = args.number("limit", 1, 200)?.unwrap_or(20) as usize;
     let (kinds, layer) = (kinds(args)?, Layer::read(args)?);
     let tags: Vec<String> =

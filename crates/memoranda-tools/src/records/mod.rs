@@ -31,9 +31,9 @@ mod stream;
 
 use serde_json::Value;
 
-use crate::args::Args;
-use crate::prompts::PromptDef;
-use crate::tool::{Call, Hints, Tier, ToolDef, ToolResult, Toolset};
+use crate::registry::{
+    CallContext, PromptDef, ToolArgs, ToolDef, ToolHints, ToolResult, ToolTier, Toolset,
+};
 
 pub use brief::{BriefRequest, brief};
 pub(crate) use concern::concern;
@@ -50,28 +50,28 @@ pub use schedule::Due;
 pub use scope::{ProjectId, Scope};
 pub use shelf::{all_of, rules_of};
 
-const READS: Hints =
-    Hints { read_only: true, destructive: false, idempotent: true, open_world: false };
-const ADDS: Hints =
-    Hints { read_only: false, destructive: false, idempotent: false, open_world: false };
-const CHANGES: Hints =
-    Hints { read_only: false, destructive: true, idempotent: true, open_world: false };
+const READS: ToolHints =
+    ToolHints { read_only: true, destructive: false, idempotent: true, open_world: false };
+const ADDS: ToolHints =
+    ToolHints { read_only: false, destructive: false, idempotent: false, open_world: false };
+const CHANGES: ToolHints =
+    ToolHints { read_only: false, destructive: true, idempotent: true, open_world: false };
 
 /// What a row of this dialect has of its own.
 const fn row(
     name: &'static str,
     title: &'static str,
     description: &'static str,
-    hints: Hints,
+    hints: ToolHints,
     input: fn() -> Value,
-    handler: fn(&Call<'_>, Value) -> ToolResult,
+    handler: fn(&CallContext<'_>, Value) -> ToolResult,
 ) -> ToolDef {
     ToolDef {
         name,
         title,
         description,
         toolset: Toolset::Records,
-        tier: Tier::Default,
+        tier: ToolTier::Default,
         hints,
         input,
         output: schema::result,
@@ -152,7 +152,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         "restore_memory",
         "Restore memory",
         "Bring back what was forgotten, by id or commit; without either, list it.",
-        Hints { read_only: false, destructive: false, idempotent: true, open_world: false },
+        ToolHints { read_only: false, destructive: false, idempotent: true, open_world: false },
         schema::restore_memory,
         |call, arguments| answer(call, "restore_memory", arguments, forget::restore),
     ),
@@ -184,7 +184,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         "run_due_reminders",
         "Run due reminders",
         "Return reminders due now and advance them; missed runs collapse into one.",
-        Hints { read_only: false, destructive: false, idempotent: false, open_world: false },
+        ToolHints { read_only: false, destructive: false, idempotent: false, open_world: false },
         schema::run_due_reminders,
         |call, arguments| answer(call, "run_due_reminders", arguments, reminder::run),
     ),
@@ -290,7 +290,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
 /// A row of the set `sessions`, which is offered only when it is asked for.
 #[expect(clippy::needless_pass_by_value, reason = "a constant takes rows apart only as a whole")]
 const fn of_sessions(row: ToolDef) -> ToolDef {
-    ToolDef { toolset: Toolset::Sessions, tier: Tier::Extra, ..row }
+    ToolDef { toolset: Toolset::Sessions, tier: ToolTier::Extra, ..row }
 }
 
 /// The prompts' rows.
@@ -346,7 +346,7 @@ fn unlisted(name: &str) -> (&'static [&'static str], &'static [&'static str]) {
 }
 
 /// The arguments of a tool, by their own names; an error if it has no such parameters.
-fn read(name: &'static str, arguments: Value) -> refusal::Result<Args> {
+fn read(name: &'static str, arguments: Value) -> refusal::Result<ToolArgs> {
     let schema = crate::input_of(name);
     let listed: Vec<&str> = schema
         .get("properties")
@@ -354,7 +354,7 @@ fn read(name: &'static str, arguments: Value) -> refusal::Result<Args> {
         .map(|properties| properties.keys().map(String::as_str).collect())
         .unwrap_or_default();
     let (honoured, ignored) = unlisted(name);
-    let mut args = Args::new(name, arguments)?;
+    let mut args = ToolArgs::new(name, arguments)?;
     let aliases: Vec<_> = ALIASES.iter().filter(|(own, _)| listed.contains(own)).copied().collect();
     args.rename(&aliases);
     args.without(&[honoured, ignored].concat()).only(&listed)?;
@@ -363,10 +363,10 @@ fn read(name: &'static str, arguments: Value) -> refusal::Result<Args> {
 
 /// Reads the arguments of a tool, lets it act, and says what became of it.
 fn answer(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     name: &'static str,
     arguments: Value,
-    act: fn(&Call<'_>, &Args) -> refusal::Result<ToolResult>,
+    act: fn(&CallContext<'_>, &ToolArgs) -> refusal::Result<ToolResult>,
 ) -> ToolResult {
     let answered = read(name, arguments).and_then(|args| {
         let mut result = act(call, &args)?;

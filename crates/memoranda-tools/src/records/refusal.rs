@@ -2,7 +2,7 @@
 
 use memoranda_engine::{EngineError, StoreError};
 
-use crate::args::BadArgs;
+use crate::registry::ArgsError;
 
 /// Nothing was done. The text says what was wrong and what to do next.
 #[derive(Debug, thiserror::Error)]
@@ -21,8 +21,8 @@ impl RecordError {
     }
 }
 
-impl From<BadArgs> for RecordError {
-    fn from(bad: BadArgs) -> Self {
+impl From<ArgsError> for RecordError {
+    fn from(bad: ArgsError) -> Self {
         Self::Refused(bad.to_string())
     }
 }

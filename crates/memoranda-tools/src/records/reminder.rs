@@ -13,9 +13,8 @@ use super::schedule::{Due, MAX_COUNTED, Written};
 use super::scope::{self, Reach, Scope};
 use super::secrets::Screen;
 use super::shelf;
-use crate::args::Args;
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 use crate::settings::RecordSettings;
-use crate::tool::{Call, ToolResult};
 
 /// The folder of reminders in a scope.
 pub(super) const FOLDER: &str = "reminder";
@@ -191,7 +190,7 @@ pub fn run_due(
 }
 
 /// `add_reminder`.
-pub(super) fn add(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn add(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let expression = args.text("cron_expression")?;
     let cron = Cron::parse(&expression)
         .map_err(|bad| RecordError::new(format!("`cron_expression` of add_reminder: {bad}.")))?;
@@ -248,7 +247,7 @@ pub(super) fn add(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
 }
 
 /// `list_reminders`.
-pub(super) fn list(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let reach = scope::reach(call.settings, args)?;
     let mut reminders = all(call.memory, &reach, &call.settings.records)?;
     let total = reminders.len();
@@ -286,7 +285,7 @@ pub(super) fn list(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
 }
 
 /// `run_due_reminders`.
-pub(super) fn run(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let reach = scope::reach(call.settings, args)?;
     let settings = &call.settings.records;
     let dry = args.flag("dry_run")?.unwrap_or(false);
@@ -359,17 +358,17 @@ fn acknowledge(
 }
 
 /// `enable_reminder`.
-pub(super) fn enable(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn enable(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     switch(call, &args.text("id")?, Switch::On)
 }
 
 /// `disable_reminder`.
-pub(super) fn disable(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn disable(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     switch(call, &args.text("id")?, Switch::Off)
 }
 
 /// `delete_reminder`.
-pub(super) fn delete(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     switch(call, &args.text("id")?, Switch::Gone)
 }
 
@@ -381,7 +380,7 @@ enum Switch {
     Gone,
 }
 
-fn switch(call: &Call<'_>, id: &str, switch: Switch) -> Result<ToolResult> {
+fn switch(call: &CallContext<'_>, id: &str, switch: Switch) -> Result<ToolResult> {
     let (scope, place) = find(call.memory, id.trim())?;
     let id = place.path.stem().to_owned();
     let zone = &call.settings.records.zone;

@@ -8,9 +8,8 @@ use super::refusal::RecordError;
 use super::rules::{Files, Rules};
 use super::scope::{Reach, Scope};
 use super::shelf;
-use crate::resource::ResourceDef;
-use crate::settings::Settings;
-use crate::tool::Toolset;
+use crate::registry::{ResourceDef, Toolset};
+use crate::settings::ToolSettings;
 
 /// How many recent memories are told.
 const RECENT: usize = 20;
@@ -46,19 +45,19 @@ pub(crate) const RESOURCES: &[ResourceDef] = &[
     },
 ];
 
-fn here(settings: &Settings) -> Reach {
+fn here(settings: &ToolSettings) -> Reach {
     Reach::new(settings.workspace.as_deref().and_then(Scope::of_folder))
 }
 
-fn rules(memory: &Memory, settings: &Settings, _: &[&str]) -> Result<Option<String>> {
+fn rules(memory: &Memory, settings: &ToolSettings, _: &[&str]) -> Result<Option<String>> {
     said_rules(memory, settings, &here(settings)).map(Some).map_err(plain)
 }
 
-fn recent(memory: &Memory, settings: &Settings, _: &[&str]) -> Result<Option<String>> {
+fn recent(memory: &Memory, settings: &ToolSettings, _: &[&str]) -> Result<Option<String>> {
     said_recent(memory, settings, &here(settings)).map(Some).map_err(plain)
 }
 
-fn of_project(memory: &Memory, settings: &Settings, parts: &[&str]) -> Result<Option<String>> {
+fn of_project(memory: &Memory, settings: &ToolSettings, parts: &[&str]) -> Result<Option<String>> {
     let Some(project) = parts
         .first()
         .and_then(|name| Scope::project(&name.replace("%2F", "/").replace("%2f", "/")))
@@ -73,7 +72,7 @@ fn of_project(memory: &Memory, settings: &Settings, parts: &[&str]) -> Result<Op
 
 fn said_rules(
     memory: &Memory,
-    settings: &Settings,
+    settings: &ToolSettings,
     reach: &Reach,
 ) -> super::refusal::Result<String> {
     let rules = Rules::read(memory, reach, &Files::any(), &settings.records.now())?;
@@ -90,7 +89,7 @@ fn said_rules(
 
 fn said_recent(
     memory: &Memory,
-    settings: &Settings,
+    settings: &ToolSettings,
     reach: &Reach,
 ) -> super::refusal::Result<String> {
     let is_active = shelf::is_active_at(settings.records.now());

@@ -8,8 +8,7 @@ use super::record::Record;
 use super::refusal::Result;
 use super::scope::{self, Reach, Scope};
 use super::shelf;
-use crate::args::Args;
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// How many characters the rules may have together in one answer, and how many rules there may be:
 /// the structured part says more of each than the text.
@@ -87,7 +86,7 @@ impl Rules {
     }
 
     /// What is said below a page: the call that goes on, as the caller asked, and what was left out.
-    pub(super) fn said_below(&self, page: &Page<'_>, args: &Args) -> String {
+    pub(super) fn said_below(&self, page: &Page<'_>, args: &ToolArgs) -> String {
         let mut text = String::new();
         if let Some(next) = page.next {
             let mut call = json!({ "offset": next });
@@ -140,7 +139,7 @@ impl Files {
         Self { named: None }
     }
 
-    pub(super) fn read(call: &Call<'_>, args: &Args) -> Result<Self> {
+    pub(super) fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<Self> {
         let Some(named) = args.texts("files")?.filter(|files| !files.is_empty()) else {
             return Ok(Self::any());
         };
@@ -158,7 +157,7 @@ impl Files {
 }
 
 /// `get_rules`.
-pub(super) fn get_rules(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn get_rules(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let reach = scope::reach(call.settings, args)?;
     let from = args.number("offset", 0, 1_000_000)?.unwrap_or(0) as usize;
     let now = call.settings.records.now();

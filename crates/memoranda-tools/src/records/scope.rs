@@ -6,9 +6,8 @@ use memoranda_engine::{Repository, normal_remote};
 use serde_json::Value;
 
 use super::refusal::{RecordError, Result};
-use crate::args::Args;
-use crate::settings::Settings;
-use crate::tool::Call;
+use crate::registry::{CallContext, ToolArgs};
+use crate::settings::ToolSettings;
 
 /// The longest name of a project, and the longest of its folder: file systems count bytes.
 const MAX_ID_CHARS: usize = 200;
@@ -187,7 +186,7 @@ impl Reach {
 }
 
 /// The project that was named, or that the client works in.
-pub(super) fn reach(settings: &Settings, args: &Args) -> Result<Reach> {
+pub(super) fn reach(settings: &ToolSettings, args: &ToolArgs) -> Result<Reach> {
     if let Some(named) = named(args)? {
         return Ok(Reach { lack: Lack::Asked, ..Reach::new(Some(named)) });
     }
@@ -203,7 +202,7 @@ pub(super) fn reach(settings: &Settings, args: &Args) -> Result<Reach> {
 }
 
 /// Where something new goes: where it was said, or else to the project at hand.
-pub(super) fn target(call: &Call<'_>, args: &Args) -> Result<Scope> {
+pub(super) fn target(call: &CallContext<'_>, args: &ToolArgs) -> Result<Scope> {
     let named = named(args)?;
     match (args.flag("global")?, named) {
         (Some(true), Some(Scope::Project(_))) => {
@@ -215,7 +214,7 @@ pub(super) fn target(call: &Call<'_>, args: &Args) -> Result<Scope> {
     }
 }
 
-pub(super) fn named(args: &Args) -> Result<Option<Scope>> {
+pub(super) fn named(args: &ToolArgs) -> Result<Option<Scope>> {
     let Some(name) = args.optional_text("project_id")?.filter(|name| !name.trim().is_empty())
     else {
         return Ok(None);
@@ -229,7 +228,7 @@ pub(super) fn named(args: &Args) -> Result<Option<Scope>> {
     Ok(Some(Scope::project(&name).ok_or_else(wrong)?))
 }
 
-fn here(settings: &Settings) -> Option<Scope> {
+fn here(settings: &ToolSettings) -> Option<Scope> {
     Scope::of_folder(settings.workspace.as_deref()?)
 }
 

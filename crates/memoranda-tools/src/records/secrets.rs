@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 
 use super::record::NewRecord;
 use super::refusal::{RecordError, Result};
+use crate::registry::CallContext;
 use crate::settings::SecretPolicy;
-use crate::tool::Call;
 
 /// What goes through here is kept, redacted or refused, all by one word of the person.
 pub(super) struct Screen {
@@ -16,7 +16,7 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    pub(super) fn new(call: &Call<'_>) -> Self {
+    pub(super) fn new(call: &CallContext<'_>) -> Self {
         Self { policy: call.settings.secrets, kinds: Vec::new() }
     }
 

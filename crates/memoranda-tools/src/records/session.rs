@@ -11,8 +11,7 @@ use super::refusal::{RecordError, Result};
 use super::scope::{self, Scope};
 use super::secrets::Screen;
 use super::shelf;
-use crate::args::Args;
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 const FOLDER: &str = "session";
 const SNAPSHOTS: &str = "snapshot";
@@ -23,7 +22,7 @@ const KINDS: [&str; 4] = ["checkpoint", "message", "summary", "event"];
 const TRIGGERS: [&str; 4] = ["manual", "new_session", "reset", "auto_compaction"];
 
 /// `start_session`.
-pub(super) fn start(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn start(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let scope = scope::target(call, args)?;
     let now = clock::now();
     let id = clock::new_name();
@@ -78,7 +77,7 @@ pub(super) fn start(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
 }
 
 /// `checkpoint_session`.
-pub(super) fn checkpoint(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn checkpoint(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let id = args.text("session_id")?;
     let mut content = args.text("content")?;
     if content.trim().is_empty() {
@@ -135,7 +134,7 @@ pub(super) fn checkpoint(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
 }
 
 /// `end_session`.
-pub(super) fn end(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn end(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let id = args.text("session_id")?;
     let status =
         args.choice("status", &["closed", "compacted"])?.unwrap_or_else(|| "closed".into());
@@ -155,7 +154,7 @@ pub(super) fn end(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
 }
 
 /// `snapshot_session`.
-pub(super) fn snapshot(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn snapshot(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let id = args.text("session_id")?;
     let trigger = args.choice("source_trigger", &TRIGGERS)?.unwrap_or_else(|| "manual".into());
     let count = args.number("message_count", 1, 1000)?.unwrap_or(15) as usize;

@@ -11,7 +11,7 @@ use super::kind::RecordKind;
 use super::record::{At, PROJECT, Record, project};
 use super::refusal::{RecordError, Result};
 use super::scope::{Reach, Scope};
-use crate::reading::Reading;
+use crate::registry::QueryFeedback;
 
 /// How many files more than are wanted are asked for, since some do not fit; and then at a time.
 const SPARE: usize = 8;
@@ -72,7 +72,7 @@ pub(super) fn newest(
 pub(super) struct Found {
     pub(super) records: Vec<Record>,
     pub(super) has_more: bool,
-    pub(super) reading: Reading,
+    pub(super) reading: QueryFeedback,
 }
 
 /// The records that match a query best and fit, at most so many.
@@ -119,7 +119,11 @@ pub(super) fn search(
         if found.len() > limit || !result.has_more {
             let has_more = found.len() > limit;
             found.truncate(limit);
-            return Ok(Found { records: found, has_more, reading: Reading::of(&result) });
+            return Ok(Found {
+                records: found,
+                has_more,
+                reading: QueryFeedback::from_page(&result),
+            });
         }
     }
 }

@@ -16,8 +16,7 @@ use super::record::{NewRecord, place, project, set_key, texts};
 use super::refusal::{RecordError, Result};
 use super::scope::{self, Reach, Scope};
 use super::secrets::Screen;
-use crate::args::Args;
-use crate::tool::{Call, ToolResult};
+use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 const FOLDER: &str = ".streams";
 /// How many streams may be unfinished at a time.
@@ -120,7 +119,7 @@ fn all(memory: &Memory) -> Result<Vec<Open>> {
 }
 
 /// `start_memory_stream`.
-pub(super) fn start(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn start(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let now = clock::now();
     let mut stream = Open {
         id: format!("stream_{}", clock::new_name()),
@@ -196,7 +195,7 @@ fn seen_from(scope: &Scope, streams: &[Open]) -> (Vec<String>, usize) {
 }
 
 /// `append_memory_chunk`.
-pub(super) fn append(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn append(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let id = args.text("stream_id")?;
     let mut chunk = args.text("chunk")?;
     let mut screen = Screen::new(call);
@@ -238,7 +237,7 @@ pub(super) fn append(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
 }
 
 /// `finalize_memory_stream`.
-pub(super) fn finalize(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn finalize(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let id = args.text("stream_id")?;
     let mut made = None;
     let outcome = revise(call, &id, |desk, stream| {
@@ -320,7 +319,7 @@ fn said_missing(missing: &[usize], chunks: usize) -> String {
 }
 
 /// `cancel_memory_stream`.
-pub(super) fn cancel(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
+pub(super) fn cancel(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let id = args.text("stream_id")?;
     let mut dropped = (0, 0);
     let outcome = revise(call, &id, |desk, stream| {
@@ -336,7 +335,7 @@ pub(super) fn cancel(call: &Call<'_>, args: &Args) -> Result<ToolResult> {
 
 /// Changes a stream under the lock.
 fn revise(
-    call: &Call<'_>,
+    call: &CallContext<'_>,
     id: &str,
     mut change: impl FnMut(&Desk<'_>, Open) -> Result<Vec<Step>>,
 ) -> Result<ReviseOutcome> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use memoranda_core::change::{Author, Channel};
 use memoranda_engine::{Memory, OpenOptions};
-use memoranda_tools::{Call, Exchange, Settings, ToolResult, Wording, call, tool};
+use memoranda_tools::{CallContext, ClientContext, ToolResult, ToolSettings, Wording, call, tool};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 pub(crate) struct TestVault {
     folder: TempDir,
     pub(crate) memory: Memory,
-    pub(crate) settings: Settings,
+    pub(crate) settings: ToolSettings,
 }
 
 impl TestVault {
@@ -28,7 +28,7 @@ impl TestVault {
             lock_patience: Duration::from_secs(30),
         })
         .unwrap();
-        let settings = Settings { wording, ..Settings::standard() };
+        let settings = ToolSettings { wording, ..ToolSettings::standard() };
         Self { folder, memory, settings }
     }
 
@@ -66,13 +66,13 @@ impl TestVault {
 
     pub(crate) fn call(&self, name: &str, arguments: &Value) -> ToolResult {
         let cancelled = AtomicBool::new(false);
-        let context = Call {
+        let context = CallContext {
             memory: &self.memory,
             who: Author { client: "test 1".into(), tool: name.into(), channel: Channel::Mcp },
             settings: &self.settings,
             progress: &|_, _, _| {},
             cancelled: &cancelled,
-            client: &Exchange::default(),
+            client: &ClientContext::default(),
         };
         call(tool(name).unwrap(), &context, arguments.clone())
     }

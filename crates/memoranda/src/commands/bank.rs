@@ -4,7 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Subcommand;
 use memoranda_tools::{
-    BankOverview, BankType, Call, Exchange, Settings, bank_overview, bank_overviews, bank_troubles,
+    BankOverview, BankType, CallContext, ClientContext, ToolSettings, bank_overview,
+    bank_overviews, bank_troubles,
 };
 use serde::Serialize;
 
@@ -144,13 +145,13 @@ struct TroubleJson {
 /// Does what was asked.
 pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let settings = session.settings()?.tools();
-    let call = Call {
+    let call = CallContext {
         memory: session.reading()?,
         who: session.who(),
         settings: &settings,
         progress: &|_, _, _| (),
         cancelled: &AtomicBool::new(false),
-        client: &Exchange::default(),
+        client: &ClientContext::default(),
     };
     match &args.action {
         Action::List { kind } => list(session, &settings, &bank_overviews(&call, *kind)?),
@@ -172,7 +173,7 @@ fn kind(text: &str) -> Result<BankType, String> {
     BankType::parse(text).ok_or_else(|| "it is global, project or code".to_owned())
 }
 
-fn list(session: &Session, settings: &Settings, banks: &[BankOverview]) -> Result<Exit> {
+fn list(session: &Session, settings: &ToolSettings, banks: &[BankOverview]) -> Result<Exit> {
     let printer = &session.printer;
     if session.is_json() {
         let banks = banks.iter().map(|bank| BankJson {
@@ -212,7 +213,7 @@ fn list(session: &Session, settings: &Settings, banks: &[BankOverview]) -> Resul
     Ok(Exit::Done)
 }
 
-fn show(session: &Session, settings: &Settings, bank: BankOverview) -> Result<Exit> {
+fn show(session: &Session, settings: &ToolSettings, bank: BankOverview) -> Result<Exit> {
     let printer = &session.printer;
     if session.is_json() {
         let json = ShowJson {
@@ -263,7 +264,7 @@ fn show_file(session: &Session, bank: BankOverview, name: &str) -> Result<Exit> 
     Ok(Exit::Done)
 }
 
-fn stats(session: &Session, call: &Call<'_>) -> Result<Exit> {
+fn stats(session: &Session, call: &CallContext<'_>) -> Result<Exit> {
     let printer = &session.printer;
     let (banks, troubles) = (bank_overviews(call, None)?, bank_troubles(call));
     if session.is_json() {
@@ -336,7 +337,7 @@ fn bytes(bank: &BankOverview) -> usize {
     bank.files.iter().map(|file| file.text.len()).sum()
 }
 
-fn folder(settings: &Settings, bank: &BankOverview) -> String {
+fn folder(settings: &ToolSettings, bank: &BankOverview) -> String {
     format!("{}/{}/{}", settings.banks.project, bank.kind.plural(), bank.id)
 }
 

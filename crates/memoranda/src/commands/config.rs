@@ -1,7 +1,7 @@
 //! `memoranda config`: settings, and where each came from.
 
 use clap::Subcommand;
-use memoranda_tools::{Selection, instructions};
+use memoranda_tools::{ToolSelection, instructions};
 use serde::Serialize;
 
 use crate::config::{Directories, File, KEYS, Origin, Setting, Settings, key};
@@ -166,11 +166,11 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
 
 /// Whether the guidance is too long for what agents are told at the start.
 fn is_cut(session: &Session, guidance: &str) -> Result<bool> {
-    let settings = memoranda_tools::Settings {
+    let settings = memoranda_tools::ToolSettings {
         guidance: Some(guidance.to_owned()),
         ..session.settings()?.tools()
     };
-    let offered = Selection::default().resolve().unwrap_or_default();
+    let offered = ToolSelection::default().resolve().unwrap_or_default();
     Ok(!instructions(&offered, &settings).contains(guidance.trim()))
 }
 

@@ -2,7 +2,7 @@
 
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::{ExpireRequest, Place};
-use memoranda_tools::Settings as ToolSettings;
+use memoranda_tools::ToolSettings;
 use serde::Serialize;
 
 use crate::error::{CommandError, Result};

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Subcommand;
 use memoranda_engine::core::change::Author;
-use memoranda_tools::{Call, Exchange, Reminder, Scope, ToolResult, reminders};
+use memoranda_tools::{CallContext, ClientContext, Reminder, Scope, ToolResult, reminders};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -157,13 +157,13 @@ fn call(session: &Session, name: &str, arguments: Value) -> Result<ToolResult> {
     // What people changed in the files counts before anything is marked as done.
     session.reading()?;
     let settings = session.settings()?.tools();
-    let call = Call {
+    let call = CallContext {
         memory: session.made()?,
         who: Author { tool: name.to_owned(), ..session.who() },
         settings: &settings,
         progress: &|_, _, _| (),
         cancelled: &AtomicBool::new(false),
-        client: &Exchange::default(),
+        client: &ClientContext::default(),
     };
     Ok(memoranda_tools::call(tool, &call, arguments))
 }

@@ -196,7 +196,7 @@ fn program(session: &Session, args: &Args) -> Result<Program> {
 
 fn check_toolsets(args: &Args) -> Result<()> {
     let Some(sets) = &args.toolsets else { return Ok(()) };
-    let selection = memoranda_tools::Selection {
+    let selection = memoranda_tools::ToolSelection {
         toolsets: sets.split(',').map(|set| set.trim().to_owned()).collect(),
         ..Default::default()
     };

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use memoranda_engine::core::change::Author;
 use memoranda_tools::{
-    Call, Exchange, Settings, ToolDef, ToolResult, ToolUse, Wording, json_object,
+    CallContext, ClientContext, ToolDef, ToolResult, ToolSettings, ToolUse, Wording, json_object,
 };
 use serde_json::{Map, Value, json};
 
@@ -91,16 +91,16 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
 fn call(
     session: &Session,
     tool: &ToolDef,
-    settings: &Settings,
+    settings: &ToolSettings,
     arguments: Value,
 ) -> Result<ToolResult> {
-    let call = Call {
+    let call = CallContext {
         memory: session.current(&tool.concern(settings, &arguments))?,
         who: Author { tool: tool.name.to_owned(), ..session.who() },
         settings,
         progress: &|_, _, _| (),
         cancelled: &AtomicBool::new(false),
-        client: &Exchange::default(),
+        client: &ClientContext::default(),
     };
     Ok(memoranda_tools::call(tool, &call, arguments))
 }
@@ -117,7 +117,7 @@ fn arguments(text: Option<&str>) -> Result<Map<String, Value>> {
     })
 }
 
-fn list(session: &Session, settings: &Settings) -> Result<Exit> {
+fn list(session: &Session, settings: &ToolSettings) -> Result<Exit> {
     if session.is_json() {
         let tools: Vec<Value> = memoranda_tools::tools().map(|tool| wire(tool, settings)).collect();
         session.printer.json(&json!({ "tools": tools }))?;
@@ -146,7 +146,7 @@ fn list(session: &Session, settings: &Settings) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn wire(tool: &ToolDef, settings: &Settings) -> Value {
+fn wire(tool: &ToolDef, settings: &ToolSettings) -> Value {
     let (description, input) = tool.definition(settings);
     json!({
         "name": tool.name,

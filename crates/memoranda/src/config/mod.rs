@@ -188,11 +188,11 @@ impl Settings {
     }
 
     /// How the tools behave.
-    pub(crate) fn tools(&self) -> memoranda_tools::Settings {
-        let standard = memoranda_tools::Settings::standard();
+    pub(crate) fn tools(&self) -> memoranda_tools::ToolSettings {
+        let standard = memoranda_tools::ToolSettings::standard();
         let number = |name| self.value(name).parse::<u64>().ok();
         let size = |name, usual| self.value(name).parse::<usize>().unwrap_or(usual);
-        memoranda_tools::Settings {
+        memoranda_tools::ToolSettings {
             wording: Wording::parse(self.value("mcp.wording")).unwrap_or(standard.wording),
             create: match self.value("memory.create") {
                 "overwrite" => Some(CreateMode::Overwrite),

@@ -137,7 +137,7 @@ struct Run {
     harness: Harness,
     moment: Moment,
     input: Input,
-    settings: memoranda_tools::Settings,
+    settings: memoranda_tools::ToolSettings,
 }
 
 impl Run {

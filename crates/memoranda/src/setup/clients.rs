@@ -313,7 +313,7 @@ pub(crate) fn client(name: &str) -> Option<&'static Client> {
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "a test looks at the packages")]
 mod tests {
-    use memoranda_tools::Selection;
+    use memoranda_tools::ToolSelection;
 
     use super::*;
 
@@ -352,11 +352,13 @@ mod tests {
         for row in &CLIENTS {
             let words = |names: &str| names.split(',').map(str::to_owned).collect::<Vec<_>>();
             let selection = match row.tools.flags() {
-                ["--tools", names] => Selection { tools: words(names), ..Selection::default() },
-                ["--toolsets", names] => {
-                    Selection { toolsets: words(names), ..Selection::default() }
+                ["--tools", names] => {
+                    ToolSelection { tools: words(names), ..ToolSelection::default() }
                 }
-                _ => Selection::default(),
+                ["--toolsets", names] => {
+                    ToolSelection { toolsets: words(names), ..ToolSelection::default() }
+                }
+                _ => ToolSelection::default(),
             };
             let tools = selection.resolve().unwrap();
             assert!(!tools.is_empty(), "{}", row.name);

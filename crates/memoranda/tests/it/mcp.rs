@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use memoranda_tools::{ReadOnly, Selection};
+use memoranda_tools::{AccessMode, ToolSelection};
 use serde_json::{Value, json};
 
 use super::client::{Client, ERAS, Era, PATIENCE};
@@ -18,7 +18,7 @@ fn names_in(list: &Value) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-fn tools_of(selection: &Selection) -> Vec<&'static str> {
+fn tools_of(selection: &ToolSelection) -> Vec<&'static str> {
     selection.resolve().unwrap().iter().map(|tool| tool.name).collect()
 }
 
@@ -30,7 +30,7 @@ fn clients_of_every_era_are_served_from_nothing() {
         let about = client.greet();
         assert!(about["instructions"].as_str().unwrap().contains("ASSUME INTERRUPTION"));
         let list = client.result("tools/list", json!({}));
-        assert_eq!(names_in(&list), tools_of(&Selection::default()));
+        assert_eq!(names_in(&list), tools_of(&ToolSelection::default()));
         let seen = client.done(json!({ "command": "view", "path": "/memories" }));
         assert!(seen.ends_with("\t/memories"), "{seen}");
         let (status, _) = client.close();
@@ -245,12 +245,12 @@ fn tools_are_chosen_by_flags_and_variables() {
         names_in(&client.result("tools/list", json!({})))
     };
     let memory = || vec!["memory".to_owned()];
-    let default = Selection::default;
-    let without = Selection { exclude: memory(), ..default() };
-    let reading = Selection { read_only: ReadOnly::Yes, ..default() };
+    let default = ToolSelection::default;
+    let without = ToolSelection { exclude: memory(), ..default() };
+    let reading = ToolSelection { access: AccessMode::ReadOnly, ..default() };
     assert_eq!(listed(&[]), tools_of(&default()));
     assert_eq!(listed(&["--toolsets", "memory"]), ["memory"]);
-    assert_eq!(listed(&["--toolsets", "default,all"]), tools_of(&Selection::all()));
+    assert_eq!(listed(&["--toolsets", "default,all"]), tools_of(&ToolSelection::all()));
     assert_eq!(listed(&["--tools", "memory"]), ["memory"]);
     assert_eq!(listed(&["--exclude-tools", "memory"]), tools_of(&without));
     assert_eq!(listed(&["--read-only"]), tools_of(&reading));

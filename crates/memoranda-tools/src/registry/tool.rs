@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use memoranda_engine::{Concern, Memory, Who};
 use serde_json::{Value, json};
 
-use crate::exchange::Exchange;
-use crate::settings::Settings;
-use crate::structure;
+use super::elicitation::ClientContext;
+use super::truncate::{Truncated, truncate_json};
+use crate::settings::ToolSettings;
 
 /// How much larger than the text a structure may be: the same facts take more room with a name
 /// for each.
@@ -26,9 +26,9 @@ pub struct ToolDef {
     /// The set that it is chosen by.
     pub toolset: Toolset,
     /// Whether it is offered when nothing was chosen.
-    pub tier: Tier,
+    pub tier: ToolTier,
     /// What a client may assume of it.
-    pub hints: Hints,
+    pub hints: ToolHints,
     /// The schema of its arguments.
     pub input: fn() -> Value,
     /// The schema of its structured result.
@@ -36,12 +36,12 @@ pub struct ToolDef {
     /// The most characters that its text may have.
     pub cap: usize,
     /// What it does.
-    pub handler: fn(&Call<'_>, Value) -> ToolResult,
+    pub handler: fn(&CallContext<'_>, Value) -> ToolResult,
 }
 
 impl ToolDef {
     /// What it does, and the schema of its arguments, with the limits that a person has set.
-    pub fn definition(&self, settings: &Settings) -> (Cow<'static, str>, Value) {
+    pub fn definition(&self, settings: &ToolSettings) -> (Cow<'static, str>, Value) {
         let input = (self.input)();
         if self.toolset != Toolset::Graph || crate::graph::has_usual_limits(settings) {
             return (Cow::Borrowed(self.description), input);
@@ -52,7 +52,7 @@ impl ToolDef {
     }
 
     /// The files that its answer can depend on.
-    pub fn concern(&self, settings: &Settings, arguments: &Value) -> Concern {
+    pub fn concern(&self, settings: &ToolSettings, arguments: &Value) -> Concern {
         match self.toolset {
             Toolset::Records | Toolset::Sessions => {
                 crate::records::concern(self.name, settings, arguments)
@@ -128,7 +128,7 @@ impl Toolset {
 
 /// Whether a tool is offered when nothing was chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Tier {
+pub enum ToolTier {
     /// In the set `default`, and in its own.
     Default,
     /// Only in its own set, and in `all`.
@@ -137,7 +137,7 @@ pub enum Tier {
 
 /// What a client may assume of a tool. All four are always said: the defaults are pessimistic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Hints {
+pub struct ToolHints {
     /// It changes nothing.
     pub read_only: bool,
     /// It may change or remove what is there.
@@ -149,22 +149,22 @@ pub struct Hints {
 }
 
 /// A call: the vault, who calls, and how the answer is wanted.
-pub struct Call<'a> {
+pub struct CallContext<'a> {
     /// The vault.
     pub memory: &'a Memory,
     /// Who calls, for the history.
     pub who: Who,
     /// What the person configured.
-    pub settings: &'a Settings,
+    pub settings: &'a ToolSettings,
     /// Told how far a long call has come: done, total, and what is being done.
     pub progress: &'a (dyn Fn(u64, u64, &str) + Sync),
     /// Set when the caller no longer wants the answer.
     pub cancelled: &'a AtomicBool,
     /// The client: takes content beside the text, and can be asked.
-    pub client: &'a Exchange,
+    pub client: &'a ClientContext,
 }
 
-impl Call<'_> {
+impl CallContext<'_> {
     /// Whether the caller no longer wants the answer.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
@@ -197,7 +197,7 @@ impl ToolResult {
 }
 
 /// Calls a tool and holds its answer to its cap, the structure as well as the text.
-pub fn call(tool: &ToolDef, call: &Call<'_>, arguments: Value) -> ToolResult {
+pub fn call(tool: &ToolDef, call: &CallContext<'_>, arguments: Value) -> ToolResult {
     let mut result = (tool.handler)(call, arguments);
     if let Some((cut, _)) = result.text.char_indices().nth(tool.cap) {
         let total = result.text.chars().count();
@@ -208,7 +208,7 @@ pub fn call(tool: &ToolDef, call: &Call<'_>, arguments: Value) -> ToolResult {
         ));
     }
     let room = tool.cap.saturating_mul(STRUCTURE_PER_TEXT);
-    if structure::hold(&mut result.structured, room) == structure::Held::Cut {
+    if truncate_json(&mut result.structured, room) == Truncated::Yes {
         result.text.push_str("\n[the structured result is cut as well; ask for a smaller part]");
     }
     result

@@ -9,14 +9,14 @@ use serde_json::{Map, Value};
 
 /// The arguments of one call.
 #[derive(Clone, Debug)]
-pub(crate) struct Args {
+pub(crate) struct ToolArgs {
     tool: &'static str,
     values: Map<String, Value>,
 }
 
 /// Why arguments cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub(crate) enum BadArgs {
+pub(crate) enum ArgsError {
     #[error("The arguments of {tool} must be an object.")]
     NoObject { tool: &'static str },
     #[error("{tool} needs `{parameter}`: {expected}.")]
@@ -27,13 +27,13 @@ pub(crate) enum BadArgs {
     Unknown { tool: &'static str, names: Vec<String>, known: String },
 }
 
-impl Args {
+impl ToolArgs {
     /// Takes the arguments of a call; `null` means none.
-    pub(crate) fn new(tool: &'static str, arguments: Value) -> Result<Self, BadArgs> {
+    pub(crate) fn new(tool: &'static str, arguments: Value) -> Result<Self, ArgsError> {
         match arguments {
             Value::Object(values) => Ok(Self { tool, values }),
             Value::Null => Ok(Self { tool, values: Map::new() }),
-            _ => Err(BadArgs::NoObject { tool }),
+            _ => Err(ArgsError::NoObject { tool }),
         }
     }
 
@@ -64,7 +64,7 @@ impl Args {
     }
 
     /// Refuses parameters that the tool does not have.
-    pub(crate) fn only(&self, known: &[&str]) -> Result<(), BadArgs> {
+    pub(crate) fn only(&self, known: &[&str]) -> Result<(), ArgsError> {
         let unknown = self.values.keys().filter(|name| !known.contains(&name.as_str()));
         let names: Vec<String> = unknown.cloned().collect();
         if names.is_empty() {
@@ -74,7 +74,7 @@ impl Args {
             [] => "no parameters".to_owned(),
             known => known.join(", "),
         };
-        Err(BadArgs::Unknown { tool: self.tool, names, known })
+        Err(ArgsError::Unknown { tool: self.tool, names, known })
     }
 
     /// What a parameter was given; `None` also for `null`.
@@ -88,12 +88,12 @@ impl Args {
     }
 
     /// A text that must be there.
-    pub(crate) fn text(&self, name: &str) -> Result<String, BadArgs> {
+    pub(crate) fn text(&self, name: &str) -> Result<String, ArgsError> {
         self.optional_text(name)?.ok_or_else(|| self.missing(name, "a text"))
     }
 
     /// A text, if there is one. A number is taken as it is written.
-    pub(crate) fn optional_text(&self, name: &str) -> Result<Option<String>, BadArgs> {
+    pub(crate) fn optional_text(&self, name: &str) -> Result<Option<String>, ArgsError> {
         match self.value(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text.clone())),
@@ -103,7 +103,7 @@ impl Args {
     }
 
     /// One of several words.
-    pub(crate) fn choice(&self, name: &str, words: &[&str]) -> Result<Option<String>, BadArgs> {
+    pub(crate) fn choice(&self, name: &str, words: &[&str]) -> Result<Option<String>, ArgsError> {
         let Some(word) = self.optional_text(name)? else { return Ok(None) };
         let lower = word.trim().to_lowercase();
         if words.contains(&lower.as_str()) {
@@ -114,7 +114,12 @@ impl Args {
     }
 
     /// A whole number between two bounds.
-    pub(crate) fn number(&self, name: &str, least: u64, most: u64) -> Result<Option<u64>, BadArgs> {
+    pub(crate) fn number(
+        &self,
+        name: &str,
+        least: u64,
+        most: u64,
+    ) -> Result<Option<u64>, ArgsError> {
         let Some(value) = self.value(name) else { return Ok(None) };
         let number = integer(value).and_then(|number| u64::try_from(number).ok());
         match number.filter(|number| (least..=most).contains(number)) {
@@ -127,7 +132,12 @@ impl Args {
     }
 
     /// A number between two bounds.
-    pub(crate) fn float(&self, name: &str, least: f64, most: f64) -> Result<Option<f64>, BadArgs> {
+    pub(crate) fn float(
+        &self,
+        name: &str,
+        least: f64,
+        most: f64,
+    ) -> Result<Option<f64>, ArgsError> {
         let Some(value) = self.value(name) else { return Ok(None) };
         let number = match value {
             Value::Number(number) => number.as_f64(),
@@ -141,7 +151,7 @@ impl Args {
     }
 
     /// Yes or no.
-    pub(crate) fn flag(&self, name: &str) -> Result<Option<bool>, BadArgs> {
+    pub(crate) fn flag(&self, name: &str) -> Result<Option<bool>, ArgsError> {
         match self.value(name) {
             None => Ok(None),
             Some(Value::Bool(flag)) => Ok(Some(*flag)),
@@ -152,7 +162,7 @@ impl Args {
     }
 
     /// A list of texts: as a list, as a JSON text, or as one text with commas.
-    pub(crate) fn texts(&self, name: &str) -> Result<Option<Vec<String>>, BadArgs> {
+    pub(crate) fn texts(&self, name: &str) -> Result<Option<Vec<String>>, ArgsError> {
         let Some(value) = self.value(name) else { return Ok(None) };
         let list = match value {
             Value::Array(list) => list.clone(),
@@ -175,7 +185,7 @@ impl Args {
     }
 
     /// A list of objects: as a list, or as a JSON text.
-    pub(crate) fn objects(&self, name: &str) -> Result<Option<Vec<Map<String, Value>>>, BadArgs> {
+    pub(crate) fn objects(&self, name: &str) -> Result<Option<Vec<Map<String, Value>>>, ArgsError> {
         let Some(value) = self.value(name) else { return Ok(None) };
         let wrong = || self.wrong(name, "a list of objects", value);
         let parsed = match value {
@@ -191,7 +201,7 @@ impl Args {
     }
 
     /// An object: as it is, or as a JSON text.
-    pub(crate) fn object(&self, name: &str) -> Result<Option<Map<String, Value>>, BadArgs> {
+    pub(crate) fn object(&self, name: &str) -> Result<Option<Map<String, Value>>, ArgsError> {
         match self.value(name) {
             None => Ok(None),
             Some(Value::Object(object)) => Ok(Some(object.clone())),
@@ -204,12 +214,12 @@ impl Args {
     }
 
     /// Says that a parameter is missing.
-    pub(crate) fn missing(&self, name: &str, expected: &'static str) -> BadArgs {
-        BadArgs::Missing { tool: self.tool, parameter: name.to_owned(), expected }
+    pub(crate) fn missing(&self, name: &str, expected: &'static str) -> ArgsError {
+        ArgsError::Missing { tool: self.tool, parameter: name.to_owned(), expected }
     }
 
     /// Says that a parameter has a value that does not fit.
-    pub(crate) fn wrong(&self, name: &str, expected: &str, found: &Value) -> BadArgs {
+    pub(crate) fn wrong(&self, name: &str, expected: &str, found: &Value) -> ArgsError {
         const LONGEST: usize = 80;
         let mut found = found.to_string();
         if let Some((cut, _)) = found.char_indices().nth(LONGEST) {
@@ -217,7 +227,7 @@ impl Args {
             found.push('…');
         }
         let (parameter, expected) = (name.to_owned(), expected.to_owned());
-        BadArgs::Wrong { tool: self.tool, parameter, expected, found }
+        ArgsError::Wrong { tool: self.tool, parameter, expected, found }
     }
 }
 
@@ -244,8 +254,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn args(value: Value) -> Args {
-        Args::new("a_tool", value).unwrap()
+    fn args(value: Value) -> ToolArgs {
+        ToolArgs::new("a_tool", value).unwrap()
     }
 
     #[test]
@@ -286,7 +296,7 @@ mod tests {
                 "a_tool has no parameter \"x\"; it takes n, o, w.",
             ),
             (
-                Args::new("a_tool", json!([])).unwrap_err(),
+                ToolArgs::new("a_tool", json!([])).unwrap_err(),
                 "The arguments of a_tool must be an object.",
             ),
         ] {

@@ -1,36 +1,36 @@
-//! Resources beside the notes themselves: addresses that other memory servers taught clients.
+//! Fixed resources besides the notes, under the addresses that clients of other memory servers use.
 
 use memoranda_engine::{Memory, Result};
 
-use crate::settings::Settings;
-use crate::tool::Toolset;
+use super::tool::Toolset;
+use crate::settings::ToolSettings;
 
-/// One resource, or a family of them.
+/// One resource, or a template of resources.
 pub struct ResourceDef {
-    /// Its address, such as `memory://knowledge-graph`; with `{name}` in it, a template.
+    /// Address such as `memory://knowledge-graph`; with `{name}` in it, a template.
     pub uri: &'static str,
-    /// Its name on the wire.
+    /// Name on the wire.
     pub name: &'static str,
-    /// Its name for people.
+    /// Name for people.
     pub title: &'static str,
-    /// What it holds.
+    /// Content of the resource.
     pub description: &'static str,
-    /// The kind of text it is.
+    /// MIME type.
     pub mime: &'static str,
-    /// The set that it belongs to.
+    /// Toolset that the resource belongs to.
     pub toolset: Toolset,
-    /// Reads it, given what stands in the address for each `{name}` in turn; `None` if there is
-    /// no such thing. A kind that is no text is read in base64.
-    pub read: fn(&Memory, &Settings, &[&str]) -> Result<Option<String>>,
+    /// Reads the resource, given the address's value of each `{name}` in order. `None` if there is
+    /// no such resource. Binary content is returned in base64.
+    pub read: fn(&Memory, &ToolSettings, &[&str]) -> Result<Option<String>>,
 }
 
 impl ResourceDef {
-    /// Whether its address has places to fill in.
+    /// Returns true if the address contains placeholders.
     pub fn is_template(&self) -> bool {
         self.uri.contains('{')
     }
 
-    /// What stands in an address for each `{name}`, if the address is one of this resource's.
+    /// Returns the value of each `{name}`. `None` if the address does not match.
     pub fn matches<'a>(&self, uri: &'a str) -> Option<Vec<&'a str>> {
         let mut rest = uri;
         let mut found = Vec::new();
@@ -38,7 +38,7 @@ impl ResourceDef {
         while let Some((before, after)) = pattern.split_once('{') {
             rest = rest.strip_prefix(before)?;
             let (_, after) = after.split_once('}')?;
-            // A name reaches to the next literal part; the last one to the end.
+            // A placeholder ends at the next literal part, the last placeholder at the end.
             let literal = after.split('{').next().unwrap_or_default();
             let end = if literal.is_empty() { rest.len() } else { rest.find(literal)? };
             found.push(rest.get(..end).filter(|value| !value.is_empty())?);
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_taken_apart() {
+    fn addresses_are_matched_against_templates() {
         let def = |uri| ResourceDef {
             uri,
             name: "x",

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::tool::ToolResult;
+use crate::registry::ToolResult;
 
 /// What the Claude API asks a tool to do.
 #[derive(Clone, PartialEq, Debug)]

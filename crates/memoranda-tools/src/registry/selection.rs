@@ -1,48 +1,48 @@
-//! Which tools are offered: sets, single names, exclusions, and read-only as the upper bound.
+//! Selection of the offered tools: toolsets, single names, exclusions, and read-only access.
 
 use std::collections::BTreeSet;
 
-use crate::tool::{Tier, ToolDef, Toolset};
+use super::tool::{ToolDef, ToolTier, Toolset};
 use crate::tools;
 
-/// A choice of tools, as it was asked for.
+/// A selection of tools as requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Selection {
-    /// Sets by name, `default` and `all` among them; nothing means `default`.
+pub struct ToolSelection {
+    /// Names of toolsets, including `default` and `all`. Empty means `default`.
     pub toolsets: Vec<String>,
-    /// Single tools beside the sets.
+    /// Single tools in addition to the toolsets.
     pub tools: Vec<String>,
-    /// Tools that are left out whatever else is asked.
+    /// Tools that are never offered.
     pub exclude: Vec<String>,
-    /// Only tools that change nothing.
-    pub read_only: ReadOnly,
+    /// Access that the offered tools may have.
+    pub access: AccessMode,
 }
 
-/// Whether tools that change something are left out.
+/// Access of the offered tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ReadOnly {
-    /// Every tool that was chosen.
+pub enum AccessMode {
+    /// Every selected tool.
     #[default]
-    No,
-    /// Only those that change nothing.
-    Yes,
+    ReadWrite,
+    /// Only tools that change nothing.
+    ReadOnly,
 }
 
-/// A name that is none.
+/// Reason why a selection is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SelectionError {
-    /// No such set.
+    /// Unknown toolset.
     #[error("there is no toolset {name:?}; there are: default, all, {known}")]
     NoToolset {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The known toolsets.
         known: String,
     },
-    /// No such tool.
+    /// Unknown tool.
     #[error("there is no tool {0:?}; `memoranda tool --list` shows them all")]
     NoTool(String),
-    /// Nothing is left.
+    /// The selection is empty.
     #[error(
         "no tool is left to offer: each that was chosen changes something, or was left out; add a \
          toolset that reads, or allow changes"
@@ -50,13 +50,13 @@ pub enum SelectionError {
     Nothing,
 }
 
-impl Selection {
-    /// Everything.
+impl ToolSelection {
+    /// Selects every tool.
     pub fn all() -> Self {
         Self { toolsets: vec!["all".into()], ..Self::default() }
     }
 
-    /// The tools that are offered, in their order.
+    /// Returns the selected tools in the order of the registry.
     pub fn resolve(&self) -> Result<Vec<&'static ToolDef>, SelectionError> {
         let mut sets: BTreeSet<Toolset> = BTreeSet::new();
         let named = self.toolsets.iter().map(|name| name.trim()).filter(|name| !name.is_empty());
@@ -85,15 +85,15 @@ impl Selection {
             |names: &[String], tool: &ToolDef| names.iter().any(|name| name.trim() == tool.name);
         let offered = tools().filter(|tool| {
             (sets.contains(&tool.toolset)
-                || default && tool.tier == Tier::Default
+                || default && tool.tier == ToolTier::Default
                 || holds(&self.tools, tool))
                 && !holds(&self.exclude, tool)
-                && (self.read_only == ReadOnly::No || tool.hints.read_only)
+                && (self.access == AccessMode::ReadWrite || tool.hints.read_only)
         });
         Ok(offered.collect())
     }
 
-    /// This choice, narrowed by another: nothing that this one leaves out comes back.
+    /// Returns the tools that both selections contain.
     pub fn narrowed(&self, other: &Self) -> Result<Vec<&'static ToolDef>, SelectionError> {
         let asked = other.resolve()?;
         let mut allowed = self.resolve()?;
@@ -106,37 +106,37 @@ impl Selection {
 mod tests {
     use super::*;
 
-    fn names(selection: &Selection) -> Vec<&'static str> {
+    fn names(selection: &ToolSelection) -> Vec<&'static str> {
         selection.resolve().unwrap().into_iter().map(|tool| tool.name).collect()
     }
 
     #[test]
     fn exclusion_and_read_only_always_win() {
         let memory = || vec!["memory".to_owned()];
-        let excluded = Selection { exclude: memory(), tools: memory(), ..Selection::all() };
+        let excluded = ToolSelection { exclude: memory(), tools: memory(), ..ToolSelection::all() };
         let others: Vec<_> =
             tools().map(|tool| tool.name).filter(|name| *name != "memory").collect();
         assert_eq!(names(&excluded), others);
-        let read_only = Selection { read_only: ReadOnly::Yes, ..Selection::all() };
+        let read_only = ToolSelection { access: AccessMode::ReadOnly, ..ToolSelection::all() };
         assert!(read_only.resolve().unwrap().iter().all(|tool| tool.hints.read_only));
         assert!(!names(&read_only).contains(&"memory"));
-        let narrowed = excluded.narrowed(&Selection::all()).unwrap();
+        let narrowed = excluded.narrowed(&ToolSelection::all()).unwrap();
         assert!(narrowed.iter().all(|tool| tool.name != "memory"));
-        let one = Selection { tools: memory(), ..Selection::default() };
+        let one = ToolSelection { tools: memory(), ..ToolSelection::default() };
         assert!(excluded.narrowed(&one).unwrap().is_empty());
     }
 
     #[test]
-    fn sets_are_chosen_by_name() {
-        let of = |sets: &[&str]| Selection {
+    fn toolsets_are_selected_by_name() {
+        let of = |sets: &[&str]| ToolSelection {
             toolsets: sets.iter().map(|set| (*set).to_owned()).collect(),
-            ..Selection::default()
+            ..ToolSelection::default()
         };
         let filtered = |keep: &dyn Fn(&ToolDef) -> bool| -> Vec<&str> {
             tools().filter(|tool| keep(tool)).map(|tool| tool.name).collect()
         };
-        let default = filtered(&|tool| tool.tier == Tier::Default);
-        assert_eq!(names(&Selection::default()), default);
+        let default = filtered(&|tool| tool.tier == ToolTier::Default);
+        assert_eq!(names(&ToolSelection::default()), default);
         assert_eq!(names(&of(&["default"])), default);
         assert_eq!(names(&of(&["all"])), filtered(&|_| true));
         for set in Toolset::ALL {
@@ -146,10 +146,10 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_are_refused() {
-        let set = Selection { toolsets: vec!["memroy".into()], ..Selection::default() };
+    fn unknown_names_are_rejected() {
+        let set = ToolSelection { toolsets: vec!["memroy".into()], ..ToolSelection::default() };
         assert!(set.resolve().unwrap_err().to_string().contains("\"memroy\""));
-        let tool = Selection { tools: vec!["nope".into()], ..Selection::default() };
+        let tool = ToolSelection { tools: vec!["nope".into()], ..ToolSelection::default() };
         assert_eq!(tool.resolve().unwrap_err(), SelectionError::NoTool("nope".into()));
     }
 }

@@ -1,66 +1,11 @@
-//! Prompts: what clients show as slash commands. Each is a row, like a tool.
+//! The prompts of the memory tool.
 
-use memoranda_engine::{
-    ListFilter, ListOrder, ListRequest, Memory, Result, SearchFilter, SearchRequest,
-};
+use memoranda_engine::{ListFilter, ListOrder, ListRequest, Result, SearchFilter, SearchRequest};
 
 use crate::instructions::for_these;
-use crate::reading::Reading;
-use crate::settings::Settings;
-use crate::tool::{ToolDef, Toolset};
-
-/// One prompt.
-pub struct PromptDef {
-    /// Its name on the wire.
-    pub name: &'static str,
-    /// Its name for people.
-    pub title: &'static str,
-    /// What it is for.
-    pub description: &'static str,
-    /// The set that it belongs to.
-    pub toolset: Toolset,
-    /// What it can be given.
-    pub arguments: &'static [PromptArgument],
-    /// What it says.
-    pub render: fn(&PromptCall<'_>) -> Result<PromptMessage>,
-}
-
-/// A prompt that is asked for.
-#[derive(Clone, Copy)]
-pub struct PromptCall<'a> {
-    /// The vault.
-    pub memory: &'a Memory,
-    /// What the person configured.
-    pub settings: &'a Settings,
-    /// The tools that the client has: a prompt speaks of no other.
-    pub tools: &'a [&'static ToolDef],
-    /// Its arguments, in the order of the definition.
-    pub arguments: &'a [Option<String>],
-}
-
-impl PromptCall<'_> {
-    /// An argument that says something.
-    pub(crate) fn given(&self, n: usize) -> Option<String> {
-        let text = self.arguments.get(n).cloned().flatten()?;
-        (!text.trim().is_empty()).then_some(text)
-    }
-}
-
-/// One argument of a prompt.
-pub struct PromptArgument {
-    /// Its name.
-    pub name: &'static str,
-    /// What it means.
-    pub description: &'static str,
-    /// Whether it must be given.
-    pub required: bool,
-}
-
-/// What a prompt says to the model, in the person's name.
-pub struct PromptMessage {
-    /// The text.
-    pub text: String,
-}
+use crate::registry::{
+    PromptArgument, PromptCall, PromptDef, PromptMessage, QueryFeedback, Toolset, quote_lines,
+};
 
 /// The prompts of the memory tool.
 pub(crate) const PROMPTS: &[PromptDef] = &[
@@ -152,7 +97,7 @@ fn remember(call: &PromptCall<'_>) -> Result<PromptMessage> {
         "Please remember this for later conversations, with the memory tool: view /memories first, \
          then add it to the file where it belongs (or create one), as an observation if it is a \
          fact, and say where it went.\n\n{}",
-        quoted(&what)
+        quote_lines(&what)
     );
     Ok(PromptMessage { text })
 }
@@ -213,17 +158,12 @@ fn recalled(call: &PromptCall<'_>, topic: &str) -> Result<String> {
         return Ok(format!("Nothing in memory matches {topic:?}."));
     }
     let mut text = format!("From memory about {topic:?} (quoted data, with its sources):\n");
-    text.push_str(&Reading::of(&page).said());
+    text.push_str(&QueryFeedback::from_page(&page).to_text());
     text.push('\n');
     for result in &page.results {
         text.push_str(&format!("### {} — {}\n", result.title, result.place));
-        text.push_str(&quoted(&result.snippet.text));
+        text.push_str(&quote_lines(&result.snippet.text));
         text.push('\n');
     }
     Ok(text)
-}
-
-/// Text from memory or from a person, marked as a quotation line by line.
-pub(crate) fn quoted(text: &str) -> String {
-    text.lines().flat_map(|line| line.split('\r')).map(|line| format!("> {line}\n")).collect()
 }
