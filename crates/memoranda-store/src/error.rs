@@ -38,7 +38,7 @@ pub enum StoreError {
     },
     /// Vectors are of another kind than those that were kept before.
     #[error(
-        "{model} makes other vectors than before; `memoranda embed --anew` throws the old ones away"
+        "{model} makes other vectors than before; `memoranda embed --rebuild` throws the old ones away"
     )]
     OtherVectors {
         /// The model.

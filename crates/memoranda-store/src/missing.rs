@@ -108,14 +108,14 @@ impl Inner {
             (Ok(None), Some(false)) => away(format!(
                 "there is no folder {name} in the vault, and the one that there was did not lie on \
                  the drive of the vault (is its drive mounted? if it was removed on purpose, make \
-                 an empty folder of that name and run `memoranda sync`)"
+                 an empty folder of that name and run `memoranda scan`)"
             )),
             (Ok(Some(own::Kind::Folder)), _) => Ok(None),
             (_, None) if !is_own()? => Ok(None),
             // An index that never saw the folder cannot tell what became of it.
             (Ok(None), None) => away(format!(
                 "there is no folder {name} in the vault, and this index has never seen it (if it \
-                 was removed on purpose, make an empty folder of that name and run `memoranda sync`)"
+                 was removed on purpose, make an empty folder of that name and run `memoranda scan`)"
             )),
             (Ok(Some(own::Kind::Link)), _) => away(format!(
                 "it is a symbolic link, which is not followed; `memoranda project add {name} DIR` \

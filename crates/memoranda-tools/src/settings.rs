@@ -79,7 +79,7 @@ impl ToolSettings {
     /// What holds without any configuration.
     pub fn standard() -> Self {
         Self {
-            wording: Wording::Seed,
+            wording: Wording::Mcp,
             create: None,
             secrets: SecretPolicy::Warn,
             max_file_bytes: 10 << 20,
@@ -141,9 +141,9 @@ fn memories_project() -> ProjectName {
 /// The two wordings of the memory tool's answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wording {
-    /// Those of the MCP specification for this tool.
-    Seed,
-    /// Those of the Claude API's own SDKs.
+    /// The words of the MCP specification for this tool.
+    Mcp,
+    /// The words of the Claude API's own SDKs.
     Claude,
 }
 
@@ -151,7 +151,7 @@ impl Wording {
     /// Reads a wording's name.
     pub fn parse(text: &str) -> Option<Self> {
         match text {
-            "seed" => Some(Self::Seed),
+            "mcp" => Some(Self::Mcp),
             "claude" => Some(Self::Claude),
             _ => None,
         }

@@ -82,9 +82,9 @@ pub(crate) struct GlobalArgs {
     #[arg(short, long, global = true)]
     pub(crate) yes: bool,
 
-    /// Do not look for edits in the files first.
-    #[arg(long, global = true)]
-    pub(crate) no_sync: bool,
+    /// Do not scan the files for edits first.
+    #[arg(long, alias = "no-sync", global = true)]
+    pub(crate) no_scan: bool,
 }
 
 impl GlobalArgs {

@@ -97,7 +97,7 @@ impl From<EngineError> for CommandError {
             EngineError::NotFound { suggestions, identifier, .. } => match suggestions.first() {
                 Some(place) => of(Exit::NotFound).hint(show(place)),
                 None => of(Exit::NotFound).hint(format!(
-                    "`memoranda search {}` looks in the texts; `memoranda log` tells of deleted notes",
+                    "`memoranda search {}` looks in the texts; `memoranda log` lists deleted notes",
                     quoted(&identifier)
                 )),
             },
@@ -139,7 +139,7 @@ impl From<MakeError> for CommandError {
             MakeError::NoModel => Self::configuration(message)
                 .hint("`memoranda config set search.model FOLDER-OR-ADDRESS` chooses one"),
             MakeError::Model { .. } => Self::new(Exit::Internal, message)
-                .hint("searches go by the model that is built in meanwhile")
+                .hint("searches use the built-in model meanwhile")
                 .hint("what was made is kept; the next `memoranda embed` goes on from there"),
         }
     }
@@ -182,7 +182,7 @@ impl From<StoreError> for CommandError {
             }
             StoreError::NewerFormat { .. } => of(Exit::Configuration),
             StoreError::OtherVectors { .. } => {
-                of(Exit::Conflict).hint("`memoranda embed --anew` makes all of them anew")
+                of(Exit::Conflict).hint("`memoranda embed --rebuild` makes all of them again")
             }
             StoreError::NoProject { name, was_at: Some(folder), .. } => {
                 of(Exit::NotFound).hint(add_again(&name, &folder))
@@ -205,7 +205,7 @@ impl From<StoreError> for CommandError {
                 of(Exit::Usage).hint("`memoranda project list` shows every project's folder")
             }
             StoreError::NotAFile { .. } => {
-                of(Exit::Usage).hint("`memoranda sync -v` lists what is left out and why")
+                of(Exit::Usage).hint("`memoranda scan -v` lists what is left out and why")
             }
             StoreError::TooLarge { .. } => of(Exit::Usage).hint("split it into several notes"),
             StoreError::Twin { existing, .. } => of(Exit::Conflict).hint(format!(
@@ -225,7 +225,7 @@ impl From<StoreError> for CommandError {
                 of(Exit::Internal).hint("`memoranda doctor` looks at everything")
             }
             StoreError::Index(_) => {
-                of(Exit::Internal).hint("`memoranda reindex` makes the index anew")
+                of(Exit::Internal).hint("`memoranda reindex` rebuilds the index")
             }
         }
     }

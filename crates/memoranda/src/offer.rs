@@ -35,7 +35,7 @@ pub(crate) struct OfferArgs {
     #[arg(long)]
     read_only: bool,
 
-    /// Dump each bank that is used to cache_memory_dump.json in its folder.
+    /// Write each memory bank that is used to `cache_memory_dump.json` in its folder.
     #[arg(long)]
     debug: bool,
 
@@ -53,9 +53,10 @@ pub(crate) struct WordingArgs {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum WordingName {
-    /// Those of the MCP tool; `create` overwrites.
-    Seed,
-    /// Those of the Claude API's own SDKs; `create` refuses what exists.
+    /// The words of the MCP tool; `create` overwrites.
+    #[value(alias = "seed")]
+    Mcp,
+    /// The words of the Claude API's own SDKs; `create` refuses to overwrite.
     Claude,
 }
 
@@ -64,7 +65,7 @@ impl WordingArgs {
     pub(crate) fn tool_settings(self, session: &Session) -> Result<ToolSettings> {
         let settings = session.settings()?.tools();
         let wording = match self.wording {
-            Some(WordingName::Seed) => Wording::Seed,
+            Some(WordingName::Mcp) => Wording::Mcp,
             Some(WordingName::Claude) => Wording::Claude,
             None => settings.wording,
         };

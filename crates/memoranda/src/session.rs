@@ -135,7 +135,7 @@ impl Session {
     }
 
     fn taken_in<'a>(&self, memory: &'a Memory, concern: &Concern) -> Result<&'a Memory> {
-        if self.args.no_sync {
+        if self.args.no_scan {
             return Ok(memory);
         }
         let mut progress = Progress::new(&self.printer);
@@ -148,7 +148,7 @@ impl Session {
     /// Takes in a project whose folder is new, also when a process watches: that one may not have
     /// come to it yet.
     pub(crate) fn take_in(&self, memory: &Memory, project: &ProjectName) -> Result<()> {
-        if self.args.no_sync {
+        if self.args.no_scan {
             return Ok(());
         }
         if !memory.store().is_watched() {
@@ -300,7 +300,7 @@ impl Session {
     /// How to take a commit back, as a hint.
     pub(crate) fn hint_undo(&self, commit: &str) {
         if self.printer.format == Format::Pretty {
-            self.printer.hint(format!("`memoranda undo {}` takes it back", quoted(commit)));
+            self.printer.hint(format!("`memoranda undo {}` undoes this", quoted(commit)));
         }
     }
 }

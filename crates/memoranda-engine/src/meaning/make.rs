@@ -174,7 +174,7 @@ impl Making<'_> {
             Some(other) => Err(ModelError::Unusable {
                 reason: format!(
                     "its vectors have {} numbers now, and had {dims}; if another model goes by \
-                     the same name, `memoranda embed --anew` makes all of them anew",
+                     the same name, `memoranda embed --rebuild` makes all of them again",
                     other.len()
                 ),
             }),

@@ -99,7 +99,7 @@ fn create(call: &CallContext<'_>, path: String, text: String) -> Result<Answer, 
     let searched = searched_beside_rules(call, &at);
     let rules = at.clone();
     let mode = match (call.settings.create, call.settings.wording) {
-        (Some(CreateMode::Overwrite), _) | (None, Wording::Seed) => WriteMode::CreateOrOverwrite,
+        (Some(CreateMode::Overwrite), _) | (None, Wording::Mcp) => WriteMode::CreateOrOverwrite,
         (Some(CreateMode::Refuse), _) | (None, Wording::Claude) => WriteMode::Create,
     };
     let request = WriteRequest {

@@ -118,7 +118,7 @@ pub(crate) enum AskedBy {
 /// or, where the words are another's, all of it but for what no answer should be made of.
 fn quoted_chars(wording: Wording) -> usize {
     match wording {
-        Wording::Seed => 200,
+        Wording::Mcp => 200,
         Wording::Claude => 10_000,
     }
 }

@@ -104,7 +104,7 @@ fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
             let structured = json!({ "error": message, "is_error": true });
             let text = match wording {
                 // The specification answers with its error object; the official tool with text.
-                Wording::Seed => structured.to_string(),
+                Wording::Mcp => structured.to_string(),
                 Wording::Claude => message,
             };
             ToolResult { text, structured, is_error: true }

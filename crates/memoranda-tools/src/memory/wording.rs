@@ -51,14 +51,14 @@ fn listing(path: &str, entries: &[Listed], left: Option<LeftEntries>) -> String 
 
 fn created(path: &str, wording: Wording) -> String {
     match wording {
-        Wording::Seed => format!("Created {path}"),
+        Wording::Mcp => format!("Created {path}"),
         Wording::Claude => format!("File created successfully at: {path}"),
     }
 }
 
 fn replaced(path: &str, snippet: &str, wording: Wording) -> String {
     match wording {
-        Wording::Seed => format!("Replaced text in {path}"),
+        Wording::Mcp => format!("Replaced text in {path}"),
         Wording::Claude => format!(
             "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n{snippet}"
         ),
@@ -67,21 +67,21 @@ fn replaced(path: &str, snippet: &str, wording: Wording) -> String {
 
 fn inserted(path: &str, line: i64, wording: Wording) -> String {
     match wording {
-        Wording::Seed => format!("Inserted text at line {line}"),
+        Wording::Mcp => format!("Inserted text at line {line}"),
         Wording::Claude => format!("The file {path} has been edited."),
     }
 }
 
 fn deleted(path: &str, wording: Wording) -> String {
     match wording {
-        Wording::Seed => format!("Deleted {path}"),
+        Wording::Mcp => format!("Deleted {path}"),
         Wording::Claude => format!("Successfully deleted {path}"),
     }
 }
 
 fn renamed(from: &str, to: &str, wording: Wording) -> String {
     match wording {
-        Wording::Seed => format!("Renamed {from} to {to}"),
+        Wording::Mcp => format!("Renamed {from} to {to}"),
         Wording::Claude => format!("Successfully renamed {from} to {to}"),
     }
 }
@@ -89,7 +89,7 @@ fn renamed(from: &str, to: &str, wording: Wording) -> String {
 /// Puts a failure into words.
 pub(super) fn explain(failure: &Failure, wording: Wording) -> String {
     match wording {
-        Wording::Seed => explain_seed(failure),
+        Wording::Mcp => explain_mcp(failure),
         Wording::Claude => explain_claude(failure),
     }
 }
@@ -97,7 +97,7 @@ pub(super) fn explain(failure: &Failure, wording: Wording) -> String {
 const OUTSIDE: &str = "Permission denied: Cannot write outside /memories directory";
 const INVALID: &str = "Invalid path: Path must be within /memories directory";
 
-fn explain_seed(failure: &Failure) -> String {
+fn explain_mcp(failure: &Failure) -> String {
     match failure {
         Failure::Stray { stray: Stray::NoPrefix, intent: Intent::Write, .. }
         | Failure::Link { intent: Intent::Write, .. } => OUTSIDE.into(),

@@ -8,7 +8,7 @@ use crate::support::TestVault;
 
 /// A vault whose thread holds a hub and so many entities around it.
 fn star(rays: usize) -> TestVault {
-    let vault = TestVault::new(Wording::Seed);
+    let vault = TestVault::new(Wording::Mcp);
     let hub = entity("Hub", "Everything leads here", "Ray 0");
     let rays = (0..rays).map(|n| entity(&format!("Ray {n}"), "Leads to the hub", "Hub"));
     let entities: Vec<Value> = std::iter::once(hub).chain(rays).collect();

@@ -10,7 +10,7 @@ const THREAD: &str = "portfolio-update-2026";
 
 #[test]
 fn ties_are_broken_by_the_notes_and_roots_may_stand_alone() {
-    let vault = TestVault::new(Wording::Seed);
+    let vault = TestVault::new(Wording::Mcp);
     let alone = |name: &str| json!({ "name": name, "entityType": "T", "observations": ["a fact"] });
     let names: Vec<String> = (0..25).rev().map(|n| format!("e{n:02}")).collect();
     let entities: Vec<Value> = names.iter().map(|name| alone(name)).collect();
@@ -45,7 +45,7 @@ fn ties_are_broken_by_the_notes_and_roots_may_stand_alone() {
 
 #[test]
 fn what_a_page_leaves_out_is_said() {
-    let vault = TestVault::new(Wording::Seed);
+    let vault = TestVault::new(Wording::Mcp);
     vault.done("save_memory", valid());
     let update = json!([{ "entityName": "Portfolio", "importance": 0.05 }]);
     vault.done("bulk_update", json!({ "threadId": THREAD, "updates": update }));
@@ -64,7 +64,7 @@ fn what_a_page_leaves_out_is_said() {
 
 #[test]
 fn a_day_lasts_until_its_end() {
-    let vault = TestVault::new(Wording::Seed);
+    let vault = TestVault::new(Wording::Mcp);
     vault.done("save_memory", valid());
     let today = memoranda_engine::clock::now().to_string()[..10].to_owned();
     let asked = json!({ "threadId": THREAD, "timestampStart": today, "timestampEnd": today });
@@ -76,7 +76,7 @@ fn a_day_lasts_until_its_end() {
 
 #[test]
 fn the_time_of_a_fact_is_a_time_at_which_it_was_there() {
-    let vault = TestVault::new(Wording::Seed);
+    let vault = TestVault::new(Wording::Mcp);
     vault.done("save_memory", valid());
     let portfolio = |as_of: &Value| {
         let asked = json!({ "threadId": THREAD, "names": ["Portfolio"], "as_of": as_of });

@@ -157,7 +157,7 @@ proptest! {
     fn the_graph_agrees_with_a_simple_model_and_with_its_notes(
         steps in prop::collection::vec(steps(), 1..20)
     ) {
-        let vault = TestVault::new(Wording::Seed);
+        let vault = TestVault::new(Wording::Mcp);
         let mut model = Model::default();
         for step in &steps {
             let (tool, arguments) = step.call();

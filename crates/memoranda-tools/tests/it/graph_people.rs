@@ -10,7 +10,7 @@ use crate::support::TestVault;
 const THREAD: &str = "portfolio-update-2026";
 
 fn saved() -> TestVault {
-    let vault = TestVault::new(Wording::Seed);
+    let vault = TestVault::new(Wording::Mcp);
     vault.done("save_memory", valid());
     vault
 }
@@ -67,7 +67,7 @@ fn relations_that_people_typed_are_relations_like_others() {
 
 #[test]
 fn a_link_means_the_same_whoever_asks() {
-    let vault = TestVault::new(Wording::Seed);
+    let vault = TestVault::new(Wording::Mcp);
     let people =
         json!([{ "name": "Ada", "entityType": "Person", "observations": ["Counts well"] }]);
     vault.done("create_entities", json!({ "entities": people }));

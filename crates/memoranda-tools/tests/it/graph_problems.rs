@@ -9,7 +9,7 @@ use crate::support::TestVault;
 const THREAD: &str = "portfolio-update-2026";
 
 fn saved() -> TestVault {
-    let vault = TestVault::new(Wording::Seed);
+    let vault = TestVault::new(Wording::Mcp);
     vault.done("save_memory", valid());
     vault
 }

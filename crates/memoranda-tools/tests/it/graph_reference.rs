@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::support::TestVault;
 
 fn vault() -> TestVault {
-    TestVault::new(Wording::Seed)
+    TestVault::new(Wording::Mcp)
 }
 
 fn people() -> Value {

@@ -10,7 +10,7 @@ use crate::support::TestVault;
 const THREAD: &str = "t";
 
 fn pair() -> TestVault {
-    let vault = TestVault::new(Wording::Seed);
+    let vault = TestVault::new(Wording::Mcp);
     let entities =
         json!([entity("Alpha", "First fact", "Beta"), entity("Beta", "Second", "Alpha")]);
     vault.done("save_memory", json!({ "threadId": THREAD, "entities": entities }));

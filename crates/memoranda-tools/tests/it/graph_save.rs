@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::support::TestVault;
 
 fn vault() -> TestVault {
-    TestVault::new(Wording::Seed)
+    TestVault::new(Wording::Mcp)
 }
 
 /// The specification's own valid request.

@@ -10,7 +10,7 @@ use crate::support::TestVault;
 const THREAD: &str = "t";
 
 fn vault() -> TestVault {
-    TestVault::new(Wording::Seed)
+    TestVault::new(Wording::Mcp)
 }
 
 fn save(vault: &TestVault, entities: Value) -> Value {

@@ -80,7 +80,7 @@ fn what_stands_in_the_way_of_a_move_is_named() {
 /// what is not.
 #[test]
 fn a_file_with_a_second_name_is_named_as_one() {
-    for wording in [Wording::Claude, Wording::Seed] {
+    for wording in [Wording::Claude, Wording::Mcp] {
         let vault = TestVault::new(wording);
         vault.memory(&json!({"command": "create", "path": "/memories/a.md", "file_text": "one"}));
         std::fs::hard_link(vault.path("memories/a.md"), vault.path("../a.md")).unwrap();
@@ -99,7 +99,7 @@ fn a_file_with_a_second_name_is_named_as_one() {
 
 #[test]
 fn a_link_in_the_place_of_the_directory_is_named_as_one() {
-    let vault = TestVault::new(Wording::Seed);
+    let vault = TestVault::new(Wording::Mcp);
     let outside = vault.path("../outside");
     std::fs::create_dir_all(&outside).unwrap();
     std::os::unix::fs::symlink(&outside, vault.path("memories")).unwrap();
@@ -117,7 +117,7 @@ fn a_link_in_the_place_of_the_directory_is_named_as_one() {
 /// An empty folder in its place, as a drive leaves that is not mounted, is not an empty memory.
 #[test]
 fn what_stands_where_the_directory_was_is_neither_shown_nor_written_to() {
-    let vault = TestVault::new(Wording::Seed);
+    let vault = TestVault::new(Wording::Mcp);
     vault.memory(&json!({"command": "create", "path": "/memories/a.md", "file_text": "one"}));
     vault.memory.store().sync(&mut |_| {}).unwrap();
     std::fs::rename(vault.path("memories"), vault.path("../away")).unwrap();
@@ -352,7 +352,7 @@ fn what_programs_obey_is_no_memory() {
         json!({"command": "rename", "old_path": "/memories/sub/.git", "new_path": "/memories/g"}),
         json!({"command": "rename", "old_path": "/memories/sub/a.md", "new_path": "/memories/.git/config"}),
     ] {
-        for wording in [Wording::Claude, Wording::Seed] {
+        for wording in [Wording::Claude, Wording::Mcp] {
             vault.settings.wording = wording;
             let result = vault.memory(&command);
             assert!(result.is_error, "{command}: {}", result.text);
@@ -367,7 +367,7 @@ fn what_programs_obey_is_no_memory() {
 #[test]
 fn files_and_folders_are_the_owners_alone() {
     use std::os::unix::fs::PermissionsExt as _;
-    let vault = TestVault::new(Wording::Seed);
+    let vault = TestVault::new(Wording::Mcp);
     vault.memory(&json!({"command": "create", "path": "/memories/user/a.md", "file_text": "x"}));
     vault.memory(&json!({"command": "str_replace", "path": "/memories/user/a.md", "old_str": "x", "new_str": "y"}));
     let mode =
@@ -399,7 +399,7 @@ fn crlf_and_bytes_elsewhere_survive() {
 
 #[test]
 fn what_cannot_be_restored_is_named_and_not_deleted() {
-    let vault = TestVault::new(Wording::Seed);
+    let vault = TestVault::new(Wording::Mcp);
     let folder = vault.path("memories/p");
     vault.memory(&json!({"command": "create", "path": "/memories/p/a.md", "file_text": "x"}));
     std::fs::write(vault.path("../outside.txt"), "kept").unwrap();
@@ -460,7 +460,7 @@ fn a_folder_that_cannot_be_read_hides_no_other() {
 
 #[test]
 fn what_search_passes_over_is_said() {
-    let vault = TestVault::new(Wording::Seed);
+    let vault = TestVault::new(Wording::Mcp);
     let create = |path| vault.memory(&json!({"command": "create", "path": path, "file_text": "x"}));
     assert_eq!(create("/memories/plan.md").text, "Created /memories/plan.md");
     let hidden = create("/memories/.plan.md").text;
@@ -476,7 +476,7 @@ fn what_search_passes_over_is_said() {
 /// else is claimed.
 #[test]
 fn a_directory_takes_along_what_was_written_there() {
-    let vault = TestVault::new(Wording::Seed);
+    let vault = TestVault::new(Wording::Mcp);
     let memory = |arguments: serde_json::Value| vault.memory(&arguments);
     let create = |path| memory(json!({"command": "create", "path": path, "file_text": "x"}));
     for path in ["/memories/p/.state.json", "/memories/p/.deep/er/x.md", "/memories/p/plan.md"] {
@@ -515,7 +515,7 @@ fn a_directory_takes_along_what_was_written_there() {
 
 #[test]
 fn rules_say_what_they_keep_from_the_search() {
-    let vault = TestVault::new(Wording::Seed);
+    let vault = TestVault::new(Wording::Mcp);
     let create = |path, text| {
         vault.memory(&json!({"command": "create", "path": path, "file_text": text})).text
     };
@@ -537,7 +537,7 @@ fn rules_say_what_they_keep_from_the_search() {
 #[test]
 fn little_is_said_again_of_what_was_sent() {
     // The official words quote what was sent; ours do not have to.
-    for (wording, most) in [(Wording::Seed, 1000), (Wording::Claude, 11_000)] {
+    for (wording, most) in [(Wording::Mcp, 1000), (Wording::Claude, 11_000)] {
         let vault = TestVault::new(wording);
         let long = "y".repeat(1 << 20);
         let create =
@@ -563,7 +563,7 @@ fn little_is_said_again_of_what_was_sent() {
 
 #[test]
 fn a_name_says_what_is_wrong_with_it_and_stays_on_its_line() {
-    let vault = TestVault::new(Wording::Seed);
+    let vault = TestVault::new(Wording::Mcp);
     let drive = json!({"command": "create", "path": "/memories/a:b.md", "file_text": "x"});
     let refused = vault.memory(&drive).text;
     assert!(refused.contains("a letter and `:` at the start name a drive"), "{refused}");
@@ -574,7 +574,7 @@ fn a_name_says_what_is_wrong_with_it_and_stays_on_its_line() {
 
 #[test]
 fn hidden_files_outlive_their_directory_and_are_told() {
-    let vault = TestVault::new(Wording::Seed);
+    let vault = TestVault::new(Wording::Mcp);
     for path in ["a/plan.md", "b/c/plan.md"] {
         let path = format!("/memories/{path}");
         vault.memory(&json!({"command": "create", "path": path, "file_text": "x"}));

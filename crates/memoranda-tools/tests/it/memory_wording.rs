@@ -17,7 +17,7 @@ fn check_error(vault: &TestVault, arguments: &Value, expected: &str) {
     let result = vault.memory(arguments);
     assert!(result.is_error, "{arguments}: {}", result.text);
     assert_eq!(result.structured, json!({ "error": expected, "is_error": true }), "{arguments}");
-    if vault.settings.wording == Wording::Seed {
+    if vault.settings.wording == Wording::Mcp {
         let parsed: Value = serde_json::from_str(&result.text).unwrap();
         assert_eq!(parsed, result.structured);
     } else {
@@ -29,7 +29,7 @@ const PREFERENCES: &str = "---\ntitle: User Preferences\ntype: memory\ntags: [us
 
 #[test]
 fn the_specifications_own_procedure_works() {
-    let vault = TestVault::new(Wording::Seed);
+    let vault = TestVault::new(Wording::Mcp);
     let path = "memories/user/preferences.md";
     check(
         &vault,
@@ -87,7 +87,7 @@ fn the_specifications_own_procedure_works() {
 
 #[test]
 fn the_specifications_six_errors_are_its_own() {
-    let vault = TestVault::new(Wording::Seed);
+    let vault = TestVault::new(Wording::Mcp);
     vault.memory(&json!({"command": "create", "path": "/memories/a.md", "file_text": "x\nx\nx\n"}));
     check_error(
         &vault,
@@ -354,7 +354,7 @@ fn a_directory_is_listed_two_levels_deep() {
 
 #[test]
 fn what_create_does_to_an_existing_file_can_be_set() {
-    let mut vault = TestVault::new(Wording::Seed);
+    let mut vault = TestVault::new(Wording::Mcp);
     for text in ["one", "two"] {
         let result = vault
             .memory(&json!({"command": "create", "path": "/memories/a.md", "file_text": text}));
@@ -424,7 +424,7 @@ fn rename(from: &str, to: &str) -> Value {
 fn names_that_look_the_same_mean_the_same_file() {
     let (apart, composed) = ("/memories/cafe\u{301}.md", "/memories/caf\u{e9}.md");
     check_steps(
-        Wording::Seed,
+        Wording::Mcp,
         &[
             (create(apart, "one"), "Created /memories/cafe\u{301}.md"),
             (create(composed, "two"), "Created /memories/caf\u{e9}.md"),
@@ -453,9 +453,9 @@ fn names_that_look_the_same_mean_the_same_file() {
 
 #[test]
 fn names_that_differ_in_case_are_one_name() {
-    for wording in [Wording::Seed, Wording::Claude] {
+    for wording in [Wording::Mcp, Wording::Claude] {
         let say = |seed: &'static str, claude: &'static str| match wording {
-            Wording::Seed => seed,
+            Wording::Mcp => seed,
             Wording::Claude => claude,
         };
         check_steps(

@@ -140,7 +140,7 @@ fn a_permalink_that_names_the_project_is_said_without_it() {
 
 #[test]
 fn a_name_means_the_default_project_first_now_and_then() {
-    let notes = Notes(TestVault::new(Wording::Seed).with_default_project("wk"));
+    let notes = Notes(TestVault::new(Wording::Mcp).with_default_project("wk"));
     for (project, text) in [("main", "main one"), ("other", "other one"), ("wk", "wk one")] {
         notes.person(&format!("{project}/d/Same.md"), &format!("{text}\n"));
     }

@@ -10,7 +10,7 @@ pub(crate) struct Notes(pub(crate) TestVault);
 
 impl Notes {
     pub(crate) fn new() -> Self {
-        Self(TestVault::new(Wording::Seed))
+        Self(TestVault::new(Wording::Mcp))
     }
 
     /// Calls a tool, which must succeed.

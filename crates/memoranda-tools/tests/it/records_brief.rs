@@ -10,7 +10,7 @@ use crate::support::TestVault;
 
 #[test]
 fn a_session_starts_with_rules_what_is_due_and_what_is_known() {
-    let vault = TestVault::new(Wording::Seed);
+    let vault = TestVault::new(Wording::Mcp);
     let repository = tempfile::tempdir().unwrap();
     let git = repository.path().join(".git");
     std::fs::create_dir_all(&git).unwrap();

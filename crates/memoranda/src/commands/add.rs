@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[arg(value_name = "TEXT", allow_hyphen_values = true)]
     text: Option<String>,
 
-    /// More words of it.
+    /// Further words of the text.
     #[arg(hide = true)]
     more: Vec<String>,
 

@@ -4,7 +4,7 @@ use clap::Subcommand;
 use memoranda_tools::{ToolSelection, instructions};
 use serde::Serialize;
 
-use crate::config::{Directories, File, KEYS, Origin, Setting, Settings, key};
+use crate::config::{Directories, File, KEYS, Origin, Setting, Settings, current_value, key};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{FAINT, STRONG};
@@ -122,9 +122,10 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         }
         Action::Set { key: name, value } => {
             let key = key(name)?;
+            let value = current_value(key.name, value);
             let path = Directories::find()?.config;
             File::read(&path)?.set(key, value)?;
-            let setting = Setting { key: key.name, value: value.clone(), origin: Origin::File };
+            let setting = Setting { key: key.name, value: value.to_owned(), origin: Origin::File };
             let sentence = format!("Set {} to {value:?} in {}", key.name, path.display());
             printer.done(&wire(session, &setting)?, sentence)?;
             if key.name == "memory.guidance" && is_cut(session, value)? {

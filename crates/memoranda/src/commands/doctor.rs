@@ -6,7 +6,7 @@ use memoranda_engine::{CheckReport, DoctorReport, Memory, ModelStatus, Place};
 use serde::Serialize;
 
 use super::status::{ModelJson, meaning, tried};
-use super::sync::{SyncJson, sentence};
+use super::scan::{SyncJson, sentence};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{BAD, GOOD, HIT, Printer, counted, visible};
@@ -21,10 +21,10 @@ const MOST_LEFT_OUT: usize = 20;
 /// Check everything: that the history is whole, that files, history and index agree, and that
 /// every client that was connected can start this program.
 ///
-/// Reads every file and the whole history, and makes an index anew beside the present one to
-/// compare. Ends with exit code 1 if something disagrees. Problems in the text of notes are listed,
-/// and are no failure. --repair makes the index anew; it never touches your files. Where there is no
-/// vault yet, only the clients are looked at.
+/// Reads every file and the whole history, builds a second index and compares it with the present
+/// one. Ends with exit code 1 if something disagrees. Problems in the text of notes are listed
+/// without a failure. --repair rebuilds the index; it never changes your files. Without a vault,
+/// only the clients are checked.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
@@ -35,12 +35,12 @@ JSON (--json):
   {vault, agrees, repaired, files, commits, damage: [{segment, offset, bytes}],
   unkept: [{project, path}], stale: [{project, path}], differing: [table],
   unavailable: [{project, reason}], problems: [{project, path, line, message}],
-  model: as of `memoranda status`, sync: as of `memoranda sync`,
+  model: as of `memoranda status`, sync: as of `memoranda scan`,
   clients: [{name, file, part, state, program}]}; `part` is `server` or `hooks`, `state` is
   `well`, `address`, `other`, `missing`, `untrusted` or `unreadable`; if `vault` is false, there
   are only `vault` and `clients`")]
 pub(crate) struct Args {
-    /// Make the index anew if it disagrees.
+    /// Rebuild the index if it disagrees with the files.
     #[arg(long)]
     repair: bool,
 }
@@ -156,7 +156,7 @@ fn print_no_vault(session: &Session, bases: &Bases) -> Result<()> {
 }
 
 fn print_model(printer: &Printer, model: Option<&ModelStatus>) -> Result<()> {
-    let text = format!("meanings are compared {}", meaning(model));
+    let text = format!("search uses {}", meaning(model));
     match model.map(|model| &model.coverage) {
         Some(Err(_)) => note(printer, &visible(&text)),
         Some(Ok(coverage)) if coverage.covered < coverage.passages => {
@@ -197,8 +197,8 @@ fn print(session: &Session, report: &DoctorReport, repaired: bool) -> Result<()>
     )?;
     line(
         printer,
-        "an index made anew says the same",
-        "an index made anew differs in",
+        "a rebuilt index is identical",
+        "a rebuilt index differs in",
         &check.differing,
     )?;
     for (project, reason) in &check.unavailable {
@@ -213,20 +213,20 @@ fn print(session: &Session, report: &DoctorReport, repaired: bool) -> Result<()>
     let more = report.sync.skipped.len().saturating_sub(MOST_LEFT_OUT);
     if more > 0 {
         let more = counted(more, "more name");
-        note(printer, &format!("{more} left out; `memoranda sync -v` says which and why"))?;
+        note(printer, &format!("{more} left out; `memoranda scan -v` says which and why"))?;
     }
     for (place, line, message) in problems(check) {
         note(printer, &format!("{place}:{line}: {}", visible(&message)))?;
     }
     if repaired {
-        printer.say("The index was made anew.");
+        printer.say("The index was rebuilt.");
     }
     if !check.agrees() && !repaired {
-        printer.hint("`memoranda doctor --repair` makes the index anew");
+        printer.hint("`memoranda doctor --repair` rebuilds the index");
     }
     if !check.damage.is_empty() || !check.unkept.is_empty() {
         printer
-            .hint("damage in the history cannot be mended; restore .memoranda/log from a backup");
+            .hint("damage in the history cannot be repaired; restore .memoranda/log from a backup");
     }
     Ok(())
 }
@@ -251,7 +251,7 @@ fn print_clients(printer: &Printer, clients: &[Wired], bases: &Bases) -> Result<
             }
             Finding::Missing(program) => {
                 missing.push(format!("{who} starts {program}, which is not there ({file})"));
-                printer.hint(format!("`memoranda setup {}` mends it", client.name));
+                printer.hint(format!("`memoranda setup {}` repairs it", client.name));
             }
             Finding::Untrusted => {
                 let title = client.title;

@@ -9,23 +9,24 @@ use crate::output::counted;
 use crate::progress::Progress;
 use crate::session::Session;
 
-/// Make the vectors of the model that `search.model` names.
+/// Compute the embeddings of the model that `search.model` names.
 ///
-/// A running server does this by itself; the model that is built in needs nothing of the kind. What
-/// was made is kept by the text that it is of, so only new texts cost time. It can be interrupted,
-/// and goes on where it stopped. Searches go on meanwhile.
+/// A running server does this by itself, and the built-in model needs no such step. Embeddings are
+/// cached by text, so only new texts cost time. The command can be interrupted and continues where
+/// it stopped. Searches work meanwhile.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
   memoranda config set search.model ~/models/all-MiniLM-L6-v2 && memoranda embed
-  memoranda embed --anew
+  memoranda embed --rebuild
 
 JSON (--json):
-  {model, made, refused, covered, passages, elsewhere}; elsewhere says that another process is at it")]
+  {model, made, refused, covered, passages, elsewhere}; elsewhere is true if another process is
+  computing them")]
 pub(crate) struct Args {
-    /// Throw away what was made before; needed if another model goes by the same name.
-    #[arg(long)]
-    anew: bool,
+    /// Delete the vectors made before; needed if another model has the same name.
+    #[arg(long, alias = "anew")]
+    rebuild: bool,
 }
 
 #[derive(Serialize)]
@@ -41,11 +42,11 @@ struct EmbedJson {
 /// Makes what is missing.
 pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let memory = session.reading()?;
-    if args.anew {
+    if args.rebuild {
         memory.forget_meanings()?;
     }
     let mut progress = Progress::new(&session.printer);
-    let outcome = memory.make_meanings(&mut |n, of| progress.show("Reading meanings", n, of))?;
+    let outcome = memory.make_meanings(&mut |n, of| progress.show("Computing embeddings", n, of))?;
     drop(progress);
     let Some(ModelStatus { model, coverage: Ok(coverage) }) = memory.model_status()? else {
         return Err(MakeError::NoModel.into());
@@ -54,11 +55,11 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let far = format!("{covered} of {}", counted(passages as usize, "passage"));
     let (Made { made, refused }, sentence) = match outcome {
         MakeOutcome::Elsewhere | MakeOutcome::Closed => {
-            (Made::default(), format!("Another process is at it: {model} has come to {far}"))
+            (Made::default(), format!("Another process is computing them: {model} has {far}"))
         }
         MakeOutcome::Done(made) => {
             let texts = counted(made.made, "new text");
-            (made, format!("Embedded {texts} with {model}: it has come to {far}"))
+            (made, format!("Embedded {texts} with {model}: {far}"))
         }
     };
     let elsewhere = !matches!(outcome, MakeOutcome::Done(_));
@@ -67,7 +68,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     if refused > 0 {
         let texts = counted(refused, "text");
         session.printer.warn(format!(
-            "the model did not take {texts}; searches compare them by the one that is built in"
+            "the model refused {texts}; searches use the built-in model for them"
         ));
     }
     Ok(Exit::Done)

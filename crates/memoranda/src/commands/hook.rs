@@ -19,7 +19,7 @@ Examples:
   echo '{\"session_id\":\"x\",\"cwd\":\".\"}' | memoranda hook session-start --client claude-code
   memoranda setup claude-code --hooks")]
 pub(crate) struct Args {
-    /// The moment.
+    /// The event of the conversation.
     #[arg(value_enum)]
     moment: Moment,
 

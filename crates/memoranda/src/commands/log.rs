@@ -159,7 +159,7 @@ fn print(session: &Session, commits: &[Commit], has_more: bool) -> Result<()> {
         Column::word("COMMIT", HIT),
         Column::word("WHEN", FAINT),
         Column::text("WHO", STRONG),
-        Column::word("DID", anstyle::Style::new()),
+        Column::word("TOOL", anstyle::Style::new()),
         Column::text("WHAT", PLACE),
     ];
     let row = |commit: &Commit| {

@@ -26,12 +26,12 @@ mod reminders;
 mod restore;
 mod rm;
 mod rules;
+mod scan;
 mod search;
 mod serve;
 mod setup;
 mod show;
 mod status;
-mod sync;
 mod tool;
 mod undo;
 mod vacuum;
@@ -69,10 +69,11 @@ pub(crate) enum Command {
     Project(project::Args),
     Bank(bank::Args),
     Status(status::Args),
-    Sync(sync::Args),
+    #[command(alias = "sync")]
+    Scan(scan::Args),
     Watch(watch::Args),
     Doctor(doctor::Args),
-    Reindex(sync::ReindexArgs),
+    Reindex(scan::ReindexArgs),
     Embed(embed::Args),
     Expire(expire::Args),
     Vacuum(vacuum::Args),
@@ -112,10 +113,10 @@ pub(crate) fn run(session: &Session, command: Command) -> Result<Exit> {
         Command::Project(args) => project::run(session, &args),
         Command::Bank(args) => bank::run(session, &args),
         Command::Status(args) => status::run(session, &args),
-        Command::Sync(args) => sync::run(session, &args),
+        Command::Scan(args) => scan::run(session, &args),
         Command::Watch(args) => watch::run(session, &args),
         Command::Doctor(args) => doctor::run(session, &args),
-        Command::Reindex(args) => sync::reindex(session, &args),
+        Command::Reindex(args) => scan::reindex(session, &args),
         Command::Embed(args) => embed::run(session, &args),
         Command::Expire(args) => expire::run(session, &args),
         Command::Vacuum(args) => vacuum::run(session, &args),

@@ -52,7 +52,7 @@ JSON (--json):
         /// Its folder.
         #[arg(value_name = "DIR")]
         folder: PathBuf,
-        /// Read files that have a second name elsewhere too.
+        /// Read hard links too: files that have another name outside the folder.
         #[arg(long)]
         allow_hard_links: bool,
         /// Move the files that the project holds in the vault into the folder.

@@ -22,8 +22,8 @@ const SNIPPET_CHARS: usize = 240;
 
 /// Find notes by their words and by what they mean.
 ///
-/// Ask in your own words: not all of them need occur, slips are forgiven, and a time that you name
-/// ("last week", "in March 2025") lifts notes of that time. "quotes" ask for a phrase, +word
+/// Ask in your own words: not all words need to occur, typing errors are corrected, and a time that
+/// you name ("last week", "in March 2025") ranks notes of that time higher. "quotes" ask for a phrase, +word
 /// demands it, -word forbids it, word* takes every ending, tag:name asks for a tag. Facts that were
 /// struck out or replaced are left out. Looks in every project, unless --project names one. Ends
 /// with exit code 1 if nothing is found.
@@ -328,14 +328,14 @@ fn ask_why_not(memory: &Memory, by: &mut MeaningBy) {
 fn compared(by: &MeaningBy) -> Option<String> {
     match by {
         MeaningBy::Nothing => None,
-        MeaningBy::BuiltIn => Some("Meanings by the model that is built in.".to_owned()),
-        MeaningBy::Chosen { model, left: 0 } => Some(format!("Meanings by {model}.")),
+        MeaningBy::BuiltIn => Some("Meanings are compared by the built-in model.".to_owned()),
+        MeaningBy::Chosen { model, left: 0 } => Some(format!("Meanings are compared by {model}.")),
         MeaningBy::Chosen { model, left } => Some(format!(
-            "Meanings by {model}; {} it has not come to by the one that is built in.",
+            "Meanings are compared by {model}, and by the built-in model for {} without vectors.",
             counted(*left as usize, "passage")
         )),
         MeaningBy::FellBack { model, reason } => {
-            Some(format!("Meanings by the model that is built in; {model}: {reason}."))
+            Some(format!("Meanings are compared by the built-in model; {model}: {reason}."))
         }
     }
 }

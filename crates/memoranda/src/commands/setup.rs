@@ -301,10 +301,10 @@ fn overview(session: &Session, args: &Args, bases: &Bases, plans: &[Plan]) -> Re
     let plain = anstyle::Style::new();
     let columns = [
         Column::word("CLIENT", STRONG),
-        Column::word("HERE", plain),
+        Column::word("INSTALLED", plain),
         Column::word("SERVER", plain),
         Column::word("HOOKS", plain),
-        Column::word("WOULD", GOOD),
+        Column::word("ACTION", GOOD),
         Column::text("FILE", FAINT),
     ];
     let words = |state: Option<State>| match state {
@@ -399,8 +399,8 @@ fn carry_out(session: &Session, args: &Args, bases: &Bases, plan: &mut Plan) -> 
         }
         let kept = backup.map(|path| format!("; as it was: {}", bases.shown(&path)));
         let verb = match (args.remove, &change.after) {
-            (true, None) => "Removed",
-            (true, Some(_)) => "Cleared",
+            (true, None) => "Deleted",
+            (true, Some(_)) => "Removed Memoranda from",
             (false, _) => "Wrote",
         };
         printer.line(format!(

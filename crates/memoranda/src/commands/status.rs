@@ -67,7 +67,7 @@ pub(crate) fn run(session: &Session, _: &Args) -> Result<Exit> {
         })?;
         return Ok(Exit::Done);
     }
-    let watched = if status.watched { "yes, by a running process" } else { "when a command reads" };
+    let watched = if status.watched { "watched by a running process" } else { "found by the next command" };
     let rows = [
         ("vault", status.home.display().to_string()),
         ("config", config),
@@ -76,8 +76,8 @@ pub(crate) fn run(session: &Session, _: &Args) -> Result<Exit> {
         ("facts", counts.observations.to_string()),
         ("links", format!("{} ({} to notes not written yet)", counts.relations, counts.unresolved)),
         ("history", format!("{} commits, {}", counts.commits, size(status.log_bytes))),
-        ("edits noticed", watched.to_owned()),
-        ("meaning", meaning(model.as_ref())),
+        ("file edits", watched.to_owned()),
+        ("search model", meaning(model.as_ref())),
     ];
     for (name, value) in rows {
         match printer.format {
@@ -124,16 +124,16 @@ pub(super) fn tried(memory: &Memory, status: Option<ModelStatus>) -> Option<Mode
     Some(status)
 }
 
-/// By which model meanings are compared.
+/// Describes the model that searches use.
 pub(super) fn meaning(status: Option<&ModelStatus>) -> String {
     let Some(ModelStatus { model, coverage }) = status else {
-        return "by the model that is built in".to_owned();
+        return "the built-in model".to_owned();
     };
     match coverage {
         Ok(Coverage { passages, covered, .. }) => {
-            format!("by {model}, which has come to {covered} of {passages} passages")
+            format!("{model}, with vectors for {covered} of {passages} passages")
         }
-        Err(reason) => format!("by the model that is built in; {model}: {reason}"),
+        Err(reason) => format!("the built-in model; {model}: {reason}"),
     }
 }
 

@@ -21,7 +21,7 @@ use crate::table::{self, Column};
 /// --wording claude it answers as the API's own tool, and --json prints the tool_result block that
 /// goes back.
 /// A tool that could not do it ends with exit code 1. What people changed in the files that the
-/// answer can depend on is taken in first, unless --no-sync is given.
+/// answer can depend on is taken in first, unless --no-scan is given.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:

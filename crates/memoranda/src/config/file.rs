@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
-use super::keys::{KEYS, Key, check_value, nearest};
+use super::keys::{KEYS, Key, check_value, current_value, nearest};
 use crate::error::{CommandError, Result};
 use crate::files;
 
@@ -43,7 +43,7 @@ impl File {
             let value = plain(item).ok_or_else(|| {
                 wrong(&self.path, at, &format!("{name} must be {}", key.kind.describe()))
             })?;
-            check_value(key, &value).map_err(|why| wrong(&self.path, at, &why))?;
+            check_value(key, current_value(&name, &value)).map_err(|why| wrong(&self.path, at, &why))?;
         }
         Ok(())
     }
@@ -68,7 +68,7 @@ impl File {
             (Some(table), key) => self.document.get(table)?.as_table_like()?.get(key),
             (None, key) => self.document.get(key),
         };
-        item.and_then(plain)
+        item.and_then(plain).map(|value| current_value(name, &value).to_owned())
     }
 
     /// The table that holds a key, made if need be.

@@ -134,7 +134,7 @@ pub(crate) const KEYS: &[Key] = &[
         kind: KeyKind::Choice(&["auto", "overwrite", "refuse"]),
         default: "auto",
         variables: &[],
-        doc: "What the memory tool's `create` does when the file exists. `auto`: the wording `seed` \
+        doc: "What the memory tool's `create` does when the file exists. `auto`: the wording `mcp` \
               overwrites (the old text is in the history), `claude` refuses.",
     },
     Key {
@@ -254,8 +254,8 @@ pub(crate) const KEYS: &[Key] = &[
         kind: KeyKind::Text,
         default: "",
         variables: &[],
-        doc: "A model by which meanings are compared, instead of the one that is built in: the folder of \
-              a sentence transformer (BERT, such as all-MiniLM-L6-v2; builds with the feature \
+        doc: "The model that compares meanings, instead of the built-in one: the folder of a sentence \
+              transformer (BERT, such as all-MiniLM-L6-v2; builds with the feature \
               `local-models`), or the address of a server that makes vectors as OpenAI's does, such as \
               `http://127.0.0.1:11434/v1`.",
     },
@@ -278,8 +278,8 @@ pub(crate) const KEYS: &[Key] = &[
         kind: KeyKind::Seconds,
         default: "2",
         variables: &[],
-        doc: "How long a search waits for the model of `search.model`. After that it goes by the \
-              one that is built in.",
+        doc: "How long a search waits for the model of `search.model`. After that it uses the \
+              built-in model.",
     },
     Key {
         name: "search.question_prefix",
@@ -305,8 +305,8 @@ pub(crate) const KEYS: &[Key] = &[
     },
     Key {
         name: "mcp.wording",
-        kind: KeyKind::Choice(&["seed", "claude"]),
-        default: "seed",
+        kind: KeyKind::Choice(&["mcp", "claude"]),
+        default: "mcp",
         variables: &[],
         doc: "The words in which the memory tool answers: those of the MCP tool, or those of the \
               Claude API's own SDKs.",
@@ -342,6 +342,15 @@ pub(super) fn nearest(name: &str) -> Option<&'static str> {
 pub(crate) fn address(text: &str) -> Option<SocketAddr> {
     let port = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
     port.as_deref().unwrap_or(text).parse().ok()
+}
+
+/// Values that had another name in an earlier version: the key, the old value, the new value.
+const RENAMED_VALUES: &[(&str, &str, &str)] = &[("mcp.wording", "seed", "mcp")];
+
+/// Returns the current name of a value that may be written with its earlier name.
+pub(crate) fn current_value<'a>(key: &str, value: &'a str) -> &'a str {
+    let renamed = RENAMED_VALUES.iter().find(|(of, old, _)| *of == key && *old == value);
+    renamed.map_or(value, |(_, _, new)| new)
 }
 
 /// Says why a setting cannot have a value.

@@ -29,7 +29,7 @@ use crate::output::ColorWhen;
 use crate::{env, files, time};
 
 pub(crate) use file::File;
-pub(crate) use keys::{KEYS, Key, address, key};
+pub(crate) use keys::{KEYS, Key, address, current_value, key};
 
 /// Where a value came from.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -51,7 +51,7 @@ impl Target {
         match files::read_text(&self.path) {
             Err(error) if self.path.is_dir() => Err(error),
             Err(error) => Err(CommandError { kind: configuration(), ..error }
-                .hint("mend that file, or paste what `memoranda setup --print CLIENT` prints")),
+                .hint("fix that file, or paste what `memoranda setup --print CLIENT` prints")),
             other => other,
         }
     }
@@ -59,7 +59,7 @@ impl Target {
     fn broken(&self, bases: &Bases, broken: &Broken) -> CommandError {
         let shown = bases.shown(&self.path);
         CommandError::configuration(format!("{shown} was left alone: {broken}"))
-            .hint("mend that line, or paste what `memoranda setup --print CLIENT` prints")
+            .hint("fix that line, or paste what `memoranda setup --print CLIENT` prints")
     }
 
     /// The server and the hooks, each for itself.

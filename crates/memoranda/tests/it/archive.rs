@@ -10,7 +10,7 @@ fn an_archive_brings_everything_back() {
     home.ok(&["add", "--title", "Gone", "deleted text"]);
     home.ok(&["rm", "Gone"]);
     home.write("main/data/picture.bin", [0u8, 159, 146, 150]);
-    home.ok(&["sync"]);
+    home.ok(&["scan"]);
     let history = home.ok(&["log", "--plain"]);
 
     home.ok(&["export", "memory.tar"]);

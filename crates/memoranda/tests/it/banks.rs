@@ -586,7 +586,7 @@ fn dumps_are_neither_searched_nor_versioned() {
     let answer =
         ok(&mut client, "activate", json!({ "bank_type": "global", "bank_id": "default" }));
     assert!(!answer["bank_info"]["files"].to_string().contains("dump"));
-    home.ok(&["sync"]);
+    home.ok(&["scan"]);
     let found = home.json(&["search", "zebra"]);
     let paths: Vec<&Value> =
         found["results"].as_array().unwrap().iter().map(|hit| &hit["path"]).collect();

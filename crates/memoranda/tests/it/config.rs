@@ -111,3 +111,14 @@ fn the_vault_is_where_it_is_said_to_be() {
     assert_eq!(home.run_with(&named, &["add", "--title", "T", "text"]).code, 0);
     assert!(other.join("work/T.md").exists());
 }
+
+#[test]
+fn the_earlier_name_of_a_wording_is_read() {
+    let home = Home::new();
+    write_config(&home, "[mcp]\nwording = \"seed\"\n");
+    assert_eq!(run(&home, &["config", "get", "mcp.wording"]).out, "mcp\n");
+    let set = run(&home, &["config", "set", "mcp.wording", "seed"]);
+    assert!(set.out.starts_with("Set mcp.wording to \"mcp\" in "), "{set:?}");
+    let refused = run(&home, &["config", "set", "mcp.wording", "other"]);
+    assert!(refused.err.contains("it takes mcp, claude"), "{refused:?}");
+}

@@ -126,7 +126,7 @@ fn a_read_only_folder_is_said_in_a_sentence() {
 fn the_doctor_names_what_is_passed_over_because_of_links() {
     let home = Home::new();
     home.write("main/Plan.md", "one\n");
-    home.ok(&["sync"]);
+    home.ok(&["scan"]);
     std::fs::hard_link(home.file("main/Plan.md"), home.path().join("backup.md")).unwrap();
     std::fs::create_dir(home.path().join("drop")).unwrap();
     std::os::unix::fs::symlink("../drop", home.file("memories")).unwrap();

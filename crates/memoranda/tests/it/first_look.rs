@@ -25,7 +25,7 @@ fn has_both(text: &str) {
 #[test]
 fn one_call_sees_the_files_as_they_are() {
     let home = without_index();
-    let left = home.ok(&["tool", "get_rules", "{}", "--no-sync"]);
+    let left = home.ok(&["tool", "get_rules", "{}", "--no-scan"]);
     assert!(left.starts_with("No rules."), "{left}");
     has_both(&home.ok(&["tool", "get_rules", "{}"]));
     home.write("records/global/rule/later.md", "Sign every commit\n");
@@ -57,7 +57,7 @@ fn the_first_call_over_mcp_waits_for_the_first_look() {
 fn the_first_call_over_mcp_knows_what_people_did_before() {
     let home = without_index();
     home.write("main/Walrus.md", "The walrus sleeps\n");
-    home.ok(&["sync"]);
+    home.ok(&["scan"]);
     home.write("records/global/rule/later.md", "Sign every commit\n");
     std::fs::remove_file(home.file("records/global/rule/by-hand.md")).unwrap();
     home.write("main/Walrus.md", "The heron fishes\n");

@@ -76,3 +76,12 @@ fn the_reference_has_everything() {
         }
     }
 }
+
+#[test]
+fn earlier_names_of_commands_and_flags_still_work() {
+    let home = Home::new();
+    home.ok(&["add", "--title", "Plan", "some words"]);
+    assert_eq!(home.ok(&["sync"]), home.ok(&["scan"]));
+    assert_eq!(home.ok(&["list", "--no-sync"]), home.ok(&["list", "--no-scan"]));
+    assert!(!commands(&home).contains(&"sync".to_owned()));
+}

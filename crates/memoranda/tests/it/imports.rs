@@ -349,7 +349,7 @@ fn what_was_typed_by_hand_is_exported_by_its_name() {
     counts(&home, &["memory.json"], [2, 0, 0, 0, 0]);
     let typed = "---\ntitle: Bob\ntype: person\n---\n- knows [[default/ada]]\n- likes [[nobody]]\n";
     home.write("graph/default/Bob.md", typed);
-    home.ok(&["sync"]);
+    home.ok(&["scan"]);
     let exported = home.ok(&["export", "mcp-memory"]);
     for (to, says) in [("Ada", "knows"), ("nobody", "likes")] {
         let line = json!({ "type": "relation", "from": "Bob", "to": to, "relationType": says });
@@ -410,7 +410,7 @@ fn the_reference_servers_file_comes_and_goes_back_the_same() {
 
     // An entity that an agent made gets what it lacks, and loses nothing.
     home.write("graph/default/robert.md", "---\ntitle: Bob\ntype: person\n---\n\n- [fact] Mine\n");
-    home.ok(&["sync"]);
+    home.ok(&["scan"]);
     let bob =
         r#"{"type":"entity","name":"Bob","entityType":"person","observations":["Mine","Theirs"]}"#;
     put(&home, "bob.jsonl", bob);
@@ -602,7 +602,7 @@ fn lines_of_json_and_folders_hold_everything() {
         let file = std::fs::File::options().write(true).open(home.file(place)).unwrap();
         file.set_modified(old).unwrap();
     }
-    home.ok(&["sync"]);
+    home.ok(&["scan"]);
     assert_eq!(home.json(&["export", "jsonl", "notes.jsonl"])["files"], 4);
     let said = home.run(&["export", "jsonl", "notes.jsonl", "--yes"]);
     assert!(said.err.contains("1 hidden file that Memoranda did not write stayed"), "{said:?}");

@@ -146,7 +146,7 @@ fn every_answer_has_its_keys() {
         "unreadable",
         "skipped",
     ];
-    check(&home.json(&["sync"]), &sync);
+    check(&home.json(&["scan"]), &sync);
     check(&home.json(&["reindex"]), &sync);
     let doctor = home.json(&["doctor"]);
     let keys = [

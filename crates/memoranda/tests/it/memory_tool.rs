@@ -125,9 +125,10 @@ fn the_words_are_chosen() {
     assert_eq!(native.done(create.clone()), "File created successfully at: /memories/a.md");
     let again = native.memory(create.clone());
     assert_eq!(again, ("File /memories/a.md already exists".to_owned(), true));
-    let mut seed = Client::open(&home, ERA, &[]);
-    assert_eq!(seed.done(create.clone()), "Created /memories/a.md");
+    let mut mcp = Client::open(&home, ERA, &[]);
+    assert_eq!(mcp.done(create.clone()), "Created /memories/a.md");
     home.ok(&["config", "set", "memory.create", "refuse"]);
+    // `seed` is the earlier name of `mcp`.
     let mut strict = Client::open(&home, ERA, &["--wording", "seed"]);
     assert!(strict.memory(create.clone()).0.contains("File already exists: /memories/a.md"));
     home.ok(&["config", "set", "mcp.wording", "claude"]);
@@ -270,7 +271,7 @@ fn what_nobody_used_expires_when_asked_and_comes_back() {
             file.unwrap().set_modified(old).unwrap();
         }
     }
-    home.ok(&["sync"]);
+    home.ok(&["scan"]);
     home.ok(&["tool", "memory", r#"{"command": "view", "path": "/memories/viewed.md"}"#]);
     let plan = home.json(&["expire", "--days", "90", "--dry-run"]);
     assert_eq!(plan["notes"].as_array().unwrap().len(), 1, "{plan}");
@@ -282,7 +283,7 @@ fn what_nobody_used_expires_when_asked_and_comes_back() {
     assert_eq!(said.code, 0, "{said:?}");
     assert!(said.out.starts_with("Removed 1 note unused for 90 days (commit "), "{said:?}");
     assert!(
-        said.err.contains("`memoranda undo ") && said.err.contains("takes it back"),
+        said.err.contains("`memoranda undo ") && said.err.contains("undoes this"),
         "{said:?}"
     );
     assert!(!home.file("memories/old.md").exists() && home.file("memories/viewed.md").exists());
@@ -297,9 +298,9 @@ fn what_is_changed_meanwhile_does_not_expire() {
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(100 * 86_400);
     let file = std::fs::File::options().write(true).open(home.file("memories/a.md")).unwrap();
     file.set_modified(old).unwrap();
-    home.ok(&["sync"]);
+    home.ok(&["scan"]);
     home.write("memories/a.md", "changed by hand\n");
-    let asked = ["expire", "--days", "90", "-y", "--no-sync"];
+    let asked = ["expire", "--days", "90", "-y", "--no-scan"];
     home.fails(&asked, 4, &["changed meanwhile"]);
     assert_eq!(home.read("memories/a.md"), b"changed by hand\n");
 }
@@ -435,7 +436,7 @@ fn whatever_is_read_is_in_use() {
         let long_ago = std::time::SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
         file.set_modified(long_ago).unwrap();
     }
-    home.ok(&["sync"]);
+    home.ok(&["scan"]);
     let plan = || home.json(&["expire", "--days", "90", "--dry-run"]).to_string();
     assert!(names.iter().all(|name| plan().contains(&format!("{name}.md"))), "{}", plan());
     client.done(json!({ "command": "view", "path": "/memories/old/viewed.md" }));

@@ -24,7 +24,7 @@ fn home() -> Home {
         home.write(&format!("records/{scope}/{kind}/one.md"), format!("{text}\n"));
     }
     home.write("main/Note.md", "A note\n");
-    home.ok(&["sync"]);
+    home.ok(&["scan"]);
     home
 }
 
@@ -140,7 +140,7 @@ fn nothing_else_is_looked_at() {
         let answer = home.ok(asked);
         assert!(!answer.contains("zeppelin"), "{answer}");
     }
-    let known = home.run(&["search", "zeppelin", "--no-sync"]);
+    let known = home.run(&["search", "zeppelin", "--no-scan"]);
     assert!(!known.out.contains("zeppelin"), "{known:?}");
     assert!(home.ok(&["search", "zeppelin"]).contains("landed"));
 }

@@ -58,7 +58,7 @@ fn a_reader_may_go_away() {
     for n in 0..500 {
         home.write(&format!("main/notes/A note with a rather long name, number {n}.md"), "x\n");
     }
-    home.ok(&["sync"]);
+    home.ok(&["scan"]);
     for args in
         [&["show", "many.md"][..], &["list"], &["show", "many.md", "--json"], &["export", "-"]]
     {

@@ -341,7 +341,7 @@ fn every_read_path_in_every_scope_shows_its_own_and_nothing_else() {
         let since = text.lines().find(|line| line.starts_with("since:")).unwrap();
         home.write(path, text.replace(since, "since: 2026-01-01T00:00:00Z"));
     }
-    home.ok(&["sync"]);
+    home.ok(&["scan"]);
     let reads = [
         ("get_context", json!({ "query": "walrus", "limit": 50 })),
         ("search_memories", json!({ "query": "walrus", "limit": 100 })),
@@ -395,7 +395,7 @@ fn a_file_by_hand_is_a_rule_and_stays_as_written() {
         "records/projects/github.com-acme-shop/rule/api.md",
         "---\n# mine\npaths: [\"src/api/**\", '*.sql']\nowner: me\n---\nValidate input\n",
     );
-    home.ok(&["sync"]);
+    home.ok(&["scan"]);
     let mut client = records(&home);
     let (text, _) = done(&mut client, "get_rules", json!({}));
     assert!(text.contains("- Validate input (only for paths: src/api/**, *.sql)\n"), "{text}");
@@ -460,7 +460,7 @@ fn records_are_edited_superseded_and_expire() {
     let out = format!("records/projects/github.com-acme-shop/fact/{out}.md");
     let text = String::from_utf8(home.read(&out)).unwrap();
     home.write(&out, text.replacen("---\n", "---\nexpires: 2026-01-01\n", 1));
-    home.ok(&["sync"]);
+    home.ok(&["scan"]);
     let mut client = records(&home);
     for (name, arguments) in [
         ("search_memories", json!({ "query": "walrus" })),
@@ -572,7 +572,7 @@ fn reminders_are_due_once_however_many_runs_were_missed() {
         "---\ncron: 0 8 1 * *\nsince: 2026-01-15T00:00:00Z\n---\nPay the rent\n",
     );
     home.write("records/global/reminder/bad.md", "---\ncron: every day\n---\nNo\n");
-    home.ok(&["sync"]);
+    home.ok(&["scan"]);
     let (text, _) = done(&mut client, "get_context", json!({}));
     assert!(text.contains(
         "## Due Reminders\n- rent (global): Pay the rent (due since 2026-02-01 08:00 UTC; "
@@ -608,7 +608,7 @@ fn reminders_are_due_once_however_many_runs_were_missed() {
     let text = String::from_utf8(home.read(&path)).unwrap();
     let since = text.lines().find(|line| line.starts_with("since:")).unwrap();
     home.write(&path, text.replace(since, "since: 2026-01-01T00:00:00Z"));
-    home.ok(&["sync"]);
+    home.ok(&["scan"]);
     let (text, _) = done(&mut client, "list_reminders", json!({}));
     assert!(!text.contains(&id) && text.contains("[1 disabled: include_disabled"), "{text}");
     let (text, _) = done(&mut client, "list_reminders", json!({ "include_disabled": true }));

@@ -53,13 +53,13 @@ fn a_server_of_vectors_is_used_as_far_as_it_has_come() {
     assert_eq!(found["results"][0]["title"], "Pets", "{found}");
     assert_eq!(found["meaning"], json!({ "by": "chosen", "model": "small", "left": 0 }));
     let said = home.run(&["search", "zorblat", "--explain"]);
-    assert!(said.err.contains("Meanings by small."), "{said:?}");
+    assert!(said.err.contains("Meanings are compared by small."), "{said:?}");
     let model = json!({ "name": "small", "covered": 2, "passages": 2, "error": null });
     assert_eq!(home.json(&["status"])["model"], model);
     assert_eq!(home.json(&["doctor"])["model"], model);
-    assert!(home.ok(&["status"]).contains("by small, which has come to 2 of 2 passages"));
+    assert!(home.ok(&["status"]).contains("small, with vectors for 2 of 2 passages"));
     assert!(home.ok(&["embed"]).contains("0 new texts"));
-    assert_eq!(home.json(&["embed", "--anew"])["made"], 2);
+    assert_eq!(home.json(&["embed", "--rebuild"])["made"], 2);
     // One setting leads back, and whoever empties it instead is told.
     home.fails(&["config", "set", "search.model", ""], 2, &["config unset search.model"]);
     home.ok(&["config", "unset", "search.model"]);
@@ -81,7 +81,7 @@ fn what_is_no_use_is_said_and_stops_nothing() {
         let doctor = home.json(&["doctor"]);
         let error = doctor["model"]["error"].as_str().unwrap();
         assert!(error.contains(word) && doctor["agrees"] == true, "{doctor}");
-        assert!(home.ok(&["doctor"]).contains("by the model that is built in"));
+        assert!(home.ok(&["doctor"]).contains("search uses the built-in model"));
         // Whoever asks how things stand hears the same.
         let status = home.json(&["status"]);
         assert!(status["model"]["error"].as_str().unwrap().contains(word), "{status}");

@@ -468,7 +468,7 @@ fn the_doctor_looks_at_what_clients_start() {
     ] {
         assert!(said.out.contains(words), "{words}: {said:?}");
     }
-    assert!(said.err.contains("`memoranda setup goose` mends it"), "{said:?}");
+    assert!(said.err.contains("`memoranda setup goose` repairs it"), "{said:?}");
     home.ok(&["setup", "goose", "cursor", "-y", "--hooks"]);
     home.ok(&["doctor"]);
 }

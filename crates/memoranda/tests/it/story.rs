@@ -48,7 +48,7 @@ fn a_note_lives_dies_and_comes_back() {
         home.ok(&["show", "plans/Plan.md", "--at", &first[..5]]),
         "Ship in May. [[Budget]]\n"
     );
-    assert!(home.ok(&["doctor"]).contains("an index made anew says the same"));
+    assert!(home.ok(&["doctor"]).contains("a rebuilt index is identical"));
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn what_was_removed_is_found_by_every_name_it_had() {
     let text = "---\ntitle: The Long Title\npermalink: short/link\n---\nfirst\n";
     home.write("main/deep/file-name.md", text);
     home.write("main/other.md", "another\n");
-    home.ok(&["sync"]);
+    home.ok(&["scan"]);
     home.ok(&["rm", "other.md"]);
     let log = home.json(&["log", "deep/file-name.md"]);
     let first = log["commits"][0]["id"].as_str().unwrap();
@@ -91,12 +91,12 @@ fn what_was_removed_is_found_by_every_name_it_had() {
     }
     // A note that is there goes before one that was.
     home.write("main/new.md", "---\ntitle: Other\n---\nnew\n");
-    home.ok(&["sync"]);
+    home.ok(&["scan"]);
     assert!(home.ok(&["log", "Other", "--plain"]).contains("main/new.md"));
     // Two that went by one name are told apart by the caller.
     home.write("main/a/twin.md", "a\n");
     home.write("main/b/twin.md", "b\n");
-    home.ok(&["sync"]);
+    home.ok(&["scan"]);
     home.ok(&["rm", "a/twin.md"]);
     home.ok(&["rm", "b/twin.md"]);
     home.fails(&["restore", "twin"], 2, &["main/a/twin.md", "main/b/twin.md"]);

@@ -114,7 +114,7 @@ pub(super) fn add(
             exit = Exit::NotFound;
         }
         if let Some(further) = files.len().checked_sub(MOST_NAMED).filter(|more| *more > 0) {
-            let more = format!("{further} more are left out; `memoranda sync -v` names them all");
+            let more = format!("{further} more are left out; `memoranda scan -v` names them all");
             session.printer.warn(more);
         }
         left_out.extend(files);
@@ -157,7 +157,7 @@ fn files_left_out<'a>(
     names: impl Iterator<Item = &'a ProjectName>,
 ) -> Result<Vec<LeftOut>> {
     let mut left_out = Vec::new();
-    for name in names.filter(|_| !session.args.no_sync) {
+    for name in names.filter(|_| !session.args.no_scan) {
         let mut progress = Progress::new(&session.printer);
         let report = memory.store().sync_project(name, &mut |step| progress.update(step));
         drop(progress);

@@ -1,4 +1,4 @@
-//! `memoranda sync` and `memoranda reindex`: look at the files.
+//! `memoranda scan` and `memoranda reindex`: look at the files.
 
 use memoranda_engine::SyncReport;
 use serde::Serialize;
@@ -9,22 +9,22 @@ use crate::output::counted;
 use crate::progress::Progress;
 use crate::session::Session;
 
-/// Look at every file, and take in what was changed by hand.
+/// Scan every file for changes made outside Memoranda, and index them.
 ///
-/// Reading commands do this by themselves. Sync never writes to your files. With -v it lists what
-/// was left out, and why.
+/// Commands that read do this by themselves. A scan never writes to your files. With -v it lists
+/// the files that are left out, and why.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
-  memoranda sync
-  memoranda sync -v
+  memoranda scan
+  memoranda scan -v
 
 JSON (--json):
   {seen, added, changed, moved, removed, indexed, unavailable: [{project, reason}],
   unreadable: [{project, path, reason}], skipped: [{project, path, reason}]}")]
 pub(crate) struct Args {}
 
-/// Throw the index away and make it anew from the files and the history.
+/// Delete the index and rebuild it from the files and the history.
 ///
 /// Never needed in normal use: the index is checked on every start.
 #[derive(clap::Args)]
@@ -33,10 +33,10 @@ Examples:
   memoranda reindex
 
 JSON (--json):
-  as of `memoranda sync`")]
+  as of `memoranda scan`")]
 pub(crate) struct ReindexArgs {}
 
-/// What a sync found.
+/// The result of a scan as JSON.
 #[derive(Serialize)]
 pub(crate) struct SyncJson {
     seen: usize,
@@ -91,7 +91,7 @@ impl From<&SyncReport> for SyncJson {
     }
 }
 
-/// Looks at every file.
+/// Scans every file.
 pub(crate) fn run(session: &Session, _: &Args) -> Result<Exit> {
     let memory = session.memory()?;
     let mut progress = Progress::new(&session.printer);
@@ -100,7 +100,7 @@ pub(crate) fn run(session: &Session, _: &Args) -> Result<Exit> {
     told(session, &report)
 }
 
-/// Makes the index anew.
+/// Rebuilds the index.
 pub(crate) fn reindex(session: &Session, _: &ReindexArgs) -> Result<Exit> {
     let memory = session.memory()?;
     let mut progress = Progress::new(&session.printer);
@@ -124,14 +124,14 @@ fn told(session: &Session, report: &SyncReport) -> Result<Exit> {
     let left = report.skipped.len();
     if left > 0 && !session.args.verbose {
         printer.say(format!(
-            "Left out: {}; `memoranda sync -v` says which and why.",
+            "Left out: {}; `memoranda scan -v` says which and why.",
             counted(left, "name")
         ));
     }
     Ok(Exit::Done)
 }
 
-/// What a sync found, in a sentence.
+/// Returns the result of a scan as a sentence.
 pub(crate) fn sentence(report: &SyncReport) -> String {
     let counts = [
         (report.added, "new"),
@@ -145,7 +145,7 @@ pub(crate) fn sentence(report: &SyncReport) -> String {
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
     match found.as_slice() {
-        [] => format!("Looked at {}: nothing changed by hand", counted(report.seen, "file")),
-        found => format!("Looked at {}: {}", counted(report.seen, "file"), found.join(", ")),
+        [] => format!("Scanned {}: no changes", counted(report.seen, "file")),
+        found => format!("Scanned {}: {}", counted(report.seen, "file"), found.join(", ")),
     }
 }
