@@ -1,6 +1,6 @@
 """Tries on data what links between notes would be worth for ranking.
 
-    memoranda bench retrieval QUESTIONS.jsonl.xz --ranked RANKED.jsonl
+    cargo xtask bench retrieval QUESTIONS.jsonl.xz --ranked RANKED.jsonl
     retrieval_links.py QUESTIONS.jsonl[.xz] RANKED.jsonl
 
 No set of questions at hand has links, so they are made up as people make them, by names: two notes

@@ -1,4 +1,4 @@
-"""Makes further questions with known evidence, in the form that `memoranda bench retrieval` reads.
+"""Makes further questions with known evidence, in the form that `cargo xtask bench retrieval` reads.
 
     retrieval_sets.py dialogue QUESTIONS.jsonl[.xz]   the same questions, asked of short turns by two named people
     retrieval_sets.py faq FOLDER                      questions of real FAQs, asked of their answers

@@ -27,6 +27,8 @@ Usage: cargo xtask <chore>
   docs [--check]             write the reference pages from the binary's own tables
   bench [--quick] [--sizes 100,1000,10000,100000]
                              measure against the raw limits, write docs/benchmarks.md
+  bench retrieval FILE [--ranked FILE] [--ablation] [-n N] [--json]
+                             measure how well search finds, on questions with known evidence
   commands [--binary FILE] [PAGE]
                              run every command that the pages show, and compare what it prints
   bundle [--target TRIPLE] [--binary FILE] [--out DIR]

@@ -10,6 +10,7 @@ mod options;
 mod process;
 mod product;
 mod report;
+mod retrieval;
 mod samples;
 mod size;
 
@@ -25,13 +26,15 @@ const PAGE: &str = "docs/benchmarks.md";
 
 /// Measures everything and writes the page.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
+    if let Some((first, rest)) = arguments.split_first()
+        && first == "retrieval"
+    {
+        return retrieval::run(rest);
+    }
     let options = options::parse(arguments)?;
     let root = workspace::root()?;
     if cfg!(debug_assertions) {
-        // Numbers of an unoptimised build mean nothing, and nobody remembers `--release`.
-        let mut command = workspace::cargo(&root);
-        command.args(["run", "--release", "--quiet", "--package", "xtask", "--", "bench"]);
-        return workspace::status(command.args(arguments));
+        return rerun_optimised("", arguments);
     }
     workspace::status(workspace::cargo(&root).args([
         "build",
@@ -52,6 +55,18 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
         Effort::Quick => println!("\n{page}"),
     }
     Ok(())
+}
+
+/// Runs this chore again in an optimised build: numbers of another build mean nothing, and nobody
+/// remembers `--release`. Paths in the arguments stay relative to the current folder.
+fn rerun_optimised(subcommand: &str, arguments: &[String]) -> Result<()> {
+    let root = workspace::root()?;
+    let mut command = workspace::cargo(&root);
+    command.current_dir(std::env::current_dir()?);
+    command.args(["run", "--release", "--quiet", "--package", "xtask"]);
+    command.arg("--manifest-path").arg(root.join("Cargo.toml"));
+    command.args(["--", "bench"]).args(Some(subcommand).filter(|name| !name.is_empty()));
+    workspace::status(command.args(arguments))
 }
 
 fn measure(options: &Options, root: &Path, scratch: &Path) -> Result<Report> {

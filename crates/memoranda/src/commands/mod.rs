@@ -2,7 +2,6 @@
 
 mod add;
 mod bank;
-mod bench;
 mod completions;
 mod config;
 mod diff;
@@ -80,7 +79,6 @@ pub(crate) enum Command {
     Export(export::Args),
     Import(import::Args),
     Rules(rules::Args),
-    Bench(bench::Args),
     Config(config::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -123,7 +121,6 @@ pub(crate) fn run(session: &Session, command: Command) -> Result<Exit> {
         Command::Export(args) => export::run(session, &args),
         Command::Import(args) => import::run(session, &args),
         Command::Rules(args) => rules::run(session, &args),
-        Command::Bench(args) => bench::run(session, &args),
         Command::Config(args) => config::run(session, &args),
         Command::Completions(args) => completions::run(session, &args),
         Command::Man(args) => man::run(session, &args),

@@ -1,15 +1,13 @@
-//! What was measured, in the usual numbers.
+//! Retrieval metrics of a measurement: recall, nDCG and MRR, as JSON or a table.
 
 use serde::Serialize;
 
-use super::measure::{Asked, Measured};
-use super::validate::{Validation, validate};
-use crate::error::Result;
-use crate::output::{Printer, STRONG};
+use super::cross_validation::{CrossValidation, cross_validate};
+use super::measure::{Measurement, QuestionRankings};
 
-/// The usual numbers of one group of questions, as means.
+/// Mean metrics of one group of questions.
 #[derive(Serialize, Default, Clone)]
-struct Level {
+struct LevelMetrics {
     level: &'static str,
     r#type: String,
     questions: usize,
@@ -25,14 +23,14 @@ struct Level {
 }
 
 #[derive(Serialize)]
-struct OfMethod {
+struct MethodMetrics {
     method: &'static str,
-    levels: Vec<Level>,
+    levels: Vec<LevelMetrics>,
 }
 
-/// How well the relevance tells questions with an answer from those without.
+/// Accuracy with which the relevance separates questions with an answer from those without.
 #[derive(Serialize)]
-struct Abstention {
+struct AbstentionMetrics {
     answered: usize,
     silent: usize,
     accuracy: f64,
@@ -40,32 +38,31 @@ struct Abstention {
 }
 
 #[derive(Serialize)]
-pub(super) struct Report {
+pub(super) struct RetrievalReport {
     questions: usize,
-    methods: Vec<OfMethod>,
-    abstention: Option<Abstention>,
-    validation: Option<Validation>,
+    methods: Vec<MethodMetrics>,
+    abstention: Option<AbstentionMetrics>,
+    validation: Option<CrossValidation>,
 }
 
-/// The numbers.
-pub(super) fn json(measured: &Measured) -> Report {
+/// Computes the metrics of a measurement.
+pub(super) fn report(measured: &Measurement) -> RetrievalReport {
     let methods = measured
         .methods
         .iter()
-        .map(|&method| OfMethod { method, levels: levels(measured, method) });
-    Report {
+        .map(|&method| MethodMetrics { method, levels: levels(measured, method) });
+    RetrievalReport {
         questions: measured.questions.len(),
         methods: methods.collect(),
         abstention: abstention(measured),
-        validation: validate(measured),
+        validation: cross_validate(measured),
     }
 }
 
-/// Prints them as a table.
-pub(super) fn print(printer: &Printer, measured: &Measured) -> Result<()> {
-    let report = json(measured);
-    printer.line(format!(
-        "{STRONG}{:36} {:8} {:26} {:>4} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6}{STRONG:#}",
+/// Renders a report as a table.
+pub(super) fn table(report: &RetrievalReport) -> String {
+    let mut text = format!(
+        "{:36} {:8} {:26} {:>4} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6} {:>6}\n",
         "method",
         "level",
         "type",
@@ -78,15 +75,15 @@ pub(super) fn print(printer: &Printer, measured: &Measured) -> Result<()> {
         "R@10",
         "nDCG10",
         "MRR"
-    ))?;
+    );
     for method in &report.methods {
         for level in &method.levels {
-            // The types are of interest for the search as it is; of the others the sum is.
+            // Types are shown for the standard search only; other methods show their total.
             if method.method != "search" && level.r#type != "all" {
                 continue;
             }
-            printer.line(format!(
-                "{:36} {:8} {:26} {:>4} {:6.3} {:6.3} {:6.3} {:6.3} {:6.3} {:6.3} {:6.3} {:6.3}",
+            text.push_str(&format!(
+                "{:36} {:8} {:26} {:>4} {:6.3} {:6.3} {:6.3} {:6.3} {:6.3} {:6.3} {:6.3} {:6.3}\n",
                 method.method,
                 level.level,
                 level.r#type,
@@ -99,22 +96,23 @@ pub(super) fn print(printer: &Printer, measured: &Measured) -> Result<()> {
                 level.recall_10,
                 level.ndcg_10,
                 level.mrr
-            ))?;
+            ));
         }
     }
     if let Some(found) = &report.abstention {
-        printer.line(format!(
-            "Telling {} questions with an answer from {} without: {:.3} right at a relevance of {:.3}.",
+        text.push_str(&format!(
+            "Separating {} questions with an answer from {} without: accuracy {:.3} at a relevance \
+             of {:.3}.\n",
             found.answered, found.silent, found.accuracy, found.threshold
-        ))?;
+        ));
     }
     if let Some(validation) = &report.validation {
-        printer.line(validation.sentence())?;
+        text.push_str(&format!("{}\n", validation.sentence()));
     }
-    Ok(())
+    text
 }
 
-fn levels(measured: &Measured, method: &'static str) -> Vec<Level> {
+fn levels(measured: &Measurement, method: &'static str) -> Vec<LevelMetrics> {
     let mut kinds: Vec<&str> = measured.questions.iter().map(|asked| asked.kind.as_str()).collect();
     kinds.sort_unstable();
     kinds.dedup();
@@ -125,30 +123,30 @@ fn levels(measured: &Measured, method: &'static str) -> Vec<Level> {
                 .questions
                 .iter()
                 .filter(|asked| !asked.abstention && (kind == "all" || asked.kind == kind));
-            let found: Vec<Level> = of_kind
+            let found: Vec<LevelMetrics> = of_kind
                 .filter_map(|asked| ranks(asked, method, level))
-                .map(|(ranks, gold)| numbers(&ranks, gold))
+                .map(|(ranks, gold)| metrics(&ranks, gold))
                 .collect();
             if !found.is_empty() {
-                levels.push(Level { level, r#type: kind.to_owned(), ..mean(&found) });
+                levels.push(LevelMetrics { level, r#type: kind.to_owned(), ..mean(&found) });
             }
         }
     }
     levels
 }
 
-/// How well a method did at a question, in one number: the mean of R@5 and nDCG for sessions, and of
+/// Scores a method at a question with one number: the mean of R@5 and nDCG for sessions, and of
 /// R@10 and nDCG for turns.
-pub(super) fn merit(asked: &Asked, method: &str) -> Option<f64> {
-    let at = |level| ranks(asked, method, level).map(|(ranks, gold)| numbers(&ranks, gold));
+pub(super) fn merit(asked: &QuestionRankings, method: &str) -> Option<f64> {
+    let at = |level| ranks(asked, method, level).map(|(ranks, gold)| metrics(&ranks, gold));
     let session = at("session").filter(|_| !asked.abstention)?;
     let session = [session.recall_5, session.ndcg_10];
     let turn = at("turn").map_or(session, |turn| [turn.recall_10, turn.ndcg_10]);
     Some(session.iter().chain(&turn).sum::<f64>() / 4.0)
 }
 
-/// The places, from 0, at which the evidence was found, and how much evidence there is.
-fn ranks(asked: &Asked, method: &str, level: &str) -> Option<(Vec<usize>, usize)> {
+/// Returns the ranks, from 0, of the evidence that was found, and the number of pieces of evidence.
+fn ranks(asked: &QuestionRankings, method: &str, level: &str) -> Option<(Vec<usize>, usize)> {
     fn places<T: PartialEq>(ranked: &[T], gold: &[T]) -> (Vec<usize>, usize) {
         let found = ranked.iter().enumerate().filter(|(_, item)| gold.contains(item));
         (found.map(|(at, _)| at).collect(), gold.len())
@@ -161,15 +159,15 @@ fn ranks(asked: &Asked, method: &str, level: &str) -> Option<(Vec<usize>, usize)
     (gold > 0).then_some((ranks, gold))
 }
 
-fn numbers(ranks: &[usize], gold: usize) -> Level {
+fn metrics(ranks: &[usize], gold: usize) -> LevelMetrics {
     let within = |k: usize| ranks.iter().filter(|&&rank| rank < k).count();
     let any = |k: usize| f64::from(u8::from(within(k) > 0));
     let all = |k: usize| f64::from(u8::from(within(k) == gold));
     let gain = |rank: usize| 1.0 / (rank as f64 + 2.0).log2();
-    // The sum of nothing is -0 otherwise, and is printed so.
+    // An empty sum would be -0.0 and print its sign.
     let reached = ranks.iter().filter(|&&rank| rank < 10).fold(0.0, |sum, &rank| sum + gain(rank));
     let possible: f64 = (0..gold.min(10)).map(gain).sum();
-    Level {
+    LevelMetrics {
         questions: 1,
         any_1: any(1),
         any_5: any(5),
@@ -180,14 +178,14 @@ fn numbers(ranks: &[usize], gold: usize) -> Level {
         recall_10: within(10) as f64 / gold as f64,
         ndcg_10: reached / possible,
         mrr: ranks.first().map_or(0.0, |&rank| 1.0 / (rank as f64 + 1.0)),
-        ..Level::default()
+        ..LevelMetrics::default()
     }
 }
 
-fn mean(levels: &[Level]) -> Level {
+fn mean(levels: &[LevelMetrics]) -> LevelMetrics {
     let of =
-        |number: fn(&Level) -> f64| levels.iter().map(number).sum::<f64>() / levels.len() as f64;
-    Level {
+        |number: fn(&LevelMetrics) -> f64| levels.iter().map(number).sum::<f64>() / levels.len() as f64;
+    LevelMetrics {
         questions: levels.len(),
         any_1: of(|l| l.any_1),
         any_5: of(|l| l.any_5),
@@ -198,12 +196,12 @@ fn mean(levels: &[Level]) -> Level {
         recall_10: of(|l| l.recall_10),
         ndcg_10: of(|l| l.ndcg_10),
         mrr: of(|l| l.mrr),
-        ..Level::default()
+        ..LevelMetrics::default()
     }
 }
 
-/// The threshold that tells best, and how often it is right.
-fn abstention(measured: &Measured) -> Option<Abstention> {
+/// Finds the relevance threshold with the best accuracy.
+fn abstention(measured: &Measurement) -> Option<AbstentionMetrics> {
     let known: Vec<(f64, bool)> = measured
         .questions
         .iter()
@@ -219,7 +217,7 @@ fn abstention(measured: &Measured) -> Option<Abstention> {
     };
     let best = known.iter().map(|&(threshold, _)| (right(threshold), threshold));
     let (accuracy, threshold) = best.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    Some(Abstention { answered: known.len() - silent, silent, accuracy, threshold })
+    Some(AbstentionMetrics { answered: known.len() - silent, silent, accuracy, threshold })
 }
 
 #[cfg(test)]
@@ -227,12 +225,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_follow_from_places() {
-        let found = numbers(&[0, 6], 2);
+    fn metrics_follow_from_ranks() {
+        let found = metrics(&[0, 6], 2);
         assert_eq!((found.any_1, found.any_5, found.all_5, found.all_10), (1.0, 1.0, 0.0, 1.0));
         assert_eq!((found.recall_5, found.recall_10, found.mrr), (0.5, 1.0, 1.0));
         assert!((found.ndcg_10 - (1.0 + 1.0 / 3.0) / (1.0 + 1.0 / 3f64.log2())).abs() < 1e-9);
-        assert_eq!(numbers(&[], 1).mrr, 0.0);
-        assert_eq!(format!("{:.3}", mean(&[numbers(&[], 1)]).ndcg_10), "0.000");
+        assert_eq!(metrics(&[], 1).mrr, 0.0);
+        assert_eq!(format!("{:.3}", mean(&[metrics(&[], 1)]).ndcg_10), "0.000");
     }
 }

@@ -1,30 +1,30 @@
-//! How much of a figure is luck: a setting chosen on one half of the questions is judged by the
-//! other half, many times over.
+//! Repeated two-fold cross-validation: a setting chosen on one half of the questions is judged on
+//! the other half.
 
 use serde::Serialize;
 
-use super::measure::Measured;
+use super::measure::Measurement;
 use super::report::merit;
 
 const ROUNDS: u64 = 200;
 
-/// What choosing among the settings is worth.
+/// The result of choosing the best setting on half of the questions.
 #[derive(Serialize)]
-pub(super) struct Validation {
+pub(super) struct CrossValidation {
     settings: usize,
     rounds: u64,
-    /// The merit of the chosen setting on the half on which it was chosen.
+    /// Merit of the chosen setting on the half on which it was chosen.
     chosen: f64,
-    /// The same on the other half.
+    /// Merit of the chosen setting on the other half.
     held_out: f64,
-    /// The merit of the search as it is on that other half.
+    /// Merit of the standard search on the other half.
     search: f64,
-    /// The standard error of the search's merit over all questions.
+    /// Standard error of the standard search's merit over all questions.
     error: f64,
 }
 
-/// Chooses among all settings of the search; nothing if there is no choice.
-pub(super) fn validate(measured: &Measured) -> Option<Validation> {
+/// Cross-validates all settings of the search; `None` if there is only one.
+pub(super) fn cross_validate(measured: &Measurement) -> Option<CrossValidation> {
     let from = measured.methods.iter().position(|&method| method == "search")?;
     let settings = measured.methods.get(from..).filter(|settings| settings.len() > 1)?;
     let of = |setting: &'static str| -> Vec<f64> {
@@ -32,7 +32,7 @@ pub(super) fn validate(measured: &Measured) -> Option<Validation> {
     };
     let merits: Vec<Vec<f64>> = settings.iter().map(|&setting| of(setting)).collect();
     let search = merits.first()?;
-    let mut validation = Validation {
+    let mut validation = CrossValidation {
         settings: settings.len(),
         rounds: ROUNDS,
         chosen: 0.0,
@@ -42,7 +42,7 @@ pub(super) fn validate(measured: &Measured) -> Option<Validation> {
     };
     for round in 0..ROUNDS {
         let mean_of = |merits: &[f64], half: u64| {
-            let in_half = |at: &usize| mixed(round << 32 | *at as u64) & 1 == half;
+            let in_half = |at: &usize| hashed(round << 32 | *at as u64) & 1 == half;
             mean(merits.iter().enumerate().filter(|(at, _)| in_half(at)).map(|(_, merit)| *merit))
         };
         let best = merits.iter().max_by(|a, b| mean_of(a, 0).total_cmp(&mean_of(b, 0)))?;
@@ -53,7 +53,7 @@ pub(super) fn validate(measured: &Measured) -> Option<Validation> {
     Some(validation)
 }
 
-impl Validation {
+impl CrossValidation {
     pub(super) fn sentence(&self) -> String {
         format!(
             "The best of {} settings on half of the questions, {} times: merit {:.3} there and \
@@ -74,9 +74,8 @@ fn error(values: &[f64]) -> f64 {
     (variance / values.len().max(1) as f64).sqrt()
 }
 
-/// A number in which every bit depends on all of the given one, so that halves look drawn by lot
-/// and are the same in every run.
-fn mixed(number: u64) -> u64 {
+/// Hashes a number (SplitMix64), so that halves look random and are the same in every run.
+fn hashed(number: u64) -> u64 {
     let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -87,33 +86,33 @@ fn mixed(number: u64) -> u64 {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::super::measure::{Asked, Ranking};
+    use super::super::measure::{MethodRanking, QuestionRankings};
     use super::*;
 
     #[test]
-    fn a_setting_that_is_good_by_luck_is_found_out() {
+    fn a_setting_that_is_good_by_luck_scores_lower_on_the_other_half() {
         // Each setting finds what the other does not; "search" finds most.
-        let found = |is_found: bool| Ranking {
+        let found = |is_found: bool| MethodRanking {
             sessions: if is_found { vec!["a".to_owned()] } else { Vec::new() },
-            ..Ranking::default()
+            ..MethodRanking::default()
         };
-        let asked = |at: u64| Asked {
+        let asked = |at: u64| QuestionRankings {
             qid: at.to_string(),
             kind: String::new(),
             abstention: false,
             gold_sessions: vec!["a".to_owned()],
             gold_turns: Vec::new(),
             rankings: BTreeMap::from([
-                ("search", found(mixed(at) % 8 > 1)),
-                ("lucky", found(mixed(at) % 8 < 6)),
+                ("search", found(hashed(at) % 8 > 1)),
+                ("lucky", found(hashed(at) % 8 < 6)),
             ]),
         };
-        let measured = |methods: &[&'static str]| Measured {
+        let measured = |methods: &[&'static str]| Measurement {
             questions: (0..60).map(asked).collect(),
             methods: methods.to_vec(),
         };
-        assert!(validate(&measured(&["search"])).is_none());
-        let validation = validate(&measured(&["vectors", "search", "lucky"])).unwrap();
+        assert!(cross_validate(&measured(&["search"])).is_none());
+        let validation = cross_validate(&measured(&["vectors", "search", "lucky"])).unwrap();
         assert_eq!(validation.settings, 2);
         assert!(validation.chosen > validation.held_out, "{}", validation.sentence());
         assert!((0.03..0.08).contains(&validation.error), "{}", validation.sentence());

@@ -1,4 +1,4 @@
-//! Questions with known evidence, as they are read from a file.
+//! Reads questions with known evidence from a JSON Lines file, optionally compressed with xz.
 
 use std::io::{BufReader, Read};
 use std::path::Path;
@@ -9,17 +9,19 @@ use jiff::tz::TimeZone;
 use memoranda_engine::core::query::Query;
 use serde::Deserialize;
 
-use crate::error::{CommandError, Result};
-use crate::exit::Exit;
-use crate::files;
+use crate::Result;
 
-/// A question and the conversations in which its answer may be.
+/// The form of a line, for error messages.
+const FORMAT: &str = "each line is one JSON object: {qid, type, abstention, question, date, \
+                      gold_sessions: [id], sessions: [{id, date, turns: [{role, text, gold?}]}]}";
+
+/// A question and the conversations that may answer it.
 #[derive(Deserialize)]
-pub(super) struct Question {
+pub(super) struct BenchQuestion {
     pub(super) qid: String,
     #[serde(default)]
     pub(super) r#type: String,
-    /// Whether nothing answers it.
+    /// True if no conversation answers the question.
     #[serde(default)]
     pub(super) abstention: bool,
     pub(super) question: String,
@@ -47,33 +49,30 @@ pub(super) struct Turn {
 }
 
 /// Reads the questions of a file.
-pub(super) fn read(path: &Path) -> Result<Vec<Question>> {
+pub(super) fn read(path: &Path) -> Result<Vec<BenchQuestion>> {
     let text = text(path)?;
-    // Some editors begin a file with a mark of its encoding.
+    // Some editors write a byte order mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let wrong = |n: usize, why: String| {
-        let line = format!("line {} of {}", n + 1, path.display());
-        CommandError::usage(format!("{line} is no question: {why}"))
-            .hint("`memoranda bench retrieval --help` has the form")
+        format!("line {} of {} is no question: {why}\n{FORMAT}", n + 1, path.display())
     };
     let mut questions = Vec::new();
     for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let question: Question = serde_json::from_str(line).map_err(|e| wrong(n, e.to_string()))?;
+        let question: BenchQuestion = serde_json::from_str(line).map_err(|e| wrong(n, e.to_string()))?;
         if !question.asks_something() {
-            let Question { qid, question, .. } = &question;
+            let BenchQuestion { qid, question, .. } = &question;
             let why = format!("{question:?} (qid {qid:?}) holds nothing to search for");
-            return Err(wrong(n, why));
+            return Err(wrong(n, why).into());
         }
         questions.push(question);
     }
     if questions.is_empty() {
-        return Err(CommandError::usage(format!("{} holds no question", path.display()))
-            .hint("`memoranda bench retrieval --help` has the form"));
+        return Err(format!("{} holds no question\n{FORMAT}", path.display()).into());
     }
     Ok(questions)
 }
 
-impl Question {
+impl BenchQuestion {
     fn asks_something(&self) -> bool {
         let query = Query::parse(&self.question);
         !query.is_empty() || !query.tags.is_empty()
@@ -82,24 +81,25 @@ impl Question {
 
 fn text(path: &Path) -> Result<String> {
     let failed = |what: &str, e: &dyn std::fmt::Display| {
-        CommandError::new(Exit::Internal, format!("cannot {what} {}: {e}", path.display()))
+        format!("cannot {what} {}: {e}", path.display())
     };
     let mut bytes = Vec::new();
     if path.as_os_str() == "-" {
         std::io::stdin().lock().read_to_end(&mut bytes).map_err(|e| failed("read", &e))?;
     } else if path.extension().is_some_and(|extension| extension == "xz") {
-        let mut packed = BufReader::new(files::open(path)?);
+        let file = std::fs::File::open(path).map_err(|e| failed("read", &e))?;
+        let mut packed = BufReader::new(file);
         lzma_rs::xz_decompress(&mut packed, &mut bytes).map_err(|e| failed("unpack", &e))?;
     } else {
-        bytes = files::read(path)?;
+        bytes = std::fs::read(path).map_err(|e| failed("read", &e))?;
     }
-    String::from_utf8(bytes).map_err(|e| failed("read", &e))
+    Ok(String::from_utf8(bytes).map_err(|e| failed("read", &e))?)
 }
 
-/// A moment in any of the forms that such files use; the first date in it counts.
-pub(super) fn moment(text: &str) -> Option<Timestamp> {
-    if let Ok(moment) = text.parse() {
-        return Some(moment);
+/// Parses the first date and time in a text, in any of the forms that data sets use.
+pub(super) fn parse_time(text: &str) -> Option<Timestamp> {
+    if let Ok(time) = text.parse() {
+        return Some(time);
     }
     let numbers: Vec<i16> = text
         .split(|c: char| !c.is_ascii_digit())
@@ -121,9 +121,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_are_read_in_many_forms() {
+    fn times_are_parsed_in_many_forms() {
         let check = |text: &str, expected: Option<&str>| {
-            assert_eq!(moment(text).map(|m| m.to_string()).as_deref(), expected, "{text:?}");
+            assert_eq!(parse_time(text).map(|time| time.to_string()).as_deref(), expected, "{text:?}");
         };
         check("2023/08/11 (Fri) 15:58", Some("2023-08-11T15:58:00Z"));
         check("2023-08-11", Some("2023-08-11T00:00:00Z"));

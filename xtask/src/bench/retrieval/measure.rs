@@ -1,4 +1,4 @@
-//! Asking the questions: a vault for each, and what each method puts first.
+//! Asks every question in a vault of its own and records what each method ranks first.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -7,65 +7,63 @@ use std::time::Duration;
 
 use memoranda_engine::core::rank::RankOptions;
 use memoranda_engine::{
-    DEFAULT_PROJECT, Memory, OpenOptions, SearchPage, SearchRequest, SearchUnit, SyncProgress,
+    DEFAULT_PROJECT, Memory, OpenOptions, SearchPage, SearchRequest, SearchUnit,
 };
 use serde_json::json;
 
-use super::dataset::{Conversation, Question, moment};
-use crate::error::{CommandError, Result};
-use crate::files;
-use crate::output::Printer;
-use crate::progress::Progress;
+use super::questions::{BenchQuestion, Conversation, parse_time};
+use crate::Result;
 
-/// How far down a ranking is looked.
-const NOTES: usize = 50;
-const PASSAGES: usize = 150;
+/// Number of notes in a ranking.
+const MAX_NOTES: usize = 50;
+/// Number of passages from which the ranking of turns is made.
+const MAX_PASSAGES: usize = 150;
 
-/// A way to rank: what counts for notes, and what for passages.
-pub(super) struct Method {
+/// A named set of ranking options, for notes and for passages.
+pub(super) struct RankMethod {
     pub(super) name: &'static str,
     notes: RankOptions,
     passages: RankOptions,
 }
 
-impl Method {
+impl RankMethod {
     pub(super) fn new(name: &'static str, notes: RankOptions, passages: RankOptions) -> Self {
         Self { name, notes, passages }
     }
 
-    pub(super) fn one(name: &'static str, options: RankOptions) -> Self {
+    pub(super) fn same_for_both(name: &'static str, options: RankOptions) -> Self {
         Self::new(name, options, options)
     }
 }
 
-/// What came of all questions.
-pub(super) struct Measured {
-    pub(super) questions: Vec<Asked>,
+/// The rankings of all questions.
+pub(super) struct Measurement {
+    pub(super) questions: Vec<QuestionRankings>,
     pub(super) methods: Vec<&'static str>,
 }
 
-/// What came of one question.
-pub(super) struct Asked {
+/// The rankings of one question.
+pub(super) struct QuestionRankings {
     pub(super) qid: String,
     pub(super) kind: String,
     pub(super) abstention: bool,
     pub(super) gold_sessions: Vec<String>,
     pub(super) gold_turns: Vec<(String, usize)>,
     /// By method.
-    pub(super) rankings: BTreeMap<&'static str, Ranking>,
+    pub(super) rankings: BTreeMap<&'static str, MethodRanking>,
 }
 
-/// What a method put first.
+/// The ranking that one method made.
 #[derive(Default)]
-pub(super) struct Ranking {
+pub(super) struct MethodRanking {
     pub(super) sessions: Vec<String>,
     pub(super) turns: Vec<(String, usize)>,
-    /// How likely the likeliest candidate answers.
+    /// Relevance of the best result, 0 to 1.
     pub(super) relevance: f64,
 }
 
-impl Measured {
-    /// The rankings of a method, as scorers read them.
+impl Measurement {
+    /// Returns the rankings of a method as JSON Lines.
     pub(super) fn ranked_lines(&self, method: &str) -> String {
         let mut lines = String::new();
         for asked in &self.questions {
@@ -83,25 +81,21 @@ impl Measured {
     }
 }
 
-/// Asks every question in every way.
-pub(super) fn measure(
-    printer: &Printer,
-    questions: &[Question],
-    methods: &[Method],
-) -> Result<Measured> {
-    let mut progress = Progress::new(printer);
-    let mut asked = Vec::with_capacity(questions.len());
+/// Asks every question with every method.
+pub(super) fn measure(questions: &[BenchQuestion], methods: &[RankMethod]) -> Result<Measurement> {
+    let mut rankings = Vec::with_capacity(questions.len());
     for (done, question) in questions.iter().enumerate() {
-        progress.update(SyncProgress { done, total: questions.len() });
-        asked.push(ask(question, methods)?);
+        if done > 0 && done % 10 == 0 {
+            eprintln!("bench: {done} of {} questions", questions.len());
+        }
+        rankings.push(rank(question, methods)?);
     }
-    Ok(Measured { questions: asked, methods: methods.iter().map(|method| method.name).collect() })
+    Ok(Measurement { questions: rankings, methods: methods.iter().map(|method| method.name).collect() })
 }
 
-fn ask(question: &Question, methods: &[Method]) -> Result<Asked> {
-    let folder =
-        tempfile::tempdir().map_err(|e| CommandError::io("make a temporary folder", &e))?;
-    let notes = write(folder.path(), question)?;
+fn rank(question: &BenchQuestion, methods: &[RankMethod]) -> Result<QuestionRankings> {
+    let folder = tempfile::tempdir()?;
+    let notes = write_notes(folder.path(), question)?;
     let memory = Memory::open(OpenOptions {
         home: folder.path().join("home"),
         cache: folder.path().join("cache"),
@@ -120,21 +114,21 @@ fn ask(question: &Question, methods: &[Method]) -> Result<Asked> {
                 min_relevance: 0.0,
                 snippet_chars: 1,
                 options,
-                now: moment(&question.date),
+                now: parse_time(&question.date),
                 ..SearchRequest::default()
             })
         };
-        let found = search(method.notes, SearchUnit::Notes, NOTES)?;
-        let passages = search(method.passages, SearchUnit::Passages, PASSAGES)?;
+        let found = search(method.notes, SearchUnit::Notes, MAX_NOTES)?;
+        let passages = search(method.passages, SearchUnit::Passages, MAX_PASSAGES)?;
         let sessions = found
             .results
             .iter()
             .filter_map(|result| Some(notes.get(result.place.path.as_str())?.id.clone()));
         rankings.insert(
             method.name,
-            Ranking {
-                sessions: once(sessions),
-                turns: turns(&notes, &passages),
+            MethodRanking {
+                sessions: deduplicated(sessions),
+                turns: turns_of_passages(&notes, &passages),
                 relevance: found.relevance,
             },
         );
@@ -143,18 +137,18 @@ fn ask(question: &Question, methods: &[Method]) -> Result<Asked> {
         let turns = session.turns.iter().enumerate().filter(|(_, turn)| turn.gold);
         turns.map(|(at, _)| (session.id.clone(), at))
     });
-    Ok(Asked {
+    Ok(QuestionRankings {
         qid: question.qid.clone(),
         kind: question.r#type.clone(),
         abstention: question.abstention,
-        gold_sessions: once(question.gold_sessions.iter().cloned()),
-        gold_turns: once(gold),
+        gold_sessions: deduplicated(question.gold_sessions.iter().cloned()),
+        gold_turns: deduplicated(gold),
         rankings,
     })
 }
 
-/// Each of these once, where it first comes: data may name a conversation twice.
-fn once<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
+/// Keeps the first occurrence of each item: data sets may name a conversation twice.
+fn deduplicated<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
     items.fold(Vec::new(), |mut seen, item| {
         if !seen.contains(&item) {
             seen.push(item);
@@ -163,32 +157,37 @@ fn once<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
     })
 }
 
-/// A conversation as a note.
-struct Written {
+/// A conversation that was written as a note.
+struct ConversationNote {
     id: String,
-    /// The lines of each turn, from 1, with the number of bytes in each line.
+    /// Line numbers of each turn, from 1.
     turns: Vec<Range<usize>>,
+    /// Length of each line in bytes.
     line_bytes: Vec<usize>,
 }
 
-/// Writes the conversations of a question as notes; yields them by their paths.
-fn write(folder: &Path, question: &Question) -> Result<BTreeMap<String, Written>> {
+/// Writes the conversations of a question as notes and returns them by path.
+fn write_notes(
+    folder: &Path,
+    question: &BenchQuestion,
+) -> Result<BTreeMap<String, ConversationNote>> {
     let mut notes = BTreeMap::new();
     for (number, conversation) in question.sessions.iter().enumerate() {
         let path = format!("{number:04}.md");
-        let (text, turns) = note(conversation);
-        let place = folder.join("home").join(DEFAULT_PROJECT).join(&path);
-        files::write(&place, text.as_bytes())?;
+        let (text, turns) = note_text(conversation);
+        let project = folder.join("home").join(DEFAULT_PROJECT);
+        std::fs::create_dir_all(&project)?;
+        std::fs::write(project.join(&path), text.as_bytes())?;
         let line_bytes = text.lines().map(str::len).collect();
-        notes.insert(path, Written { id: conversation.id.clone(), turns, line_bytes });
+        notes.insert(path, ConversationNote { id: conversation.id.clone(), turns, line_bytes });
     }
     Ok(notes)
 }
 
-/// The text of a note, and the lines of each turn.
-fn note(conversation: &Conversation) -> (String, Vec<Range<usize>>) {
+/// Returns the text of a note and the lines of each turn.
+fn note_text(conversation: &Conversation) -> (String, Vec<Range<usize>>) {
     let mut text = String::from("---\n");
-    let date = moment(&conversation.date);
+    let date = parse_time(&conversation.date);
     text.push_str(&format!("title: Conversation {}\n", conversation.date));
     if let Some(date) = date {
         text.push_str(&format!("created: {date}\n"));
@@ -204,8 +203,8 @@ fn note(conversation: &Conversation) -> (String, Vec<Range<usize>>) {
     (text, turns)
 }
 
-/// The turns of passages: each counts for the turn that it overlaps most.
-fn turns(notes: &BTreeMap<String, Written>, page: &SearchPage) -> Vec<(String, usize)> {
+/// Returns the turns of passages: each passage counts for the turn that it overlaps most.
+fn turns_of_passages(notes: &BTreeMap<String, ConversationNote>, page: &SearchPage) -> Vec<(String, usize)> {
     let mut turns = Vec::new();
     for result in &page.results {
         let Some(note) = notes.get(result.place.path.as_str()) else { continue };
