@@ -106,9 +106,7 @@ impl From<EngineError> for CommandError {
                 None => of(Exit::Usage),
             },
             EngineError::Ignored { .. } => of(Exit::NotFound),
-            EngineError::NotThen { place, .. } => {
-                of(Exit::NotFound).hint(log_of(&place))
-            }
+            EngineError::NotThen { place, .. } => of(Exit::NotFound).hint(log_of(&place)),
             EngineError::NotText(place) => of(Exit::Usage).hint(format!(
                 "`memoranda show --raw {}` gives its bytes",
                 quoted(&place.to_string())
@@ -121,8 +119,9 @@ impl From<EngineError> for CommandError {
                 | EditError::LineOutOfRange { .. } => of(Exit::NotFound).hint(show(&place)),
                 _ => of(Exit::Usage).hint(show(&place)),
             },
-            EngineError::Path(_) => of(Exit::Usage)
-                .hint("a path is relative to its project, such as `plans/q3.md`"),
+            EngineError::Path(_) => {
+                of(Exit::Usage).hint("a path is relative to its project, such as `plans/q3.md`")
+            }
             EngineError::Project(_) => {
                 of(Exit::Usage).hint("`memoranda project list` lists the projects")
             }

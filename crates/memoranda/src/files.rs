@@ -57,17 +57,6 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     replace_alike(path, bytes, path)
 }
 
-/// Refuses a place for a file in a folder that is not there.
-pub(crate) fn check_folder_of(path: &Path) -> Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    match folder.filter(|folder| !folder.is_dir()) {
-        Some(folder) => {
-            Err(CommandError::usage(format!("there is no folder {}", folder.display())))
-        }
-        None => Ok(()),
-    }
-}
-
 /// The names in a folder, sorted; none if there is no such folder.
 pub(crate) fn names_in(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -141,12 +130,6 @@ pub(crate) fn tail(path: &Path, most: u64) -> Result<Vec<u8>> {
         Ok(bytes)
     };
     read().map_err(|e| failed("read", path, &e))
-}
-
-/// Writes a file that nobody would miss, and its folder.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-    made.and_then(|()| fs::write(path, bytes)).map_err(|e| failed("write", path, &e))
 }
 
 /// A file beside its later place, which nobody else sees, then or later.

@@ -5,8 +5,8 @@ use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{CheckReport, DoctorReport, Memory, ModelStatus, Place};
 use serde::Serialize;
 
-use super::status::{ModelJson, meaning, tried};
 use super::scan::{SyncJson, sentence};
+use super::status::{ModelJson, meaning, tried};
 use crate::error::{CommandError, Result};
 use crate::exit::Exit;
 use crate::output::{BAD, GOOD, HIT, Printer, counted, visible};
@@ -195,12 +195,7 @@ fn print(session: &Session, report: &DoctorReport, repaired: bool) -> Result<()>
         "the index is behind for",
         &names(&check.stale),
     )?;
-    line(
-        printer,
-        "a rebuilt index is identical",
-        "a rebuilt index differs in",
-        &check.differing,
-    )?;
+    line(printer, "a rebuilt index is identical", "a rebuilt index differs in", &check.differing)?;
     for (project, reason) in &check.unavailable {
         note(printer, &format!("the folder of project {project} cannot be reached: {reason}"))?;
     }

@@ -46,7 +46,8 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         memory.forget_meanings()?;
     }
     let mut progress = Progress::new(&session.printer);
-    let outcome = memory.make_meanings(&mut |n, of| progress.show("Computing embeddings", n, of))?;
+    let outcome =
+        memory.make_meanings(&mut |n, of| progress.show("Computing embeddings", n, of))?;
     drop(progress);
     let Some(ModelStatus { model, coverage: Ok(coverage) }) = memory.model_status()? else {
         return Err(MakeError::NoModel.into());
@@ -67,9 +68,9 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     session.printer.done(&json, sentence)?;
     if refused > 0 {
         let texts = counted(refused, "text");
-        session.printer.warn(format!(
-            "the model refused {texts}; searches use the built-in model for them"
-        ));
+        session
+            .printer
+            .warn(format!("the model refused {texts}; searches use the built-in model for them"));
     }
     Ok(Exit::Done)
 }

@@ -67,7 +67,8 @@ pub(crate) fn run(session: &Session, _: &Args) -> Result<Exit> {
         })?;
         return Ok(Exit::Done);
     }
-    let watched = if status.watched { "watched by a running process" } else { "found by the next command" };
+    let watched =
+        if status.watched { "watched by a running process" } else { "found by the next command" };
     let rows = [
         ("vault", status.home.display().to_string()),
         ("config", config),

@@ -43,7 +43,8 @@ impl File {
             let value = plain(item).ok_or_else(|| {
                 wrong(&self.path, at, &format!("{name} must be {}", key.kind.describe()))
             })?;
-            check_value(key, current_value(&name, &value)).map_err(|why| wrong(&self.path, at, &why))?;
+            check_value(key, current_value(&name, &value))
+                .map_err(|why| wrong(&self.path, at, &why))?;
         }
         Ok(())
     }

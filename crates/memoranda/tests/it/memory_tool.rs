@@ -282,10 +282,7 @@ fn what_nobody_used_expires_when_asked_and_comes_back() {
     let said = home.run(&["expire", "--days", "90", "-y"]);
     assert_eq!(said.code, 0, "{said:?}");
     assert!(said.out.starts_with("Removed 1 note unused for 90 days (commit "), "{said:?}");
-    assert!(
-        said.err.contains("`memoranda undo ") && said.err.contains("undoes this"),
-        "{said:?}"
-    );
+    assert!(said.err.contains("`memoranda undo ") && said.err.contains("undoes this"), "{said:?}");
     assert!(!home.file("memories/old.md").exists() && home.file("memories/viewed.md").exists());
     home.ok(&["undo"]);
     assert_eq!(home.read("memories/old.md"), b"old text\n");

@@ -90,7 +90,10 @@ pub(super) fn measure(questions: &[BenchQuestion], methods: &[RankMethod]) -> Re
         }
         rankings.push(rank(question, methods)?);
     }
-    Ok(Measurement { questions: rankings, methods: methods.iter().map(|method| method.name).collect() })
+    Ok(Measurement {
+        questions: rankings,
+        methods: methods.iter().map(|method| method.name).collect(),
+    })
 }
 
 fn rank(question: &BenchQuestion, methods: &[RankMethod]) -> Result<QuestionRankings> {
@@ -204,7 +207,10 @@ fn note_text(conversation: &Conversation) -> (String, Vec<Range<usize>>) {
 }
 
 /// Returns the turns of passages: each passage counts for the turn that it overlaps most.
-fn turns_of_passages(notes: &BTreeMap<String, ConversationNote>, page: &SearchPage) -> Vec<(String, usize)> {
+fn turns_of_passages(
+    notes: &BTreeMap<String, ConversationNote>,
+    page: &SearchPage,
+) -> Vec<(String, usize)> {
     let mut turns = Vec::new();
     for result in &page.results {
         let Some(note) = notes.get(result.place.path.as_str()) else { continue };

@@ -118,9 +118,7 @@ fn measure_questions(
         RankMethod::same_for_both("search", RankOptions::STANDARD),
     ];
     if options.ablation {
-        methods.extend(
-            ablations().map(|(name, options)| RankMethod::same_for_both(name, options)),
-        );
+        methods.extend(ablations().map(|(name, options)| RankMethod::same_for_both(name, options)));
     }
     measure(&questions, &methods)
 }

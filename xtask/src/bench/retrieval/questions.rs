@@ -58,7 +58,8 @@ pub(super) fn read(path: &Path) -> Result<Vec<BenchQuestion>> {
     };
     let mut questions = Vec::new();
     for (n, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let question: BenchQuestion = serde_json::from_str(line).map_err(|e| wrong(n, e.to_string()))?;
+        let question: BenchQuestion =
+            serde_json::from_str(line).map_err(|e| wrong(n, e.to_string()))?;
         if !question.asks_something() {
             let BenchQuestion { qid, question, .. } = &question;
             let why = format!("{question:?} (qid {qid:?}) holds nothing to search for");
@@ -80,9 +81,8 @@ impl BenchQuestion {
 }
 
 fn text(path: &Path) -> Result<String> {
-    let failed = |what: &str, e: &dyn std::fmt::Display| {
-        format!("cannot {what} {}: {e}", path.display())
-    };
+    let failed =
+        |what: &str, e: &dyn std::fmt::Display| format!("cannot {what} {}: {e}", path.display());
     let mut bytes = Vec::new();
     if path.as_os_str() == "-" {
         std::io::stdin().lock().read_to_end(&mut bytes).map_err(|e| failed("read", &e))?;
@@ -123,7 +123,11 @@ mod tests {
     #[test]
     fn times_are_parsed_in_many_forms() {
         let check = |text: &str, expected: Option<&str>| {
-            assert_eq!(parse_time(text).map(|time| time.to_string()).as_deref(), expected, "{text:?}");
+            assert_eq!(
+                parse_time(text).map(|time| time.to_string()).as_deref(),
+                expected,
+                "{text:?}"
+            );
         };
         check("2023/08/11 (Fri) 15:58", Some("2023-08-11T15:58:00Z"));
         check("2023-08-11", Some("2023-08-11T00:00:00Z"));

@@ -183,8 +183,9 @@ fn metrics(ranks: &[usize], gold: usize) -> LevelMetrics {
 }
 
 fn mean(levels: &[LevelMetrics]) -> LevelMetrics {
-    let of =
-        |number: fn(&LevelMetrics) -> f64| levels.iter().map(number).sum::<f64>() / levels.len() as f64;
+    let of = |number: fn(&LevelMetrics) -> f64| {
+        levels.iter().map(number).sum::<f64>() / levels.len() as f64
+    };
     LevelMetrics {
         questions: levels.len(),
         any_1: of(|l| l.any_1),
