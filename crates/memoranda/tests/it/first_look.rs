@@ -109,7 +109,7 @@ fn a_folder_is_taken_in_by_whoever_adds_it() {
     let view = json!({ "name": "memory", "arguments": { "command": "view", "path": "/memories" } });
     client.result("tools/call", view);
     for _ in 0..3000 {
-        if home.ok(&["status"]).contains("yes, by a running process") {
+        if home.ok(&["status"]).contains("watched by a running process") {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(10));
