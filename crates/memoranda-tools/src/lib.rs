@@ -27,9 +27,9 @@ pub use instructions::instructions;
 pub use lenient_json::{json_object, readable_json};
 pub use memory::{ToolUse, ToolUseError};
 pub use records::{
-    AddedRecord, BriefRequest, Due, Expiry, NewRecord, ProjectId, Record, RecordError, RecordKind,
-    Reminder, Scope, add_records, all_of, brief, concern_of_rules, plain_globs, reminders,
-    rules_of, run_due,
+    AddedRecord, BriefRequest, DueRuns, MemoryRecord, NewRecord, ProjectId, RecordError,
+    RecordExpiry, RecordKind, RecordScope, Reminder, acknowledge_due_reminders, active_rules,
+    add_records, brief, list_reminders, normalize_globs, records_of_kind, rules_sync_scope,
 };
 pub use registry::{
     AccessMode, CallContext, ClientContext, ClientQuestion, PromptArgument, PromptCall, PromptDef,

@@ -1,7 +1,7 @@
 //! memories.sh: its database, or what its `export` writes as JSON or YAML.
 
 use memoranda_engine::core::note::{MetaValue, parse};
-use memoranda_tools::Scope;
+use memoranda_tools::RecordScope;
 use serde_json::Value;
 
 use super::record::{Record, path, scope};
@@ -137,7 +137,7 @@ fn reminder(object: &Object, at: &str, target: &Target, intake: &mut Intake<'_>)
     let read_time = |key: &str| object.get(key).and_then(time::read);
     let is_off = object.get("enabled").and_then(Value::as_i64) == Some(0);
     let scope = scope(text(object, "project_id"));
-    let named = if scope == Scope::Global { "" } else { scope.name() };
+    let named = if scope == RecordScope::Global { "" } else { scope.name() };
     let draft = Draft::new(message.trim())
         .key("title", title_of(message, "Reminder"))
         .key("type", "reminder")

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use memoranda_engine::core::note::edit::{Edit, apply};
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::hash;
-use memoranda_tools::{Expiry, NewRecord, RecordKind, Scope};
+use memoranda_tools::{NewRecord, RecordExpiry, RecordKind, RecordScope};
 
 use super::Target;
 use crate::error::{ImportError, Result};
@@ -48,7 +48,7 @@ impl Record {
             category: Some(self.category).filter(|category| !category.is_empty()),
             metadata: Some(self.metadata).filter(|metadata| !metadata.is_empty()),
             created: self.created,
-            expires: self.expires.map(Expiry::from),
+            expires: self.expires.map(RecordExpiry::from),
             ..NewRecord::new(kind, scope, self.text)
         };
         let failed = |e: String| ImportError::NotThat(format!("{}: {e}", self.id));
@@ -66,12 +66,12 @@ impl Record {
 }
 
 /// Whom a record concerns.
-pub(super) fn scope(repository: &str) -> Scope {
-    Scope::project(repository).unwrap_or(Scope::Global)
+pub(super) fn scope(repository: &str) -> RecordScope {
+    RecordScope::project(repository).unwrap_or(RecordScope::Global)
 }
 
 /// Where a record of a kind lies.
-pub(super) fn path(scope: &Scope, kind: &str, id: &str, target: &Target) -> Result<NotePath> {
+pub(super) fn path(scope: &RecordScope, kind: &str, id: &str, target: &Target) -> Result<NotePath> {
     let folder = target.folder(&scope.folder());
     let path = format!("{folder}/{kind}/{}.md", short(id));
     NotePath::parse(path.trim_start_matches('/')).map_err(|e| ImportError::Engine(e.into()))

@@ -44,9 +44,10 @@ pub(crate) fn appended(old: &str, content: &str) -> String {
 
 /// The text of a file that holds nothing else.
 pub(crate) fn replaced(content: &str) -> String {
-    match content.ends_with('\n') || content.is_empty() {
-        true => content.to_owned(),
-        false => format!("{content}\n"),
+    if content.ends_with('\n') || content.is_empty() {
+        content.to_owned()
+    } else {
+        format!("{content}\n")
     }
 }
 

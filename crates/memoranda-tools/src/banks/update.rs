@@ -135,9 +135,10 @@ fn update(call: &CallContext<'_>, request: &Request, bank: &Bank) -> Result<Valu
     let key = bank.key();
     let errors = trouble::recent(call.memory, &key);
     let (content, mut next_actions) = screened(call, request.content.clone())?;
-    let done = match content.trim().is_empty() && request.optimize {
-        true => None,
-        false => Some(write(call, request, bank, &content)?),
+    let done = if content.trim().is_empty() && request.optimize {
+        None
+    } else {
+        Some(write(call, request, bank, &content)?)
     };
     let mut answer = json!({
         "status": "success",
@@ -378,10 +379,7 @@ fn target(name: &str, files: &[(String, Vec<String>)]) -> Result<String, Failure
     let path = path.as_str().to_owned();
     let with_ending = format!("{path}.md");
     let is_known = |wanted: &str| files.iter().any(|(name, _)| name == wanted);
-    match !is_known(&path) && is_known(&with_ending) {
-        true => Ok(with_ending),
-        false => Ok(path),
-    }
+    if !is_known(&path) && is_known(&with_ending) { Ok(with_ending) } else { Ok(path) }
 }
 
 fn escape(name: &str) -> Failure {

@@ -239,9 +239,10 @@ impl<'w> Layout<'w> {
         }
         if let Some(next) = next {
             structured["nextOffset"] = json!(next);
-            let why = match self.is_full {
-                true => format!("to stay within {} tokens", self.wish.tokens),
-                false => format!("by limit {}", self.wish.limit),
+            let why = if self.is_full {
+                format!("to stay within {} tokens", self.wish.tokens)
+            } else {
+                format!("by limit {}", self.wish.limit)
             };
             structured["truncated"] =
                 json!(format!("More was left out {why}; call again with offset {next}."));

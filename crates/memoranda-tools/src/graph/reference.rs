@@ -264,10 +264,7 @@ pub(super) fn delete_entities(call: &CallContext<'_>, arguments: Value) -> Resul
         for name in &names {
             let removal = bench.remove(&said_name(name))?;
             cut += removal.relations;
-            match removal.is_entity {
-                true => deleted.push(name.clone()),
-                false => missing.push(name.clone()),
-            }
+            if removal.is_entity { deleted.push(name.clone()) } else { missing.push(name.clone()) }
         }
         Ok::<_, GraphError>(bench.steps())
     })?;
@@ -329,9 +326,10 @@ pub(super) fn delete_observations(call: &CallContext<'_>, arguments: Value) -> R
                     };
                     entity.facts.into_iter().find(is_meant)
                 }) {
-                    let observation = match fact.has_comment {
-                        true => FactRef::Id(fact.id),
-                        false => FactRef::Line(fact.line),
+                    let observation = if fact.has_comment {
+                        FactRef::Id(fact.id)
+                    } else {
+                        FactRef::Line(fact.line)
                     };
                     bench.edit(name, &Edit::RemoveObservation { observation })?;
                     (found, deleted) = (true, deleted + 1);

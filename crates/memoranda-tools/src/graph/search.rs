@@ -57,10 +57,7 @@ fn by_text(call: &CallContext<'_>, wish: &Wish, text: &str) -> Result<(Vec<Found
     let is_small = !folder.has_more_than(call.settings.graph.pieces_up_to)?;
     let mut found = listed(
         call,
-        &match is_small {
-            true => folder.holding(text, usize::MAX)?,
-            false => called(&folder, text)?,
-        },
+        &if is_small { folder.holding(text, usize::MAX)? } else { called(&folder, text)? },
     )?;
     rank(&mut found, text, |one| (one.name(), one.entity_type()));
     let is_all = by_words(call, wish, text, &mut found)?;

@@ -242,10 +242,8 @@ fn supersede(
     comment.supersedes = Some(old.clone());
     let id = comment.id.clone();
     let replacement = NewObservation { fact: Some(comment), ..stated(content) };
-    let observation = match fact.has_comment {
-        true => FactRef::Id(old.clone()),
-        false => FactRef::Line(fact.line),
-    };
+    let observation =
+        if fact.has_comment { FactRef::Id(old.clone()) } else { FactRef::Line(fact.line) };
     bench.edit(name, &Edit::SupersedeObservation { observation, replacement })?;
     Ok(id)
 }

@@ -145,9 +145,10 @@ pub(crate) struct SaidFacts {
 impl SaidFacts {
     /// The facts, if nothing is wrong.
     pub(crate) fn all(self) -> Result<Vec<SaidFact>, GraphError> {
-        match self.problems.is_empty() {
-            true => Ok(self.facts),
-            false => Err(GraphError::Refused(self.problems.join(" "))),
+        if self.problems.is_empty() {
+            Ok(self.facts)
+        } else {
+            Err(GraphError::Refused(self.problems.join(" ")))
         }
     }
 

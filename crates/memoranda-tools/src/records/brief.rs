@@ -5,17 +5,17 @@ use std::path::Path;
 use memoranda_engine::{EngineError, Memory, Repository};
 
 use super::context::MEMORIES;
-use super::record::Record;
-use super::refusal::{RecordError, Result};
+use super::error::{RecordError, Result};
+use super::query;
+use super::record::MemoryRecord;
 use super::reminder;
-use super::rules::{Files, Rules};
-use super::scope::{Reach, Scope};
-use super::shelf;
+use super::rules::{FileSelection, RuleList};
+use super::scope::{RecordScope, VisibleScopes};
 use crate::settings::RecordSettings;
 
 /// How many recent memories are told, and how many relevant ones.
-const RECENT: usize = 8;
-const RELEVANT: usize = 8;
+const MAX_RECENT: usize = 8;
+const MAX_RELEVANT: usize = 8;
 /// How long one of them may be.
 const LINE_CHARS: usize = 300;
 
@@ -37,9 +37,9 @@ pub fn brief(
     settings: &RecordSettings,
     request: &BriefRequest<'_>,
 ) -> Result<Option<String>> {
-    let reach = Reach::new(request.folder.and_then(Scope::of_folder));
+    let reach = VisibleScopes::new(request.folder.and_then(RecordScope::of_workspace));
     let mut parts: Vec<String> = Vec::new();
-    let rules = Rules::read(memory, &reach, &Files::any(), &settings.now())?;
+    let rules = RuleList::read(memory, &reach, &FileSelection::any(), &settings.now())?;
     let page = rules.page(0, request.max_chars * 3 / 4);
     if !page.rules.is_empty() {
         let mut part = format!("Rules that this person has set:\n{}", page.text);
@@ -49,36 +49,37 @@ pub fn brief(
         }
         parts.push(part);
     }
-    let due = reminder::due(memory, &reach, settings)?;
+    let due = reminder::due_reminders(memory, &reach, settings)?;
     if !due.is_empty() {
-        let lines: Vec<String> = due.iter().map(|one| format!("- {}\n", one.said_due())).collect();
+        let lines: Vec<String> = due.iter().map(|one| format!("- {}\n", one.due_text())).collect();
         parts.push(format!("## Due Reminders\n{}", lines.concat()));
     }
-    let is_active = shelf::is_active_at(settings.now());
+    let is_active = query::is_active_at(settings.now());
     let found = match request.query.filter(|query| !query.trim().is_empty()) {
         Some(query) => {
-            match shelf::search(memory, &reach, &MEMORIES, query, RELEVANT, &is_active) {
+            match query::search_records(memory, &reach, &MEMORIES, query, MAX_RELEVANT, &is_active)
+            {
                 Err(RecordError::Engine(EngineError::Invalid(_))) => Vec::new(),
                 other => other?.records,
             }
         }
         None => Vec::new(),
     };
-    parts.extend(told("Relevant Memories", &found));
-    let (recent, _) = shelf::newest(memory, &reach, &MEMORIES, RECENT, &|record| {
+    parts.extend(section("Relevant Memories", &found));
+    let (recent, _) = query::newest_records(memory, &reach, &MEMORIES, MAX_RECENT, &|record| {
         is_active(record) && !found.iter().any(|known| known.id == record.id)
     })?;
-    parts.extend(told("Recent Memories", &recent));
+    parts.extend(section("Recent Memories", &recent));
     if parts.is_empty() {
         return Ok(None);
     }
     let mut text = format!("{}\n\n", heading(request, &reach));
     let whole = parts.join("\n");
     text.push_str(&whole);
-    Ok(Some(cut(text.trim_end(), request.max_chars)))
+    Ok(Some(cut_lines(text.trim_end(), request.max_chars)))
 }
 
-fn heading(request: &BriefRequest<'_>, reach: &Reach) -> String {
+fn heading(request: &BriefRequest<'_>, reach: &VisibleScopes) -> String {
     let branch = request.folder.and_then(Repository::of).and_then(|repository| repository.branch);
     match (reach.project(), branch) {
         (Some(project), Some(branch)) => {
@@ -94,21 +95,21 @@ fn heading(request: &BriefRequest<'_>, reach: &Reach) -> String {
     }
 }
 
-fn told(heading: &str, records: &[Record]) -> Option<String> {
+fn section(heading: &str, records: &[MemoryRecord]) -> Option<String> {
     if records.is_empty() {
         return None;
     }
-    let lines: Vec<String> = records.iter().map(|one| one.line(LINE_CHARS) + "\n").collect();
+    let lines: Vec<String> = records.iter().map(|one| one.list_line(LINE_CHARS) + "\n").collect();
     Some(format!("## {heading}\n{}", lines.concat()))
 }
 
 /// Whole lines up to a number of characters, and a word about the rest.
-fn cut(text: &str, most: usize) -> String {
+fn cut_lines(text: &str, max_chars: usize) -> String {
     const MORE: &str = "[cut; get_context tells the rest]";
-    if text.chars().count() <= most {
+    if text.chars().count() <= max_chars {
         return text.to_owned();
     }
-    let room = most.saturating_sub(MORE.chars().count() + 1);
+    let room = max_chars.saturating_sub(MORE.chars().count() + 1);
     let mut kept = String::new();
     let mut chars = 0;
     for line in text.lines() {
@@ -130,8 +131,8 @@ mod tests {
     #[test]
     fn a_cut_falls_between_lines_and_is_said() {
         let text = "eins\nzwei\ndrei\nvier, und noch mehr davon, damit es lang wird";
-        assert_eq!(cut(text, 1000), text);
-        let short = cut(text, 46);
+        assert_eq!(cut_lines(text, 1000), text);
+        let short = cut_lines(text, 46);
         assert_eq!(short, "eins\nzwei\n[cut; get_context tells the rest]");
         assert!(short.chars().count() <= 46);
     }

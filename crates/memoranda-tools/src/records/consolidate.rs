@@ -6,50 +6,48 @@ use memoranda_core::note::MetaValue;
 use memoranda_engine::{ReviseOutcome, Step};
 use serde_json::json;
 
-use super::alike::Sorted;
-use super::keep;
+use super::error::{RecordError, Result};
 use super::kind::RecordKind;
-use super::record::{Record, one_line, set_key};
-use super::refusal::{RecordError, Result};
-use super::scope::{self, Scope};
-use super::shelf;
+use super::query;
+use super::record::{MemoryRecord, set_key, single_line};
+use super::scope::{self, RecordScope};
+use super::similarity::SimilarRecords;
+use super::write;
 use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// How many groups an answer shows.
-const SHOWN: usize = 50;
+const MAX_SHOWN: usize = 50;
 
 /// `consolidate_memories`.
 pub(super) fn consolidate(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let dry = args.flag("dry_run")?.unwrap_or(false);
     let global_only = args.flag("global_only")?.unwrap_or(false);
     let include_global = args.flag("include_global")?.unwrap_or(true);
-    let kinds = keep::kinds(args, "types")?.filter(|kinds| !kinds.is_empty());
+    let kinds = write::kinds(args, "types")?.filter(|kinds| !kinds.is_empty());
     let kinds = kinds.unwrap_or_else(|| RecordKind::ALL.to_vec());
     let mut scopes = scope::reach(call.settings, args)?.scopes;
     scopes.retain(|scope| match scope {
-        Scope::Global => include_global || global_only,
-        Scope::Project(_) => !global_only,
+        RecordScope::Global => include_global || global_only,
+        RecordScope::Project(_) => !global_only,
     });
     let now = call.settings.records.now();
     let (mut input, mut groups, mut disputes) = (0, Vec::new(), Vec::new());
     for scope in &scopes {
         for kind in &kinds {
-            let mut records = shelf::all_of(call.memory, scope, *kind)?;
+            let mut records = query::records_of_kind(call.memory, scope, *kind)?;
             records.retain(|record| record.is_active(&now));
             input += records.len();
-            let sorted = Sorted::new(records);
+            let sorted = SimilarRecords::new(records);
             groups.extend(sorted.groups);
-            disputes.extend(sorted.disputes);
+            disputes.extend(sorted.conflicts);
         }
     }
-    let superseded: Vec<(&Record, &str)> = groups
+    let superseded: Vec<(&MemoryRecord, &str)> = groups
         .iter()
         .flat_map(|group| group.older.iter().map(|old| (old, group.winner.id.as_str())))
         .collect();
-    let commit = match dry || superseded.is_empty() {
-        true => None,
-        false => Some(supersede(call, &superseded)?),
-    };
+    let commit =
+        if dry || superseded.is_empty() { None } else { Some(supersede(call, &superseded)?) };
     let conflicts = disputes.len();
     let ids = |records: &mut dyn Iterator<Item = &str>| records.collect::<Vec<_>>().join(",");
     let winners = ids(&mut groups.iter().map(|group| group.winner.id.as_str()));
@@ -61,28 +59,28 @@ pub(super) fn consolidate(call: &CallContext<'_>, args: &ToolArgs) -> Result<Too
         groups.len(),
         superseded.len(),
     );
-    for group in groups.iter().take(SHOWN) {
-        text.push_str(&format!("\n{}", group.winner.line(120)));
+    for group in groups.iter().take(MAX_SHOWN) {
+        text.push_str(&format!("\n{}", group.winner.list_line(120)));
         for old in &group.older {
-            text.push_str(&format!("\n  replaces {}: {}", old.id, one_line(&old.content, 120)));
+            text.push_str(&format!("\n  replaces {}: {}", old.id, single_line(&old.content, 120)));
         }
     }
-    if groups.len() > SHOWN {
-        text.push_str(&format!("\n[{} more groups]", groups.len() - SHOWN));
+    if groups.len() > MAX_SHOWN {
+        text.push_str(&format!("\n[{} more groups]", groups.len() - MAX_SHOWN));
     }
-    for (new, old) in disputes.iter().take(SHOWN) {
-        text.push_str(&format!("\nCONFLICT, left as it is: {}", new.line(120)));
-        text.push_str(&format!("\n  against {}: {}", old.id, one_line(&old.content, 120)));
+    for (new, old) in disputes.iter().take(MAX_SHOWN) {
+        text.push_str(&format!("\nCONFLICT, left as it is: {}", new.list_line(120)));
+        text.push_str(&format!("\n  against {}: {}", old.id, single_line(&old.content, 120)));
     }
-    if disputes.len() > SHOWN {
-        text.push_str(&format!("\n[{} more conflicts]", disputes.len() - SHOWN));
+    if disputes.len() > MAX_SHOWN {
+        text.push_str(&format!("\n[{} more conflicts]", disputes.len() - MAX_SHOWN));
     }
     if !disputes.is_empty() {
         text.push_str(
             "\n[if they contradict each other: edit_memory or forget_memory one of each]",
         );
     }
-    let names: Vec<&str> = scopes.iter().map(Scope::name).collect();
+    let names: Vec<&str> = scopes.iter().map(RecordScope::name).collect();
     text.push_str(&format!("\nScope: {}", names.join(" and ")));
     let structured = json!({
         "dry_run": dry,
@@ -98,7 +96,7 @@ pub(super) fn consolidate(call: &CallContext<'_>, args: &ToolArgs) -> Result<Too
     Ok(ToolResult::ok(text, structured))
 }
 
-fn supersede(call: &CallContext<'_>, superseded: &[(&Record, &str)]) -> Result<String> {
+fn supersede(call: &CallContext<'_>, superseded: &[(&MemoryRecord, &str)]) -> Result<String> {
     let outcome = call.memory.revise(
         &call.who,
         Some("consolidate memories"),

@@ -4,15 +4,15 @@ use memoranda_core::tokens::estimate;
 use memoranda_engine::{EngineError, Memory};
 use serde_json::json;
 
+use super::error::{RecordError, Result};
 use super::kind::RecordKind;
-use super::layer::Layer;
-use super::listing::{LINE_CHARS, wires};
-use super::record::Record;
-use super::refusal::{RecordError, Result};
+use super::layer::MemoryLayer;
+use super::listing::{LINE_CHARS, records_json};
+use super::record::MemoryRecord;
 use super::reminder::{self, Reminder};
-use super::rules::{Files, PAGE_CHARS, Rules};
-use super::scope::{self, Reach, Scope};
-use super::{shelf, stream};
+use super::rules::{FileSelection, PAGE_CHARS, RuleList};
+use super::scope::{self, RecordScope, VisibleScopes};
+use super::{query, stream};
 use crate::registry::{CallContext, ToolArgs, ToolResult, abbreviate_query};
 
 /// Everything but rules.
@@ -38,24 +38,22 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> Result<Too
     }
     let limit = args.number("limit", 0, 50)?.unwrap_or(5) as usize;
     let budget = args.number("budget_tokens", 1, 1_000_000)?;
-    let layer = mode(args)?.as_deref().and_then(Layer::parse);
+    let layer = mode(args)?.as_deref().and_then(MemoryLayer::parse);
     let query = query(args)?;
     let reach = scope::reach(call.settings, args)?;
     let now = call.settings.records.now();
-    let rules = Rules::read(call.memory, &reach, &Files::read(call, args)?, &now)?;
-    let due = reminder::due(call.memory, &reach, &call.settings.records)?;
+    let rules = RuleList::read(call.memory, &reach, &FileSelection::read(call, args)?, &now)?;
+    let due = reminder::due_reminders(call.memory, &reach, &call.settings.records)?;
     let page = rules.page(0, PAGE_CHARS);
-    let mut text = match page.rules.is_empty() {
-        true => "No rules yet.\n".to_owned(),
-        false => page.text.clone(),
-    };
-    text.push_str(&rules.said_below(&page, args));
-    say_due(&mut text, &due);
+    let mut text =
+        if page.rules.is_empty() { "No rules yet.\n".to_owned() } else { page.text.clone() };
+    text.push_str(&rules.footer(&page, args));
+    push_due_reminders(&mut text, &due);
     let mut found = match &query {
         Some(query) if limit > 0 => {
-            let is_active = shelf::is_active_at(now);
-            let fits = |record: &Record| {
-                is_active(record) && layer.is_none_or(|layer| layer.holds(record))
+            let is_active = query::is_active_at(now);
+            let fits = |record: &MemoryRecord| {
+                is_active(record) && layer.is_none_or(|layer| layer.includes(record))
             };
             relevant(call.memory, &reach, query, limit, &fits)?
         }
@@ -67,7 +65,7 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> Result<Too
         let mut lines = Vec::new();
         let mut spent = estimate(&text);
         for record in &found {
-            let line = record.line(LINE_CHARS);
+            let line = record.list_line(LINE_CHARS);
             spent += estimate(&line);
             if budget.is_some_and(|budget| spent as u64 > budget) {
                 break;
@@ -89,14 +87,14 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> Result<Too
             ));
         }
     }
-    say_streams(call.memory, &reach, &mut text)?;
-    text.push_str(&format!("\n{}", reach.said()));
+    push_open_streams(call.memory, &reach, &mut text)?;
+    text.push_str(&format!("\n{}", reach.describe()));
     let structured = json!({
-        "project": reach.project().map(Scope::name),
-        "rules": page.wire(),
+        "project": reach.project().map(RecordScope::name),
+        "rules": page.to_json(),
         "next_offset": page.next,
-        "memories": wires(&found),
-        "reminders": due.iter().map(Reminder::wire).collect::<Vec<_>>(),
+        "memories": records_json(&found),
+        "reminders": due.iter().map(Reminder::to_json).collect::<Vec<_>>(),
         "left_out": cut + rules.left_out,
     });
     Ok(ToolResult::ok(text, structured))
@@ -105,32 +103,32 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> Result<Too
 /// What matches a query; nothing for a query that holds no word.
 fn relevant(
     memory: &Memory,
-    reach: &Reach,
+    reach: &VisibleScopes,
     query: &str,
     limit: usize,
-    fits: &dyn Fn(&Record) -> bool,
-) -> Result<Vec<Record>> {
-    match shelf::search(memory, reach, &MEMORIES, query, limit, fits) {
+    fits: &dyn Fn(&MemoryRecord) -> bool,
+) -> Result<Vec<MemoryRecord>> {
+    match query::search_records(memory, reach, &MEMORIES, query, limit, fits) {
         Err(RecordError::Engine(EngineError::Invalid(_))) => Ok(Vec::new()),
         other => other.map(|found| found.records),
     }
 }
 
-fn say_due(text: &mut String, due: &[Reminder]) {
+fn push_due_reminders(text: &mut String, due: &[Reminder]) {
     if due.is_empty() {
         return;
     }
     text.push_str("\n## Due Reminders\n");
     for reminder in due {
-        text.push_str(&format!("- {}\n", reminder.said_due()));
+        text.push_str(&format!("- {}\n", reminder.due_text()));
     }
     text.push_str("[run_due_reminders marks them as done]\n");
 }
 
-fn say_streams(memory: &Memory, reach: &Reach, text: &mut String) -> Result<()> {
-    let open = stream::open_in(memory, reach)?;
+fn push_open_streams(memory: &Memory, reach: &VisibleScopes, text: &mut String) -> Result<()> {
+    let open = stream::visible_open_streams(memory, reach)?;
     if !open.is_empty() {
-        let names: Vec<String> = open.iter().map(stream::Open::said).collect();
+        let names: Vec<String> = open.iter().map(stream::OpenStream::describe).collect();
         text.push_str(&format!("\nUnfinished streams: {}\n", names.join("; ")));
     }
     Ok(())

@@ -8,117 +8,117 @@ use memoranda_core::timeframe::parse_timeframe;
 
 /// When a record stops being true.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Expiry {
+pub enum RecordExpiry {
     /// With the end of a day, by the person's clock.
-    With(Date),
+    EndOfDay(Date),
     /// At a moment, told by a clock of this offset.
-    At(Timestamp, Offset),
+    AtTime(Timestamp, Offset),
 }
 
-impl From<Timestamp> for Expiry {
+impl From<Timestamp> for RecordExpiry {
     fn from(at: Timestamp) -> Self {
-        Self::At(at, Offset::UTC)
+        Self::AtTime(at, Offset::UTC)
     }
 }
 
-impl From<&Zoned> for Expiry {
+impl From<&Zoned> for RecordExpiry {
     fn from(zoned: &Zoned) -> Self {
-        Self::At(zoned.timestamp(), zoned.offset())
+        Self::AtTime(zoned.timestamp(), zoned.offset())
     }
 }
 
 /// Why a text is no expiry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum BadExpiry {
+pub(super) enum ExpiryError {
     /// It names no time.
     NoTime,
     /// It is over already.
     Past,
 }
 
-impl Expiry {
+impl RecordExpiry {
     /// Reads what a file says: a time, or a day.
-    pub(super) fn read(text: &str) -> Option<Self> {
+    pub(super) fn parse_stored(text: &str) -> Option<Self> {
         let text = text.trim();
-        moment(text).or_else(|| day(text))
+        parse_time(text).or_else(|| parse_day(text))
     }
 
     /// Reads what a caller says: a time, a day, or a span from now.
-    pub(super) fn parse(text: &str, now: &Zoned) -> Result<Self, BadExpiry> {
-        let expiry = ahead(text.trim(), now).ok_or(BadExpiry::NoTime)?;
-        if expiry.is_over(now) { Err(BadExpiry::Past) } else { Ok(expiry) }
+    pub(super) fn parse_input(text: &str, now: &Zoned) -> Result<Self, ExpiryError> {
+        let expiry = parse_ahead(text.trim(), now).ok_or(ExpiryError::NoTime)?;
+        if expiry.is_over(now) { Err(ExpiryError::Past) } else { Ok(expiry) }
     }
 
     /// Whether it is over.
     pub(super) fn is_over(self, now: &Zoned) -> bool {
         match self {
-            Self::With(day) => day < now.date(),
-            Self::At(at, _) => at <= now.timestamp(),
+            Self::EndOfDay(day) => day < now.date(),
+            Self::AtTime(at, _) => at <= now.timestamp(),
         }
     }
 
     /// The day, by the clock that it was told by.
     pub(super) fn day(self) -> Date {
         match self {
-            Self::With(day) => day,
-            Self::At(at, offset) => offset.to_datetime(at).date(),
+            Self::EndOfDay(day) => day,
+            Self::AtTime(at, offset) => offset.to_datetime(at).date(),
         }
     }
 
     /// As a file keeps it.
-    pub(super) fn stated(self) -> String {
+    pub(super) fn to_stored_text(self) -> String {
         match self {
-            Self::With(day) => day.to_string(),
-            Self::At(at, Offset::UTC) => at.to_string(),
-            Self::At(at, offset) => at.display_with_offset(offset).to_string(),
+            Self::EndOfDay(day) => day.to_string(),
+            Self::AtTime(at, Offset::UTC) => at.to_string(),
+            Self::AtTime(at, offset) => at.display_with_offset(offset).to_string(),
         }
     }
 }
 
 /// A time with a zone or an offset.
-fn moment(text: &str) -> Option<Expiry> {
+fn parse_time(text: &str) -> Option<RecordExpiry> {
     let at = text.parse().ok()?;
     let offset = Pieces::parse(text).ok().and_then(|pieces| pieces.to_numeric_offset());
-    Some(Expiry::At(at, offset.unwrap_or(Offset::UTC)))
+    Some(RecordExpiry::AtTime(at, offset.unwrap_or(Offset::UTC)))
 }
 
 /// A day without a time.
-fn day(text: &str) -> Option<Expiry> {
+fn parse_day(text: &str) -> Option<RecordExpiry> {
     let is_day = !text.contains([':', 'T', 't']);
-    is_day.then(|| text.parse().ok().map(Expiry::With)).flatten()
+    is_day.then(|| text.parse().ok().map(RecordExpiry::EndOfDay)).flatten()
 }
 
-fn ahead(text: &str, now: &Zoned) -> Option<Expiry> {
-    if let Some(told) = Expiry::read(text) {
+fn parse_ahead(text: &str, now: &Zoned) -> Option<RecordExpiry> {
+    if let Some(told) = RecordExpiry::parse_stored(text) {
         return Some(told);
     }
     if let Ok(time) = text.parse::<DateTime>() {
-        return Some(Expiry::from(&time.to_zoned(now.time_zone().clone()).ok()?));
+        return Some(RecordExpiry::from(&time.to_zoned(now.time_zone().clone()).ok()?));
     }
     let lower = text.to_lowercase();
     let words: Vec<&str> = lower.split_whitespace().collect();
     match words.as_slice() {
-        ["today"] => Some(Expiry::With(now.date())),
-        ["tomorrow"] => now.date().tomorrow().ok().map(Expiry::With),
-        ["in", rest @ ..] => span(rest, now),
-        ["next", unit] => span(&["1", unit], now),
-        rest => span(rest, now),
+        ["today"] => Some(RecordExpiry::EndOfDay(now.date())),
+        ["tomorrow"] => now.date().tomorrow().ok().map(RecordExpiry::EndOfDay),
+        ["in", rest @ ..] => parse_span(rest, now),
+        ["next", unit] => parse_span(&["1", unit], now),
+        rest => parse_span(rest, now),
     }
 }
 
 /// A span from now, such as `7d` or `two weeks`. Spans are understood as lying behind; what can
 /// only lie behind is none.
-fn span(words: &[&str], now: &Zoned) -> Option<Expiry> {
-    const BEHIND: [&str; 6] = ["ago", "last", "past", "this", "since", "yesterday"];
+fn parse_span(words: &[&str], now: &Zoned) -> Option<RecordExpiry> {
+    const PAST_WORDS: [&str; 6] = ["ago", "last", "past", "this", "since", "yesterday"];
     let is_count =
         words.len() == 2 || matches!(words, [one] if one.starts_with(|c: char| c.is_ascii_digit()));
-    if !is_count || words.iter().any(|word| BEHIND.contains(word)) {
+    if !is_count || words.iter().any(|word| PAST_WORDS.contains(word)) {
         return None;
     }
     let back = parse_timeframe(&words.join(" "), now).ok()?;
     let length = now.timestamp().duration_since(back);
     let ahead = now.timestamp().checked_add(length).ok().filter(|_| length.is_positive())?;
-    Some(Expiry::from(&ahead.to_zoned(now.time_zone().clone())))
+    Some(RecordExpiry::from(&ahead.to_zoned(now.time_zone().clone())))
 }
 
 #[cfg(test)]
@@ -147,20 +147,20 @@ mod tests {
             ("2026-07-01T12:00", Ok("2026-07-01T12:00:00-05:00")),
             ("2026-07-01T12:00:00Z", Ok("2026-07-01T12:00:00Z")),
             ("2026-07-01T12:00:00+02:00", Ok("2026-07-01T12:00:00+02:00")),
-            ("yesterday", Err(BadExpiry::NoTime)),
-            ("7 days ago", Err(BadExpiry::NoTime)),
-            ("last week", Err(BadExpiry::NoTime)),
-            ("monday", Err(BadExpiry::NoTime)),
-            ("soon", Err(BadExpiry::NoTime)),
-            ("", Err(BadExpiry::NoTime)),
-            ("2020-01-01", Err(BadExpiry::Past)),
-            ("2026-06-09", Err(BadExpiry::Past)),
-            ("2026-06-10T19:00:00Z", Err(BadExpiry::Past)),
+            ("yesterday", Err(ExpiryError::NoTime)),
+            ("7 days ago", Err(ExpiryError::NoTime)),
+            ("last week", Err(ExpiryError::NoTime)),
+            ("monday", Err(ExpiryError::NoTime)),
+            ("soon", Err(ExpiryError::NoTime)),
+            ("", Err(ExpiryError::NoTime)),
+            ("2020-01-01", Err(ExpiryError::Past)),
+            ("2026-06-09", Err(ExpiryError::Past)),
+            ("2026-06-10T19:00:00Z", Err(ExpiryError::Past)),
         ] {
-            let found = Expiry::parse(text, &here).map(Expiry::stated);
+            let found = RecordExpiry::parse_input(text, &here).map(RecordExpiry::to_stored_text);
             assert_eq!(found, expected.map(str::to_owned), "{text}");
             if let Ok(stated) = found {
-                let day = Expiry::read(&stated).unwrap().day().to_string();
+                let day = RecordExpiry::parse_stored(&stated).unwrap().day().to_string();
                 assert_eq!(day, stated[..10], "{text}: what is kept shows the same day");
             }
         }
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_day_is_over_when_it_is_over_for_the_person() {
-        let day = Expiry::read(" 2026-12-31 ").unwrap();
+        let day = RecordExpiry::parse_stored(" 2026-12-31 ").unwrap();
         assert_eq!(day.day().to_string(), "2026-12-31");
         for (time, hours, expected) in [
             ("2026-12-31T23:00:00Z", 0, false),
@@ -178,6 +178,6 @@ mod tests {
         ] {
             assert_eq!(day.is_over(&at(time, hours)), expected, "{time} {hours}");
         }
-        assert_eq!(Expiry::read("whenever"), None);
+        assert_eq!(RecordExpiry::parse_stored("whenever"), None);
     }
 }

@@ -4,7 +4,7 @@ use globset::{Glob, GlobBuilder};
 
 /// Why a pattern would never fit.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub(super) enum BadGlob {
+pub(super) enum PathPatternError {
     /// It says which files are not meant.
     #[error("a pattern cannot exclude files; name those that the memory is for")]
     Excludes,
@@ -17,22 +17,22 @@ pub(super) enum BadGlob {
 }
 
 /// Whether a pattern can fit something.
-pub(super) fn check(text: &str) -> Result<(), BadGlob> {
+pub(super) fn check(text: &str) -> Result<(), PathPatternError> {
     if text.trim().starts_with('!') {
-        return Err(BadGlob::Excludes);
+        return Err(PathPatternError::Excludes);
     }
-    let meant = plain_globs(text);
+    let meant = normalize_globs(text);
     if meant.is_empty() {
-        return Err(BadGlob::Empty);
+        return Err(PathPatternError::Empty);
     }
-    let unreadable = |error: globset::Error| BadGlob::Unreadable(error.kind().to_string());
+    let unreadable = |error: globset::Error| PathPatternError::Unreadable(error.kind().to_string());
     meant.iter().try_for_each(|glob| compiled(glob).map(drop).map_err(unreadable))
 }
 
 /// What a pattern means, as globs that name files from the root and that every program reads alike.
 /// Without a slash it fits a name in any folder, as in `.gitignore`; a folder stands for everything
 /// in it.
-pub fn plain_globs(text: &str) -> Vec<String> {
+pub fn normalize_globs(text: &str) -> Vec<String> {
     let text = text.trim();
     // As Windows writes it: where there are slashes, too, a backslash takes a sign to the letter.
     let text = if text.contains('/') { text.to_owned() } else { text.replace('\\', "/") };
@@ -64,10 +64,10 @@ fn compiled(glob: &str) -> Result<Glob, globset::Error> {
 
 /// Whether one of the patterns fits one of the files, which are named as seen from the root.
 pub(super) fn fits(patterns: &[String], files: &[String]) -> bool {
-    patterns.iter().flat_map(|text| plain_globs(text)).any(|glob| {
+    patterns.iter().flat_map(|text| normalize_globs(text)).any(|glob| {
         // Some programs name folders `[id]`, which is no choice of letters.
-        let to_letter = glob.contains('[').then(|| to_the_letter(&glob));
-        let globs = [Some(glob.as_str()), to_letter.as_deref()];
+        let literal = glob.contains('[').then(|| escape_brackets(&glob));
+        let globs = [Some(glob.as_str()), literal.as_deref()];
         let globs: Vec<_> = globs.into_iter().flatten().flat_map(compiled).collect();
         let matchers: Vec<_> = globs.iter().map(Glob::compile_matcher).collect();
         let is_match = |file: &str| matchers.iter().any(|matcher| matcher.is_match(file));
@@ -81,7 +81,7 @@ pub(super) fn fits(patterns: &[String], files: &[String]) -> bool {
 }
 
 /// A glob in which brackets are themselves.
-fn to_the_letter(glob: &str) -> String {
+fn escape_brackets(glob: &str) -> String {
     let plain = |c: char| match c {
         '[' => "[[]".to_owned(),
         ']' => "[]]".to_owned(),
@@ -141,17 +141,17 @@ mod tests {
     #[test]
     fn what_never_fits_is_refused() {
         for (pattern, expected) in [
-            ("!src/**", Err(BadGlob::Excludes)),
-            ("", Err(BadGlob::Empty)),
-            ("./", Err(BadGlob::Empty)),
-            ("/", Err(BadGlob::Empty)),
+            ("!src/**", Err(PathPatternError::Excludes)),
+            ("", Err(PathPatternError::Empty)),
+            ("./", Err(PathPatternError::Empty)),
+            ("/", Err(PathPatternError::Empty)),
             ("src/**", Ok(())),
             ("src\\api\\**", Ok(())),
             ("src/[id]/page.tsx", Ok(())),
         ] {
             assert_eq!(check(pattern), expected, "{pattern}");
         }
-        assert!(matches!(check("a{b"), Err(BadGlob::Unreadable(_))));
+        assert!(matches!(check("a{b"), Err(PathPatternError::Unreadable(_))));
     }
 
     #[test]
@@ -169,7 +169,7 @@ mod tests {
             ("*", &["**/*"]),
             ("/", &[]),
         ] {
-            assert_eq!(plain_globs(pattern), expected, "{pattern}");
+            assert_eq!(normalize_globs(pattern), expected, "{pattern}");
         }
     }
 }

@@ -3,17 +3,17 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::error::Result;
 use super::kind::RecordKind;
-use super::record::Record;
-use super::refusal::Result;
+use super::record::MemoryRecord;
 use crate::registry::ToolArgs;
 
 /// How long what is at work now is kept.
-const WORKING: SignedDuration = SignedDuration::from_hours(24);
+const WORKING_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 
 /// How long a memory is meant to last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Layer {
+pub(super) enum MemoryLayer {
     /// A rule.
     Rule,
     /// It expires.
@@ -22,7 +22,7 @@ pub(super) enum Layer {
     LongTerm,
 }
 
-impl Layer {
+impl MemoryLayer {
     pub(super) fn read(args: &ToolArgs) -> Result<Option<Self>> {
         let word = args.choice("layer", &["rule", "working", "long_term"])?;
         Ok(word.as_deref().and_then(Self::parse))
@@ -37,7 +37,7 @@ impl Layer {
         }
     }
 
-    pub(super) fn holds(self, record: &Record) -> bool {
+    pub(super) fn includes(self, record: &MemoryRecord) -> bool {
         let is_rule = record.kind == RecordKind::Rule;
         match self {
             Self::Rule => is_rule,
@@ -49,7 +49,7 @@ impl Layer {
     /// When something new in this layer expires.
     pub(super) fn expiry(self, now: Timestamp) -> Option<Timestamp> {
         match self {
-            Self::Working => now.checked_add(WORKING).ok(),
+            Self::Working => now.checked_add(WORKING_LIFETIME).ok(),
             Self::Rule | Self::LongTerm => None,
         }
     }

@@ -3,12 +3,12 @@
 use memoranda_engine::EngineError;
 use serde_json::{Value, json};
 
+use super::error::{RecordError, Result};
 use super::kind::RecordKind;
-use super::layer::Layer;
-use super::record::Record;
-use super::refusal::{RecordError, Result};
-use super::scope::{self, Reach, Scope};
-use super::{keep, shelf};
+use super::layer::MemoryLayer;
+use super::record::MemoryRecord;
+use super::scope::{self, RecordScope, VisibleScopes};
+use super::{query, write};
 use crate::registry::{CallContext, ToolArgs, ToolResult, abbreviate_query};
 
 /// How long one memory may be in a list.
@@ -20,10 +20,10 @@ const READ_CHARS: usize = 50_000;
 
 /// The kinds that were asked for: one, several, or all.
 fn kinds(args: &ToolArgs) -> Result<Vec<RecordKind>> {
-    if let Some(kind) = keep::kind(args, "type")? {
+    if let Some(kind) = write::kind(args, "type")? {
         return Ok(vec![kind]);
     }
-    let several = keep::kinds(args, "types")?.filter(|kinds| !kinds.is_empty());
+    let several = write::kinds(args, "types")?.filter(|kinds| !kinds.is_empty());
     Ok(several.unwrap_or_else(|| RecordKind::ALL.to_vec()))
 }
 
@@ -31,9 +31,9 @@ fn kinds(args: &ToolArgs) -> Result<Vec<RecordKind>> {
 pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let query = args.text("query")?;
     let limit = args.number("limit", 1, 100)?.unwrap_or(10) as usize;
-    let (kinds, layer) = (kinds(args)?, Layer::read(args)?);
+    let (kinds, layer) = (kinds(args)?, MemoryLayer::read(args)?);
     let reach = scope::reach(call.settings, args)?;
-    if let Some(record) = shelf::exact(call.memory, &reach, &kinds, &query)? {
+    if let Some(record) = query::find_exact(call.memory, &reach, &kinds, &query)? {
         let from = args.number("offset", 0, u64::from(u32::MAX))?.unwrap_or(0) as usize;
         return Ok(whole(&record, from, &reach));
     }
@@ -44,9 +44,11 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
              without it shows ids."
         )));
     }
-    let is_active = shelf::is_active_at(call.settings.records.now());
-    let fits = |record: &Record| is_active(record) && layer.is_none_or(|layer| layer.holds(record));
-    let searched = shelf::search(call.memory, &reach, &kinds, &query, limit, &fits);
+    let is_active = query::is_active_at(call.settings.records.now());
+    let fits = |record: &MemoryRecord| {
+        is_active(record) && layer.is_none_or(|layer| layer.includes(record))
+    };
+    let searched = query::search_records(call.memory, &reach, &kinds, &query, limit, &fits);
     let found = match searched {
         Err(RecordError::Engine(EngineError::Invalid(reason))) => {
             return Err(RecordError::new(format!("{reason}.")));
@@ -68,11 +70,11 @@ pub(super) fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
 }
 
 /// One memory that was asked for by its id, line by line as it is kept.
-fn whole(record: &Record, from: usize, reach: &Reach) -> ToolResult {
+fn whole(record: &MemoryRecord, from: usize, reach: &VisibleScopes) -> ToolResult {
     let total = record.content.chars().count();
     let piece: String = record.content.chars().skip(from).take(READ_CHARS).collect();
     let next = Some(from.saturating_add(READ_CHARS)).filter(|next| *next < total);
-    let mut text = format!("Found 1 memory:\n{}\n", record.whole(&piece));
+    let mut text = format!("Found 1 memory:\n{}\n", record.full_text(&piece));
     if from > 0 || next.is_some() {
         let to = next.unwrap_or(total);
         text.push_str(&format!("[characters {from} to {to} of {total}"));
@@ -82,11 +84,11 @@ fn whole(record: &Record, from: usize, reach: &Reach) -> ToolResult {
         }
         text.push_str("]\n");
     }
-    text.push_str(&reach.said());
-    let mut memory = record.wire();
+    text.push_str(&reach.describe());
+    let mut memory = record.to_json();
     memory["content"] = json!(piece);
     let structured = json!({
-        "project": reach.project().map(Scope::name),
+        "project": reach.project().map(RecordScope::name),
         "count": 1,
         "memories": [memory],
         "has_more": false,
@@ -99,18 +101,18 @@ fn whole(record: &Record, from: usize, reach: &Reach) -> ToolResult {
 /// `list_memories`.
 pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let limit = args.number("limit", 1, 200)?.unwrap_or(20) as usize;
-    let (kinds, layer) = (kinds(args)?, Layer::read(args)?);
+    let (kinds, layer) = (kinds(args)?, MemoryLayer::read(args)?);
     let tags: Vec<String> =
-        keep::tags(args)?.unwrap_or_default().iter().map(|tag| tag.to_lowercase()).collect();
+        write::tags(args)?.unwrap_or_default().iter().map(|tag| tag.to_lowercase()).collect();
     let all = args.flag("include_inactive")?.unwrap_or(false);
     let reach = scope::reach(call.settings, args)?;
-    let is_active = shelf::is_active_at(call.settings.records.now());
-    let (found, more) = shelf::newest(call.memory, &reach, &kinds, limit, &|record| {
+    let is_active = query::is_active_at(call.settings.records.now());
+    let (found, more) = query::newest_records(call.memory, &reach, &kinds, limit, &|record| {
         let own: Vec<String> = record.tags.iter().map(|tag| tag.to_lowercase()).collect();
         let tagged = |wanted: &String| own.iter().any(|tag| tag.contains(wanted));
         (all || is_active(record))
             && (tags.is_empty() || tags.iter().any(tagged))
-            && layer.is_none_or(|layer| layer.holds(record))
+            && layer.is_none_or(|layer| layer.includes(record))
     })?;
     let hint = more.then(|| {
         format!(
@@ -122,36 +124,41 @@ pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
     Ok(listed(&found, &reach, hint.as_deref(), nothing))
 }
 
-fn listed(found: &[Record], reach: &Reach, hint: Option<&str>, nothing: &str) -> ToolResult {
+fn listed(
+    found: &[MemoryRecord],
+    reach: &VisibleScopes,
+    hint: Option<&str>,
+    nothing: &str,
+) -> ToolResult {
     let mut text = match found.len() {
         0 => format!("{nothing}\n"),
         1 => "Found 1 memory:\n".to_owned(),
         count => format!("Found {count} memories:\n"),
     };
     for record in found {
-        text.push_str(&record.line(LINE_CHARS));
+        text.push_str(&record.list_line(LINE_CHARS));
         text.push('\n');
     }
     if let Some(hint) = hint {
         text.push_str(hint);
         text.push('\n');
     }
-    text.push_str(&reach.said());
+    text.push_str(&reach.describe());
     let structured = json!({
-        "project": reach.project().map(Scope::name),
+        "project": reach.project().map(RecordScope::name),
         "count": found.len(),
-        "memories": wires(found),
+        "memories": records_json(found),
         "has_more": hint.is_some(),
     });
     ToolResult::ok(text, structured)
 }
 
 /// Memories for a program: whole as long as there is room, then cut as in the text.
-pub(super) fn wires(found: &[Record]) -> Vec<Value> {
+pub(super) fn records_json(found: &[MemoryRecord]) -> Vec<Value> {
     let mut room = WHOLE_CHARS;
-    let wire = |record: &Record| {
+    let wire = |record: &MemoryRecord| {
         let chars = record.content.chars().count();
-        let mut wire = record.wire();
+        let mut wire = record.to_json();
         if chars > room.max(LINE_CHARS) {
             wire["content"] = json!(record.content.chars().take(LINE_CHARS).collect::<String>());
             wire["content_chars"] = json!(chars);

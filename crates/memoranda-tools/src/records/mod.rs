@@ -4,20 +4,18 @@
 //! in the project `records`. The folder says what it is and whom it concerns, so a file that a
 //! person puts there is a record like any other.
 
-mod alike;
 mod brief;
-mod concern;
 mod consolidate;
 mod context;
+mod delete;
+mod error;
 mod expiry;
-mod forget;
 mod glob;
-mod keep;
 mod kind;
 mod layer;
 mod listing;
+mod query;
 mod record;
-mod refusal;
 mod reminder;
 mod resources;
 mod rules;
@@ -26,8 +24,10 @@ mod schema;
 mod scope;
 mod secrets;
 mod session;
-mod shelf;
+mod similarity;
 mod stream;
+mod sync_scope;
+mod write;
 
 use serde_json::Value;
 
@@ -36,19 +36,19 @@ use crate::registry::{
 };
 
 pub use brief::{BriefRequest, brief};
-pub(crate) use concern::concern;
-pub use concern::concern_of_rules;
-pub use expiry::Expiry;
-pub use glob::plain_globs;
-pub use keep::{AddedRecord, add_records};
+pub use error::RecordError;
+pub use expiry::RecordExpiry;
+pub use glob::normalize_globs;
 pub use kind::RecordKind;
-pub use record::{NewRecord, Record};
-pub use refusal::RecordError;
-pub use reminder::{Reminder, reminders, run_due};
+pub use query::{active_rules, records_of_kind};
+pub use record::{MemoryRecord, NewRecord};
+pub use reminder::{Reminder, acknowledge_due_list_reminders, reminders};
 pub(crate) use resources::RESOURCES;
-pub use schedule::Due;
-pub use scope::{ProjectId, Scope};
-pub use shelf::{all_of, rules_of};
+pub use schedule::DueRuns;
+pub use scope::{ProjectId, RecordScope};
+pub use sync_scope::rules_sync_scope;
+pub(crate) use sync_scope::sync_scope;
+pub use write::{AddedRecord, add_records};
 
 const READS: ToolHints =
     ToolHints { read_only: true, destructive: false, idempotent: true, open_world: false };
@@ -98,7 +98,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
          or globally.",
         ADDS,
         schema::add_memory,
-        |call, arguments| answer(call, "add_memory", arguments, keep::add),
+        |call, arguments| answer(call, "add_memory", arguments, write::add),
     ),
     row(
         "search_memories",
@@ -130,7 +130,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         "Change a memory: at least one field besides id. null clears category, metadata, expires.",
         CHANGES,
         schema::edit_memory,
-        |call, arguments| answer(call, "edit_memory", arguments, keep::edit),
+        |call, arguments| answer(call, "edit_memory", arguments, write::edit),
     ),
     row(
         "forget_memory",
@@ -138,7 +138,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         "Soft-delete a memory; restore_memory recovers it.",
         CHANGES,
         schema::forget_memory,
-        |call, arguments| answer(call, "forget_memory", arguments, forget::forget),
+        |call, arguments| answer(call, "forget_memory", arguments, delete::forget),
     ),
     row(
         "bulk_forget_memories",
@@ -146,7 +146,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         "Soft-delete memories matching filters (at least one, or all). Preview with dry_run.",
         CHANGES,
         schema::bulk_forget_memories,
-        |call, arguments| answer(call, "bulk_forget_memories", arguments, forget::bulk_forget),
+        |call, arguments| answer(call, "bulk_forget_memories", arguments, delete::bulk_forget),
     ),
     row(
         "restore_memory",
@@ -154,7 +154,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         "Bring back what was forgotten, by id or commit; without either, list it.",
         ToolHints { read_only: false, destructive: false, idempotent: true, open_world: false },
         schema::restore_memory,
-        |call, arguments| answer(call, "restore_memory", arguments, forget::restore),
+        |call, arguments| answer(call, "restore_memory", arguments, delete::restore),
     ),
     row(
         "vacuum_memories",
@@ -162,7 +162,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         "Permanently purge soft-deleted memories, from the history too.",
         CHANGES,
         schema::nothing,
-        |call, arguments| answer(call, "vacuum_memories", arguments, forget::vacuum),
+        |call, arguments| answer(call, "vacuum_memories", arguments, delete::vacuum),
     ),
     row(
         "add_reminder",
@@ -346,7 +346,7 @@ fn unlisted(name: &str) -> (&'static [&'static str], &'static [&'static str]) {
 }
 
 /// The arguments of a tool, by their own names; an error if it has no such parameters.
-fn read(name: &'static str, arguments: Value) -> refusal::Result<ToolArgs> {
+fn read(name: &'static str, arguments: Value) -> error::Result<ToolArgs> {
     let schema = crate::input_of(name);
     let listed: Vec<&str> = schema
         .get("properties")
@@ -366,7 +366,7 @@ fn answer(
     call: &CallContext<'_>,
     name: &'static str,
     arguments: Value,
-    act: fn(&CallContext<'_>, &ToolArgs) -> refusal::Result<ToolResult>,
+    act: fn(&CallContext<'_>, &ToolArgs) -> error::Result<ToolResult>,
 ) -> ToolResult {
     let answered = read(name, arguments).and_then(|args| {
         let mut result = act(call, &args)?;

@@ -11,10 +11,10 @@ use memoranda_core::path::NotePath;
 use memoranda_engine::{EngineError, FileSummary, Place};
 use serde_json::{Map, Value, json};
 
-use super::expiry::Expiry;
+use super::error::Result;
+use super::expiry::RecordExpiry;
 use super::kind::RecordKind;
-use super::refusal::Result;
-use super::scope::Scope;
+use super::scope::RecordScope;
 
 /// The project that holds the records.
 pub(super) const PROJECT: &str = "records";
@@ -23,13 +23,13 @@ const TITLE_CHARS: usize = 70;
 
 /// A record, as it is kept.
 #[derive(Clone, Debug)]
-pub struct Record {
+pub struct MemoryRecord {
     /// The name of its file: short, and the same as long as it lives.
     pub id: String,
     /// What it is.
     pub kind: RecordKind,
     /// Whom it concerns.
-    pub scope: Scope,
+    pub scope: RecordScope,
     /// What it says.
     pub content: String,
     /// Its tags.
@@ -45,7 +45,7 @@ pub struct Record {
     /// When it was last changed.
     pub updated: Timestamp,
     /// When it stops being true.
-    pub expires: Option<Expiry>,
+    pub expires: Option<RecordExpiry>,
     /// The record that took its place.
     pub superseded_by: Option<String>,
     /// Its file.
@@ -58,7 +58,7 @@ pub struct NewRecord {
     /// What it is.
     pub kind: RecordKind,
     /// Whom it concerns.
-    pub scope: Scope,
+    pub scope: RecordScope,
     /// What it says.
     pub content: String,
     /// Its tags.
@@ -72,14 +72,14 @@ pub struct NewRecord {
     /// When it was made, if that was not now.
     pub created: Option<Timestamp>,
     /// When it stops being true.
-    pub expires: Option<Expiry>,
+    pub expires: Option<RecordExpiry>,
     /// Records whose place it takes.
     pub supersedes: Vec<String>,
 }
 
 impl NewRecord {
     /// A record with nothing but its text.
-    pub fn new(kind: RecordKind, scope: Scope, content: impl Into<String>) -> Self {
+    pub fn new(kind: RecordKind, scope: RecordScope, content: impl Into<String>) -> Self {
         Self {
             kind,
             scope,
@@ -103,7 +103,7 @@ impl NewRecord {
         };
         set("title", MetaValue::Text(title_of(&self.content)))?;
         set("type", MetaValue::Text(self.kind.as_str().to_owned()))?;
-        if let Scope::Project(_) = self.scope {
+        if let RecordScope::Project(_) = self.scope {
             set("project", MetaValue::Text(self.scope.name().to_owned()))?;
         }
         let lists =
@@ -119,13 +119,13 @@ impl NewRecord {
         }
         set("created", MetaValue::Text(self.created.unwrap_or(now).to_string()))?;
         if let Some(expires) = self.expires {
-            set("expires", MetaValue::Text(expires.stated()))?;
+            set("expires", MetaValue::Text(expires.to_stored_text()))?;
         }
         Ok(text)
     }
 }
 
-impl Record {
+impl MemoryRecord {
     /// The order of what changed last. Files that changed within one tick of the file system's
     /// clock have the same time; when they were made tells them apart.
     pub(super) fn newest_first(a: &Self, b: &Self) -> std::cmp::Ordering {
@@ -134,13 +134,13 @@ impl Record {
     }
 
     /// What the index knows of a file, as a record.
-    pub(super) fn from_summary(summary: &FileSummary, at: &At, content: &str) -> Self {
+    pub(super) fn from_summary(summary: &FileSummary, at: &RecordLocation, content: &str) -> Self {
         let front: Value = serde_json::from_str(&summary.metadata).unwrap_or_default();
         let text = |key: &str| front.get(key).and_then(as_text);
         Self {
             id: summary.path.stem().to_owned(),
             kind: at.kind,
-            scope: Scope::of_record(&at.folder, &front),
+            scope: RecordScope::from_folder(&at.folder, &front),
             content: content.trim().to_owned(),
             tags: tags(front.get("tags")),
             paths: list(front.get("paths")),
@@ -148,8 +148,8 @@ impl Record {
             metadata: front.get("metadata").and_then(metadata),
             created: summary.created,
             // What was imported says itself when it last changed; its file is younger.
-            updated: text("modified").as_deref().and_then(moment).unwrap_or(summary.updated),
-            expires: text("expires").as_deref().and_then(Expiry::read),
+            updated: text("modified").as_deref().and_then(parse_time).unwrap_or(summary.updated),
+            expires: text("expires").as_deref().and_then(RecordExpiry::parse_stored),
             superseded_by: text("superseded_by"),
             place: Place { project: summary.project.clone(), path: summary.path.clone() },
         }
@@ -161,17 +161,18 @@ impl Record {
     }
 
     /// The line that shows it in a list: `📋 FACT (P) id: text [tags] (paths: …) {category}`.
-    pub(super) fn line(&self, most: usize) -> String {
-        let (label, mark) = (self.kind.label(), self.scope.mark());
-        format!("{label} ({mark}) {}: {}{}", self.id, self.shown(most), self.details())
+    pub(super) fn list_line(&self, most: usize) -> String {
+        let (label, mark) = (self.kind.label(), self.scope.marker());
+        format!("{label} ({mark}) {}: {}{}", self.id, self.clipped_content(most), self.details())
     }
 
     /// The same with its text, or a part of it, line by line as it is kept.
-    pub(super) fn whole(&self, text: &str) -> String {
-        let (label, mark, id) = (self.kind.label(), self.scope.mark(), &self.id);
-        match text.contains('\n') {
-            false => format!("{label} ({mark}) {id}: {text}{}", self.details()),
-            true => format!("{label} ({mark}) {id}{}:\n{text}", self.details()),
+    pub(super) fn full_text(&self, text: &str) -> String {
+        let (label, mark, id) = (self.kind.label(), self.scope.marker(), &self.id);
+        if text.contains('\n') {
+            format!("{label} ({mark}) {id}{}:\n{text}", self.details())
+        } else {
+            format!("{label} ({mark}) {id}: {text}{}", self.details())
         }
     }
 
@@ -183,7 +184,7 @@ impl Record {
             let known = self.metadata.as_ref();
             let reason = reason.iter().find_map(|key| as_text(known?.get(*key)?));
             if let Some(reason) = reason {
-                let reason = one_line(&reason, 300);
+                let reason = single_line(&reason, 300);
                 let said = reason.get(..8).filter(|word| word.eq_ignore_ascii_case("because "));
                 let reason = said.and_then(|_| reason.get(8..)).unwrap_or(&reason);
                 line.push_str(&format!(" — because {reason}"));
@@ -203,7 +204,7 @@ impl Record {
             && let Some(metadata) = &self.metadata
         {
             let json = Value::Object(metadata.clone()).to_string();
-            line.push_str(&format!(" metadata: {}", one_line(&json, 300)));
+            line.push_str(&format!(" metadata: {}", single_line(&json, 300)));
         }
         if let Some(by) = &self.superseded_by {
             line.push_str(&format!(" (superseded by {by})"));
@@ -215,18 +216,18 @@ impl Record {
     }
 
     /// Its text on one line, cut if it is long, with the call that shows the rest.
-    fn shown(&self, most: usize) -> String {
+    fn clipped_content(&self, most: usize) -> String {
         let chars = self.content.chars().count();
         if chars <= most {
-            return one_line(&self.content, usize::MAX);
+            return single_line(&self.content, usize::MAX);
         }
         let id = &self.id;
-        let head = one_line(&self.content, most);
+        let head = single_line(&self.content, most);
         format!("{head} [cut, {chars} characters: search_memories {{\"query\": \"{id}\"}}]")
     }
 
     /// What a program gets to know of it.
-    pub(super) fn wire(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         let mut wire = json!({
             "id": self.id,
             "type": self.kind.as_str(),
@@ -244,7 +245,7 @@ impl Record {
         add("paths", (!self.paths.is_empty()).then(|| json!(self.paths)));
         add("category", self.category.clone().map(Value::String));
         add("metadata", self.metadata.clone().map(Value::Object));
-        add("expires", self.expires.map(|expires| json!(expires.stated())));
+        add("expires", self.expires.map(|expires| json!(expires.to_stored_text())));
         add("superseded_by", self.superseded_by.clone().map(Value::String));
         wire
     }
@@ -252,15 +253,15 @@ impl Record {
 
 /// Where a record lies: the folder of its scope, and its kind.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct At {
+pub(super) struct RecordLocation {
     pub(super) folder: String,
     pub(super) kind: RecordKind,
 }
 
-impl At {
+impl RecordLocation {
     /// What the path of a file in the project `records` says. Reminders, sessions and whatever
     /// lies in no folder of a kind are no records.
-    pub(super) fn of(path: &NotePath) -> Option<Self> {
+    pub(super) fn parse(path: &NotePath) -> Option<Self> {
         let names: Vec<&str> = path.as_str().split('/').collect();
         let (folder, rest) = match names.as_slice() {
             ["global", rest @ ..] => ("global".to_owned(), rest),
@@ -296,7 +297,7 @@ pub(super) fn remove_key(text: &str, key: &str) -> Result<String> {
 }
 
 fn change(text: &str, edit: &Edit) -> Result<String> {
-    apply(text, edit).map_err(|error| super::refusal::RecordError::new(format!("{error}.")))
+    apply(text, edit).map_err(|error| super::error::RecordError::new(format!("{error}.")))
 }
 
 /// A list as frontmatter holds it.
@@ -342,7 +343,7 @@ fn tags(value: Option<&Value>) -> Vec<String> {
 }
 
 /// A time as frontmatter holds it; a date alone means its beginning.
-fn moment(text: &str) -> Option<Timestamp> {
+fn parse_time(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     let date = || text.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok();
     text.parse().ok().or_else(|| Some(date()?.timestamp()))
@@ -352,11 +353,11 @@ fn moment(text: &str) -> Option<Timestamp> {
 pub(super) fn title_of(content: &str) -> String {
     let plain = |line| str::trim(line).trim_start_matches(['#', '-', '*', '>', ' ']);
     let first = content.lines().map(plain).find(|line| !line.is_empty());
-    one_line(first.unwrap_or("untitled"), TITLE_CHARS)
+    single_line(first.unwrap_or("untitled"), TITLE_CHARS)
 }
 
 /// A text on one line, cut at a word if it is longer than that.
-pub(super) fn one_line(text: &str, most: usize) -> String {
+pub(super) fn single_line(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let Some((cut, _)) = line.char_indices().nth(most) else { return line };
     let head = line.get(..cut).unwrap_or_default();
@@ -370,8 +371,8 @@ mod tests {
 
     #[test]
     fn a_path_says_what_a_file_is() {
-        let of = |path: &str| At::of(&NotePath::parse(path).unwrap());
-        let at = |folder: &str, kind| Some(At { folder: folder.into(), kind });
+        let of = |path: &str| RecordLocation::parse(&NotePath::parse(path).unwrap());
+        let at = |folder: &str, kind| Some(RecordLocation { folder: folder.into(), kind });
         for (path, expected) in [
             ("global/rule/use-pnpm.md", at("global", RecordKind::Rule)),
             ("global/rule/api/deep.md", at("global", RecordKind::Rule)),
@@ -408,7 +409,7 @@ mod tests {
             json!({ "steps": 3, "deep": { "a": ["x", 1, null] }, "quote": "it's \"so\"" });
         let mut new = NewRecord::new(
             RecordKind::Skill,
-            Scope::project("github.com/acme/shop").unwrap(),
+            RecordScope::project("github.com/acme/shop").unwrap(),
             "---\nDeploy: first `make`, then push.\n- [x] done #not-a-tag",
         );
         new.tags = vec!["ops".into(), "a: b".into()];

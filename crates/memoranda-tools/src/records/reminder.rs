@@ -7,12 +7,12 @@ use memoranda_core::note::MetaValue;
 use memoranda_engine::{FileSummary, Memory, Place, ReviseOutcome, Step, Who, clock};
 use serde_json::{Value, json};
 
-use super::record::{one_line, place, project, set_key, title_of};
-use super::refusal::{RecordError, Result};
-use super::schedule::{Due, MAX_COUNTED, Written};
-use super::scope::{self, Reach, Scope};
-use super::secrets::Screen;
-use super::shelf;
+use super::error::{RecordError, Result};
+use super::query;
+use super::record::{place, project, set_key, single_line, title_of};
+use super::schedule::{DueRuns, MAX_COUNTED_RUNS, ReminderFile};
+use super::scope::{self, RecordScope, VisibleScopes};
+use super::secrets::SecretScreen;
 use crate::registry::{CallContext, ToolArgs, ToolResult};
 use crate::settings::RecordSettings;
 
@@ -25,7 +25,7 @@ pub struct Reminder {
     /// The name of its file.
     pub id: String,
     /// Whom it concerns.
-    pub scope: Scope,
+    pub scope: RecordScope,
     /// When it recurs.
     pub cron: String,
     /// What it says.
@@ -35,7 +35,7 @@ pub struct Reminder {
     /// When it is due next; `None` if it is off or cannot be read.
     pub next: Option<Timestamp>,
     /// Since when it is due and how many runs that are; `None` if it is not.
-    pub due: Option<Due>,
+    pub due: Option<DueRuns>,
     /// What is wrong with it.
     pub problem: Option<String>,
     /// Its file.
@@ -46,9 +46,9 @@ pub struct Reminder {
 impl Reminder {
     fn new(
         id: &str,
-        scope: Scope,
+        scope: RecordScope,
         place: Place,
-        written: &Written,
+        written: &ReminderFile,
         now: Timestamp,
         zone: &TimeZone,
     ) -> Self {
@@ -76,7 +76,7 @@ impl Reminder {
     }
 
     fn from_file(
-        scope: Scope,
+        scope: RecordScope,
         file: &FileSummary,
         body: &str,
         now: Timestamp,
@@ -84,47 +84,49 @@ impl Reminder {
     ) -> Self {
         let front: Value = serde_json::from_str(&file.metadata).unwrap_or_default();
         let text = |key: &str| front.get(key).and_then(Value::as_str).map(str::to_owned);
-        let written = Written::read(text, file.created, zone, body);
+        let written = ReminderFile::from_keys(text, file.created, zone, body);
         let place = Place { project: file.project.clone(), path: file.path.clone() };
         Self::new(file.path.stem(), scope, place, &written, now, zone)
     }
 
     /// A time as the person's clock shows it.
-    fn local(&self, time: Timestamp) -> String {
+    fn format_local(&self, time: Timestamp) -> String {
         time.to_zoned(self.zone.clone()).strftime("%Y-%m-%d %H:%M %Z").to_string()
     }
 
-    fn said_next(&self) -> String {
+    fn next_text(&self) -> String {
         match (self.next, &self.problem) {
-            (Some(next), _) => self.local(next),
+            (Some(next), _) => self.format_local(next),
             (None, Some(problem)) => problem.clone(),
             (None, None) => "none".to_owned(),
         }
     }
 
     /// What is due, and since when.
-    pub(super) fn said_due(&self) -> String {
-        let message = one_line(&self.message, 500);
+    pub(super) fn due_text(&self) -> String {
+        let message = single_line(&self.message, 500);
         match self.due {
-            None => format!("{} ({}): {message}", self.id, self.scope.said()),
+            None => format!("{} ({}): {message}", self.id, self.scope.describe()),
             Some(due) => {
                 let missed = match due.runs {
                     1 => String::new(),
-                    MAX_COUNTED => format!("; {MAX_COUNTED} or more runs missed, shown once"),
+                    MAX_COUNTED_RUNS => {
+                        format!("; {MAX_COUNTED_RUNS} or more runs missed, shown once")
+                    }
                     runs => format!("; {runs} runs missed, shown once"),
                 };
                 format!(
                     "{} ({}): {message} (due since {}{missed})",
                     self.id,
-                    self.scope.said(),
-                    self.local(due.since)
+                    self.scope.describe(),
+                    self.format_local(due.since)
                 )
             }
         }
     }
 
     /// What a program gets to know of it.
-    pub(super) fn wire(&self) -> Value {
+    pub(super) fn to_json(&self) -> Value {
         json!({
             "id": self.id,
             "scope": self.scope.name(),
@@ -140,14 +142,14 @@ impl Reminder {
 }
 
 /// All reminders that a caller can see, those that are due first.
-pub(super) fn all(
+pub(super) fn visible_reminders(
     memory: &Memory,
-    reach: &Reach,
+    reach: &VisibleScopes,
     settings: &RecordSettings,
 ) -> Result<Vec<Reminder>> {
     let now = clock::now();
-    let files = shelf::files_of(memory, reach, FOLDER)?;
-    let reminder = |(scope, file, body): (Scope, FileSummary, String)| {
+    let files = query::scope_files(memory, reach, FOLDER)?;
+    let reminder = |(scope, file, body): (RecordScope, FileSummary, String)| {
         Reminder::from_file(scope, &file, &body, now, &settings.zone)
     };
     let mut reminders: Vec<Reminder> = files.into_iter().map(reminder).collect();
@@ -159,34 +161,34 @@ pub(super) fn all(
 }
 
 /// The reminders that are due.
-pub(super) fn due(
+pub(super) fn due_reminders(
     memory: &Memory,
-    reach: &Reach,
+    reach: &VisibleScopes,
     settings: &RecordSettings,
 ) -> Result<Vec<Reminder>> {
-    let mut reminders = all(memory, reach, settings)?;
+    let mut reminders = visible_reminders(memory, reach, settings)?;
     reminders.retain(|reminder| reminder.due.is_some());
     Ok(reminders)
 }
 
 /// The reminders of a project (by its folder on disk) and the global ones, those that are due
 /// first.
-pub fn reminders(
+pub fn list_reminders(
     memory: &Memory,
     settings: &RecordSettings,
-    project: Option<Scope>,
+    project: Option<RecordScope>,
 ) -> Result<Vec<Reminder>> {
-    all(memory, &Reach::new(project), settings)
+    visible_reminders(memory, &VisibleScopes::new(project), settings)
 }
 
 /// Marks every reminder that is due as done; what was due.
-pub fn run_due(
+pub fn acknowledge_due_reminders(
     memory: &Memory,
     who: &Who,
     settings: &RecordSettings,
-    project: Option<Scope>,
+    project: Option<RecordScope>,
 ) -> Result<(Vec<Reminder>, Option<String>)> {
-    acknowledge(memory, who, settings, &Reach::new(project))
+    acknowledge(memory, who, settings, &VisibleScopes::new(project))
 }
 
 /// `add_reminder`.
@@ -201,7 +203,7 @@ pub(super) fn add(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult>
         )));
     }
     let scope = scope::target(call, args)?;
-    let mut screen = Screen::new(call);
+    let mut screen = SecretScreen::new(call);
     screen.text(&mut message);
     let warning = screen.finish()?;
     let now = clock::now();
@@ -213,18 +215,18 @@ pub(super) fn add(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult>
     };
     set("title", title_of(&message))?;
     set("type", FOLDER.to_owned())?;
-    if let Scope::Project(_) = scope {
+    if let RecordScope::Project(_) = scope {
         set("project", scope.name().to_owned())?;
     }
     set("cron", expression.split_whitespace().collect::<Vec<_>>().join(" "))?;
     set("enabled", "true".to_owned())?;
     set("since", now.to_string())?;
     call.memory.create_project(project().as_str())?;
-    let place = place(&format!("{}/{id}.md", shelf::folder(&scope, FOLDER)?))?;
+    let place = place(&format!("{}/{id}.md", query::kind_folder(&scope, FOLDER)?))?;
     let outcome = call.memory.revise(&call.who, None, |_| -> Result<Vec<Step>> {
         Ok(vec![Step::create(place.clone(), text.clone())])
     })?;
-    let commit = committed(outcome)?;
+    let commit = commit_id(outcome)?;
     let zone = &call.settings.records.zone;
     let next = cron.next_after(now, zone);
     let when = next.map_or_else(
@@ -233,8 +235,8 @@ pub(super) fn add(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult>
     );
     let mut text = format!(
         "Created reminder {id} ({}) next at {when}: {}\n{place} · commit {commit}",
-        scope.said(),
-        one_line(&message, 200)
+        scope.describe(),
+        single_line(&message, 200)
     );
     if let Some(warning) = &warning {
         text.push_str(&format!("\n{warning}"));
@@ -249,7 +251,7 @@ pub(super) fn add(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult>
 /// `list_reminders`.
 pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let reach = scope::reach(call.settings, args)?;
-    let mut reminders = all(call.memory, &reach, &call.settings.records)?;
+    let mut reminders = visible_reminders(call.memory, &reach, &call.settings.records)?;
     let total = reminders.len();
     if !args.flag("include_disabled")?.unwrap_or(false) {
         reminders.retain(|reminder| reminder.enabled);
@@ -271,16 +273,16 @@ pub(super) fn list(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
             "- {} [{status}] {} :: {} (next: {}) ({})\n",
             reminder.id,
             reminder.cron,
-            one_line(&reminder.message, 200),
-            reminder.said_next(),
-            reminder.scope.said(),
+            single_line(&reminder.message, 200),
+            reminder.next_text(),
+            reminder.scope.describe(),
         ));
     }
     if total > count {
         text.push_str(&format!("[{} disabled: include_disabled shows them]\n", total - count));
     }
-    text.push_str(&reach.said());
-    let wire: Vec<Value> = reminders.iter().map(Reminder::wire).collect();
+    text.push_str(&reach.describe());
+    let wire: Vec<Value> = reminders.iter().map(Reminder::to_json).collect();
     Ok(ToolResult::ok(text, json!({ "count": count, "reminders": wire })))
 }
 
@@ -290,11 +292,15 @@ pub(super) fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult>
     let settings = &call.settings.records;
     let dry = args.flag("dry_run")?.unwrap_or(false);
     let active = || -> Result<usize> {
-        Ok(all(call.memory, &reach, settings)?.iter().filter(|one| one.enabled).count())
+        Ok(visible_reminders(call.memory, &reach, settings)?
+            .iter()
+            .filter(|one| one.enabled)
+            .count())
     };
-    let (due, commit) = match dry {
-        true => (due(call.memory, &reach, settings)?, None),
-        false => acknowledge(call.memory, &call.who, settings, &reach)?,
+    let (due, commit) = if dry {
+        (due_reminders(call.memory, &reach, settings)?, None)
+    } else {
+        acknowledge(call.memory, &call.who, settings, &reach)?
     };
     let mut text = match (due.len(), dry) {
         (0, _) => format!("No due reminders ({} active checked).\n", active()?),
@@ -302,13 +308,13 @@ pub(super) fn run(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult>
         (count, true) => format!("{count} reminder(s) due (dry run — schedule not advanced):\n"),
     };
     for reminder in &due {
-        text.push_str(&format!("- {}\n", reminder.said_due()));
+        text.push_str(&format!("- {}\n", reminder.due_text()));
         if !dry {
-            text.push_str(&format!("  next: {}\n", reminder.said_next()));
+            text.push_str(&format!("  next: {}\n", reminder.next_text()));
         }
     }
-    text.push_str(&reach.said());
-    let wire: Vec<Value> = due.iter().map(Reminder::wire).collect();
+    text.push_str(&reach.describe());
+    let wire: Vec<Value> = due.iter().map(Reminder::to_json).collect();
     let structured =
         json!({ "count": due.len(), "reminders": wire, "dry_run": dry, "commit": commit });
     Ok(ToolResult::ok(text, structured))
@@ -319,9 +325,9 @@ fn acknowledge(
     memory: &Memory,
     who: &Who,
     settings: &RecordSettings,
-    reach: &Reach,
+    reach: &VisibleScopes,
 ) -> Result<(Vec<Reminder>, Option<String>)> {
-    let candidates = due(memory, reach, settings)?;
+    let candidates = due_reminders(memory, reach, settings)?;
     if candidates.is_empty() {
         return Ok((candidates, None));
     }
@@ -333,8 +339,8 @@ fn acknowledge(
         for candidate in &candidates {
             let Some((text, _)) = desk.text(&candidate.place)? else { continue };
             let created = desk.summary(&candidate.place)?.map_or(now, |file| file.created);
-            let written = Written::of_file(&text, created, &settings.zone);
-            let now_is = Reminder::new(
+            let written = ReminderFile::parse_file(&text, created, &settings.zone);
+            let current = Reminder::new(
                 &candidate.id,
                 candidate.scope.clone(),
                 candidate.place.clone(),
@@ -342,10 +348,10 @@ fn acknowledge(
                 now,
                 &settings.zone,
             );
-            if now_is.due.is_some() {
+            if current.due.is_some() {
                 let text = set_key(&text, "since", MetaValue::Text(now.to_string()))?;
                 steps.push(Step::put(candidate.place.clone(), text));
-                done.push(now_is);
+                done.push(current);
             }
         }
         Ok(steps)
@@ -359,29 +365,29 @@ fn acknowledge(
 
 /// `enable_reminder`.
 pub(super) fn enable(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
-    switch(call, &args.text("id")?, Switch::On)
+    change_reminder(call, &args.text("id")?, ReminderChange::Enable)
 }
 
 /// `disable_reminder`.
 pub(super) fn disable(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
-    switch(call, &args.text("id")?, Switch::Off)
+    change_reminder(call, &args.text("id")?, ReminderChange::Disable)
 }
 
 /// `delete_reminder`.
 pub(super) fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
-    switch(call, &args.text("id")?, Switch::Gone)
+    change_reminder(call, &args.text("id")?, ReminderChange::Delete)
 }
 
 /// What becomes of a reminder.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Switch {
-    On,
-    Off,
-    Gone,
+enum ReminderChange {
+    Enable,
+    Disable,
+    Delete,
 }
 
-fn switch(call: &CallContext<'_>, id: &str, switch: Switch) -> Result<ToolResult> {
-    let (scope, place) = find(call.memory, id.trim())?;
+fn change_reminder(call: &CallContext<'_>, id: &str, change: ReminderChange) -> Result<ToolResult> {
+    let (scope, place) = find_reminder(call.memory, id.trim())?;
     let id = place.path.stem().to_owned();
     let zone = &call.settings.records.zone;
     let now = clock::now();
@@ -391,11 +397,13 @@ fn switch(call: &CallContext<'_>, id: &str, switch: Switch) -> Result<ToolResult
             return Err(RecordError::new(format!("Reminder {id} not found.")));
         };
         let set = |text: &str, key: &str, value: String| set_key(text, key, MetaValue::Text(value));
-        Ok(vec![match switch {
-            Switch::Gone => Step::remove(place.clone()),
-            Switch::Off => Step::put(place.clone(), set(&text, "enabled", "false".into())?),
-            Switch::On => {
-                let written = Written::of_file(&text, now, zone);
+        Ok(vec![match change {
+            ReminderChange::Delete => Step::remove(place.clone()),
+            ReminderChange::Disable => {
+                Step::put(place.clone(), set(&text, "enabled", "false".into())?)
+            }
+            ReminderChange::Enable => {
+                let written = ReminderFile::parse_file(&text, now, zone);
                 let cron = Cron::parse(&written.cron)
                     .map_err(|bad| RecordError::new(format!("Reminder {id}: {bad}.")))?;
                 next = written.next(&cron, now, zone);
@@ -418,12 +426,12 @@ fn switch(call: &CallContext<'_>, id: &str, switch: Switch) -> Result<ToolResult
         || "never".to_owned(),
         |next| next.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M %Z").to_string(),
     );
-    let mut text = match switch {
-        Switch::On => format!("Enabled reminder {id}. Next trigger: {when}"),
-        Switch::Off => format!("Disabled reminder {id}."),
-        Switch::Gone => format!("Deleted reminder {id}."),
+    let mut text = match change {
+        ReminderChange::Enable => format!("Enabled reminder {id}. Next trigger: {when}"),
+        ReminderChange::Disable => format!("Disabled reminder {id}."),
+        ReminderChange::Delete => format!("Deleted reminder {id}."),
     };
-    text.push_str(&format!("\n{place} ({})", scope.said()));
+    text.push_str(&format!("\n{place} ({})", scope.describe()));
     if let Some(commit) = &commit {
         text.push_str(&format!(" · commit {commit}"));
     }
@@ -435,7 +443,7 @@ fn switch(call: &CallContext<'_>, id: &str, switch: Switch) -> Result<ToolResult
 }
 
 /// The reminder of this id, in whichever scope.
-fn find(memory: &Memory, id: &str) -> Result<(Scope, Place)> {
+fn find_reminder(memory: &Memory, id: &str) -> Result<(RecordScope, Place)> {
     for candidate in memory.store().link_candidates(&project(), id)? {
         let path = &candidate.path;
         let Some(folder) = path.parent().and_then(|folder| folder.strip_suffix("/reminder")) else {
@@ -446,7 +454,7 @@ fn find(memory: &Memory, id: &str) -> Result<(Scope, Place)> {
         }
         let file = memory.store().file_by_id(candidate.id)?;
         let front = file.and_then(|file| serde_json::from_str(&file.metadata).ok());
-        let scope = Scope::of_record(folder, &front.unwrap_or_default());
+        let scope = RecordScope::from_folder(folder, &front.unwrap_or_default());
         return Ok((scope, Place { project: project(), path: path.clone() }));
     }
     Err(RecordError::new(format!(
@@ -454,7 +462,7 @@ fn find(memory: &Memory, id: &str) -> Result<(Scope, Place)> {
     )))
 }
 
-fn committed(outcome: ReviseOutcome) -> Result<String> {
+fn commit_id(outcome: ReviseOutcome) -> Result<String> {
     match outcome {
         ReviseOutcome::Committed(commit) => Ok(commit.id.to_string()),
         ReviseOutcome::Unchanged => Ok(String::new()),

@@ -2,17 +2,17 @@
 
 use memoranda_engine::{EngineError, Memory, Result};
 
+use super::error::RecordError;
 use super::kind::RecordKind;
 use super::listing::LINE_CHARS;
-use super::refusal::RecordError;
-use super::rules::{Files, Rules};
-use super::scope::{Reach, Scope};
-use super::shelf;
+use super::query;
+use super::rules::{FileSelection, RuleList};
+use super::scope::{RecordScope, VisibleScopes};
 use crate::registry::{ResourceDef, Toolset};
 use crate::settings::ToolSettings;
 
 /// How many recent memories are told.
-const RECENT: usize = 20;
+const MAX_RECENT: usize = 20;
 
 /// The resources' rows.
 pub(crate) const RESOURCES: &[ResourceDef] = &[
@@ -45,37 +45,37 @@ pub(crate) const RESOURCES: &[ResourceDef] = &[
     },
 ];
 
-fn here(settings: &ToolSettings) -> Reach {
-    Reach::new(settings.workspace.as_deref().and_then(Scope::of_folder))
+fn here(settings: &ToolSettings) -> VisibleScopes {
+    VisibleScopes::new(settings.workspace.as_deref().and_then(RecordScope::of_workspace))
 }
 
 fn rules(memory: &Memory, settings: &ToolSettings, _: &[&str]) -> Result<Option<String>> {
-    said_rules(memory, settings, &here(settings)).map(Some).map_err(plain)
+    rules_text(memory, settings, &here(settings)).map(Some).map_err(plain)
 }
 
 fn recent(memory: &Memory, settings: &ToolSettings, _: &[&str]) -> Result<Option<String>> {
-    said_recent(memory, settings, &here(settings)).map(Some).map_err(plain)
+    recent_text(memory, settings, &here(settings)).map(Some).map_err(plain)
 }
 
 fn of_project(memory: &Memory, settings: &ToolSettings, parts: &[&str]) -> Result<Option<String>> {
     let Some(project) = parts
         .first()
-        .and_then(|name| Scope::project(&name.replace("%2F", "/").replace("%2f", "/")))
+        .and_then(|name| RecordScope::project(&name.replace("%2F", "/").replace("%2f", "/")))
     else {
         return Ok(None);
     };
-    let reach = Reach::only(project);
-    let text = said_rules(memory, settings, &reach)
-        .and_then(|rules| Ok(format!("{rules}\n{}", said_recent(memory, settings, &reach)?)));
+    let reach = VisibleScopes::only(project);
+    let text = rules_text(memory, settings, &reach)
+        .and_then(|rules| Ok(format!("{rules}\n{}", recent_text(memory, settings, &reach)?)));
     text.map(Some).map_err(plain)
 }
 
-fn said_rules(
+fn rules_text(
     memory: &Memory,
     settings: &ToolSettings,
-    reach: &Reach,
-) -> super::refusal::Result<String> {
-    let rules = Rules::read(memory, reach, &Files::any(), &settings.records.now())?;
+    reach: &VisibleScopes,
+) -> super::error::Result<String> {
+    let rules = RuleList::read(memory, reach, &FileSelection::any(), &settings.records.now())?;
     let page = rules.page(0, 100_000);
     let text = page.text;
     Ok(match (text.is_empty(), page.next) {
@@ -87,14 +87,16 @@ fn said_rules(
     })
 }
 
-fn said_recent(
+fn recent_text(
     memory: &Memory,
     settings: &ToolSettings,
-    reach: &Reach,
-) -> super::refusal::Result<String> {
-    let is_active = shelf::is_active_at(settings.records.now());
-    let (found, _) = shelf::newest(memory, reach, &RecordKind::ALL, RECENT, &is_active)?;
-    let lines: Vec<String> = found.iter().map(|record| record.line(LINE_CHARS) + "\n").collect();
+    reach: &VisibleScopes,
+) -> super::error::Result<String> {
+    let is_active = query::is_active_at(settings.records.now());
+    let (found, _) =
+        query::newest_records(memory, reach, &RecordKind::ALL, MAX_RECENT, &is_active)?;
+    let lines: Vec<String> =
+        found.iter().map(|record| record.list_line(LINE_CHARS) + "\n").collect();
     Ok(format!("## Recent Memories\n{}", lines.concat()))
 }
 

@@ -4,10 +4,10 @@ use jiff::Zoned;
 use memoranda_engine::{Memory, named_from_root};
 use serde_json::{Value, json};
 
-use super::record::Record;
-use super::refusal::Result;
-use super::scope::{self, Reach, Scope};
-use super::shelf;
+use super::error::Result;
+use super::query;
+use super::record::MemoryRecord;
+use super::scope::{self, RecordScope, VisibleScopes};
 use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// How many characters the rules may have together in one answer, and how many rules there may be:
@@ -16,31 +16,36 @@ pub(super) const PAGE_CHARS: usize = 40_000;
 const PAGE_RULES: usize = 250;
 
 /// The rules that hold, split by scope, for the files that were named.
-pub(super) struct Rules {
+pub(super) struct RuleList {
     /// The project's first.
-    by_scope: Vec<(Scope, Vec<Record>)>,
+    by_scope: Vec<(RecordScope, Vec<MemoryRecord>)>,
     /// Rules for files that were not named.
     pub(super) left_out: usize,
 }
 
 /// Some of the rules.
-pub(super) struct Page<'a> {
+pub(super) struct RulesPage<'a> {
     /// As sections with headings; empty if there are none.
     pub(super) text: String,
     /// The same rules.
-    pub(super) rules: Vec<&'a Record>,
+    pub(super) rules: Vec<&'a MemoryRecord>,
     /// The number of the next rule, if there are more.
     pub(super) next: Option<usize>,
 }
 
-impl Rules {
-    pub(super) fn read(memory: &Memory, reach: &Reach, files: &Files, now: &Zoned) -> Result<Self> {
+impl RuleList {
+    pub(super) fn read(
+        memory: &Memory,
+        reach: &VisibleScopes,
+        files: &FileSelection,
+        now: &Zoned,
+    ) -> Result<Self> {
         let mut left_out = 0;
         let mut by_scope = Vec::new();
         for scope in &reach.scopes {
-            let mut rules = shelf::rules_of(memory, scope, now)?;
+            let mut rules = query::active_rules(memory, scope, now)?;
             let before = rules.len();
-            rules.retain(|rule| files.let_through(rule));
+            rules.retain(|rule| files.applies_to(rule));
             left_out += before - rules.len();
             by_scope.push((scope.clone(), rules));
         }
@@ -52,8 +57,8 @@ impl Rules {
     }
 
     /// The two sections, from rule number `from` on.
-    pub(super) fn page(&self, from: usize, chars: usize) -> Page<'_> {
-        let mut page = Page { text: String::new(), rules: Vec::new(), next: None };
+    pub(super) fn page(&self, from: usize, chars: usize) -> RulesPage<'_> {
+        let mut page = RulesPage { text: String::new(), rules: Vec::new(), next: None };
         let mut number = 0;
         for (scope, rules) in &self.by_scope {
             let mut is_first = true;
@@ -71,8 +76,8 @@ impl Rules {
                 }
                 if is_first {
                     let heading = match scope {
-                        Scope::Global => "## Global Rules\n",
-                        Scope::Project(_) => "## Project Rules\n",
+                        RecordScope::Global => "## Global Rules\n",
+                        RecordScope::Project(_) => "## Project Rules\n",
                     };
                     page.text.push_str(if page.text.is_empty() { "" } else { "\n" });
                     page.text.push_str(heading);
@@ -86,7 +91,7 @@ impl Rules {
     }
 
     /// What is said below a page: the call that goes on, as the caller asked, and what was left out.
-    pub(super) fn said_below(&self, page: &Page<'_>, args: &ToolArgs) -> String {
+    pub(super) fn footer(&self, page: &RulesPage<'_>, args: &ToolArgs) -> String {
         let mut text = String::new();
         if let Some(next) = page.next {
             let mut call = json!({ "offset": next });
@@ -106,14 +111,14 @@ impl Rules {
     }
 }
 
-impl Page<'_> {
-    pub(super) fn wire(&self) -> Vec<Value> {
-        self.rules.iter().map(|rule| rule.wire()).collect()
+impl RulesPage<'_> {
+    pub(super) fn to_json(&self) -> Vec<Value> {
+        self.rules.iter().map(|rule| rule.to_json()).collect()
     }
 }
 
 /// `- text`, further lines indented, with the files that it is for.
-fn rule_line(rule: &Record) -> String {
+fn rule_line(rule: &MemoryRecord) -> String {
     let mut lines = rule.content.lines();
     let mut text = format!("- {}", lines.next().unwrap_or_default());
     for line in lines {
@@ -128,12 +133,12 @@ fn rule_line(rule: &Record) -> String {
 }
 
 /// The files that a caller is about to work on.
-pub(super) struct Files {
+pub(super) struct FileSelection {
     /// Every way in which patterns may name them; `None` if no files were named.
     named: Option<Vec<String>>,
 }
 
-impl Files {
+impl FileSelection {
     /// No files were named.
     pub(super) fn any() -> Self {
         Self { named: None }
@@ -148,7 +153,7 @@ impl Files {
     }
 
     /// A rule for other files than those named is left out.
-    fn let_through(&self, rule: &Record) -> bool {
+    fn applies_to(&self, rule: &MemoryRecord) -> bool {
         match &self.named {
             Some(files) if !rule.paths.is_empty() => super::glob::fits(&rule.paths, files),
             _ => true,
@@ -161,18 +166,18 @@ pub(super) fn get_rules(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolR
     let reach = scope::reach(call.settings, args)?;
     let from = args.number("offset", 0, 1_000_000)?.unwrap_or(0) as usize;
     let now = call.settings.records.now();
-    let rules = Rules::read(call.memory, &reach, &Files::read(call, args)?, &now)?;
+    let rules = RuleList::read(call.memory, &reach, &FileSelection::read(call, args)?, &now)?;
     let page = rules.page(from, PAGE_CHARS);
     let mut text = match (page.rules.is_empty(), rules.count()) {
         (false, _) => page.text.clone(),
         (true, 0) => "No rules. add_memory with type \"rule\" adds one.\n".to_owned(),
         (true, count) => format!("No rules from number {from} on: there are {count}.\n"),
     };
-    text.push_str(&rules.said_below(&page, args));
-    text.push_str(&format!("\n{}", reach.said()));
+    text.push_str(&rules.footer(&page, args));
+    text.push_str(&format!("\n{}", reach.describe()));
     let structured = json!({
-        "project": reach.project().map(Scope::name),
-        "rules": page.wire(),
+        "project": reach.project().map(RecordScope::name),
+        "rules": page.to_json(),
         "count": rules.count(),
         "next_offset": page.next,
     });

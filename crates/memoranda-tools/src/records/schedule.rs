@@ -12,13 +12,13 @@ use memoranda_core::cron::Cron;
 use memoranda_core::note;
 
 /// More missed runs than this are not counted.
-pub(super) const MAX_COUNTED: usize = 1000;
+pub(super) const MAX_COUNTED_RUNS: usize = 1000;
 /// A `since` that lies further ahead than this was written by a clock that was wrong.
-const WRONG_CLOCK: SignedDuration = SignedDuration::from_hours(1);
+const MAX_CLOCK_SKEW: SignedDuration = SignedDuration::from_hours(1);
 
 /// Runs that were not acknowledged yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Due {
+pub struct DueRuns {
     /// The first of them.
     pub since: Timestamp,
     /// How many there are.
@@ -26,7 +26,7 @@ pub struct Due {
 }
 
 /// What a reminder's file says.
-pub(super) struct Written {
+pub(super) struct ReminderFile {
     pub(super) cron: String,
     pub(super) enabled: bool,
     since: Timestamp,
@@ -35,18 +35,18 @@ pub(super) struct Written {
     pub(super) message: String,
 }
 
-impl Written {
+impl ReminderFile {
     /// What the frontmatter says, key by key.
-    pub(super) fn read(
+    pub(super) fn from_keys(
         text: impl Fn(&str) -> Option<String>,
         created: Timestamp,
         zone: &TimeZone,
         message: &str,
     ) -> Self {
-        let time = |key: &str| text(key).and_then(|text| moment(&text, zone));
+        let time = |key: &str| text(key).and_then(|text| parse_time(&text, zone));
         Self {
             cron: text("cron").unwrap_or_default(),
-            enabled: is_on(text("enabled").as_deref()),
+            enabled: is_enabled(text("enabled").as_deref()),
             since: time("since").unwrap_or(created),
             not_before: time("not_before"),
             created,
@@ -55,25 +55,25 @@ impl Written {
     }
 
     /// What the text of a file says.
-    pub(super) fn of_file(text: &str, created: Timestamp, zone: &TimeZone) -> Self {
+    pub(super) fn parse_file(text: &str, created: Timestamp, zone: &TimeZone) -> Self {
         let note = note::parse(text);
         let message = text.get(note.body.clone()).unwrap_or_default();
-        Self::read(|key| note.frontmatter.text(key), created, zone, message)
+        Self::from_keys(|key| note.frontmatter.text(key), created, zone, message)
     }
 
     /// The runs that were not acknowledged.
-    pub(super) fn due(&self, cron: &Cron, now: Timestamp, zone: &TimeZone) -> Option<Due> {
-        if self.since.duration_since(now) > WRONG_CLOCK {
+    pub(super) fn due(&self, cron: &Cron, now: Timestamp, zone: &TimeZone) -> Option<DueRuns> {
+        if self.since.duration_since(now) > MAX_CLOCK_SKEW {
             return self.due_by_wrong_clock(cron, now, zone);
         }
         let since = self.earliest().map_or(self.since, |earliest| earliest.max(self.since));
-        let (since, runs) = cron.due_between(since, now, zone, MAX_COUNTED)?;
-        Some(Due { since, runs })
+        let (since, runs) = cron.due_between(since, now, zone, MAX_COUNTED_RUNS)?;
+        Some(DueRuns { since, runs })
     }
 
     /// A clock that was wrong when `since` was written must not silence a reminder for years: then
     /// the last run before now is due, once more if need be, until somebody acknowledges it.
-    fn due_by_wrong_clock(&self, cron: &Cron, now: Timestamp, zone: &TimeZone) -> Option<Due> {
+    fn due_by_wrong_clock(&self, cron: &Cron, now: Timestamp, zone: &TimeZone) -> Option<DueRuns> {
         const DAYS: [i64; 5] = [1, 8, 32, 367, 3000];
         let begin = self.earliest().into_iter().chain([self.created]).max().unwrap_or(now);
         let last = DAYS.iter().find_map(|days| {
@@ -89,7 +89,7 @@ impl Written {
             last
         });
         let last = last.filter(|last| self.earliest().is_none_or(|earliest| *last > earliest))?;
-        Some(Due { since: last, runs: 1 })
+        Some(DueRuns { since: last, runs: 1 })
     }
 
     /// The moment after which runs count.
@@ -103,14 +103,14 @@ impl Written {
     }
 }
 
-fn is_on(enabled: Option<&str>) -> bool {
+fn is_enabled(enabled: Option<&str>) -> bool {
     !enabled.is_some_and(|text| {
         matches!(text.trim().to_lowercase().as_str(), "false" | "no" | "off" | "0")
     })
 }
 
 /// A time, or a day by the person's clock, which means its beginning.
-fn moment(text: &str, zone: &TimeZone) -> Option<Timestamp> {
+fn parse_time(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     let text = text.trim();
     let day = || text.parse::<Date>().ok()?.to_zoned(zone.clone()).ok();
     text.parse().ok().or_else(|| Some(day()?.timestamp()))
@@ -123,15 +123,16 @@ mod tests {
     #[test]
     fn what_is_due_follows_from_the_clock() {
         let time = |text: &str| text.parse::<Timestamp>().unwrap();
-        let written = |cron: &str, since: &str, not_before: Option<&str>, created: &str| Written {
-            cron: cron.to_owned(),
-            enabled: true,
-            since: time(since),
-            not_before: not_before.map(time),
-            created: time(created),
-            message: String::new(),
-        };
-        let due = |written: &Written, now: &str| {
+        let written =
+            |cron: &str, since: &str, not_before: Option<&str>, created: &str| ReminderFile {
+                cron: cron.to_owned(),
+                enabled: true,
+                since: time(since),
+                not_before: not_before.map(time),
+                created: time(created),
+                message: String::new(),
+            };
+        let due = |written: &ReminderFile, now: &str| {
             let cron = Cron::parse(&written.cron).unwrap();
             written.due(&cron, time(now), &TimeZone::UTC)
         };
@@ -148,7 +149,7 @@ mod tests {
             ("2099-01-01T00:00:00Z", "2026-01-02T10:00:00Z", Some(("2026-01-02T09:00:00Z", 1))),
         ] {
             let found = due(&written("0 9 * * *", since, None, made), now);
-            let expected = expected.map(|(since, runs)| Due { since: time(since), runs });
+            let expected = expected.map(|(since, runs)| DueRuns { since: time(since), runs });
             assert_eq!(found, expected, "{since} {now}");
         }
         // However long ago that run was, but for what was made later.
@@ -174,13 +175,13 @@ mod tests {
             (ahead, "2026-03-02T10:00:00Z", Some(("2026-03-02T09:00:00Z", 1))),
         ] {
             let later = written("0 9 * * *", since, Some("2026-03-01T09:00:00Z"), made);
-            let expected = expected.map(|(since, runs)| Due { since: time(since), runs });
+            let expected = expected.map(|(since, runs)| DueRuns { since: time(since), runs });
             assert_eq!(due(&later, now), expected, "{since} {now}");
             let next = later.next(&Cron::parse("0 9 * * *").unwrap(), time(made), &TimeZone::UTC);
             assert_eq!(next, Some(time("2026-03-01T09:00:00Z")));
         }
         for (text, expected) in [(None, true), (Some("yes"), true), (Some(" False"), false)] {
-            assert_eq!(is_on(text), expected, "{text:?}");
+            assert_eq!(is_enabled(text), expected, "{text:?}");
         }
     }
 }

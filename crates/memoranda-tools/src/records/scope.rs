@@ -5,7 +5,7 @@ use std::path::Path;
 use memoranda_engine::{Repository, normal_remote};
 use serde_json::Value;
 
-use super::refusal::{RecordError, Result};
+use super::error::{RecordError, Result};
 use crate::registry::{CallContext, ToolArgs};
 use crate::settings::ToolSettings;
 
@@ -15,7 +15,7 @@ const MAX_FOLDER_BYTES: usize = 200;
 
 /// Whom a record concerns.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Scope {
+pub enum RecordScope {
     /// Everyone.
     Global,
     /// Those who work on one project.
@@ -37,7 +37,7 @@ impl PartialEq for ProjectId {
 
 impl Eq for ProjectId {}
 
-impl Scope {
+impl RecordScope {
     /// The project of this name: `host/owner/repo`, the address of a remote, or any other name.
     pub fn project(name: &str) -> Option<Self> {
         let name = name.trim();
@@ -56,7 +56,7 @@ impl Scope {
     }
 
     /// The project that a folder belongs to, by the remote of its repository.
-    pub fn of_folder(folder: &Path) -> Option<Self> {
+    pub fn of_workspace(folder: &Path) -> Option<Self> {
         Self::project(&Repository::of(folder)?.remote?)
     }
 
@@ -77,12 +77,12 @@ impl Scope {
     }
 
     /// Whether everyone who sees what is of another scope sees what is of this one.
-    pub(super) fn reaches(&self, other: &Self) -> bool {
+    pub(super) fn covers(&self, other: &Self) -> bool {
         *self == Self::Global || self == other
     }
 
     /// How it is marked in a list.
-    pub(super) fn mark(&self) -> &'static str {
+    pub(super) fn marker(&self) -> &'static str {
         match self {
             Self::Global => "G",
             Self::Project(_) => "P",
@@ -90,7 +90,7 @@ impl Scope {
     }
 
     /// How it is said in a sentence.
-    pub(super) fn said(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self {
             Self::Global => "global".to_owned(),
             Self::Project(project) => format!("project: {}", project.id),
@@ -109,7 +109,7 @@ impl Scope {
     }
 
     /// The scope of a record that was found by its path.
-    pub(super) fn of_record(folder: &str, frontmatter: &Value) -> Self {
+    pub(super) fn from_folder(folder: &str, frontmatter: &Value) -> Self {
         match folder.strip_prefix("projects/") {
             None => Self::Global,
             Some(folder) => {
@@ -134,15 +134,15 @@ fn folder_name(id: &str) -> String {
 
 /// What a call can see: everything global, and one project if there is one.
 #[derive(Clone, Debug)]
-pub(super) struct Reach {
+pub(super) struct VisibleScopes {
     /// The project first.
-    pub(super) scopes: Vec<Scope>,
-    lack: Lack,
+    pub(super) scopes: Vec<RecordScope>,
+    lack: NoProjectReason,
 }
 
 /// Why no project can be seen.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Lack {
+enum NoProjectReason {
     /// The caller wants what is global.
     Asked,
     /// The folder is in no repository, or in one without a remote.
@@ -151,33 +151,36 @@ enum Lack {
     Remotes(Vec<String>),
 }
 
-impl Reach {
-    pub(super) fn new(project: Option<Scope>) -> Self {
-        let project = project.filter(|scope| *scope != Scope::Global);
-        Self { scopes: project.into_iter().chain([Scope::Global]).collect(), lack: Lack::NoRemote }
+impl VisibleScopes {
+    pub(super) fn new(project: Option<RecordScope>) -> Self {
+        let project = project.filter(|scope| *scope != RecordScope::Global);
+        Self {
+            scopes: project.into_iter().chain([RecordScope::Global]).collect(),
+            lack: NoProjectReason::NoRemote,
+        }
     }
 
     /// One scope and no other.
-    pub(super) fn only(scope: Scope) -> Self {
-        Self { scopes: vec![scope], lack: Lack::Asked }
+    pub(super) fn only(scope: RecordScope) -> Self {
+        Self { scopes: vec![scope], lack: NoProjectReason::Asked }
     }
 
-    pub(super) fn project(&self) -> Option<&Scope> {
-        self.scopes.iter().find(|scope| **scope != Scope::Global)
+    pub(super) fn project(&self) -> Option<&RecordScope> {
+        self.scopes.iter().find(|scope| **scope != RecordScope::Global)
     }
 
     /// The line that says what was looked at.
-    pub(super) fn said(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let because = match (self.project(), &self.lack) {
             (Some(project), _) => {
                 return format!("Scope: project {} and global", project.name());
             }
-            (None, Lack::Asked) => return "Scope: global (as asked)".to_owned(),
-            (None, Lack::NoRemote) => "no git remote was found".to_owned(),
-            (None, Lack::Remotes(names)) if names.len() == 1 => {
+            (None, NoProjectReason::Asked) => return "Scope: global (as asked)".to_owned(),
+            (None, NoProjectReason::NoRemote) => "no git remote was found".to_owned(),
+            (None, NoProjectReason::Remotes(names)) if names.len() == 1 => {
                 format!("the git remote {} names no host", names.join(""))
             }
-            (None, Lack::Remotes(names)) => {
+            (None, NoProjectReason::Remotes(names)) => {
                 format!("none of the git remotes {} is `origin` with a host", names.join(", "))
             }
         };
@@ -186,50 +189,53 @@ impl Reach {
 }
 
 /// The project that was named, or that the client works in.
-pub(super) fn reach(settings: &ToolSettings, args: &ToolArgs) -> Result<Reach> {
+pub(super) fn reach(settings: &ToolSettings, args: &ToolArgs) -> Result<VisibleScopes> {
     if let Some(named) = named(args)? {
-        return Ok(Reach { lack: Lack::Asked, ..Reach::new(Some(named)) });
+        return Ok(VisibleScopes {
+            lack: NoProjectReason::Asked,
+            ..VisibleScopes::new(Some(named))
+        });
     }
     let repository = settings.workspace.as_deref().and_then(Repository::of);
     let lack = match &repository {
         Some(found) if !found.other_remotes.is_empty() => {
-            Lack::Remotes(found.other_remotes.clone())
+            NoProjectReason::Remotes(found.other_remotes.clone())
         }
-        _ => Lack::NoRemote,
+        _ => NoProjectReason::NoRemote,
     };
-    let project = repository.and_then(|found| Scope::project(&found.remote?));
-    Ok(Reach { lack, ..Reach::new(project) })
+    let project = repository.and_then(|found| RecordScope::project(&found.remote?));
+    Ok(VisibleScopes { lack, ..VisibleScopes::new(project) })
 }
 
 /// Where something new goes: where it was said, or else to the project at hand.
-pub(super) fn target(call: &CallContext<'_>, args: &ToolArgs) -> Result<Scope> {
+pub(super) fn target(call: &CallContext<'_>, args: &ToolArgs) -> Result<RecordScope> {
     let named = named(args)?;
     match (args.flag("global")?, named) {
-        (Some(true), Some(Scope::Project(_))) => {
+        (Some(true), Some(RecordScope::Project(_))) => {
             Err(RecordError::new("Cannot set both global=true and project_id. Choose one scope."))
         }
-        (Some(true), _) => Ok(Scope::Global),
+        (Some(true), _) => Ok(RecordScope::Global),
         (_, Some(named)) => Ok(named),
-        (_, None) => Ok(here(call.settings).unwrap_or(Scope::Global)),
+        (_, None) => Ok(here(call.settings).unwrap_or(RecordScope::Global)),
     }
 }
 
-pub(super) fn named(args: &ToolArgs) -> Result<Option<Scope>> {
+pub(super) fn named(args: &ToolArgs) -> Result<Option<RecordScope>> {
     let Some(name) = args.optional_text("project_id")?.filter(|name| !name.trim().is_empty())
     else {
         return Ok(None);
     };
     // What answers call the scope of everyone is understood as that.
-    if name.trim().eq_ignore_ascii_case(Scope::Global.name()) {
-        return Ok(Some(Scope::Global));
+    if name.trim().eq_ignore_ascii_case(RecordScope::Global.name()) {
+        return Ok(Some(RecordScope::Global));
     }
     let expected = "the name of a project, such as github.com/owner/repo";
     let wrong = || args.wrong("project_id", expected, &Value::String(name.clone()));
-    Ok(Some(Scope::project(&name).ok_or_else(wrong)?))
+    Ok(Some(RecordScope::project(&name).ok_or_else(wrong)?))
 }
 
-fn here(settings: &ToolSettings) -> Option<Scope> {
-    Scope::of_folder(settings.workspace.as_deref()?)
+fn here(settings: &ToolSettings) -> Option<RecordScope> {
+    RecordScope::of_workspace(settings.workspace.as_deref()?)
 }
 
 #[cfg(test)]
@@ -245,23 +251,24 @@ mod tests {
             "ssh://git@GitHub.com/Acme/Shop",
             "/github.com/Acme/Shop/",
         ] {
-            let scope = Scope::project(name).unwrap();
+            let scope = RecordScope::project(name).unwrap();
             assert_eq!(scope.name(), "github.com/Acme/Shop", "{name}");
             assert_eq!(scope.folder(), "projects/github.com-acme-shop", "{name}");
         }
-        assert_eq!(Scope::project("my app").unwrap().folder(), "projects/my-app");
-        assert_eq!(Scope::project("../../etc").unwrap().folder(), "projects/etc");
-        let wide = Scope::project(&"記".repeat(150)).unwrap();
+        assert_eq!(RecordScope::project("my app").unwrap().folder(), "projects/my-app");
+        assert_eq!(RecordScope::project("../../etc").unwrap().folder(), "projects/etc");
+        let wide = RecordScope::project(&"記".repeat(150)).unwrap();
         assert_eq!(wide.folder(), format!("projects/{}", "記".repeat(66)));
         let long = "x".repeat(201);
         for name in ["", "  ", "/", "..", "a\nb", &long] {
-            assert_eq!(Scope::project(name), None, "{name:?}");
+            assert_eq!(RecordScope::project(name), None, "{name:?}");
         }
     }
 
     #[test]
     fn names_that_share_a_folder_stay_apart() {
-        let (one, two) = (Scope::project("h/a-b/c").unwrap(), Scope::project("h/a/b-c").unwrap());
+        let (one, two) =
+            (RecordScope::project("h/a-b/c").unwrap(), RecordScope::project("h/a/b-c").unwrap());
         assert_eq!(one.folder(), two.folder());
         assert_ne!(one, two);
         let of_one = serde_json::json!({ "project": "H/A-b/c" });

@@ -4,18 +4,18 @@
 use memoranda_core::screen;
 use serde_json::{Map, Value};
 
+use super::error::{RecordError, Result};
 use super::record::NewRecord;
-use super::refusal::{RecordError, Result};
 use crate::registry::CallContext;
 use crate::settings::SecretPolicy;
 
 /// What goes through here is kept, redacted or refused, all by one word of the person.
-pub(super) struct Screen {
+pub(super) struct SecretScreen {
     policy: SecretPolicy,
     kinds: Vec<&'static str>,
 }
 
-impl Screen {
+impl SecretScreen {
     pub(super) fn new(call: &CallContext<'_>) -> Self {
         Self { policy: call.settings.secrets, kinds: Vec::new() }
     }

@@ -5,12 +5,12 @@ use memoranda_core::note::{self, MetaValue};
 use memoranda_engine::{Memory, Place, ReviseOutcome, Step, clock};
 use serde_json::json;
 
-use super::keep;
-use super::record::{metadata_value, one_line, place, project, set_key};
-use super::refusal::{RecordError, Result};
-use super::scope::{self, Scope};
-use super::secrets::Screen;
-use super::shelf;
+use super::error::{RecordError, Result};
+use super::query;
+use super::record::{metadata_value, place, project, set_key, single_line};
+use super::scope::{self, RecordScope};
+use super::secrets::SecretScreen;
+use super::write;
 use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 const FOLDER: &str = "session";
@@ -18,7 +18,7 @@ const SNAPSHOTS: &str = "snapshot";
 /// A session that is longer than this is to be ended, and another one started.
 const MAX_SESSION_BYTES: usize = 500_000;
 const ROLES: [&str; 3] = ["assistant", "user", "tool"];
-const KINDS: [&str; 4] = ["checkpoint", "message", "summary", "event"];
+const EVENT_KINDS: [&str; 4] = ["checkpoint", "message", "summary", "event"];
 const TRIGGERS: [&str; 4] = ["manual", "new_session", "reset", "auto_compaction"];
 
 /// `start_session`.
@@ -30,7 +30,7 @@ pub(super) fn start(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
     let mut title =
         title.unwrap_or_else(|| format!("Session of {}", now.strftime("%Y-%m-%d %H:%M")));
     let mut metadata = args.object("metadata")?;
-    let mut screen = Screen::new(call);
+    let mut screen = SecretScreen::new(call);
     screen.text(&mut title);
     metadata.iter_mut().for_each(|metadata| screen.object(metadata));
     let mut about = Vec::new();
@@ -46,13 +46,13 @@ pub(super) fn start(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
         text = set_key(&text, key, value)?;
         Ok(())
     };
-    set("title", MetaValue::Text(one_line(&title, 200)))?;
+    set("title", MetaValue::Text(single_line(&title, 200)))?;
     set("type", MetaValue::Text(FOLDER.into()))?;
-    if !keep::is_global(&scope) {
+    if !write::is_global(&scope) {
         set("project", MetaValue::Text(scope.name().to_owned()))?;
     }
     for (key, value) in about {
-        set(key, MetaValue::Text(one_line(&value, 200)))?;
+        set(key, MetaValue::Text(single_line(&value, 200)))?;
     }
     if let Some(metadata) = &metadata {
         set("metadata", metadata_value(metadata))?;
@@ -60,12 +60,12 @@ pub(super) fn start(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
     set("status", MetaValue::Text("open".into()))?;
     set("started", MetaValue::Text(now.to_string()))?;
     call.memory.create_project(project().as_str())?;
-    let at = place(&format!("{}/{id}.md", shelf::folder(&scope, FOLDER)?))?;
+    let at = place(&format!("{}/{id}.md", query::kind_folder(&scope, FOLDER)?))?;
     let outcome = call.memory.revise(&call.who, None, |_| -> Result<Vec<Step>> {
         Ok(vec![Step::create(at.clone(), text.clone())])
     })?;
-    let commit = committed(outcome)?;
-    let mut text = format!("Started session {id} ({})\n{at} · commit {commit}", scope.said());
+    let commit = commit_id(outcome)?;
+    let mut text = format!("Started session {id} ({})\n{at} · commit {commit}", scope.describe());
     if let Some(warning) = &warning {
         text.push_str(&format!("\n{warning}"));
     }
@@ -84,7 +84,7 @@ pub(super) fn checkpoint(call: &CallContext<'_>, args: &ToolArgs) -> Result<Tool
         return Err(RecordError::new("`content` is empty: there is nothing to keep."));
     }
     let role = args.choice("role", &ROLES)?.unwrap_or_else(|| "assistant".into());
-    let kind = args.choice("kind", &KINDS)?.unwrap_or_else(|| "checkpoint".into());
+    let kind = args.choice("kind", &EVENT_KINDS)?.unwrap_or_else(|| "checkpoint".into());
     let meaningful = args.flag("is_meaningful")?.unwrap_or(true);
     let mut more = String::new();
     for (name, word) in [("turn_index", "turn"), ("token_count", "tokens")] {
@@ -95,11 +95,11 @@ pub(super) fn checkpoint(call: &CallContext<'_>, args: &ToolArgs) -> Result<Tool
     if !meaningful {
         more.push_str(" · minor");
     }
-    let mut screen = Screen::new(call);
+    let mut screen = SecretScreen::new(call);
     screen.text(&mut content);
     let warning = screen.finish()?;
-    let content = without_heads(&content);
-    let (scope, at) = find(call.memory, &id)?;
+    let content = escape_event_headings(&content);
+    let (scope, at) = find_session(call.memory, &id)?;
     let mut event = String::new();
     let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>> {
         let text = open_text(desk.text(&at)?.map(|(text, _)| text), &id)?;
@@ -118,10 +118,10 @@ pub(super) fn checkpoint(call: &CallContext<'_>, args: &ToolArgs) -> Result<Tool
         }
         Ok(vec![Step::put(at.clone(), text + &entry)])
     })?;
-    let commit = committed(outcome)?;
+    let commit = commit_id(outcome)?;
     let mut text = format!(
         "Checkpointed session {id} with event {event}\n{at} ({}) · commit {commit}",
-        scope.said()
+        scope.describe()
     );
     if let Some(warning) = &warning {
         text.push_str(&format!("\n{warning}"));
@@ -138,15 +138,16 @@ pub(super) fn end(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult>
     let id = args.text("session_id")?;
     let status =
         args.choice("status", &["closed", "compacted"])?.unwrap_or_else(|| "closed".into());
-    let (scope, at) = find(call.memory, &id)?;
+    let (scope, at) = find_session(call.memory, &id)?;
     let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>> {
         let text = open_text(desk.text(&at)?.map(|(text, _)| text), &id)?;
         let text = set_key(&text, "status", MetaValue::Text(status.clone()))?;
         let text = set_key(&text, "ended", MetaValue::Text(clock::now().to_string()))?;
         Ok(vec![Step::put(at.clone(), text)])
     })?;
-    let commit = committed(outcome)?;
-    let text = format!("Ended session {id} as {status}\n{at} ({}) · commit {commit}", scope.said());
+    let commit = commit_id(outcome)?;
+    let text =
+        format!("Ended session {id} as {status}\n{at} ({}) · commit {commit}", scope.describe());
     let structured = json!({
         "session_id": id, "status": status, "scope": scope.name(), "commit": commit,
     });
@@ -159,7 +160,7 @@ pub(super) fn snapshot(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolRe
     let trigger = args.choice("source_trigger", &TRIGGERS)?.unwrap_or_else(|| "manual".into());
     let count = args.number("message_count", 1, 1000)?.unwrap_or(15) as usize;
     let meaningful_only = args.flag("meaningful_only")?.unwrap_or(true);
-    let (scope, at) = find(call.memory, &id)?;
+    let (scope, at) = find_session(call.memory, &id)?;
     let read = call.memory.read_at(&at)?;
     let text = read.text()?;
     let title = note::parse(text).title().unwrap_or_else(|| id.clone());
@@ -179,7 +180,7 @@ pub(super) fn snapshot(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolRe
             parts.join("\n\n")
         }
     };
-    let mut screen = Screen::new(call);
+    let mut screen = SecretScreen::new(call);
     screen.text(&mut transcript);
     let mut slug = args.optional_text("slug")?.unwrap_or_else(|| title.clone());
     screen.text(&mut slug);
@@ -190,14 +191,14 @@ pub(super) fn snapshot(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolRe
     let name = if slug.is_empty() { number.clone() } else { format!("{slug}-{number}") };
     let now = clock::now();
     let file = snapshot_file(&scope, &id, &title, &trigger, &transcript, now)?;
-    let to = place(&format!("{}/{name}.md", shelf::folder(&scope, SNAPSHOTS)?))?;
+    let to = place(&format!("{}/{name}.md", query::kind_folder(&scope, SNAPSHOTS)?))?;
     let outcome = call.memory.revise(&call.who, None, |_| -> Result<Vec<Step>> {
         Ok(vec![Step::create(to.clone(), file.clone())])
     })?;
-    let commit = committed(outcome)?;
+    let commit = commit_id(outcome)?;
     let mut text = format!(
         "Created snapshot {number} ({slug}) for session {id}\n{to} ({}) · commit {commit}",
-        scope.said()
+        scope.describe()
     );
     if let Some(warning) = &warning {
         text.push_str(&format!("\n{warning}"));
@@ -210,7 +211,7 @@ pub(super) fn snapshot(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolRe
 }
 
 fn snapshot_file(
-    scope: &Scope,
+    scope: &RecordScope,
     session: &str,
     title: &str,
     trigger: &str,
@@ -225,7 +226,7 @@ fn snapshot_file(
         ("trigger", trigger.to_owned()),
         ("created", now.to_string()),
     ];
-    if !keep::is_global(scope) {
+    if !write::is_global(scope) {
         keys.insert(2, ("project", scope.name().to_owned()));
     }
     for (key, value) in keys {
@@ -235,36 +236,36 @@ fn snapshot_file(
 }
 
 /// One event of a session.
-struct Event<'t> {
+struct SessionEvent<'t> {
     text: &'t str,
     minor: bool,
 }
 
 /// Whether a line begins an event.
-fn is_head(line: &str) -> bool {
+fn is_event_heading(line: &str) -> bool {
     line.strip_prefix("## e")
         .and_then(|rest| rest.split_once(" · "))
         .is_some_and(|(n, _)| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// What an event says, without a line that would be taken for another event.
-fn without_heads(content: &str) -> String {
-    let line = |line| if is_head(line) { format!("\\{line}") } else { line.to_owned() };
+fn escape_event_headings(content: &str) -> String {
+    let line = |line| if is_event_heading(line) { format!("\\{line}") } else { line.to_owned() };
     content.trim().lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// The events of a session, in order.
-fn events(text: &str) -> Vec<Event<'_>> {
+fn events(text: &str) -> Vec<SessionEvent<'_>> {
     let mut starts = Vec::new();
     let mut at = 0;
     for line in text.split_inclusive('\n') {
-        if is_head(line) {
+        if is_event_heading(line) {
             starts.push((at, line.trim_end().ends_with(" · minor")));
         }
         at += line.len();
     }
     let ends = starts.iter().skip(1).map(|(start, _)| *start).chain([text.len()]);
-    let event = |((start, minor), end): (&(usize, bool), usize)| Event {
+    let event = |((start, minor), end): (&(usize, bool), usize)| SessionEvent {
         text: text.get(*start..end).unwrap_or_default().trim_end(),
         minor: *minor,
     };
@@ -273,7 +274,7 @@ fn events(text: &str) -> Vec<Event<'_>> {
 
 /// The text of a session that has not ended.
 fn open_text(text: Option<String>, id: &str) -> Result<String> {
-    let text = text.ok_or_else(|| unknown(id))?;
+    let text = text.ok_or_else(|| unknown_session(id))?;
     match note::parse(&text).frontmatter.text("status").as_deref() {
         Some("open") | None => Ok(text),
         Some(status) => Err(RecordError::new(format!(
@@ -282,7 +283,7 @@ fn open_text(text: Option<String>, id: &str) -> Result<String> {
     }
 }
 
-fn find(memory: &Memory, id: &str) -> Result<(Scope, Place)> {
+fn find_session(memory: &Memory, id: &str) -> Result<(RecordScope, Place)> {
     for candidate in memory.store().link_candidates(&project(), id)? {
         let path = &candidate.path;
         let Some(folder) = path.parent().and_then(|folder| folder.strip_suffix("/session")) else {
@@ -291,18 +292,18 @@ fn find(memory: &Memory, id: &str) -> Result<(Scope, Place)> {
         if path.stem() == id {
             let file = memory.store().file_by_id(candidate.id)?;
             let front = file.and_then(|file| serde_json::from_str(&file.metadata).ok());
-            let scope = Scope::of_record(folder, &front.unwrap_or_default());
+            let scope = RecordScope::from_folder(folder, &front.unwrap_or_default());
             return Ok((scope, Place { project: project(), path: path.clone() }));
         }
     }
-    Err(unknown(id))
+    Err(unknown_session(id))
 }
 
-fn unknown(id: &str) -> RecordError {
+fn unknown_session(id: &str) -> RecordError {
     RecordError::new(format!("Session {id} not found. start_session starts one and gives its id."))
 }
 
-fn committed(outcome: ReviseOutcome) -> Result<String> {
+fn commit_id(outcome: ReviseOutcome) -> Result<String> {
     match outcome {
         ReviseOutcome::Committed(commit) => Ok(commit.id.to_string()),
         ReviseOutcome::Unchanged => Ok("none".to_owned()),
@@ -324,7 +325,7 @@ mod tests {
         assert_eq!(found.len(), 2);
         assert_eq!(found[0].text, "## e1 · user · message · t\n\nhi\n## Plan\nx");
         assert_eq!((found[0].minor, found[1].minor), (false, true));
-        let said = without_heads("hi\n## e9 · tool · event · t\n## Plan");
+        let said = escape_event_headings("hi\n## e9 · tool · event · t\n## Plan");
         assert_eq!(said, "hi\n\\## e9 · tool · event · t\n## Plan");
         assert!(events(&said).is_empty());
         assert!(events("no events, ## e1 · in a line").is_empty());

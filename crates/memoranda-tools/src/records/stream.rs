@@ -10,28 +10,28 @@ use memoranda_core::path::NotePath;
 use memoranda_engine::{Desk, Memory, Place, ReviseOutcome, Step, clock};
 use serde_json::json;
 
-use super::keep;
+use super::error::{RecordError, Result};
 use super::kind::RecordKind;
 use super::record::{NewRecord, place, project, set_key, texts};
-use super::refusal::{RecordError, Result};
-use super::scope::{self, Reach, Scope};
-use super::secrets::Screen;
+use super::scope::{self, RecordScope, VisibleScopes};
+use super::secrets::SecretScreen;
+use super::write;
 use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 const FOLDER: &str = ".streams";
 /// How many streams may be unfinished at a time.
-const MAX_OPEN: usize = 50;
+const MAX_OPEN_STREAMS: usize = 50;
 /// How many pieces one may have.
 const MAX_CHUNKS: usize = 10_000;
 /// How long one is kept after its last piece.
-const KEPT: SignedDuration = SignedDuration::from_hours(24);
+const STREAM_LIFETIME: SignedDuration = SignedDuration::from_hours(24);
 
 /// A stream that is not finished.
 #[derive(Clone, Debug)]
-pub(super) struct Open {
+pub(super) struct OpenStream {
     id: String,
     kind: RecordKind,
-    scope: Scope,
+    scope: RecordScope,
     tags: Vec<String>,
     chunks: usize,
     chars: usize,
@@ -39,7 +39,7 @@ pub(super) struct Open {
     touched: Timestamp,
 }
 
-impl Open {
+impl OpenStream {
     /// What a stream's own file says.
     fn read(id: &str, text: &str) -> Self {
         let note = note::parse(text);
@@ -53,8 +53,8 @@ impl Open {
                 .unwrap_or(RecordKind::Note),
             scope: front
                 .text("project")
-                .and_then(|name| Scope::project(&name))
-                .unwrap_or(Scope::Global),
+                .and_then(|name| RecordScope::project(&name))
+                .unwrap_or(RecordScope::Global),
             tags: front.texts("tags"),
             chunks: number("chunks"),
             chars: number("chars"),
@@ -62,7 +62,7 @@ impl Open {
         }
     }
 
-    fn file(&self) -> Result<String> {
+    fn to_file_text(&self) -> Result<String> {
         let mut text = String::from("\nA memory that is still arriving.\n");
         let mut set = |key: &str, value: MetaValue| -> Result<()> {
             text = set_key(&text, key, value)?;
@@ -70,7 +70,7 @@ impl Open {
         };
         set("type", MetaValue::Text("stream".into()))?;
         set("kind", MetaValue::Text(self.kind.as_str().to_owned()))?;
-        if !keep::is_global(&self.scope) {
+        if !write::is_global(&self.scope) {
             set("project", MetaValue::Text(self.scope.name().to_owned()))?;
         }
         if !self.tags.is_empty() {
@@ -83,35 +83,35 @@ impl Open {
     }
 
     fn is_expired(&self, now: Timestamp) -> bool {
-        now.duration_since(self.touched) > KEPT
+        now.duration_since(self.touched) > STREAM_LIFETIME
     }
 
     /// `stream_abc (2 chunks, 27 chars)`.
-    pub(super) fn said(&self) -> String {
-        format!("{} ({})", self.id, counted(self.chunks, self.chars))
+    pub(super) fn describe(&self) -> String {
+        format!("{} ({})", self.id, chunk_summary(self.chunks, self.chars))
     }
 }
 
 /// The streams that are not finished, of what a caller can see.
-pub(super) fn open_in(memory: &Memory, reach: &Reach) -> Result<Vec<Open>> {
-    let mut open = all(memory)?;
+pub(super) fn visible_open_streams(
+    memory: &Memory,
+    reach: &VisibleScopes,
+) -> Result<Vec<OpenStream>> {
+    let mut open = all_streams(memory)?;
     let now = clock::now();
     open.retain(|stream| !stream.is_expired(now) && reach.scopes.contains(&stream.scope));
     Ok(open)
 }
 
-fn all(memory: &Memory) -> Result<Vec<Open>> {
+fn all_streams(memory: &Memory) -> Result<Vec<OpenStream>> {
     let is_there = memory.store().projects()?.iter().any(|known| known.name == project());
     let folder = place(FOLDER)?.path;
-    let listing = match is_there {
-        true => memory.store().entries(&project(), Some(&folder))?,
-        false => None,
-    };
+    let listing = if is_there { memory.store().entries(&project(), Some(&folder))? } else { None };
     let mut open = Vec::new();
     for entry in listing.into_iter().flat_map(|listing| listing.entries) {
         let Ok(head) = place(&format!("{FOLDER}/{}/stream.md", entry.name)) else { continue };
         if let Some(found) = memory.store().read(&head.project, &head.path)? {
-            open.push(Open::read(&entry.name, &String::from_utf8_lossy(&found.bytes)));
+            open.push(OpenStream::read(&entry.name, &String::from_utf8_lossy(&found.bytes)));
         }
     }
     open.sort_by_key(|stream| stream.touched);
@@ -121,23 +121,23 @@ fn all(memory: &Memory) -> Result<Vec<Open>> {
 /// `start_memory_stream`.
 pub(super) fn start(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let now = clock::now();
-    let mut stream = Open {
+    let mut stream = OpenStream {
         id: format!("stream_{}", clock::new_name()),
-        kind: keep::kind(args, "type")?.unwrap_or(RecordKind::Note),
+        kind: write::kind(args, "type")?.unwrap_or(RecordKind::Note),
         scope: scope::target(call, args)?,
-        tags: keep::tags(args)?.unwrap_or_default(),
+        tags: write::tags(args)?.unwrap_or_default(),
         chunks: 0,
         chars: 0,
         touched: now,
     };
-    let mut screen = Screen::new(call);
+    let mut screen = SecretScreen::new(call);
     screen.texts(&mut stream.tags);
     let warning = screen.finish()?;
     call.memory.create_project(project().as_str())?;
-    let (expired, open): (Vec<Open>, Vec<Open>) =
-        all(call.memory)?.into_iter().partition(|stream| stream.is_expired(now));
-    if open.len() >= MAX_OPEN {
-        let (own, others) = seen_from(&stream.scope, &open);
+    let (expired, open): (Vec<OpenStream>, Vec<OpenStream>) =
+        all_streams(call.memory)?.into_iter().partition(|stream| stream.is_expired(now));
+    if open.len() >= MAX_OPEN_STREAMS {
+        let (own, others) = describe_visible(&stream.scope, &open);
         let own = match own.as_slice() {
             [] => String::new(),
             own => format!(": {}", own.join("; ")),
@@ -149,28 +149,28 @@ pub(super) fn start(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
             }
         };
         return Err(RecordError::new(format!(
-            "{MAX_OPEN} streams are unfinished, and more are not kept. Finish or cancel one{own}.{others}"
+            "{MAX_OPEN_STREAMS} streams are unfinished, and more are not kept. Finish or cancel one{own}.{others}"
         )));
     }
-    let (head, text) = (head(&stream.id)?, stream.file()?);
+    let (head, text) = (header_location(&stream.id)?, stream.to_file_text()?);
     let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>> {
         let mut steps = vec![Step::create(head.clone(), text.clone())];
         for old in &expired {
-            steps.extend(removal(desk, &old.id)?);
+            steps.extend(removal_steps(desk, &old.id)?);
         }
         Ok(steps)
     })?;
-    let commit = commit_of(&outcome)?;
+    let commit = commit_id(&outcome)?;
     let mut said = format!(
         "{}\nStarted a {} stream ({}). append_memory_chunk adds to it, finalize_memory_stream makes \
          the memory; it is kept for a day after the last chunk. Commit {}.",
         stream.id,
         stream.kind.as_str(),
-        stream.scope.said(),
+        stream.scope.describe(),
         commit.as_deref().unwrap_or("none"),
     );
     for (word, streams) in [("Expired and discarded", &expired), ("Unfinished streams", &open)] {
-        let (seen, _) = seen_from(&stream.scope, streams);
+        let (seen, _) = describe_visible(&stream.scope, streams);
         if !seen.is_empty() {
             said.push_str(&format!("\n{word}: {}.", seen.join("; ")));
         }
@@ -186,10 +186,10 @@ pub(super) fn start(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResul
 }
 
 /// The streams that who works in a scope may hear of, and the number of the others.
-fn seen_from(scope: &Scope, streams: &[Open]) -> (Vec<String>, usize) {
-    let reach = Reach::new(Some(scope.clone()));
+fn describe_visible(scope: &RecordScope, streams: &[OpenStream]) -> (Vec<String>, usize) {
+    let reach = VisibleScopes::new(Some(scope.clone()));
     let seen = streams.iter().filter(|other| reach.scopes.contains(&other.scope));
-    let seen: Vec<String> = seen.map(Open::said).collect();
+    let seen: Vec<String> = seen.map(OpenStream::describe).collect();
     let others = streams.len() - seen.len();
     (seen, others)
 }
@@ -198,7 +198,7 @@ fn seen_from(scope: &Scope, streams: &[Open]) -> (Vec<String>, usize) {
 pub(super) fn append(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let id = args.text("stream_id")?;
     let mut chunk = args.text("chunk")?;
-    let mut screen = Screen::new(call);
+    let mut screen = SecretScreen::new(call);
     screen.text(&mut chunk);
     let warning = screen.finish()?;
     let added = chunk.chars().count();
@@ -206,27 +206,29 @@ pub(super) fn append(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
         return Err(RecordError::new("`chunk` is empty: there is nothing to append."));
     }
     let mut after = None;
-    let outcome = revise(call, &id, |_, mut stream| {
+    let outcome = change_stream(call, &id, |_, mut stream| {
         stream.chunks += 1;
         stream.chars += added;
         stream.touched = clock::now();
-        if stream.chars > keep::MAX_CONTENT_CHARS || stream.chunks > MAX_CHUNKS {
+        if stream.chars > write::MAX_CONTENT_CHARS || stream.chunks > MAX_CHUNKS {
             return Err(RecordError::new(format!(
                 "This chunk has {added} characters and would bring {id} to {}; a memory has at most \
                  {} in {MAX_CHUNKS} chunks. Finalize it and start another stream.",
-                counted(stream.chunks, stream.chars),
-                keep::MAX_CONTENT_CHARS
+                chunk_summary(stream.chunks, stream.chars),
+                write::MAX_CONTENT_CHARS
             )));
         }
         let piece = place(&format!("{FOLDER}/{}/{:05}.txt", stream.id, stream.chunks))?;
-        let steps =
-            vec![Step::create(piece, chunk.clone()), Step::put(head(&stream.id)?, stream.file()?)];
+        let steps = vec![
+            Step::create(piece, chunk.clone()),
+            Step::put(header_location(&stream.id)?, stream.to_file_text()?),
+        ];
         after = Some(stream);
         Ok(steps)
     })?;
-    let commit = commit_of(&outcome)?;
+    let commit = commit_id(&outcome)?;
     let (chunks, chars) = after.map_or((0, 0), |stream| (stream.chunks, stream.chars));
-    let mut text = counted(chunks, chars);
+    let mut text = chunk_summary(chunks, chars);
     if let Some(warning) = &warning {
         text.push_str(&format!("\n{warning}"));
     }
@@ -240,8 +242,8 @@ pub(super) fn append(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
 pub(super) fn finalize(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let id = args.text("stream_id")?;
     let mut made = None;
-    let outcome = revise(call, &id, |desk, stream| {
-        let mut steps = removal(desk, &stream.id)?;
+    let outcome = change_stream(call, &id, |desk, stream| {
+        let mut steps = removal_steps(desk, &stream.id)?;
         let (mut content, mut missing) = (String::new(), Vec::new());
         for n in 1..=stream.chunks {
             let piece = place(&format!("{FOLDER}/{}/{n:05}.txt", stream.id))?;
@@ -254,13 +256,13 @@ pub(super) fn finalize(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolRe
         let mut record = NewRecord::new(stream.kind, stream.scope.clone(), content);
         record.tags = stream.tags.clone();
         // Once more: a secret can come in two pieces.
-        let mut screen = Screen::new(call);
+        let mut screen = SecretScreen::new(call);
         screen.record(&mut record);
         let warning = screen.finish()?;
         let memory = if record.content.trim().is_empty() {
             None
         } else {
-            let (memory, step) = keep::steps_for(&record, clock::now())?;
+            let (memory, step) = write::create_step(&record, clock::now())?;
             let place = step.place.clone();
             steps.push(step);
             Some((memory, place))
@@ -268,11 +270,11 @@ pub(super) fn finalize(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolRe
         made = Some((stream, memory, warning, missing, chars));
         Ok(steps)
     })?;
-    let commit = commit_of(&outcome)?;
+    let commit = commit_id(&outcome)?;
     let Some((stream, memory, warning, missing, chars)) = made else {
-        return Err(unknown(call.memory, &id));
+        return Err(unknown_stream(call.memory, &id));
     };
-    let lost = said_missing(&missing, stream.chunks);
+    let lost = missing_chunks_text(&missing, stream.chunks);
     let Some((memory, place)) = memory else {
         let text = format!("Stream {id} was empty - no memory created.{lost}");
         let structured = json!({
@@ -285,7 +287,7 @@ pub(super) fn finalize(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolRe
         "Created {} {memory} from {} ({chars} chars)\n{place} ({}) · commit {}{lost}",
         stream.kind.label(),
         plural(chunks, "chunk"),
-        stream.scope.said(),
+        stream.scope.describe(),
         commit.as_deref().unwrap_or("none"),
     );
     if let Some(warning) = &warning {
@@ -300,7 +302,7 @@ pub(super) fn finalize(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolRe
 }
 
 /// The line that says which pieces were not there any more; nothing if all were.
-fn said_missing(missing: &[usize], chunks: usize) -> String {
+fn missing_chunks_text(missing: &[usize], chunks: usize) -> String {
     const NAMED: usize = 20;
     if missing.is_empty() {
         return String::new();
@@ -322,33 +324,33 @@ fn said_missing(missing: &[usize], chunks: usize) -> String {
 pub(super) fn cancel(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let id = args.text("stream_id")?;
     let mut dropped = (0, 0);
-    let outcome = revise(call, &id, |desk, stream| {
+    let outcome = change_stream(call, &id, |desk, stream| {
         dropped = (stream.chunks, stream.chars);
-        removal(desk, &stream.id)
+        removal_steps(desk, &stream.id)
     })?;
-    let commit = commit_of(&outcome)?;
+    let commit = commit_id(&outcome)?;
     let (chunks, chars) = dropped;
-    let text = format!("Cancelled stream {id} (discarded {}).", counted(chunks, chars));
+    let text = format!("Cancelled stream {id} (discarded {}).", chunk_summary(chunks, chars));
     let structured = json!({ "stream_id": id, "chunks": chunks, "chars": chars, "commit": commit });
     Ok(ToolResult::ok(text, structured))
 }
 
 /// Changes a stream under the lock.
-fn revise(
+fn change_stream(
     call: &CallContext<'_>,
     id: &str,
-    mut change: impl FnMut(&Desk<'_>, Open) -> Result<Vec<Step>>,
+    mut change: impl FnMut(&Desk<'_>, OpenStream) -> Result<Vec<Step>>,
 ) -> Result<ReviseOutcome> {
-    let Ok(head) = head(id.trim()) else { return Err(unknown(call.memory, id)) };
+    let Ok(head) = header_location(id.trim()) else { return Err(unknown_stream(call.memory, id)) };
     let known = call.memory.store().projects()?.iter().any(|known| known.name == project());
     if !known || call.memory.store().read(&head.project, &head.path)?.is_none() {
-        return Err(unknown(call.memory, id));
+        return Err(unknown_stream(call.memory, id));
     }
     call.memory.revise(&call.who, None, |desk| {
         let Some((text, _)) = desk.text(&head)? else {
             return Err(RecordError::new(format!("Stream {id} is finished or cancelled already.")));
         };
-        let stream = Open::read(id.trim(), &text);
+        let stream = OpenStream::read(id.trim(), &text);
         if stream.is_expired(clock::now()) {
             return Err(RecordError::new(format!(
                 "Stream {id} expired: its last chunk came more than a day ago. Start another one."
@@ -359,12 +361,12 @@ fn revise(
 }
 
 /// The steps that remove a stream with all its pieces.
-fn removal(desk: &Desk<'_>, id: &str) -> Result<Vec<Step>> {
+fn removal_steps(desk: &Desk<'_>, id: &str) -> Result<Vec<Step>> {
     let files = desk.below(&place(&format!("{FOLDER}/{id}"))?)?;
     Ok(files.into_iter().map(Step::remove).collect())
 }
 
-fn head(id: &str) -> Result<Place> {
+fn header_location(id: &str) -> Result<Place> {
     // An id is one name, so that it leads nowhere else.
     let is_name = id.starts_with("stream_") && NotePath::parse(id).is_ok() && !id.contains('/');
     if !is_name {
@@ -373,11 +375,14 @@ fn head(id: &str) -> Result<Place> {
     place(&format!("{FOLDER}/{id}/stream.md"))
 }
 
-fn unknown(memory: &Memory, id: &str) -> RecordError {
-    let open = all(memory).unwrap_or_default();
+fn unknown_stream(memory: &Memory, id: &str) -> RecordError {
+    let open = all_streams(memory).unwrap_or_default();
     // Streams of other projects are counted, not named.
-    let known: Vec<String> =
-        open.iter().filter(|open| keep::is_global(&open.scope)).map(Open::said).collect();
+    let known: Vec<String> = open
+        .iter()
+        .filter(|open| write::is_global(&open.scope))
+        .map(OpenStream::describe)
+        .collect();
     let known = match known.len() {
         0 => "start_memory_stream starts one".to_owned(),
         _ => format!("unfinished are {}", known.join("; ")),
@@ -387,7 +392,7 @@ fn unknown(memory: &Memory, id: &str) -> RecordError {
     ))
 }
 
-fn commit_of(outcome: &ReviseOutcome) -> Result<Option<String>> {
+fn commit_id(outcome: &ReviseOutcome) -> Result<Option<String>> {
     match outcome {
         ReviseOutcome::Committed(commit) => Ok(Some(commit.id.to_string())),
         ReviseOutcome::Unchanged => Ok(None),
@@ -397,7 +402,7 @@ fn commit_of(outcome: &ReviseOutcome) -> Result<Option<String>> {
     }
 }
 
-fn counted(chunks: usize, chars: usize) -> String {
+fn chunk_summary(chunks: usize, chars: usize) -> String {
     format!("{}, {chars} chars", plural(chunks, "chunk"))
 }
 

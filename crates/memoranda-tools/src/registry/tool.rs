@@ -55,7 +55,7 @@ impl ToolDef {
     pub fn concern(&self, settings: &ToolSettings, arguments: &Value) -> Concern {
         match self.toolset {
             Toolset::Records | Toolset::Sessions => {
-                crate::records::concern(self.name, settings, arguments)
+                crate::records::sync_scope(self.name, settings, arguments)
             }
             _ => Concern::Everything,
         }

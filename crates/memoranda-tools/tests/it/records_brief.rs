@@ -2,8 +2,8 @@
 
 use memoranda_core::change::{Author, Channel};
 use memoranda_tools::{
-    BriefRequest, NewRecord, RecordKind, RecordSettings, Scope, Wording, add_records, brief,
-    rules_of,
+    BriefRequest, NewRecord, RecordKind, RecordScope, RecordSettings, Wording, active_rules,
+    add_records, brief,
 };
 
 use crate::support::TestVault;
@@ -23,13 +23,13 @@ fn a_session_starts_with_rules_what_is_due_and_what_is_known() {
     assert_eq!(brief(&vault.memory, settings, &request).unwrap(), None, "nothing to tell");
 
     let who = Author { client: "test 1".into(), tool: "import".into(), channel: Channel::Cli };
-    let shop = Scope::of_folder(repository.path()).unwrap();
-    let other = Scope::project("x.org/acme/other").unwrap();
-    let record = |kind, scope: &Scope, text: &str| NewRecord::new(kind, scope.clone(), text);
+    let shop = RecordScope::of_workspace(repository.path()).unwrap();
+    let other = RecordScope::project("x.org/acme/other").unwrap();
+    let record = |kind, scope: &RecordScope, text: &str| NewRecord::new(kind, scope.clone(), text);
     let mut dated = record(RecordKind::Decision, &shop, "Login goes by passkeys");
     dated.created = Some("2025-05-06T07:08:09Z".parse().unwrap());
     let records = [
-        record(RecordKind::Rule, &Scope::Global, "Write plainly"),
+        record(RecordKind::Rule, &RecordScope::Global, "Write plainly"),
         record(RecordKind::Rule, &shop, "Use pnpm"),
         record(RecordKind::Rule, &other, "Not here"),
         dated,
@@ -40,11 +40,11 @@ fn a_session_starts_with_rules_what_is_due_and_what_is_known() {
     assert_eq!(added.len(), records.len());
     assert_eq!(commit.unwrap().files.len(), records.len(), "one commit");
     let names = |scope| -> Vec<String> {
-        let rules = rules_of(&vault.memory, scope, &RecordSettings::standard().now()).unwrap();
+        let rules = active_rules(&vault.memory, scope, &RecordSettings::standard().now()).unwrap();
         rules.into_iter().map(|rule| rule.content).collect()
     };
     assert_eq!(names(&shop), ["Use pnpm"]);
-    assert_eq!(names(&Scope::Global), ["Write plainly"]);
+    assert_eq!(names(&RecordScope::Global), ["Write plainly"]);
 
     let text = brief(&vault.memory, settings, &request).unwrap().unwrap();
     let decision = &added[3].id;

@@ -4,7 +4,9 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Subcommand;
 use memoranda_engine::core::change::Author;
-use memoranda_tools::{CallContext, ClientContext, Reminder, Scope, ToolResult, reminders};
+use memoranda_tools::{
+    CallContext, ClientContext, RecordScope, Reminder, ToolResult, list_reminders,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -171,8 +173,8 @@ fn call(session: &Session, name: &str, arguments: Value) -> Result<ToolResult> {
 fn list(session: &Session, only_due: bool) -> Result<Exit> {
     let memory = session.reading()?;
     let settings = session.settings()?.tools();
-    let project = settings.workspace.as_deref().and_then(Scope::of_folder);
-    let mut found = reminders(memory, &settings.records, project)
+    let project = settings.workspace.as_deref().and_then(RecordScope::of_workspace);
+    let mut found = list_reminders(memory, &settings.records, project)
         .map_err(|error| CommandError::new(Exit::Internal, error.to_string()))?;
     found.retain(|reminder| !only_due || reminder.due.is_some());
     if session.is_json() {

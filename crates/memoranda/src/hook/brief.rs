@@ -119,7 +119,7 @@ enum Caught {
 fn catch_up(run: &Run, memory: &Arc<Memory>) -> Caught {
     let (sender, done) = channel();
     let looking = Arc::clone(memory);
-    let rules = memoranda_tools::concern_of_rules(run.settings.workspace.as_deref());
+    let rules = memoranda_tools::rules_sync_scope(run.settings.workspace.as_deref());
     std::thread::spawn(move || {
         // A look that fails costs no brief, and whoever no longer waits does not need it.
         looking.catch_up(&rules, &mut |_| {}).ok();

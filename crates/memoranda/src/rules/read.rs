@@ -254,7 +254,7 @@ fn globs_of(value: &MetaValue) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use memoranda_tools::plain_globs;
+    use memoranda_tools::normalize_globs;
     use proptest::prelude::*;
 
     use super::super::{Form, TARGETS, pages, with_block};
@@ -338,7 +338,7 @@ mod tests {
     /// its words, for files in whatever way they are named.
     fn stated(rule: &Rule) -> (String, Vec<String>, String) {
         let lines: Vec<_> = rule.text.trim().lines().map(str::trim_end).collect();
-        let mut paths: Vec<String> = rule.paths.iter().flat_map(|p| plain_globs(p)).collect();
+        let mut paths: Vec<String> = rule.paths.iter().flat_map(|p| normalize_globs(p)).collect();
         paths.sort();
         paths.dedup();
         if paths.iter().any(|path| is_all(path)) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use memoranda_engine::core::note::permalink::slug;
-use memoranda_tools::plain_globs;
+use memoranda_tools::normalize_globs;
 
 use super::Rule;
 use super::escape::escaped;
@@ -66,7 +66,7 @@ pub(crate) fn pages(target: &Target, rules: &[Rule]) -> Vec<Page> {
 
 /// The files that a rule is for, as every program reads them; none if it is for all.
 fn globs_of(rule: &Rule) -> Vec<String> {
-    let mut globs: Vec<String> = rule.paths.iter().flat_map(|path| plain_globs(path)).collect();
+    let mut globs: Vec<String> = rule.paths.iter().flat_map(|path| normalize_globs(path)).collect();
     globs.sort();
     globs.dedup();
     if globs.iter().any(|glob| is_all(glob)) {

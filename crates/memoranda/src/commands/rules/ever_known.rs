@@ -8,7 +8,7 @@ use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::note;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{HistoryFilter, Memory};
-use memoranda_tools::{RecordKind, Scope, all_of};
+use memoranda_tools::{RecordKind, RecordScope, records_of_kind};
 
 use super::failed;
 use super::import::words;
@@ -18,17 +18,17 @@ use crate::rules::rules_in;
 /// The rules of some scopes and of everyone, now and at any time before.
 pub(super) struct EverKnown<'m> {
     memory: &'m Memory,
-    scopes: Vec<Scope>,
+    scopes: Vec<RecordScope>,
     now: OnceCell<HashSet<String>>,
     before: OnceCell<HashSet<String>>,
 }
 
 impl<'m> EverKnown<'m> {
-    pub(super) fn new(memory: &'m Memory, scopes: &[Scope]) -> Self {
+    pub(super) fn new(memory: &'m Memory, scopes: &[RecordScope]) -> Self {
         let mut scopes = scopes.to_vec();
         // An earlier run may have written those too.
-        if !scopes.contains(&Scope::Global) {
-            scopes.push(Scope::Global);
+        if !scopes.contains(&RecordScope::Global) {
+            scopes.push(RecordScope::Global);
         }
         Self { memory, scopes, now: OnceCell::new(), before: OnceCell::new() }
     }
@@ -59,7 +59,7 @@ impl<'m> EverKnown<'m> {
     fn rules_now(&self) -> Result<HashSet<String>> {
         let mut known = HashSet::new();
         for scope in &self.scopes {
-            let rules = all_of(self.memory, scope, RecordKind::Rule).map_err(failed)?;
+            let rules = records_of_kind(self.memory, scope, RecordKind::Rule).map_err(failed)?;
             known.extend(rules.iter().map(|rule| words(&rule.content)));
         }
         Ok(known)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use memoranda_engine::Memory;
 use memoranda_engine::core::diff::{Labels, unified};
-use memoranda_tools::{Record, Scope, rules_of};
+use memoranda_tools::{MemoryRecord, RecordScope, active_rules};
 use serde::Serialize;
 
 use super::ever_known::EverKnown;
@@ -111,7 +111,7 @@ pub(super) enum Unknown {
 /// What was asked for.
 pub(super) struct Generate {
     pub(super) root: PathBuf,
-    pub(super) scopes: Vec<Scope>,
+    pub(super) scopes: Vec<RecordScope>,
     pub(super) targets: Vec<&'static Target>,
     pub(super) mode: Mode,
     pub(super) without_rules: WithoutRules,
@@ -157,7 +157,7 @@ pub(super) fn run(session: &Session, memory: &Memory, asked: &Generate) -> Resul
     let mut rules = Vec::new();
     let now = session.settings()?.tools().records.now();
     for scope in &asked.scopes {
-        rules.extend(rules_of(memory, scope, &now).map_err(failed)?.into_iter().map(rule_of));
+        rules.extend(active_rules(memory, scope, &now).map_err(failed)?.into_iter().map(rule_of));
     }
     let mut drawn = Drawn { rules, plans: Vec::new(), troubles: Vec::new() };
     let known = EverKnown::new(memory, &asked.scopes);
@@ -240,7 +240,7 @@ impl Drawn {
 
 impl Generate {
     fn scope(&self) -> String {
-        self.scopes.iter().map(Scope::name).collect::<Vec<_>>().join(", ")
+        self.scopes.iter().map(RecordScope::name).collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -286,7 +286,7 @@ fn tell(session: &Session, asked: &Generate, drawn: &Drawn) -> Result<()> {
     Ok(())
 }
 
-fn rule_of(record: Record) -> Rule {
+fn rule_of(record: MemoryRecord) -> Rule {
     Rule {
         text: record.content,
         paths: record.paths,

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use jiff::SignedDuration;
 use memoranda_engine::{Memory, clock};
-use memoranda_tools::{NewRecord, RecordKind, Scope, add_records, plain_globs, rules_of};
+use memoranda_tools::{
+    NewRecord, RecordKind, RecordScope, active_rules, add_records, normalize_globs,
+};
 use serde::Serialize;
 use serde_json::json;
 
@@ -52,11 +54,11 @@ pub(super) fn run(
     session: &Session,
     memory: &Memory,
     rule_files: &[RuleFile],
-    scope: &Scope,
+    scope: &RecordScope,
     dry_run: bool,
 ) -> Result<Exit> {
     let before =
-        rules_of(memory, scope, &session.settings()?.tools().records.now()).map_err(failed)?;
+        active_rules(memory, scope, &session.settings()?.tools().records.now()).map_err(failed)?;
     let ever_known = EverKnown::new(memory, std::slice::from_ref(scope));
     let mut known: Vec<Known> =
         before.iter().map(|rule| Known::new(&rule.content, &rule.paths)).collect();
@@ -206,7 +208,7 @@ fn rule_file(root: &Path, path: PathBuf) -> RuleFile {
     RuleFile { path, name, within }
 }
 
-fn record(scope: &Scope, file: &str, line: usize, rule: &Rule) -> NewRecord {
+fn record(scope: &RecordScope, file: &str, line: usize, rule: &Rule) -> NewRecord {
     let origin = json!({ "imported_from": file, "line": line });
     NewRecord {
         paths: rule.paths.clone(),
@@ -230,7 +232,7 @@ struct Known {
 impl Known {
     fn new(text: &str, paths: &[String]) -> Self {
         // However the files are named, they are the same.
-        let paths = paths.iter().flat_map(|path| plain_globs(path)).collect();
+        let paths = paths.iter().flat_map(|path| normalize_globs(path)).collect();
         Self { words: words(text), paths }
     }
 

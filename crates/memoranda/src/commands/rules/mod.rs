@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use memoranda_engine::Repository;
-use memoranda_tools::{RecordError, Scope};
+use memoranda_tools::{RecordError, RecordScope};
 
 use crate::env;
 use crate::error::{CommandError, Result};
@@ -109,7 +109,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let workspace = env::workspace().unwrap_or_default();
     let repository = Repository::of(&workspace);
     let root = repository.map_or_else(|| workspace.clone(), |repository| repository.root);
-    let project = Scope::of_folder(&root);
+    let project = RecordScope::of_workspace(&root);
     match &args.action {
         Action::Generate { targets, check, dry_run, global, remove, force } => {
             let mode = match (check, dry_run) {
@@ -135,7 +135,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         }
         Action::Import { files, dry_run, global } => {
             let scope = match (global, project) {
-                (true, _) => Scope::Global,
+                (true, _) => RecordScope::Global,
                 (false, Some(project)) => project,
                 (false, None) => return Err(no_project()),
             };
@@ -150,11 +150,11 @@ fn no_project() -> CommandError {
         .hint("`--global` means the rules for every repository")
 }
 
-fn scopes(project: Option<Scope>, with_global: bool) -> Result<Vec<Scope>> {
+fn scopes(project: Option<RecordScope>, with_global: bool) -> Result<Vec<RecordScope>> {
     match (project, with_global) {
         (Some(project), false) => Ok(vec![project]),
-        (Some(project), true) => Ok(vec![project, Scope::Global]),
-        (None, true) => Ok(vec![Scope::Global]),
+        (Some(project), true) => Ok(vec![project, RecordScope::Global]),
+        (None, true) => Ok(vec![RecordScope::Global]),
         (None, false) => Err(no_project()),
     }
 }

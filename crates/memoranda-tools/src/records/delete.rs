@@ -7,36 +7,36 @@ use memoranda_engine::{
 };
 use serde_json::json;
 
+use super::error::{RecordError, Result};
 use super::kind::RecordKind;
-use super::record::{At, Record, one_line, project};
-use super::refusal::{RecordError, Result};
-use super::scope::{self, Reach};
-use super::{keep, shelf};
+use super::record::{MemoryRecord, RecordLocation, project, single_line};
+use super::scope::{self, VisibleScopes};
+use super::{query, write};
 use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// How many records a preview shows.
-const SHOWN: usize = 100;
+const MAX_SHOWN: usize = 100;
 
 /// `forget_memory`.
 pub(super) fn forget(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let id = args.text("id")?;
     let id = id.trim();
     let gone = || {
-        let hint = shelf::missing_hint(call.memory, id);
+        let hint = query::missing_record_hint(call.memory, id);
         RecordError::new(format!("Memory {id} not found or already forgotten. {hint}"))
     };
-    if shelf::named(call.memory, id)?.is_empty() {
+    if query::records_with_id(call.memory, id)?.is_empty() {
         return Err(gone());
     }
-    let record = shelf::find(call.memory, id)?;
-    let Some(commit) = remove(call, std::slice::from_ref(&record))? else {
+    let record = query::find_record(call.memory, id)?;
+    let Some(commit) = delete_records(call, std::slice::from_ref(&record))? else {
         return Err(gone());
     };
     let text = format!(
         "Forgot memory {} ({}: {})\nrestore_memory brings it back until vacuum_memories. Commit {commit}.",
         record.id,
         record.kind.as_str(),
-        one_line(&record.content, 80),
+        single_line(&record.content, 80),
     );
     let structured = json!({
         "id": record.id,
@@ -48,7 +48,7 @@ pub(super) fn forget(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResu
 }
 
 /// Removes records in one commit; `None` if none of them was there.
-fn remove(call: &CallContext<'_>, records: &[Record]) -> Result<Option<String>> {
+fn delete_records(call: &CallContext<'_>, records: &[MemoryRecord]) -> Result<Option<String>> {
     let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>> {
         let mut steps = Vec::with_capacity(records.len());
         for record in records {
@@ -65,17 +65,17 @@ fn remove(call: &CallContext<'_>, records: &[Record]) -> Result<Option<String>> 
 }
 
 /// Which records a bulk deletion takes.
-struct Filters {
+struct DeleteFilter {
     kinds: Option<Vec<RecordKind>>,
     tags: Vec<String>,
     older_than: Option<Timestamp>,
     pattern: Option<String>,
 }
 
-impl Filters {
+impl DeleteFilter {
     fn read(args: &ToolArgs) -> Result<Self> {
-        let kinds = keep::kinds(args, "types")?.filter(|kinds| !kinds.is_empty());
-        let tags = keep::tags(args)?.unwrap_or_default();
+        let kinds = write::kinds(args, "types")?.filter(|kinds| !kinds.is_empty());
+        let tags = write::tags(args)?.unwrap_or_default();
         let days = args.number("older_than_days", 1, 36_500)?;
         let pattern = args.optional_text("pattern")?.filter(|pattern| !pattern.is_empty());
         let all = args.flag("all")?.unwrap_or(false);
@@ -99,19 +99,19 @@ impl Filters {
         Ok(Self { kinds, tags, older_than, pattern })
     }
 
-    fn fit(&self, record: &Record) -> bool {
+    fn matches(&self, record: &MemoryRecord) -> bool {
         let has_tag = |wanted: &String| {
             let wanted = wanted.to_lowercase();
             record.tags.iter().any(|tag| tag.to_lowercase().contains(&wanted))
         };
         self.older_than.is_none_or(|time| record.created < time)
             && (self.tags.is_empty() || self.tags.iter().any(has_tag))
-            && self.pattern.as_ref().is_none_or(|pattern| matches(pattern, &record.content))
+            && self.pattern.as_ref().is_none_or(|pattern| matches_pattern(pattern, &record.content))
     }
 }
 
 /// Whether a pattern with `*` and `?` stands anywhere in a text, upper and lower case the same.
-fn matches(pattern: &str, text: &str) -> bool {
+fn matches_pattern(pattern: &str, text: &str) -> bool {
     let pattern: Vec<char> = format!("*{pattern}*").to_lowercase().chars().collect();
     let text: Vec<char> = text.to_lowercase().chars().collect();
     let (mut p, mut t) = (0, 0);
@@ -139,40 +139,40 @@ fn matches(pattern: &str, text: &str) -> bool {
 
 /// `bulk_forget_memories`.
 pub(super) fn bulk_forget(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
-    let filters = Filters::read(args)?;
+    let filters = DeleteFilter::read(args)?;
     // A project that is named is meant alone; without one, all that the caller can see.
     let reach = match scope::named(args)? {
-        Some(project) => Reach::only(project),
+        Some(project) => VisibleScopes::only(project),
         None => scope::reach(call.settings, args)?,
     };
     let kinds = filters.kinds.clone().unwrap_or_else(|| RecordKind::ALL.to_vec());
     let mut found = Vec::new();
     for scope in &reach.scopes {
         for kind in &kinds {
-            found.extend(shelf::all_of(call.memory, scope, *kind)?);
+            found.extend(query::records_of_kind(call.memory, scope, *kind)?);
         }
     }
-    found.retain(|record| filters.fit(record));
-    let names: Vec<&str> = reach.scopes.iter().map(scope::Scope::name).collect();
+    found.retain(|record| filters.matches(record));
+    let names: Vec<&str> = reach.scopes.iter().map(scope::RecordScope::name).collect();
     let scope = names.join(" and ");
     let count = found.len();
     let memories = if count == 1 { "memory" } else { "memories" };
     if args.flag("dry_run")?.unwrap_or(false) {
         let mut text =
             format!("Found {count} {memories} matching filters (dry run — nothing deleted)\n");
-        for record in found.iter().take(SHOWN) {
-            let preview = one_line(&record.content, 80);
+        for record in found.iter().take(MAX_SHOWN) {
+            let preview = single_line(&record.content, 80);
             text.push_str(&format!("{} [{}] {preview}\n", record.id, record.kind.as_str()));
         }
-        if count > SHOWN {
-            text.push_str(&format!("… and {} more.\n", count - SHOWN));
+        if count > MAX_SHOWN {
+            text.push_str(&format!("… and {} more.\n", count - MAX_SHOWN));
         }
         text.push_str(&format!("Scope: {scope}"));
-        let shown = found.iter().take(SHOWN).map(|record| {
+        let shown = found.iter().take(MAX_SHOWN).map(|record| {
             json!({
                 "id": record.id,
                 "type": record.kind.as_str(),
-                "contentPreview": one_line(&record.content, 80),
+                "contentPreview": single_line(&record.content, 80),
             })
         });
         let shown: Vec<_> = shown.collect();
@@ -181,7 +181,7 @@ pub(super) fn bulk_forget(call: &CallContext<'_>, args: &ToolArgs) -> Result<Too
             json!({ "count": count, "memories": shown, "dry_run": true, "scope": scope }),
         ));
     }
-    let commit = remove(call, &found)?;
+    let commit = delete_records(call, &found)?;
     let ids: Vec<&str> = found.iter().map(|record| record.id.as_str()).collect();
     let mut text = format!("Bulk deleted {count} {memories}\nScope: {scope}");
     if let Some(commit) = &commit {
@@ -199,23 +199,23 @@ pub(super) fn restore(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolRes
     match (args.optional_text("id")?, args.optional_text("commit")?) {
         (Some(id), None) => restore_one(call, id.trim()),
         (None, Some(commit)) => restore_commit(call, commit.trim()),
-        (None, None) => restorable(call, &scope::reach(call.settings, args)?),
+        (None, None) => list_restorable(call, &scope::reach(call.settings, args)?),
         (Some(_), Some(_)) => Err(RecordError::new("Give `id` or `commit`, not both.")),
     }
 }
 
 fn restore_one(call: &CallContext<'_>, id: &str) -> Result<ToolResult> {
-    let deleted = deleted(call.memory, Some(id))?;
+    let deleted = deleted_paths(call.memory, Some(id))?;
     let path = match deleted.as_slice() {
         [(path, _)] => path.clone(),
         // One of several by its path, or the one that was deleted last.
         [(last, _), ..] => {
-            let meant = shelf::path_of(id);
+            let meant = query::path_from_id(id);
             let named = deleted.iter().find(|(path, _)| Some(path) == meant.as_ref());
             named.map_or(last, |(path, _)| path).clone()
         }
         [] => {
-            return Err(RecordError::new(if shelf::named(call.memory, id)?.is_empty() {
+            return Err(RecordError::new(if query::records_with_id(call.memory, id)?.is_empty() {
                 format!(
                     "No deleted memory has the id {id}. restore_memory without arguments lists \
                      what can be restored; what was vacuumed cannot."
@@ -232,7 +232,7 @@ fn restore_one(call: &CallContext<'_>, id: &str) -> Result<ToolResult> {
         RestoreOutcome::Restored(restored) => {
             let commit = restored.commit.id.to_string();
             let place = Place { project: project(), path };
-            let Some(record) = shelf::at(call.memory, &place)? else {
+            let Some(record) = query::record_at(call.memory, &place)? else {
                 let text = format!("Restored {place} · commit {commit}");
                 let structured = json!({ "path": place.to_string(), "commit": commit });
                 return Ok(ToolResult::ok(text, structured));
@@ -241,10 +241,10 @@ fn restore_one(call: &CallContext<'_>, id: &str) -> Result<ToolResult> {
                 "Restored {} {}: {}\n{} · commit {commit}",
                 record.kind.label(),
                 record.id,
-                one_line(&record.content, 200),
+                single_line(&record.content, 200),
                 record.place,
             );
-            let mut structured = record.wire();
+            let mut structured = record.to_json();
             structured["path"] = json!(record.place.to_string());
             structured["commit"] = json!(commit);
             Ok(ToolResult::ok(text, structured))
@@ -299,15 +299,15 @@ fn restore_commit(call: &CallContext<'_>, id: &str) -> Result<ToolResult> {
 }
 
 /// What can be restored, the last deleted first.
-fn restorable(call: &CallContext<'_>, reach: &Reach) -> Result<ToolResult> {
-    const MOST: usize = 20;
+fn list_restorable(call: &CallContext<'_>, reach: &VisibleScopes) -> Result<ToolResult> {
+    const MAX_LISTED: usize = 20;
     let (mut lines, mut wire, mut more) = (String::new(), Vec::new(), 0);
-    for (path, time) in deleted(call.memory, None)? {
-        let Some(at) = At::of(&path) else { continue };
+    for (path, time) in deleted_paths(call.memory, None)? {
+        let Some(at) = RecordLocation::parse(&path) else { continue };
         let Some(scope) = reach.scopes.iter().find(|scope| scope.folder() == at.folder) else {
             continue;
         };
-        if wire.len() == MOST {
+        if wire.len() == MAX_LISTED {
             more += 1;
             continue;
         }
@@ -322,7 +322,7 @@ fn restorable(call: &CallContext<'_>, reach: &Reach) -> Result<ToolResult> {
         if !scope.owns(&json!({ "project": note.frontmatter.text("project") })) {
             continue;
         }
-        let preview = one_line(text.get(note.body).unwrap_or_default(), 80);
+        let preview = single_line(text.get(note.body).unwrap_or_default(), 80);
         let (id, when) = (place.path.stem(), time.strftime("%Y-%m-%d %H:%M UTC"));
         lines.push_str(&format!("\n{id} [{}] deleted {when}: {preview}", at.kind.as_str()));
         wire.push(json!({
@@ -330,7 +330,7 @@ fn restorable(call: &CallContext<'_>, reach: &Reach) -> Result<ToolResult> {
             "deleted": time.to_string(), "contentPreview": preview,
         }));
     }
-    let said = reach.said();
+    let said = reach.describe();
     let mut text = match wire.len() {
         0 => "Nothing to restore.".to_owned(),
         _ => format!("What can be restored by id, the last deleted first:{lines}"),
@@ -342,13 +342,13 @@ fn restorable(call: &CallContext<'_>, reach: &Reach) -> Result<ToolResult> {
     Ok(ToolResult::ok(text, json!({ "deleted": wire })))
 }
 
-fn deleted(memory: &Memory, id: Option<&str>) -> Result<Vec<(NotePath, Timestamp)>> {
-    let name = id.map(|id| match shelf::path_of(id) {
+fn deleted_paths(memory: &Memory, id: Option<&str>) -> Result<Vec<(NotePath, Timestamp)>> {
+    let name = id.map(|id| match query::path_from_id(id) {
         Some(path) => path.as_str().to_owned(),
         None => format!("{}.md", id.strip_suffix(".md").unwrap_or(id)),
     });
     let mut deleted = memory.store().deleted(&project(), name.as_deref())?;
-    deleted.retain(|(path, _)| At::of(path).is_some());
+    deleted.retain(|(path, _)| RecordLocation::parse(path).is_some());
     Ok(deleted)
 }
 
@@ -357,7 +357,7 @@ pub(super) fn vacuum(call: &CallContext<'_>, _: &ToolArgs) -> Result<ToolResult>
     let vacuum =
         Vacuum { project: Some(project()), before: Timestamp::MAX, what: VacuumWhat::Deleted };
     // What was purged before has no content left, and is not counted again.
-    let purged = deleted(call.memory, None)?.len();
+    let purged = deleted_paths(call.memory, None)?.len();
     let report = call.memory.vacuum(&vacuum)?;
     let message = format!(
         "Vacuumed {purged} soft-deleted {}",
@@ -384,7 +384,7 @@ mod tests {
             ("é?", "CAFÉS", true),
             ("100%_", "100%_ sure", true),
         ] {
-            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+            assert_eq!(matches_pattern(pattern, text), expected, "{pattern} {text}");
         }
     }
 }

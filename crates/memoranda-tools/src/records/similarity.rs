@@ -2,36 +2,36 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::record::Record;
+use super::record::MemoryRecord;
 
 /// What more records than these have in common is no conflict: it is a list.
-const COMMON: usize = 200;
+const MAX_SHARED_KEY: usize = 200;
 
 /// Records of which one stays.
-pub(super) struct Group {
-    pub(super) winner: Record,
-    pub(super) older: Vec<Record>,
+pub(super) struct DuplicateGroup {
+    pub(super) winner: MemoryRecord,
+    pub(super) older: Vec<MemoryRecord>,
 }
 
 /// Records, sorted out: what says the same, and what may say the opposite.
 #[derive(Default)]
-pub(super) struct Sorted {
-    pub(super) groups: Vec<Group>,
+pub(super) struct SimilarRecords {
+    pub(super) groups: Vec<DuplicateGroup>,
     /// The newer first. They stay.
-    pub(super) disputes: Vec<(Record, Record)>,
+    pub(super) conflicts: Vec<(MemoryRecord, MemoryRecord)>,
 }
 
-impl Sorted {
+impl SimilarRecords {
     /// Puts together what says the same, the newest first.
-    pub(super) fn new(mut records: Vec<Record>) -> Self {
-        records.sort_by(Record::newest_first);
-        let compared: Vec<Compared> = records.into_iter().map(Compared::new).collect();
-        let mut holders: HashMap<(Likeness, &str), Vec<usize>> = HashMap::new();
+    pub(super) fn new(mut records: Vec<MemoryRecord>) -> Self {
+        records.sort_by(MemoryRecord::newest_first);
+        let compared: Vec<ComparedRecord> = records.into_iter().map(ComparedRecord::new).collect();
+        let mut holders: HashMap<(SimilarityKey, &str), Vec<usize>> = HashMap::new();
         for (n, one) in compared.iter().enumerate() {
             one.keys().for_each(|key| holders.entry(key).or_default().push(n));
         }
         let mut taken = vec![false; compared.len()];
-        let (mut sorted, mut disputes) = (Self::default(), Vec::new());
+        let (mut sorted, mut conflicts) = (Self::default(), Vec::new());
         for (n, winner) in compared.iter().enumerate() {
             if taken.get(n).copied().unwrap_or(true) {
                 continue;
@@ -39,7 +39,8 @@ impl Sorted {
             let mut near: BTreeSet<usize> = BTreeSet::new();
             for key in winner.keys() {
                 let found = holders.get(&key);
-                let found = found.filter(|all| key.0 == Likeness::Says || all.len() <= COMMON);
+                let found = found
+                    .filter(|all| key.0 == SimilarityKey::Statement || all.len() <= MAX_SHARED_KEY);
                 near.extend(found.into_iter().flatten().filter(|other| **other > n));
             }
             let mut older = Vec::new();
@@ -50,29 +51,29 @@ impl Sorted {
                 };
                 match winner.compare(old).filter(|_| !*is_taken) {
                     None => {}
-                    Some(Difference::Conflict) => disputes.push((n, other)),
-                    Some(Difference::Wording | Difference::Value) => {
+                    Some(RecordDifference::Conflict) => conflicts.push((n, other)),
+                    Some(RecordDifference::Wording | RecordDifference::Value) => {
                         *is_taken = true;
                         older.push(old.record.clone());
                     }
                 }
             }
             if !older.is_empty() {
-                sorted.groups.push(Group { winner: winner.record.clone(), older });
+                sorted.groups.push(DuplicateGroup { winner: winner.record.clone(), older });
             }
         }
         // What another one stands for has no part in a conflict of its own.
-        disputes.retain(|(_, old)| !taken.get(*old).copied().unwrap_or(true));
+        conflicts.retain(|(_, old)| !taken.get(*old).copied().unwrap_or(true));
         let record = |n: usize| compared.get(n).map(|one| one.record.clone());
         let both = |(new, old): &(usize, usize)| Some((record(*new)?, record(*old)?));
-        sorted.disputes = disputes.iter().filter_map(both).collect();
+        sorted.conflicts = conflicts.iter().filter_map(both).collect();
         sorted
     }
 }
 
 /// How a record differs from a newer one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Difference {
+enum RecordDifference {
     /// In words that say nothing: the newer one takes its place.
     Wording,
     /// In the one value that it gives one thing, as "rate limit: 1" and "rate limit: 2": the newer
@@ -83,49 +84,49 @@ enum Difference {
 }
 
 /// Words that turn a statement into its opposite.
-const TURNING: [&str; 8] =
+const NEGATIONS: [&str; 8] =
     ["not", "no", "never", "cannot", "without", "instead", "except", "nothing"];
 /// Words that say nothing by themselves: with or without them, a statement is the same.
-const FILLING: [&str; 22] = [
+const STOP_WORDS: [&str; 22] = [
     "a", "always", "an", "and", "are", "at", "be", "by", "for", "in", "is", "it", "of", "on",
     "our", "please", "that", "the", "this", "to", "we", "with",
 ];
 
 /// In what two records can be alike.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Likeness {
-    Says,
-    SaysOrDenies,
+enum SimilarityKey {
+    Statement,
+    Claim,
     Subject,
 }
 
 /// What a record is compared by.
-struct Compared {
-    record: Record,
+struct ComparedRecord {
+    record: MemoryRecord,
     /// Its words, in order.
     words: Vec<String>,
     /// All words that say something, in the order of the alphabet.
-    says: String,
+    statement: String,
     /// The words that say something, with no number and no word that turns them; empty if none is
     /// left.
-    says_or_denies: String,
+    claim: String,
     /// `API rate limit` of `API rate limit: 100 per minute`, if what follows is a single value.
     subject: Option<String>,
 }
 
-impl Compared {
-    fn new(record: Record) -> Self {
-        let words: Vec<String> = record.content.split_whitespace().map(word).collect();
-        let said = words.iter().map(String::as_str).filter(|word| !FILLING.contains(word));
-        let mut says: Vec<&str> = said.clone().collect();
-        says.sort_unstable();
+impl ComparedRecord {
+    fn new(record: MemoryRecord) -> Self {
+        let words: Vec<String> = record.content.split_whitespace().map(normalize_word).collect();
+        let said = words.iter().map(String::as_str).filter(|word| !STOP_WORDS.contains(word));
+        let mut statement: Vec<&str> = said.clone().collect();
+        statement.sort_unstable();
         // What is left of "do not" is no word of its own.
-        let plain = said.filter(|word| !is_turning(word) && *word != "do");
+        let plain = said.filter(|word| !is_negation(word) && *word != "do");
         let plain: Vec<&str> = plain.map(|word| if is_number(word) { "0" } else { word }).collect();
         let is_said = plain.iter().any(|word| *word != "0");
         Self {
-            says: says.join(" "),
-            says_or_denies: if is_said { plain.join(" ") } else { String::new() },
+            statement: statement.join(" "),
+            claim: if is_said { plain.join(" ") } else { String::new() },
             subject: subject(&record.content.to_lowercase()).map(str::to_owned),
             words,
             record,
@@ -133,44 +134,44 @@ impl Compared {
     }
 
     /// What another one has, too, if there is something to compare.
-    fn keys(&self) -> impl Iterator<Item = (Likeness, &str)> {
+    fn keys(&self) -> impl Iterator<Item = (SimilarityKey, &str)> {
         let keys = [
-            (Likeness::Says, Some(self.says.as_str())),
-            (Likeness::SaysOrDenies, Some(self.says_or_denies.as_str())),
-            (Likeness::Subject, self.subject.as_deref()),
+            (SimilarityKey::Statement, Some(self.statement.as_str())),
+            (SimilarityKey::Claim, Some(self.claim.as_str())),
+            (SimilarityKey::Subject, self.subject.as_deref()),
         ];
         keys.into_iter().filter_map(|(likeness, key)| Some((likeness, key?)))
     }
 
     /// How an older record differs from this one; `None` if it stands for itself.
-    fn compare(&self, old: &Self) -> Option<Difference> {
+    fn compare(&self, old: &Self) -> Option<RecordDifference> {
         // For other files, or for another time, the same words are another statement.
         if self.record.paths != old.record.paths || self.record.expires != old.record.expires {
             return None;
         }
         // A reason, or what else is known of one alone, would be hidden with it.
         let is_known = old.record.metadata.is_none() || old.record.metadata == self.record.metadata;
-        if self.says.is_empty() || !is_known {
+        if self.statement.is_empty() || !is_known {
             return None;
         }
         if self.words == old.words {
-            return Some(Difference::Wording);
+            return Some(RecordDifference::Wording);
         }
         let is_other_value = self.subject.is_some() && self.subject == old.subject;
-        if self.says != old.says {
-            let is_turned =
-                !self.says_or_denies.is_empty() && self.says_or_denies == old.says_or_denies;
-            return match is_other_value {
-                true => Some(Difference::Value),
-                false => is_turned.then_some(Difference::Conflict),
+        if self.statement != old.statement {
+            let is_negated = !self.claim.is_empty() && self.claim == old.claim;
+            return if is_other_value {
+                Some(RecordDifference::Value)
+            } else {
+                is_negated.then_some(RecordDifference::Conflict)
             };
         }
         self.compare_order(old)
     }
 
     /// How two differ that have the same words but for those that say nothing.
-    fn compare_order(&self, old: &Self) -> Option<Difference> {
-        let (counts, old_counts) = (counted(&self.words), counted(&old.words));
+    fn compare_order(&self, old: &Self) -> Option<RecordDifference> {
+        let (counts, old_counts) = (count_words(&self.words), count_words(&old.words));
         let has_more = |one: &HashMap<&str, usize>, two: &HashMap<&str, usize>| {
             one.iter().any(|(word, n)| n > two.get(word).unwrap_or(&0))
         };
@@ -180,8 +181,8 @@ impl Compared {
         }
         let common = self.words.len().min(old.words.len());
         match longest_common(&self.words, &old.words) {
-            Some(in_order) if in_order == common => Some(Difference::Wording),
-            Some(_) => Some(Difference::Conflict),
+            Some(in_order) if in_order == common => Some(RecordDifference::Wording),
+            Some(_) => Some(RecordDifference::Conflict),
             // Too long to be sure.
             None => None,
         }
@@ -190,7 +191,7 @@ impl Compared {
 
 /// A word as it is compared: without the signs around it that say nothing, and in lower case where
 /// its case says nothing, as in `fooBar` it does.
-fn word(text: &str) -> String {
+fn normalize_word(text: &str) -> String {
     let quotes = ['"', '\'', '`', '“', '”', '‘', '’', '(', ')'];
     let text = text.trim_matches(quotes).trim_end_matches(['.', ',', ';', ':', '!']);
     let text = text.trim_matches(quotes).replace('’', "'");
@@ -201,8 +202,8 @@ fn word(text: &str) -> String {
     if has_case && is_plain { text.to_lowercase() } else { text }
 }
 
-fn is_turning(word: &str) -> bool {
-    TURNING.contains(&word) || word.ends_with("n't")
+fn is_negation(word: &str) -> bool {
+    NEGATIONS.contains(&word) || word.ends_with("n't")
 }
 
 fn is_number(word: &str) -> bool {
@@ -218,7 +219,7 @@ fn subject(text: &str) -> Option<&str> {
     ((2..=6).contains(&subject.split_whitespace().count()) && is_value).then_some(subject)
 }
 
-fn counted(words: &[String]) -> HashMap<&str, usize> {
+fn count_words(words: &[String]) -> HashMap<&str, usize> {
     let mut counts = HashMap::new();
     for word in words {
         *counts.entry(word.as_str()).or_insert(0) += 1;
@@ -228,8 +229,8 @@ fn counted(words: &[String]) -> HashMap<&str, usize> {
 
 /// How many words two texts share in the same order; `None` if that takes too long to find out.
 fn longest_common(one: &[String], two: &[String]) -> Option<usize> {
-    const MOST: usize = 4_000_000;
-    if one.len().saturating_mul(two.len()) > MOST {
+    const MAX_CELLS: usize = 4_000_000;
+    if one.len().saturating_mul(two.len()) > MAX_CELLS {
         return None;
     }
     let mut row = vec![0_usize; two.len() + 1];
@@ -248,9 +249,9 @@ fn longest_common(one: &[String], two: &[String]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::expiry::Expiry;
+    use super::super::expiry::RecordExpiry;
     use super::super::kind::RecordKind;
-    use super::super::scope::Scope;
+    use super::super::scope::RecordScope;
     use super::*;
     use memoranda_engine::Place;
 
@@ -260,7 +261,7 @@ mod tests {
         let mut late = record("b", "rate limit: 100.", 9);
         late.created += std::time::Duration::from_millis(1);
         for records in [vec![early.clone(), late.clone()], vec![late, early]] {
-            assert_eq!(Sorted::new(records).groups[0].winner.id, "b");
+            assert_eq!(SimilarRecords::new(records).groups[0].winner.id, "b");
         }
     }
 
@@ -274,24 +275,24 @@ mod tests {
             ((reason.clone(), reason.clone()), 1),
             ((reason, None), 0),
         ] {
-            let old = Record { metadata: metadata.0, ..old.clone() };
-            let new = Record { metadata: metadata.1, ..new.clone() };
-            assert_eq!(Sorted::new(vec![old, new]).groups.len(), expected);
+            let old = MemoryRecord { metadata: metadata.0, ..old.clone() };
+            let new = MemoryRecord { metadata: metadata.1, ..new.clone() };
+            assert_eq!(SimilarRecords::new(vec![old, new]).groups.len(), expected);
         }
-        let short = Record { expires: Expiry::read("2030-01-01"), ..new };
+        let short = MemoryRecord { expires: RecordExpiry::parse_stored("2030-01-01"), ..new };
         assert_eq!(
-            Sorted::new(vec![old, short]).groups.len(),
+            SimilarRecords::new(vec![old, short]).groups.len(),
             0,
             "it would be gone with the newer one"
         );
     }
 
-    fn record(id: &str, content: &str, second: i64) -> Record {
+    fn record(id: &str, content: &str, second: i64) -> MemoryRecord {
         let time = jiff::Timestamp::from_second(second).unwrap();
-        Record {
+        MemoryRecord {
             id: id.into(),
             kind: RecordKind::Fact,
-            scope: Scope::Global,
+            scope: RecordScope::Global,
             content: content.into(),
             tags: Vec::new(),
             paths: Vec::new(),
@@ -311,7 +312,7 @@ mod tests {
 
     #[test]
     fn only_what_says_the_same_is_put_together() {
-        use Difference::{Conflict, Value, Wording};
+        use RecordDifference::{Conflict, Value, Wording};
         for (old, new, expected) in [
             ("Use pnpm, not npm", "use  PNPM, not npm.", Some(Wording)),
             ("API rate limit: 100 per minute", "API rate limit: 200", Some(Value)),
@@ -369,14 +370,16 @@ mod tests {
                 None,
             ),
         ] {
-            let (old_one, new_one) =
-                (Compared::new(record("a", old, 1)), Compared::new(record("b", new, 2)));
+            let (old_one, new_one) = (
+                ComparedRecord::new(record("a", old, 1)),
+                ComparedRecord::new(record("b", new, 2)),
+            );
             assert_eq!(new_one.compare(&old_one), expected, "{old} / {new}");
-            let sorted = Sorted::new(vec![record("a", old, 1), record("b", new, 2)]);
+            let sorted = SimilarRecords::new(vec![record("a", old, 1), record("b", new, 2)]);
             let (is_merged, is_conflict) =
                 (matches!(expected, Some(Wording | Value)), expected == Some(Conflict));
             assert_eq!(sorted.groups.len(), usize::from(is_merged), "{old} / {new}");
-            assert_eq!(sorted.disputes.len(), usize::from(is_conflict), "{old} / {new}");
+            assert_eq!(sorted.conflicts.len(), usize::from(is_conflict), "{old} / {new}");
             assert!(sorted.groups.iter().all(|group| group.winner.id == "b"), "the newest stays");
         }
     }

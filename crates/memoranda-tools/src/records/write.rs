@@ -6,17 +6,17 @@ use memoranda_core::note::{self, MetaValue};
 use memoranda_engine::{Memory, Place, ReviseOutcome, Step, Who, clock};
 use serde_json::{Map, Value, json};
 
-use super::expiry::{BadExpiry, Expiry};
+use super::error::{RecordError, Result};
+use super::expiry::{ExpiryError, RecordExpiry};
 use super::kind::RecordKind;
-use super::layer::Layer;
+use super::layer::MemoryLayer;
 use super::record::{
-    NewRecord, Record, metadata_value, one_line, place, project, remove_key, set_key, texts,
-    title_of,
+    MemoryRecord, NewRecord, metadata_value, place, project, remove_key, set_key, single_line,
+    texts, title_of,
 };
-use super::refusal::{RecordError, Result};
-use super::scope::{self, Scope};
-use super::secrets::Screen;
-use super::{glob, shelf};
+use super::scope::{self, RecordScope};
+use super::secrets::SecretScreen;
+use super::{glob, query};
 use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// The longest text of a record.
@@ -48,18 +48,20 @@ pub fn add_records(
             return Err(RecordError::new("`content` is empty: there is nothing to remember."));
         }
         let id = clock::new_name();
-        let place =
-            place(&format!("{}/{id}.md", shelf::folder(&record.scope, record.kind.as_str())?))?;
+        let place = place(&format!(
+            "{}/{id}.md",
+            query::kind_folder(&record.scope, record.kind.as_str())?
+        ))?;
         for old in &record.supersedes {
-            let old = shelf::find(memory, old)?;
-            if !record.scope.reaches(&old.scope) {
+            let old = query::find_record(memory, old)?;
+            if !record.scope.covers(&old.scope) {
                 return Err(RecordError::new(format!(
                     "{} is a memory of another scope ({}): it would vanish where the new one \
                      ({}) is not seen. Store the new one in that scope, or leave out `supersedes`; \
                      then both are shown in the project, its own first. Nothing was stored.",
                     old.id,
-                    old.scope.said(),
-                    record.scope.said(),
+                    old.scope.describe(),
+                    record.scope.describe(),
                 )));
             }
             replaced.push((old.place, id.clone()));
@@ -90,18 +92,18 @@ pub fn add_records(
 pub(super) fn add(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let content =
         content(args, "content")?.ok_or_else(|| args.missing("content", "the text to remember"))?;
-    let layer = Layer::read(args)?;
-    let usual = if layer == Some(Layer::Rule) { RecordKind::Rule } else { RecordKind::Note };
+    let layer = MemoryLayer::read(args)?;
+    let usual = if layer == Some(MemoryLayer::Rule) { RecordKind::Rule } else { RecordKind::Note };
     let mut record =
         NewRecord::new(kind(args, "type")?.unwrap_or(usual), scope::target(call, args)?, content);
     record.tags = tags(args)?.unwrap_or_default();
     record.paths = paths(args)?.unwrap_or_default();
     record.category = category(args)?;
     record.metadata = args.object("metadata")?;
-    let of_layer = layer.and_then(|layer| layer.expiry(clock::now())).map(Expiry::from);
+    let of_layer = layer.and_then(|layer| layer.expiry(clock::now())).map(RecordExpiry::from);
     record.expires = expiry(call, args)?.or(of_layer);
     record.supersedes = args.texts("supersedes")?.unwrap_or_default();
-    let mut screen = Screen::new(call);
+    let mut screen = SecretScreen::new(call);
     screen.record(&mut record);
     stored(call, &record, screen.finish()?.as_deref())
 }
@@ -113,13 +115,13 @@ fn stored(call: &CallContext<'_>, record: &NewRecord, warning: Option<&str>) -> 
         return Err(RecordError::new("Nothing was stored."));
     };
     let commit = commit.map(|commit| commit.id.to_string()).unwrap_or_default();
-    let (kind, said) = (record.kind, record.scope.said());
+    let (kind, said) = (record.kind, record.scope.describe());
     let mut text = format!(
         "Stored {} ({said}): {}\n{} ({}) {id} · {place} · commit {commit}",
         kind.as_str(),
-        one_line(&record.content, 80),
+        single_line(&record.content, 80),
         kind.label(),
-        record.scope.mark(),
+        record.scope.marker(),
     );
     for old in &record.supersedes {
         text.push_str(&format!("\n{old} is superseded and no longer shown."));
@@ -140,17 +142,17 @@ fn stored(call: &CallContext<'_>, record: &NewRecord, warning: Option<&str>) -> 
 
 /// What an edit changes; `Some(None)` clears.
 #[derive(Default)]
-struct Changes {
+struct RecordChanges {
     content: Option<String>,
     kind: Option<RecordKind>,
     tags: Option<Vec<String>>,
     paths: Option<Vec<String>>,
     category: Option<Option<String>>,
     metadata: Option<Option<Map<String, Value>>>,
-    expires: Option<Option<Expiry>>,
+    expires: Option<Option<RecordExpiry>>,
 }
 
-impl Changes {
+impl RecordChanges {
     fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<Self> {
         let given = |name: &str| args.has(name);
         let changes = Self {
@@ -178,7 +180,7 @@ impl Changes {
         Ok(changes)
     }
 
-    fn screen(&mut self, screen: &mut Screen) {
+    fn screen(&mut self, screen: &mut SecretScreen) {
         self.content.iter_mut().for_each(|content| screen.text(content));
         self.tags.iter_mut().for_each(|tags| screen.texts(tags));
         self.category.iter_mut().flatten().for_each(|category| screen.text(category));
@@ -222,8 +224,8 @@ impl Changes {
             MetaValue::Text(category.clone())
         })?;
         text = change_key(text, "metadata", self.metadata.as_ref(), metadata_value)?;
-        change_key(text, "expires", self.expires.as_ref(), |expires: &Expiry| {
-            MetaValue::Text(expires.stated())
+        change_key(text, "expires", self.expires.as_ref(), |expires: &RecordExpiry| {
+            MetaValue::Text(expires.to_stored_text())
         })
     }
 }
@@ -244,11 +246,11 @@ fn change_key<T>(
 /// `edit_memory`.
 pub(super) fn edit(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let id = args.text("id")?;
-    let mut changes = Changes::read(call, args)?;
-    let mut screen = Screen::new(call);
+    let mut changes = RecordChanges::read(call, args)?;
+    let mut screen = SecretScreen::new(call);
     changes.screen(&mut screen);
     let warning = screen.finish()?;
-    let record = shelf::find(call.memory, &id)?;
+    let record = query::find_record(call.memory, &id)?;
     let (from, to) = (record.place.clone(), new_place(&record, changes.kind)?);
     let outcome = call.memory.revise(&call.who, None, |desk| -> Result<Vec<Step>> {
         let Some((text, _)) = desk.text(&from)? else {
@@ -273,7 +275,7 @@ pub(super) fn edit(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
             return Err(RecordError::new(format!("Memory {id} was changed meanwhile. Try again.")));
         }
     };
-    let now = shelf::at(call.memory, &to)?.unwrap_or(record);
+    let now = query::record_at(call.memory, &to)?.unwrap_or(record);
     let done = match &commit {
         Some(commit) => format!("commit {commit}"),
         None => "nothing changed: it was so already".to_owned(),
@@ -282,25 +284,25 @@ pub(super) fn edit(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult
         "Updated {} {}: {}\n{} ({}) · {done}",
         now.kind.label(),
         now.id,
-        one_line(&now.content, 200),
+        single_line(&now.content, 200),
         now.place,
-        now.scope.said(),
+        now.scope.describe(),
     );
     if let Some(warning) = &warning {
         text.push_str(&format!("\n{warning}"));
     }
-    let mut structured = now.wire();
+    let mut structured = now.to_json();
     structured["path"] = json!(now.place.to_string());
     structured["commit"] = json!(commit);
     structured["warning"] = json!(warning);
     Ok(ToolResult::ok(text, structured))
 }
 
-fn new_place(record: &Record, kind: Option<RecordKind>) -> Result<Place> {
+fn new_place(record: &MemoryRecord, kind: Option<RecordKind>) -> Result<Place> {
     match kind.filter(|kind| *kind != record.kind) {
         None => Ok(record.place.clone()),
         Some(kind) => {
-            let folder = shelf::folder(&record.scope, kind.as_str())?;
+            let folder = query::kind_folder(&record.scope, kind.as_str())?;
             place(&format!("{folder}/{}", record.place.path.file_name()))
         }
     }
@@ -366,18 +368,18 @@ fn category(args: &ToolArgs) -> Result<Option<String>> {
 }
 
 /// When a record stops being true: a day, a time, or a span from now such as `7d`.
-fn expiry(call: &CallContext<'_>, args: &ToolArgs) -> Result<Option<Expiry>> {
+fn expiry(call: &CallContext<'_>, args: &ToolArgs) -> Result<Option<RecordExpiry>> {
     let Some(text) = args.optional_text("expires")?.filter(|text| !text.trim().is_empty()) else {
         return Ok(None);
     };
     let now = call.settings.records.now();
-    match Expiry::parse(&text, &now) {
+    match RecordExpiry::parse_input(&text, &now) {
         Ok(expiry) => Ok(Some(expiry)),
-        Err(BadExpiry::Past) => Err(RecordError::new(format!(
+        Err(ExpiryError::Past) => Err(RecordError::new(format!(
             "`expires` is {text:?}, which is over: the memory would be hidden at once. Give a time \
              that lies ahead; forget_memory removes a memory."
         ))),
-        Err(BadExpiry::NoTime) => {
+        Err(ExpiryError::NoTime) => {
             let expected = "a day (2026-12-31, tomorrow), a time, or a span from now (7d, 12h)";
             Err(args.wrong("expires", expected, &Value::String(text)).into())
         }
@@ -385,14 +387,14 @@ fn expiry(call: &CallContext<'_>, args: &ToolArgs) -> Result<Option<Expiry>> {
 }
 
 /// Makes a record out of something collected, for `finalize_memory_stream`.
-pub(super) fn steps_for(record: &NewRecord, now: Timestamp) -> Result<(String, Step)> {
+pub(super) fn create_step(record: &NewRecord, now: Timestamp) -> Result<(String, Step)> {
     let id = clock::new_name();
-    let folder = shelf::folder(&record.scope, record.kind.as_str())?;
+    let folder = query::kind_folder(&record.scope, record.kind.as_str())?;
     let place = place(&format!("{folder}/{id}.md"))?;
     Ok((id, Step::create(place, record.file(now)?)))
 }
 
 /// Says which scope is global, for those who ask.
-pub(super) fn is_global(scope: &Scope) -> bool {
-    *scope == Scope::Global
+pub(super) fn is_global(scope: &RecordScope) -> bool {
+    *scope == RecordScope::Global
 }

@@ -11,7 +11,7 @@ pub enum RecordError {
     #[error("{0}")]
     Refused(String),
     /// The vault could not do it.
-    #[error("{}", of_engine(.0))]
+    #[error("{}", engine_error_text(.0))]
     Engine(#[from] EngineError),
 }
 
@@ -36,7 +36,7 @@ impl From<StoreError> for RecordError {
 pub(super) type Result<T, E = RecordError> = std::result::Result<T, E>;
 
 /// What a failure beneath means, without a word of where on the machine the vault is.
-fn of_engine(error: &EngineError) -> String {
+fn engine_error_text(error: &EngineError) -> String {
     let EngineError::Store(store) = error else { return error.to_string() };
     let reason = match store {
         StoreError::NoCommit(id) => {
