@@ -9,29 +9,29 @@ use memoranda_core::path::NotePath;
 use memoranda_engine::{FileOrder, FileSummary, FilesBelow, ListFilter, ListOrder, NodeRow, clock};
 use serde_json::{Value, json};
 
-use super::entity::{CONFIDENCE, IMPORTANCE, Superseded, is_placeholder, is_root, type_of};
+use super::entity::{CONFIDENCE, IMPORTANCE, SupersededDisplay, is_placeholder, is_root, type_of};
 use super::error::Result;
-use super::load::{Layout, Wish, answer, entity, is_own, time};
-use super::thread::{Shape, Thread};
+use super::load::{AnswerLayout, ReadOptions, answer, entity, is_thread_note, time};
+use super::thread::{AnswerShape, GraphThread};
 use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// How many of each kind are told.
-const TOP: usize = 10;
+const TOP_ENTITIES: usize = 10;
 /// How many names are told that one entity is tied to.
-const MOST_NAMES: usize = 20;
+const MAX_NAMES: usize = 20;
 /// So many notes are looked up one by one; of more, those that come first among all.
-const FEW: usize = 2000;
+const MAX_LOOKUPS: usize = 2000;
 /// No thread has more roots.
-const MOST_ROOTS: usize = 1000;
+const MAX_ROOTS: usize = 1000;
 
 pub(super) fn analytics(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = ToolArgs::new("get_analytics", arguments)?;
-    let thread = Thread::named(&mut args, call.settings)?;
+    let thread = GraphThread::from_args(&mut args, call.settings)?;
     args.only(&["threadId"])?;
-    let folder = thread.within(call.memory);
+    let folder = thread.folder_graph(call.memory);
     let all = folder.nodes()?;
     let ties = folder.ties(&all)?;
-    let nodes: Vec<Degree> = all
+    let nodes: Vec<NodeDegree> = all
         .into_iter()
         .zip(ties.incoming)
         .filter(|(node, _)| !node.is_placeholder)
@@ -50,9 +50,9 @@ pub(super) fn analytics(call: &CallContext<'_>, arguments: Value) -> Result<Tool
     let mut loose: Vec<i64> = broken.map(|(node, _)| node.file).chain(alone).collect();
     loose.sort_unstable();
     let orphans = loose.len();
-    let loose = first_by_path(call, &thread, &loose, TOP)?;
+    let loose = first_by_path(call, &thread, &loose, TOP_ENTITIES)?;
 
-    let recent = changed(call, &thread, None, TOP)?;
+    let recent = changed(call, &thread, None, TOP_ENTITIES)?;
     let mut recent_changes = Vec::with_capacity(recent.len());
     for file in &recent {
         recent_changes.push(change(call, &thread, file)?);
@@ -61,30 +61,30 @@ pub(super) fn analytics(call: &CallContext<'_>, arguments: Value) -> Result<Tool
         |file: &FileSummary| json!({ "entityName": file.title, "entityType": type_of(file) });
     let mut top_important = Vec::new();
     for ((node, _), file) in important {
-        let mut told = named(&file);
-        told["importance"] = json!(importance(node));
-        told["observationCount"] = json!(node.facts);
-        top_important.push(told);
+        let mut rendered = named(&file);
+        rendered["importance"] = json!(importance(node));
+        rendered["observationCount"] = json!(node.facts);
+        top_important.push(rendered);
     }
     let mut most_connected = Vec::new();
     for ((node, degree), file) in connected.into_iter().filter(|((_, degree), _)| *degree > 0) {
-        let mut told = named(&file);
-        told["relationCount"] = json!(degree);
-        let mut names = folder.tied(node.file, MOST_NAMES + 1)?;
-        if names.len() > MOST_NAMES {
-            names.truncate(MOST_NAMES);
-            let more = format!("The first {MOST_NAMES} names; open_nodes gives every relation.");
-            told["truncated"] = json!(more);
+        let mut rendered = named(&file);
+        rendered["relationCount"] = json!(degree);
+        let mut names = folder.tied(node.file, MAX_NAMES + 1)?;
+        if names.len() > MAX_NAMES {
+            names.truncate(MAX_NAMES);
+            let more = format!("The first {MAX_NAMES} names; open_nodes gives every relation.");
+            rendered["truncated"] = json!(more);
         }
-        told["connectedTo"] = json!(names);
-        most_connected.push(told);
+        rendered["connectedTo"] = json!(names);
+        most_connected.push(rendered);
     }
     let mut orphaned = Vec::new();
     for file in loose {
-        let mut told = named(&file);
+        let mut rendered = named(&file);
         let is_broken = ties.loose.contains(&file.id);
-        told["reason"] = json!(if is_broken { "broken_relation" } else { "no_relations" });
-        orphaned.push(told);
+        rendered["reason"] = json!(if is_broken { "broken_relation" } else { "no_relations" });
+        orphaned.push(rendered);
     }
     let structured = json!({
         "recent_changes": recent_changes,
@@ -100,26 +100,26 @@ pub(super) fn analytics(call: &CallContext<'_>, arguments: Value) -> Result<Tool
 }
 
 /// An entity with how many relations begin or end at it.
-type Degree = (NodeRow, u64);
+type NodeDegree = (NodeRow, u64);
 
 /// The nodes with the highest values; among equals the first by path, which no index decides.
 fn top<'n>(
     call: &CallContext<'_>,
-    thread: &Thread,
-    nodes: &'n [Degree],
-    value: impl Fn(&Degree) -> (u64, u64),
-) -> Result<Vec<(&'n Degree, FileSummary)>> {
+    thread: &GraphThread,
+    nodes: &'n [NodeDegree],
+    value: impl Fn(&NodeDegree) -> (u64, u64),
+) -> Result<Vec<(&'n NodeDegree, FileSummary)>> {
     let mut values: Vec<(u64, u64)> = nodes.iter().map(&value).collect();
     let least = match values.len() {
-        0..=TOP => (0, 0),
-        _ => *values.select_nth_unstable_by_key(TOP - 1, |value| Reverse(*value)).1,
+        0..=TOP_ENTITIES => (0, 0),
+        _ => *values.select_nth_unstable_by_key(TOP_ENTITIES - 1, |value| Reverse(*value)).1,
     };
     let files = |fits: &dyn Fn((u64, u64)) -> bool| -> Vec<i64> {
         nodes.iter().filter(|node| fits(value(node))).map(|(node, _)| node.file).collect()
     };
     let mut found = call.memory.store().files_by_id(&files(&|value| value > least))?;
     let equal = files(&|value| value == least);
-    found.extend(first_by_path(call, thread, &equal, TOP.saturating_sub(found.len()))?);
+    found.extend(first_by_path(call, thread, &equal, TOP_ENTITIES.saturating_sub(found.len()))?);
     let node = |file: FileSummary| {
         let at = nodes.binary_search_by_key(&file.id, |(node, _)| node.file).ok()?;
         Some((nodes.get(at)?, file))
@@ -134,12 +134,12 @@ fn top<'n>(
 /// The first by path of some notes, which are given by their numbers in order.
 fn first_by_path(
     call: &CallContext<'_>,
-    thread: &Thread,
+    thread: &GraphThread,
     files: &[i64],
     count: usize,
 ) -> Result<Vec<FileSummary>> {
     let store = call.memory.store();
-    let mut found = if files.len() <= FEW || count == 0 {
+    let mut found = if files.len() <= MAX_LOOKUPS || count == 0 {
         store.files_by_id(if count == 0 { &[] } else { files })?
     } else {
         let below = |limit| FilesBelow {
@@ -152,7 +152,7 @@ fn first_by_path(
         };
         let mut first = Vec::new();
         // Where many are meant, some are among the first.
-        for limit in [FEW, usize::MAX] {
+        for limit in [MAX_LOOKUPS, usize::MAX] {
             let all = store.files_below(&below(limit))?.into_iter().map(|(file, _)| file);
             first = all.filter(|file| files.binary_search(file).is_ok()).take(count).collect();
             if first.len() == count {
@@ -167,16 +167,20 @@ fn first_by_path(
 }
 
 /// The notes, by their numbers in order, that are not said to be roots, which may stand alone.
-fn without_roots(call: &CallContext<'_>, thread: &Thread, files: Vec<i64>) -> Result<Vec<i64>> {
-    if files.len() <= FEW {
+fn without_roots(
+    call: &CallContext<'_>,
+    thread: &GraphThread,
+    files: Vec<i64>,
+) -> Result<Vec<i64>> {
+    if files.len() <= MAX_LOOKUPS {
         let found = call.memory.store().files_by_id(&files)?.into_iter();
         return Ok(found.filter(|file| !is_root(&file.metadata)).map(|file| file.id).collect());
     }
     let (roots, _) =
-        thread.within(call.memory).entries(MOST_ROOTS, 0, |note| is_root(&note.metadata))?;
+        thread.folder_graph(call.memory).entries(MAX_ROOTS, 0, |note| is_root(&note.metadata))?;
     let mut known = Vec::with_capacity(roots.len());
     for root in roots {
-        let titled = thread.within(call.memory).titled(&root.title)?;
+        let titled = thread.folder_graph(call.memory).titled(&root.title)?;
         known.extend(titled.into_iter().map(|found| found.id));
     }
     Ok(files.into_iter().filter(|file| !known.contains(file)).collect())
@@ -185,7 +189,7 @@ fn without_roots(call: &CallContext<'_>, thread: &Thread, files: Vec<i64>) -> Re
 /// The entities that changed last.
 fn changed(
     call: &CallContext<'_>,
-    thread: &Thread,
+    thread: &GraphThread,
     since: Option<Timestamp>,
     limit: usize,
 ) -> Result<Vec<FileSummary>> {
@@ -201,8 +205,9 @@ fn changed(
         let files = call.memory.store().list(&filter, ListOrder::Newest, limit.max(50), offset)?;
         let read = files.len();
         offset += read;
-        let own =
-            files.into_iter().filter(|f| is_own(thread, &f.path) && !is_placeholder(&f.metadata));
+        let own = files
+            .into_iter()
+            .filter(|f| is_thread_note(thread, &f.path) && !is_placeholder(&f.metadata));
         found.extend(own);
         if read < limit.max(50) || found.len() >= limit {
             found.truncate(limit);
@@ -211,8 +216,8 @@ fn changed(
     }
 }
 
-fn change(call: &CallContext<'_>, thread: &Thread, file: &FileSummary) -> Result<Value> {
-    let is_new = thread.within(call.memory).was_just_made(&file.path)?;
+fn change(call: &CallContext<'_>, thread: &GraphThread, file: &FileSummary) -> Result<Value> {
+    let is_new = thread.folder_graph(call.memory).was_just_made(&file.path)?;
     Ok(json!({
         "entityName": file.title,
         "entityType": type_of(file),
@@ -223,21 +228,22 @@ fn change(call: &CallContext<'_>, thread: &Thread, file: &FileSummary) -> Result
 
 pub(super) fn recent_changes(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = ToolArgs::new("get_recent_changes", arguments)?;
-    let mut wish = Wish::read(&mut args, call)?;
-    wish.thread.shape = Shape::Thread;
-    args.only(&[Wish::PRESENT, &["since"]].concat())?;
+    let mut options = ReadOptions::read(&mut args, call)?;
+    options.thread.shape = AnswerShape::Thread;
+    args.only(&[ReadOptions::PRESENT, &["since"]].concat())?;
     let since = time(&args, "since")?
         .ok_or_else(|| args.missing("since", "a time such as 2026-01-20T15:30:00Z"))?;
-    let files = changed(call, &wish.thread, Some(since), wish.offset + wish.limit + 1)?;
-    let mut layout = Layout::new(&wish);
+    let files = changed(call, &options.thread, Some(since), options.offset + options.limit + 1)?;
+    let mut layout = AnswerLayout::new(&options);
     let mut next = None;
-    for (n, file) in files.iter().enumerate().skip(wish.offset) {
+    for (n, file) in files.iter().enumerate().skip(options.offset) {
         let Some(entity) = entity(call, file)? else { continue };
-        let mut told = entity.told(&wish.thread, Superseded::Hide);
-        told["changeType"] = change(call, &wish.thread, file)?["changeType"].clone();
+        let mut rendered = entity.to_json(&options.thread, SupersededDisplay::Hide);
+        rendered["changeType"] = change(call, &options.thread, file)?["changeType"].clone();
         let new = entity.relations.iter().filter(|r| r.time.is_some_and(|time| time >= since));
-        let relations = new.map(|relation| relation.told(&entity.name, &wish.thread)).collect();
-        if layout.entities.len() == wish.limit || !layout.add(Some(told), relations) {
+        let relations =
+            new.map(|relation| relation.to_json(&entity.name, &options.thread)).collect();
+        if layout.entities.len() == options.limit || !layout.add(Some(rendered), relations) {
             next = Some(n);
             break;
         }
@@ -247,9 +253,9 @@ pub(super) fn recent_changes(call: &CallContext<'_>, arguments: Value) -> Result
 
 pub(super) fn stats(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = ToolArgs::new("get_memory_stats", arguments)?;
-    let thread = Thread::optional(&mut args, call.settings)?;
+    let thread = GraphThread::from_args_or_default(&mut args, call.settings)?;
     args.only(&["threadId"])?;
-    let folder = thread.within(call.memory);
+    let folder = thread.folder_graph(call.memory);
     let nodes: Vec<NodeRow> =
         folder.nodes()?.into_iter().filter(|node| !node.is_placeholder).collect();
     let mean = |value: fn(&NodeRow) -> f64| match nodes.len() {
@@ -278,7 +284,7 @@ pub(super) fn stats(call: &CallContext<'_>, arguments: Value) -> Result<ToolResu
         "recentActivity": activity,
         "thread": thread.id,
     });
-    Ok(answer(&Thread { shape: Shape::Thread, ..thread }, structured))
+    Ok(answer(&GraphThread { shape: AnswerShape::Thread, ..thread }, structured))
 }
 
 pub(super) fn conversations(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {

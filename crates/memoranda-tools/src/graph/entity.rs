@@ -10,7 +10,7 @@ use memoranda_core::path::NotePath;
 use memoranda_engine::FileSummary;
 use serde_json::{Map, Value, json};
 
-use super::thread::{Shape, Thread};
+use super::thread::{AnswerShape, GraphThread};
 
 /// What an entity, its facts and its relations count for if nothing was said.
 pub(crate) const CONFIDENCE: f64 = 1.0;
@@ -18,13 +18,13 @@ pub(crate) const IMPORTANCE: f64 = 0.5;
 pub(crate) const RELATION_IMPORTANCE: f64 = 0.7;
 
 /// A name as a caller says it: without blanks around it, and on one line, as notes have it.
-pub(crate) fn said_name(text: &str) -> String {
+pub(crate) fn normalize_name(text: &str) -> String {
     note::one_line(text.trim()).into_owned()
 }
 
 /// One entity.
 #[derive(Clone, Debug)]
-pub(crate) struct Entity {
+pub(crate) struct GraphEntity {
     pub(crate) path: NotePath,
     pub(crate) name: String,
     pub(crate) entity_type: String,
@@ -34,15 +34,15 @@ pub(crate) struct Entity {
     pub(crate) is_placeholder: bool,
     /// Whether it is the root of a graph, which may do without relations.
     pub(crate) is_root: bool,
-    pub(crate) facts: Vec<Fact>,
-    pub(crate) relations: Vec<Relation>,
+    pub(crate) facts: Vec<EntityObservation>,
+    pub(crate) relations: Vec<EntityRelation>,
     /// When it was first known and last changed, where that is known.
     pub(crate) times: Option<(Timestamp, Timestamp)>,
 }
 
 /// One fact.
 #[derive(Clone, Debug)]
-pub(crate) struct Fact {
+pub(crate) struct EntityObservation {
     pub(crate) id: ObservationId,
     pub(crate) content: String,
     pub(crate) category: Option<String>,
@@ -61,7 +61,7 @@ pub(crate) struct Fact {
 
 /// One relation.
 #[derive(Clone, Debug)]
-pub(crate) struct Relation {
+pub(crate) struct EntityRelation {
     pub(crate) relation_type: String,
     /// The name of what is meant.
     pub(crate) target: String,
@@ -76,7 +76,7 @@ pub(crate) struct Relation {
     pub(crate) importance: Option<f64>,
 }
 
-impl Entity {
+impl GraphEntity {
     /// Reads an entity's note.
     pub(crate) fn read(path: &NotePath, text: &str) -> Self {
         Self::of(path, text, &note::parse(text))
@@ -89,7 +89,7 @@ impl Entity {
         };
         let relation = |relation: &note::Relation| {
             let rating = relation.rating.as_ref();
-            Relation {
+            EntityRelation {
                 relation_type: relation.relation_type.clone(),
                 target: relation.name().to_owned(),
                 written: relation.name().to_owned(),
@@ -130,37 +130,39 @@ impl Entity {
     }
 
     /// The facts that hold.
-    pub(crate) fn current(&self) -> impl Iterator<Item = &Fact> {
+    pub(crate) fn current(&self) -> impl Iterator<Item = &EntityObservation> {
         self.facts.iter().filter(|fact| fact.is_current)
     }
 
     /// The entity as a value, in a thread's shape; with superseded facts or without.
-    pub(crate) fn told(&self, thread: &Thread, superseded: Superseded) -> Value {
-        let shown =
-            self.facts.iter().filter(|fact| fact.is_current || superseded == Superseded::Show);
+    pub(crate) fn to_json(&self, thread: &GraphThread, superseded: SupersededDisplay) -> Value {
+        let shown = self
+            .facts
+            .iter()
+            .filter(|fact| fact.is_current || superseded == SupersededDisplay::Show);
         match thread.shape {
-            Shape::Reference => json!({
+            AnswerShape::Reference => json!({
                 "name": self.name,
                 "entityType": self.entity_type,
                 "observations": shown.map(|fact| fact.content.as_str()).collect::<Vec<_>>(),
             }),
-            Shape::Thread => {
-                let mut told = json!({
+            AnswerShape::Thread => {
+                let mut rendered = json!({
                     "name": self.name,
                     "entityType": self.entity_type,
-                    "observations": shown.map(|fact| fact.told(thread)).collect::<Vec<_>>(),
+                    "observations": shown.map(|fact| fact.to_json(thread)).collect::<Vec<_>>(),
                     "agentThreadId": thread.id,
                     "confidence": self.confidence,
                     "importance": self.importance,
                 });
                 if let Some((created, updated)) = self.times {
-                    told["timestamp"] = json!(created.to_string());
-                    told["lastModified"] = json!(updated.to_string());
+                    rendered["timestamp"] = json!(created.to_string());
+                    rendered["lastModified"] = json!(updated.to_string());
                 }
                 if self.importance < 0.1 {
-                    told["status"] = json!("ARCHIVED");
+                    rendered["status"] = json!("ARCHIVED");
                 }
-                told
+                rendered
             }
         }
     }
@@ -168,48 +170,48 @@ impl Entity {
 
 /// Whether facts that no longer hold are shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Superseded {
+pub(crate) enum SupersededDisplay {
     Show,
     Hide,
 }
 
-impl Fact {
-    pub(crate) fn told(&self, thread: &Thread) -> Value {
-        let mut told = Map::new();
-        told.insert("id".into(), json!(self.id.as_str()));
-        told.insert("content".into(), json!(self.content));
-        told.insert("version".into(), json!(self.version));
-        told.insert("timestamp".into(), json!(self.time.map(|time| time.to_string())));
-        told.insert("agentThreadId".into(), json!(thread.id));
-        told.insert("confidence".into(), json!(self.confidence.unwrap_or(CONFIDENCE)));
-        told.insert("importance".into(), json!(self.importance.unwrap_or(IMPORTANCE)));
+impl EntityObservation {
+    pub(crate) fn to_json(&self, thread: &GraphThread) -> Value {
+        let mut rendered = Map::new();
+        rendered.insert("id".into(), json!(self.id.as_str()));
+        rendered.insert("content".into(), json!(self.content));
+        rendered.insert("version".into(), json!(self.version));
+        rendered.insert("timestamp".into(), json!(self.time.map(|time| time.to_string())));
+        rendered.insert("agentThreadId".into(), json!(thread.id));
+        rendered.insert("confidence".into(), json!(self.confidence.unwrap_or(CONFIDENCE)));
+        rendered.insert("importance".into(), json!(self.importance.unwrap_or(IMPORTANCE)));
         if let Some(id) = &self.supersedes {
-            told.insert("supersedes".into(), json!(id.as_str()));
+            rendered.insert("supersedes".into(), json!(id.as_str()));
         }
         if let Some(id) = &self.superseded_by {
-            told.insert("superseded_by".into(), json!(id.as_str()));
+            rendered.insert("superseded_by".into(), json!(id.as_str()));
         }
         if !self.is_current {
-            told.insert("current".into(), json!(false));
+            rendered.insert("current".into(), json!(false));
         }
-        told.retain(|_, value| !value.is_null());
-        Value::Object(told)
+        rendered.retain(|_, value| !value.is_null());
+        Value::Object(rendered)
     }
 }
 
-impl Relation {
-    pub(crate) fn told(&self, from: &str, thread: &Thread) -> Value {
-        let mut told =
+impl EntityRelation {
+    pub(crate) fn to_json(&self, from: &str, thread: &GraphThread) -> Value {
+        let mut rendered =
             json!({ "from": from, "to": self.target, "relationType": self.relation_type });
-        if thread.shape == Shape::Thread {
-            told["agentThreadId"] = json!(thread.id);
-            told["confidence"] = json!(self.confidence.unwrap_or(CONFIDENCE));
-            told["importance"] = json!(self.importance.unwrap_or(RELATION_IMPORTANCE));
+        if thread.shape == AnswerShape::Thread {
+            rendered["agentThreadId"] = json!(thread.id);
+            rendered["confidence"] = json!(self.confidence.unwrap_or(CONFIDENCE));
+            rendered["importance"] = json!(self.importance.unwrap_or(RELATION_IMPORTANCE));
             if let Some(time) = self.time {
-                told["timestamp"] = json!(time.to_string());
+                rendered["timestamp"] = json!(time.to_string());
             }
         }
-        told
+        rendered
     }
 }
 
@@ -234,7 +236,7 @@ pub(crate) fn is_root(metadata: &str) -> bool {
     metadata.contains("\"root\":\"true\"")
 }
 
-fn facts(path: &NotePath, text: &str, observations: &[Observation]) -> Vec<Fact> {
+fn facts(path: &NotePath, text: &str, observations: &[Observation]) -> Vec<EntityObservation> {
     let mut seen = HashMap::<(Option<&str>, &str), usize>::new();
     let mut facts = Vec::with_capacity(observations.len());
     for observation in observations {
@@ -249,7 +251,7 @@ fn facts(path: &NotePath, text: &str, observations: &[Observation]) -> Vec<Fact>
             }
         };
         let superseded_by = known.and_then(|fact| fact.superseded_by.clone());
-        facts.push(Fact {
+        facts.push(EntityObservation {
             id,
             content: note::content(text, observation),
             category: observation.category.clone(),

@@ -36,7 +36,7 @@ pub(crate) type Result<T, E = GraphError> = std::result::Result<T, E>;
 
 impl GraphError {
     /// As a result of the tool.
-    pub(crate) fn told(self) -> ToolResult {
+    pub(crate) fn into_tool_result(self) -> ToolResult {
         match self {
             Self::Invalid { text, structured } => ToolResult { text, structured, is_error: true },
             Self::Engine(EngineError::Store(StoreError::Busy { .. })) => {

@@ -8,27 +8,27 @@ use memoranda_core::tokens::estimate;
 use memoranda_engine::{EngineError, FileSummary, Memory, Place};
 use serde_json::{Map, Value, json};
 
-use super::entity::{Entity, Fact, Superseded};
+use super::entity::{EntityObservation, GraphEntity, SupersededDisplay};
 use super::error::{GraphError, Result};
-use super::thread::{Shape, Thread};
-use super::trace;
+use super::observation_history;
+use super::thread::{AnswerShape, GraphThread};
 use crate::registry::{ArgsError, CallContext, ToolArgs, ToolResult};
 
 /// How many tokens an answer has if nothing was said.
-const TOKENS: u64 = 10_000;
-const MOST_TOKENS: u64 = 24_000;
+const DEFAULT_TOKENS: u64 = 10_000;
+const MAX_TOKENS: u64 = 24_000;
 
 /// Which entities a question is about, and how much of the answer is wanted.
-pub(super) struct Wish {
-    pub(super) thread: Thread,
+pub(super) struct ReadOptions {
+    pub(super) thread: GraphThread,
     pub(super) as_of: Option<Timestamp>,
-    pub(super) superseded: Superseded,
+    pub(super) superseded: SupersededDisplay,
     pub(super) offset: usize,
     pub(super) limit: usize,
     pub(super) tokens: usize,
 }
 
-impl Wish {
+impl ReadOptions {
     /// The parameters that every reading tool takes.
     pub(super) const PARAMETERS: [&'static str; 6] =
         ["threadId", "includeSuperseded", "offset", "limit", "maxTokens", "as_of"];
@@ -37,22 +37,22 @@ impl Wish {
         &["threadId", "includeSuperseded", "offset", "limit", "maxTokens"];
 
     pub(super) fn read(args: &mut ToolArgs, call: &CallContext<'_>) -> Result<Self> {
-        let thread = Thread::optional(args, call.settings)?;
+        let thread = GraphThread::from_args_or_default(args, call.settings)?;
         args.rename(&[("as_of", &["asOf"]), ("includeSuperseded", &["include_superseded"])]);
         let number = |name, usual, least, most| {
             args.number(name, least, most).map(|n| n.unwrap_or(usual) as usize)
         };
         Ok(Self {
             as_of: time(args, "as_of")?
-                .map(|time| trace::settled(call, &thread, time))
+                .map(|time| observation_history::settle_as_of(call, &thread, time))
                 .transpose()?,
             superseded: match args.flag("includeSuperseded")? {
-                Some(true) => Superseded::Show,
-                _ => Superseded::Hide,
+                Some(true) => SupersededDisplay::Show,
+                _ => SupersededDisplay::Hide,
             },
             offset: number("offset", 0, 0, 10_000_000)?,
             limit: number("limit", 1000, 1, 10_000)?,
-            tokens: number("maxTokens", TOKENS, 0, MOST_TOKENS)?,
+            tokens: number("maxTokens", DEFAULT_TOKENS, 0, MAX_TOKENS)?,
             thread,
         })
     }
@@ -61,7 +61,7 @@ impl Wish {
 /// A time: a moment, or a day.
 pub(super) fn time(args: &ToolArgs, name: &str) -> Result<Option<Timestamp>, ArgsError> {
     let Some(text) = args.optional_text(name)? else { return Ok(None) };
-    match moment(&text) {
+    match parse_time(&text) {
         Some(time) => Ok(Some(time)),
         None => {
             let expected = "a time such as 2026-01-20T15:30:00Z";
@@ -82,7 +82,7 @@ pub(super) fn time_until(args: &ToolArgs, name: &str) -> Result<Option<Timestamp
 }
 
 /// The moment that a text names; a day begins at midnight, and without a zone it is UTC.
-pub(super) fn moment(text: &str) -> Option<Timestamp> {
+pub(super) fn parse_time(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     let civil = || {
         let civil = text.parse::<jiff::civil::DateTime>().ok();
@@ -94,19 +94,23 @@ pub(super) fn moment(text: &str) -> Option<Timestamp> {
 }
 
 /// Reads the note that a row of the index speaks of.
-pub(super) fn entity(call: &CallContext<'_>, file: &FileSummary) -> Result<Option<Entity>> {
+pub(super) fn entity(call: &CallContext<'_>, file: &FileSummary) -> Result<Option<GraphEntity>> {
     let Some(found) = call.memory.store().read(&file.project, &file.path)? else {
         return Ok(None);
     };
     let Ok(text) = String::from_utf8(found.bytes) else { return Ok(None) };
-    let mut entity = Entity::read(&file.path, &text);
+    let mut entity = GraphEntity::read(&file.path, &text);
     entity.times = Some((file.created, file.updated));
     with_versions(call, file, &mut entity)?;
     Ok(Some(entity))
 }
 
 /// Facts that a person reworded have higher versions than their comments say.
-fn with_versions(call: &CallContext<'_>, file: &FileSummary, entity: &mut Entity) -> Result<()> {
+fn with_versions(
+    call: &CallContext<'_>,
+    file: &FileSummary,
+    entity: &mut GraphEntity,
+) -> Result<()> {
     let versions: HashMap<String, u32> = call
         .memory
         .store()
@@ -114,15 +118,19 @@ fn with_versions(call: &CallContext<'_>, file: &FileSummary, entity: &mut Entity
         .into_iter()
         .map(|row| (row.id, row.version))
         .collect();
-    let version_of = |fact: &Fact| versions.get(fact.id.as_str()).copied();
+    let version_of = |fact: &EntityObservation| versions.get(fact.id.as_str()).copied();
     let place = Place { project: file.project.clone(), path: file.path.clone() };
-    trace::date(call.memory, &place, None, entity, version_of)
+    observation_history::fill_times(call.memory, &place, None, entity, version_of)
 }
 
 /// The entities of a name: one, or none; several if people gave their notes the same title.
-pub(super) fn named(call: &CallContext<'_>, thread: &Thread, name: &str) -> Result<Vec<Entity>> {
+pub(super) fn named(
+    call: &CallContext<'_>,
+    thread: &GraphThread,
+    name: &str,
+) -> Result<Vec<GraphEntity>> {
     let mut entities = Vec::new();
-    for found in thread.within(call.memory).titled(name)? {
+    for found in thread.folder_graph(call.memory).titled(name)? {
         let Some(file) = call.memory.store().file_by_id(found.id)? else { continue };
         entities.extend(entity(call, &file)?.filter(|entity| entity.name == name));
     }
@@ -130,7 +138,11 @@ pub(super) fn named(call: &CallContext<'_>, thread: &Thread, name: &str) -> Resu
 }
 
 /// The entity of a name, which must be there.
-pub(super) fn needed(call: &CallContext<'_>, thread: &Thread, name: &str) -> Result<Entity> {
+pub(super) fn require_entity(
+    call: &CallContext<'_>,
+    thread: &GraphThread,
+    name: &str,
+) -> Result<GraphEntity> {
     match named(call, thread, name)?.into_iter().find(|entity| !entity.is_placeholder) {
         Some(entity) => Ok(entity),
         None => Err(unknown(call, thread, name)?),
@@ -138,7 +150,11 @@ pub(super) fn needed(call: &CallContext<'_>, thread: &Thread, name: &str) -> Res
 }
 
 /// Says that there is no such entity, and which there are.
-pub(super) fn unknown(call: &CallContext<'_>, thread: &Thread, name: &str) -> Result<GraphError> {
+pub(super) fn unknown(
+    call: &CallContext<'_>,
+    thread: &GraphThread,
+    name: &str,
+) -> Result<GraphError> {
     let names = super::save::names(call, thread)?;
     let near = memoranda_core::fact::near_names(name, names.iter().map(String::as_str), 3);
     let hint = match near.as_slice() {
@@ -147,8 +163,8 @@ pub(super) fn unknown(call: &CallContext<'_>, thread: &Thread, name: &str) -> Re
     };
     let hint = match thread.shape {
         // Whoever saved with a thread is likely to have forgotten it here.
-        Shape::Reference => format!("No threadId was given. {hint}"),
-        Shape::Thread => hint,
+        AnswerShape::Reference => format!("No threadId was given. {hint}"),
+        AnswerShape::Thread => hint,
     };
     let thread = &thread.id;
     Ok(GraphError::Refused(format!(
@@ -157,15 +173,15 @@ pub(super) fn unknown(call: &CallContext<'_>, thread: &Thread, name: &str) -> Re
 }
 
 /// Whether a file lies directly in the thread's folder and is a note.
-pub(super) fn is_own(thread: &Thread, path: &NotePath) -> bool {
+pub(super) fn is_thread_note(thread: &GraphThread, path: &NotePath) -> bool {
     path.is_markdown() && path.parent() == Some(thread.folder.as_str())
 }
 
 /// Links that were typed by hand mean what the index says they mean, if it is in the thread.
 pub(super) fn resolve_typed(
     memory: &Memory,
-    thread: &Thread,
-    entity: &mut Entity,
+    thread: &GraphThread,
+    entity: &mut GraphEntity,
 ) -> Result<(), EngineError> {
     if entity.has_typed() {
         entity.resolve(&memory.typed_links(&thread.place(entity.path.clone()))?);
@@ -174,8 +190,8 @@ pub(super) fn resolve_typed(
 }
 
 /// Lays out entities and relations within the budget, and says how to go on.
-pub(super) struct Layout<'w> {
-    wish: &'w Wish,
+pub(super) struct AnswerLayout<'w> {
+    options: &'w ReadOptions,
     pub(super) entities: Vec<Value>,
     pub(super) relations: Vec<Value>,
     tokens: usize,
@@ -187,10 +203,10 @@ pub(super) struct Layout<'w> {
     is_full: bool,
 }
 
-impl<'w> Layout<'w> {
-    pub(super) fn new(wish: &'w Wish) -> Self {
+impl<'w> AnswerLayout<'w> {
+    pub(super) fn new(options: &'w ReadOptions) -> Self {
         let (entities, relations) = (Vec::new(), Vec::new());
-        Self { wish, entities, relations, tokens: 0, omitted: 0, hidden: 0, is_full: false }
+        Self { options, entities, relations, tokens: 0, omitted: 0, hidden: 0, is_full: false }
     }
 
     /// Adds an entity with its relations; `false` if it does not fit any more.
@@ -198,7 +214,7 @@ impl<'w> Layout<'w> {
         let mut cost: usize = entity.iter().chain(&relations).map(|v| self.cost(v)).sum();
         cost = cost.max(1);
         let is_empty = self.entities.is_empty() && self.relations.is_empty();
-        if self.tokens + cost > self.wish.tokens {
+        if self.tokens + cost > self.options.tokens {
             if !is_empty {
                 self.is_full = true;
                 return false;
@@ -208,7 +224,7 @@ impl<'w> Layout<'w> {
             let all = relations.len();
             relations.retain(|relation| {
                 cost += self.cost(relation);
-                cost <= self.wish.tokens
+                cost <= self.options.tokens
             });
             self.omitted += all - relations.len();
         }
@@ -219,30 +235,30 @@ impl<'w> Layout<'w> {
     }
 
     fn cost(&self, value: &Value) -> usize {
-        match self.wish.thread.shape {
-            Shape::Reference => {
+        match self.options.thread.shape {
+            AnswerShape::Reference => {
                 // Indented by four more within the whole.
                 let text = serde_json::to_string_pretty(value).unwrap_or_default();
                 estimate(&text) + text.lines().count()
             }
-            Shape::Thread => estimate(&value.to_string()) + 1,
+            AnswerShape::Thread => estimate(&value.to_string()) + 1,
         }
     }
 
     /// The answer. `next` is where to go on, if something was left out.
     pub(super) fn answer(self, next: Option<usize>, total: Option<usize>) -> ToolResult {
         let mut structured = json!({ "entities": self.entities, "relations": self.relations });
-        let thread = &self.wish.thread;
-        if thread.shape == Shape::Thread {
+        let thread = &self.options.thread;
+        if thread.shape == AnswerShape::Thread {
             structured["thread"] = json!(thread.id);
             structured["project"] = json!(thread.project.as_str());
         }
         if let Some(next) = next {
             structured["nextOffset"] = json!(next);
             let why = if self.is_full {
-                format!("to stay within {} tokens", self.wish.tokens)
+                format!("to stay within {} tokens", self.options.tokens)
             } else {
-                format!("by limit {}", self.wish.limit)
+                format!("by limit {}", self.options.limit)
             };
             structured["truncated"] =
                 json!(format!("More was left out {why}; call again with offset {next}."));
@@ -251,7 +267,7 @@ impl<'w> Layout<'w> {
             let omitted = format!(
                 "{} relations were left out to stay within {} tokens; raise maxTokens, or ask \
                  find_relation_path about a pair.",
-                self.omitted, self.wish.tokens
+                self.omitted, self.options.tokens
             );
             structured["relationsOmitted"] = json!(omitted);
         }
@@ -263,7 +279,8 @@ impl<'w> Layout<'w> {
                 self.hidden
             ));
         }
-        if let Some(total) = total.filter(|_| thread.shape == Shape::Thread || next.is_some()) {
+        if let Some(total) = total.filter(|_| thread.shape == AnswerShape::Thread || next.is_some())
+        {
             structured["total"] = json!(total);
         }
         answer(thread, structured)
@@ -271,10 +288,10 @@ impl<'w> Layout<'w> {
 }
 
 /// A result whose text is its structure: as the reference server prints it, or one line an item.
-pub(super) fn answer(thread: &Thread, structured: Value) -> ToolResult {
+pub(super) fn answer(thread: &GraphThread, structured: Value) -> ToolResult {
     let text = match thread.shape {
-        Shape::Reference => serde_json::to_string_pretty(&structured).unwrap_or_default(),
-        Shape::Thread => lines(&structured),
+        AnswerShape::Reference => serde_json::to_string_pretty(&structured).unwrap_or_default(),
+        AnswerShape::Thread => lines(&structured),
     };
     ToolResult::ok(text, structured)
 }

@@ -5,11 +5,15 @@
 //! links. Without `threadId` the tools behave as those of the reference knowledge graph server.
 
 mod analytics;
-mod bench;
+mod as_of;
 mod entity;
 mod error;
+mod export;
+mod input;
 mod load;
-mod past;
+mod maintenance;
+mod observation_history;
+mod observations;
 mod problem;
 mod query;
 mod reference;
@@ -20,20 +24,16 @@ mod search;
 mod settings;
 mod thread;
 mod tools;
-mod trace;
-mod transfer;
-mod upkeep;
-mod versions;
-mod wanted;
+mod transaction;
 
 use memoranda_engine::{Memory, Result};
 
 use crate::registry::{CallContext, PromptDef, ResourceDef, ToolArgs, ToolResult, Toolset};
 use crate::settings::ToolSettings;
 
+use export::{ExportedEntity, ExportedRelation, whole_graph};
 pub use settings::GraphSettings;
 pub(crate) use tools::TOOLS;
-use transfer::{GraphEntity, GraphRelation, whole_graph};
 
 /// The prompts' rows.
 pub(crate) const PROMPTS: &[PromptDef] = &[];
@@ -56,25 +56,25 @@ pub(crate) const BRIEF: &[&str] = &[
 ];
 
 /// Whether definitions need no other limits than they tell.
-pub(crate) fn has_usual_limits(settings: &ToolSettings) -> bool {
+pub(crate) fn has_default_limits(settings: &ToolSettings) -> bool {
     settings.graph.limits == GraphSettings::standard().limits
 }
 
 /// A tool's description or schema with the limits that a person has set.
-pub(crate) fn fitted(definition: &str, settings: &ToolSettings) -> String {
+pub(crate) fn with_limits(definition: &str, settings: &ToolSettings) -> String {
     schema::with_limits(definition, settings.graph.limits)
 }
 
 fn knowledge_graph(memory: &Memory, settings: &ToolSettings, _: &[&str]) -> Result<Option<String>> {
     let (entities, relations) = whole_graph(memory, settings)?;
-    let entity = |entity: &GraphEntity| {
+    let entity = |entity: &ExportedEntity| {
         serde_json::json!({
             "name": entity.name,
             "entityType": entity.entity_type,
             "observations": entity.observations,
         })
     };
-    let relation = |relation: &GraphRelation| {
+    let relation = |relation: &ExportedRelation| {
         serde_json::json!({
             "from": relation.from, "to": relation.to, "relationType": relation.relation_type,
         })
@@ -89,10 +89,10 @@ fn knowledge_graph(memory: &Memory, settings: &ToolSettings, _: &[&str]) -> Resu
 /// The entities around some, at most `depth` relations away, with the relations among them; in the
 /// thread `default` if none is named. This is what `get_context` answers for `entityNames`.
 pub(crate) fn neighbourhood(call: &CallContext<'_>, args: &ToolArgs) -> ToolResult {
-    told(query::neighbourhood(call, args))
+    into_tool_result(query::neighbourhood(call, args))
 }
 
 /// A handler's result as a tool's.
-fn told(result: error::Result<ToolResult>) -> ToolResult {
-    result.unwrap_or_else(error::GraphError::told)
+fn into_tool_result(result: error::Result<ToolResult>) -> ToolResult {
+    result.unwrap_or_else(error::GraphError::into_tool_result)
 }

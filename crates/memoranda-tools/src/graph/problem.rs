@@ -6,16 +6,16 @@ use std::fmt::Display;
 use serde_json::{Value, json};
 
 use super::error::GraphError;
-use super::wanted::clipped;
+use super::input::clipped;
 
 /// So many problems are told; the rest is counted.
-const MAX_TOLD: usize = 30;
+const MAX_LISTED: usize = 30;
 /// What is said of a field that does not fit.
-const CORRECT: &str = "Correct this field; one that is not required may be left out";
+const CORRECT_FIELD: &str = "Correct this field; one that is not required may be left out";
 
 /// Something that is wrong with a request.
 #[derive(Clone, Debug)]
-pub(crate) struct Problem {
+pub(crate) struct ValidationProblem {
     /// The number of the entity; `None` if the request itself is wrong.
     pub(crate) index: Option<usize>,
     /// The entity's name; empty if the request itself is wrong.
@@ -30,7 +30,7 @@ pub(crate) struct Problem {
     pub(crate) unknown: Option<String>,
 }
 
-impl Problem {
+impl ValidationProblem {
     /// The request itself is wrong.
     pub(crate) fn of_request(problem: impl Display, suggestion: &str) -> Self {
         let problem = problem.to_string();
@@ -66,38 +66,38 @@ impl Problem {
         Self { index: Some(index), ..self }
     }
 
-    pub(crate) fn told(&self) -> Value {
-        let mut told = json!({ "error": "Validation failed" });
+    pub(crate) fn to_json(&self) -> Value {
+        let mut rendered = json!({ "error": "Validation failed" });
         if !self.entity.is_empty() {
-            told["entity"] = json!(self.entity);
+            rendered["entity"] = json!(self.entity);
         }
         if let Some(observation) = &self.observation {
-            told["observation"] = json!(clipped(observation));
+            rendered["observation"] = json!(clipped(observation));
         }
         if let Some(relation) = &self.relation {
-            told["relation"] = relation.clone();
+            rendered["relation"] = relation.clone();
         }
-        told["problem"] = json!(self.problem);
-        told["suggestion"] = json!(self.suggestion);
-        told
+        rendered["problem"] = json!(self.problem);
+        rendered["suggestion"] = json!(self.suggestion);
+        rendered
     }
 }
 
 /// What was read, or what is wrong with it.
-pub(crate) fn taken<T, E: Display>(
+pub(crate) fn collect_problem<T, E: Display>(
     read: Result<T, E>,
     entity: &str,
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<ValidationProblem>,
 ) -> Option<T> {
     let correct = |error: E| match entity {
-        "" => Problem::of_request(error, CORRECT),
-        entity => Problem::of_entity(entity, error, CORRECT),
+        "" => ValidationProblem::of_request(error, CORRECT_FIELD),
+        entity => ValidationProblem::of_entity(entity, error, CORRECT_FIELD),
     };
     read.map_err(|error| problems.push(correct(error))).ok()
 }
 
 /// Refuses a request if something is wrong with it.
-pub(crate) fn refuse(problems: &[Problem]) -> Result<(), GraphError> {
+pub(crate) fn refuse_if_any(problems: &[ValidationProblem]) -> Result<(), GraphError> {
     if problems.is_empty() {
         return Ok(());
     }
@@ -106,7 +106,7 @@ pub(crate) fn refuse(problems: &[Problem]) -> Result<(), GraphError> {
 }
 
 /// All problems as text and as structure.
-pub(crate) fn refusal(problems: &[Problem]) -> (String, Value) {
+pub(crate) fn refusal(problems: &[ValidationProblem]) -> (String, Value) {
     let count = problems.len();
     let mut text = format!(
         "Validation failed: {count} problem{}. Nothing was saved; mend {} and send the whole \
@@ -114,7 +114,7 @@ pub(crate) fn refusal(problems: &[Problem]) -> (String, Value) {
         if count == 1 { "" } else { "s" },
         if count == 1 { "it" } else { "them" },
     );
-    for (n, problem) in problems.iter().take(MAX_TOLD).enumerate() {
+    for (n, problem) in problems.iter().take(MAX_LISTED).enumerate() {
         text.push_str(&format!("\n{}. ", n + 1));
         if !problem.entity.is_empty() {
             text.push_str(&format!("Entity '{}'", problem.entity));
@@ -129,16 +129,16 @@ pub(crate) fn refusal(problems: &[Problem]) -> (String, Value) {
         text.push_str(&format!("{}\n   Suggestion: {}", problem.problem, problem.suggestion));
     }
     // The first problem's own fields stand at the top, where one problem is looked for.
-    let mut structured = problems.first().map_or_else(|| json!({}), Problem::told);
+    let mut structured = problems.first().map_or_else(|| json!({}), ValidationProblem::to_json);
     structured["success"] = json!(false);
     structured["problem_count"] = json!(count);
-    let told = || problems.iter().take(MAX_TOLD);
+    let rendered = || problems.iter().take(MAX_LISTED);
     structured["validation_errors"] =
-        json!(told().map(|problem| problem.brief.clone()).collect::<Vec<_>>());
-    structured["problems"] = json!(told().map(Problem::told).collect::<Vec<_>>());
-    if count > MAX_TOLD {
-        text.push_str(&format!("\n… and {} more of the kind.", count - MAX_TOLD));
-        let more = format!("{} more problems were counted but not listed.", count - MAX_TOLD);
+        json!(rendered().map(|problem| problem.brief.clone()).collect::<Vec<_>>());
+    structured["problems"] = json!(rendered().map(ValidationProblem::to_json).collect::<Vec<_>>());
+    if count > MAX_LISTED {
+        text.push_str(&format!("\n… and {} more of the kind.", count - MAX_LISTED));
+        let more = format!("{} more problems were counted but not listed.", count - MAX_LISTED);
         structured["truncated"] = json!(more);
     }
     (text, structured)

@@ -8,53 +8,60 @@ use memoranda_core::path::NotePath;
 use memoranda_engine::{FileSummary, NamedNote};
 use serde_json::{Value, json};
 
-use super::entity::{CONFIDENCE, Entity, IMPORTANCE, is_placeholder, said_name, type_in, type_of};
+use super::as_of::{self, GraphAt};
+use super::entity::{
+    CONFIDENCE, GraphEntity, IMPORTANCE, is_placeholder, normalize_name, type_in, type_of,
+};
 use super::error::Result;
 use super::load::{
-    Layout, Wish, answer, entity, is_own, named, needed, resolve_typed, time, time_until,
+    AnswerLayout, ReadOptions, answer, entity, is_thread_note, named, require_entity,
+    resolve_typed, time, time_until,
 };
-use super::past::{self, Then};
-use super::thread::{Shape, Thread};
+use super::thread::{AnswerShape, GraphThread};
 use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// So many entities are told of a neighbourhood.
-const MOST_FOUND: usize = 500;
+const MAX_FOUND: usize = 500;
 /// How many notes are read at once on the way through a thread.
-const AT_ONCE: usize = 500;
+const BATCH_SIZE: usize = 500;
 
 pub(super) fn read_graph(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = ToolArgs::new("read_graph", arguments)?;
-    let wish = Wish::read(&mut args, call)?;
-    args.only(&[&Wish::PARAMETERS[..], &["minImportance"]].concat())?;
-    let usual = if wish.thread.shape == Shape::Thread { 0.1 } else { 0.0 };
+    let options = ReadOptions::read(&mut args, call)?;
+    args.only(&[&ReadOptions::PARAMETERS[..], &["minImportance"]].concat())?;
+    let usual = if options.thread.shape == AnswerShape::Thread { 0.1 } else { 0.0 };
     let least = args.float("minImportance", 0.0, 1.0)?.unwrap_or(usual);
-    everything(call, &wish, least)
+    read_page(call, &options, least)
 }
 
 /// All entities of a thread that matter enough, by the page.
-pub(super) fn everything(call: &CallContext<'_>, wish: &Wish, least: f64) -> Result<ToolResult> {
-    let mut layout = Layout::new(wish);
-    if let Some(time) = wish.as_of {
-        let files = past::files(call, &wish.thread, time)?;
-        for (n, file) in files.iter().enumerate().skip(wish.offset) {
-            let Some(entity) = past::read(call, &wish.thread, file, time)? else { continue };
-            if !lay(&mut layout, wish, &entity, least) {
+pub(super) fn read_page(
+    call: &CallContext<'_>,
+    options: &ReadOptions,
+    least: f64,
+) -> Result<ToolResult> {
+    let mut layout = AnswerLayout::new(options);
+    if let Some(time) = options.as_of {
+        let files = as_of::files(call, &options.thread, time)?;
+        for (n, file) in files.iter().enumerate().skip(options.offset) {
+            let Some(entity) = as_of::read(call, &options.thread, file, time)? else { continue };
+            if !push_entity(&mut layout, options, &entity, least) {
                 return Ok(layout.answer(Some(n), Some(files.len())));
             }
         }
         return Ok(layout.answer(None, Some(files.len())));
     }
-    let folder = wish.thread.within(call.memory);
-    let mut n = wish.offset;
+    let folder = options.thread.folder_graph(call.memory);
+    let mut n = options.offset;
     loop {
-        let files = folder.page(AT_ONCE, n)?;
+        let files = folder.page(BATCH_SIZE, n)?;
         if files.is_empty() {
             return Ok(layout.answer(None, None));
         }
         for file in &files {
             if let Some(mut entity) = entity(call, file)? {
-                resolve_typed(call.memory, &wish.thread, &mut entity)?;
-                if !lay(&mut layout, wish, &entity, least) {
+                resolve_typed(call.memory, &options.thread, &mut entity)?;
+                if !push_entity(&mut layout, options, &entity, least) {
                     let total = folder.count()? as usize;
                     return Ok(layout.answer(Some(n), Some(total)));
                 }
@@ -65,62 +72,69 @@ pub(super) fn everything(call: &CallContext<'_>, wish: &Wish, least: f64) -> Res
 }
 
 /// Lays out an entity if it matters enough; `false` if there is no room.
-fn lay(layout: &mut Layout<'_>, wish: &Wish, entity: &Entity, least: f64) -> bool {
-    if layout.entities.len() >= wish.limit {
+fn push_entity(
+    layout: &mut AnswerLayout<'_>,
+    options: &ReadOptions,
+    entity: &GraphEntity,
+    least: f64,
+) -> bool {
+    if layout.entities.len() >= options.limit {
         return false;
     }
     if entity.importance < least {
         layout.hidden += usize::from(!entity.is_placeholder);
         return true;
     }
-    let told = (!entity.is_placeholder).then(|| entity.told(&wish.thread, wish.superseded));
+    let rendered =
+        (!entity.is_placeholder).then(|| entity.to_json(&options.thread, options.superseded));
     let weighty = entity
         .relations
         .iter()
         .filter(|relation| relation.importance.is_none_or(|importance| importance >= least));
-    let relations = weighty.map(|relation| relation.told(&entity.name, &wish.thread)).collect();
-    layout.add(told, relations)
+    let relations =
+        weighty.map(|relation| relation.to_json(&entity.name, &options.thread)).collect();
+    layout.add(rendered, relations)
 }
 
 pub(super) fn open_nodes(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = ToolArgs::new("open_nodes", arguments)?;
-    let wish = Wish::read(&mut args, call)?;
-    args.only(&[&Wish::PARAMETERS[..], &["names"]].concat())?;
+    let options = ReadOptions::read(&mut args, call)?;
+    args.only(&[&ReadOptions::PARAMETERS[..], &["names"]].concat())?;
     let names = args.texts("names")?.ok_or_else(|| args.missing("names", "a list of names"))?;
-    let then = wish.as_of.map(|time| Then::new(call, &wish.thread, time)).transpose()?;
-    let mut entities: Vec<Entity> = Vec::new();
+    let then = options.as_of.map(|time| GraphAt::new(call, &options.thread, time)).transpose()?;
+    let mut entities: Vec<GraphEntity> = Vec::new();
     for name in &names {
-        let name = &said_name(name);
+        let name = &normalize_name(name);
         if entities.iter().any(|entity| entity.name == *name) {
             continue;
         }
         // People can give one title to several notes.
         entities.extend(match &then {
             Some(then) => then.named(call, name)?,
-            None => named(call, &wish.thread, name)?,
+            None => named(call, &options.thread, name)?,
         });
     }
     entities.retain(|entity| !entity.is_placeholder);
     let found: HashSet<String> = entities.iter().map(|entity| entity.name.clone()).collect();
     let missing: Vec<String> =
-        names.iter().filter(|name| !found.contains(&said_name(name))).cloned().collect();
-    let entities: Vec<Found> =
-        entities.into_iter().map(|entity| Found::Read(Box::new(entity))).collect();
-    let mut result = told(call, &wish, &entities, then.as_ref())?;
-    if wish.thread.shape == Shape::Thread && !missing.is_empty() {
+        names.iter().filter(|name| !found.contains(&normalize_name(name))).cloned().collect();
+    let entities: Vec<FoundEntity> =
+        entities.into_iter().map(|entity| FoundEntity::Read(Box::new(entity))).collect();
+    let mut result = render_found(call, &options, &entities, then.as_ref())?;
+    if options.thread.shape == AnswerShape::Thread && !missing.is_empty() {
         result.structured["notFound"] = json!(missing);
-        result = answer(&wish.thread, result.structured);
+        result = answer(&options.thread, result.structured);
     }
     Ok(result)
 }
 
 /// What was found: an entity, or a note that is read if there is room for it.
-pub(super) enum Found {
-    Read(Box<Entity>),
+pub(super) enum FoundEntity {
+    Read(Box<GraphEntity>),
     Listed(Box<FileSummary>),
 }
 
-impl Found {
+impl FoundEntity {
     pub(super) fn name(&self) -> &str {
         match self {
             Self::Read(entity) => &entity.name,
@@ -142,39 +156,39 @@ impl Found {
         }
     }
 
-    fn read(&self, call: &CallContext<'_>) -> Result<Option<Entity>> {
+    fn read(&self, call: &CallContext<'_>) -> Result<Option<GraphEntity>> {
         match self {
-            Self::Read(entity) => Ok(Some(Entity::clone(entity))),
+            Self::Read(entity) => Ok(Some(GraphEntity::clone(entity))),
             Self::Listed(file) => entity(call, file),
         }
     }
 }
 
 /// Entities with every relation that has an end among them.
-pub(super) fn told(
+pub(super) fn render_found(
     call: &CallContext<'_>,
-    wish: &Wish,
-    found: &[Found],
-    then: Option<&Then<'_>>,
+    options: &ReadOptions,
+    found: &[FoundEntity],
+    then: Option<&GraphAt<'_>>,
 ) -> Result<ToolResult> {
     let names: HashSet<String> = found.iter().map(|one| one.name().to_owned()).collect();
-    let mut layout = Layout::new(wish);
+    let mut layout = AnswerLayout::new(options);
     let total = found.len();
-    for (n, one) in found.iter().enumerate().skip(wish.offset) {
+    for (n, one) in found.iter().enumerate().skip(options.offset) {
         let read = one.read(call)?;
         let Some(mut entity) = read else { continue };
-        if wish.as_of.is_none() {
-            resolve_typed(call.memory, &wish.thread, &mut entity)?;
+        if options.as_of.is_none() {
+            resolve_typed(call.memory, &options.thread, &mut entity)?;
         }
         let own = entity.relations.iter();
         let mut relations: Vec<Value> =
-            own.map(|relation| relation.told(&entity.name, &wish.thread)).collect();
+            own.map(|relation| relation.to_json(&entity.name, &options.thread)).collect();
         relations.extend(match then {
             Some(then) => then.incoming(call, &entity, &names)?,
-            None => incoming(call, &wish.thread, &entity, &names)?,
+            None => incoming(call, &options.thread, &entity, &names)?,
         });
-        let told = entity.told(&wish.thread, wish.superseded);
-        if layout.entities.len() == wish.limit || !layout.add(Some(told), relations) {
+        let rendered = entity.to_json(&options.thread, options.superseded);
+        if layout.entities.len() == options.limit || !layout.add(Some(rendered), relations) {
             return Ok(layout.answer(Some(n), Some(total)));
         }
     }
@@ -184,8 +198,8 @@ pub(super) fn told(
 /// The relations to an entity from others than these.
 fn incoming(
     call: &CallContext<'_>,
-    thread: &Thread,
-    entity: &Entity,
+    thread: &GraphThread,
+    entity: &GraphEntity,
     without: &HashSet<String>,
 ) -> Result<Vec<Value>> {
     let store = call.memory.store();
@@ -193,9 +207,14 @@ fn incoming(
     let mut found = Vec::new();
     for row in store.relations_to(file.id)?.into_iter().filter(|row| row.is_stated) {
         let Some(from) = store.file_by_id(row.file)? else { continue };
-        let here = from.project == thread.project && is_own(thread, &from.path);
+        let here = from.project == thread.project && is_thread_note(thread, &from.path);
         if here && !without.contains(&from.title) {
-            found.push(past::led(thread, &from.title, &entity.name, &row.relation_type));
+            found.push(as_of::incoming_relation(
+                thread,
+                &from.title,
+                &entity.name,
+                &row.relation_type,
+            ));
         }
     }
     Ok(found)
@@ -203,7 +222,7 @@ fn incoming(
 
 pub(super) fn query_nodes(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = ToolArgs::new("query_nodes", arguments)?;
-    let wish = Wish::read(&mut args, call)?;
+    let options = ReadOptions::read(&mut args, call)?;
     let own = [
         "timestampStart",
         "timestampEnd",
@@ -212,13 +231,13 @@ pub(super) fn query_nodes(call: &CallContext<'_>, arguments: Value) -> Result<To
         "importanceMin",
         "importanceMax",
     ];
-    args.only(&[Wish::PRESENT, &own].concat())?;
+    args.only(&[ReadOptions::PRESENT, &own].concat())?;
     let times = (time(&args, own[0])?, time_until(&args, own[1])?);
     let share = |name| args.float(name, 0.0, 1.0);
     let confidence = (share(own[2])?.unwrap_or(0.0), share(own[3])?.unwrap_or(1.0));
     let importance = (share(own[4])?.unwrap_or(0.0), share(own[5])?.unwrap_or(1.0));
     let within = |value: f64, (least, most): (f64, f64)| (least..=most).contains(&value);
-    let folder = wish.thread.within(call.memory);
+    let folder = options.thread.folder_graph(call.memory);
     let mut nodes = folder.nodes()?;
     let changed = match times {
         (None, None) => None,
@@ -231,15 +250,16 @@ pub(super) fn query_nodes(call: &CallContext<'_>, arguments: Value) -> Result<To
             && within(node.importance.unwrap_or(IMPORTANCE), importance)
     });
     let total = Some(nodes.len());
-    let mut layout = Layout::new(&wish);
-    for (n, node) in nodes.iter().enumerate().skip(wish.offset) {
+    let mut layout = AnswerLayout::new(&options);
+    for (n, node) in nodes.iter().enumerate().skip(options.offset) {
         let Some(file) = call.memory.store().file_by_id(node.file)? else { continue };
         let Some(mut entity) = entity(call, &file)? else { continue };
-        resolve_typed(call.memory, &wish.thread, &mut entity)?;
+        resolve_typed(call.memory, &options.thread, &mut entity)?;
         let own = entity.relations.iter();
-        let relations = own.map(|relation| relation.told(&entity.name, &wish.thread)).collect();
-        let told = entity.told(&wish.thread, wish.superseded);
-        if layout.entities.len() == wish.limit || !layout.add(Some(told), relations) {
+        let relations =
+            own.map(|relation| relation.to_json(&entity.name, &options.thread)).collect();
+        let rendered = entity.to_json(&options.thread, options.superseded);
+        if layout.entities.len() == options.limit || !layout.add(Some(rendered), relations) {
             return Ok(layout.answer(Some(n), total));
         }
     }
@@ -248,7 +268,7 @@ pub(super) fn query_nodes(call: &CallContext<'_>, arguments: Value) -> Result<To
 
 pub(super) fn list_entities(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = ToolArgs::new("list_entities", arguments)?;
-    let thread = Thread::optional(&mut args, call.settings)?;
+    let thread = GraphThread::from_args_or_default(&mut args, call.settings)?;
     args.only(&["threadId", "entityType", "namePattern", "offset", "limit"])?;
     let wanted_type = args.optional_text("entityType")?;
     let pattern = args.optional_text("namePattern")?.map(|pattern| pattern.to_lowercase());
@@ -259,7 +279,7 @@ pub(super) fn list_entities(call: &CallContext<'_>, arguments: Value) -> Result<
             && !is_placeholder(&note.metadata)
             && wanted_type.as_ref().is_none_or(|wanted| *wanted == type_in(&note.metadata))
     };
-    let (found, next) = thread.within(call.memory).entries(limit, offset, keep)?;
+    let (found, next) = thread.folder_graph(call.memory).entries(limit, offset, keep)?;
     let entity =
         |note: &NamedNote| json!({ "name": note.title, "entityType": type_in(&note.metadata) });
     let entities: Vec<Value> = found.iter().map(entity).collect();
@@ -267,16 +287,16 @@ pub(super) fn list_entities(call: &CallContext<'_>, arguments: Value) -> Result<
     if let Some(next) = next {
         structured["nextOffset"] = json!(next);
     }
-    Ok(answer(&Thread { shape: Shape::Thread, ..thread }, structured))
+    Ok(answer(&GraphThread { shape: AnswerShape::Thread, ..thread }, structured))
 }
 
 pub(super) fn find_path(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = ToolArgs::new("find_relation_path", arguments)?;
-    let thread = Thread::optional(&mut args, call.settings)?;
+    let thread = GraphThread::from_args_or_default(&mut args, call.settings)?;
     args.only(&["threadId", "from", "to", "maxDepth"])?;
-    let (from, to) = (said_name(&args.text("from")?), said_name(&args.text("to")?));
+    let (from, to) = (normalize_name(&args.text("from")?), normalize_name(&args.text("to")?));
     let depth = args.number("maxDepth", 1, 20)?.unwrap_or(5) as usize;
-    let folder = thread.within(call.memory);
+    let folder = thread.folder_graph(call.memory);
     let mut ends = [0; 2];
     for (end, name) in ends.iter_mut().zip([&from, &to]) {
         match folder.titled(name)?.first() {
@@ -284,7 +304,7 @@ pub(super) fn find_path(call: &CallContext<'_>, arguments: Value) -> Result<Tool
             None => return Err(super::load::unknown(call, &thread, name)?),
         }
     }
-    let thread_shape = Thread { shape: Shape::Thread, ..thread.clone() };
+    let thread_shape = GraphThread { shape: AnswerShape::Thread, ..thread.clone() };
     let Some(route) = folder.path(ends[0], ends[1], depth)? else {
         let structured = json!({
             "found": false, "path": [], "relations": [], "thread": thread.id,
@@ -327,29 +347,30 @@ pub(super) fn neighbourhood(call: &CallContext<'_>, args: &ToolArgs) -> Result<T
     let budget = args.number("budget_tokens", 1, 1_000_000)?.map(|tokens| tokens as usize);
     let own = ["threadId", "offset"].into_iter();
     let own = own.filter_map(|name| Some((name.to_owned(), args.value(name)?.clone())));
-    let mut wish = Wish::read(&mut ToolArgs::new("get_context", own.collect())?, call)?;
-    wish.tokens = budget.unwrap_or(usize::MAX).min(wish.tokens);
-    let folder = wish.thread.within(call.memory);
+    let mut options = ReadOptions::read(&mut ToolArgs::new("get_context", own.collect())?, call)?;
+    options.tokens = budget.unwrap_or(usize::MAX).min(options.tokens);
+    let folder = options.thread.folder_graph(call.memory);
     let mut start = Vec::with_capacity(names.len());
     for name in &names {
-        let name = said_name(name);
-        needed(call, &wish.thread, &name)?;
+        let name = normalize_name(name);
+        require_entity(call, &options.thread, &name)?;
         let id = folder.titled(&name)?.first().map(|found| found.id);
         start.extend(id.filter(|id| !start.contains(id)));
     }
-    wish.thread.shape = Shape::Thread;
-    let near = folder.around(&start, depth, MOST_FOUND)?;
+    options.thread.shape = AnswerShape::Thread;
+    let near = folder.around(&start, depth, MAX_FOUND)?;
     let ids = start.into_iter().chain(near.found.iter().map(|neighbour| neighbour.id));
     let files = call.memory.store().files_by_id(&ids.collect::<Vec<_>>())?;
     let files = files.into_iter().filter(|file| !is_placeholder(&file.metadata));
-    let entities: Vec<Found> = files.map(|file| Found::Listed(Box::new(file))).collect();
-    let mut result = told(call, &wish, &entities, None)?;
+    let entities: Vec<FoundEntity> =
+        files.map(|file| FoundEntity::Listed(Box::new(file))).collect();
+    let mut result = render_found(call, &options, &entities, None)?;
     if near.truncated {
         result.structured["partial"] = json!(format!(
-            "Only the {MOST_FOUND} nearest entities are told of; a smaller depth, or one of them \
+            "Only the {MAX_FOUND} nearest entities are told of; a smaller depth, or one of them \
              in entityNames, shows others."
         ));
-        result = answer(&wish.thread, result.structured);
+        result = answer(&options.thread, result.structured);
     }
     Ok(result)
 }

@@ -6,41 +6,41 @@ use std::collections::{HashMap, HashSet};
 use memoranda_core::fact::{COMMON_TYPES, FactLimits, near_names, normal_type, quality_score};
 use serde_json::{Value, json};
 
-use super::entity::said_name;
+use super::entity::normalize_name;
 use super::error::GraphError;
-use super::load::time;
-use super::problem::{Problem, refusal};
-use super::thread::Thread;
-use super::wanted::{
-    MAX_TYPE, SaidFact, SaidFacts, Wanted, WantedRelation, check_fact, clipped, items,
-    read_relation, said_facts,
+use super::input::{
+    EntityInput, MAX_TYPE_CHARS, ObservationInput, ObservationInputs, RelationInput,
+    check_observation, clipped, items, read_observations, read_relation,
 };
+use super::load::time;
+use super::problem::{ValidationProblem, refusal};
+use super::thread::GraphThread;
 use crate::registry::ToolArgs;
 
-pub(crate) const MAX_NAME: usize = 100;
+pub(crate) const MAX_NAME_CHARS: usize = 100;
 /// So many warnings are told; the rest is counted.
-const MAX_TOLD: usize = 30;
+const MAX_WARNINGS: usize = 30;
 
 /// A request that was read.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Request {
-    pub(crate) entities: Vec<Wanted>,
+pub(crate) struct SaveRequest {
+    pub(crate) entities: Vec<EntityInput>,
     pub(crate) warnings: Vec<(usize, String)>,
-    pub(crate) problems: Vec<Problem>,
+    pub(crate) problems: Vec<ValidationProblem>,
 }
 
-impl Request {
+impl SaveRequest {
     /// Reads and checks entities. Whether targets exist in the thread is asked of `exists`.
     pub(crate) fn read<E>(
         entities: Vec<Value>,
-        thread: Option<&Thread>,
+        thread: Option<&GraphThread>,
         limits: FactLimits,
         mut exists: impl FnMut(&str) -> Result<bool, E>,
     ) -> Result<Self, E> {
         let mut request = Self::default();
         for (index, entity) in entities.into_iter().enumerate() {
             let name = format!("#{}", index + 1);
-            let reader = Reader { index, name, thread, request: &mut request };
+            let reader = EntityReader { index, name, thread, request: &mut request };
             reader.item(entity, limits);
         }
         let mut seen = HashSet::new();
@@ -48,8 +48,8 @@ impl Request {
             if !entity.name.is_empty() && !seen.insert(entity.name.clone()) {
                 let problem = format!("Entity '{}' appears twice in this request.", entity.name);
                 let merge = "Merge both into one entity.";
-                let twice = Problem::of_entity(&entity.name, &problem, merge).at(index);
-                request.problems.push(Problem { brief: problem, ..twice });
+                let twice = ValidationProblem::of_entity(&entity.name, &problem, merge).at(index);
+                request.problems.push(ValidationProblem { brief: problem, ..twice });
             }
         }
         let mut unknown = Vec::new();
@@ -99,7 +99,7 @@ impl Request {
             near.extend(others(&own).into_iter().filter(|name| !thread_names.contains(name)));
             near.truncate(3);
             if !near.is_empty() {
-                problem.suggestion = format!("Did you mean {}? {ANOTHER}", quoted(&near));
+                problem.suggestion = format!("Did you mean {}? {TARGET_RULE}", quoted(&near));
             }
         }
     }
@@ -115,23 +115,23 @@ impl Request {
 
     /// The advice, in order, as far as it can be told.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let told = self.warnings.iter().take(MAX_TOLD).map(|(_, warning)| warning.clone());
-        let left = self.warnings.len().saturating_sub(MAX_TOLD);
-        told.chain((left > 0).then(|| format!("… and {left} more of the kind"))).collect()
+        let rendered = self.warnings.iter().take(MAX_WARNINGS).map(|(_, warning)| warning.clone());
+        let left = self.warnings.len().saturating_sub(MAX_WARNINGS);
+        rendered.chain((left > 0).then(|| format!("… and {left} more of the kind"))).collect()
     }
 }
 
 /// What a relation must lead to.
-const ANOTHER: &str = "targetEntity must reference another entity in the same save_memory call, or \
+const TARGET_RULE: &str = "targetEntity must reference another entity in the same save_memory call, or \
                        one that exists in this thread";
 
-fn no_target(index: usize, entity: &str, relation: &WantedRelation) -> Problem {
+fn no_target(index: usize, entity: &str, relation: &RelationInput) -> ValidationProblem {
     let target = clipped(&relation.target);
     let problem = format!("Target entity '{target}' not found in request or thread");
-    Problem {
-        relation: Some(relation.told()),
+    ValidationProblem {
+        relation: Some(relation.to_json()),
         unknown: Some(relation.target.clone()),
-        ..Problem::of_entity(entity, problem, ANOTHER).at(index)
+        ..ValidationProblem::of_entity(entity, problem, TARGET_RULE).at(index)
     }
 }
 
@@ -140,37 +140,37 @@ fn quoted(names: &[String]) -> String {
 }
 
 /// Reads one entity.
-struct Reader<'r> {
+struct EntityReader<'r> {
     index: usize,
     name: String,
-    thread: Option<&'r Thread>,
-    request: &'r mut Request,
+    thread: Option<&'r GraphThread>,
+    request: &'r mut SaveRequest,
 }
 
-impl Reader<'_> {
+impl EntityReader<'_> {
     fn item(mut self, item: Value, limits: FactLimits) {
         match ToolArgs::new("an entity", item) {
             Ok(args) => self.entity(args, limits),
             Err(_) => {
                 let suggestion = "An entity is { name, entityType, observations, relations }";
                 self.problem("Must be an object.", suggestion, None);
-                self.request.entities.push(Wanted::default());
+                self.request.entities.push(EntityInput::default());
             }
         }
     }
 
     fn entity(mut self, mut args: ToolArgs, limits: FactLimits) {
         args.rename(&[("entityType", &["type", "entity_type"]), ("name", &["entityName"])]);
-        let name = said_name(&args.optional_text("name").ok().flatten().unwrap_or_default());
-        let mut wanted = Wanted { name, ..Wanted::default() };
+        let name = normalize_name(&args.optional_text("name").ok().flatten().unwrap_or_default());
+        let mut wanted = EntityInput { name, ..EntityInput::default() };
         if !wanted.name.is_empty() {
             self.name = clipped(&wanted.name).into_owned();
         } else {
             self.problem("Missing name.", "Give the entity a name of 1 to 100 characters", None);
         }
         let chars = wanted.name.chars().count();
-        if chars > MAX_NAME {
-            let problem = format!("Name too long ({chars} chars). Max {MAX_NAME} chars.");
+        if chars > MAX_NAME_CHARS {
+            let problem = format!("Name too long ({chars} chars). Max {MAX_NAME_CHARS} chars.");
             self.problem(&problem, "Use a short name and move details into observations", None);
         }
         wanted.entity_type = self.entity_type(&args);
@@ -207,7 +207,7 @@ impl Reader<'_> {
         if let Err(error) = args.only(&known) {
             self.wrong::<()>(&error.to_string());
         }
-        if let Some(problem) = self.thread.and_then(|thread| thread.other_named(&args)) {
+        if let Some(problem) = self.thread.and_then(|thread| thread.thread_mismatch(&args)) {
             self.wrong::<()>(&problem);
         }
         self.request.entities.push(wanted);
@@ -222,10 +222,11 @@ impl Reader<'_> {
             return String::new();
         }
         let chars = given.trim().chars().count();
-        if chars > MAX_TYPE {
+        if chars > MAX_TYPE_CHARS {
             let near = near_names(given.trim(), COMMON_TYPES.iter().copied(), 1);
             let near = near.first().copied().unwrap_or(&common);
-            let problem = format!("entityType too long ({chars} chars). Max {MAX_TYPE} chars.");
+            let problem =
+                format!("entityType too long ({chars} chars). Max {MAX_TYPE_CHARS} chars.");
             self.problem(&problem, &format!("Use a short type, e.g. {near}"), None);
         }
         let normal = normal_type(&given);
@@ -236,8 +237,9 @@ impl Reader<'_> {
         normal.name
     }
 
-    fn observations(&mut self, args: &ToolArgs, limits: FactLimits) -> Vec<SaidFact> {
-        let SaidFacts { facts, problems } = said_facts(args, "observations", self.thread);
+    fn observations(&mut self, args: &ToolArgs, limits: FactLimits) -> Vec<ObservationInput> {
+        let ObservationInputs { facts, problems } =
+            read_observations(args, "observations", self.thread);
         for problem in &problems {
             self.problem(problem, "observations is a list of short texts", None);
         }
@@ -246,15 +248,15 @@ impl Reader<'_> {
             self.problem(problem, "Add a fact, e.g. observations: ['Uses Rust']", None);
         }
         for fact in &facts {
-            if let Some(wrong) = check_fact(&fact.content, limits) {
-                let problem = Problem::of_fact(&self.name, &fact.content, wrong);
+            if let Some(wrong) = check_observation(&fact.content, limits) {
+                let problem = ValidationProblem::of_fact(&self.name, &fact.content, wrong);
                 self.request.problems.push(problem.at(self.index));
             }
         }
         facts
     }
 
-    fn relations(&mut self, args: &ToolArgs, of: &Wanted) -> Vec<WantedRelation> {
+    fn relations(&mut self, args: &ToolArgs, of: &EntityInput) -> Vec<RelationInput> {
         let Some(items) = items(args, "relations") else {
             let found = args.value("relations").cloned().unwrap_or_default();
             let error = args.wrong("relations", "a list of objects", &found);
@@ -268,26 +270,27 @@ impl Reader<'_> {
             let brief = format!("Entity '{}' must have at least 1 relation", self.name);
             self.problem(problem, &suggestion, Some(brief));
         }
-        let mut relations: Vec<WantedRelation> = Vec::with_capacity(items.len());
+        let mut relations: Vec<RelationInput> = Vec::with_capacity(items.len());
         for item in items {
             let (relation, problems) = read_relation(item.clone());
             for problem in problems {
                 let right = "A relation is { targetEntity: 'Name', relationType: 'uses' }, with an \
                              importance from 0 to 1 if you like";
-                let problem = Problem::of_entity(&self.name, problem, right).at(self.index);
+                let problem =
+                    ValidationProblem::of_entity(&self.name, problem, right).at(self.index);
                 let relation = Some(item.clone());
-                self.request.problems.push(Problem { relation, ..problem });
+                self.request.problems.push(ValidationProblem { relation, ..problem });
             }
             let Some(relation) = relation else { continue };
-            let same = |other: &WantedRelation| {
+            let same = |other: &RelationInput| {
                 other.target == relation.target && other.relation_type == relation.relation_type
             };
             if !relations.iter().any(same) {
                 relations.push(relation);
             }
         }
-        let is_own = |relation: &WantedRelation| relation.target == of.name;
-        if !of.is_root && !relations.is_empty() && relations.iter().all(is_own) {
+        let is_thread_note = |relation: &RelationInput| relation.target == of.name;
+        if !of.is_root && !relations.is_empty() && relations.iter().all(is_thread_note) {
             let problem = "Related to itself alone. Every entity must have at least 1 relation to \
                            another entity.";
             let suggestion = format!("Add a relation to another entity: {example}");
@@ -304,7 +307,8 @@ impl Reader<'_> {
     }
 
     fn problem(&mut self, problem: &str, suggestion: &str, brief: Option<String>) {
-        let mut found = Problem::of_entity(&self.name, problem, suggestion).at(self.index);
+        let mut found =
+            ValidationProblem::of_entity(&self.name, problem, suggestion).at(self.index);
         if let Some(brief) = brief {
             found.brief = brief;
         }

@@ -8,26 +8,26 @@ use memoranda_core::screen;
 use memoranda_engine::{ListFilter, ListOrder, ReviseOutcome};
 use serde_json::{Value, json};
 
-use super::bench::{Bench, Kind, NewEntity, Tie};
 use super::entity::RELATION_IMPORTANCE;
 use super::error::{GraphError, Result};
-use super::load::is_own;
-use super::problem::Problem;
-use super::request::Request;
-use super::thread::Thread;
-use super::wanted::{SaidFact, Wanted, WantedRelation, items};
+use super::input::{EntityInput, ObservationInput, RelationInput, items};
+use super::load::is_thread_note;
+use super::problem::ValidationProblem;
+use super::request::SaveRequest;
+use super::thread::GraphThread;
+use super::transaction::{EntityKind, GraphTransaction, NewEntity, RelationOutcome};
 use crate::registry::{ArgsError, CallContext, ToolArgs, ToolResult};
 use crate::settings::SecretPolicy;
 
 /// Names that near ones are looked for among.
-const MOST_NAMES: usize = 5000;
+const MAX_NAMES: usize = 5000;
 /// So many entities are told of by a check, each with so many problems.
-const MOST_CHECKED: usize = 100;
-const MOST_ERRORS: usize = 20;
+const MAX_CHECKED: usize = 100;
+const MAX_ERRORS: usize = 20;
 
 /// What a save came to.
 #[derive(Default)]
-struct Saved {
+struct SaveReport {
     entities: Vec<String>,
     relations: usize,
     observations: usize,
@@ -38,21 +38,21 @@ struct Saved {
 
 pub(super) fn save(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = ToolArgs::new("save_memory", arguments)?;
-    let thread = Thread::named(&mut args, call.settings);
+    let thread = GraphThread::from_args(&mut args, call.settings);
     let (thread, mut request) = read(call, &args, thread)?;
     if !request.problems.is_empty() {
         return Err(request.refused());
     }
-    let screened = screen_entities(call, &mut request.entities)?;
+    let screen_secrets = screen_entities(call, &mut request.entities)?;
     let quality = request.quality(call.settings.graph.limits);
-    let mut saved = Saved::default();
+    let mut saved = SaveReport::default();
     let outcome = call.memory.revise(&call.who, None, |desk| {
-        let mut bench = Bench::new(desk, &thread);
-        saved = lay(&mut bench, &request)?;
-        Ok::<_, GraphError>(bench.steps())
+        let mut graph = GraphTransaction::new(desk, &thread);
+        saved = apply_request(&mut graph, &request)?;
+        Ok::<_, GraphError>(graph.steps())
     })?;
     let mut warnings = request.warnings();
-    warnings.extend(screened);
+    warnings.extend(screen_secrets);
     warnings.append(&mut saved.warnings);
     let created = saved.entities.len();
     let mut structured = json!({
@@ -109,16 +109,16 @@ pub(super) fn commit_id(outcome: &ReviseOutcome) -> Option<String> {
 fn read(
     call: &CallContext<'_>,
     args: &ToolArgs,
-    thread: Result<Thread, ArgsError>,
-) -> Result<(Thread, Request)> {
+    thread: Result<GraphThread, ArgsError>,
+) -> Result<(GraphThread, SaveRequest)> {
     let mut wrong = Vec::new();
     let thread = thread.map_err(|error| {
         let suggestion = "Give the conversation or project, e.g. threadId: 'portfolio-2026'";
-        wrong.push(Problem::of_request(error, suggestion));
+        wrong.push(ValidationProblem::of_request(error, suggestion));
     });
     let known = ["entities", "threadId", "thread_id", "agentThreadId"];
     if let Err(error) = args.only(&known) {
-        wrong.push(Problem::of_request(error, "Leave it out"));
+        wrong.push(ValidationProblem::of_request(error, "Leave it out"));
     }
     let entities = match items(args, "entities") {
         Some(entities) if !entities.is_empty() => entities,
@@ -129,14 +129,14 @@ fn read(
                 None => args.wrong("entities", "a list of entities", &given),
             };
             let suggestion = "An entity is { name, entityType, observations, relations }";
-            wrong.push(Problem::of_request(error, suggestion));
+            wrong.push(ValidationProblem::of_request(error, suggestion));
             Vec::new()
         }
     };
     let thread = thread.ok();
-    let folder = thread.as_ref().map(|thread| thread.within(call.memory));
+    let folder = thread.as_ref().map(|thread| thread.folder_graph(call.memory));
     let limits = call.settings.graph.limits;
-    let mut request = Request::read(entities, thread.as_ref(), limits, |name| {
+    let mut request = SaveRequest::read(entities, thread.as_ref(), limits, |name| {
         // Nobody knows what is in a thread that was not named.
         let Some(folder) = &folder else { return Ok(true) };
         Ok::<_, GraphError>(!folder.titled(name)?.is_empty())
@@ -151,25 +151,28 @@ fn read(
 }
 
 /// Names of the thread, the last changed first.
-pub(super) fn names(call: &CallContext<'_>, thread: &Thread) -> Result<Vec<String>> {
+pub(super) fn names(call: &CallContext<'_>, thread: &GraphThread) -> Result<Vec<String>> {
     let filter = ListFilter {
         project: Some(thread.project.clone()),
         folder: NotePath::parse(&thread.folder).ok(),
         ..ListFilter::default()
     };
-    let found = call.memory.store().list(&filter, ListOrder::Newest, MOST_NAMES, 0)?;
-    let own = found.into_iter().filter(|file| is_own(thread, &file.path));
+    let found = call.memory.store().list(&filter, ListOrder::Newest, MAX_NAMES, 0)?;
+    let own = found.into_iter().filter(|file| is_thread_note(thread, &file.path));
     Ok(own.map(|file| file.title).collect())
 }
 
 /// Lays a request onto the bench. Asked again if an editor saved in between, so it starts anew.
-fn lay(bench: &mut Bench<'_, '_>, request: &Request) -> Result<Saved> {
-    let mut saved = Saved::default();
+fn apply_request(
+    graph: &mut GraphTransaction<'_, '_>,
+    request: &SaveRequest,
+) -> Result<SaveReport> {
+    let mut saved = SaveReport::default();
     // Targets are looked for once more: another process may have removed one.
     let mut there: HashSet<&str> = request.entities.iter().map(|e| e.name.as_str()).collect();
     for entity in &request.entities {
         for relation in &entity.relations {
-            if there.insert(&relation.target) && !bench.has(&relation.target)? {
+            if there.insert(&relation.target) && !graph.has(&relation.target)? {
                 return Err(GraphError::Refused(format!(
                     "Target entity '{}' of '{}' was removed just now. Nothing was saved; send the \
                      request again without it or with its description.",
@@ -179,51 +182,59 @@ fn lay(bench: &mut Bench<'_, '_>, request: &Request) -> Result<Saved> {
         }
     }
     for entity in &request.entities {
-        if bench.open(&entity.name)? {
-            merge(bench, entity, &mut saved)?;
+        if graph.open(&entity.name)? {
+            merge(graph, entity, &mut saved)?;
         } else {
-            create(bench, entity, &mut saved)?;
+            create(graph, entity, &mut saved)?;
         }
-        let permalink = bench.permalink(&entity.name);
+        let permalink = graph.permalink(&entity.name);
         saved.permalinks.push(json!({ "name": entity.name, "permalink": permalink }));
     }
     Ok(saved)
 }
 
-fn relations(bench: &Bench<'_, '_>, entity: &Wanted) -> Vec<NewRelation> {
-    let relation = |wanted: &WantedRelation| NewRelation {
+fn relations(graph: &GraphTransaction<'_, '_>, entity: &EntityInput) -> Vec<NewRelation> {
+    let relation = |wanted: &RelationInput| NewRelation {
         relation_type: wanted.relation_type.clone(),
         target: wanted.target.clone(),
-        time: Some(entity.time.unwrap_or(bench.now)),
+        time: Some(entity.time.unwrap_or(graph.now)),
         confidence: entity.weight.confidence.filter(|confidence| *confidence < 1.0),
         importance: Some(wanted.importance.unwrap_or(RELATION_IMPORTANCE)),
     };
     entity.relations.iter().map(relation).collect()
 }
 
-fn create(bench: &mut Bench<'_, '_>, entity: &Wanted, saved: &mut Saved) -> Result<()> {
-    let relations = relations(bench, entity);
+fn create(
+    graph: &mut GraphTransaction<'_, '_>,
+    entity: &EntityInput,
+    saved: &mut SaveReport,
+) -> Result<()> {
+    let relations = relations(graph, entity);
     saved.relations += relations.len();
     saved.observations += entity.observations.len();
     saved.entities.push(entity.name.clone());
-    bench.create(&NewEntity {
+    graph.create(&NewEntity {
         name: &entity.name,
         entity_type: &entity.entity_type,
         facts: &entity.observations,
         relations,
         weight: entity.weight,
         time: entity.time,
-        kind: if entity.is_root { Kind::Root } else { Kind::Described },
+        kind: if entity.is_root { EntityKind::Root } else { EntityKind::Described },
     })?;
     Ok(())
 }
 
 /// Adds to an entity that is there what it does not say yet.
-fn merge(bench: &mut Bench<'_, '_>, entity: &Wanted, saved: &mut Saved) -> Result<()> {
+fn merge(
+    graph: &mut GraphTransaction<'_, '_>,
+    entity: &EntityInput,
+    saved: &mut SaveReport,
+) -> Result<()> {
     let name = entity.name.as_str();
-    let Some(found) = bench.entity(name) else { return Ok(()) };
+    let Some(found) = graph.entity(name) else { return Ok(()) };
     if found.is_placeholder {
-        describe(bench, name, &entity.entity_type)?;
+        describe(graph, name, &entity.entity_type)?;
         saved.entities.push(name.to_owned());
     } else if found.entity_type != entity.entity_type {
         saved.warnings.push(format!(
@@ -232,7 +243,7 @@ fn merge(bench: &mut Bench<'_, '_>, entity: &Wanted, saved: &mut Saved) -> Resul
         ));
     }
     if entity.is_root && !found.is_root {
-        bench.set(name, "root", "true")?;
+        graph.set(name, "root", "true")?;
     }
     let mut added = 0;
     let mut known = Vec::new();
@@ -240,21 +251,21 @@ fn merge(bench: &mut Bench<'_, '_>, entity: &Wanted, saved: &mut Saved) -> Resul
         if found.current().any(|fact| fact.content == said.content) {
             known.push(said.content.clone());
         } else {
-            bench.add_fact(name, said, entity.weight, entity.time)?;
+            graph.add_observation(name, said, entity.weight, entity.time)?;
             added += 1;
         }
     }
     let (mut related, mut rated) = (0, 0);
-    for (mut relation, wanted) in relations(bench, entity).into_iter().zip(&entity.relations) {
+    for (mut relation, wanted) in relations(graph, entity).into_iter().zip(&entity.relations) {
         // What nobody said does not count against what is known.
         relation.importance = wanted.importance;
-        match bench.tie(name, relation)? {
-            Tie::New => related += 1,
-            Tie::Rated => rated += 1,
-            Tie::Known => {}
+        match graph.add_relation(name, relation)? {
+            RelationOutcome::New => related += 1,
+            RelationOutcome::Rated => rated += 1,
+            RelationOutcome::Known => {}
         }
     }
-    bench.raise(name, entity.weight)?;
+    graph.raise_weight(name, entity.weight)?;
     for (what, given, kept) in [
         ("importance", entity.weight.importance, found.importance),
         ("confidence", entity.weight.confidence, found.confidence),
@@ -292,29 +303,33 @@ fn merge(bench: &mut Bench<'_, '_>, entity: &Wanted, saved: &mut Saved) -> Resul
 }
 
 /// Turns what was only named into an entity.
-pub(super) fn describe(bench: &mut Bench<'_, '_>, name: &str, entity_type: &str) -> Result<()> {
+pub(super) fn describe(
+    graph: &mut GraphTransaction<'_, '_>,
+    name: &str,
+    entity_type: &str,
+) -> Result<()> {
     use memoranda_core::note::edit::Edit;
-    bench.edit(name, &Edit::RemoveKey { key: "placeholder".into() })?;
-    bench.set(name, "type", entity_type)
+    graph.edit(name, &Edit::RemoveKey { key: "placeholder".into() })?;
+    graph.set(name, "type", entity_type)
 }
 
-fn screen_entities(call: &CallContext<'_>, entities: &mut [Wanted]) -> Result<Vec<String>> {
+fn screen_entities(call: &CallContext<'_>, entities: &mut [EntityInput]) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
     for entity in entities {
         let about = entity.name.clone();
-        warnings.extend(screened(call, &about, &mut entity.observations)?);
+        warnings.extend(screen_secrets(call, &about, &mut entity.observations)?);
     }
     Ok(warnings)
 }
 
 /// Looks for secrets in facts, and does with them what the person wants.
-pub(super) fn screened(
+pub(super) fn screen_secrets(
     call: &CallContext<'_>,
     about: &str,
-    facts: &mut [SaidFact],
+    facts: &mut [ObservationInput],
 ) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
-    for SaidFact { content: fact, .. } in facts {
+    for ObservationInput { content: fact, .. } in facts {
         let Some(secret) = screen::secrets(fact).into_iter().next() else { continue };
         warnings.push(match call.settings.secrets {
             SecretPolicy::Refuse => {
@@ -338,17 +353,17 @@ pub(super) fn screened(
 
 pub(super) fn validate(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = ToolArgs::new("validate_memory", arguments)?;
-    let thread = Thread::optional(&mut args, call.settings);
+    let thread = GraphThread::from_args_or_default(&mut args, call.settings);
     let (thread, request) = read(call, &args, thread)?;
     if request.problems.iter().any(|problem| problem.index.is_none()) {
         return Err(request.refused());
     }
     let mut results = Vec::with_capacity(request.entities.len());
     let mut text = format!("Checked against thread '{}'; nothing was saved.", thread.id);
-    for (index, entity) in request.entities.iter().enumerate().take(MOST_CHECKED) {
+    for (index, entity) in request.entities.iter().enumerate().take(MAX_CHECKED) {
         let problems = request.problems.iter().filter(|problem| problem.index == Some(index));
         let errors: Vec<String> = problems
-            .take(MOST_ERRORS)
+            .take(MAX_ERRORS)
             .map(|p| format!("{}. Suggestion: {}", p.brief.trim_end_matches('.'), p.suggestion))
             .collect();
         let warnings: Vec<&str> = request
@@ -377,9 +392,9 @@ pub(super) fn validate(call: &CallContext<'_>, arguments: Value) -> Result<ToolR
         "quality_score": request.quality(call.settings.graph.limits),
         "thread": thread.id,
     });
-    if request.entities.len() > MOST_CHECKED {
+    if request.entities.len() > MAX_CHECKED {
         let more = format!(
-            "Only the first {MOST_CHECKED} of {} entities are listed; all were checked.",
+            "Only the first {MAX_CHECKED} of {} entities are listed; all were checked.",
             request.entities.len()
         );
         text.push_str(&format!("\n{more}"));

@@ -156,11 +156,11 @@ pub(super) fn with_limits(definition: &str, limits: FactLimits) -> String {
         ]
     };
     let sentences = |limits: FactLimits| format!("chars, {} sentences", limits.sentences);
-    let mut fitted = definition.replace(&sentences(usual), &sentences(limits));
+    let mut with_limits = definition.replace(&sentences(usual), &sentences(limits));
     for (from, to) in chars(usual).iter().zip(&chars(limits)) {
-        fitted = fitted.replace(from, to);
+        with_limits = with_limits.replace(from, to);
     }
-    fitted
+    with_limits
 }
 
 /// An output schema: an object with these keys, each of a JSON type.

@@ -9,64 +9,68 @@ use memoranda_core::words::{fold, words};
 use memoranda_engine::{EngineError, Folder, Past, SearchFilter, SearchRequest};
 use serde_json::{Value, json};
 
-use super::entity::{Entity, Superseded, is_placeholder};
+use super::as_of::GraphAt;
+use super::entity::{GraphEntity, SupersededDisplay, is_placeholder};
 use super::error::Result;
-use super::load::{Wish, answer, entity, is_own};
-use super::past::Then;
-use super::query::{Found, everything, told};
+use super::load::{ReadOptions, answer, entity, is_thread_note};
+use super::query::{FoundEntity, read_page, render_found};
 use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// In large threads so many entities are found by their type, and by the words of their names.
-const MOST_CALLED: usize = 50;
+const MAX_BY_NAME: usize = 50;
 /// So many are found by the words of their facts: more than an answer has room for.
-const MOST_BY_WORDS: usize = 50;
+const MAX_BY_WORDS: usize = 50;
 /// So many are found by pieces of words.
-const MOST_BY_PIECES: usize = 1000;
+const MAX_BY_PIECES: usize = 1000;
 /// What is said when a limit was met.
-const MORE: &str = "More than these may fit; further words in the query find them.";
+const MORE_MATCHES: &str = "More than these may fit; further words in the query find them.";
 
 pub(super) fn search_nodes(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = ToolArgs::new("search_nodes", arguments)?;
-    let wish = Wish::read(&mut args, call)?;
-    args.only(&[&Wish::PARAMETERS[..], &["query"]].concat())?;
+    let options = ReadOptions::read(&mut args, call)?;
+    args.only(&[&ReadOptions::PARAMETERS[..], &["query"]].concat())?;
     let text = args.text("query")?.trim().to_owned();
     // Nothing to look for finds everything, as it does in the reference server.
     if text.is_empty() {
-        return everything(call, &wish, 0.0);
+        return read_page(call, &options, 0.0);
     }
-    let then = wish.as_of.map(|time| Then::new(call, &wish.thread, time)).transpose()?;
-    let (mut found, left) = by_text(call, &wish, &text)?;
+    let then = options.as_of.map(|time| GraphAt::new(call, &options.thread, time)).transpose()?;
+    let (mut found, left) = by_text(call, &options, &text)?;
     if let Some(then) = &then {
         found.retain(|one| !then.is_changed(one.path()));
         let was = then.changed();
-        let said = was.filter(|e| !e.is_placeholder && says(e, &text, wish.superseded));
-        found.extend(said.map(|entity| Found::Read(Box::new(entity.clone()))));
+        let said = was.filter(|e| !e.is_placeholder && mentions(e, &text, options.superseded));
+        found.extend(said.map(|entity| FoundEntity::Read(Box::new(entity.clone()))));
         rank(&mut found, &text, |one| (one.name(), one.entity_type()));
     }
-    let mut result = told(call, &wish, &found, then.as_ref())?;
+    let mut result = render_found(call, &options, &found, then.as_ref())?;
     if left.is_empty() {
         return Ok(result);
     }
     result.structured["partial"] = json!(left.join(" "));
-    Ok(answer(&wish.thread, result.structured))
+    Ok(answer(&options.thread, result.structured))
 }
 
 /// The entities that say a text now, and what may have been left out.
-fn by_text(call: &CallContext<'_>, wish: &Wish, text: &str) -> Result<(Vec<Found>, Vec<String>)> {
-    let folder = wish.thread.within(call.memory);
+fn by_text(
+    call: &CallContext<'_>,
+    options: &ReadOptions,
+    text: &str,
+) -> Result<(Vec<FoundEntity>, Vec<String>)> {
+    let folder = options.thread.folder_graph(call.memory);
     let is_small = !folder.has_more_than(call.settings.graph.pieces_up_to)?;
     let mut found = listed(
         call,
-        &if is_small { folder.holding(text, usize::MAX)? } else { called(&folder, text)? },
+        &if is_small { folder.holding(text, usize::MAX)? } else { by_name(&folder, text)? },
     )?;
     rank(&mut found, text, |one| (one.name(), one.entity_type()));
-    let is_all = by_words(call, wish, text, &mut found)?;
+    let is_all = by_words(call, options, text, &mut found)?;
     let mut left = Vec::new();
     if found.is_empty() && !is_small {
         // It takes its time, but what is there is found.
-        found = listed(call, &folder.holding(text, MOST_BY_PIECES)?)?;
-        if found.len() >= MOST_BY_PIECES {
-            left.push(MORE.to_owned());
+        found = listed(call, &folder.holding(text, MAX_BY_PIECES)?)?;
+        if found.len() >= MAX_BY_PIECES {
+            left.push(MORE_MATCHES.to_owned());
         }
         return Ok((found, left));
     }
@@ -77,39 +81,39 @@ fn by_text(call: &CallContext<'_>, wish: &Wish, text: &str) -> Result<(Vec<Found
             call.settings.graph.pieces_up_to
         ));
     }
-    if !is_all || (!is_small && found.len() >= MOST_CALLED) {
-        left.push(MORE.to_owned());
+    if !is_all || (!is_small && found.len() >= MAX_BY_NAME) {
+        left.push(MORE_MATCHES.to_owned());
     }
     Ok((found, left))
 }
 
 /// Entities by the numbers of their notes.
-fn listed(call: &CallContext<'_>, files: &[i64]) -> Result<Vec<Found>> {
+fn listed(call: &CallContext<'_>, files: &[i64]) -> Result<Vec<FoundEntity>> {
     let files = call.memory.store().files_by_id(files)?.into_iter();
     let described = files.filter(|file| !is_placeholder(&file.metadata));
-    Ok(described.map(|file| Found::Listed(Box::new(file))).collect())
+    Ok(described.map(|file| FoundEntity::Listed(Box::new(file))).collect())
 }
 
 /// Adds the notes that the words of a text find; `false` if there may be more of them.
 fn by_words(
     call: &CallContext<'_>,
-    wish: &Wish,
+    options: &ReadOptions,
     text: &str,
-    found: &mut Vec<Found>,
+    found: &mut Vec<FoundEntity>,
 ) -> Result<bool> {
     let mut seen: HashSet<NotePath> = found.iter().map(|one| one.path().clone()).collect();
     let request = SearchRequest {
         text: text.to_owned(),
         filter: SearchFilter {
-            projects: vec![wish.thread.project.clone()],
-            folder: NotePath::parse(&wish.thread.folder).ok(),
-            past: match wish.superseded {
-                Superseded::Show => Past::Include,
-                Superseded::Hide => Past::LeaveOut,
+            projects: vec![options.thread.project.clone()],
+            folder: NotePath::parse(&options.thread.folder).ok(),
+            past: match options.superseded {
+                SupersededDisplay::Show => Past::Include,
+                SupersededDisplay::Hide => Past::LeaveOut,
             },
             ..SearchFilter::default()
         },
-        limit: MOST_BY_WORDS,
+        limit: MAX_BY_WORDS,
         offset: 0,
         snippet_chars: 1,
         // What only means something like it is no match for a name.
@@ -124,18 +128,19 @@ fn by_words(
     // In a small thread the text itself was looked for in every note; these are only more.
     let mut is_all = true;
     for hit in page.results {
-        if !is_own(&wish.thread, &hit.place.path) || !seen.insert(hit.place.path.clone()) {
+        if !is_thread_note(&options.thread, &hit.place.path) || !seen.insert(hit.place.path.clone())
+        {
             continue;
         }
-        let Some(file) = call.memory.store().file(&wish.thread.project, &hit.place.path)? else {
+        let Some(file) = call.memory.store().file(&options.thread.project, &hit.place.path)? else {
             continue;
         };
         let Some(entity) = entity(call, &file)?.filter(|entity| !entity.is_placeholder) else {
             continue;
         };
         // The word may stand in a fact that no longer holds, or in the note's workings.
-        if says(&entity, text, wish.superseded) {
-            found.push(Found::Read(Box::new(entity)));
+        if mentions(&entity, text, options.superseded) {
+            found.push(FoundEntity::Read(Box::new(entity)));
             is_all = !page.has_more && !page.partial;
         }
     }
@@ -144,24 +149,25 @@ fn by_words(
 
 /// The notes of a thread whose name or type is a text, or whose names hold words that begin like
 /// its words.
-fn called(folder: &Folder<'_>, text: &str) -> Result<Vec<i64>> {
+fn by_name(folder: &Folder<'_>, text: &str) -> Result<Vec<i64>> {
     let exact = folder.titled(text)?;
     let mut files: Vec<i64> = exact.into_iter().map(|found| found.id).collect();
-    let further = folder.called(text, MOST_CALLED)?.into_iter();
+    let further = folder.called(text, MAX_BY_NAME)?.into_iter();
     let further: Vec<i64> = further.filter(|id| !files.contains(id)).collect();
     files.extend(further);
     Ok(files)
 }
 
 /// Whether an entity says the text itself, or one of its terms as the index understands them.
-fn says(entity: &Entity, text: &str, superseded: Superseded) -> bool {
+fn mentions(entity: &GraphEntity, text: &str, superseded: SupersededDisplay) -> bool {
     let query = Query::parse(text);
     let terms: Vec<Vec<String>> = query
         .wanted()
         .map(|term| term.words.iter().map(|word| fold(word).into_owned()).collect())
         .collect();
     let lower = text.to_lowercase();
-    let facts = entity.facts.iter().filter(|f| f.is_current || superseded == Superseded::Show);
+    let facts =
+        entity.facts.iter().filter(|f| f.is_current || superseded == SupersededDisplay::Show);
     let own = [&entity.name, &entity.entity_type];
     facts.map(|fact| &fact.content).chain(own).any(|said| {
         let spoken: Vec<String> = words(said).map(|word| fold(word.text).into_owned()).collect();

@@ -6,7 +6,10 @@ use super::schema::{
     deletion, entities, graph, input, number, objects, optional_thread, output, reading,
     reading_now, share, text, texts, thread,
 };
-use super::{analytics, query, reference, save, search, told, trace, upkeep, versions};
+use super::{
+    analytics, into_tool_result, maintenance, observation_history, observations, query, reference,
+    save, search,
+};
 use crate::registry::{ToolDef, ToolHints, ToolTier, Toolset};
 
 const READ: ToolHints =
@@ -51,7 +54,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             ])
         },
         cap: CAP,
-        handler: |call, arguments| told(save::save(call, arguments)),
+        handler: |call, arguments| into_tool_result(save::save(call, arguments)),
     },
     ToolDef {
         name: "add_observations",
@@ -79,7 +82,9 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         },
         output: || output(&[("results", "array"), ("warnings", "array"), ("commit", "string")]),
         cap: CAP,
-        handler: |call, arguments| told(versions::add_observations(call, arguments)),
+        handler: |call, arguments| {
+            into_tool_result(observations::add_observations(call, arguments))
+        },
     },
     ToolDef {
         name: "get_observation_history",
@@ -102,7 +107,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             output(&[("history", "array"), ("entityName", "string"), ("observationId", "string")])
         },
         cap: CAP,
-        handler: |call, arguments| told(trace::history(call, arguments)),
+        handler: |call, arguments| into_tool_result(observation_history::history(call, arguments)),
     },
     ToolDef {
         name: "get_analytics",
@@ -121,7 +126,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             ])
         },
         cap: CAP,
-        handler: |call, arguments| told(analytics::analytics(call, arguments)),
+        handler: |call, arguments| into_tool_result(analytics::analytics(call, arguments)),
     },
     ToolDef {
         name: "search_nodes",
@@ -133,7 +138,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         input: || reading(json!({ "query": text("Words to look for") }), &["query"]),
         output: || graph(),
         cap: CAP,
-        handler: |call, arguments| told(search::search_nodes(call, arguments)),
+        handler: |call, arguments| into_tool_result(search::search_nodes(call, arguments)),
     },
     ToolDef {
         name: "query_nodes",
@@ -157,7 +162,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         },
         output: || graph(),
         cap: CAP,
-        handler: |call, arguments| told(query::query_nodes(call, arguments)),
+        handler: |call, arguments| into_tool_result(query::query_nodes(call, arguments)),
     },
     ToolDef {
         name: "find_relation_path",
@@ -186,7 +191,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             ])
         },
         cap: CAP,
-        handler: |call, arguments| told(query::find_path(call, arguments)),
+        handler: |call, arguments| into_tool_result(query::find_path(call, arguments)),
     },
     ToolDef {
         name: "create_entities",
@@ -221,7 +226,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             ])
         },
         cap: CAP,
-        handler: |call, arguments| told(reference::create_entities(call, arguments)),
+        handler: |call, arguments| into_tool_result(reference::create_entities(call, arguments)),
     },
     ToolDef {
         name: "create_relations",
@@ -256,7 +261,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             ])
         },
         cap: CAP,
-        handler: |call, arguments| told(reference::create_relations(call, arguments)),
+        handler: |call, arguments| into_tool_result(reference::create_relations(call, arguments)),
     },
     ToolDef {
         name: "read_graph",
@@ -273,7 +278,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         },
         output: || graph(),
         cap: CAP,
-        handler: |call, arguments| told(query::read_graph(call, arguments)),
+        handler: |call, arguments| into_tool_result(query::read_graph(call, arguments)),
     },
     ToolDef {
         name: "open_nodes",
@@ -285,7 +290,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         input: || reading(json!({ "names": texts("Exact names") }), &["names"]),
         output: || graph(),
         cap: CAP,
-        handler: |call, arguments| told(query::open_nodes(call, arguments)),
+        handler: |call, arguments| into_tool_result(query::open_nodes(call, arguments)),
     },
     ToolDef {
         name: "list_entities",
@@ -310,7 +315,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             output(&[("entities", "array"), ("nextOffset", "integer"), ("thread", "string")])
         },
         cap: CAP,
-        handler: |call, arguments| told(query::list_entities(call, arguments)),
+        handler: |call, arguments| into_tool_result(query::list_entities(call, arguments)),
     },
     ToolDef {
         name: "validate_memory",
@@ -324,7 +329,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             output(&[("all_valid", "boolean"), ("results", "array"), ("quality_score", "number")])
         },
         cap: CAP,
-        handler: |call, arguments| told(save::validate(call, arguments)),
+        handler: |call, arguments| into_tool_result(save::validate(call, arguments)),
     },
     ToolDef {
         name: "get_memory_stats",
@@ -343,7 +348,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             ])
         },
         cap: CAP,
-        handler: |call, arguments| told(analytics::stats(call, arguments)),
+        handler: |call, arguments| into_tool_result(analytics::stats(call, arguments)),
     },
     ToolDef {
         name: "get_recent_changes",
@@ -355,7 +360,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         input: || reading_now(json!({ "since": text("ISO 8601") }), &["since"]),
         output: || graph(),
         cap: CAP,
-        handler: |call, arguments| told(analytics::recent_changes(call, arguments)),
+        handler: |call, arguments| into_tool_result(analytics::recent_changes(call, arguments)),
     },
     ToolDef {
         name: "detect_conflicts",
@@ -375,7 +380,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         },
         output: || output(&[("conflicts", "array"), ("thread", "string"), ("truncated", "string")]),
         cap: CAP,
-        handler: |call, arguments| told(upkeep::conflicts(call, arguments)),
+        handler: |call, arguments| into_tool_result(maintenance::conflicts(call, arguments)),
     },
     ToolDef {
         name: "list_conversations",
@@ -397,7 +402,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             output(&[("conversations", "array"), ("total", "integer"), ("nextOffset", "integer")])
         },
         cap: CAP,
-        handler: |call, arguments| told(analytics::conversations(call, arguments)),
+        handler: |call, arguments| into_tool_result(analytics::conversations(call, arguments)),
     },
     ToolDef {
         name: "flag_for_review",
@@ -426,7 +431,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             ])
         },
         cap: CAP,
-        handler: |call, arguments| told(upkeep::flag(call, arguments)),
+        handler: |call, arguments| into_tool_result(maintenance::flag(call, arguments)),
     },
     ToolDef {
         name: "get_flagged_entities",
@@ -438,7 +443,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         input: || reading_now(json!({}), &[]),
         output: || graph(),
         cap: CAP,
-        handler: |call, arguments| told(upkeep::flagged(call, arguments)),
+        handler: |call, arguments| into_tool_result(maintenance::flagged(call, arguments)),
     },
     ToolDef {
         name: "update_observation",
@@ -471,7 +476,9 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             ])
         },
         cap: CAP,
-        handler: |call, arguments| told(versions::update_observation(call, arguments)),
+        handler: |call, arguments| {
+            into_tool_result(observations::update_observation(call, arguments))
+        },
     },
     ToolDef {
         name: "bulk_update",
@@ -496,7 +503,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         },
         output: || output(&[("updated", "integer"), ("notFound", "array"), ("commit", "string")]),
         cap: CAP,
-        handler: |call, arguments| told(upkeep::bulk_update(call, arguments)),
+        handler: |call, arguments| into_tool_result(maintenance::bulk_update(call, arguments)),
     },
     ToolDef {
         name: "prune_memory",
@@ -526,7 +533,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
             ])
         },
         cap: CAP,
-        handler: |call, arguments| told(upkeep::prune(call, arguments)),
+        handler: |call, arguments| into_tool_result(maintenance::prune(call, arguments)),
     },
     ToolDef {
         name: "delete_entities",
@@ -546,7 +553,7 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         },
         output: || deletion(),
         cap: CAP,
-        handler: |call, arguments| told(reference::delete_entities(call, arguments)),
+        handler: |call, arguments| into_tool_result(reference::delete_entities(call, arguments)),
     },
     ToolDef {
         name: "delete_observations",
@@ -569,7 +576,9 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         },
         output: || deletion(),
         cap: CAP,
-        handler: |call, arguments| told(reference::delete_observations(call, arguments)),
+        handler: |call, arguments| {
+            into_tool_result(reference::delete_observations(call, arguments))
+        },
     },
     ToolDef {
         name: "delete_relations",
@@ -597,6 +606,6 @@ pub(crate) const TOOLS: &[ToolDef] = &[
         },
         output: || deletion(),
         cap: CAP,
-        handler: |call, arguments| told(reference::delete_relations(call, arguments)),
+        handler: |call, arguments| into_tool_result(reference::delete_relations(call, arguments)),
     },
 ];

@@ -43,11 +43,11 @@ impl ToolDef {
     /// What it does, and the schema of its arguments, with the limits that a person has set.
     pub fn definition(&self, settings: &ToolSettings) -> (Cow<'static, str>, Value) {
         let input = (self.input)();
-        if self.toolset != Toolset::Graph || crate::graph::has_usual_limits(settings) {
+        if self.toolset != Toolset::Graph || crate::graph::has_default_limits(settings) {
             return (Cow::Borrowed(self.description), input);
         }
-        let fitted = crate::graph::fitted(&input.to_string(), settings);
-        let description = crate::graph::fitted(self.description, settings);
+        let fitted = crate::graph::with_limits(&input.to_string(), settings);
+        let description = crate::graph::with_limits(self.description, settings);
         (Cow::Owned(description), serde_json::from_str(&fitted).unwrap_or(input))
     }
 

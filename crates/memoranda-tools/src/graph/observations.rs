@@ -6,22 +6,22 @@ use memoranda_core::note::edit::{Edit, FactRef};
 use memoranda_core::note::{NewObservation, plain, stated};
 use serde_json::{Value, json};
 
-use super::bench::{Bench, Weight};
-use super::entity::{Entity, Fact, said_name};
+use super::entity::{EntityObservation, GraphEntity, normalize_name};
 use super::error::{GraphError, Result};
-use super::load::{fields, needed, time};
-use super::problem::{Problem, refuse, taken};
-use super::reference::{finished, listed};
-use super::save::{commit_id, screened};
-use super::thread::{Shape, Thread};
-use super::wanted::{SaidFact, check_fact, said_facts};
+use super::input::{ObservationInput, check_observation, read_observations};
+use super::load::{fields, require_entity, time};
+use super::problem::{ValidationProblem, collect_problem, refuse_if_any};
+use super::reference::{listed, with_commit};
+use super::save::{commit_id, screen_secrets};
+use super::thread::{AnswerShape, GraphThread};
+use super::transaction::{GraphTransaction, ObservationWeight};
 use crate::registry::{CallContext, ToolArgs, ToolResult};
 
-struct Addition {
+struct ObservationAddition {
     name: String,
-    contents: Vec<SaidFact>,
+    contents: Vec<ObservationInput>,
     supersedes: Option<ObservationId>,
-    weight: Weight,
+    weight: ObservationWeight,
     time: Option<Timestamp>,
 }
 
@@ -36,34 +36,35 @@ pub(super) fn observation_id(args: &ToolArgs, name: &str) -> Result<Option<Obser
 /// What is wrong with a fact. Those of a thread are held to the limits; the reference server has
 /// none.
 fn check(
-    thread: Option<&Thread>,
+    thread: Option<&GraphThread>,
     call: &CallContext<'_>,
     name: &str,
     content: &str,
-) -> Option<Problem> {
+) -> Option<ValidationProblem> {
     if content.is_empty() {
         let suggestion = "State one whole fact, or leave it out";
-        return Some(Problem::of_entity(name, "An observation is empty.", suggestion));
+        return Some(ValidationProblem::of_entity(name, "An observation is empty.", suggestion));
     }
-    let is_held = thread.is_none_or(|thread| thread.shape == Shape::Thread);
-    let wrong = is_held.then(|| check_fact(content, call.settings.graph.limits)).flatten()?;
-    Some(Problem::of_fact(name, content, wrong))
+    let is_held = thread.is_none_or(|thread| thread.shape == AnswerShape::Thread);
+    let wrong =
+        is_held.then(|| check_observation(content, call.settings.graph.limits)).flatten()?;
+    Some(ValidationProblem::of_fact(name, content, wrong))
 }
 
 /// What is wrong with names: each that nothing has, once.
 fn unknown_names<'n>(
     call: &CallContext<'_>,
-    thread: &Thread,
+    thread: &GraphThread,
     names: impl IntoIterator<Item = &'n str>,
-) -> Result<Vec<Problem>> {
-    let mut problems: Vec<Problem> = Vec::new();
+) -> Result<Vec<ValidationProblem>> {
+    let mut problems: Vec<ValidationProblem> = Vec::new();
     for name in names.into_iter().filter(|name| !name.is_empty()) {
-        match needed(call, thread, name) {
+        match require_entity(call, thread, name) {
             Ok(_) => {}
             Err(GraphError::Refused(text)) => {
                 if problems.iter().all(|problem| problem.entity != name) {
                     let suggestion = "Name an entity that is there, or make it with save_memory";
-                    problems.push(Problem::of_entity(name, text, suggestion));
+                    problems.push(ValidationProblem::of_entity(name, text, suggestion));
                 }
             }
             Err(other) => return Err(other),
@@ -75,8 +76,12 @@ fn unknown_names<'n>(
 pub(super) fn add_observations(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = ToolArgs::new("add_observations", arguments)?;
     let mut problems = Vec::new();
-    let thread = taken(Thread::optional(&mut args, call.settings), "", &mut problems);
-    taken(
+    let thread = collect_problem(
+        GraphThread::from_args_or_default(&mut args, call.settings),
+        "",
+        &mut problems,
+    );
+    collect_problem(
         args.only(&["observations", "threadId", "thread_id", "agentThreadId"]),
         "",
         &mut problems,
@@ -84,7 +89,7 @@ pub(super) fn add_observations(call: &CallContext<'_>, arguments: Value) -> Resu
     let objects = args.objects("observations").and_then(|objects| {
         objects.ok_or_else(|| args.missing("observations", "a list of additions"))
     });
-    let objects = taken(objects, "", &mut problems).unwrap_or_default();
+    let objects = collect_problem(objects, "", &mut problems).unwrap_or_default();
     let mut additions = Vec::with_capacity(objects.len());
     for object in objects {
         let args = fields("an addition of add_observations", object)?;
@@ -94,32 +99,32 @@ pub(super) fn add_observations(call: &CallContext<'_>, arguments: Value) -> Resu
         let names = additions.iter().map(|addition| addition.name.as_str());
         problems.extend(unknown_names(call, thread, names)?);
     }
-    refuse(&problems)?;
-    let Some(thread) = thread else { return Err(unthreaded()) };
+    refuse_if_any(&problems)?;
+    let Some(thread) = thread else { return Err(missing_thread()) };
     let mut warnings = Vec::new();
     for addition in &mut additions {
-        warnings.extend(screened(call, &addition.name, &mut addition.contents)?);
+        warnings.extend(screen_secrets(call, &addition.name, &mut addition.contents)?);
     }
     let mut results = Vec::new();
     let outcome = call.memory.revise(&call.who, None, |desk| {
-        let mut bench = Bench::new(desk, &thread);
+        let mut graph = GraphTransaction::new(desk, &thread);
         results = Vec::new();
         for addition in &additions {
-            results.push(add(&mut bench, &thread, addition)?);
+            results.push(add(&mut graph, &thread, addition)?);
         }
-        Ok::<_, GraphError>(bench.steps())
+        Ok::<_, GraphError>(graph.steps())
     });
     let outcome = match outcome {
         // Outside of the lock there is time to look for all that are missing, and for near names.
         Err(GraphError::Refused(message)) if message.starts_with("Entity with name") => {
             let names = additions.iter().map(|addition| addition.name.as_str());
             let missing = unknown_names(call, &thread, names)?;
-            if thread.shape == Shape::Thread {
-                refuse(&missing)?;
+            if thread.shape == AnswerShape::Thread {
+                refuse_if_any(&missing)?;
             }
             let said: Vec<&str> = missing.iter().map(|missing| missing.problem.as_str()).collect();
-            let told = if missing.is_empty() { message } else { said.join("\n") };
-            return Err(GraphError::Refused(told));
+            let rendered = if missing.is_empty() { message } else { said.join("\n") };
+            return Err(GraphError::Refused(rendered));
         }
         other => other?,
     };
@@ -133,72 +138,89 @@ pub(super) fn add_observations(call: &CallContext<'_>, arguments: Value) -> Resu
 /// Reads one addition; what is wrong with it is added to the problems.
 fn addition(
     call: &CallContext<'_>,
-    thread: Option<&Thread>,
+    thread: Option<&GraphThread>,
     mut args: ToolArgs,
-    problems: &mut Vec<Problem>,
-) -> Addition {
+    problems: &mut Vec<ValidationProblem>,
+) -> ObservationAddition {
     args.rename(&[("contents", &["observations", "content"]), ("entityName", &["name"])]);
-    let name = taken(args.text("entityName"), "", problems).unwrap_or_default();
-    let name = said_name(&name);
+    let name = collect_problem(args.text("entityName"), "", problems).unwrap_or_default();
+    let name = normalize_name(&name);
     let known = ["entityName", "contents", "supersedes", "confidence", "importance"];
-    taken(args.only(&[&known[..], &["timestamp", "agentThreadId"]].concat()), &name, problems);
-    let said = said_facts(&args, "contents", thread);
+    collect_problem(
+        args.only(&[&known[..], &["timestamp", "agentThreadId"]].concat()),
+        &name,
+        problems,
+    );
+    let said = read_observations(&args, "contents", thread);
     let wrong =
-        said.problems.into_iter().chain(thread.and_then(|thread| thread.other_named(&args)));
+        said.problems.into_iter().chain(thread.and_then(|thread| thread.thread_mismatch(&args)));
     problems.extend(wrong.map(|wrong| {
-        Problem::of_entity(&name, wrong, "contents is a list of short texts of one thread")
+        ValidationProblem::of_entity(
+            &name,
+            wrong,
+            "contents is a list of short texts of one thread",
+        )
     }));
     let contents = said.facts;
     problems.extend(contents.iter().filter_map(|fact| check(thread, call, &name, &fact.content)));
-    let supersedes = taken(observation_id(&args, "supersedes"), &name, problems).flatten();
+    let supersedes =
+        collect_problem(observation_id(&args, "supersedes"), &name, problems).flatten();
     if supersedes.is_some() && contents.len() != 1 {
         let problem = format!(
             "supersedes replaces one fact by one: give exactly 1 text in contents, not {}.",
             contents.len()
         );
         let suggestion = "Add the other facts in an addition of their own";
-        problems.push(Problem::of_entity(&name, problem, suggestion));
+        problems.push(ValidationProblem::of_entity(&name, problem, suggestion));
     }
     let weight = weight(&args, &name, problems);
-    let time = taken(time(&args, "timestamp"), &name, problems).flatten();
-    Addition { name, contents, supersedes, weight, time }
+    let time = collect_problem(time(&args, "timestamp"), &name, problems).flatten();
+    ObservationAddition { name, contents, supersedes, weight, time }
 }
 
 /// How much something counts; what is wrong with it is added to the problems.
-pub(super) fn weight(args: &ToolArgs, name: &str, problems: &mut Vec<Problem>) -> Weight {
-    let (weight, wrong) = Weight::read(args);
-    taken(wrong.map_or(Ok(()), Err), name, problems);
+pub(super) fn weight(
+    args: &ToolArgs,
+    name: &str,
+    problems: &mut Vec<ValidationProblem>,
+) -> ObservationWeight {
+    let (weight, wrong) = ObservationWeight::read(args);
+    collect_problem(wrong.map_or(Ok(()), Err), name, problems);
     weight
 }
 
 /// No thread is known, and why was not said.
-pub(super) fn unthreaded() -> GraphError {
+pub(super) fn missing_thread() -> GraphError {
     GraphError::Refused("The thread is not known.".to_owned())
 }
 
-fn add(bench: &mut Bench<'_, '_>, thread: &Thread, addition: &Addition) -> Result<Value> {
+fn add(
+    graph: &mut GraphTransaction<'_, '_>,
+    thread: &GraphThread,
+    addition: &ObservationAddition,
+) -> Result<Value> {
     let name = addition.name.as_str();
-    let entity = bench.need(name)?;
+    let entity = graph.require(name)?;
     let (mut added, mut skipped) = (Vec::new(), Vec::new());
     for said in &addition.contents {
         let (weight, time) = (said.weight.or(addition.weight), said.time.or(addition.time));
         if let Some(old) = &addition.supersedes {
-            added.push(supersede(bench, name, old, &said.content, weight, time)?);
+            added.push(supersede(graph, name, old, &said.content, weight, time)?);
         } else if entity.current().any(|fact| fact.content == said.content) {
             skipped.push(said.content.clone());
         } else {
-            added.push(bench.add_fact(name, said, weight, time)?);
+            added.push(graph.add_observation(name, said, weight, time)?);
         }
     }
-    bench.raise(name, addition.weight)?;
-    let entity = bench.need(name)?;
+    graph.raise_weight(name, addition.weight)?;
+    let entity = graph.require(name)?;
     let new = entity.facts.iter().filter(|fact| added.contains(&fact.id));
-    let told: Vec<Value> = match thread.shape {
-        Shape::Reference => new.map(|fact| json!(fact.content)).collect(),
-        Shape::Thread => new.map(|fact| fact.told(thread)).collect(),
+    let rendered: Vec<Value> = match thread.shape {
+        AnswerShape::Reference => new.map(|fact| json!(fact.content)).collect(),
+        AnswerShape::Thread => new.map(|fact| fact.to_json(thread)).collect(),
     };
-    let mut result = json!({ "entityName": name, "addedObservations": told });
-    if thread.shape == Shape::Thread && !skipped.is_empty() {
+    let mut result = json!({ "entityName": name, "addedObservations": rendered });
+    if thread.shape == AnswerShape::Thread && !skipped.is_empty() {
         result["alreadyKnown"] = json!(skipped);
     }
     Ok(result)
@@ -206,14 +228,14 @@ fn add(bench: &mut Bench<'_, '_>, thread: &Thread, addition: &Addition) -> Resul
 
 /// Puts a fact in the place of another; its id.
 fn supersede(
-    bench: &mut Bench<'_, '_>,
+    graph: &mut GraphTransaction<'_, '_>,
     name: &str,
     old: &ObservationId,
     content: &str,
-    weight: Weight,
+    weight: ObservationWeight,
     time: Option<Timestamp>,
 ) -> Result<ObservationId> {
-    let entity = bench.need(name)?;
+    let entity = graph.require(name)?;
     let fact = find(&entity, old)?;
     if !fact.is_current {
         let by = match current(&entity, fact) {
@@ -231,25 +253,28 @@ fn supersede(
             same.id
         )));
     }
-    let weight = Weight {
+    let weight = ObservationWeight {
         confidence: weight.confidence.or(fact.confidence),
         importance: weight.importance.or(fact.importance),
     };
     // Nothing takes the place of what came later, whatever the clock says.
-    let now = bench.now.max(fact.time.unwrap_or(bench.now));
-    let mut comment = bench.comment(weight, Some(time.unwrap_or(now)));
+    let now = graph.now.max(fact.time.unwrap_or(graph.now));
+    let mut comment = graph.observation_meta(weight, Some(time.unwrap_or(now)));
     comment.version = fact.version.saturating_add(1);
     comment.supersedes = Some(old.clone());
     let id = comment.id.clone();
     let replacement = NewObservation { fact: Some(comment), ..stated(content) };
     let observation =
         if fact.has_comment { FactRef::Id(old.clone()) } else { FactRef::Line(fact.line) };
-    bench.edit(name, &Edit::SupersedeObservation { observation, replacement })?;
+    graph.edit(name, &Edit::SupersedeObservation { observation, replacement })?;
     Ok(id)
 }
 
 /// The fact that holds in the place of one that was superseded, however often.
-fn current<'e>(entity: &'e Entity, fact: &'e Fact) -> Option<&'e Fact> {
+fn current<'e>(
+    entity: &'e GraphEntity,
+    fact: &'e EntityObservation,
+) -> Option<&'e EntityObservation> {
     let mut now = fact;
     // A chain is no longer than there are facts; one that people tied into a ring ends here too.
     for _ in 0..=entity.facts.len() {
@@ -262,7 +287,10 @@ fn current<'e>(entity: &'e Entity, fact: &'e Fact) -> Option<&'e Fact> {
     None
 }
 
-pub(super) fn find<'e>(entity: &'e Entity, id: &ObservationId) -> Result<&'e Fact> {
+pub(super) fn find<'e>(
+    entity: &'e GraphEntity,
+    id: &ObservationId,
+) -> Result<&'e EntityObservation> {
     entity.facts.iter().find(|fact| fact.id == *id).ok_or_else(|| {
         let known: Vec<String> = entity
             .current()
@@ -280,41 +308,43 @@ pub(super) fn find<'e>(entity: &'e Entity, id: &ObservationId) -> Result<&'e Fac
 pub(super) fn update_observation(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = ToolArgs::new("update_observation", arguments)?;
     let mut problems = Vec::new();
-    let thread = taken(Thread::named(&mut args, call.settings), "", &mut problems);
+    let thread =
+        collect_problem(GraphThread::from_args(&mut args, call.settings), "", &mut problems);
     let known = ["threadId", "entityName", "observationId", "newContent", "timestamp"];
     let others = ["confidence", "importance", "thread_id", "agentThreadId"];
-    taken(args.only(&[&known[..], &others].concat()), "", &mut problems);
-    let name = taken(args.text("entityName"), "", &mut problems).unwrap_or_default();
-    let name = said_name(&name);
+    collect_problem(args.only(&[&known[..], &others].concat()), "", &mut problems);
+    let name = collect_problem(args.text("entityName"), "", &mut problems).unwrap_or_default();
+    let name = normalize_name(&name);
     let id = observation_id(&args, "observationId").and_then(|id| {
         Ok(id.ok_or_else(|| args.missing("observationId", "the observation's id"))?)
     });
-    let id = taken(id, &name, &mut problems);
-    let content = taken(args.text("newContent"), &name, &mut problems).map(|text| plain(&text));
+    let id = collect_problem(id, &name, &mut problems);
+    let content =
+        collect_problem(args.text("newContent"), &name, &mut problems).map(|text| plain(&text));
     let weight = weight(&args, &name, &mut problems);
-    let time = taken(time(&args, "timestamp"), &name, &mut problems).flatten();
+    let time = collect_problem(time(&args, "timestamp"), &name, &mut problems).flatten();
     let wrong = content.as_deref().and_then(|text| check(thread.as_ref(), call, &name, text));
     problems.extend(wrong);
     if let Some(thread) = &thread {
         problems.extend(unknown_names(call, thread, [name.as_str()])?);
     }
-    refuse(&problems)?;
+    refuse_if_any(&problems)?;
     let (Some(thread), Some(id), Some(content)) = (thread, id, content) else {
-        return Err(unthreaded());
+        return Err(missing_thread());
     };
-    let mut content = [SaidFact { content, weight, time }];
-    let warnings = screened(call, &name, &mut content)?;
-    let mut told = Value::Null;
+    let mut content = [ObservationInput { content, weight, time }];
+    let warnings = screen_secrets(call, &name, &mut content)?;
+    let mut rendered = Value::Null;
     let outcome = call.memory.revise(&call.who, None, |desk| {
-        let mut bench = Bench::new(desk, &thread);
-        bench.need(&name)?;
-        let new = supersede(&mut bench, &name, &id, &content[0].content, weight, time)?;
-        told = find(&bench.need(&name)?, &new)?.told(&thread);
-        Ok::<_, GraphError>(bench.steps())
+        let mut graph = GraphTransaction::new(desk, &thread);
+        graph.require(&name)?;
+        let new = supersede(&mut graph, &name, &id, &content[0].content, weight, time)?;
+        rendered = find(&graph.require(&name)?, &new)?.to_json(&thread);
+        Ok::<_, GraphError>(graph.steps())
     })?;
-    let mut structured = json!({ "success": true, "entityName": name, "observation": told, "superseded": id.as_str() });
+    let mut structured = json!({ "success": true, "entityName": name, "observation": rendered, "superseded": id.as_str() });
     if !warnings.is_empty() {
         structured["warnings"] = json!(warnings);
     }
-    Ok(finished(&thread, structured, commit_id(&outcome)))
+    Ok(with_commit(&thread, structured, commit_id(&outcome)))
 }

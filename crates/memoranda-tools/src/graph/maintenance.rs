@@ -5,16 +5,16 @@ use std::cmp::Ordering;
 
 use serde_json::{Value, json};
 
-use super::bench::{Bench, Weight, shown};
-use super::entity::{IMPORTANCE, Superseded, said_name};
+use super::entity::{IMPORTANCE, SupersededDisplay, normalize_name};
 use super::error::{GraphError, Result};
-use super::load::{Layout, Wish, answer, entity, fields, needed, time};
-use super::problem::{Problem, refuse, taken};
-use super::reference::finished;
-use super::save::{commit_id, screened};
-use super::thread::Thread;
-use super::versions::{unthreaded, weight};
-use super::wanted::{SaidFact, check_fact, said_facts};
+use super::input::{ObservationInput, check_observation, read_observations};
+use super::load::{AnswerLayout, ReadOptions, answer, entity, fields, require_entity, time};
+use super::observations::{missing_thread, weight};
+use super::problem::{ValidationProblem, collect_problem, refuse_if_any};
+use super::reference::with_commit;
+use super::save::{commit_id, screen_secrets};
+use super::thread::GraphThread;
+use super::transaction::{GraphTransaction, ObservationWeight, format_number};
 use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// The category of facts that ask a person to look.
@@ -22,50 +22,51 @@ const REVIEW: &str = "review";
 /// How other servers marked them.
 const FLAGGED: &str = "[FLAGGED FOR REVIEW";
 /// No more entities go in one call.
-const MOST_PRUNED: usize = 10_000;
+const MAX_PRUNED: usize = 10_000;
 
 pub(super) fn flag(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = ToolArgs::new("flag_for_review", arguments)?;
-    let thread = Thread::named(&mut args, call.settings)?;
+    let thread = GraphThread::from_args(&mut args, call.settings)?;
     args.only(&["threadId", "entityName", "reason", "reviewer"])?;
-    let name = said_name(&args.text("entityName")?);
+    let name = normalize_name(&args.text("entityName")?);
     let reason = args.text("reason")?.trim().to_owned();
     if reason.is_empty() {
         return Err(args.wrong("reason", "what a person should look at", &json!(reason)).into());
     }
     let reviewer = args.optional_text("reviewer")?;
-    needed(call, &thread, &name)?;
+    require_entity(call, &thread, &name)?;
     let reviewer = reviewer.map(|who| format!(" (reviewer: {})", who.trim())).unwrap_or_default();
     let content = format!("[{REVIEW}] {reason}{reviewer}");
-    let flag = SaidFact { content, weight: Weight::default(), time: None };
-    let mut told = Value::Null;
+    let flag = ObservationInput { content, weight: ObservationWeight::default(), time: None };
+    let mut rendered = Value::Null;
     let outcome = call.memory.revise(&call.who, None, |desk| {
-        let mut bench = Bench::new(desk, &thread);
-        bench.need(&name)?;
-        let id = bench.add_fact(&name, &flag, Weight::default(), None)?;
-        let entity = bench.need(&name)?;
-        told = json!(entity.facts.iter().find(|fact| fact.id == id).map(|fact| fact.told(&thread)));
-        Ok::<_, GraphError>(bench.steps())
+        let mut graph = GraphTransaction::new(desk, &thread);
+        graph.require(&name)?;
+        let id = graph.add_observation(&name, &flag, ObservationWeight::default(), None)?;
+        let entity = graph.require(&name)?;
+        rendered =
+            json!(entity.facts.iter().find(|fact| fact.id == id).map(|fact| fact.to_json(&thread)));
+        Ok::<_, GraphError>(graph.steps())
     })?;
-    let structured = json!({ "success": true, "entityName": name, "observation": told });
-    Ok(finished(&thread, structured, commit_id(&outcome)))
+    let structured = json!({ "success": true, "entityName": name, "observation": rendered });
+    Ok(with_commit(&thread, structured, commit_id(&outcome)))
 }
 
 pub(super) fn flagged(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = ToolArgs::new("get_flagged_entities", arguments)?;
-    let mut wish = Wish::read(&mut args, call)?;
-    wish.thread.shape = super::thread::Shape::Thread;
-    args.only(Wish::PRESENT)?;
-    let folder = wish.thread.within(call.memory);
+    let mut options = ReadOptions::read(&mut args, call)?;
+    options.thread.shape = super::thread::AnswerShape::Thread;
+    args.only(ReadOptions::PRESENT)?;
+    let folder = options.thread.folder_graph(call.memory);
     let mut files: Vec<i64> =
         folder.facts(Some(REVIEW))?.into_iter().map(|fact| fact.file).collect();
     files.extend(folder.holding(FLAGGED, usize::MAX)?);
     files.sort_unstable();
     files.dedup();
     let total = files.len();
-    let mut layout = Layout::new(&wish);
+    let mut layout = AnswerLayout::new(&options);
     let mut next = None;
-    for (n, file) in files.into_iter().enumerate().skip(wish.offset) {
+    for (n, file) in files.into_iter().enumerate().skip(options.offset) {
         let Some(file) = call.memory.store().file_by_id(file)? else { continue };
         let Some(entity) = entity(call, &file)? else { continue };
         let reasons: Vec<&str> = entity
@@ -75,9 +76,9 @@ pub(super) fn flagged(call: &CallContext<'_>, arguments: Value) -> Result<ToolRe
             })
             .map(|fact| fact.content.as_str())
             .collect();
-        let mut told = entity.told(&wish.thread, Superseded::Hide);
-        told["flags"] = json!(reasons);
-        if layout.entities.len() == wish.limit || !layout.add(Some(told), Vec::new()) {
+        let mut rendered = entity.to_json(&options.thread, SupersededDisplay::Hide);
+        rendered["flags"] = json!(reasons);
+        if layout.entities.len() == options.limit || !layout.add(Some(rendered), Vec::new()) {
             next = Some(n);
             break;
         }
@@ -88,42 +89,48 @@ pub(super) fn flagged(call: &CallContext<'_>, arguments: Value) -> Result<ToolRe
 pub(super) fn bulk_update(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = ToolArgs::new("bulk_update", arguments)?;
     let mut problems = Vec::new();
-    let thread = taken(Thread::named(&mut args, call.settings), "", &mut problems);
-    taken(args.only(&["threadId", "updates", "thread_id", "agentThreadId"]), "", &mut problems);
+    let thread =
+        collect_problem(GraphThread::from_args(&mut args, call.settings), "", &mut problems);
+    collect_problem(
+        args.only(&["threadId", "updates", "thread_id", "agentThreadId"]),
+        "",
+        &mut problems,
+    );
     let objects = args
         .objects("updates")
         .and_then(|objects| objects.ok_or_else(|| args.missing("updates", "a list of updates")));
-    let objects = taken(objects, "", &mut problems).unwrap_or_default();
+    let objects = collect_problem(objects, "", &mut problems).unwrap_or_default();
     let mut updates = Vec::with_capacity(objects.len());
     for object in objects {
         let args = fields("an update of bulk_update", object)?;
-        let name = taken(args.text("entityName"), "", &mut problems).unwrap_or_default();
-        let name = said_name(&name);
+        let name = collect_problem(args.text("entityName"), "", &mut problems).unwrap_or_default();
+        let name = normalize_name(&name);
         let known = ["entityName", "confidence", "importance", "addObservations"];
-        taken(args.only(&known), &name, &mut problems);
+        collect_problem(args.only(&known), &name, &mut problems);
         let weight = weight(&args, &name, &mut problems);
-        let said = said_facts(&args, "addObservations", thread.as_ref());
+        let said = read_observations(&args, "addObservations", thread.as_ref());
         let wrong = said.problems.into_iter();
         let suggestion = "addObservations is a list of short texts";
-        problems.extend(wrong.map(|wrong| Problem::of_entity(&name, wrong, suggestion)));
+        problems.extend(wrong.map(|wrong| ValidationProblem::of_entity(&name, wrong, suggestion)));
         for fact in &said.facts {
-            let wrong = check_fact(&fact.content, call.settings.graph.limits);
-            problems.extend(wrong.map(|wrong| Problem::of_fact(&name, &fact.content, wrong)));
+            let wrong = check_observation(&fact.content, call.settings.graph.limits);
+            problems
+                .extend(wrong.map(|wrong| ValidationProblem::of_fact(&name, &fact.content, wrong)));
         }
         updates.push((name, weight, said.facts));
     }
-    refuse(&problems)?;
-    let Some(thread) = thread else { return Err(unthreaded()) };
+    refuse_if_any(&problems)?;
+    let Some(thread) = thread else { return Err(missing_thread()) };
     let mut warnings = Vec::new();
     for (name, _, facts) in &mut updates {
-        warnings.extend(screened(call, name, facts)?);
+        warnings.extend(screen_secrets(call, name, facts)?);
     }
     let (mut updated, mut missing) = (0, Vec::new());
     let outcome = call.memory.revise(&call.who, None, |desk| {
-        let mut bench = Bench::new(desk, &thread);
+        let mut graph = GraphTransaction::new(desk, &thread);
         (updated, missing) = (0, Vec::new());
         for (name, weight, facts) in &updates {
-            let found = if bench.open(name)? { bench.entity(name) } else { None };
+            let found = if graph.open(name)? { graph.entity(name) } else { None };
             let Some(entity) = found.filter(|entity| !entity.is_placeholder) else {
                 missing.push(name.clone());
                 continue;
@@ -132,27 +139,28 @@ pub(super) fn bulk_update(call: &CallContext<'_>, arguments: Value) -> Result<To
                 [("confidence", weight.confidence), ("importance", weight.importance)]
             {
                 if let Some(value) = value {
-                    bench.set(name, key, &shown(value))?;
+                    graph.set(name, key, &format_number(value))?;
                 }
             }
-            let is_new = |said: &&SaidFact| entity.current().all(|f| f.content != said.content);
+            let is_new =
+                |said: &&ObservationInput| entity.current().all(|f| f.content != said.content);
             for said in facts.iter().filter(is_new) {
-                bench.add_fact(name, said, *weight, None)?;
+                graph.add_observation(name, said, *weight, None)?;
             }
             updated += 1;
         }
-        Ok::<_, GraphError>(bench.steps())
+        Ok::<_, GraphError>(graph.steps())
     })?;
     let mut structured = json!({ "updated": updated, "notFound": missing });
     if !warnings.is_empty() {
         structured["warnings"] = json!(warnings);
     }
-    Ok(finished(&thread, structured, commit_id(&outcome)))
+    Ok(with_commit(&thread, structured, commit_id(&outcome)))
 }
 
 pub(super) fn prune(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = ToolArgs::new("prune_memory", arguments)?;
-    let thread = Thread::named(&mut args, call.settings)?;
+    let thread = GraphThread::from_args(&mut args, call.settings)?;
     args.rename(&[("dryRun", &["dry_run"])]);
     args.only(&["threadId", "olderThan", "importanceLessThan", "keepMinEntities", "dryRun"])?;
     let older = time(&args, "olderThan")?;
@@ -188,17 +196,17 @@ pub(super) fn prune(call: &CallContext<'_>, arguments: Value) -> Result<ToolResu
             let importance = a.0.partial_cmp(&b.0).unwrap_or(Ordering::Equal);
             importance.then_with(|| a.1.updated.cmp(&b.1.updated))
         });
-        files.truncate(left.saturating_sub(keep).min(MOST_PRUNED));
-        let mut bench = Bench::new(desk, &thread);
+        files.truncate(left.saturating_sub(keep).min(MAX_PRUNED));
+        let mut graph = GraphTransaction::new(desk, &thread);
         for (_, file) in files {
-            let removal = bench.remove(&file.title)?;
+            let removal = graph.remove(&file.title)?;
             relations += removal.relations;
             if removal.is_entity {
                 names.push(file.title);
             }
         }
         left -= names.len();
-        Ok::<_, GraphError>(if is_dry { Vec::new() } else { bench.steps() })
+        Ok::<_, GraphError>(if is_dry { Vec::new() } else { graph.steps() })
     };
     let outcome = call.memory.revise(&call.who, None, &mut decide)?;
     let shown: Vec<&String> = names.iter().take(200).collect();
@@ -215,16 +223,16 @@ pub(super) fn prune(call: &CallContext<'_>, arguments: Value) -> Result<ToolResu
     } else if let Some(commit) = commit_id(&outcome) {
         structured["restore"] = json!(format!("memoranda undo {commit}"));
     }
-    Ok(finished(&thread, structured, commit_id(&outcome)))
+    Ok(with_commit(&thread, structured, commit_id(&outcome)))
 }
 
 /// Facts of one entity that contradict each other, over a whole thread.
 pub(super) fn conflicts(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = ToolArgs::new("detect_conflicts", arguments)?;
-    let thread = Thread::optional(&mut args, call.settings)?;
+    let thread = GraphThread::from_args_or_default(&mut args, call.settings)?;
     args.only(&["threadId", "limit"])?;
     let limit = args.number("limit", 1, 1000)?.unwrap_or(50) as usize;
-    let facts = thread.within(call.memory).facts(None)?;
+    let facts = thread.folder_graph(call.memory).facts(None)?;
     let mut found = Vec::new();
     let mut left_out = 0;
     for facts in facts.chunk_by(|a, b| a.file == b.file) {
@@ -239,18 +247,18 @@ pub(super) fn conflicts(call: &CallContext<'_>, arguments: Value) -> Result<Tool
         }
         let file = facts.first().map(|fact| call.memory.store().file_by_id(fact.file));
         let Some(file) = file.transpose()?.flatten() else { continue };
-        let told: Vec<Value> = pairs
+        let rendered: Vec<Value> = pairs
             .iter()
             .map(|pair| {
                 json!({ "obs1": texts[pair.first], "obs2": texts[pair.second], "reason": pair.reason })
             })
             .collect();
-        found.push(json!({ "entityName": file.title, "conflicts": told }));
+        found.push(json!({ "entityName": file.title, "conflicts": rendered }));
     }
     let mut structured = json!({ "conflicts": found, "thread": thread.id });
     if left_out > 0 {
         structured["truncated"] =
             json!(format!("{left_out} more entities have conflicts; raise limit to see them."));
     }
-    Ok(answer(&Thread { shape: super::thread::Shape::Thread, ..thread }, structured))
+    Ok(answer(&GraphThread { shape: super::thread::AnswerShape::Thread, ..thread }, structured))
 }

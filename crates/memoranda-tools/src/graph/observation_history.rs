@@ -11,24 +11,24 @@ use memoranda_core::path::NotePath;
 use memoranda_engine::{HistoryFilter, Memory, Place};
 use serde_json::{Value, json};
 
-use super::entity::{Entity, Fact, said_name};
+use super::entity::{EntityObservation, GraphEntity, normalize_name};
 use super::error::{GraphError, Result};
-use super::load::{answer, is_own, named, unknown};
-use super::thread::{Shape, Thread};
-use super::versions::{find, observation_id};
+use super::load::{answer, is_thread_note, named, unknown};
+use super::observations::{find, observation_id};
+use super::thread::{AnswerShape, GraphThread};
 use crate::registry::{CallContext, ToolArgs, ToolResult};
 
 /// So many versions of a note are looked at for the history of a fact.
-const MOST_REVISIONS: usize = 2000;
+const MAX_REVISIONS: usize = 2000;
 /// So many are looked at for the times of what is read.
-const MOST_READ: usize = 200;
+const MAX_READ_REVISIONS: usize = 200;
 /// So many deleted notes are looked through for a name.
-const MOST_GONE: usize = 1000;
+const MAX_DELETED: usize = 1000;
 /// A commit follows the times that it writes within so long.
-const SOON: SignedDuration = SignedDuration::from_secs(2);
+const COMMIT_DELAY: SignedDuration = SignedDuration::from_secs(2);
 
 /// One wording of a fact.
-struct Version {
+struct ObservationVersion {
     id: ObservationId,
     content: String,
     version: u32,
@@ -38,8 +38,8 @@ struct Version {
 
 /// What the revisions of a note tell of its facts.
 #[derive(Default)]
-struct Trace {
-    versions: Vec<Version>,
+struct ObservationHistory {
+    versions: Vec<ObservationVersion>,
     /// Which fact took whose place.
     links: Vec<(ObservationId, ObservationId)>,
     last: HashMap<ObservationId, String>,
@@ -49,31 +49,31 @@ struct Trace {
     ended: HashMap<ObservationId, (&'static str, Commit)>,
 }
 
-impl Trace {
+impl ObservationHistory {
     /// What the newest revisions of a note tell, up to a time.
     fn read(memory: &Memory, place: &Place, most: usize, until: Option<Timestamp>) -> Result<Self> {
         let mut revisions = memory.revisions(place, most)?;
         revisions.reverse();
-        let mut trace = Self::default();
+        let mut history = Self::default();
         for revision in &revisions {
             if until.is_some_and(|until| revision.commit.time > until) {
                 break;
             }
             let Some(hash) = revision.change.after else {
-                trace.end("deleted with the entity", &revision.commit, |_| None);
+                history.end("deleted with the entity", &revision.commit, |_| None);
                 continue;
             };
             let Ok(bytes) = memory.store().content(hash) else { continue };
             let Ok(text) = String::from_utf8(bytes) else { continue };
-            let entity = Entity::read(&revision.change.path, &text);
+            let entity = GraphEntity::read(&revision.change.path, &text);
             let edits = revision.change.fact_edits.iter();
             let edits = edits.map(|edit| (edit.id.clone(), edit.version)).collect();
-            trace.add(&entity, &revision.commit, &edits);
+            history.add(&entity, &revision.commit, &edits);
         }
-        Ok(trace)
+        Ok(history)
     }
 
-    fn add(&mut self, entity: &Entity, commit: &Commit, edits: &HashMap<ObservationId, u32>) {
+    fn add(&mut self, entity: &GraphEntity, commit: &Commit, edits: &HashMap<ObservationId, u32>) {
         let of = |id: &ObservationId| entity.facts.iter().find(|fact| fact.id == *id);
         self.end("removed", commit, |id| of(id).map(|fact| fact.is_current));
         for fact in &entity.facts {
@@ -98,12 +98,12 @@ impl Trace {
             let version = match before {
                 None => fact.version,
                 Some(before) => {
-                    let told = edits.get(&fact.id).copied().unwrap_or(0);
-                    told.max(fact.version).max(before.version.saturating_add(1))
+                    let rendered = edits.get(&fact.id).copied().unwrap_or(0);
+                    rendered.max(fact.version).max(before.version.saturating_add(1))
                 }
             };
             self.last.insert(fact.id.clone(), fact.content.clone());
-            self.versions.push(Version {
+            self.versions.push(ObservationVersion {
                 id: fact.id.clone(),
                 content: fact.content.clone(),
                 version,
@@ -163,12 +163,12 @@ impl Trace {
 
 /// Gives the facts of an entity the versions that are known of them, and where a person reworded
 /// or typed one, the time from the history.
-pub(super) fn date(
+pub(super) fn fill_times(
     memory: &Memory,
     place: &Place,
     until: Option<Timestamp>,
-    entity: &mut Entity,
-    version_of: impl Fn(&Fact) -> Option<u32>,
+    entity: &mut GraphEntity,
+    version_of: impl Fn(&EntityObservation) -> Option<u32>,
 ) -> Result<()> {
     let mut is_traced = false;
     for fact in &mut entity.facts {
@@ -193,44 +193,46 @@ pub(super) fn date(
         entity.facts.iter_mut().for_each(|fact| fact.time = fact.time.or(Some(created)));
         return Ok(());
     }
-    let trace = Trace::read(memory, place, MOST_READ, until)?;
+    let history = ObservationHistory::read(memory, place, MAX_READ_REVISIONS, until)?;
     for fact in entity.facts.iter_mut().filter(|fact| fact.time.is_none()) {
-        let same = |version: &&Version| version.id == fact.id && version.content == fact.content;
-        fact.time = trace.versions.iter().rev().find(same).map(|version| version.time);
+        let same = |version: &&ObservationVersion| {
+            version.id == fact.id && version.content == fact.content
+        };
+        fact.time = history.versions.iter().rev().find(same).map(|version| version.time);
     }
     Ok(())
 }
 
 /// A time at which the graph is asked for. Facts and relations have their time from before their
 /// commit: who asks for that time means the graph with them in it.
-pub(super) fn settled(
+pub(super) fn settle_as_of(
     call: &CallContext<'_>,
-    thread: &Thread,
+    thread: &GraphThread,
     time: Timestamp,
 ) -> Result<Timestamp> {
-    const AT_ONCE: usize = 50;
-    const MOST: usize = 2000;
+    const BATCH_SIZE: usize = 50;
+    const MAX_COMMITS: usize = 2000;
     let filter = HistoryFilter {
         project: Some(thread.project.clone()),
         path: NotePath::parse(&thread.folder).ok(),
         since: Some(time),
-        until: time.checked_add(SOON).ok(),
+        until: time.checked_add(COMMIT_DELAY).ok(),
         ..HistoryFilter::default()
     };
     let mut commits = Vec::new();
-    while commits.len() % AT_ONCE == 0 && commits.len() < MOST {
+    while commits.len() % BATCH_SIZE == 0 && commits.len() < MAX_COMMITS {
         let before = commits.len();
-        commits.extend(call.memory.log(&filter, AT_ONCE, before)?);
+        commits.extend(call.memory.log(&filter, BATCH_SIZE, before)?);
         if commits.len() == before {
             break;
         }
     }
     // The time was read under the lock, so the commit is one of the next.
-    for commit in commits.into_iter().rev().take(AT_ONCE) {
-        let own = commit.files.iter().filter(|file| is_own(thread, &file.path));
-        for (file, hash) in own.filter_map(|file| Some((file, file.after?))).take(AT_ONCE) {
+    for commit in commits.into_iter().rev().take(BATCH_SIZE) {
+        let own = commit.files.iter().filter(|file| is_thread_note(thread, &file.path));
+        for (file, hash) in own.filter_map(|file| Some((file, file.after?))).take(BATCH_SIZE) {
             let Ok(bytes) = call.memory.store().content(hash) else { continue };
-            let entity = Entity::read(&file.path, &String::from_utf8_lossy(&bytes));
+            let entity = GraphEntity::read(&file.path, &String::from_utf8_lossy(&bytes));
             let relations = entity.relations.iter().map(|relation| relation.time);
             if entity.facts.iter().map(|fact| fact.time).chain(relations).any(|t| t == Some(time)) {
                 return Ok(commit.time.max(time));
@@ -241,16 +243,20 @@ pub(super) fn settled(
 }
 
 /// Where the note of an entity lay that was deleted.
-fn deleted(call: &CallContext<'_>, thread: &Thread, name: &str) -> Result<Option<Place>> {
+fn deleted_location(
+    call: &CallContext<'_>,
+    thread: &GraphThread,
+    name: &str,
+) -> Result<Option<Place>> {
     let file = file_name_of_title(name);
     let stem = file.strip_suffix(".md").unwrap_or(&file);
-    let mut gone = call.memory.store().gone(&thread.project, MOST_GONE)?;
-    gone.retain(|file| is_own(thread, &file.path));
+    let mut gone = call.memory.store().gone(&thread.project, MAX_DELETED)?;
+    gone.retain(|file| is_thread_note(thread, &file.path));
     // One that was never given another title lay where its name says.
     gone.sort_by_key(|file| !file.path.stem().starts_with(stem));
     for file in gone {
         let Ok(bytes) = call.memory.store().content(file.hash) else { continue };
-        let entity = Entity::read(&file.path, &String::from_utf8_lossy(&bytes));
+        let entity = GraphEntity::read(&file.path, &String::from_utf8_lossy(&bytes));
         if entity.name == name && !entity.is_placeholder {
             return Ok(Some(thread.place(file.path)));
         }
@@ -259,7 +265,7 @@ fn deleted(call: &CallContext<'_>, thread: &Thread, name: &str) -> Result<Option
 }
 
 /// Who made a commit, as it is told.
-fn author(commit: &Commit) -> Value {
+fn author_json(commit: &Commit) -> Value {
     json!({
         "client": commit.author.client,
         "tool": commit.author.tool,
@@ -269,26 +275,26 @@ fn author(commit: &Commit) -> Value {
 
 pub(super) fn history(call: &CallContext<'_>, arguments: Value) -> Result<ToolResult> {
     let mut args = ToolArgs::new("get_observation_history", arguments)?;
-    let thread = Thread::optional(&mut args, call.settings)?;
+    let thread = GraphThread::from_args_or_default(&mut args, call.settings)?;
     args.only(&["threadId", "entityName", "observationId"])?;
-    let name = said_name(&args.text("entityName")?);
+    let name = normalize_name(&args.text("entityName")?);
     let id = observation_id(&args, "observationId")?
         .ok_or_else(|| args.missing("observationId", "the observation's id"))?;
     let entity = named(call, &thread, &name)?.into_iter().find(|entity| !entity.is_placeholder);
     let place = match &entity {
         Some(entity) => thread.place(entity.path.clone()),
-        None => match deleted(call, &thread, &name)? {
+        None => match deleted_location(call, &thread, &name)? {
             Some(place) => place,
             None => return Err(unknown(call, &thread, &name)?),
         },
     };
-    let thread = Thread { shape: Shape::Thread, ..thread };
-    let trace = Trace::read(call.memory, &place, MOST_REVISIONS, None)?;
-    let chain = trace.chain(&id);
-    let facts = entity.iter().flat_map(Entity::current);
+    let thread = GraphThread { shape: AnswerShape::Thread, ..thread };
+    let history = ObservationHistory::read(call.memory, &place, MAX_REVISIONS, None)?;
+    let chain = history.chain(&id);
+    let facts = entity.iter().flat_map(GraphEntity::current);
     let current: HashSet<&ObservationId> = facts.map(|fact| &fact.id).collect();
-    let mut versions: Vec<&Version> =
-        trace.versions.iter().filter(|version| chain.contains(&version.id)).collect();
+    let mut versions: Vec<&ObservationVersion> =
+        history.versions.iter().filter(|version| chain.contains(&version.id)).collect();
     versions.sort_by_key(|version| version.version);
     if versions.is_empty() {
         let Some(entity) = &entity else {
@@ -297,11 +303,11 @@ pub(super) fn history(call: &CallContext<'_>, arguments: Value) -> Result<ToolRe
         };
         find(entity, &id)?;
     }
-    let mut told = Vec::with_capacity(versions.len());
+    let mut rendered = Vec::with_capacity(versions.len());
     for (n, version) in versions.iter().enumerate() {
         let is_last = n + 1 == versions.len();
-        let after = trace.links.iter().find(|(old, _)| *old == version.id).map(|(_, new)| new);
-        let before = trace.links.iter().find(|(_, new)| *new == version.id).map(|(old, _)| old);
+        let after = history.links.iter().find(|(old, _)| *old == version.id).map(|(_, new)| new);
+        let before = history.links.iter().find(|(_, new)| *new == version.id).map(|(old, _)| old);
         let reworded = versions[..n].iter().any(|earlier| earlier.id == version.id);
         let mut item = json!({
             "id": version.id.as_str(),
@@ -310,7 +316,7 @@ pub(super) fn history(call: &CallContext<'_>, arguments: Value) -> Result<ToolRe
             "timestamp": version.time.to_string(),
             "agentThreadId": thread.id,
             "current": is_last && current.contains(&version.id),
-            "written_by": author(&version.who),
+            "written_by": author_json(&version.who),
             "commit": version.who.id.to_string(),
         });
         if let Some(before) = before.filter(|_| !reworded) {
@@ -321,19 +327,19 @@ pub(super) fn history(call: &CallContext<'_>, arguments: Value) -> Result<ToolRe
             item["superseded_by"] = json!(after.as_str());
         }
         // What was neither reworded nor replaced was struck out or removed by somebody.
-        let ended = trace.ended.get(&version.id);
+        let ended = history.ended.get(&version.id);
         if let Some((how, commit)) = ended.filter(|_| !is_reworded_later && after.is_none()) {
             item["ended"] = json!({
-                "how": how, "timestamp": commit.time.to_string(), "by": author(commit),
+                "how": how, "timestamp": commit.time.to_string(), "by": author_json(commit),
                 "commit": commit.id.to_string(),
             });
         }
-        told.push(item);
+        rendered.push(item);
     }
     let mut structured = json!({
         "entityName": name,
         "observationId": id.as_str(),
-        "history": told,
+        "history": rendered,
         "thread": thread.id,
         "project": thread.project.as_str(),
     });

@@ -7,52 +7,55 @@ use memoranda_core::fact::{FactLimits, atomic_facts, sentence_count};
 use memoranda_core::note::plain;
 use serde_json::{Value, json};
 
-use super::bench::Weight;
-use super::entity::said_name;
+use super::entity::normalize_name;
 use super::error::GraphError;
 use super::load::time;
-use super::thread::Thread;
+use super::thread::GraphThread;
+use super::transaction::ObservationWeight;
 use crate::registry::ToolArgs;
 
-pub(crate) const MAX_TYPE: usize = 50;
-const MIN_OBSERVATION: usize = 5;
+pub(crate) const MAX_TYPE_CHARS: usize = 50;
+const MIN_OBSERVATION_CHARS: usize = 5;
 /// So much of what was sent is quoted back.
-const MAX_QUOTED: usize = 500;
+const MAX_QUOTED_CHARS: usize = 500;
 
 /// One entity of a request.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct EntityInput {
     pub(crate) name: String,
     pub(crate) entity_type: String,
-    pub(crate) observations: Vec<SaidFact>,
-    pub(crate) relations: Vec<WantedRelation>,
-    pub(crate) weight: Weight,
+    pub(crate) observations: Vec<ObservationInput>,
+    pub(crate) relations: Vec<RelationInput>,
+    pub(crate) weight: ObservationWeight,
     pub(crate) time: Option<Timestamp>,
     pub(crate) is_root: bool,
 }
 
 /// One relation of a request.
 #[derive(Clone, Debug)]
-pub(crate) struct WantedRelation {
+pub(crate) struct RelationInput {
     pub(crate) target: String,
     pub(crate) relation_type: String,
     pub(crate) importance: Option<f64>,
 }
 
-impl WantedRelation {
-    pub(super) fn told(&self) -> Value {
+impl RelationInput {
+    pub(super) fn to_json(&self) -> Value {
         json!({ "targetEntity": self.target, "relationType": self.relation_type })
     }
 }
 
 /// Says what is wrong with a fact; `None` if nothing is: the problem, and a suggestion.
-pub(crate) fn check_fact(text: &str, limits: FactLimits) -> Option<(String, String, String)> {
+pub(crate) fn check_observation(
+    text: &str,
+    limits: FactLimits,
+) -> Option<(String, String, String)> {
     let (chars, count) = (text.chars().count(), sentence_count(text));
     let most = format!("Max {} chars, {} sentences.", limits.chars, limits.sentences);
     let counted = format!("{chars} chars, {count} sentence{}", if count == 1 { "" } else { "s" });
-    if chars < MIN_OBSERVATION {
-        let problem = format!("Too short ({chars} chars). Min {MIN_OBSERVATION} chars.");
-        let brief = format!("Observation too short ({chars} chars). Min {MIN_OBSERVATION}.");
+    if chars < MIN_OBSERVATION_CHARS {
+        let problem = format!("Too short ({chars} chars). Min {MIN_OBSERVATION_CHARS} chars.");
+        let brief = format!("Observation too short ({chars} chars). Min {MIN_OBSERVATION_CHARS}.");
         return Some((problem, "State one whole fact, e.g. 'Uses Rust'".into(), brief));
     }
     let (problem, brief) = if chars > limits.chars {
@@ -82,7 +85,7 @@ pub(crate) fn check_fact(text: &str, limits: FactLimits) -> Option<(String, Stri
 }
 
 /// Reads a relation, and everything that is wrong with it; `None` if it names nothing at all.
-pub(super) fn read_relation(item: Value) -> (Option<WantedRelation>, Vec<String>) {
+pub(super) fn read_relation(item: Value) -> (Option<RelationInput>, Vec<String>) {
     let Ok(mut args) = ToolArgs::new("a relation", item) else {
         return (None, vec!["A relation must be an object.".to_owned()]);
     };
@@ -93,7 +96,7 @@ pub(super) fn read_relation(item: Value) -> (Option<WantedRelation>, Vec<String>
     let mut problems = Vec::new();
     let mut text = |name: &str| match args.optional_text(name) {
         Ok(text) => {
-            let text = said_name(&text.unwrap_or_default());
+            let text = normalize_name(&text.unwrap_or_default());
             if text.is_empty() {
                 problems.push(format!("Missing {name}."));
             }
@@ -106,15 +109,16 @@ pub(super) fn read_relation(item: Value) -> (Option<WantedRelation>, Vec<String>
     };
     let (target, relation_type) = (text("targetEntity"), text("relationType"));
     let chars = relation_type.chars().count();
-    if chars > MAX_TYPE {
-        problems.push(format!("relationType too long ({chars} chars). Max {MAX_TYPE} chars."));
+    if chars > MAX_TYPE_CHARS {
+        problems
+            .push(format!("relationType too long ({chars} chars). Max {MAX_TYPE_CHARS} chars."));
     }
     let importance = args.float("importance", 0.0, 1.0);
     let unknown = args.only(&["targetEntity", "relationType", "importance"]);
     problems.extend(importance.as_ref().err().map(ToString::to_string));
     problems.extend(unknown.err().map(|error| error.to_string()));
     let importance = importance.ok().flatten();
-    (Some(WantedRelation { target, relation_type, importance }), problems)
+    (Some(RelationInput { target, relation_type, importance }), problems)
 }
 
 /// The items of a list, also of one that was sent as a text; `None` if it is no list.
@@ -129,22 +133,22 @@ pub(crate) fn items(args: &ToolArgs, name: &str) -> Option<Vec<Value>> {
 
 /// A fact as a request gives it: a text, or an object that says more of it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct SaidFact {
+pub(crate) struct ObservationInput {
     pub(crate) content: String,
-    pub(crate) weight: Weight,
+    pub(crate) weight: ObservationWeight,
     pub(crate) time: Option<Timestamp>,
 }
 
 /// Facts of a request, each once, and what is wrong with the rest.
 #[derive(Default)]
-pub(crate) struct SaidFacts {
-    pub(crate) facts: Vec<SaidFact>,
+pub(crate) struct ObservationInputs {
+    pub(crate) facts: Vec<ObservationInput>,
     pub(crate) problems: Vec<String>,
 }
 
-impl SaidFacts {
+impl ObservationInputs {
     /// The facts, if nothing is wrong.
-    pub(crate) fn all(self) -> Result<Vec<SaidFact>, GraphError> {
+    pub(crate) fn all(self) -> Result<Vec<ObservationInput>, GraphError> {
         if self.problems.is_empty() {
             Ok(self.facts)
         } else {
@@ -152,10 +156,14 @@ impl SaidFacts {
         }
     }
 
-    fn add(&mut self, name: &str, item: Value, thread: Option<&Thread>) {
+    fn add(&mut self, name: &str, item: Value, thread: Option<&GraphThread>) {
         let none =
             format!("{name} must be a list of texts; {} is none.", clipped(&item.to_string()));
-        let mut fact = SaidFact { content: String::new(), weight: Weight::default(), time: None };
+        let mut fact = ObservationInput {
+            content: String::new(),
+            weight: ObservationWeight::default(),
+            time: None,
+        };
         match item {
             Value::String(text) => fact.content = plain(&text),
             Value::Object(object) => {
@@ -168,7 +176,7 @@ impl SaidFacts {
                     return;
                 };
                 let mut wrong = |problem: String| self.problems.push(problem);
-                match Weight::read(&args) {
+                match ObservationWeight::read(&args) {
                     (weight, None) => fact.weight = weight,
                     (_, Some(problem)) => wrong(problem),
                 }
@@ -176,7 +184,7 @@ impl SaidFacts {
                     Ok(time) => fact.time = time,
                     Err(error) => wrong(error.to_string()),
                 }
-                if let Some(problem) = thread.and_then(|thread| thread.other_named(&args)) {
+                if let Some(problem) = thread.and_then(|thread| thread.thread_mismatch(&args)) {
                     wrong(problem);
                 }
             }
@@ -191,7 +199,7 @@ impl SaidFacts {
     }
 }
 
-impl Weight {
+impl ObservationWeight {
     /// What is said of confidence and importance, and what is wrong with it.
     pub(crate) fn read(args: &ToolArgs) -> (Self, Option<String>) {
         let (confidence, importance) =
@@ -216,8 +224,12 @@ impl Weight {
 }
 
 /// Facts as texts or as objects with a `content`, as they are kept; each once.
-pub(crate) fn said_facts(args: &ToolArgs, name: &str, thread: Option<&Thread>) -> SaidFacts {
-    let mut said = SaidFacts::default();
+pub(crate) fn read_observations(
+    args: &ToolArgs,
+    name: &str,
+    thread: Option<&GraphThread>,
+) -> ObservationInputs {
+    let mut said = ObservationInputs::default();
     let list = match args.value(name) {
         None => return said,
         Some(Value::Array(list)) => list.clone(),
@@ -236,7 +248,7 @@ pub(crate) fn said_facts(args: &ToolArgs, name: &str, thread: Option<&Thread>) -
 
 /// As much of a text as is quoted back.
 pub(super) fn clipped(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(MAX_QUOTED) {
+    match text.char_indices().nth(MAX_QUOTED_CHARS) {
         Some((cut, _)) => Cow::Owned(format!("{}…", text.get(..cut).unwrap_or_default())),
         None => Cow::Borrowed(text),
     }

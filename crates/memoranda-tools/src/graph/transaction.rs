@@ -12,28 +12,28 @@ use memoranda_core::note::{
 use memoranda_core::path::NotePath;
 use memoranda_engine::{Desk, ListFilter, ListOrder, ObservationRow, Step, clock};
 
-use super::entity::{CONFIDENCE, Entity, IMPORTANCE, RELATION_IMPORTANCE, Relation};
+use super::entity::{CONFIDENCE, EntityRelation, GraphEntity, IMPORTANCE, RELATION_IMPORTANCE};
 use super::error::{GraphError, Result};
-use super::thread::{Shape, Thread};
-use super::wanted::SaidFact;
+use super::input::ObservationInput;
+use super::thread::{AnswerShape, GraphThread};
 
 /// The notes of one thread while the lock is held.
-pub(crate) struct Bench<'a, 'd> {
+pub(crate) struct GraphTransaction<'a, 'd> {
     desk: &'a Desk<'d>,
-    thread: &'a Thread,
+    thread: &'a GraphThread,
     pub(crate) now: Timestamp,
-    sheets: BTreeMap<String, Sheet>,
+    notes: BTreeMap<String, OpenNote>,
     /// Where the notes of entities that are not there would lie, by name.
-    vacant: HashMap<String, NotePath>,
+    free_paths: HashMap<String, NotePath>,
     /// Where new notes will lie, as systems that know no case see it.
-    taken: HashSet<String>,
+    collect_problem: HashSet<String>,
     /// Notes that go with one of the same title.
     removed: Vec<NotePath>,
     is_known: bool,
 }
 
 /// A note that was opened.
-struct Sheet {
+struct OpenNote {
     path: NotePath,
     text: String,
     before: Option<String>,
@@ -43,7 +43,7 @@ struct Sheet {
 
 /// How much something counts, as far as the caller said.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Weight {
+pub(crate) struct ObservationWeight {
     pub(crate) confidence: Option<f64>,
     pub(crate) importance: Option<f64>,
 }
@@ -52,16 +52,16 @@ pub(crate) struct Weight {
 pub(crate) struct NewEntity<'e> {
     pub(crate) name: &'e str,
     pub(crate) entity_type: &'e str,
-    pub(crate) facts: &'e [SaidFact],
+    pub(crate) facts: &'e [ObservationInput],
     pub(crate) relations: Vec<NewRelation>,
-    pub(crate) weight: Weight,
+    pub(crate) weight: ObservationWeight,
     pub(crate) time: Option<Timestamp>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: EntityKind,
 }
 
 /// Whether an entity is described, and how, or only named as the beginning of a relation.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum EntityKind {
     Described,
     /// The root of a graph, which may do without relations.
     Root,
@@ -70,7 +70,7 @@ pub(crate) enum Kind {
 
 /// What became of a relation that was to be stated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Tie {
+pub(crate) enum RelationOutcome {
     New,
     Known,
     /// It was stated, and matters as much as is said now.
@@ -79,7 +79,7 @@ pub(crate) enum Tie {
 
 /// What was removed with a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Removal {
+pub(crate) struct EntityRemoval {
     /// Whether there was an entity of the name.
     pub(crate) is_entity: bool,
     /// How many relations went.
@@ -87,59 +87,64 @@ pub(crate) struct Removal {
 }
 
 /// No more entities have nearly the same name.
-const MOST_TWINS: usize = 10_000;
+const MAX_TWINS: usize = 10_000;
 
-impl<'a, 'd> Bench<'a, 'd> {
-    pub(crate) fn new(desk: &'a Desk<'d>, thread: &'a Thread) -> Self {
+impl<'a, 'd> GraphTransaction<'a, 'd> {
+    pub(crate) fn new(desk: &'a Desk<'d>, thread: &'a GraphThread) -> Self {
         let now = clock::now();
-        let (sheets, vacant, taken, removed) = Default::default();
-        Self { desk, thread, now, sheets, vacant, taken, removed, is_known: false }
+        let (notes, free_paths, collect_problem, removed) = Default::default();
+        Self { desk, thread, now, notes, free_paths, collect_problem, removed, is_known: false }
     }
 
     /// Opens the note of an entity; `false` if there is none.
     pub(crate) fn open(&mut self, name: &str) -> Result<bool> {
-        if let Some(sheet) = self.sheets.get(name) {
-            return Ok(!sheet.is_removed);
+        if let Some(note) = self.notes.get(name) {
+            return Ok(!note.is_removed);
         }
         for found in self.desk.titled(&self.thread.project, &self.thread.folder, name)? {
             let place = self.thread.place(found.path.clone());
             let Some((text, _)) = self.desk.text(&place)? else { continue };
             // Somebody may have given the note another title just now.
-            if Entity::read(&found.path, &text).name != name {
+            if GraphEntity::read(&found.path, &text).name != name {
                 continue;
             }
-            let text = self.with_versions(found.id, &found.path, text)?;
+            let text = self.bump_reworded_versions(found.id, &found.path, text)?;
             let before = Some(text.clone());
-            let sheet =
-                Sheet { path: found.path, text, before, file: Some(found.id), is_removed: false };
-            self.sheets.insert(name.to_owned(), sheet);
+            let note = OpenNote {
+                path: found.path,
+                text,
+                before,
+                file: Some(found.id),
+                is_removed: false,
+            };
+            self.notes.insert(name.to_owned(), note);
             return Ok(true);
         }
-        self.open_unknown(name)
+        self.open_unindexed(name)
     }
 
     /// Whether there is an entity of a name. Its note is read only if the index does not know it.
     pub(crate) fn has(&mut self, name: &str) -> Result<bool> {
-        if let Some(sheet) = self.sheets.get(name) {
-            return Ok(!sheet.is_removed);
+        if let Some(note) = self.notes.get(name) {
+            return Ok(!note.is_removed);
         }
         let found = self.desk.titled(&self.thread.project, &self.thread.folder, name)?;
         self.is_known |= !found.is_empty();
-        Ok(!found.is_empty() || self.open_unknown(name)?)
+        Ok(!found.is_empty() || self.open_unindexed(name)?)
     }
 
     /// Opens a note that the index does not know yet, where the note of an entity would be made.
-    fn open_unknown(&mut self, name: &str) -> Result<bool> {
-        for number in 1..MOST_TWINS {
+    fn open_unindexed(&mut self, name: &str) -> Result<bool> {
+        for number in 1..MAX_TWINS {
             let path = self.path(name, number)?;
             let Some((text, _)) = self.desk.text(&self.thread.place(path.clone()))? else {
-                self.vacant.insert(name.to_owned(), path);
+                self.free_paths.insert(name.to_owned(), path);
                 return Ok(false);
             };
-            if Entity::read(&path, &text).name == name {
+            if GraphEntity::read(&path, &text).name == name {
                 let before = Some(text.clone());
-                let sheet = Sheet { path, text, before, file: None, is_removed: false };
-                self.sheets.insert(name.to_owned(), sheet);
+                let note = OpenNote { path, text, before, file: None, is_removed: false };
+                self.notes.insert(name.to_owned(), note);
                 return Ok(true);
             }
         }
@@ -148,7 +153,12 @@ impl<'a, 'd> Bench<'a, 'd> {
 
     /// Where a person reworded a fact, its comment follows now: also where it was reworded since
     /// the index was last told.
-    fn with_versions(&self, file: i64, path: &NotePath, mut text: String) -> Result<String> {
+    fn bump_reworded_versions(
+        &self,
+        file: i64,
+        path: &NotePath,
+        mut text: String,
+    ) -> Result<String> {
         let rows = self.desk.observations(file)?;
         let noticed = self.desk.by_id(file)?.map(|file| file.updated);
         let note = note::parse(&text);
@@ -179,13 +189,13 @@ impl<'a, 'd> Bench<'a, 'd> {
     }
 
     /// What an opened note says.
-    pub(crate) fn entity(&self, name: &str) -> Option<Entity> {
-        let sheet = self.sheets.get(name).filter(|sheet| !sheet.is_removed)?;
-        Some(Entity::read(&sheet.path, &sheet.text))
+    pub(crate) fn entity(&self, name: &str) -> Option<GraphEntity> {
+        let note = self.notes.get(name).filter(|note| !note.is_removed)?;
+        Some(GraphEntity::read(&note.path, &note.text))
     }
 
     /// Opens an entity that must be there and is described.
-    pub(crate) fn need(&mut self, name: &str) -> Result<Entity> {
+    pub(crate) fn require(&mut self, name: &str) -> Result<GraphEntity> {
         let found = if self.open(name)? { self.entity(name) } else { None };
         found
             .filter(|entity| !entity.is_placeholder)
@@ -194,8 +204,8 @@ impl<'a, 'd> Bench<'a, 'd> {
 
     /// Changes an opened note.
     pub(crate) fn edit(&mut self, name: &str, edit: &Edit) -> Result<()> {
-        if let Some(sheet) = self.sheets.get_mut(name) {
-            sheet.text = apply(&sheet.text, edit)
+        if let Some(note) = self.notes.get_mut(name) {
+            note.text = apply(&note.text, edit)
                 .map_err(|error| GraphError::Edit { name: name.to_owned(), error })?;
         }
         Ok(())
@@ -203,12 +213,12 @@ impl<'a, 'd> Bench<'a, 'd> {
 
     /// Makes the note of an entity that is not there.
     pub(crate) fn create(&mut self, new: &NewEntity<'_>) -> Result<Vec<ObservationId>> {
-        self.know_thread()?;
+        self.check_thread_name()?;
         let path = self.free_path(new.name)?;
         let (text, ids) = self.new_text(new)?;
         let file = None;
-        let sheet = Sheet { path, text, before: None, file, is_removed: false };
-        self.sheets.insert(new.name.to_owned(), sheet);
+        let note = OpenNote { path, text, before: None, file, is_removed: false };
+        self.notes.insert(new.name.to_owned(), note);
         Ok(ids)
     }
 
@@ -216,12 +226,16 @@ impl<'a, 'd> Bench<'a, 'd> {
         let failed = |error| GraphError::Edit { name: new.name.to_owned(), error };
         let mut keys = vec![("title", new.name.to_owned()), ("type", new.entity_type.to_owned())];
         let said = |value: Option<f64>, usual| value.filter(|value| *value != usual);
-        keys.extend(said(new.weight.importance, IMPORTANCE).map(|v| ("importance", shown(v))));
-        keys.extend(said(new.weight.confidence, CONFIDENCE).map(|v| ("confidence", shown(v))));
+        keys.extend(
+            said(new.weight.importance, IMPORTANCE).map(|v| ("importance", format_number(v))),
+        );
+        keys.extend(
+            said(new.weight.confidence, CONFIDENCE).map(|v| ("confidence", format_number(v))),
+        );
         match new.kind {
-            Kind::Placeholder => keys.push(("placeholder", "true".to_owned())),
-            Kind::Root => keys.push(("root", "true".to_owned())),
-            Kind::Described => {}
+            EntityKind::Placeholder => keys.push(("placeholder", "true".to_owned())),
+            EntityKind::Root => keys.push(("root", "true".to_owned())),
+            EntityKind::Described => {}
         }
         let keys: Vec<_> =
             keys.into_iter().map(|(key, text)| (key, value_of(key, &text))).collect();
@@ -229,7 +243,7 @@ impl<'a, 'd> Bench<'a, 'd> {
         let mut ids = Vec::with_capacity(new.facts.len());
         let mut facts = Vec::with_capacity(new.facts.len());
         for fact in new.facts {
-            let comment = self.comment(fact.weight.or(new.weight), fact.time.or(new.time));
+            let comment = self.observation_meta(fact.weight.or(new.weight), fact.time.or(new.time));
             ids.push(comment.id.clone());
             facts.push(note::NewObservation { fact: Some(comment), ..stated(&fact.content) });
         }
@@ -273,10 +287,14 @@ impl<'a, 'd> Bench<'a, 'd> {
     }
 
     /// What is known of a fact that is written now.
-    pub(crate) fn comment(&self, weight: Weight, time: Option<Timestamp>) -> Comment {
+    pub(crate) fn observation_meta(
+        &self,
+        weight: ObservationWeight,
+        time: Option<Timestamp>,
+    ) -> Comment {
         let usual = |value: Option<f64>, usual| match self.thread.shape {
-            Shape::Thread => Some(value.unwrap_or(usual)),
-            Shape::Reference => value,
+            AnswerShape::Thread => Some(value.unwrap_or(usual)),
+            AnswerShape::Reference => value,
         };
         Comment {
             id: clock::new_observation_id(),
@@ -291,14 +309,14 @@ impl<'a, 'd> Bench<'a, 'd> {
     }
 
     /// Adds a fact to an opened note; what it does not say of itself is as given.
-    pub(crate) fn add_fact(
+    pub(crate) fn add_observation(
         &mut self,
         name: &str,
-        fact: &SaidFact,
-        weight: Weight,
+        fact: &ObservationInput,
+        weight: ObservationWeight,
         time: Option<Timestamp>,
     ) -> Result<ObservationId> {
-        let comment = self.comment(fact.weight.or(weight), fact.time.or(time));
+        let comment = self.observation_meta(fact.weight.or(weight), fact.time.or(time));
         let id = comment.id.clone();
         let observation = note::NewObservation { fact: Some(comment), ..stated(&fact.content) };
         self.edit(name, &Edit::AddObservation { section: None, observation })?;
@@ -306,14 +324,14 @@ impl<'a, 'd> Bench<'a, 'd> {
     }
 
     /// Raises what an opened entity counts for; nothing is lowered.
-    pub(crate) fn raise(&mut self, name: &str, weight: Weight) -> Result<()> {
+    pub(crate) fn raise_weight(&mut self, name: &str, weight: ObservationWeight) -> Result<()> {
         let Some(entity) = self.entity(name) else { return Ok(()) };
         for (key, given, now) in [
             ("importance", weight.importance, entity.importance),
             ("confidence", weight.confidence, entity.confidence),
         ] {
             if let Some(value) = given.filter(|value| *value > now) {
-                self.set(name, key, &shown(value))?;
+                self.set(name, key, &format_number(value))?;
             }
         }
         Ok(())
@@ -321,8 +339,8 @@ impl<'a, 'd> Bench<'a, 'd> {
 
     /// Gives an opened note a key.
     pub(crate) fn set(&mut self, name: &str, key: &str, value: &str) -> Result<()> {
-        if let Some(sheet) = self.sheets.get_mut(name) {
-            sheet.text = with_key(&sheet.text, key, value)
+        if let Some(note) = self.notes.get_mut(name) {
+            note.text = with_key(&note.text, key, value)
                 .map_err(|error| GraphError::Edit { name: name.to_owned(), error })?;
         }
         Ok(())
@@ -330,51 +348,62 @@ impl<'a, 'd> Bench<'a, 'd> {
 
     /// Adds a relation to an opened note; one that is stated already gets the importance that is
     /// given, if any.
-    pub(crate) fn tie(&mut self, name: &str, mut relation: NewRelation) -> Result<Tie> {
+    pub(crate) fn add_relation(
+        &mut self,
+        name: &str,
+        mut relation: NewRelation,
+    ) -> Result<RelationOutcome> {
         let known =
             self.stated(name, &relation.relation_type, &relation.target)?.into_iter().next();
         let Some(known) = known else {
-            if self.thread.shape == Shape::Thread {
+            if self.thread.shape == AnswerShape::Thread {
                 relation.importance.get_or_insert(RELATION_IMPORTANCE);
             }
             self.edit(name, &Edit::Relate { relation })?;
-            return Ok(Tie::New);
+            return Ok(RelationOutcome::New);
         };
         if relation.importance.is_none_or(|given| Some(given) == known.importance) {
-            return Ok(Tie::Known);
+            return Ok(RelationOutcome::Known);
         }
         if known.is_exact {
             relation.time = None;
             self.edit(name, &Edit::Rate { relation })?;
         } else if known.has_context {
             // What a person said more of it would be lost.
-            return Ok(Tie::Known);
+            return Ok(RelationOutcome::Known);
         } else {
             // A line that was typed has no place for it, so it is written anew.
             let (relation_type, target) = (known.relation_type, known.written);
             self.edit(name, &Edit::RemoveRelation { relation_type, target })?;
             self.edit(name, &Edit::Relate { relation })?;
         }
-        Ok(Tie::Rated)
+        Ok(RelationOutcome::Rated)
     }
 
     /// How an opened note states a relation: as it was written by a tool, and as people typed it.
-    fn stated(&self, name: &str, relation_type: &str, to: &str) -> Result<Vec<Relation>> {
+    fn stated(&self, name: &str, relation_type: &str, to: &str) -> Result<Vec<EntityRelation>> {
         let Some(mut entity) = self.entity(name) else { return Ok(Vec::new()) };
-        let file = self.sheets.get(name).and_then(|sheet| sheet.file);
+        let file = self.notes.get(name).and_then(|note| note.file);
         if let Some(file) = file.filter(|_| entity.has_typed()) {
             entity.resolve(&self.desk.typed_links(file)?);
         }
-        let is_meant =
-            |r: &Relation| r.relation_type == relation_type && (r.target == to || r.written == to);
-        let mut found: Vec<Relation> = entity.relations.into_iter().filter(is_meant).collect();
+        let is_meant = |r: &EntityRelation| {
+            r.relation_type == relation_type && (r.target == to || r.written == to)
+        };
+        let mut found: Vec<EntityRelation> =
+            entity.relations.into_iter().filter(is_meant).collect();
         found.sort_by_key(|relation| !relation.is_exact);
         Ok(found)
     }
 
     /// Removes a relation from an opened note, however it is written; `false` if it was not
     /// stated. A placeholder that holds nothing any more goes with its last relation.
-    pub(crate) fn unrelate(&mut self, name: &str, relation_type: &str, to: &str) -> Result<bool> {
+    pub(crate) fn remove_relation(
+        &mut self,
+        name: &str,
+        relation_type: &str,
+        to: &str,
+    ) -> Result<bool> {
         let mut written: Vec<String> = self
             .stated(name, relation_type, to)?
             .into_iter()
@@ -389,25 +418,25 @@ impl<'a, 'd> Bench<'a, 'd> {
             self.edit(name, &Edit::RemoveRelation { relation_type, target })?;
         }
         if self.entity(name).is_some_and(|e| e.is_placeholder && e.relations.is_empty()) {
-            self.discard(name);
+            self.mark_removed(name);
         }
         Ok(true)
     }
 
-    fn discard(&mut self, name: &str) {
-        if let Some(sheet) = self.sheets.get_mut(name) {
-            sheet.is_removed = true;
+    fn mark_removed(&mut self, name: &str) {
+        if let Some(note) = self.notes.get_mut(name) {
+            note.is_removed = true;
         }
     }
 
     /// Removes an entity and every relation to its name, which may be all that there is. If people
     /// gave the name to several notes, all of them go.
-    pub(crate) fn remove(&mut self, name: &str) -> Result<Removal> {
+    pub(crate) fn remove(&mut self, name: &str) -> Result<EntityRemoval> {
         let is_there = self.open(name)?;
         let own = self.entity(name).map_or(0, |entity| entity.relations.len());
-        let sheet = self.sheets.get(name);
-        let mut files: Vec<i64> = sheet.and_then(|sheet| sheet.file).into_iter().collect();
-        let path = sheet.map(|sheet| sheet.path.clone());
+        let note = self.notes.get(name);
+        let mut files: Vec<i64> = note.and_then(|note| note.file).into_iter().collect();
+        let path = note.map(|note| note.path.clone());
         let mut relations = own;
         for twin in self.desk.titled(&self.thread.project, &self.thread.folder, name)? {
             if Some(&twin.path) == path.as_ref() {
@@ -416,7 +445,7 @@ impl<'a, 'd> Bench<'a, 'd> {
             let Some((text, _)) = self.desk.text(&self.thread.place(twin.path.clone()))? else {
                 continue;
             };
-            let entity = Entity::read(&twin.path, &text);
+            let entity = GraphEntity::read(&twin.path, &text);
             if entity.name == name && !self.removed.contains(&twin.path) {
                 relations += entity.relations.len();
                 files.push(twin.id);
@@ -447,14 +476,18 @@ impl<'a, 'd> Bench<'a, 'd> {
                 let is_meant = relation.target == name
                     || (!relation.is_exact && rows.iter().any(|row| typed(&row)));
                 if is_meant
-                    && self.unrelate(&summary.title, &relation.relation_type, &relation.target)?
+                    && self.remove_relation(
+                        &summary.title,
+                        &relation.relation_type,
+                        &relation.target,
+                    )?
                 {
                     relations += 1;
                 }
             }
         }
-        self.discard(name);
-        Ok(Removal { is_entity: is_there, relations })
+        self.mark_removed(name);
+        Ok(EntityRemoval { is_entity: is_there, relations })
     }
 
     /// What is to be done to the files.
@@ -462,14 +495,14 @@ impl<'a, 'd> Bench<'a, 'd> {
         let place = |path| self.thread.place(path);
         let mut steps: Vec<Step> =
             self.removed.into_iter().map(|path| Step::remove(place(path))).collect();
-        for sheet in self.sheets.into_values() {
-            let place = self.thread.place(sheet.path);
-            match (sheet.is_removed, sheet.before) {
+        for note in self.notes.into_values() {
+            let place = self.thread.place(note.path);
+            match (note.is_removed, note.before) {
                 (true, None) => {}
                 (true, Some(_)) => steps.push(Step::remove(place)),
-                (false, None) => steps.push(Step::create(place, sheet.text)),
-                (false, Some(before)) if before == sheet.text => {}
-                (false, Some(_)) => steps.push(Step::put(place, sheet.text)),
+                (false, None) => steps.push(Step::create(place, note.text)),
+                (false, Some(before)) if before == note.text => {}
+                (false, Some(_)) => steps.push(Step::put(place, note.text)),
             }
         }
         steps
@@ -477,11 +510,11 @@ impl<'a, 'd> Bench<'a, 'd> {
 
     /// The permalink that the note of an entity has by its path.
     pub(crate) fn permalink(&self, name: &str) -> Option<String> {
-        self.sheets.get(name).map(|sheet| permalink_of(&sheet.path).0)
+        self.notes.get(name).map(|note| permalink_of(&note.path).0)
     }
 
     /// A new thread must not be one that some system takes for another.
-    fn know_thread(&mut self) -> Result<()> {
+    fn check_thread_name(&mut self) -> Result<()> {
         if self.is_known {
             return Ok(());
         }
@@ -513,20 +546,20 @@ impl<'a, 'd> Bench<'a, 'd> {
 
     /// A name for a new file that no file has, also on systems that know no case.
     fn free_path(&mut self, name: &str) -> Result<NotePath> {
-        let mut vacant = self.vacant.remove(name);
-        for number in 1..MOST_TWINS {
+        let mut free_paths = self.free_paths.remove(name);
+        for number in 1..MAX_TWINS {
             // Where the note was looked for, no file is.
-            let (path, is_vacant) = match vacant.take() {
+            let (path, is_vacant) = match free_paths.take() {
                 Some(path) => (path, true),
                 None => (self.path(name, number)?, false),
             };
             let key = path.key();
             let place = self.thread.place(path);
-            if !self.taken.contains(&key)
+            if !self.collect_problem.contains(&key)
                 && self.desk.twins(&place)?.is_empty()
                 && (is_vacant || self.desk.text(&place)?.is_none())
             {
-                self.taken.insert(key);
+                self.collect_problem.insert(key);
                 return Ok(place.path);
             }
         }
@@ -561,6 +594,6 @@ fn value_of(key: &str, value: &str) -> MetaValue {
 }
 
 /// A number as it is written into a note.
-pub(crate) fn shown(value: f64) -> String {
+pub(crate) fn format_number(value: f64) -> String {
     format!("{value:?}")
 }
