@@ -19,8 +19,8 @@ mod registry;
 mod settings;
 
 pub use banks::{
-    BankCache, BankFile, BankOverview, BankSettings, BankTrouble, BankType, Diagnostics,
-    bank_overview, bank_overviews, bank_troubles,
+    BankCache, BankDiagnostic, BankFile, BankOverview, BankSettings, BankType, DiagnosticsMode,
+    bank_diagnostics, bank_overview, bank_overviews,
 };
 pub use graph::GraphSettings;
 pub use instructions::instructions;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use memoranda_engine::Memory;
 use memoranda_server::{ServerConfig, ServerError};
-use memoranda_tools::{AccessMode, Diagnostics, ToolSelection, ToolSettings, Wording};
+use memoranda_tools::{AccessMode, DiagnosticsMode, ToolSelection, ToolSettings, Wording};
 
 use crate::env;
 use crate::error::{CommandError, Result};
@@ -83,7 +83,7 @@ impl OfferArgs {
         config.selection = self.selection(session)?;
         config.settings = self.wording.tool_settings(session)?;
         if self.debug {
-            config.settings.banks.diagnostics = Diagnostics::Dump;
+            config.settings.banks.diagnostics = DiagnosticsMode::Dump;
         }
         // Before the vault is made: a wrong word makes nothing.
         config.selection.resolve().map_err(|error| failed(ServerError::from(error)))?;

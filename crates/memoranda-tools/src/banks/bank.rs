@@ -7,7 +7,7 @@ use memoranda_engine::Place;
 /// The longest id, in bytes.
 const MAX_ID_BYTES: usize = 100;
 /// The diagnostic file that `--debug` writes into a bank. It is no part of the bank.
-pub(super) const DUMP: &str = "cache_memory_dump.json";
+pub(super) const DUMP_FILE: &str = "cache_memory_dump.json";
 
 /// The types of banks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -51,13 +51,13 @@ impl BankType {
 
 /// One bank.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Bank {
+pub(crate) struct MemoryBank {
     pub(crate) kind: BankType,
     pub(crate) id: String,
     folder: NotePath,
 }
 
-impl Bank {
+impl MemoryBank {
     /// The bank of an id; `None` if no folder can be called so.
     pub(crate) fn new(kind: BankType, id: &str) -> Option<Self> {
         let usable = !id.is_empty()
@@ -96,7 +96,7 @@ impl Bank {
 }
 
 /// A name as an id: lower case, with `_` for spaces and `-` for what no system takes in a name.
-pub(crate) fn id_of(name: &str) -> String {
+pub(crate) fn bank_id(name: &str) -> String {
     let words = name.split_whitespace().collect::<Vec<_>>().join("_").to_lowercase();
     let fits = |c: char| !c.is_control() && !r#"/\<>:"|?*"#.contains(c);
     let id: String = words.chars().map(|c| if fits(c) { c } else { '-' }).collect();
@@ -120,16 +120,16 @@ mod tests {
             ("...", ""),
             ("", ""),
         ] {
-            assert_eq!(id_of(name), id, "{name:?}");
+            assert_eq!(bank_id(name), id, "{name:?}");
         }
     }
 
     #[test]
     fn no_id_leads_out_of_its_folder() {
         for id in ["", ".", "..", "a/b", "a\\b", ".hidden", " a", "a\0", &"x".repeat(101)] {
-            assert_eq!(Bank::new(BankType::Code, id), None, "{id:?}");
+            assert_eq!(MemoryBank::new(BankType::Code, id), None, "{id:?}");
         }
-        let bank = Bank::new(BankType::Project, "x").unwrap();
+        let bank = MemoryBank::new(BankType::Project, "x").unwrap();
         assert_eq!((bank.folder().as_str(), bank.key().as_str()), ("projects/x", "project:x"));
         let banks = ProjectName::parse("banks").unwrap();
         assert!(bank.place(&banks, "../y.md").is_none() && bank.place(&banks, "/y.md").is_none());

@@ -10,7 +10,7 @@ use memoranda_core::tokens::estimate;
 use memoranda_engine::{KeptText, Memory, Place, Result};
 use serde_json::Value;
 
-use super::bank::{Bank, DUMP};
+use super::bank::{DUMP_FILE, MemoryBank};
 
 /// How many banks are kept; one that was not used for longest goes first.
 const MAX_BANKS: usize = 64;
@@ -19,10 +19,10 @@ const MAX_OPERATIONS: usize = 50;
 
 /// The banks of this process. Cheap to clone; clones share.
 #[derive(Clone, Default)]
-pub struct BankCache(Arc<Mutex<Shared>>);
+pub struct BankCache(Arc<Mutex<CachedBanks>>);
 
 #[derive(Default)]
-struct Shared {
+struct CachedBanks {
     /// By `{type}:{id}`.
     banks: HashMap<String, (u64, Arc<LoadedBank>)>,
     uses: u64,
@@ -49,14 +49,14 @@ impl LoadedBank {
     }
 
     /// One of its files by its name within the bank.
-    pub(crate) fn file(&self, bank: &Bank, name: &str) -> Option<&KeptText> {
+    pub(crate) fn file(&self, bank: &MemoryBank, name: &str) -> Option<&KeptText> {
         self.files.iter().find(|file| bank.name_of(&file.path) == name)
     }
 }
 
 /// Whether a bank was in memory and still right.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Hit {
+pub(crate) enum CacheHit {
     Yes,
     No,
 }
@@ -67,13 +67,13 @@ impl BankCache {
         &self,
         memory: &Memory,
         project: &ProjectName,
-        bank: &Bank,
-    ) -> Result<Option<(Arc<LoadedBank>, Hit)>> {
+        bank: &MemoryBank,
+    ) -> Result<Option<(Arc<LoadedBank>, CacheHit)>> {
         let key = bank.key();
         let known = self.shared().banks.get(&key).map(|(_, known)| Arc::clone(known));
         let folder = Place { project: project.clone(), path: bank.folder().clone() };
         let kept = known.as_ref().map_or(&[][..], |known| &known.files);
-        let texts = memory.folder_texts(&folder, kept, |path| path.file_name() != DUMP)?;
+        let texts = memory.folder_texts(&folder, kept, |path| path.file_name() != DUMP_FILE)?;
         let Some(texts) =
             texts.filter(|texts| !texts.files.is_empty() || !texts.unreadable.is_empty())
         else {
@@ -84,7 +84,7 @@ impl BankCache {
             files.iter().map(|file| (file.path.clone(), file.hash)).collect()
         };
         let same = versions(&texts.files) == versions(kept);
-        let hit = if same && !kept.is_empty() { Hit::Yes } else { Hit::No };
+        let hit = if same && !kept.is_empty() { CacheHit::Yes } else { CacheHit::No };
         // A file that was read once more is the same, at a time that proves more.
         let as_kept = texts.reused == kept.len() && texts.reused == texts.files.len();
         let loaded = match known.clone() {
@@ -109,7 +109,7 @@ impl BankCache {
     }
 
     /// Lets go of a bank.
-    pub(crate) fn forget(&self, bank: &Bank) {
+    pub(crate) fn forget(&self, bank: &MemoryBank) {
         self.shared().banks.remove(&bank.key());
     }
 
@@ -127,7 +127,7 @@ impl BankCache {
         self.shared().operations.iter().cloned().collect()
     }
 
-    fn shared(&self) -> MutexGuard<'_, Shared> {
+    fn shared(&self) -> MutexGuard<'_, CachedBanks> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

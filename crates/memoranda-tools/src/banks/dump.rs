@@ -6,31 +6,31 @@ use memoranda_core::tokens::estimate;
 use memoranda_engine::{Place, clock};
 use serde_json::{Map, Value, json};
 
-use super::bank::{Bank, DUMP};
+use super::bank::{DUMP_FILE, MemoryBank};
 use super::cache::LoadedBank;
-use super::settings::Diagnostics;
-use super::trouble::{self, Severity};
+use super::diagnostics::{self, DiagnosticSeverity};
+use super::settings::DiagnosticsMode;
 use crate::registry::CallContext;
 
 /// The rules that keep dumps out of searches and out of git.
 const RULES: &str = ".gitignore";
 
 /// Writes a bank's dump, if diagnostics are on. Failing to is noted, and fails nothing.
-pub(crate) fn write(call: &CallContext<'_>, bank: &Bank, loaded: &LoadedBank) {
+pub(crate) fn write(call: &CallContext<'_>, bank: &MemoryBank, loaded: &LoadedBank) {
     let banks = &call.settings.banks;
-    if banks.diagnostics == Diagnostics::Off {
+    if banks.diagnostics == DiagnosticsMode::Off {
         return;
     }
-    let Some(place) = bank.place(&banks.project, DUMP) else { return };
+    let Some(place) = bank.place(&banks.project, DUMP_FILE) else { return };
     tracing::debug!(bank = bank.key(), tokens = loaded.tokens(), "bank in memory");
     let text = format!("{:#}\n", state(call, bank, loaded));
     if let Err(error) = rules(call).and_then(|()| put(call, &place, text.as_bytes())) {
-        let description = format!("{DUMP} was not written: {error}");
-        trouble::record(call.memory, &bank.key(), Severity::Warning, &description);
+        let description = format!("{DUMP_FILE} was not written: {error}");
+        diagnostics::record(call.memory, &bank.key(), DiagnosticSeverity::Warning, &description);
     }
 }
 
-fn state(call: &CallContext<'_>, bank: &Bank, loaded: &LoadedBank) -> Value {
+fn state(call: &CallContext<'_>, bank: &MemoryBank, loaded: &LoadedBank) -> Value {
     let mut files = Map::new();
     for file in &loaded.files {
         let state = json!({
@@ -49,7 +49,7 @@ fn state(call: &CallContext<'_>, bank: &Bank, loaded: &LoadedBank) -> Value {
         "files": files,
         "unreadable": loaded.unreadable,
         "operations": call.settings.banks.cache.operations(),
-        "errors": trouble::recent(call.memory, &bank.key()),
+        "errors": diagnostics::recent(call.memory, &bank.key()),
     })
 }
 
@@ -60,7 +60,7 @@ fn rules(call: &CallContext<'_>) -> Result<(), String> {
     let place = Place { project: project.clone(), path };
     match call.memory.store().read(project, &place.path) {
         Ok(Some(_)) => Ok(()),
-        Ok(None) => put(call, &place, format!("{DUMP}\n").as_bytes()),
+        Ok(None) => put(call, &place, format!("{DUMP_FILE}\n").as_bytes()),
         Err(e) => Err(e.to_string()),
     }
 }

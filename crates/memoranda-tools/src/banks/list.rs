@@ -6,11 +6,11 @@ use jiff::Timestamp;
 use memoranda_engine::{ListFilter, ListOrder, StoreError};
 use serde_json::{Map, Value, json};
 
-use super::activate::second;
-use super::bank::{Bank, BankType};
-use super::failure::{Code, Failure};
+use super::activate::format_seconds;
+use super::bank::{BankType, MemoryBank};
+use super::error::{BankError, BankErrorCode};
 use super::template::description_of;
-use super::{bank_type, detect};
+use super::{bank_type, resolve};
 use crate::registry::{ArgsError, CallContext, ToolArgs, ToolResult};
 
 /// How many banks of a type are listed.
@@ -20,8 +20,8 @@ const MAX_FILES: usize = 100_000;
 
 /// A bank in a list.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Listed {
-    pub(crate) bank: Bank,
+pub(crate) struct ListedBank {
+    pub(crate) bank: MemoryBank,
     pub(crate) last_used: Option<Timestamp>,
     pub(crate) description: String,
 }
@@ -33,17 +33,17 @@ pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     }
 }
 
-fn list(call: &CallContext<'_>, arguments: Value) -> Result<Value, Failure> {
-    let bad = |e: ArgsError| Failure::new(Code::ListFailed, e.to_string());
+fn list(call: &CallContext<'_>, arguments: Value) -> Result<Value, BankError> {
+    let bad = |e: ArgsError| BankError::new(BankErrorCode::ListFailed, e.to_string());
     let args = ToolArgs::new("list", arguments).map_err(bad)?;
     args.only(&["bank_type"]).map_err(bad)?;
     let asked = bank_type(&args)?;
     let mut answer = Map::new();
     answer.insert("project".into(), json!(call.settings.banks.project.as_str()));
-    let banks = listed(call, asked)?;
+    let banks = list_banks(call, asked)?;
     for kind in BankType::ALL.into_iter().filter(|kind| asked.is_none_or(|asked| asked == *kind)) {
         let of_kind: Vec<Value> =
-            banks.iter().filter(|listed| listed.bank.kind == kind).map(wire).collect();
+            banks.iter().filter(|listed| listed.bank.kind == kind).map(listed_json).collect();
         if of_kind.len() > MAX_BANKS {
             let more = format!("{}_more", kind.plural());
             answer.insert(more, json!(of_kind.len() - MAX_BANKS));
@@ -54,20 +54,20 @@ fn list(call: &CallContext<'_>, arguments: Value) -> Result<Value, Failure> {
     Ok(Value::Object(answer))
 }
 
-fn wire(listed: &Listed) -> Value {
+fn listed_json(listed: &ListedBank) -> Value {
     json!({
         "id": listed.bank.id,
-        "last_used": listed.last_used.map(second),
+        "last_used": listed.last_used.map(format_seconds),
         "description": listed.description,
     })
 }
 
 /// All banks, or those of a type; the last used first.
-pub(crate) fn listed(
+pub(crate) fn list_banks(
     call: &CallContext<'_>,
     asked: Option<BankType>,
-) -> Result<Vec<Listed>, Failure> {
-    let failed = |e: StoreError| Failure::beneath(Code::ListFailed, &e.into());
+) -> Result<Vec<ListedBank>, BankError> {
+    let failed = |e: StoreError| BankError::from_engine(BankErrorCode::ListFailed, &e.into());
     let project = &call.settings.banks.project;
     let filter = ListFilter { project: Some(project.clone()), ..ListFilter::default() };
     let store = call.memory.store();
@@ -85,20 +85,21 @@ pub(crate) fn listed(
     }
     let mut banks = Vec::new();
     for kind in BankType::ALL.into_iter().filter(|kind| asked.is_none_or(|asked| asked == *kind)) {
-        for bank in detect::ids(call, kind)?.iter().filter_map(|id| Bank::new(kind, id)) {
+        for bank in resolve::bank_ids(call, kind)?.iter().filter_map(|id| MemoryBank::new(kind, id))
+        {
             let last_used = last.get(bank.folder().as_str()).copied();
             let description = description(call, &bank);
-            banks.push(Listed { bank, last_used, description });
+            banks.push(ListedBank { bank, last_used, description });
         }
     }
     banks.sort_by(|a, b| {
-        let key = |listed: &Listed| (listed.bank.kind, std::cmp::Reverse(listed.last_used));
+        let key = |listed: &ListedBank| (listed.bank.kind, std::cmp::Reverse(listed.last_used));
         key(a).cmp(&key(b)).then_with(|| a.bank.id.cmp(&b.bank.id))
     });
     Ok(banks)
 }
 
-fn description(call: &CallContext<'_>, bank: &Bank) -> String {
+fn description(call: &CallContext<'_>, bank: &MemoryBank) -> String {
     if bank.kind == BankType::Global {
         return "Global conversation memory".to_owned();
     }

@@ -6,22 +6,22 @@
 mod activate;
 mod bank;
 mod cache;
-mod categorise;
-mod content;
-mod cues;
-mod detect;
+mod categorize;
+mod category_rules;
+mod deduplicate;
+mod diagnostics;
 mod dump;
-mod failure;
-mod inspect;
-mod instruct;
+mod error;
+mod excerpt;
+mod insert;
+mod instructions;
 mod list;
-mod optimise;
 mod outline;
-mod place;
-mod proposal;
+mod overview;
+mod placement;
+mod resolve;
 mod settings;
 mod template;
-mod trouble;
 mod update;
 
 use serde_json::{Value, json};
@@ -30,13 +30,13 @@ use crate::registry::{PromptDef, ResourceDef, ToolArgs, ToolDef, ToolHints, Tool
 
 pub use bank::BankType;
 pub use cache::BankCache;
-pub use inspect::{
-    BankFile, BankOverview, BankTrouble, bank_overview, bank_overviews, bank_troubles,
+pub use overview::{
+    BankDiagnostic, BankFile, BankOverview, bank_diagnostics, bank_overview, bank_overviews,
 };
-pub use settings::{BankSettings, Diagnostics};
+pub use settings::{BankSettings, DiagnosticsMode};
 
-use bank::id_of;
-use failure::{Code, Failure};
+use bank::bank_id;
+use error::{BankError, BankErrorCode};
 
 /// The tools' rows.
 pub(crate) const TOOLS: &[ToolDef] = &[
@@ -111,13 +111,13 @@ pub(crate) const BRIEF: &[&str] = &[
 ];
 
 /// The type that a call names; nothing, or `auto`, leaves it open.
-fn bank_type(args: &ToolArgs) -> Result<Option<BankType>, Failure> {
+fn bank_type(args: &ToolArgs) -> Result<Option<BankType>, BankError> {
     let invalid = |shown: &str| {
         let shown: String = shown.chars().take(80).collect();
         let message = format!(
             "Invalid bank type {shown:?}; use global, project or code. Nothing was written."
         );
-        Failure::new(Code::InvalidBankType, message)
+        BankError::new(BankErrorCode::InvalidBankType, message)
     };
     match args.value("bank_type") {
         None => Ok(None),
@@ -128,10 +128,10 @@ fn bank_type(args: &ToolArgs) -> Result<Option<BankType>, Failure> {
 }
 
 /// The bank that a call names, as far as it names one: what goes wrong is noted for it.
-fn named(arguments: &Value) -> String {
+fn call_bank_key(arguments: &Value) -> String {
     let word = |name: &str| arguments.get(name).and_then(Value::as_str);
     match (word("bank_type").and_then(BankType::parse), word("bank_id")) {
-        (Some(kind), Some(id)) => format!("{}:{}", kind.as_str(), id_of(id)),
+        (Some(kind), Some(id)) => format!("{}:{}", kind.as_str(), bank_id(id)),
         _ => String::new(),
     }
 }

@@ -3,7 +3,7 @@
 
 /// One heading.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Heading {
+pub(crate) struct OutlineHeading {
     /// 1 for `#` to 6 for `######`.
     pub(crate) level: usize,
     /// Its text.
@@ -17,7 +17,7 @@ pub(crate) struct Heading {
 }
 
 /// The headings of a text, in order.
-pub(crate) fn headings(text: &str) -> Vec<Heading> {
+pub(crate) fn headings(text: &str) -> Vec<OutlineHeading> {
     let mut found = Vec::new();
     let mut fence: Option<(u8, usize)> = None;
     let mut start = 0;
@@ -36,7 +36,7 @@ pub(crate) fn headings(text: &str) -> Vec<Heading> {
                 }
                 (None, None) => {
                     if let Some((level, title)) = heading(content) {
-                        found.push(Heading { level, title, line: n + 1, start, end });
+                        found.push(OutlineHeading { level, title, line: n + 1, start, end });
                     }
                 }
                 _ => {}

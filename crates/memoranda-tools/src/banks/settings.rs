@@ -14,14 +14,14 @@ pub struct BankSettings {
     /// A bank larger than this, in tokens, is tidied by the next update.
     pub optimize_tokens: usize,
     /// Whether banks are dumped for whoever looks for a mistake.
-    pub diagnostics: Diagnostics,
+    pub diagnostics: DiagnosticsMode,
     /// The banks in memory.
     pub cache: BankCache,
 }
 
 /// Whether diagnostics are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Diagnostics {
+pub enum DiagnosticsMode {
     /// Nothing beside the banks.
     Off,
     /// `cache_memory_dump.json` in each bank that is used.
@@ -35,7 +35,7 @@ impl BankSettings {
             project: banks_project(),
             answer_tokens: 6000,
             optimize_tokens: 50_000,
-            diagnostics: Diagnostics::Off,
+            diagnostics: DiagnosticsMode::Off,
             cache: BankCache::default(),
         }
     }

@@ -38,7 +38,7 @@ pub(crate) fn placeholder(kind: BankType, path: &str, section: &str) -> Option<&
 }
 
 /// What is known of a bank when it is made.
-pub(crate) struct Birth<'a> {
+pub(crate) struct NewBank<'a> {
     /// Its name, for the readme's title.
     pub(crate) name: &'a str,
     /// What it is about.
@@ -48,18 +48,18 @@ pub(crate) struct Birth<'a> {
 }
 
 /// The text of a file of a new bank.
-pub(crate) fn text(file: &FileTemplate, birth: &Birth<'_>) -> String {
+pub(crate) fn text(file: &FileTemplate, creation_steps: &NewBank<'_>) -> String {
     let is_readme = file.path == "readme.md";
-    let title = if is_readme { one_line(birth.name) } else { file.title.to_owned() };
+    let title = if is_readme { one_line(creation_steps.name) } else { file.title.to_owned() };
     let mut text = format!("# {title}\n");
     for (n, (section, sentence)) in file.sections.iter().enumerate() {
-        let about = birth.description.map(str::trim).filter(|about| !about.is_empty());
+        let about = creation_steps.description.map(str::trim).filter(|about| !about.is_empty());
         let sentence = match about {
             Some(about) if is_readme && n == 0 => about,
             _ => sentence,
         };
         text.push_str(&format!("\n## {section}\n{sentence}\n"));
-        if let Some(remote) = birth.remote.filter(|_| is_readme && n == 0) {
+        if let Some(remote) = creation_steps.remote.filter(|_| is_readme && n == 0) {
             text.push_str(&format!("\n{REPOSITORY}{}\n", one_line(remote)));
         }
     }
@@ -77,7 +77,7 @@ pub(crate) fn repository_of(readme: &str) -> Option<&str> {
 /// What a readme says that its bank is about: the first sentence of its first section that is not
 /// the template's own; else its title.
 pub(crate) fn description_of(kind: BankType, readme: &str) -> Option<String> {
-    const LONGEST: usize = 160;
+    const MAX_DESCRIPTION_CHARS: usize = 160;
     let own = file(kind, "readme.md")?.sections;
     let all = headings(readme);
     let title = all.iter().find(|heading| heading.level == 1).map(|heading| heading.title.as_str());
@@ -93,7 +93,7 @@ pub(crate) fn description_of(kind: BankType, readme: &str) -> Option<String> {
     };
     let found = section.and_then(|section| section.lines().map(str::trim).find(is_text));
     let line = found.or(title.filter(|title| !title.is_empty()))?;
-    match line.char_indices().nth(LONGEST) {
+    match line.char_indices().nth(MAX_DESCRIPTION_CHARS) {
         Some((cut, _)) => Some(format!("{}…", line.get(..cut).unwrap_or_default())),
         None => Some(line.to_owned()),
     }
@@ -284,13 +284,14 @@ mod tests {
     #[test]
     fn a_readme_says_what_its_bank_is_about() {
         let file = file(BankType::Code, "readme.md").unwrap();
-        let birth = Birth { name: "My  Repo", description: None, remote: Some("x.org/a/my-repo") };
-        let plain = text(file, &birth);
+        let creation_steps =
+            NewBank { name: "My  Repo", description: None, remote: Some("x.org/a/my-repo") };
+        let plain = text(file, &creation_steps);
         assert!(plain.starts_with("# My Repo\n\n## Repository Overview\nA brief description"));
         assert_eq!(repository_of(&plain), Some("x.org/a/my-repo"));
         assert_eq!(description_of(BankType::Code, &plain).as_deref(), Some("My Repo"));
-        let birth = Birth { description: Some("Sells shoes."), ..birth };
-        let told = text(file, &birth);
+        let creation_steps = NewBank { description: Some("Sells shoes."), ..creation_steps };
+        let told = text(file, &creation_steps);
         assert!(told.contains("## Repository Overview\nSells shoes.\n"), "{told}");
         assert_eq!(description_of(BankType::Code, &told).as_deref(), Some("Sells shoes."));
         let later = format!("{plain}\n## Next Steps\nAdd a cache.\n");

@@ -5,16 +5,16 @@ use memoranda_core::screen;
 use memoranda_engine::{Place, ReviseOutcome, Step};
 use serde_json::{Value, json};
 
-use super::activate::{LARGE_TOKENS, birth, load};
-use super::bank::{Bank, BankType, DUMP};
-use super::detect::{self, Asked, DEFAULT_ID};
-use super::failure::{Code, Failure};
+use super::activate::{LARGE_TOKENS, creation_steps, load};
+use super::bank::{BankType, DUMP_FILE, MemoryBank};
+use super::diagnostics::{self, DiagnosticSeverity};
+use super::error::{BankError, BankErrorCode};
+use super::insert::{self, TextOperation};
 use super::outline::headings;
-use super::place::{self, Operation};
-use super::proposal::{self, Decided, Path, Placement};
-use super::template::{self, Birth};
-use super::trouble::{self, Severity};
-use super::{bank_type, dump, named, optimise};
+use super::placement::{self, DecisionSource, Placement, PlacementDecision};
+use super::resolve::{self, BankSelector, DEFAULT_ID};
+use super::template::{self, NewBank};
+use super::{bank_type, call_bank_key, deduplicate, dump};
 use crate::registry::{ArgsError, CallContext, ToolArgs, ToolResult};
 use crate::settings::SecretPolicy;
 
@@ -25,10 +25,10 @@ pub(super) const TRIGGERS: [&str; 6] =
 const MAX_CONVERSATION_CHARS: usize = 100;
 
 /// What was asked.
-struct Request {
-    asked: Asked,
+struct UpdateRequest {
+    selector: BankSelector,
     file: Option<String>,
-    operation: Option<Operation>,
+    operation: Option<TextOperation>,
     content: String,
     position: Option<String>,
     trigger: Option<String>,
@@ -38,23 +38,23 @@ struct Request {
 }
 
 /// What was done.
-struct Done {
-    decided: Decided,
+struct UpdateReport {
+    decided: PlacementDecision,
     place: Place,
     commit: Option<String>,
     is_new_section: bool,
 }
 
 pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
-    let mut key = named(&arguments);
+    let mut key = call_bank_key(&arguments);
     let done = request(arguments).and_then(|request| {
-        let meant = detect::meant(call, &request.asked, Code::BankNotFound)?;
-        let is_shared = meant.bank.kind == BankType::Global && meant.may_be_made;
-        if !meant.exists && !is_shared {
-            return Err(detect::not_found(call, &meant.bank));
+        let resolved = resolve::resolve_bank(call, &request.selector, BankErrorCode::BankNotFound)?;
+        let is_shared = resolved.bank.kind == BankType::Global && resolved.may_be_made;
+        if !resolved.exists && !is_shared {
+            return Err(resolve::not_found(call, &resolved.bank));
         }
-        key = meant.bank.key();
-        update(call, &request, &meant.bank)
+        key = resolved.bank.key();
+        update(call, &request, &resolved.bank)
     });
     match done {
         Ok(structured) => ToolResult::ok(structured.to_string(), structured),
@@ -62,8 +62,10 @@ pub(super) fn handler(call: &CallContext<'_>, arguments: Value) -> ToolResult {
     }
 }
 
-fn request(arguments: Value) -> Result<Request, Failure> {
-    let bad = |e: ArgsError| Failure::new(Code::UpdateFailed, format!("{e} Nothing was written."));
+fn request(arguments: Value) -> Result<UpdateRequest, BankError> {
+    let bad = |e: ArgsError| {
+        BankError::new(BankErrorCode::UpdateFailed, format!("{e} Nothing was written."))
+    };
     let args = ToolArgs::new("update", arguments).map_err(bad)?;
     args.only(&[
         "bank_type",
@@ -83,12 +85,12 @@ fn request(arguments: Value) -> Result<Request, Failure> {
         .ok_or_else(|| bad(args.missing("bank_type", "global, project or code")))?;
     let operation = match text("operation")? {
         None => None,
-        Some(word) => Some(Operation::parse(&word).ok_or_else(|| {
+        Some(word) => Some(TextOperation::parse(&word).ok_or_else(|| {
             let shown: String = word.chars().take(80).collect();
             let message = format!(
                 "Invalid operation type {shown:?}; use append, replace or insert. Nothing was written."
             );
-            Failure::new(Code::InvalidOperation, message)
+            BankError::new(BankErrorCode::InvalidOperation, message)
         })?),
     };
     let optimize = args.flag("optimize").map_err(bad)?.unwrap_or(false);
@@ -98,11 +100,11 @@ fn request(arguments: Value) -> Result<Request, Failure> {
         (None, false) => return Err(bad(args.missing("content", "the text to keep"))),
     };
     let blank = |text: &String| !text.trim().is_empty();
-    let request = Request {
-        asked: Asked {
+    let request = UpdateRequest {
+        selector: BankSelector {
             kind: Some(kind),
             id: Some(args.text("bank_id").map_err(bad)?),
-            ..Asked::default()
+            ..BankSelector::default()
         },
         file: text("target_file")?.filter(blank),
         operation,
@@ -113,28 +115,32 @@ fn request(arguments: Value) -> Result<Request, Failure> {
         count: args.number("update_count", 0, u64::from(u32::MAX)).map_err(bad)?,
         optimize,
     };
-    if request.operation == Some(Operation::Insert)
+    if request.operation == Some(TextOperation::Insert)
         && request.position.is_none()
         && request.file.is_some()
     {
         let message = "An insert needs `position`: the heading under which the text goes. Nothing \
                        was written.";
-        return Err(Failure::new(Code::InvalidOperation, message));
+        return Err(BankError::new(BankErrorCode::InvalidOperation, message));
     }
     if request.content.trim().is_empty()
         && !optimize
-        && request.operation != Some(Operation::Replace)
+        && request.operation != Some(TextOperation::Replace)
     {
         let message = "`content` is empty: there is nothing to keep. Nothing was written.";
-        return Err(Failure::new(Code::ContentProcessingFailed, message));
+        return Err(BankError::new(BankErrorCode::ContentProcessingFailed, message));
     }
     Ok(request)
 }
 
-fn update(call: &CallContext<'_>, request: &Request, bank: &Bank) -> Result<Value, Failure> {
+fn update(
+    call: &CallContext<'_>,
+    request: &UpdateRequest,
+    bank: &MemoryBank,
+) -> Result<Value, BankError> {
     let key = bank.key();
-    let errors = trouble::recent(call.memory, &key);
-    let (content, mut next_actions) = screened(call, request.content.clone())?;
+    let errors = diagnostics::recent(call.memory, &key);
+    let (content, mut next_actions) = screen_secrets(call, request.content.clone())?;
     let done = if content.trim().is_empty() && request.optimize {
         None
     } else {
@@ -147,25 +153,30 @@ fn update(call: &CallContext<'_>, request: &Request, bank: &Bank) -> Result<Valu
         "previous_errors": errors,
     });
     if let Some(done) = &done {
-        tell(call, request, bank, done, &mut answer, &mut next_actions);
+        describe_update(call, request, bank, done, &mut answer, &mut next_actions);
     }
     // From here on the update is durable; what fails now is noted, not told as a failure.
     let mut loaded = load(call, bank);
     let tokens = loaded.as_ref().ok().and_then(Option::as_ref).map_or(0, |(bank, _)| bank.tokens());
     if request.optimize || tokens > call.settings.banks.optimize_tokens {
-        match optimized(call, bank) {
+        match deduplicate_bank(call, bank) {
             Ok(Some(commit)) => {
                 answer["cache_optimized"] = json!(true);
                 answer["optimize_commit"] = json!(commit);
                 if !request.optimize {
-                    let told =
+                    let new_bank =
                         format!("The bank was large; what it said twice was merged ({commit})");
-                    trouble::record(call.memory, &key, Severity::Info, &told);
+                    diagnostics::record(call.memory, &key, DiagnosticSeverity::Info, &new_bank);
                 }
                 loaded = load(call, bank);
             }
             Ok(None) => {}
-            Err(failure) => trouble::record(call.memory, &key, Severity::Warning, &failure.message),
+            Err(failure) => diagnostics::record(
+                call.memory,
+                &key,
+                DiagnosticSeverity::Warning,
+                &failure.message,
+            ),
         }
     } else if tokens > LARGE_TOKENS {
         next_actions.push(format!(
@@ -182,7 +193,7 @@ fn update(call: &CallContext<'_>, request: &Request, bank: &Bank) -> Result<Valu
         Ok(None) => {}
         Err(failure) => {
             call.settings.banks.cache.forget(bank);
-            trouble::record(call.memory, &key, Severity::Warning, &failure.message);
+            diagnostics::record(call.memory, &key, DiagnosticSeverity::Warning, &failure.message);
         }
     }
     answer["cache_updated"] = json!(in_memory);
@@ -191,17 +202,17 @@ fn update(call: &CallContext<'_>, request: &Request, bank: &Bank) -> Result<Valu
 }
 
 /// Says what was done to which file, and by whose decision.
-fn tell(
+fn describe_update(
     call: &CallContext<'_>,
-    request: &Request,
-    bank: &Bank,
-    done: &Done,
+    request: &UpdateRequest,
+    bank: &MemoryBank,
+    done: &UpdateReport,
     answer: &mut Value,
     next_actions: &mut Vec<String>,
 ) {
     let Placement { file, section, operation, category, confidence } = &done.decided.placement;
     let mut processing = json!({ "path": done.decided.path.as_str() });
-    if done.decided.path != Path::Caller {
+    if done.decided.path != DecisionSource::Caller {
         processing["confidence"] = json!(confidence);
         processing["category"] = json!(category);
         if *confidence < 0.5 {
@@ -216,7 +227,7 @@ fn tell(
     if let Some(reason) = &done.decided.fallback {
         processing["fallback"] = json!(reason);
     }
-    if done.is_new_section && done.decided.path != Path::Rules {
+    if done.is_new_section && done.decided.path != DecisionSource::Rules {
         next_actions.push(format!(
             "{file} had no section {:?}; it was added at the end.",
             section.as_deref().unwrap_or_default()
@@ -241,19 +252,20 @@ fn tell(
 /// Decides where the text goes, and puts it there in one commit.
 fn write(
     call: &CallContext<'_>,
-    request: &Request,
-    bank: &Bank,
+    request: &UpdateRequest,
+    bank: &MemoryBank,
     content: &str,
-) -> Result<Done, Failure> {
+) -> Result<UpdateReport, BankError> {
     let decided = decide(call, request, bank, content)?;
     if let Some(reason) = &decided.fallback {
         let description =
             format!("LLM processing failed, using fallback rule-based processing ({reason})");
-        trouble::record(call.memory, &bank.key(), Severity::Warning, &description);
+        diagnostics::record(call.memory, &bank.key(), DiagnosticSeverity::Warning, &description);
     }
     let placement = &decided.placement;
     let project = &call.settings.banks.project;
-    let place = bank.place(project, &placement.file).ok_or_else(|| escape(&placement.file))?;
+    let place =
+        bank.place(project, &placement.file).ok_or_else(|| outside_bank_error(&placement.file))?;
     let message = message(request, bank, &decided);
     let mut is_new_section = false;
     let outcome = call.memory.revise(&call.who, Some(&message), |desk| {
@@ -261,39 +273,39 @@ fn write(
         let mut old = desk.text(&place)?.map(|(text, _)| text);
         // The bank that all conversations share is there from the first word on.
         if old.is_none() && bank.kind == BankType::Global && bank.id == DEFAULT_ID {
-            let told = Birth { name: &bank.id, description: None, remote: None };
-            for step in birth(call, bank, &told) {
+            let new_bank = NewBank { name: &bank.id, description: None, remote: None };
+            for step in creation_steps(call, bank, &new_bank) {
                 if desk.text(&step.place)?.is_some() {
                     continue;
                 }
                 if step.place == place {
                     old = template::file(bank.kind, &placement.file)
-                        .map(|file| template::text(file, &told));
+                        .map(|file| template::text(file, &new_bank));
                 } else {
                     steps.push(step);
                 }
             }
         }
         let old = old.unwrap_or_default();
-        if decided.path != Path::Caller && place::holds(&old, content) {
+        if decided.path != DecisionSource::Caller && insert::contains_block(&old, content) {
             return Ok(steps);
         }
         let text = match (placement.operation, &placement.section) {
-            (Operation::Replace, _) => place::replaced(content),
-            (Operation::Insert, Some(section)) => {
+            (TextOperation::Replace, _) => insert::replaced(content),
+            (TextOperation::Insert, Some(section)) => {
                 // What a caller says is done exactly so; whoever places for it may also tidy.
                 let sentence = match decided.path {
-                    Path::Caller => None,
+                    DecisionSource::Caller => None,
                     _ => template::placeholder(bank.kind, &placement.file, section),
                 };
-                let inserted = place::inserted(&old, section, content, sentence);
+                let inserted = insert::inserted(&old, section, content, sentence);
                 is_new_section = inserted.is_new_section;
                 inserted.text
             }
-            (Operation::Append | Operation::Insert, _) => place::appended(&old, content),
+            (TextOperation::Append | TextOperation::Insert, _) => insert::appended(&old, content),
         };
         steps.push(Step::put(place.clone(), text));
-        Ok::<_, Failure>(steps)
+        Ok::<_, BankError>(steps)
     })?;
     let commit = match outcome {
         ReviseOutcome::Committed(commit) => Some(commit.id.to_string()),
@@ -301,18 +313,18 @@ fn write(
         ReviseOutcome::Conflict(_) => {
             let message =
                 "Another process made the bank at the same moment; try again. Nothing was written.";
-            return Err(Failure::new(Code::UpdateFailed, message));
+            return Err(BankError::new(BankErrorCode::UpdateFailed, message));
         }
     };
-    Ok(Done { decided, place, commit, is_new_section })
+    Ok(UpdateReport { decided, place, commit, is_new_section })
 }
 
 fn decide(
     call: &CallContext<'_>,
-    request: &Request,
-    bank: &Bank,
+    request: &UpdateRequest,
+    bank: &MemoryBank,
     content: &str,
-) -> Result<Decided, Failure> {
+) -> Result<PlacementDecision, BankError> {
     let loaded = load(call, bank)?.map(|(loaded, _)| loaded);
     let mut files: Vec<(String, Vec<String>)> = Vec::new();
     for file in loaded.iter().flat_map(|loaded| &loaded.files) {
@@ -326,28 +338,28 @@ fn decide(
             files.push((file.path.to_owned(), sections));
         }
     }
-    let asked = request.file.as_deref().map(|file| target(file, &files)).transpose()?;
-    if let Some(file) = asked {
+    let selector = request.file.as_deref().map(|file| target(file, &files)).transpose()?;
+    if let Some(file) = selector {
         // A file that was named stays; without an operation, a position says enough.
         let operation = request.operation.unwrap_or(match request.position {
-            Some(_) => Operation::Insert,
-            None => Operation::Append,
+            Some(_) => TextOperation::Insert,
+            None => TextOperation::Append,
         });
-        let section = request.position.as_deref().map(place::section_title);
-        let section = section.filter(|_| operation == Operation::Insert);
+        let section = request.position.as_deref().map(insert::section_title);
+        let section = section.filter(|_| operation == TextOperation::Insert);
         let placement =
             Placement { file, section, operation, category: String::new(), confidence: 1.0 };
-        return Ok(Decided { placement, path: Path::Caller, fallback: None });
+        return Ok(PlacementDecision { placement, path: DecisionSource::Caller, fallback: None });
     }
-    if request.operation == Some(Operation::Replace) {
+    if request.operation == Some(TextOperation::Replace) {
         let message = "A replace needs `target_file`: it would take the place of all that the file \
                        holds. Nothing was written.";
-        return Err(Failure::new(Code::InvalidOperation, message));
+        return Err(BankError::new(BankErrorCode::InvalidOperation, message));
     }
     let model = call.settings.model.as_deref().filter(|_| !call.is_cancelled());
-    let mut decided = proposal::decide(
+    let mut decided = placement::decide(
         model,
-        &proposal::Request {
+        &placement::PlacementRequest {
             kind: bank.kind,
             files: &files,
             content,
@@ -356,12 +368,12 @@ fn decide(
     );
     let placement = &mut decided.placement;
     match (request.operation, &request.position) {
-        (Some(Operation::Append), _) => {
-            (placement.operation, placement.section) = (Operation::Append, None);
+        (Some(TextOperation::Append), _) => {
+            (placement.operation, placement.section) = (TextOperation::Append, None);
         }
         (_, Some(position)) => {
-            placement.operation = Operation::Insert;
-            placement.section = Some(place::section_title(position));
+            placement.operation = TextOperation::Insert;
+            placement.section = Some(insert::section_title(position));
         }
         _ => {}
     }
@@ -369,12 +381,12 @@ fn decide(
 }
 
 /// The file that a caller named, within the bank.
-fn target(name: &str, files: &[(String, Vec<String>)]) -> Result<String, Failure> {
+fn target(name: &str, files: &[(String, Vec<String>)]) -> Result<String, BankError> {
     let name = name.trim();
-    let path =
-        NotePath::parse(name.strip_prefix("./").unwrap_or(name)).map_err(|_| escape(name))?;
-    if path.is_hidden() || path.file_name() == DUMP {
-        return Err(escape(name));
+    let path = NotePath::parse(name.strip_prefix("./").unwrap_or(name))
+        .map_err(|_| outside_bank_error(name))?;
+    if path.is_hidden() || path.file_name() == DUMP_FILE {
+        return Err(outside_bank_error(name));
     }
     let path = path.as_str().to_owned();
     let with_ending = format!("{path}.md");
@@ -382,17 +394,20 @@ fn target(name: &str, files: &[(String, Vec<String>)]) -> Result<String, Failure
     if !is_known(&path) && is_known(&with_ending) { Ok(with_ending) } else { Ok(path) }
 }
 
-fn escape(name: &str) -> Failure {
+fn outside_bank_error(name: &str) -> BankError {
     let shown: String = name.chars().take(80).collect();
     let message = format!(
         "{shown:?} is no file of a bank; give a path within it, such as doc/design.md. Nothing was \
          written."
     );
-    Failure::new(Code::UpdateFailed, message)
+    BankError::new(BankErrorCode::UpdateFailed, message)
 }
 
 /// Merges what a bank says twice, in one commit; its id, if there was anything to merge.
-fn optimized(call: &CallContext<'_>, bank: &Bank) -> Result<Option<String>, Failure> {
+fn deduplicate_bank(
+    call: &CallContext<'_>,
+    bank: &MemoryBank,
+) -> Result<Option<String>, BankError> {
     let Some((loaded, _)) = load(call, bank)? else { return Ok(None) };
     let places: Vec<Place> = loaded
         .files
@@ -405,11 +420,13 @@ fn optimized(call: &CallContext<'_>, bank: &Bank) -> Result<Option<String>, Fail
         let mut steps = Vec::new();
         for place in &places {
             let Some((text, _)) = desk.text(place)? else { continue };
-            if let Some(tidy) = optimise::tidied(bank.kind, bank.name_of(&place.path), &text) {
+            if let Some(tidy) =
+                deduplicate::deduplicated_text(bank.kind, bank.name_of(&place.path), &text)
+            {
                 steps.push(Step::put(place.clone(), tidy));
             }
         }
-        Ok::<_, Failure>(steps)
+        Ok::<_, BankError>(steps)
     })?;
     Ok(match outcome {
         ReviseOutcome::Committed(commit) => Some(commit.id.to_string()),
@@ -418,7 +435,10 @@ fn optimized(call: &CallContext<'_>, bank: &Bank) -> Result<Option<String>, Fail
 }
 
 /// Looks for secrets in what is to be kept, and does with them what the person wants.
-fn screened(call: &CallContext<'_>, content: String) -> Result<(String, Vec<String>), Failure> {
+fn screen_secrets(
+    call: &CallContext<'_>,
+    content: String,
+) -> Result<(String, Vec<String>), BankError> {
     let secrets = screen::secrets(&content);
     if secrets.is_empty() {
         return Ok((content, Vec::new()));
@@ -428,25 +448,25 @@ fn screened(call: &CallContext<'_>, content: String) -> Result<(String, Vec<Stri
     kinds.dedup();
     let kinds = kinds.join(", ");
     match call.settings.secrets {
-        SecretPolicy::Refuse => Err(Failure::new(
-            Code::ContentProcessingFailed,
+        SecretPolicy::Refuse => Err(BankError::new(
+            BankErrorCode::ContentProcessingFailed,
             format!("The content holds what looks like a secret: {kinds}. Nothing was written."),
         )),
         SecretPolicy::Redact => {
-            let told = format!("Replaced what looked like a secret: {kinds}.");
-            Ok((screen::redact(&content), vec![told]))
+            let new_bank = format!("Replaced what looked like a secret: {kinds}.");
+            Ok((screen::redact(&content), vec![new_bank]))
         }
         SecretPolicy::Warn => {
-            let told = format!(
+            let new_bank = format!(
                 "This looks like a secret: {kinds}. It was saved; remove it if it should not be kept."
             );
-            Ok((content, vec![told]))
+            Ok((content, vec![new_bank]))
         }
     }
 }
 
 /// The line for the history: what was done, who decided, and in which conversation.
-fn message(request: &Request, bank: &Bank, decided: &Decided) -> String {
+fn message(request: &UpdateRequest, bank: &MemoryBank, decided: &PlacementDecision) -> String {
     let Placement { file, operation, .. } = &decided.placement;
     let mut message = format!(
         "banks: {} {file} of {}, by {}",
@@ -468,7 +488,7 @@ fn message(request: &Request, bank: &Bank, decided: &Decided) -> String {
 }
 
 /// What the model shows as proof that it kept something.
-fn verification(request: &Request, commit: Option<&str>) -> String {
+fn verification(request: &UpdateRequest, commit: Option<&str>) -> String {
     let conversation = request.conversation.as_deref().map(short);
     match (request.count, conversation, commit) {
         (Some(count), Some(id), _) => format!("// Update #{count} for conversation {id}"),

@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use clap::Subcommand;
 use memoranda_tools::{
-    BankOverview, BankType, CallContext, ClientContext, ToolSettings, bank_overview,
-    bank_overviews, bank_troubles,
+    BankOverview, BankType, CallContext, ClientContext, ToolSettings, bank_diagnostics,
+    bank_overview, bank_overviews,
 };
 use serde::Serialize;
 
@@ -266,7 +266,7 @@ fn show_file(session: &Session, bank: BankOverview, name: &str) -> Result<Exit> 
 
 fn stats(session: &Session, call: &CallContext<'_>) -> Result<Exit> {
     let printer = &session.printer;
-    let (banks, troubles) = (bank_overviews(call, None)?, bank_troubles(call));
+    let (banks, troubles) = (bank_overviews(call, None)?, bank_diagnostics(call));
     if session.is_json() {
         let banks = banks.iter().map(|bank| BankStatsJson {
             kind: bank.kind.as_str(),

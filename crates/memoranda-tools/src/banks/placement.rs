@@ -5,14 +5,14 @@ use memoranda_engine::{LanguageModel, Question};
 use serde_json::Value;
 
 use super::bank::BankType;
-use super::categorise::categorise;
-use super::place::{Operation, section_title};
+use super::categorize::categorize;
+use super::insert::{TextOperation, section_title};
 use super::template;
 
 /// More of a text than this is not shown to a model.
-const SHOWN_CHARS: usize = 8000;
+const MAX_CONTENT_CHARS: usize = 8000;
 /// The longest answer that is of use.
-const ANSWER_TOKENS: u32 = 300;
+const MAX_ANSWER_TOKENS: u32 = 300;
 const MAX_SECTION_CHARS: usize = 100;
 /// More files than this are not listed for a model.
 const MAX_FILES: usize = 60;
@@ -24,7 +24,7 @@ pub(crate) struct Placement {
     pub(crate) file: String,
     /// The section, for an insertion.
     pub(crate) section: Option<String>,
-    pub(crate) operation: Operation,
+    pub(crate) operation: TextOperation,
     pub(crate) category: String,
     /// How sure, from 0 to 1.
     pub(crate) confidence: f64,
@@ -32,7 +32,7 @@ pub(crate) struct Placement {
 
 /// Who decided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Path {
+pub(crate) enum DecisionSource {
     /// The caller said file and operation.
     Caller,
     /// A language model.
@@ -41,7 +41,7 @@ pub(crate) enum Path {
     Rules,
 }
 
-impl Path {
+impl DecisionSource {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Caller => "caller",
@@ -53,15 +53,15 @@ impl Path {
 
 /// A decision, and how it came about.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Decided {
+pub(crate) struct PlacementDecision {
     pub(crate) placement: Placement,
-    pub(crate) path: Path,
+    pub(crate) path: DecisionSource,
     /// Why the model's word does not count, if it was asked and does not.
     pub(crate) fallback: Option<String>,
 }
 
 /// What is known of the bank and the text.
-pub(crate) struct Request<'a> {
+pub(crate) struct PlacementRequest<'a> {
     pub(crate) kind: BankType,
     /// The files of the bank, with their sections.
     pub(crate) files: &'a [(String, Vec<String>)],
@@ -70,22 +70,32 @@ pub(crate) struct Request<'a> {
 }
 
 /// Decides where a text goes: by the model if there is one and it answers well, else by rules.
-pub(crate) fn decide(model: Option<&dyn LanguageModel>, request: &Request<'_>) -> Decided {
-    let by_rules = || categorise(request.kind, request.content, request.trigger);
+pub(crate) fn decide(
+    model: Option<&dyn LanguageModel>,
+    request: &PlacementRequest<'_>,
+) -> PlacementDecision {
+    let by_rules = || categorize(request.kind, request.content, request.trigger);
     let Some(model) = model else {
-        return Decided { placement: by_rules(), path: Path::Rules, fallback: None };
+        return PlacementDecision {
+            placement: by_rules(),
+            path: DecisionSource::Rules,
+            fallback: None,
+        };
     };
     let text = question(request);
-    let question = Question { instructions: INSTRUCTIONS, text: &text, max_tokens: ANSWER_TOKENS };
+    let question =
+        Question { instructions: INSTRUCTIONS, text: &text, max_tokens: MAX_ANSWER_TOKENS };
     let placed = model
         .answer(&question)
         .map_err(|error| error.to_string())
         .and_then(|answer| read(&answer, request));
     match placed {
-        Ok(placement) => Decided { placement, path: Path::Model, fallback: None },
-        Err(reason) => Decided {
+        Ok(placement) => {
+            PlacementDecision { placement, path: DecisionSource::Model, fallback: None }
+        }
+        Err(reason) => PlacementDecision {
             placement: by_rules(),
-            path: Path::Rules,
+            path: DecisionSource::Rules,
             fallback: Some(format!("{}: {reason}", model.name())),
         },
     }
@@ -97,7 +107,7 @@ const INSTRUCTIONS: &str = "You file notes. Given the files of a memory bank and
     that file under which it goes, or null to add it at the end, \"category\": one word, \
     \"confidence\": 0 to 1}.";
 
-fn question(request: &Request<'_>) -> String {
+fn question(request: &PlacementRequest<'_>) -> String {
     let mut text = format!("Files of this {} bank:\n", request.kind.as_str());
     for (file, sections) in request.files.iter().take(MAX_FILES) {
         let holds = template::file(request.kind, file).map_or("", |file| file.holds);
@@ -110,14 +120,14 @@ fn question(request: &Request<'_>) -> String {
         }
         text.push('\n');
     }
-    let end = request.content.char_indices().nth(SHOWN_CHARS).map(|(end, _)| end);
+    let end = request.content.char_indices().nth(MAX_CONTENT_CHARS).map(|(end, _)| end);
     let shown = end.and_then(|end| request.content.get(..end)).unwrap_or(request.content);
     text.push_str(&format!("\nThe note:\n<note>\n{shown}\n</note>\n"));
     text
 }
 
 /// Reads a model's answer. Everything that does not fit is a reason to leave it to the rules.
-fn read(answer: &str, request: &Request<'_>) -> Result<Placement, String> {
+fn read(answer: &str, request: &PlacementRequest<'_>) -> Result<Placement, String> {
     // What a model thought aloud before is no part of the answer.
     let answer = answer.rsplit_once("</think>").map_or(answer, |(_, after)| after);
     let object =
@@ -146,7 +156,7 @@ fn read(answer: &str, request: &Request<'_>) -> Result<Placement, String> {
     let confidence = confidence.ok_or("the answer has no confidence from 0 to 1")?;
     let category = value.get("category").and_then(Value::as_str).unwrap_or_default();
     let category = category.chars().filter(|c| !c.is_control()).take(40).collect();
-    let operation = if section.is_some() { Operation::Insert } else { Operation::Append };
+    let operation = if section.is_some() { TextOperation::Insert } else { TextOperation::Append };
     Ok(Placement { file: file.to_owned(), section, operation, category, confidence })
 }
 
@@ -158,8 +168,12 @@ mod tests {
     fn check(answer: &str, expected: Result<(&str, Option<&str>), &str>) {
         let files =
             [("readme.md".to_owned(), vec!["Goals".to_owned()]), ("a.md".to_owned(), vec![])];
-        let request =
-            Request { kind: BankType::Project, files: &files, content: "x", trigger: None };
+        let request = PlacementRequest {
+            kind: BankType::Project,
+            files: &files,
+            content: "x",
+            trigger: None,
+        };
         let found = read(answer, &request);
         match (found, expected) {
             (Ok(found), Ok((file, section))) => {

@@ -3,12 +3,12 @@
 use memoranda_engine::{EngineError, Memory, StoreError};
 use serde_json::json;
 
-use super::trouble::{self, Severity};
+use super::diagnostics::{self, DiagnosticSeverity};
 use crate::registry::ToolResult;
 
 /// The codes of failures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Code {
+pub(crate) enum BankErrorCode {
     InvalidBankType,
     BankNotFound,
     ActivationFailed,
@@ -20,7 +20,7 @@ pub(crate) enum Code {
     CacheLoadFailed,
 }
 
-impl Code {
+impl BankErrorCode {
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::InvalidBankType => "invalid_bank_type",
@@ -38,23 +38,23 @@ impl Code {
 
 /// A call that could not be done. Nothing was changed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Failure {
-    pub(crate) code: Code,
+pub(crate) struct BankError {
+    pub(crate) code: BankErrorCode,
     pub(crate) message: String,
 }
 
-impl Failure {
-    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+impl BankError {
+    pub(crate) fn new(code: BankErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into() }
     }
 
     /// What a failure beneath means. What the disk or the system did has a code of its own.
-    pub(crate) fn beneath(code: Code, error: &EngineError) -> Self {
+    pub(crate) fn from_engine(code: BankErrorCode, error: &EngineError) -> Self {
         let code = match error {
             EngineError::Store(StoreError::Io { .. } | StoreError::ProjectUnavailable { .. }) => {
-                Code::DiskSyncFailed
+                BankErrorCode::DiskSyncFailed
             }
-            EngineError::NotText(_) => Code::CacheLoadFailed,
+            EngineError::NotText(_) => BankErrorCode::CacheLoadFailed,
             _ => code,
         };
         Self::new(code, format!("{error}. Nothing was written."))
@@ -67,15 +67,15 @@ impl Failure {
             "status": "error",
             "error": error,
             "code": self.code.as_str(),
-            "previous_errors": trouble::recent(memory, bank),
+            "previous_errors": diagnostics::recent(memory, bank),
         });
-        trouble::record(memory, bank, Severity::Error, &error);
+        diagnostics::record(memory, bank, DiagnosticSeverity::Error, &error);
         ToolResult { text: structured.to_string(), structured, is_error: true }
     }
 }
 
-impl From<EngineError> for Failure {
+impl From<EngineError> for BankError {
     fn from(error: EngineError) -> Self {
-        Self::beneath(Code::UpdateFailed, &error)
+        Self::from_engine(BankErrorCode::UpdateFailed, &error)
     }
 }

@@ -1,16 +1,16 @@
 //! Putting a text into a file: at its end, in its place, or under a heading. Bytes elsewhere stay.
 
-use super::outline::{Heading, headings};
+use super::outline::{OutlineHeading, headings};
 
 /// How a text goes into a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Operation {
+pub(crate) enum TextOperation {
     Append,
     Replace,
     Insert,
 }
 
-impl Operation {
+impl TextOperation {
     pub(crate) const ALL: [Self; 3] = [Self::Append, Self::Replace, Self::Insert];
 
     pub(crate) fn parse(text: &str) -> Option<Self> {
@@ -29,8 +29,8 @@ impl Operation {
 
 /// The text of a file after something was added at its end, a blank line before it.
 pub(crate) fn appended(old: &str, content: &str) -> String {
-    let ending = ending(old);
-    let content = with_endings(content.trim_matches(['\n', '\r']), ending);
+    let ending = line_ending(old);
+    let content = with_line_endings(content.trim_matches(['\n', '\r']), ending);
     if old.trim().is_empty() {
         return format!("{content}{ending}");
     }
@@ -53,7 +53,7 @@ pub(crate) fn replaced(content: &str) -> String {
 
 /// What inserting came to.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Inserted {
+pub(crate) struct InsertedText {
     pub(crate) text: String,
     /// Whether the section had to be made.
     pub(crate) is_new_section: bool,
@@ -66,19 +66,19 @@ pub(crate) fn inserted(
     section: &str,
     content: &str,
     placeholder: Option<&str>,
-) -> Inserted {
-    let ending = ending(old);
+) -> InsertedText {
+    let ending = line_ending(old);
     let title = section_title(section);
     let content = without_own_heading(content.trim_matches(['\n', '\r']), &title);
     let all = headings(old);
     let Some(n) = all.iter().position(|heading| is_section(heading, &title)) else {
         let section = format!("## {title}\n{content}");
-        return Inserted { text: appended(old, &section), is_new_section: true };
+        return InsertedText { text: appended(old, &section), is_new_section: true };
     };
     let heading = &all[n];
     let next = all[n + 1..].iter().find(|next| next.level <= heading.level);
     let body = heading.end..next.map_or(old.len(), |next| next.start);
-    let content = with_endings(content, ending);
+    let content = with_line_endings(content, ending);
     let before = old.get(..heading.end).unwrap_or_default();
     let line_end = if before.ends_with('\n') { "" } else { ending };
     let body_text = old.get(body.clone()).unwrap_or_default();
@@ -96,11 +96,11 @@ pub(crate) fn inserted(
         gap = ending;
     }
     let text = format!("{before}{line_end}{content}{ending}{gap}{rest}{after}");
-    Inserted { text, is_new_section: false }
+    InsertedText { text, is_new_section: false }
 }
 
 /// Whether a text stands in a file already, as a block of its own.
-pub(crate) fn holds(old: &str, content: &str) -> bool {
+pub(crate) fn contains_block(old: &str, content: &str) -> bool {
     let wanted: Vec<&str> = content.trim().lines().map(str::trim_end).collect();
     let lines: Vec<&str> = old.lines().map(str::trim_end).collect();
     !wanted.is_empty() && lines.windows(wanted.len()).any(|window| window == wanted)
@@ -112,7 +112,7 @@ pub(crate) fn section_title(position: &str) -> String {
     line.trim_start_matches('#').trim().trim_end_matches(':').trim_end().to_owned()
 }
 
-fn is_section(heading: &Heading, title: &str) -> bool {
+fn is_section(heading: &OutlineHeading, title: &str) -> bool {
     heading.level == 2 && heading.title.to_lowercase() == title.to_lowercase()
 }
 
@@ -139,11 +139,11 @@ fn ends_in_item(text: &str) -> bool {
         && text.lines().next().is_some_and(is_item)
 }
 
-fn ending(text: &str) -> &'static str {
+fn line_ending(text: &str) -> &'static str {
     if text.contains("\r\n") { "\r\n" } else { "\n" }
 }
 
-fn with_endings(text: &str, ending: &str) -> String {
+fn with_line_endings(text: &str, ending: &str) -> String {
     let plain = text.replace("\r\n", "\n");
     if ending == "\n" { plain } else { plain.replace('\n', ending) }
 }
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn what_is_there_is_seen() {
-        assert!(holds("a\nb  \nc\n", "b\nc\n"));
-        assert!(!holds("a\nbb\n", "b") && !holds("a\n", "  "));
+        assert!(contains_block("a\nb  \nc\n", "b\nc\n"));
+        assert!(!contains_block("a\nbb\n", "b") && !contains_block("a\n", "  "));
     }
 }

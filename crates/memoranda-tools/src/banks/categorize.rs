@@ -1,10 +1,10 @@
 //! Where a text belongs, by deterministic rules: the same text always goes to the same place.
 
 use super::bank::BankType;
-use super::cues::{CATEGORIES, Category, DEFAULT};
+use super::category_rules::{CATEGORIES, ContentCategory, DEFAULT};
+use super::insert::TextOperation;
 use super::outline::headings;
-use super::place::Operation;
-use super::proposal::Placement;
+use super::placement::Placement;
 
 /// More of a text than this is not looked at.
 const MAX_WORDS: usize = 4000;
@@ -12,7 +12,7 @@ const MAX_WORDS: usize = 4000;
 const MAX_GAP: usize = 4;
 
 /// Decides where a text goes in a bank of a type. `trigger` is what made the caller write.
-pub(crate) fn categorise(kind: BankType, content: &str, trigger: Option<&str>) -> Placement {
+pub(crate) fn categorize(kind: BankType, content: &str, trigger: Option<&str>) -> Placement {
     let words = words(content);
     let title = title_of(content);
     let (category, confidence) = choose(kind, content, &words, title.as_deref(), trigger);
@@ -20,14 +20,14 @@ pub(crate) fn categorise(kind: BankType, content: &str, trigger: Option<&str>) -
     let section = home
         .sections
         .iter()
-        .map(|(name, cues)| (*name, cues.iter().filter(|cue| finds(&words, cue)).count()))
+        .map(|(name, cues)| (*name, cues.iter().filter(|cue| matches_cue(&words, cue)).count()))
         .reduce(|best, next| if next.1 > best.1 { next } else { best })
         .map(|(name, _)| name.to_owned());
     // A text that has headings of its own stays whole, at the end; so does one for a file without
     // sections.
     let (operation, section) = match (title.is_some(), section) {
-        (false, Some(section)) => (Operation::Insert, Some(section)),
-        _ => (Operation::Append, None),
+        (false, Some(section)) => (TextOperation::Insert, Some(section)),
+        _ => (TextOperation::Append, None),
     };
     Placement {
         file: home.file.to_owned(),
@@ -44,10 +44,10 @@ fn choose(
     words: &[String],
     title: Option<&str>,
     trigger: Option<&str>,
-) -> (&'static Category, f64) {
+) -> (&'static ContentCategory, f64) {
     if let Some(title) = title {
         let title_words = self::words(title);
-        let names = |cues: &[&str]| cues.iter().any(|cue| finds(&title_words, cue));
+        let names = |cues: &[&str]| cues.iter().any(|cue| matches_cue(&title_words, cue));
         if let Some(category) = CATEGORIES.iter().find(|category| names(category.titles)) {
             return (category, 1.0);
         }
@@ -55,16 +55,18 @@ fn choose(
             return (category, 0.9);
         }
     }
-    let hinted = trigger.and_then(of_trigger);
-    let mut scores: Vec<(usize, &'static Category)> = CATEGORIES
+    let hinted = trigger.and_then(trigger_category);
+    let mut scores: Vec<(usize, &'static ContentCategory)> = CATEGORIES
         .iter()
         .map(|category| {
             // A longer cue is a surer one.
             let weight = |cue: &str| 1 + usize::from(cue.contains(' '));
-            let cues = category.cues.iter().filter(|cue| finds(words, cue));
+            let cues = category.cues.iter().filter(|cue| matches_cue(words, cue));
             let found: usize = cues.map(|cue| weight(cue)).sum();
             (
-                found + form(category.name, content) + usize::from(hinted == Some(category.name)),
+                found
+                    + format_score(category.name, content)
+                    + usize::from(hinted == Some(category.name)),
                 category,
             )
         })
@@ -84,7 +86,7 @@ fn choose(
 }
 
 /// What the form of a text says: code in fences is code, an address is a reference.
-fn form(category: &str, content: &str) -> usize {
+fn format_score(category: &str, content: &str) -> usize {
     match category {
         "code" if content.contains("```") => 3,
         "reference" if content.contains("https://") || content.contains("http://") => 2,
@@ -95,7 +97,7 @@ fn form(category: &str, content: &str) -> usize {
 }
 
 /// The category that a trigger of the caller's speaks for.
-fn of_trigger(trigger: &str) -> Option<&'static str> {
+fn trigger_category(trigger: &str) -> Option<&'static str> {
     match trigger {
         "architecture" => Some("architecture"),
         "technology" => Some("technology"),
@@ -120,26 +122,26 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// Whether a cue stands anywhere among the words.
-fn finds(words: &[String], cue: &str) -> bool {
+fn matches_cue(words: &[String], cue: &str) -> bool {
     let parts: Vec<&str> = cue.split(' ').map(|part| part.trim_end_matches([',', ':'])).collect();
-    (0..words.len()).any(|at| stands_at(words.get(at..).unwrap_or_default(), &parts))
+    (0..words.len()).any(|at| matches_at(words.get(at..).unwrap_or_default(), &parts))
 }
 
-fn stands_at(words: &[String], parts: &[&str]) -> bool {
+fn matches_at(words: &[String], parts: &[&str]) -> bool {
     let Some((part, rest)) = parts.split_first() else { return true };
     if *part == "*" {
         return (1..=MAX_GAP)
             .take_while(|gap| *gap <= words.len())
-            .any(|gap| stands_at(words.get(gap..).unwrap_or_default(), rest));
+            .any(|gap| matches_at(words.get(gap..).unwrap_or_default(), rest));
     }
     let Some((word, after)) = words.split_first() else { return false };
     let fits = match part.strip_suffix('*') {
         Some(beginning) => word.starts_with(beginning),
         None => word == part,
     };
-    fits && stands_at(after, rest)
+    fits && matches_at(after, rest)
 }
 
 #[cfg(test)]
-#[path = "categorise_tests.rs"]
+#[path = "categorize_tests.rs"]
 mod tests;

@@ -5,9 +5,9 @@ use memoranda_core::tokens::estimate;
 use memoranda_engine::{EngineError, HistoryFilter, Result};
 
 use super::activate::in_order;
-use super::bank::{Bank, BankType};
-use super::failure::Failure;
-use super::{detect, list, trouble};
+use super::bank::{BankType, MemoryBank};
+use super::error::BankError;
+use super::{diagnostics, list, resolve};
 use crate::registry::CallContext;
 
 /// How far back operations are counted.
@@ -43,7 +43,7 @@ pub struct BankFile {
 
 /// Something that went wrong.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct BankTrouble {
+pub struct BankDiagnostic {
     /// When.
     pub time: String,
     /// With which bank, as `type:id`; empty if with none.
@@ -56,7 +56,7 @@ pub struct BankTrouble {
 
 /// All banks, the last used first.
 pub fn bank_overviews(call: &CallContext<'_>, kind: Option<BankType>) -> Result<Vec<BankOverview>> {
-    let banks = list::listed(call, kind).map_err(failed)?;
+    let banks = list::list_banks(call, kind).map_err(failed)?;
     banks.into_iter().map(|listed| overview(call, listed)).collect()
 }
 
@@ -66,20 +66,20 @@ pub fn bank_overview(
     kind: BankType,
     id: &str,
 ) -> Result<Option<BankOverview>> {
-    let Some(bank) = detect::find(call, kind, id).map_err(failed)? else { return Ok(None) };
-    let banks = list::listed(call, Some(kind)).map_err(failed)?;
+    let Some(bank) = resolve::find_bank(call, kind, id).map_err(failed)? else { return Ok(None) };
+    let banks = list::list_banks(call, Some(kind)).map_err(failed)?;
     let listed = banks.into_iter().find(|listed| listed.bank == bank);
     listed.map(|listed| overview(call, listed)).transpose()
 }
 
 /// What went wrong lately, the newest first.
-pub fn bank_troubles(call: &CallContext<'_>) -> Vec<BankTrouble> {
+pub fn bank_diagnostics(call: &CallContext<'_>) -> Vec<BankDiagnostic> {
     let word = |entry: &serde_json::Value, key: &str| {
         entry.get(key).and_then(|value| value.as_str()).unwrap_or_default().to_owned()
     };
-    let troubles = trouble::all(call.memory).into_iter();
-    troubles
-        .map(|entry| BankTrouble {
+    let entries = diagnostics::all(call.memory).into_iter();
+    entries
+        .map(|entry| BankDiagnostic {
             time: word(&entry, "timestamp"),
             bank: word(&entry, "bank"),
             severity: word(&entry, "severity"),
@@ -88,9 +88,9 @@ pub fn bank_troubles(call: &CallContext<'_>) -> Vec<BankTrouble> {
         .collect()
 }
 
-fn overview(call: &CallContext<'_>, listed: list::Listed) -> Result<BankOverview> {
+fn overview(call: &CallContext<'_>, listed: list::ListedBank) -> Result<BankOverview> {
     let banks = &call.settings.banks;
-    let list::Listed { bank, last_used, description } = listed;
+    let list::ListedBank { bank, last_used, description } = listed;
     let loaded = banks.cache.load(call.memory, &banks.project, &bank)?;
     let files = loaded.map_or_else(Vec::new, |(loaded, _)| {
         let files = in_order(&bank, &loaded).into_iter();
@@ -103,12 +103,12 @@ fn overview(call: &CallContext<'_>, listed: list::Listed) -> Result<BankOverview
             .collect()
     });
     let placed_by = placed_by(call, &bank)?;
-    let Bank { kind, id, .. } = bank;
+    let MemoryBank { kind, id, .. } = bank;
     Ok(BankOverview { kind, id, description, last_used, files, placed_by })
 }
 
 /// Counts by the history who decided where texts went.
-fn placed_by(call: &CallContext<'_>, bank: &Bank) -> Result<[(&'static str, usize); 3]> {
+fn placed_by(call: &CallContext<'_>, bank: &MemoryBank) -> Result<[(&'static str, usize); 3]> {
     let filter = HistoryFilter {
         project: Some(call.settings.banks.project.clone()),
         ..HistoryFilter::default()
@@ -125,6 +125,6 @@ fn placed_by(call: &CallContext<'_>, bank: &Bank) -> Result<[(&'static str, usiz
     Ok(counts)
 }
 
-fn failed(failure: Failure) -> EngineError {
+fn failed(failure: BankError) -> EngineError {
     EngineError::Invalid(failure.message)
 }

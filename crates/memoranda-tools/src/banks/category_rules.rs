@@ -7,24 +7,24 @@
 use super::bank::BankType;
 
 /// One category.
-pub(crate) struct Category {
+pub(crate) struct ContentCategory {
     pub(crate) name: &'static str,
     /// Words of a title that name the category outright.
     pub(crate) titles: &'static [&'static str],
     pub(crate) cues: &'static [&'static str],
-    pub(crate) global: Home,
-    pub(crate) project: Home,
-    pub(crate) code: Home,
+    pub(crate) global: CategoryHome,
+    pub(crate) project: CategoryHome,
+    pub(crate) code: CategoryHome,
 }
 
 /// Where texts of a category go: a file, and the section whose cues fit best; else the first.
-pub(crate) struct Home {
+pub(crate) struct CategoryHome {
     pub(crate) file: &'static str,
     pub(crate) sections: &'static [(&'static str, &'static [&'static str])],
 }
 
-impl Category {
-    pub(crate) fn home(&self, kind: BankType) -> &Home {
+impl ContentCategory {
+    pub(crate) fn home(&self, kind: BankType) -> &CategoryHome {
         match kind {
             BankType::Global => &self.global,
             BankType::Project => &self.project,
@@ -33,19 +33,19 @@ impl Category {
     }
 }
 
-const CONTEXT: Home = Home { file: "context.md", sections: &[] };
-const TECHNICAL: Home =
-    Home { file: "doc/decisions.md", sections: &[("Technical Decisions", &[])] };
+const CONTEXT: CategoryHome = CategoryHome { file: "context.md", sections: &[] };
+const TECHNICAL: CategoryHome =
+    CategoryHome { file: "doc/decisions.md", sections: &[("Technical Decisions", &[])] };
 
 const fn home(
     file: &'static str,
     sections: &'static [(&'static str, &'static [&'static str])],
-) -> Home {
-    Home { file, sections }
+) -> CategoryHome {
+    CategoryHome { file, sections }
 }
 
 /// Where a text goes that has no cue at all.
-pub(crate) const DEFAULT: Category = Category {
+pub(crate) const DEFAULT: ContentCategory = ContentCategory {
     name: "default",
     titles: &[],
     cues: &[],
@@ -55,8 +55,8 @@ pub(crate) const DEFAULT: Category = Category {
 };
 
 /// Every category. Between equals, the earlier one wins.
-pub(crate) const CATEGORIES: &[Category] = &[
-    Category {
+pub(crate) const CATEGORIES: &[ContentCategory] = &[
+    ContentCategory {
         name: "meeting",
         titles: &["meeting*", "standup*", "retrospective"],
         cues: &[
@@ -87,7 +87,7 @@ pub(crate) const CATEGORIES: &[Category] = &[
         ),
         code: home("readme.md", &[("Meetings", &[])]),
     },
-    Category {
+    ContentCategory {
         name: "preferences",
         titles: &["preference*", "communication style"],
         cues: &[
@@ -136,7 +136,7 @@ pub(crate) const CATEGORIES: &[Category] = &[
         project: home("doc/decisions.md", &[("Process Decisions", &[])]),
         code: home("doc/design.md", &[("Best Practices", &[])]),
     },
-    Category {
+    ContentCategory {
         name: "api",
         titles: &["api*", "endpoint*"],
         cues: &[
@@ -174,7 +174,7 @@ pub(crate) const CATEGORIES: &[Category] = &[
             ],
         ),
     },
-    Category {
+    ContentCategory {
         name: "structure",
         titles: &["structure", "layout", "directory*"],
         cues: &[
@@ -207,7 +207,7 @@ pub(crate) const CATEGORIES: &[Category] = &[
             ],
         ),
     },
-    Category {
+    ContentCategory {
         name: "code",
         titles: &["snippet*", "code"],
         cues: &[
@@ -238,7 +238,7 @@ pub(crate) const CATEGORIES: &[Category] = &[
             ],
         ),
     },
-    Category {
+    ContentCategory {
         name: "architecture",
         titles: &["architect*"],
         cues: &[
@@ -278,7 +278,7 @@ pub(crate) const CATEGORIES: &[Category] = &[
             ],
         ),
     },
-    Category {
+    ContentCategory {
         name: "technology",
         titles: &["technolog*", "tech stack", "stack", "dependenc*"],
         cues: &[
@@ -311,7 +311,7 @@ pub(crate) const CATEGORIES: &[Category] = &[
         project: TECHNICAL,
         code: home("doc/architecture.md", &[("Dependencies", &[])]),
     },
-    Category {
+    ContentCategory {
         name: "design",
         titles: &["design", "ux", "ui"],
         cues: &[
@@ -362,7 +362,7 @@ pub(crate) const CATEGORIES: &[Category] = &[
             ],
         ),
     },
-    Category {
+    ContentCategory {
         name: "tasks",
         titles: &["todo*", "tasks", "next steps", "backlog"],
         cues: &[
@@ -391,7 +391,7 @@ pub(crate) const CATEGORIES: &[Category] = &[
         project: home("doc/progress.md", &[("Next Steps", &[])]),
         code: home("readme.md", &[("Next Steps", &[])]),
     },
-    Category {
+    ContentCategory {
         name: "challenge",
         titles: &["challenge*", "problem*", "issue*", "blocker*", "risk*"],
         cues: &[
@@ -418,7 +418,7 @@ pub(crate) const CATEGORIES: &[Category] = &[
         project: home("doc/progress.md", &[("Challenges", &[])]),
         code: home("readme.md", &[("Known Issues", &[])]),
     },
-    Category {
+    ContentCategory {
         name: "progress",
         titles: &["progress", "status", "milestone*"],
         cues: &[
@@ -447,7 +447,7 @@ pub(crate) const CATEGORIES: &[Category] = &[
         project: home("doc/progress.md", &[("Current State", &[])]),
         code: home("readme.md", &[("Progress", &[])]),
     },
-    Category {
+    ContentCategory {
         name: "objective",
         titles: &["objective*", "goal*", "timeline", "success criteria"],
         cues: &[
@@ -491,7 +491,7 @@ pub(crate) const CATEGORIES: &[Category] = &[
         ),
         code: home("readme.md", &[("Repository Overview", &[])]),
     },
-    Category {
+    ContentCategory {
         name: "idea",
         titles: &["idea*", "brainstorm*"],
         cues: &[
@@ -523,7 +523,7 @@ pub(crate) const CATEGORIES: &[Category] = &[
         ),
         code: home("readme.md", &[("Ideas", &[])]),
     },
-    Category {
+    ContentCategory {
         name: "research",
         titles: &["research", "finding*", "survey*", "benchmark*"],
         cues: &[
@@ -560,7 +560,7 @@ pub(crate) const CATEGORIES: &[Category] = &[
         ),
         code: home("doc/design.md", &[("Design Principles", &[])]),
     },
-    Category {
+    ContentCategory {
         name: "reference",
         titles: &["reference*", "source*", "link*", "resource*", "reading"],
         cues: &[
@@ -608,7 +608,7 @@ pub(crate) const CATEGORIES: &[Category] = &[
         ),
         code: home("readme.md", &[("References", &[])]),
     },
-    Category {
+    ContentCategory {
         name: "decision",
         titles: &["decision*", "adr*"],
         cues: &[
@@ -649,7 +649,7 @@ pub(crate) const CATEGORIES: &[Category] = &[
         ),
         code: home("doc/architecture.md", &[("Architecture Overview", &[])]),
     },
-    Category {
+    ContentCategory {
         name: "people",
         titles: &["stakeholder*", "team", "people"],
         cues: &[

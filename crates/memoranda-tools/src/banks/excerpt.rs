@@ -3,27 +3,27 @@
 
 use memoranda_core::tokens::estimate;
 
-use super::bank::Bank;
-use super::outline::{Heading, headings};
+use super::bank::MemoryBank;
+use super::outline::{OutlineHeading, headings};
 
 /// A file with less room than this is only named.
-const LEAST_BYTES: usize = 600;
+const MIN_EXCERPT_BYTES: usize = 600;
 /// Of the room of a cut file: one part in so many for its beginning, and for its headings.
 const HEAD_PART: usize = 5;
 const OUTLINE_PART: usize = 3;
 
 /// What is shown of a bank.
 #[derive(Debug, Default)]
-pub(crate) struct Shown {
+pub(crate) struct BankExcerpt {
     /// Files and what is shown of them, in the bank's order.
     pub(crate) files: Vec<(String, String)>,
     /// Files of which not everything is shown.
-    pub(crate) cut: Vec<Cut>,
+    pub(crate) cut: Vec<CutFile>,
 }
 
 /// A file of which not everything is shown.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Cut {
+pub(crate) struct CutFile {
     pub(crate) file: String,
     pub(crate) tokens: usize,
     pub(crate) shown_tokens: usize,
@@ -33,7 +33,12 @@ pub(crate) struct Cut {
 
 /// Chooses what to show in at most so many bytes of JSON; of these, `note` go for each file that
 /// is cut, to those who note which.
-pub(crate) fn choose(bank: &Bank, files: &[(&str, &str)], budget: usize, note: usize) -> Shown {
+pub(crate) fn choose(
+    bank: &MemoryBank,
+    files: &[(&str, &str)],
+    budget: usize,
+    note: usize,
+) -> BankExcerpt {
     // A text that is longer than everything need not be looked at to know that it does not fit.
     let size = |text: &str| if text.len() > budget { text.len() } else { cost(text) };
     let costs: Vec<usize> = files.iter().map(|(name, text)| cost(name) + size(text)).collect();
@@ -52,15 +57,15 @@ pub(crate) fn choose(bank: &Bank, files: &[(&str, &str)], budget: usize, note: u
     }
     room -= large.saturating_mul(note).min(room / 2);
     let share = room.checked_div(large).unwrap_or(0);
-    let mut shown = Shown::default();
+    let mut shown = BankExcerpt::default();
     for ((name, text), is_whole) in files.iter().zip(whole) {
         if is_whole {
             shown.files.push(((*name).to_owned(), (*text).to_owned()));
             continue;
         }
-        let excerpt = (share >= LEAST_BYTES).then(|| excerpt(bank, name, text, share));
+        let excerpt = (share >= MIN_EXCERPT_BYTES).then(|| excerpt(bank, name, text, share));
         let (part, from) = excerpt.unwrap_or_default();
-        shown.cut.push(Cut {
+        shown.cut.push(CutFile {
             file: (*name).to_owned(),
             tokens: estimate(text),
             shown_tokens: estimate(&part),
@@ -95,7 +100,7 @@ pub(crate) fn from_line(text: &str, line: usize, budget: usize) -> (String, Opti
 }
 
 /// How the rest of a file is read.
-pub(crate) fn reading_call(bank: &Bank, file: &str, line: usize) -> String {
+pub(crate) fn reading_call(bank: &MemoryBank, file: &str, line: usize) -> String {
     let (kind, id) = (bank.kind.as_str(), &bank.id);
     format!("activate(bank_type=\"{kind}\", bank_id=\"{id}\", file=\"{file}\", from_line={line})")
 }
@@ -112,7 +117,7 @@ pub(crate) fn cost(text: &str) -> usize {
 
 /// The beginning of a text, the headings of its middle, and its end; and the first line that is
 /// not shown.
-fn excerpt(bank: &Bank, name: &str, text: &str, room: usize) -> (String, usize) {
+fn excerpt(bank: &MemoryBank, name: &str, text: &str, room: usize) -> (String, usize) {
     // JSON makes a line break two bytes; how many there are is only known afterwards.
     let room = room * text.len().min(1 << 14)
         / cost(text.get(..text.floor_char_boundary(1 << 14)).unwrap_or(text)).max(1);
@@ -126,7 +131,7 @@ fn excerpt(bank: &Bank, name: &str, text: &str, room: usize) -> (String, usize) 
     let tail = last_lines(text.get(head.len()..).unwrap_or_default(), tail_room);
     let lines = text.lines().count();
     let last_hidden = lines.saturating_sub(tail.lines().count());
-    let hidden: Vec<(usize, &Heading)> = all
+    let hidden: Vec<(usize, &OutlineHeading)> = all
         .iter()
         .enumerate()
         .filter(|(_, heading)| (first_hidden..=last_hidden).contains(&heading.line))
@@ -185,8 +190,8 @@ mod tests {
     use super::super::bank::BankType;
     use super::*;
 
-    fn bank() -> Bank {
-        Bank::new(BankType::Code, "shop").unwrap()
+    fn bank() -> MemoryBank {
+        MemoryBank::new(BankType::Code, "shop").unwrap()
     }
 
     fn long(sections: usize) -> String {
@@ -195,7 +200,7 @@ mod tests {
         format!("# Long\n\n{}", (1..=sections).map(section).collect::<String>())
     }
 
-    fn spent(shown: &Shown) -> usize {
+    fn spent(shown: &BankExcerpt) -> usize {
         shown.files.iter().map(|(name, text)| cost(name) + cost(text)).sum()
     }
 

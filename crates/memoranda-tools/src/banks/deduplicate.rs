@@ -8,10 +8,10 @@ use super::outline::headings;
 use super::template;
 
 /// A shorter block may be repeated on purpose.
-const LEAST_CHARS: usize = 20;
+const MIN_BLOCK_CHARS: usize = 20;
 
 /// The text of a bank's file, tidied; `None` if there is nothing to do.
-pub(crate) fn tidied(kind: BankType, file: &str, text: &str) -> Option<String> {
+pub(crate) fn deduplicated_text(kind: BankType, file: &str, text: &str) -> Option<String> {
     let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let plain = text.replace("\r\n", "\n");
     let mut sections = merged(&plain);
@@ -43,7 +43,7 @@ pub(crate) fn tidied(kind: BankType, file: &str, text: &str) -> Option<String> {
     (words(&tidy) != words(&plain)).then(|| tidy.replace('\n', ending))
 }
 
-struct Section {
+struct OutlineSection {
     level: usize,
     title: String,
     heading: Option<String>,
@@ -51,7 +51,7 @@ struct Section {
     is_close: bool,
 }
 
-impl Section {
+impl OutlineSection {
     fn is_empty(&self) -> bool {
         self.heading.is_none() && self.blocks.is_empty()
     }
@@ -59,11 +59,11 @@ impl Section {
 
 /// The sections of a text, a second one of the same name joined to the first. A section that has
 /// sections of its own stays where it is.
-fn merged(text: &str) -> Vec<Section> {
+fn merged(text: &str) -> Vec<OutlineSection> {
     let all = headings(text);
     let first = all.first().map_or(text.len(), |heading| heading.start);
     let opening = text.get(..first).unwrap_or_default();
-    let mut sections = vec![Section {
+    let mut sections = vec![OutlineSection {
         level: 0,
         title: String::new(),
         heading: None,
@@ -88,7 +88,7 @@ fn merged(text: &str) -> Vec<Section> {
             }
             _ => {
                 places.push((above.clone(), sections.len()));
-                sections.push(Section {
+                sections.push(OutlineSection {
                     level: heading.level,
                     title: heading.title.clone(),
                     heading: text.get(heading.start..heading.end).map(str::to_owned),
@@ -146,7 +146,7 @@ fn kept(block: &str, seen: &mut HashSet<String>) -> Option<String> {
 
 fn is_new(block: &str, seen: &mut HashSet<String>) -> bool {
     let block = block.trim();
-    block.chars().count() < LEAST_CHARS || seen.insert(block.to_owned())
+    block.chars().count() < MIN_BLOCK_CHARS || seen.insert(block.to_owned())
 }
 
 /// Whether an item is struck out as a whole.
@@ -162,10 +162,14 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: Option<&str>) {
-        let found = tidied(BankType::Code, "doc/api.md", text);
+        let found = deduplicated_text(BankType::Code, "doc/api.md", text);
         assert_eq!(found.as_deref(), expected, "{text:?}");
         if let Some(found) = found {
-            assert_eq!(tidied(BankType::Code, "doc/api.md", &found), None, "twice is once");
+            assert_eq!(
+                deduplicated_text(BankType::Code, "doc/api.md", &found),
+                None,
+                "twice is once"
+            );
         }
     }
 

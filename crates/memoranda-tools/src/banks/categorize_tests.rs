@@ -5,7 +5,7 @@ use super::*;
 
 /// What is wrong with where a text lands, if anything is.
 fn check(kind: BankType, content: &str, file: &str, section: Option<&str>) -> Option<String> {
-    let found = categorise(kind, content, None);
+    let found = categorize(kind, content, None);
     assert!((0.0..=1.0).contains(&found.confidence));
     let right = (found.file.as_str(), found.section.as_deref()) == (file, section);
     (!right).then(|| format!("{content}: {found:?}, not {file} {section:?}"))
@@ -269,7 +269,7 @@ fn every_home_is_a_file_of_its_template() {
 
 #[test]
 fn confidence_says_how_clear_it_was() {
-    let of = |content: &str| categorise(BankType::Project, content, None).confidence;
+    let of = |content: &str| categorize(BankType::Project, content, None).confidence;
     assert!((of("# Meeting with Ana\n\nx") - 1.0).abs() < 1e-9);
     assert!((of("# Attendees\n\nx") - 0.9).abs() < 1e-9);
     assert!(of("Nothing to hold on to.") < 1e-9);
@@ -280,7 +280,7 @@ fn confidence_says_how_clear_it_was() {
 #[test]
 fn a_trigger_speaks_where_the_text_does_not() {
     let plain = "The scheduler asks the worker.";
-    let file = |trigger| categorise(BankType::Code, plain, trigger).file;
+    let file = |trigger| categorize(BankType::Code, plain, trigger).file;
     assert_eq!(file(None), "readme.md");
     assert_eq!(file(Some("watchdog")), "readme.md");
     assert_eq!(file(Some("architecture")), "doc/architecture.md");
