@@ -42,7 +42,7 @@ pub use glob::normalize_globs;
 pub use kind::RecordKind;
 pub use query::{active_rules, records_of_kind};
 pub use record::{MemoryRecord, NewRecord};
-pub use reminder::{Reminder, acknowledge_due_list_reminders, reminders};
+pub use reminder::{Reminder, acknowledge_due_reminders, list_reminders};
 pub(crate) use resources::RESOURCES;
 pub use schedule::DueRuns;
 pub use scope::{ProjectId, RecordScope};
