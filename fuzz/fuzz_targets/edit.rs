@@ -3,8 +3,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use memoranda_core::id::ObservationId;
-use memoranda_core::note::edit::{Edit, FactRef, Subsections, apply};
-use memoranda_core::note::{Fact, MetaValue, NewObservation, parse};
+use memoranda_core::note::edit::{NoteEdit, ObservationRef, SubsectionHandling, apply};
+use memoranda_core::note::{ObservationMeta, MetaValue, NewObservation, parse};
 
 // The first byte chooses the edit; its two arguments and the text follow, with U+0001 between.
 fuzz_target!(|data: &[u8]| {
@@ -18,21 +18,21 @@ fuzz_target!(|data: &[u8]| {
     let Ok(edited) = apply(text, &edit) else { return };
     let (before, after) = (parse(text), parse(&edited));
     match &edit {
-        Edit::SetKey { key, value } => {
+        NoteEdit::SetKey { key, value } => {
             assert_eq!(after.frontmatter.get(key), Some(value));
             assert_eq!(&text[before.body], &edited[after.body]);
         }
-        Edit::RemoveKey { key } => assert_eq!(after.frontmatter.get(key), None),
-        Edit::AddObservation { .. } | Edit::SupersedeObservation { .. } => {
+        NoteEdit::RemoveKey { key } => assert_eq!(after.frontmatter.get(key), None),
+        NoteEdit::AddObservation { .. } | NoteEdit::SupersedeObservation { .. } => {
             assert_eq!(after.observations.len(), before.observations.len() + 1);
         }
-        Edit::RemoveObservation { .. } => {
+        NoteEdit::RemoveObservation { .. } => {
             assert_eq!(after.observations.len() + 1, before.observations.len());
         }
-        Edit::AddRelation { .. } => assert_eq!(apply(&edited, &edit).as_deref(), Ok(&*edited)),
-        Edit::Append { .. } => assert!(edited.starts_with(text)),
-        Edit::Prepend { .. } => assert!(edited.ends_with(&text[before.body])),
-        Edit::InsertAtLine { line, .. } => {
+        NoteEdit::AddRelation { .. } => assert_eq!(apply(&edited, &edit).as_deref(), Ok(&*edited)),
+        NoteEdit::Append { .. } => assert!(edited.starts_with(text)),
+        NoteEdit::Prepend { .. } => assert!(edited.ends_with(&text[before.body])),
+        NoteEdit::InsertAtLine { line, .. } => {
             let kept = text.split_inclusive('\n').take(*line).map(str::len).sum::<usize>();
             // A lone `\r` ends a line too, and the top is below a byte-order mark.
             let lone = text.replace("\r\n", "").contains('\r') || text.starts_with('\u{feff}');
@@ -42,13 +42,13 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-fn edit(choice: u8, first: String, second: String) -> Edit {
-    let subsections = if choice & 16 == 0 { Subsections::Replace } else { Subsections::Keep };
+fn edit(choice: u8, first: String, second: String) -> NoteEdit {
+    let subsections = if choice & 16 == 0 { SubsectionHandling::Replace } else { SubsectionHandling::Keep };
     let observation = match choice & 16 {
-        0 => FactRef::Line(first.len()),
-        _ => ObservationId::parse(&first).map_or(FactRef::Line(1), FactRef::Id),
+        0 => ObservationRef::Line(first.len()),
+        _ => ObservationId::parse(&first).map_or(ObservationRef::Line(1), ObservationRef::Id),
     };
-    let fact = Fact {
+    let fact = ObservationMeta {
         id: ObservationId::from_bits(7),
         version: 2,
         time: None,
@@ -66,24 +66,24 @@ fn edit(choice: u8, first: String, second: String) -> Edit {
     };
     let replacement = NewObservation { text: second.clone(), category: None, ..new.clone() };
     match choice % 16 {
-        0 => Edit::Append { text: first },
-        1 => Edit::Prepend { text: first },
-        2 => Edit::FindReplace { find: first, replace: second, expected: 1 },
-        3 => Edit::ReplaceSection { section: first, content: second, subsections },
-        4 => Edit::InsertBeforeSection { section: first, content: second },
-        5 => Edit::InsertAfterSection { section: first, content: second },
-        6 => Edit::SetKey { key: first, value: MetaValue::Text(second) },
+        0 => NoteEdit::Append { text: first },
+        1 => NoteEdit::Prepend { text: first },
+        2 => NoteEdit::FindReplace { find: first, replace: second, expected: 1 },
+        3 => NoteEdit::ReplaceSection { section: first, content: second, subsections },
+        4 => NoteEdit::InsertBeforeSection { section: first, content: second },
+        5 => NoteEdit::InsertAfterSection { section: first, content: second },
+        6 => NoteEdit::SetKey { key: first, value: MetaValue::Text(second) },
         7 => {
             let items = second.split(',').map(|item| MetaValue::Text(item.to_owned()));
-            Edit::SetKey { key: first, value: MetaValue::List(items.collect()) }
+            NoteEdit::SetKey { key: first, value: MetaValue::List(items.collect()) }
         }
-        8 => Edit::RemoveKey { key: first },
-        9 => Edit::AddObservation { section: None, observation: new },
-        10 => Edit::SupersedeObservation { observation, replacement },
-        11 => Edit::RemoveObservation { observation },
-        12 => Edit::SetFact { observation, fact },
-        13 => Edit::AddRelation { relation_type: first, target: second, context: None },
-        14 => Edit::RemoveRelation { relation_type: first, target: second },
-        _ => Edit::InsertAtLine { line: first.len(), text: second },
+        8 => NoteEdit::RemoveKey { key: first },
+        9 => NoteEdit::AddObservation { section: None, observation: new },
+        10 => NoteEdit::SupersedeObservation { observation, replacement },
+        11 => NoteEdit::RemoveObservation { observation },
+        12 => NoteEdit::SetObservationMeta { observation, fact },
+        13 => NoteEdit::AddRelation { relation_type: first, target: second, context: None },
+        14 => NoteEdit::RemoveRelation { relation_type: first, target: second },
+        _ => NoteEdit::InsertAtLine { line: first.len(), text: second },
     }
 }

@@ -7,9 +7,9 @@ use crate::path::NotePath;
 
 /// A set of file operations that happen together or not at all.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Change {
+pub struct ChangeSet {
     /// What happens to which file, in order; no file is named twice.
-    pub operations: Vec<Operation>,
+    pub operations: Vec<ChangeOperation>,
     /// Folders that are there afterwards, even with nothing in them.
     pub made: Vec<(ProjectName, NotePath)>,
     /// Folders that go too, once nothing is left in them; the deepest first.
@@ -20,21 +20,21 @@ pub struct Change {
 
 /// What happens to one file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Operation {
+pub struct ChangeOperation {
     /// The project that holds the file.
     pub project: ProjectName,
     /// The file.
     pub path: NotePath,
     /// What must be on disk for the change to be made: at the path, or for a move at the place
     /// that the file comes from.
-    pub expect: Expect,
+    pub expect: ExpectedContent,
     /// What becomes of it.
-    pub action: Action,
+    pub action: FileAction,
 }
 
 /// What a change expects to find before it is made. Anything else is a conflict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Expect {
+pub enum ExpectedContent {
     /// No file of that name.
     Absent,
     /// A file with exactly these bytes.
@@ -45,7 +45,7 @@ pub enum Expect {
 
 /// What becomes of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Action {
+pub enum FileAction {
     /// The file holds these bytes.
     Put(Vec<u8>),
     /// The file that was at `from` is here with these bytes, and no longer there. Nothing else
@@ -68,12 +68,12 @@ pub struct Author {
     /// The tool or command, such as `write_note` or `add`.
     pub tool: String,
     /// The way in.
-    pub channel: Channel,
+    pub channel: ChangeChannel,
 }
 
 /// The ways by which a change can arrive. Set by the program, never by a caller's text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Channel {
+pub enum ChangeChannel {
     /// The command line.
     Cli,
     /// The Model Context Protocol.
@@ -86,7 +86,7 @@ pub enum Channel {
     Import,
 }
 
-impl Channel {
+impl ChangeChannel {
     /// All channels, for tables and tests.
     pub const ALL: [Self; 5] = [Self::Cli, Self::Mcp, Self::Http, Self::Disk, Self::Import];
 

@@ -15,7 +15,7 @@ const MAX_COMPARED_LINES: usize = 20_000;
 
 /// What the two versions are called in a diff's first lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Labels<'t> {
+pub struct DiffLabels<'t> {
     /// The version before.
     pub before: &'t str,
     /// The version after.
@@ -24,7 +24,7 @@ pub struct Labels<'t> {
 
 /// One region of change, with the unchanged lines around it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Hunk<'t> {
+pub struct DiffHunk<'t> {
     /// Its lines before, from 0.
     pub before: Range<usize>,
     /// Its lines after, from 0.
@@ -37,14 +37,14 @@ pub struct Hunk<'t> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DiffLine<'t> {
     /// What became of the line.
-    pub kind: LineKind,
+    pub kind: DiffLineKind,
     /// The line with its ending, if it has one.
     pub text: &'t str,
 }
 
 /// What became of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LineKind {
+pub enum DiffLineKind {
     /// In both versions.
     Kept,
     /// Only in the version before.
@@ -53,7 +53,7 @@ pub enum LineKind {
     Added,
 }
 
-impl LineKind {
+impl DiffLineKind {
     /// The mark at the beginning of the line in a unified diff.
     pub fn mark(self) -> char {
         match self {
@@ -65,7 +65,7 @@ impl LineKind {
 }
 
 /// The difference as a unified diff that `patch` understands; empty if there is none.
-pub fn unified(before: &str, after: &str, context_lines: usize, labels: Labels<'_>) -> String {
+pub fn unified(before: &str, after: &str, context_lines: usize, labels: DiffLabels<'_>) -> String {
     let hunks = hunks(before, after, context_lines);
     let mut out = String::new();
     if hunks.is_empty() {
@@ -89,14 +89,14 @@ pub fn unified(before: &str, after: &str, context_lines: usize, labels: Labels<'
 }
 
 /// The difference as regions of change, for showing in colours.
-pub fn hunks<'t>(before: &'t str, after: &'t str, context_lines: usize) -> Vec<Hunk<'t>> {
+pub fn hunks<'t>(before: &'t str, after: &'t str, context_lines: usize) -> Vec<DiffHunk<'t>> {
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();
     let groups = group_diff_ops(operations(&old, &new), context_lines);
-    groups.iter().filter_map(|group| Hunk::new(group, &old, &new)).collect()
+    groups.iter().filter_map(|group| DiffHunk::new(group, &old, &new)).collect()
 }
 
-impl<'t> Hunk<'t> {
+impl<'t> DiffHunk<'t> {
     fn new(group: &[DiffOp], old: &[&'t str], new: &[&'t str]) -> Option<Self> {
         let (first, last) = (group.first()?, group.last()?);
         if group.iter().all(|op| matches!(op, DiffOp::Equal { .. })) {
@@ -108,10 +108,10 @@ impl<'t> Hunk<'t> {
         };
         for op in group {
             if let DiffOp::Equal { .. } = op {
-                push(LineKind::Kept, old.get(op.old_range()));
+                push(DiffLineKind::Kept, old.get(op.old_range()));
             } else {
-                push(LineKind::Removed, old.get(op.old_range()));
-                push(LineKind::Added, new.get(op.new_range()));
+                push(DiffLineKind::Removed, old.get(op.old_range()));
+                push(DiffLineKind::Added, new.get(op.new_range()));
             }
         }
         Some(Self {
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
 
     fn check(before: &str, after: &str, expected: &str) {
-        let labels = Labels { before: "a", after: "b" };
+        let labels = DiffLabels { before: "a", after: "b" };
         assert_eq!(unified(before, after, 1, labels), expected);
     }
 
@@ -245,15 +245,15 @@ mod tests {
         ) {
             // With all lines as context, the kept and added lines are the new text.
             let hunks = hunks(&before, &after, 1000);
-            let side = |skip: LineKind| -> String {
+            let side = |skip: DiffLineKind| -> String {
                 let lines = hunks.iter().flat_map(|hunk| &hunk.lines);
                 lines.filter(|line| line.kind != skip).map(|line| line.text).collect()
             };
             if before == after {
                 prop_assert!(hunks.is_empty());
             } else {
-                prop_assert_eq!(side(LineKind::Added), before.as_str());
-                prop_assert_eq!(side(LineKind::Removed), after.as_str());
+                prop_assert_eq!(side(DiffLineKind::Added), before.as_str());
+                prop_assert_eq!(side(DiffLineKind::Removed), after.as_str());
             }
         }
     }

@@ -88,7 +88,7 @@ pub struct ProjectName(String);
 /// Why a text cannot name a project.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{name:?} cannot name a project: {reason}")]
-pub struct BadProjectName {
+pub struct ProjectNameError {
     /// What was given.
     pub name: String,
     /// What is wrong with it.
@@ -97,8 +97,8 @@ pub struct BadProjectName {
 
 impl ProjectName {
     /// Accepts a name that every system can use as a folder.
-    pub fn parse(text: &str) -> Result<Self, BadProjectName> {
-        let bad = |reason| BadProjectName { name: text.chars().take(80).collect(), reason };
+    pub fn parse(text: &str) -> Result<Self, ProjectNameError> {
+        let bad = |reason| ProjectNameError { name: text.chars().take(80).collect(), reason };
         if text.is_empty() {
             return Err(bad("it is empty"));
         }

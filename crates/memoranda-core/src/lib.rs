@@ -19,17 +19,17 @@ pub mod fact;
 
 pub mod passage;
 pub mod porter;
-pub mod words;
+pub mod tokenize;
 
 pub mod embed;
 pub mod query;
 pub mod rank;
 pub mod snippet;
 pub mod timeframe;
-pub mod tokens;
+pub mod token_estimate;
 
 pub mod graph;
 
 pub mod diff;
 
-pub mod screen;
+pub mod secrets;

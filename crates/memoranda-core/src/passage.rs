@@ -3,7 +3,7 @@
 
 use std::ops::{Range, RangeInclusive};
 
-use crate::note::{Note, Section};
+use crate::note::{Note, NoteSection};
 
 /// A paragraph of this many words is a passage of its own: a turn of a conversation can be short.
 const ENOUGH_IN_PARAGRAPH: usize = 6;
@@ -32,17 +32,17 @@ pub struct Passage {
     /// Its bytes in the whole text.
     pub span: Range<usize>,
     /// How it begins.
-    pub begins: Begins,
+    pub begins: PassageStart,
 }
 
 /// How a passage begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Begins {
+pub enum PassageStart {
     /// With something new.
     #[default]
-    Anew,
+    NewBlock,
     /// Within the paragraph, item or code of the one before it, which was too long for one.
-    Within,
+    ContinuesBlock,
 }
 
 impl Passage {
@@ -57,9 +57,9 @@ impl Passage {
 pub fn passages(text: &str, note: &Note) -> Vec<Passage> {
     let end = text.floor_char_boundary(note.body.end);
     let mut at = text.floor_char_boundary(note.body.start).min(end);
-    let mut cutter = Cutter::new(text, Fences::Whole);
+    let mut cutter = PassageSplitter::new(text, Fences::Whole);
     let mut path = HeadingPath::default();
-    let mut above: Option<&Section> = None;
+    let mut above: Option<&NoteSection> = None;
     for section in &note.sections {
         let start = text.floor_char_boundary(section.heading.start.clamp(at, end));
         // A heading with nothing between it and a deeper one begins that one's passage.
@@ -80,7 +80,7 @@ pub fn passages(text: &str, note: &Note) -> Vec<Passage> {
 
 /// Cuts a text that is not Markdown into passages, by paragraphs and lines alone.
 pub fn passages_of_text(text: &str) -> Vec<Passage> {
-    let mut cutter = Cutter::new(text, Fences::Ignored);
+    let mut cutter = PassageSplitter::new(text, Fences::Ignored);
     cutter.cut(0..text.len(), &HeadingPath::default());
     cutter.passages
 }
@@ -92,7 +92,7 @@ struct HeadingPath {
 }
 
 impl HeadingPath {
-    fn enter(&mut self, section: &Section) {
+    fn enter(&mut self, section: &NoteSection) {
         self.open.retain(|&(level, _)| level < section.level);
         self.open.push((section.level, section.title.chars().take(MAX_TITLE_CHARS).collect()));
     }
@@ -112,7 +112,7 @@ enum Fences {
 
 /// How fine the parts are that are put together.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Grain {
+enum Granularity {
     /// A paragraph or code.
     Block,
     /// An item of a list.
@@ -123,7 +123,7 @@ enum Grain {
     Piece,
 }
 
-impl Grain {
+impl Granularity {
     /// How many words are enough for a passage of such parts.
     fn enough(self) -> usize {
         match self {
@@ -136,14 +136,14 @@ impl Grain {
 }
 
 /// Puts blocks together to passages.
-struct Cutter<'t> {
+struct PassageSplitter<'t> {
     text: &'t str,
     fences: Fences,
     passages: Vec<Passage>,
     /// What is collected for the next passage, and its size.
     group: Range<usize>,
     group_words: usize,
-    group_grain: Grain,
+    group_grain: Granularity,
     /// The size of the last passage, if another of the same section may join it.
     last_words: Option<usize>,
     /// A place whose line is known, so that lines are counted once.
@@ -151,7 +151,7 @@ struct Cutter<'t> {
     line: usize,
 }
 
-impl<'t> Cutter<'t> {
+impl<'t> PassageSplitter<'t> {
     fn new(text: &'t str, fences: Fences) -> Self {
         Self {
             text,
@@ -159,7 +159,7 @@ impl<'t> Cutter<'t> {
             passages: Vec::new(),
             group: 0..0,
             group_words: 0,
-            group_grain: Grain::Block,
+            group_grain: Granularity::Block,
             last_words: None,
             counted: 0,
             line: 1,
@@ -175,9 +175,9 @@ impl<'t> Cutter<'t> {
         self.last_words = None;
         for block in blocks(text, self.fences) {
             let grain = match text.get(block.clone()) {
-                Some(block) if is_fact(block) => Grain::Fact,
-                Some(block) if is_item(block) => Grain::Item,
-                _ => Grain::Block,
+                Some(block) if is_fact(block) => Granularity::Fact,
+                Some(block) if is_item(block) => Granularity::Item,
+                _ => Granularity::Block,
             };
             self.add(range.start + block.start..range.start + block.end, grain, &heading);
         }
@@ -185,14 +185,14 @@ impl<'t> Cutter<'t> {
     }
 
     /// Adds a part to the group, or closes the group first, or takes the part apart.
-    fn add(&mut self, part: Range<usize>, grain: Grain, heading: &str) {
+    fn add(&mut self, part: Range<usize>, grain: Granularity, heading: &str) {
         let Some(text) = self.text.get(part.clone()) else { return };
         let size = size(text);
         if size == 0 {
             return;
         }
         let is_small = self.group_words < FEW_WORDS;
-        let is_full = self.group_words + size > MAX_WORDS || grain == Grain::Fact;
+        let is_full = self.group_words + size > MAX_WORDS || grain == Granularity::Fact;
         if is_full && !is_small {
             self.flush(heading);
         }
@@ -201,26 +201,26 @@ impl<'t> Cutter<'t> {
             return;
         }
         match grain {
-            Grain::Block | Grain::Item | Grain::Fact => {
+            Granularity::Block | Granularity::Item | Granularity::Fact => {
                 for line in text.split_inclusive('\n') {
                     let start = part.start + offset_in(text, line);
-                    self.add(start..start + line.len(), Grain::Line, heading);
+                    self.add(start..start + line.len(), Granularity::Line, heading);
                 }
             }
-            Grain::Line => {
+            Granularity::Line => {
                 let mut rest = text.trim_start();
                 while !rest.is_empty() {
                     let (piece, after) = rest.split_at(piece_end(rest));
                     let start = part.start + offset_in(text, piece);
-                    self.add(start..start + piece.len(), Grain::Piece, heading);
+                    self.add(start..start + piece.len(), Granularity::Piece, heading);
                     rest = after.trim_start();
                 }
             }
-            Grain::Piece => self.extend(part, size, grain, heading),
+            Granularity::Piece => self.extend(part, size, grain, heading),
         }
     }
 
-    fn extend(&mut self, part: Range<usize>, size: usize, grain: Grain, heading: &str) {
+    fn extend(&mut self, part: Range<usize>, size: usize, grain: Granularity, heading: &str) {
         if self.group_words == 0 {
             self.group.start = part.start;
         }
@@ -238,7 +238,7 @@ impl<'t> Cutter<'t> {
         let Some(text) = self.text.get(self.group.clone()).filter(|_| words > 0) else { return };
         let start = self.group.end - text.trim_start().len();
         let end = self.group.start + text.trim_end().len();
-        let is_fact = self.group_grain == Grain::Fact;
+        let is_fact = self.group_grain == Granularity::Fact;
         let has_room = self.last_words.is_some_and(|last| last + words <= MAX_WORDS);
         let joins = words < FEW_WORDS && has_room && !is_fact;
         let first = self.line_of(start);
@@ -259,15 +259,15 @@ impl<'t> Cutter<'t> {
     }
 
     /// How a passage begins that starts here: anew behind a blank line, and as a heading or an item.
-    fn begins(&self, start: usize, heading: &str) -> Begins {
-        let Some(before) = self.passages.last() else { return Begins::Anew };
+    fn begins(&self, start: usize, heading: &str) -> PassageStart {
+        let Some(before) = self.passages.last() else { return PassageStart::NewBlock };
         let between = self.text.get(before.span.end..start).unwrap_or_default();
         let text = self.text.get(start..).unwrap_or_default();
         let is_line = between.contains('\n');
         let is_new = before.heading != heading
             || between.matches('\n').nth(1).is_some()
             || is_line && (text.starts_with('#') || is_item(text));
-        if is_new { Begins::Anew } else { Begins::Within }
+        if is_new { PassageStart::NewBlock } else { PassageStart::ContinuesBlock }
     }
 
     fn line_of(&mut self, offset: usize) -> usize {
@@ -387,12 +387,12 @@ mod tests {
     fn note(text: &str) -> Note {
         let body = text.strip_prefix("---\n").and_then(|rest| rest.find("\n---\n"));
         let body = body.map_or(0, |end| end + 9);
-        let mut sections: Vec<Section> = Vec::new();
+        let mut sections: Vec<NoteSection> = Vec::new();
         let mut at = body;
         for (i, line) in text[body..].split_inclusive('\n').enumerate() {
             let level = line.bytes().take_while(|&byte| byte == b'#').count();
             if (1..=6).contains(&level) && line[level..].starts_with(' ') {
-                sections.push(Section {
+                sections.push(NoteSection {
                     level: level as u8,
                     title: line[level..].trim().to_owned(),
                     line: i + 1,
@@ -462,23 +462,23 @@ mod tests {
 
     #[test]
     fn what_was_too_long_goes_on_in_the_next() {
-        let check = |text: &str, expected: &[Begins]| {
+        let check = |text: &str, expected: &[PassageStart]| {
             let found: Vec<_> = passages(text, &note(text)).iter().map(|p| p.begins).collect();
             assert_eq!(found, expected, "{text:?}");
         };
-        use Begins::{Anew, Within};
+        use PassageStart::{ContinuesBlock, NewBlock};
         let long = "Eight words make one sentence of this text. ".repeat(30);
-        check(&long, &[Anew, Within, Within]);
-        check(&"line of words\n".repeat(80), &[Anew, Within, Within]);
-        let item = [Anew, Within, Within, Within];
+        check(&long, &[NewBlock, ContinuesBlock, ContinuesBlock]);
+        check(&"line of words\n".repeat(80), &[NewBlock, ContinuesBlock, ContinuesBlock]);
+        let item = [NewBlock, ContinuesBlock, ContinuesBlock, ContinuesBlock];
         check(&format!("- {long}\n- {long}"), &[item, item].concat());
         check(
             &format!("{long}\n\nAnother paragraph of some words."),
-            &[Anew, Within, Within, Anew],
+            &[NewBlock, ContinuesBlock, ContinuesBlock, NewBlock],
         );
-        check(&format!("{long}\n# A\nb"), &[Anew, Within, Within, Anew]);
-        check(&"漢字かな".repeat(300), &[Anew, Within, Within]);
-        check("One of the six words here.\n\nTwo of the six words here.", &[Anew, Anew]);
+        check(&format!("{long}\n# A\nb"), &[NewBlock, ContinuesBlock, ContinuesBlock, NewBlock]);
+        check(&"漢字かな".repeat(300), &[NewBlock, ContinuesBlock, ContinuesBlock]);
+        check("One of the six words here.\n\nTwo of the six words here.", &[NewBlock, NewBlock]);
     }
 
     #[test]

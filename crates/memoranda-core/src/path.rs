@@ -19,16 +19,16 @@ pub struct NotePath(String);
 /// Why a text cannot be the path of a note.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{path:?} is not a path within a project: {reason}")]
-pub struct BadPath {
+pub struct PathError {
     /// What was given, cut to a printable length.
     pub path: String,
     /// What is wrong with it.
-    pub reason: BadPathReason,
+    pub reason: PathErrorKind,
 }
 
 /// The ways in which a path can be wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum BadPathReason {
+pub enum PathErrorKind {
     /// No name at all.
     #[error("it is empty")]
     Empty,
@@ -62,31 +62,31 @@ fn is_passed_over(c: char) -> bool {
 
 impl NotePath {
     /// Accepts exactly the paths that name a place within a project.
-    pub fn parse(text: &str) -> Result<Self, BadPath> {
+    pub fn parse(text: &str) -> Result<Self, PathError> {
         match Self::fault(text) {
             None => Ok(Self(text.to_owned())),
-            Some(reason) => Err(BadPath { path: text.chars().take(120).collect(), reason }),
+            Some(reason) => Err(PathError { path: text.chars().take(120).collect(), reason }),
         }
     }
 
-    fn fault(text: &str) -> Option<BadPathReason> {
+    fn fault(text: &str) -> Option<PathErrorKind> {
         let bytes = text.as_bytes();
         let drive = bytes.len() >= 2 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':';
         if text.is_empty() {
-            Some(BadPathReason::Empty)
+            Some(PathErrorKind::Empty)
         } else if text.len() > MAX_PATH_BYTES {
-            Some(BadPathReason::PathTooLong)
+            Some(PathErrorKind::PathTooLong)
         } else if text.starts_with('/') || drive {
-            Some(BadPathReason::Absolute)
+            Some(PathErrorKind::Absolute)
         } else if text.contains('\\') {
-            Some(BadPathReason::Backslash)
+            Some(PathErrorKind::Backslash)
         } else if text.chars().any(char::is_control) {
-            Some(BadPathReason::Control)
+            Some(PathErrorKind::Control)
         } else {
             text.split('/').find_map(|name| match name {
-                "" => Some(BadPathReason::EmptyName),
-                "." | ".." => Some(BadPathReason::Dots),
-                name if name.len() > MAX_SEGMENT_BYTES => Some(BadPathReason::NameTooLong),
+                "" => Some(PathErrorKind::EmptyName),
+                "." | ".." => Some(PathErrorKind::Dots),
+                name if name.len() > MAX_SEGMENT_BYTES => Some(PathErrorKind::NameTooLong),
                 _ => None,
             })
         }
@@ -201,19 +201,19 @@ mod tests {
             assert_eq!(NotePath::parse(good).map(|p| p.0), Ok(good.to_owned()));
         }
         for (bad, reason) in [
-            ("", BadPathReason::Empty),
-            ("/etc/passwd", BadPathReason::Absolute),
-            ("C:/x", BadPathReason::Absolute),
-            ("..", BadPathReason::Dots),
-            ("a/../b", BadPathReason::Dots),
-            ("./a", BadPathReason::Dots),
-            ("a//b", BadPathReason::EmptyName),
-            ("a/", BadPathReason::EmptyName),
-            ("..\\a", BadPathReason::Backslash),
-            ("a\0b", BadPathReason::Control),
-            ("a\nb", BadPathReason::Control),
-            (&"x".repeat(256), BadPathReason::NameTooLong),
-            (&"x/".repeat(1100), BadPathReason::PathTooLong),
+            ("", PathErrorKind::Empty),
+            ("/etc/passwd", PathErrorKind::Absolute),
+            ("C:/x", PathErrorKind::Absolute),
+            ("..", PathErrorKind::Dots),
+            ("a/../b", PathErrorKind::Dots),
+            ("./a", PathErrorKind::Dots),
+            ("a//b", PathErrorKind::EmptyName),
+            ("a/", PathErrorKind::EmptyName),
+            ("..\\a", PathErrorKind::Backslash),
+            ("a\0b", PathErrorKind::Control),
+            ("a\nb", PathErrorKind::Control),
+            (&"x".repeat(256), PathErrorKind::NameTooLong),
+            (&"x/".repeat(1100), PathErrorKind::PathTooLong),
         ] {
             assert_eq!(NotePath::parse(bad).map_err(|e| e.reason), Err(reason), "{bad:?}");
         }

@@ -2,7 +2,7 @@
 
 /// One thing wrong with a note, and where.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Problem {
+pub struct ParseProblem {
     /// The line it concerns, counted from 1; 0 when it concerns the whole file.
     pub line: usize,
     /// One sentence: what is wrong, with the offending value.

@@ -20,22 +20,22 @@ pub const DROPPED_SHARE: f64 = 0.10;
 
 /// A schema.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Schema {
+pub struct NoteSchema {
     /// The type of note that it describes.
     pub entity: String,
     /// Its version, as written.
     pub version: Option<String>,
     /// What becomes of notes that do not fit.
-    pub validation: Validation,
+    pub validation: ValidationMode,
     /// What notes should hold.
-    pub fields: Vec<Field>,
+    pub fields: Vec<SchemaField>,
     /// What their frontmatter should hold.
-    pub frontmatter: Vec<Field>,
+    pub frontmatter: Vec<SchemaField>,
 }
 
 /// What becomes of notes that do not fit a schema.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Validation {
+pub enum ValidationMode {
     /// It is mentioned.
     Warn,
     /// It is an error.
@@ -44,11 +44,11 @@ pub enum Validation {
 
 /// One field of a schema.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Field {
+pub struct SchemaField {
     /// The category, the relation type, or the key.
     pub name: String,
     /// What it holds.
-    pub kind: FieldKind,
+    pub kind: SchemaFieldKind,
     /// Whether a note must have it.
     pub required: bool,
     /// Whether it may occur several times.
@@ -59,7 +59,7 @@ pub struct Field {
 
 /// What a field holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum FieldKind {
+pub enum SchemaFieldKind {
     /// A value: string, integer, number, boolean, any.
     Scalar(String),
     /// One of these.
@@ -72,7 +72,7 @@ pub enum FieldKind {
 
 /// What a note was found to hold and to lack.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Verdict {
+pub struct SchemaReport {
     /// Required fields that are not there.
     pub missing: Vec<String>,
     /// Values outside their enumeration: field, value, what fits.
@@ -81,7 +81,7 @@ pub struct Verdict {
     pub unknown: Vec<String>,
 }
 
-impl Verdict {
+impl SchemaReport {
     /// Whether the note fits.
     pub fn fits(&self) -> bool {
         self.missing.is_empty() && self.outside.is_empty()
@@ -90,9 +90,9 @@ impl Verdict {
 
 /// How often a field occurs among notes of a type.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Occurrence {
+pub struct FieldOccurrence {
     /// The field as a schema would have it.
-    pub field: Field,
+    pub field: SchemaField,
     /// In how many notes it occurs.
     pub notes: usize,
     /// In which share of them.
@@ -101,14 +101,14 @@ pub struct Occurrence {
 
 /// How a schema and the notes that it describes have come apart.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Drift {
+pub struct SchemaDrift {
     /// Fields that notes hold often and the schema does not name.
-    pub new: Vec<Occurrence>,
+    pub new: Vec<FieldOccurrence>,
     /// Fields of the schema that hardly any note holds: name and share.
     pub dropped: Vec<(String, f64)>,
 }
 
-impl Schema {
+impl NoteSchema {
     /// Reads the schema that a note of type `schema` states; `None` if it states none.
     pub fn of_note(note: &Note) -> Option<Self> {
         let fields = fields(note.frontmatter.get("schema")?);
@@ -125,7 +125,7 @@ impl Schema {
         Some(Self {
             entity,
             version: note.frontmatter.text("version"),
-            validation: if strict { Validation::Strict } else { Validation::Warn },
+            validation: if strict { ValidationMode::Strict } else { ValidationMode::Warn },
             fields,
             frontmatter: setting("frontmatter").map(self::fields).unwrap_or_default(),
         })
@@ -140,18 +140,19 @@ impl Schema {
         Some(Self {
             entity: note.note_type(),
             version: None,
-            validation: Validation::Warn,
+            validation: ValidationMode::Warn,
             fields: fields(value),
             frontmatter: Vec::new(),
         })
     }
 
     /// Holds a note to the schema.
-    pub fn check(&self, note: &Note) -> Verdict {
+    pub fn check(&self, note: &Note) -> SchemaReport {
         let held = held(note);
-        let mut verdict = Verdict::default();
+        let mut verdict = SchemaReport::default();
         for field in &self.fields {
-            let key = (matches!(field.kind, FieldKind::Reference(_)), field.name.to_lowercase());
+            let key =
+                (matches!(field.kind, SchemaFieldKind::Reference(_)), field.name.to_lowercase());
             let values = held.get(&key);
             verdict.hold(field, values.map(Vec::as_slice).unwrap_or_default());
         }
@@ -166,15 +167,15 @@ impl Schema {
     }
 
     /// How notes have come apart from the schema.
-    pub fn drift(&self, notes: &[Outline], threshold: f64) -> Drift {
+    pub fn drift(&self, notes: &[NoteOutline], threshold: f64) -> SchemaDrift {
         let found = infer(notes, 0.0);
         let known = |name: &str| self.fields.iter().any(|f| f.name.eq_ignore_ascii_case(name));
         let share = |name: &str| {
             let found = found.iter().find(|found| found.field.name.eq_ignore_ascii_case(name));
             found.map_or(0.0, |found| found.share)
         };
-        let rare = |field: &&Field| !notes.is_empty() && share(&field.name) < DROPPED_SHARE;
-        Drift {
+        let rare = |field: &&SchemaField| !notes.is_empty() && share(&field.name) < DROPPED_SHARE;
+        SchemaDrift {
             dropped: self
                 .fields
                 .iter()
@@ -190,12 +191,12 @@ impl Schema {
     }
 }
 
-impl Verdict {
-    fn hold(&mut self, field: &Field, values: &[String]) {
+impl SchemaReport {
+    fn hold(&mut self, field: &SchemaField, values: &[String]) {
         if values.is_empty() && field.required {
             self.missing.push(field.name.clone());
         }
-        let FieldKind::Enum(allowed) = &field.kind else { return };
+        let SchemaFieldKind::Enum(allowed) = &field.kind else { return };
         for value in values {
             if !allowed.iter().any(|one| one.eq_ignore_ascii_case(value.trim())) {
                 self.outside.push((field.name.clone(), value.clone(), allowed.clone()));
@@ -225,9 +226,9 @@ fn without_tags(text: &str) -> String {
 /// What a note holds, without its words: how often each category of facts and each type of
 /// relation.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Outline(BTreeMap<(bool, String), usize>);
+pub struct NoteOutline(BTreeMap<(bool, String), usize>);
 
-impl Outline {
+impl NoteOutline {
     /// The outline of a note.
     pub fn of(note: &Note) -> Self {
         Self(held(note).into_iter().map(|(key, values)| (key, values.len())).collect())
@@ -248,26 +249,26 @@ impl Outline {
 }
 
 /// The fields that at least this share of notes hold, the most frequent first.
-pub fn infer(notes: &[Outline], threshold: f64) -> Vec<Occurrence> {
+pub fn infer(notes: &[NoteOutline], threshold: f64) -> Vec<FieldOccurrence> {
     let mut counts: BTreeMap<(bool, String), (usize, usize)> = BTreeMap::new();
-    for Outline(fields) in notes {
+    for NoteOutline(fields) in notes {
         for (key, values) in fields {
             let count = counts.entry(key.clone()).or_default();
             count.0 += 1;
             count.1 = count.1.max(*values);
         }
     }
-    let mut found: Vec<Occurrence> = counts
+    let mut found: Vec<FieldOccurrence> = counts
         .into_iter()
         .map(|((is_relation, name), (count, most))| {
             let share = count as f64 / notes.len().max(1) as f64;
             let kind = match is_relation {
-                true => FieldKind::Reference("Note".to_owned()),
-                false => FieldKind::Scalar("string".to_owned()),
+                true => SchemaFieldKind::Reference("Note".to_owned()),
+                false => SchemaFieldKind::Scalar("string".to_owned()),
             };
             let required = share >= REQUIRED_SHARE;
-            let field = Field { name, kind, required, is_array: most > 1, description: None };
-            Occurrence { field, notes: count, share }
+            let field = SchemaField { name, kind, required, is_array: most > 1, description: None };
+            FieldOccurrence { field, notes: count, share }
         })
         .filter(|found| found.share >= threshold)
         .collect();
@@ -276,12 +277,12 @@ pub fn infer(notes: &[Outline], threshold: f64) -> Vec<Occurrence> {
 }
 
 /// Reads the fields of a schema.
-fn fields(value: &MetaValue) -> Vec<Field> {
+fn fields(value: &MetaValue) -> Vec<SchemaField> {
     let MetaValue::Map(entries) = value else { return Vec::new() };
     entries.iter().filter_map(|(key, value)| field(key, value)).collect()
 }
 
-fn field(key: &str, value: &MetaValue) -> Option<Field> {
+fn field(key: &str, value: &MetaValue) -> Option<SchemaField> {
     let key = key.trim();
     let (name, form) = match unescaped(key, '(') {
         Some(at) => {
@@ -303,13 +304,13 @@ fn field(key: &str, value: &MetaValue) -> Option<Field> {
     let text = value.to_text();
     let (kind, described) = match (form, value) {
         ("enum", MetaValue::List(items)) => {
-            (FieldKind::Enum(items.iter().map(MetaValue::to_text).collect()), None)
+            (SchemaFieldKind::Enum(items.iter().map(MetaValue::to_text).collect()), None)
         }
         ("enum", _) => {
             let words = text.split(',').map(|word| word.trim().to_owned());
-            (FieldKind::Enum(words.filter(|word| !word.is_empty()).collect()), None)
+            (SchemaFieldKind::Enum(words.filter(|word| !word.is_empty()).collect()), None)
         }
-        ("object", _) | (_, MetaValue::Map(_)) => (FieldKind::Object, None),
+        ("object", _) | (_, MetaValue::Map(_)) => (SchemaFieldKind::Object, None),
         _ => {
             let (kind, about) = match text.split_once(',') {
                 Some((kind, about)) => (kind.trim(), Some(about.trim().to_owned())),
@@ -317,12 +318,12 @@ fn field(key: &str, value: &MetaValue) -> Option<Field> {
             };
             let kind = if kind.is_empty() { "any" } else { kind };
             match kind.chars().next().is_some_and(char::is_uppercase) {
-                true => (FieldKind::Reference(kind.to_owned()), about),
-                false => (FieldKind::Scalar(kind.to_owned()), about),
+                true => (SchemaFieldKind::Reference(kind.to_owned()), about),
+                false => (SchemaFieldKind::Scalar(kind.to_owned()), about),
             }
         }
     };
-    (!name.is_empty()).then(|| Field {
+    (!name.is_empty()).then(|| SchemaField {
         name,
         kind,
         required,
@@ -355,18 +356,18 @@ fn name_in(key: &str) -> String {
 }
 
 /// A field as a schema states it: key and value.
-pub fn render(field: &Field) -> (String, String) {
+pub fn render(field: &SchemaField) -> (String, String) {
     let optional = if field.required { "" } else { "?" };
     let form = match (&field.kind, field.is_array) {
-        (FieldKind::Enum(_), _) => "(enum)",
-        (FieldKind::Object, _) => "(object)",
+        (SchemaFieldKind::Enum(_), _) => "(enum)",
+        (SchemaFieldKind::Object, _) => "(object)",
         (_, true) => "(array)",
         (_, false) => "",
     };
     let value = match &field.kind {
-        FieldKind::Scalar(kind) | FieldKind::Reference(kind) => kind.clone(),
-        FieldKind::Enum(words) => format!("[{}]", words.join(", ")),
-        FieldKind::Object => "object".to_owned(),
+        SchemaFieldKind::Scalar(kind) | SchemaFieldKind::Reference(kind) => kind.clone(),
+        SchemaFieldKind::Enum(words) => format!("[{}]", words.join(", ")),
+        SchemaFieldKind::Object => "object".to_owned(),
     };
     let name: String = field
         .name
@@ -388,8 +389,8 @@ mod tests {
 
     #[test]
     fn schemas_are_read_and_written() {
-        let schema = Schema::of_note(&parse(PERSON)).unwrap();
-        assert_eq!((schema.entity.as_str(), schema.validation), ("person", Validation::Strict));
+        let schema = NoteSchema::of_note(&parse(PERSON)).unwrap();
+        assert_eq!((schema.entity.as_str(), schema.validation), ("person", ValidationMode::Strict));
         let rendered: Vec<_> = schema.fields.iter().map(render).collect();
         let pairs = [
             ("name", "string"),
@@ -400,7 +401,7 @@ mod tests {
         ];
         assert_eq!(rendered, pairs.map(|(k, v)| (k.to_owned(), v.to_owned())));
         assert_eq!(schema.fields[0].description.as_deref(), Some("full name"));
-        assert!(Schema::of_note(&parse("# No schema\n")).is_none());
+        assert!(NoteSchema::of_note(&parse("# No schema\n")).is_none());
     }
 
     #[test]
@@ -408,9 +409,10 @@ mod tests {
         for name in ["why?", "a: b", "@x", "f(x)", "a\\", "\\?", "a\\(b", "really? yes", "?", "#1"]
         {
             for (required, is_array) in [(true, false), (false, true), (false, false)] {
-                let kind = FieldKind::Scalar("string".to_owned());
+                let kind = SchemaFieldKind::Scalar("string".to_owned());
                 let description = None;
-                let known = Field { name: name.to_owned(), kind, required, is_array, description };
+                let known =
+                    SchemaField { name: name.to_owned(), kind, required, is_array, description };
                 let (key, value) = render(&known);
                 assert_eq!(field(&key, &MetaValue::Text(value)), Some(known), "{key}");
             }
@@ -421,7 +423,7 @@ mod tests {
 
     #[test]
     fn notes_are_held_to_their_schema() {
-        let schema = Schema::of_note(&parse(PERSON)).unwrap();
+        let schema = NoteSchema::of_note(&parse(PERSON)).unwrap();
         let check = |text: &str, missing: &[&str], outside: usize, unknown: &[&str]| {
             let verdict = schema.check(&parse(text));
             assert_eq!(verdict.missing, missing, "{text}");
@@ -442,12 +444,12 @@ mod tests {
             "- [name] D\n",
         ];
         let notes: Vec<_> = texts.iter().map(|text| parse(text)).collect();
-        let notes: Vec<Outline> = notes.iter().map(Outline::of).collect();
+        let notes: Vec<NoteOutline> = notes.iter().map(NoteOutline::of).collect();
         let found = infer(&notes, 0.25);
         let shares: Vec<_> = found.iter().map(|f| (render(&f.field).0, f.notes)).collect();
         let expected = [("name", 4), ("skill?(array)", 2), ("city?", 1), ("works_at?", 1)];
         assert_eq!(shares, expected.map(|(name, n)| (name.to_owned(), n)));
-        let drift = Schema::of_note(&parse(PERSON)).unwrap().drift(&notes, 0.25);
+        let drift = NoteSchema::of_note(&parse(PERSON)).unwrap().drift(&notes, 0.25);
         assert_eq!(drift.new.iter().map(|f| f.field.name.as_str()).collect::<Vec<_>>(), ["city"]);
         let dropped: Vec<_> = drift.dropped.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(dropped, ["role", "status"]);

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use crate::query::{Query, Term, TermKind};
-use crate::words::{fold, stem, words};
+use crate::query::{Query, QueryTerm, TermKind};
+use crate::tokenize::{fold, stem, words};
 
 /// Two words with at least so many characters are the same if one begins with the other.
 const MIN_STEM_CHARS: usize = 4;
@@ -52,7 +52,7 @@ struct SoughtWord {
 }
 
 impl Sought {
-    fn new(term: &Term) -> Self {
+    fn new(term: &QueryTerm) -> Self {
         let words = term.words.iter().map(|word| {
             let folded = fold(word).into_owned();
             SoughtWord { stem: stem(&folded).to_owned(), folded }

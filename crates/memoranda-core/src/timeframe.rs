@@ -10,19 +10,19 @@ use jiff::{Span, Timestamp, ToSpan as _, Zoned};
      (`today`, `yesterday`, `monday`, `this week`) or a date (`2026-01-31`, `2026-01`, \
      `2026-01-31T15:30:00Z`)"
 )]
-pub struct BadTimeframe {
+pub struct TimeframeError {
     /// What was given, cut to a printable length.
     pub text: String,
 }
 
 /// The moment at which a timeframe begins, seen from `now` and in its time zone.
-pub fn parse_timeframe(text: &str, now: &Zoned) -> Result<Timestamp, BadTimeframe> {
+pub fn parse_timeframe(text: &str, now: &Zoned) -> Result<Timestamp, TimeframeError> {
     read(text, now).map(|(from, _)| from.timestamp())
 }
 
 /// The last moment that is meant by \"until\" a time: the end of the day, week, month or year that is
 /// named, or the very moment.
-pub fn parse_until(text: &str, now: &Zoned) -> Result<Timestamp, BadTimeframe> {
+pub fn parse_until(text: &str, now: &Zoned) -> Result<Timestamp, TimeframeError> {
     let (from, length) = read(text, now)?;
     let next = length.and_then(|length| from.checked_add(length).ok());
     let last = next.and_then(|next| next.checked_sub(1.millisecond()).ok());
@@ -30,8 +30,8 @@ pub fn parse_until(text: &str, now: &Zoned) -> Result<Timestamp, BadTimeframe> {
 }
 
 /// When a timeframe begins, and how long it is if it is one of the calendar's.
-fn read(text: &str, now: &Zoned) -> Result<(Zoned, Option<Span>), BadTimeframe> {
-    let bad = || BadTimeframe { text: text.chars().take(80).collect() };
+fn read(text: &str, now: &Zoned) -> Result<(Zoned, Option<Span>), TimeframeError> {
+    let bad = || TimeframeError { text: text.chars().take(80).collect() };
     // No timeframe is long; lower-casing a huge text would be for nothing.
     if text.len() > 200 {
         return Err(bad());

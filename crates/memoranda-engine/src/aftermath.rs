@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 
 use memoranda_core::graph::{
-    LinkCandidate, Resolution, Strictness, alias_key, choose, link_keys, meant, seen_from,
+    LinkCandidate, LinkResolution, LinkStrictness, alias_key, choose_candidate, link_keys,
+    resolve_link, resolve_relative_link,
 };
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::permalink::{slug, without_project};
-use memoranda_core::note::{self, NewName};
+use memoranda_core::note::{self, LinkReplacement};
 use memoranda_core::path::NotePath;
 use memoranda_store::{FileSummary, View, link_key};
 
@@ -39,7 +40,7 @@ pub(crate) struct LinkTo<'a> {
 
 /// What a link must say to go on meaning its note.
 pub(crate) struct Mend {
-    pub(crate) name: NewName,
+    pub(crate) name: LinkReplacement,
     /// Whose link it is.
     pub(crate) whose: Whose,
     /// The other note that it means, unless it is mended.
@@ -49,7 +50,7 @@ pub(crate) struct Mend {
 impl Mend {
     /// Whether some links cannot say it: no name that its note goes by can stand before a heading.
     pub(crate) fn is_hard_to_say(&self) -> bool {
-        self.name.plain.is_none() && !NewName::is_plain(&self.name.name)
+        self.name.plain.is_none() && !LinkReplacement::is_plain(&self.name.name)
     }
 }
 
@@ -109,13 +110,14 @@ impl<'a> Aftermath<'a> {
         };
         // A name with signs that mean something in a link has its permalink beside it.
         let said = |name: String| -> Result<Option<Mend>> {
-            let permalink = self.permalink(link.file)?.filter(|_| !NewName::is_plain(&name));
+            let permalink =
+                self.permalink(link.file)?.filter(|_| !LinkReplacement::is_plain(&name));
             let plain = permalink.map(|permalink| format!("{before}{permalink}"));
-            let plain = match plain.filter(|plain| NewName::is_plain(plain)) {
+            let plain = match plain.filter(|plain| LinkReplacement::is_plain(plain)) {
                 Some(plain) if fits(&plain)? => Some(plain),
                 _ => None,
             };
-            Ok(Some(Mend { name: NewName { name, plain }, whose: Whose::ToIt, other }))
+            Ok(Some(Mend { name: LinkReplacement { name, plain }, whose: Whose::ToIt, other }))
         };
         match &renamed {
             Some(text) if fits(text)? => return said(text.clone()),
@@ -152,15 +154,15 @@ impl<'a> Aftermath<'a> {
 
     /// The note that a name means, in a file at this path.
     fn meant(&self, name: &str, from: Option<&NotePath>) -> Result<Option<i64>> {
-        let seen = from.map_or(name.into(), |from| seen_from(from, name));
+        let seen = from.map_or(name.into(), |from| resolve_relative_link(from, name));
         let candidates = self.candidates(&seen)?;
         // The project may be said first, as a folder.
         if let Some((first, rest)) = name.split_once('/').filter(|_| candidates.is_empty())
             && link_key(first) == link_key(self.project.as_str())
         {
-            return Ok(meant(rest, None, &self.candidates(rest)?));
+            return Ok(resolve_link(rest, None, &self.candidates(rest)?));
         }
-        Ok(meant(name, from, &candidates))
+        Ok(resolve_link(name, from, &candidates))
     }
 
     /// What a name can mean then, the shortest path first.
@@ -192,7 +194,9 @@ impl<'a> Aftermath<'a> {
         let is_permalink_kept = false;
         let candidate =
             LinkCandidate { id, path: path.clone(), permalink, within, title, is_permalink_kept };
-        if choose(&keys, &[candidate], from, Strictness::Lenient) == Resolution::Found(id) {
+        if choose_candidate(&keys, &[candidate], from, LinkStrictness::Lenient)
+            == LinkResolution::Found(id)
+        {
             return Ok(true);
         }
         let Some(found) = self.view.read(&project, &path)? else { return Ok(false) };

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
+use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
 use memoranda_core::id::ContentHash;
 use memoranda_core::path::NotePath;
 use memoranda_store::{Outcome, RelationRow, View};
@@ -91,13 +91,17 @@ impl Memory {
             left = below.passed_over;
             links = look(view, &files)?;
             let expect = match request.expected {
-                Some(hash) => Expect::Hash(hash),
-                None => Expect::Anything,
+                Some(hash) => ExpectedContent::Hash(hash),
+                None => ExpectedContent::Anything,
             };
-            let remove =
-                |path| Operation { project: project.clone(), path, expect, action: Action::Remove };
+            let remove = |path| ChangeOperation {
+                project: project.clone(),
+                path,
+                expect,
+                action: FileAction::Remove,
+            };
             let emptied = below.folders.into_iter().map(|folder| (project.clone(), folder));
-            Ok(Change {
+            Ok(ChangeSet {
                 operations: below.files.into_iter().map(remove).collect(),
                 made: Vec::new(),
                 emptied: emptied.collect(),

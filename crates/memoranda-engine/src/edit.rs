@@ -1,8 +1,8 @@
 //! Editing a note: the bytes concerned and no others, decided on the text as it is under the lock.
 
-use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
+use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
 use memoranda_core::id::ContentHash;
-use memoranda_core::note::edit::{Edit, apply};
+use memoranda_core::note::edit::{NoteEdit, apply};
 use memoranda_store::Outcome;
 
 use crate::error::{EngineError, Result};
@@ -15,7 +15,7 @@ pub struct EditRequest {
     /// The note.
     pub place: Place,
     /// What to change, one after another.
-    pub edits: Vec<Edit>,
+    pub edits: Vec<NoteEdit>,
     /// The version that the caller knows, if it wants to be sure.
     pub expected: Option<ContentHash>,
     /// One line for the history.
@@ -83,12 +83,12 @@ impl Memory {
             let text = std::str::from_utf8(&found.bytes)
                 .map_err(|_| EngineError::NotText(place.clone()))?;
             let text = make(text)?;
-            Ok(Change {
-                operations: vec![Operation {
+            Ok(ChangeSet {
+                operations: vec![ChangeOperation {
                     project: place.project.clone(),
                     path: place.path.clone(),
-                    expect: Expect::Hash(expected.unwrap_or(found.hash)),
-                    action: Action::Put(text.into_bytes()),
+                    expect: ExpectedContent::Hash(expected.unwrap_or(found.hash)),
+                    action: FileAction::Put(text.into_bytes()),
                 }],
                 made: Vec::new(),
                 emptied: Vec::new(),

@@ -1,8 +1,8 @@
 //! What can go wrong with a verb, said for the one who asked.
 
-use memoranda_core::id::BadProjectName;
+use memoranda_core::id::ProjectNameError;
 use memoranda_core::note::edit::EditError;
-use memoranda_core::path::BadPath;
+use memoranda_core::path::PathError;
 use memoranda_store::StoreError;
 
 use crate::resolve::Place;
@@ -63,10 +63,10 @@ pub enum EngineError {
     },
     /// A path that is none.
     #[error(transparent)]
-    Path(#[from] BadPath),
+    Path(#[from] PathError),
     /// A project name that is none.
     #[error(transparent)]
-    Project(#[from] BadProjectName),
+    Project(#[from] ProjectNameError),
     /// Something about the request itself.
     #[error("{0}")]
     Invalid(String),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
-use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
+use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_store::{ListFilter, ListOrder, Outcome, clock};
@@ -33,7 +33,7 @@ pub struct Expired {
 /// How often it is tried again when something is changed meanwhile.
 const ATTEMPTS: usize = 3;
 
-type Unused = (Place, Expect, Timestamp);
+type Unused = (Place, ExpectedContent, Timestamp);
 
 impl Memory {
     /// Says what would expire.
@@ -50,13 +50,13 @@ impl Memory {
                 break;
             }
             let outcome = self.store().commit(who, |_| {
-                let remove = |(place, expect, _): &Unused| Operation {
+                let remove = |(place, expect, _): &Unused| ChangeOperation {
                     project: place.project.clone(),
                     path: place.path.clone(),
                     expect: *expect,
-                    action: Action::Remove,
+                    action: FileAction::Remove,
                 };
-                Ok::<_, EngineError>(Change {
+                Ok::<_, EngineError>(ChangeSet {
                     operations: unused.iter().map(remove).collect(),
                     made: Vec::new(),
                     emptied: folders_of(&unused),
@@ -83,7 +83,7 @@ impl Memory {
             let used = uses.get(&(note.project.clone(), note.path.clone())).copied();
             let last = used.map_or(note.updated, |used| used.max(note.updated));
             if last < before {
-                let expect = note.hash.map_or(Expect::Anything, Expect::Hash);
+                let expect = note.hash.map_or(ExpectedContent::Anything, ExpectedContent::Hash);
                 unused.push((Place { project: note.project, path: note.path }, expect, last));
             }
         }

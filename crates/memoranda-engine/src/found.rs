@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use memoranda_core::passage::Begins;
+use memoranda_core::passage::PassageStart;
 use memoranda_core::query::TermKind;
-use memoranda_core::rank::{Candidate, CandidatePassage, Ranked, Signal, by_passage};
+use memoranda_core::rank::{CandidatePassage, RankCandidate, RankSignal, RankedNote, by_passage};
 use memoranda_core::snippet::{Snippet, snippet};
-use memoranda_core::tokens::estimate;
+use memoranda_core::token_estimate::estimate;
 use memoranda_store::{Candidates, Result as StoreResult, Shown, ShownNote, ShownPassage};
 
 use crate::resolve::Place;
@@ -49,13 +49,13 @@ pub(crate) struct FoundPage {
 
 /// One result to be: a note with the passages that are shown of it.
 struct Unit {
-    note: Ranked<i64>,
+    note: RankedNote<i64>,
     also: Vec<Place>,
 }
 
 impl Found<'_> {
     /// What is likely enough, up to the round behind which no other is worth a look.
-    pub(crate) fn likely(&self, mut ranked: Vec<Ranked<i64>>) -> StoreResult<Likely> {
+    pub(crate) fn likely(&self, mut ranked: Vec<RankedNote<i64>>) -> StoreResult<Likely> {
         let last = self.last_round(&ranked);
         ranked.retain(|note| last.is_none_or(|last| note.round <= last));
         let units = self.distinct(self.units(ranked))?;
@@ -66,7 +66,7 @@ impl Found<'_> {
 
     /// The first round of whose notes few are likely, which is where a search ends. It depends on
     /// nothing but what the rounds hold, so that pages of any size come to the same end.
-    fn last_round(&self, ranked: &[Ranked<i64>]) -> Option<usize> {
+    fn last_round(&self, ranked: &[RankedNote<i64>]) -> Option<usize> {
         let rounds = self.candidates.notes.last().map_or(0, |note| note.round + 1);
         let (mut all, mut likely) = (vec![0; rounds], vec![0; rounds]);
         let count = |counts: &mut [usize], round: usize| {
@@ -97,7 +97,7 @@ impl Found<'_> {
     }
 
     /// What is relevant enough, as notes or as passages, best first.
-    fn units(&self, ranked: Vec<Ranked<i64>>) -> Vec<Unit> {
+    fn units(&self, ranked: Vec<RankedNote<i64>>) -> Vec<Unit> {
         let units = match self.request.unit {
             SearchUnit::Notes | SearchUnit::Holders => ranked,
             SearchUnit::Passages => by_passage(&ranked),
@@ -107,10 +107,10 @@ impl Found<'_> {
     }
 
     /// Whether a note or passage is relevant, and alike, enough to be shown.
-    fn is_likely(&self, ranked: &Ranked<i64>) -> bool {
+    fn is_likely(&self, ranked: &RankedNote<i64>) -> bool {
         let SearchRequest { min_relevance, min_similarity, .. } = self.request;
-        let by_words = |signal: &Signal| {
-            use Signal::{Context, ExactTitle, TitleWords, Words};
+        let by_words = |signal: &RankSignal| {
+            use RankSignal::{Context, ExactTitle, TitleWords, Words};
             matches!(signal, Words(_) | Context(_) | ExactTitle(_) | TitleWords(_))
         };
         let is_alike = min_similarity.is_none_or(|least| ranked.similarity >= least);
@@ -171,7 +171,7 @@ impl Found<'_> {
         Ok(None)
     }
 
-    fn best(&self, unit: &Unit) -> Option<(&Candidate<i64>, &CandidatePassage)> {
+    fn best(&self, unit: &Unit) -> Option<(&RankCandidate<i64>, &CandidatePassage)> {
         let note = self.candidates.notes.iter().find(|note| note.note == unit.note.note)?;
         let best = unit.note.passages.first()?.id;
         Some((note, note.passages.iter().find(|passage| passage.id == best)?))
@@ -186,14 +186,14 @@ impl Found<'_> {
     /// cut, both sides.
     fn quoted(
         &self,
-        note: &Candidate<i64>,
+        note: &RankCandidate<i64>,
         passage: &CandidatePassage,
         shown: &ShownPassage,
     ) -> StoreResult<((usize, usize), Snippet)> {
         let said = self.said(&shown.text);
         let has_phrase = self.candidates.query.wanted().any(|term| term.kind == TermKind::Phrase);
         let next = note.passages.iter().find(|next| next.id == passage.id + 1);
-        let next = next.filter(|next| next.begins == Begins::Within && has_phrase);
+        let next = next.filter(|next| next.begins == PassageStart::ContinuesBlock && has_phrase);
         let Some(next) = next.filter(|_| said.highlights.is_empty()) else {
             return Ok((shown.lines, said));
         };

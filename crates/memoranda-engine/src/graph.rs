@@ -1,6 +1,6 @@
 //! The graph around a note: what it links to, what links to it, and how two notes connect.
 
-use memoranda_core::graph::Edge;
+use memoranda_core::graph::GraphEdge;
 use memoranda_store::GraphNode;
 
 use crate::Memory;
@@ -115,6 +115,6 @@ impl Memory {
     }
 }
 
-fn link(edge: Edge<i64, String>) -> Link {
+fn link(edge: GraphEdge<i64, String>) -> Link {
     Link { from: edge.from, to: edge.to, relation_type: edge.label }
 }

@@ -1,7 +1,7 @@
 //! The history: what was changed when by whom, and how the texts differed.
 
 use memoranda_core::change::{Commit, FileChange};
-use memoranda_core::diff::{Labels, unified};
+use memoranda_core::diff::{DiffLabels, unified};
 use memoranda_core::id::ContentHash;
 use memoranda_store::{HistoryFilter, Moment};
 
@@ -156,7 +156,7 @@ fn diff_of(
         Some(_) => place.to_string(),
         None => "/dev/null".to_owned(),
     };
-    let labels = Labels {
+    let labels = DiffLabels {
         before: &name(moved_from.as_ref().unwrap_or(&place), &before),
         after: &name(&place, &after),
     };

@@ -4,9 +4,9 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashSet};
 
-use memoranda_core::graph::{LinkCandidate, meant, seen_from};
+use memoranda_core::graph::{LinkCandidate, resolve_link, resolve_relative_link};
 use memoranda_core::note::{
-    NewName, name_part, relink_canvas, relink_paths, relink_properties, spellings,
+    LinkReplacement, name_part, relink_canvas, relink_paths, relink_properties, spellings,
 };
 use memoranda_core::path::NotePath;
 use memoranda_store::View;
@@ -72,7 +72,7 @@ pub(crate) fn to(view: &View<'_>, from: &Place, going: &[NotePath]) -> Result<Me
             *said.entry(name.to_owned()).or_default() += 1;
             // What a note is called is not looked at for a heading.
             let is_called = name_part(name) != name && is_meant(view, from, holder, name);
-            is_called.then(|| NewName::from(name.to_owned()))
+            is_called.then(|| LinkReplacement::from(name.to_owned()))
         };
         relinked(holder, &text, path, name);
         for (path, count) in paths {
@@ -91,14 +91,15 @@ pub(crate) fn to(view: &View<'_>, from: &Place, going: &[NotePath]) -> Result<Me
             }
         }
         for (name, count) in said {
-            let mut candidates = view.link_candidates(&from.project, &seen_from(holder, &name))?;
-            let means = meant(&name, Some(holder), &candidates);
+            let mut candidates =
+                view.link_candidates(&from.project, &resolve_relative_link(holder, &name))?;
+            let means = resolve_link(&name, Some(holder), &candidates);
             let is_meant = |c: &LinkCandidate<i64>| Some(c.id) == means && going.contains(&c.path);
             if !candidates.iter().any(is_meant) {
                 continue;
             }
             candidates.retain(|candidate| !going.contains(&candidate.path));
-            let then = meant(&name, Some(holder), &candidates);
+            let then = resolve_link(&name, Some(holder), &candidates);
             match candidates.into_iter().find(|candidate| Some(candidate.id) == then) {
                 None => found.lost += count,
                 Some(other) => found.drawn.push(OutdatedLink {
@@ -195,7 +196,7 @@ pub(crate) fn mended(
     let mut unsaid = Vec::new();
     let name = |name: &str| match mend(name) {
         Ok(None) if name_part(name) != name && is_meant(view, from, was, name) => {
-            Some(NewName::from(name.to_owned()))
+            Some(LinkReplacement::from(name.to_owned()))
         }
         Ok(mended) => mended.and_then(|(mend, other)| {
             let link = (LinkText::Name(name.to_owned()), mend.whose, other);
@@ -219,8 +220,8 @@ pub(crate) fn mended(
 
 /// Whether a name in a file means a note.
 fn is_meant(view: &View<'_>, from: &Place, holder: &NotePath, name: &str) -> bool {
-    let candidates = view.link_candidates(&from.project, &seen_from(holder, name));
-    candidates.is_ok_and(|candidates| meant(name, Some(holder), &candidates).is_some())
+    let candidates = view.link_candidates(&from.project, &resolve_relative_link(holder, name));
+    candidates.is_ok_and(|candidates| resolve_link(name, Some(holder), &candidates).is_some())
 }
 
 /// A file's text with other paths and names in it, as far as they are no relations.
@@ -228,7 +229,7 @@ fn relinked(
     holder: &NotePath,
     text: &str,
     path: impl FnMut(&str) -> Option<String>,
-    name: impl FnMut(&str) -> Option<NewName>,
+    name: impl FnMut(&str) -> Option<LinkReplacement>,
 ) -> (String, usize) {
     if holder.extension() == "canvas" {
         return relink_canvas(text, path, name);
@@ -247,8 +248,8 @@ fn named(
     holder: (&NotePath, &NotePath),
     name: &str,
 ) -> Result<Option<Mend>> {
-    let candidates = view.link_candidates(&from.project, &seen_from(holder.0, name))?;
-    let means = meant(name, Some(holder.0), &candidates);
+    let candidates = view.link_candidates(&from.project, &resolve_relative_link(holder.0, name))?;
+    let means = resolve_link(name, Some(holder.0), &candidates);
     for moving in moving {
         let file = moving.summary.as_ref().map(|summary| summary.id);
         // What was moved before is meant by a name that means nothing any more.

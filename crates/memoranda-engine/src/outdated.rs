@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use memoranda_core::graph::{alias_key, meant, seen_from};
+use memoranda_core::graph::{alias_key, resolve_link, resolve_relative_link};
 use memoranda_core::note::name_part;
 use memoranda_core::path::NotePath;
 use memoranda_store::{RelationRow, View};
@@ -122,9 +122,9 @@ fn said<'l>(
     let Some(file) = link.target_file else { return Ok(vec![&whole.text, part]) };
     let Some(meant_by_it) = view.by_id(file)? else { return Ok(vec![part]) };
     let name = whole.text.rsplit_once("::").map_or(whole.text.as_str(), |(_, name)| name).trim();
-    let seen = holder.map_or(name.into(), |holder| seen_from(holder, name));
+    let seen = holder.map_or(name.into(), |holder| resolve_relative_link(holder, name));
     let candidates = view.link_candidates(&meant_by_it.project, &seen)?;
-    Ok(match meant(&whole.text, holder, &candidates) == Some(file) {
+    Ok(match resolve_link(&whole.text, holder, &candidates) == Some(file) {
         true => vec![&whole.text],
         false => vec![part],
     })
@@ -166,8 +166,8 @@ fn left_behind(
         let Some(target) = said(view, &link, Some(&moving.old))?.pop() else { continue };
         let now = new_places.get(&meant.path).copied().unwrap_or(&meant.path);
         let place = said_place(now, target);
-        let leads_away =
-            is_relative(target) && alias_key(&seen_from(&moving.new, target)) != alias_key(place);
+        let leads_away = is_relative(target)
+            && alias_key(&resolve_relative_link(&moving.new, target)) != alias_key(place);
         // What moves along is looked at for itself.
         if !leads_away && after.is_moved(file) {
             continue;
@@ -198,9 +198,9 @@ fn left_before(
         let is_lost = link.target_file.is_none() && link.exact_name.is_none();
         let said = said(view, &link, Some(&moving.old))?;
         for target in said.into_iter().filter(|target| is_lost && is_relative(target)) {
-            let seen = seen_from(&moving.old, target);
+            let seen = resolve_relative_link(&moving.old, target);
             let candidates = view.link_candidates(&summary.project, &seen)?;
-            let Some(file) = meant(target, Some(&moving.old), &candidates) else { continue };
+            let Some(file) = resolve_link(target, Some(&moving.old), &candidates) else { continue };
             let found = candidates.iter().find(|candidate| candidate.id == file);
             let Some(path) = found.map(|found| &found.path) else { continue };
             let now = new_places.get(path).copied().unwrap_or(path);

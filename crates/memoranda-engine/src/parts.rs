@@ -1,11 +1,12 @@
 //! Comparing parts of notes with a question: facts and relations, by all that search understands.
 
 use jiff::Timestamp;
-use memoranda_core::embed::{Meant, Model, Sense};
+use memoranda_core::embed::{Embedding, QueryEmbedding, StaticEmbeddingModel};
 use memoranda_core::path::NotePath;
-use memoranda_core::query::{NamedTime, Query};
+use memoranda_core::query::{Query, TimeExpression};
 use memoranda_core::rank::{
-    Asked, Candidate, CandidatePassage, RankOptions, Ranked, Signal, TitleMatch, rank,
+    CandidatePassage, RankCandidate, RankOptions, RankQuery, RankSignal, RankedNote, TitleMatch,
+    rank,
 };
 
 /// A question as a search understood it, to compare with more than that search has found.
@@ -15,8 +16,8 @@ pub struct Understood {
     pub(crate) holders: Vec<u64>,
     pub(crate) guessed: Vec<usize>,
     pub(crate) passages: u64,
-    pub(crate) vector: Option<Meant>,
-    pub(crate) when: Option<NamedTime>,
+    pub(crate) vector: Option<QueryEmbedding>,
+    pub(crate) when: Option<TimeExpression>,
     pub(crate) now: Timestamp,
     pub(crate) options: RankOptions,
     pub(crate) min_relevance: f64,
@@ -45,10 +46,10 @@ pub struct Part {
 
 impl Understood {
     /// The parts that have to do with the question, best first, each by its place in the list.
-    pub fn compare(&self, parts: &[Part]) -> Vec<Ranked<usize>> {
+    pub fn compare(&self, parts: &[Part]) -> Vec<RankedNote<usize>> {
         let candidates: Vec<_> =
             parts.iter().enumerate().map(|(at, part)| self.candidate(at, part)).collect();
-        let asked = Asked {
+        let asked = RankQuery {
             query: &self.query,
             holders: &self.holders,
             guessed: &self.guessed,
@@ -62,12 +63,12 @@ impl Understood {
     }
 
     /// A part is compared as a note that holds nothing else.
-    fn candidate(&self, at: usize, part: &Part) -> Candidate<usize> {
+    fn candidate(&self, at: usize, part: &Part) -> RankCandidate<usize> {
         let similarity = self.vector.as_ref().map_or(0.0, |asked| {
             let said = format!("{} {}", part.kind, part.text);
-            asked.similarity(&Sense::Table(Model::embedded().embed(&said)))
+            asked.similarity(&Embedding::Table(StaticEmbeddingModel::embedded().embed(&said)))
         });
-        Candidate {
+        RankCandidate {
             note: at,
             round: part.round,
             path: part.path.as_str().into(),
@@ -83,8 +84,9 @@ impl Understood {
         }
     }
 
-    fn is_alike(&self, part: &Ranked<usize>) -> bool {
-        let by_words = |signal: &Signal| matches!(signal, Signal::Words(_) | Signal::Context(_));
+    fn is_alike(&self, part: &RankedNote<usize>) -> bool {
+        let by_words =
+            |signal: &RankSignal| matches!(signal, RankSignal::Words(_) | RankSignal::Context(_));
         self.min_similarity.is_none_or(|least| part.similarity >= least)
             || part.why.iter().any(by_words)
     }

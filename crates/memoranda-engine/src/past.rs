@@ -6,8 +6,9 @@
 use std::collections::{HashMap, HashSet};
 
 use memoranda_core::graph::{
-    Edge, LinkCandidate, Neighbour, Resolution, Strictness, choose, likeliest, link_keys, meant,
-    meant_exactly, neighbours, seen_from,
+    GraphEdge, GraphNeighbour, LinkCandidate, LinkResolution, LinkStrictness, choose_candidate,
+    fallback_match, link_keys, neighbours, resolve_exact_title, resolve_link,
+    resolve_relative_link,
 };
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note::permalink::{permalink_of, slug, without_project};
@@ -41,7 +42,7 @@ pub(crate) struct Past<'m> {
     /// The notes of the present that the keys of concern can mean.
     present: HashMap<String, Vec<LinkCandidate<i64>>>,
     /// Links that the index has otherwise, by either end.
-    links: HashMap<At, Vec<Edge<At, String>>>,
+    links: HashMap<At, Vec<GraphEdge<At, String>>>,
 }
 
 /// A note as it was: still the same now, or one of those that differ.
@@ -82,7 +83,7 @@ impl PastNote {
             let folder = path.parent().filter(|_| relation.rating.is_some());
             let key_of = |name: &str| {
                 let bare = name.split_once("::").map_or(name, |(_, bare)| bare);
-                target_key(&seen_from(&path, bare.trim()))
+                target_key(&resolve_relative_link(&path, bare.trim()))
             };
             let whole = relation.whole.as_ref().filter(|_| folder.is_none());
             PastLink {
@@ -192,13 +193,13 @@ impl<'m> Past<'m> {
             let Some(file) = own else { continue };
             let label = relation.relation_type.clone();
             let to = self.meant_by(&relation, &file.path);
-            edges.extend(to.map(|to| Edge { from: At::Now(relation.file), to, label }));
+            edges.extend(to.map(|to| GraphEdge { from: At::Now(relation.file), to, label }));
         }
         for (n, note) in self.notes.iter().enumerate() {
             for link in &note.links {
                 let label = link.relation_type.clone();
                 let to = self.meant_then(link, &note.path);
-                edges.extend(to.map(|to| Edge { from: At::Then(n), to, label }));
+                edges.extend(to.map(|to| GraphEdge { from: At::Then(n), to, label }));
             }
         }
         for edge in edges {
@@ -261,12 +262,14 @@ impl<'m> Past<'m> {
             && exact.is_none()
             && candidates(key).is_empty()
         {
-            return meant(name, None, &candidates(rest));
+            return resolve_link(name, None, &candidates(rest));
         }
         let candidates = candidates(key);
         match exact {
-            Some(title) => meant_exactly(title, from.parent().unwrap_or_default(), &candidates),
-            None => meant(target, Some(from), &candidates),
+            Some(title) => {
+                resolve_exact_title(title, from.parent().unwrap_or_default(), &candidates)
+            }
+            None => resolve_link(target, Some(from), &candidates),
         }
     }
 
@@ -315,10 +318,10 @@ impl<'m> Past<'m> {
                 }
             }
         }
-        match choose(&keys, &candidates, None, Strictness::Strict) {
-            Resolution::Found(note) => Ok(Some(note)),
-            Resolution::Missing => Ok(likeliest(&candidates)),
-            Resolution::Ambiguous(several) => {
+        match choose_candidate(&keys, &candidates, None, LinkStrictness::Strict) {
+            LinkResolution::Found(note) => Ok(Some(note)),
+            LinkResolution::Missing => Ok(fallback_match(&candidates)),
+            LinkResolution::Ambiguous(several) => {
                 let candidates = candidates.into_iter().filter(|c| several.contains(&c.id));
                 Err(EngineError::Ambiguous {
                     identifier: name.to_owned(),
@@ -402,7 +405,7 @@ impl<'m> Past<'m> {
     }
 
     /// The links from and to notes, as they were.
-    fn edges(&self, level: &[At]) -> Result<Vec<Edge<At, String>>> {
+    fn edges(&self, level: &[At]) -> Result<Vec<GraphEdge<At, String>>> {
         let now: Vec<i64> = level
             .iter()
             .filter_map(|at| match at {
@@ -414,7 +417,7 @@ impl<'m> Past<'m> {
         let same = present.filter(|r| !self.hidden.contains(&r.file) && !self.is_concerned(r));
         let same = same.filter_map(|relation| {
             let (from, to) = (At::Now(relation.file), At::Now(relation.target_file?));
-            Some(Edge { from, to, label: relation.relation_type })
+            Some(GraphEdge { from, to, label: relation.relation_type })
         });
         let other = level.iter().filter_map(|at| self.links.get(at)).flatten().cloned();
         Ok(same.chain(other).collect())
@@ -492,12 +495,12 @@ impl<'m> Past<'m> {
     fn between(
         &self,
         centre: At,
-        found: &[Neighbour<At, String>],
+        found: &[GraphNeighbour<At, String>],
         room: &Room<At>,
-    ) -> Result<Vec<Edge<At, String>>> {
+    ) -> Result<Vec<GraphEdge<At, String>>> {
         let shown: Vec<At> =
             std::iter::once(centre).chain(found.iter().map(|near| near.id)).collect();
-        let mut told: Vec<&Edge<At, String>> = found.iter().map(|near| &near.via).collect();
+        let mut told: Vec<&GraphEdge<At, String>> = found.iter().map(|near| &near.via).collect();
         let edges = self.edges(&shown)?;
         let mut further = Vec::new();
         for edge in &edges {

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use memoranda_core::graph::seen_from;
+use memoranda_core::graph::resolve_relative_link;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_store::View;
@@ -143,7 +143,7 @@ impl<'a> Paths<'a> {
             let file = self.at(path.trim_start_matches('/'), when)?;
             return Ok(file.map(|file| (Way::Slash, file)));
         }
-        if let Some(file) = self.at(&seen_from(from, &format!("./{path}")), when)? {
+        if let Some(file) = self.at(&resolve_relative_link(from, &format!("./{path}")), when)? {
             return Ok(Some((Way::Relative, file)));
         }
         if let Some(file) = self.at(path, when)? {

@@ -1,6 +1,6 @@
 //! Moving a note or a folder within its project.
 
-use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
+use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
 use memoranda_core::path::NotePath;
 use memoranda_store::Outcome;
 
@@ -72,11 +72,11 @@ impl Memory {
             for old in below.files {
                 let new = moved(&old, from, &request.to)?;
                 let Some(found) = view.read(project, &old)? else { continue };
-                operations.push(Operation {
+                operations.push(ChangeOperation {
                     project: project.clone(),
                     path: new.clone(),
-                    expect: Expect::Hash(found.hash),
-                    action: Action::MoveFrom { from: old.clone(), content: found.bytes },
+                    expect: ExpectedContent::Hash(found.hash),
+                    action: FileAction::MoveFrom { from: old.clone(), content: found.bytes },
                 });
                 pairs.push((old, new));
             }
@@ -85,7 +85,7 @@ impl Memory {
                 made.push((project.clone(), moved(folder, from, &request.to)?));
             }
             let emptied = below.folders.into_iter().map(|folder| (project.clone(), folder));
-            Ok(Change { operations, made, emptied: emptied.collect(), message: None })
+            Ok(ChangeSet { operations, made, emptied: emptied.collect(), message: None })
         })?;
         let at = |path| Place { project: project.clone(), path };
         match outcome {

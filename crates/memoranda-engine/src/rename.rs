@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
-use memoranda_core::graph::{alias_key, seen_from};
+use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
+use memoranda_core::graph::{alias_key, resolve_relative_link};
 use memoranda_core::id::ContentHash;
 use memoranda_core::note::permalink::slug;
 use memoranda_core::note::{bytes_of, relink, text_of};
@@ -255,11 +255,11 @@ impl Memory {
                         Some(text) => bytes_of(&text),
                         None => found.bytes,
                     };
-                    operations.push(Operation {
+                    operations.push(ChangeOperation {
                         project: project.clone(),
                         path: moving.new.clone(),
-                        expect: Expect::Hash(request.expected.unwrap_or(found.hash)),
-                        action: Action::MoveFrom { from: moving.old.clone(), content },
+                        expect: ExpectedContent::Hash(request.expected.unwrap_or(found.hash)),
+                        action: FileAction::MoveFrom { from: moving.old.clone(), content },
                     });
                 }
                 for folder in below.folders {
@@ -267,13 +267,13 @@ impl Memory {
                     emptied.push((project.clone(), folder));
                 }
             }
-            operations.extend(texts.into_iter().map(|(holder, text)| Operation {
+            operations.extend(texts.into_iter().map(|(holder, text)| ChangeOperation {
                 project: holder.project,
                 path: holder.path,
-                expect: Expect::Anything,
-                action: Action::Put(bytes_of(&text)),
+                expect: ExpectedContent::Anything,
+                action: FileAction::Put(bytes_of(&text)),
             }));
-            Ok(Change { operations, made, emptied, message: None })
+            Ok(ChangeSet { operations, made, emptied, message: None })
         })?;
         match outcome {
             Outcome::Committed(commit) => {
@@ -386,7 +386,7 @@ impl Moving {
         // better note, but it does not name it.
         let named = alias_key(name.trim_start_matches('/'));
         let seen_from = |holder: &NotePath| {
-            let relative = seen_from(holder, name);
+            let relative = resolve_relative_link(holder, name);
             match (holder.parent(), relative == name) {
                 (Some(folder), true) => alias_key(&format!("{folder}/{name}")),
                 _ => alias_key(&relative),

@@ -6,7 +6,8 @@
 use std::fmt;
 
 use memoranda_core::graph::{
-    LinkCandidate, Resolution, Strictness, alias_key, choose, gives_way, link_keys,
+    LinkCandidate, LinkResolution, LinkStrictness, alias_key, choose_candidate, is_shadowed,
+    link_keys,
 };
 use memoranda_core::id::ProjectName;
 use memoranda_core::note;
@@ -183,7 +184,7 @@ impl Memory {
             };
         }
         let left_behind =
-            candidates.iter().find(|c| c.permalink == name && gives_way(c, &candidates));
+            candidates.iter().find(|c| c.permalink == name && is_shadowed(c, &candidates));
         let left_behind = left_behind.map(|c| (c.id, place(c.path.clone())));
         if intent == Intent::Change {
             // Signs do not show in a permalink: one that is not said as it is says nothing.
@@ -192,8 +193,8 @@ impl Memory {
             candidates.iter_mut().for_each(|c| c.within = c.within.take().filter(said));
         }
         let found = |id: i64| candidates.iter().find(|c: &&LinkCandidate<i64>| c.id == id);
-        match choose(&keys, &candidates, None, Strictness::Strict) {
-            Resolution::Found(id) => {
+        match choose_candidate(&keys, &candidates, None, LinkStrictness::Strict) {
+            LinkResolution::Found(id) => {
                 let meant = found(id).map(|c| place(c.path.clone()));
                 let other = left_behind.filter(|(left, _)| *left != id).map(|(_, place)| place);
                 match (meant, other, intent) {
@@ -206,7 +207,7 @@ impl Memory {
                     }
                 }
             }
-            Resolution::Ambiguous(ids) => Err(EngineError::Ambiguous {
+            LinkResolution::Ambiguous(ids) => Err(EngineError::Ambiguous {
                 identifier: name.to_owned(),
                 candidates: ids
                     .into_iter()
@@ -214,7 +215,7 @@ impl Memory {
                     .map(|c| place(c.path.clone()))
                     .collect(),
             }),
-            Resolution::Missing => {
+            LinkResolution::Missing => {
                 let mut meant = candidates;
                 if meant.iter().any(|c| c.path.is_markdown()) {
                     meant.retain(|c| c.path.is_markdown());

@@ -1,7 +1,7 @@
 //! Restoring a note: one that was deleted, or an earlier version of one that exists.
 
 use jiff::Timestamp;
-use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
+use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
 use memoranda_core::id::ContentHash;
 use memoranda_store::{Moment, Outcome};
 
@@ -59,12 +59,12 @@ impl Memory {
         let outcome = self.store().commit(who, |view| {
             let found = view.read(&place.project, &place.path)?;
             replaced = found.map(|found| found.hash);
-            Ok::<_, EngineError>(Change {
-                operations: vec![Operation {
+            Ok::<_, EngineError>(ChangeSet {
+                operations: vec![ChangeOperation {
                     project: place.project.clone(),
                     path: place.path.clone(),
-                    expect: Expect::Anything,
-                    action: Action::Put(content.clone()),
+                    expect: ExpectedContent::Anything,
+                    action: FileAction::Put(content.clone()),
                 }],
                 made: Vec::new(),
                 emptied: Vec::new(),

@@ -1,6 +1,6 @@
 //! Changing many notes at once: read them under the lock, decide, and commit all or nothing.
 
-use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
+use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
 use memoranda_core::graph::LinkCandidate;
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
@@ -19,31 +19,31 @@ pub struct Step {
     /// The note.
     pub place: Place,
     /// What must be there for anything to be done.
-    pub expect: Expect,
+    pub expect: ExpectedContent,
     /// What becomes of it.
-    pub action: Action,
+    pub action: FileAction,
 }
 
 impl Step {
     /// The note holds this text.
     pub fn put(place: Place, text: impl Into<Vec<u8>>) -> Self {
-        Self { place, expect: Expect::Anything, action: Action::Put(text.into()) }
+        Self { place, expect: ExpectedContent::Anything, action: FileAction::Put(text.into()) }
     }
 
     /// The note is new, and holds this text.
     pub fn create(place: Place, text: impl Into<Vec<u8>>) -> Self {
-        Self { place, expect: Expect::Absent, action: Action::Put(text.into()) }
+        Self { place, expect: ExpectedContent::Absent, action: FileAction::Put(text.into()) }
     }
 
     /// The note is gone; the history keeps it.
     pub fn remove(place: Place) -> Self {
-        Self { place, expect: Expect::Anything, action: Action::Remove }
+        Self { place, expect: ExpectedContent::Anything, action: FileAction::Remove }
     }
 
     /// The note that was at `from` is here, with this text.
     pub fn move_from(place: Place, from: NotePath, text: impl Into<Vec<u8>>) -> Self {
-        let action = Action::MoveFrom { from, content: text.into() };
-        Self { place, expect: Expect::Anything, action }
+        let action = FileAction::MoveFrom { from, content: text.into() };
+        Self { place, expect: ExpectedContent::Anything, action }
     }
 }
 
@@ -181,7 +181,7 @@ impl Memory {
     ) -> Result<ReviseOutcome, E> {
         let outcome = self.store().commit(who, |view| {
             let steps = decide(&Desk { view }).map_err(Refused::Caller)?;
-            Ok(Change {
+            Ok(ChangeSet {
                 operations: steps.into_iter().map(operation).collect(),
                 made: Vec::new(),
                 emptied: Vec::new(),
@@ -198,9 +198,9 @@ impl Memory {
     }
 }
 
-fn operation(step: Step) -> Operation {
+fn operation(step: Step) -> ChangeOperation {
     let Step { place: Place { project, path }, expect, action } = step;
-    Operation { project, path, expect, action }
+    ChangeOperation { project, path, expect, action }
 }
 
 /// Why nothing was done: the one who decided did not want to, or the store could not.

@@ -1,9 +1,9 @@
 //! Searching: candidates from the store, ranked by the core, cut to a limit and a budget.
 
 use jiff::Timestamp;
-use memoranda_core::embed::Model;
-use memoranda_core::query::{NamedTime, Need, Query, Term, When};
-use memoranda_core::rank::{Asked, RankOptions, Signal, rank, without_speakers};
+use memoranda_core::embed::StaticEmbeddingModel;
+use memoranda_core::query::{Query, QueryTerm, TermRequirement, TimeExpression, TimeRange};
+use memoranda_core::rank::{RankOptions, RankQuery, RankSignal, rank, without_speakers};
 use memoranda_core::snippet::Snippet;
 use memoranda_store::{Candidates, Correction, Question, SearchFilter, clock};
 
@@ -96,7 +96,7 @@ pub struct SearchPage {
     /// Words that no text holds, and what was looked for instead.
     pub corrections: Vec<Correction>,
     /// The time that the question names, which lifts notes of that time.
-    pub when: Option<When>,
+    pub when: Option<TimeRange>,
     /// How likely the likeliest candidate is to have to do with the question, shown or not.
     pub relevance: f64,
     /// By which model meanings were compared.
@@ -129,7 +129,7 @@ pub struct SearchResult {
     /// How likely it is to have to do with the question, from 0 to 1.
     pub relevance: f64,
     /// What the score is made of.
-    pub why: Vec<Signal>,
+    pub why: Vec<RankSignal>,
     /// The headings above the best passage.
     pub heading: String,
     /// The lines of the best passage.
@@ -161,7 +161,7 @@ impl Memory {
         let mut query = Query::parse(&request.text);
         let mut forbidden = Vec::new();
         if request.unit == SearchUnit::Holders {
-            let is_forbidden = |term: &mut Term| term.need == Need::Excluded;
+            let is_forbidden = |term: &mut QueryTerm| term.need == TermRequirement::Excluded;
             forbidden = query.terms.extract_if(.., is_forbidden).collect();
         }
         if query.is_empty() && query.tags.is_empty() && request.filter.tags.is_empty() {
@@ -179,18 +179,19 @@ impl Memory {
         let now = request.now.unwrap_or_else(clock::now);
         let named = Some(&query.said)
             .filter(|_| request.options.time > 0.0)
-            .and_then(|said| NamedTime::find(said, &now.to_zoned((self.zone)())));
+            .and_then(|said| TimeExpression::find(said, &now.to_zoned((self.zone)())));
         let when = named.as_ref().map(|named| named.when);
         // Words that name a time do not mean what the notes of that time are about.
-        let is_about_more = |named: &NamedTime| query.wanted().any(|term| !named.is_said_by(term));
+        let is_about_more =
+            |named: &TimeExpression| query.wanted().any(|term| !named.is_said_by(term));
         let mut asked = if request.options.meaning > 0.0 && query.is_free() {
-            self.meant(&query.said, Model::embedded().embed(&query.said))
+            self.meant(&query.said, StaticEmbeddingModel::embedded().embed(&query.said))
         } else {
             AskedMeaning::default()
         };
         // Another model may know languages that the table can only spell, and what a time means.
-        let says_something =
-            Model::embedded().knows_a_word(&query.said) && named.as_ref().is_none_or(is_about_more);
+        let says_something = StaticEmbeddingModel::embedded().knows_a_word(&query.said)
+            && named.as_ref().is_none_or(is_about_more);
         if asked.model.is_none() && !says_something {
             asked.meant = None;
         }
@@ -211,7 +212,7 @@ impl Memory {
                 let first = rounds.found.notes.iter().filter(|note| note.round == 0);
                 let cuts = first.flat_map(|note| &note.passages).map(|passage| &passage.cut);
                 let said = without_speakers(&rounds.found.query, cuts);
-                let unnamed = said.map(|said| Model::embedded().embed(&said));
+                let unnamed = said.map(|said| StaticEmbeddingModel::embedded().embed(&said));
                 if let Some(unnamed) = unnamed.filter(|vector| !vector.is_zero()) {
                     meant.table = unnamed;
                 }
@@ -229,7 +230,7 @@ impl Memory {
                 }
                 compared = rounds.found.notes.len();
                 let candidates = &rounds.found;
-                let comparison = Asked {
+                let comparison = RankQuery {
                     query: &candidates.query,
                     holders: &candidates.holders,
                     guessed: &guessed,

@@ -1,6 +1,6 @@
 //! Undoing a commit: everything it did, taken back by a new commit.
 
-use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
+use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
 use memoranda_store::Outcome;
 
 use crate::error::{EngineError, Result};
@@ -36,24 +36,29 @@ impl Memory {
             self.store().check_not_removed(&file.project, undone.time)?;
             let content = file.before.map(|hash| self.store().content(hash)).transpose()?;
             let expect = match file.after {
-                Some(hash) => Expect::Hash(hash),
-                None => Expect::Absent,
+                Some(hash) => ExpectedContent::Hash(hash),
+                None => ExpectedContent::Absent,
             };
             let (path, action) = match (&file.moved_from, content) {
                 (Some(from), Some(content)) => {
-                    (from.clone(), Action::MoveFrom { from: file.path.clone(), content })
+                    (from.clone(), FileAction::MoveFrom { from: file.path.clone(), content })
                 }
-                (_, Some(content)) => (file.path.clone(), Action::Put(content)),
-                (_, None) => (file.path.clone(), Action::Remove),
+                (_, Some(content)) => (file.path.clone(), FileAction::Put(content)),
+                (_, None) => (file.path.clone(), FileAction::Remove),
             };
-            operations.push(Operation { project: file.project.clone(), path, expect, action });
+            operations.push(ChangeOperation {
+                project: file.project.clone(),
+                path,
+                expect,
+                action,
+            });
         }
         let message = Some(format!("undo {}", undone.id));
         // What it made goes again where nothing else is in it, and what it emptied comes back.
         let folders = undone.folders.as_deref().cloned().unwrap_or_default();
         let made = folders.emptied.into_iter().rev().collect();
         let emptied = folders.made.into_iter().rev().collect();
-        let change = Change { operations, made, emptied, message };
+        let change = ChangeSet { operations, made, emptied, message };
         let outcome = self.store().commit(who, |_| Ok::<_, EngineError>(change.clone()))?;
         Ok(match outcome {
             Outcome::Committed(commit) => UndoOutcome::Undone(Box::new(Undone { undone, commit })),

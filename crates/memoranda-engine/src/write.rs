@@ -1,9 +1,9 @@
 //! Writing a note whole: a new one, or over an old one.
 
-use memoranda_core::change::{Action, Change, Commit, Expect, Operation};
+use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note::MetaValue;
-use memoranda_core::note::edit::{Edit, apply};
+use memoranda_core::note::edit::{NoteEdit, apply};
 use memoranda_core::note::permalink::file_name_of_title;
 use memoranda_core::path::NotePath;
 use memoranda_store::{Outcome, StoreError, hash};
@@ -105,18 +105,18 @@ impl Memory {
 
     fn write_at(&self, who: &Who, request: &WriteRequest, place: Place) -> Result<WriteOutcome> {
         let expect = match request.mode {
-            WriteMode::Create => Expect::Absent,
-            WriteMode::CreateOrOverwrite => Expect::Anything,
-            WriteMode::OverwriteVersion(hash) => Expect::Hash(hash),
+            WriteMode::Create => ExpectedContent::Absent,
+            WriteMode::CreateOrOverwrite => ExpectedContent::Anything,
+            WriteMode::OverwriteVersion(hash) => ExpectedContent::Hash(hash),
         };
         let content_hash = hash(&request.content);
         let outcome = self.store().commit(who, |_| {
-            Ok::<_, EngineError>(Change {
-                operations: vec![Operation {
+            Ok::<_, EngineError>(ChangeSet {
+                operations: vec![ChangeOperation {
                     project: place.project.clone(),
                     path: place.path.clone(),
                     expect,
-                    action: Action::Put(request.content.clone()),
+                    action: FileAction::Put(request.content.clone()),
                 }],
                 made: Vec::new(),
                 emptied: Vec::new(),
@@ -165,7 +165,7 @@ impl Memory {
             keys.push(("tags", MetaValue::List(tags.map(MetaValue::Text).collect())));
         }
         for (key, value) in keys {
-            let edit = Edit::SetKey { key: key.to_owned(), value };
+            let edit = NoteEdit::SetKey { key: key.to_owned(), value };
             text = apply(&text, &edit).map_err(|e| EngineError::Invalid(e.to_string()))?;
         }
         let folder = self.folder_named(&request.project, &request.folder)?.path;

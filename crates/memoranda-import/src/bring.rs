@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
-use memoranda_engine::core::change::Channel;
+use memoranda_engine::core::change::ChangeChannel;
 use memoranda_engine::core::id::{CommitId, ContentHash, ProjectName};
-use memoranda_engine::core::note::edit::Edit;
+use memoranda_engine::core::note::edit::NoteEdit;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{
     EngineError, HistoryFilter, ListFilter, ListOrder, Memory, Place, ReviseOutcome, Step,
@@ -162,7 +162,7 @@ enum New {
     /// A note that may say less than the one that is here.
     Abridged(Stamped),
     /// A note, and what to add to one that is there already.
-    Facts(Stamped, Vec<Edit>),
+    Facts(Stamped, Vec<NoteEdit>),
     /// Bytes, and what the last import left at their place.
     Exact(Vec<u8>, Option<ContentHash>),
 }
@@ -377,7 +377,8 @@ impl<'m> Importer<'m> {
             ..HistoryFilter::default()
         };
         let commits = self.memory.log(&filter, 1, 0)?;
-        let imported = commits.first().filter(|commit| commit.author.channel == Channel::Import);
+        let imported =
+            commits.first().filter(|commit| commit.author.channel == ChangeChannel::Import);
         let change = imported.and_then(|commit| commit.files.iter().find(|f| f.path == place.path));
         Ok(change.and_then(|change| change.after))
     }

@@ -1,10 +1,10 @@
 //! Facts one by one: a note that is there already gets those that it lacks, and loses nothing.
 
-use memoranda_engine::core::note::edit::{Edit, apply};
+use memoranda_engine::core::note::edit::{NoteEdit, apply};
 use memoranda_engine::core::note::{Note, content, parse, render_observation};
 
 /// Makes every edit that the text does not already say.
-pub(crate) fn join(text: &str, edits: &[Edit]) -> String {
+pub(crate) fn join(text: &str, edits: &[NoteEdit]) -> String {
     let note = parse(text);
     let mut joined = text.to_owned();
     for edit in edits.iter().filter(|edit| !says(text, &note, edit)) {
@@ -14,15 +14,15 @@ pub(crate) fn join(text: &str, edits: &[Edit]) -> String {
     joined
 }
 
-fn says(text: &str, note: &Note, edit: &Edit) -> bool {
+fn says(text: &str, note: &Note, edit: &NoteEdit) -> bool {
     match edit {
         // Struck out counts too: what somebody superseded here does not come back as news.
-        Edit::AddObservation { observation, .. } => {
+        NoteEdit::AddObservation { observation, .. } => {
             let line = format!("- {}\n", render_observation(observation));
             let wanted = parse(&line).observations.first().map(|new| content(&line, new));
             note.observations.iter().any(|known| Some(content(text, known)) == wanted)
         }
-        Edit::Relate { relation } => note.relations.iter().any(|known| {
+        NoteEdit::AddRatedRelation { relation } => note.relations.iter().any(|known| {
             let same = known.relation_type == relation.relation_type;
             same && known.is_stated && known.name() == relation.target
         }),
@@ -38,7 +38,8 @@ mod tests {
 
     #[test]
     fn only_what_is_missing_is_added() {
-        let fact = |text: &str| Edit::AddObservation { section: None, observation: stated(text) };
+        let fact =
+            |text: &str| NoteEdit::AddObservation { section: None, observation: stated(text) };
         let relation = NewRelation {
             relation_type: "works at".into(),
             target: "Issue #5".into(),
@@ -46,7 +47,8 @@ mod tests {
             confidence: None,
             importance: None,
         };
-        let edits = [fact("one (why)"), fact("[x] two\nlines"), Edit::Relate { relation }];
+        let edits =
+            [fact("one (why)"), fact("[x] two\nlines"), NoteEdit::AddRatedRelation { relation }];
         let text = join("# A\n", &edits);
         assert_eq!(join(&text, &edits), text);
         let mine = text.replace("two", "2");

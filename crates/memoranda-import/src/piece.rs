@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use memoranda_engine::core::id::ProjectName;
-use memoranda_engine::core::note::edit::{Edit, apply};
+use memoranda_engine::core::note::edit::{NoteEdit, apply};
 use memoranda_engine::core::note::permalink::file_name_of_title;
 use memoranda_engine::core::note::{MetaValue, parse};
 use memoranda_engine::core::path::NotePath;
@@ -40,7 +40,7 @@ pub enum Body {
     Abridged(String),
     /// A note of facts, and the facts one by one: a note that is there already, or was edited,
     /// gets those that it lacks.
-    Facts(String, Vec<Edit>),
+    Facts(String, Vec<NoteEdit>),
     /// Bytes that stay exactly as they are, and when they were changed last, if that shall stay.
     Exact(Vec<u8>, Option<Timestamp>),
 }
@@ -64,7 +64,7 @@ impl Draft {
             return self;
         }
         // The head is empty or a block that was written here, so there is nothing to refuse.
-        let edit = Edit::SetKey { key: key.to_owned(), value: MetaValue::Text(value) };
+        let edit = NoteEdit::SetKey { key: key.to_owned(), value: MetaValue::Text(value) };
         let head = apply(&self.head, &edit).unwrap_or(self.head);
         Self { head, ..self }
     }
@@ -90,7 +90,7 @@ pub(crate) fn with_key(text: String, key: &str, value: &str) -> String {
         return text;
     }
     let value = MetaValue::Text(value.to_owned());
-    apply(&text, &Edit::SetKey { key: key.to_owned(), value }).unwrap_or(text)
+    apply(&text, &NoteEdit::SetKey { key: key.to_owned(), value }).unwrap_or(text)
 }
 
 /// A path for a note with this title in this folder. What cannot be in a path is left out.

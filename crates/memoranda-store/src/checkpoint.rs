@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use memoranda_core::change::Channel;
+use memoranda_core::change::ChangeChannel;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 
@@ -48,7 +48,7 @@ impl Inner {
         }
         let mut touched: BTreeMap<ProjectName, Vec<NotePath>> = BTreeMap::new();
         self.log.read_from(&self.vault.device, from, Checking::Meta, |placed| {
-            if placed.end <= target && placed.record.commit.author.channel != Channel::Disk {
+            if placed.end <= target && placed.record.commit.author.channel != ChangeChannel::Disk {
                 for file in placed.record.commit.files {
                     let paths = touched.entry(file.project).or_default();
                     paths.push(file.path);

@@ -9,7 +9,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use memoranda_core::change::{
-    Action, Author, Change, Channel, Commit, Expect, FileChange, FolderChanges, Operation,
+    Author, ChangeChannel, ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction,
+    FileChange, FolderChanges,
 };
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
@@ -49,7 +50,7 @@ pub struct Conflict {
     /// The file.
     pub path: NotePath,
     /// What was expected.
-    pub expected: Expect,
+    pub expected: ExpectedContent,
     /// What is there: `None` if there is no such file.
     pub found: Option<ContentHash>,
 }
@@ -59,7 +60,7 @@ impl Inner {
     pub(crate) fn commit<E: From<StoreError>>(
         &self,
         author: &Author,
-        mut decide: impl FnMut(&View<'_>) -> Result<Change, E>,
+        mut decide: impl FnMut(&View<'_>) -> Result<ChangeSet, E>,
     ) -> Result<Outcome, E> {
         let mut damaged = false;
         let mut outcome = self.try_commit(author, &mut decide, &mut damaged);
@@ -91,7 +92,7 @@ impl Inner {
     fn try_commit<E: From<StoreError>>(
         &self,
         author: &Author,
-        decide: &mut impl FnMut(&View<'_>) -> Result<Change, E>,
+        decide: &mut impl FnMut(&View<'_>) -> Result<ChangeSet, E>,
         damaged: &mut bool,
     ) -> Result<Outcome, E> {
         self.with_session(|session| {
@@ -124,7 +125,7 @@ enum Made {
 
 /// One operation, with what was found and what is to be.
 struct Step1<'a> {
-    operation: &'a Operation,
+    operation: &'a ChangeOperation,
     root: &'a Root,
     project_row: i64,
     /// What is at the path now.
@@ -136,7 +137,7 @@ struct Step1<'a> {
 fn make(
     session: &mut Session<'_>,
     author: &Author,
-    mut change: Change,
+    mut change: ChangeSet,
     seen: &[Seen],
 ) -> Result<Made> {
     let Opened { roots, spelt, made } = open_roots(session, &mut change)?;
@@ -152,8 +153,8 @@ fn make(
     for operation in &change.operations {
         let Some(root) = roots.get(&operation.project) else { continue };
         let from = match &operation.action {
-            Action::MoveFrom { from, .. } => Some(from),
-            Action::Put(_) | Action::Remove => None,
+            FileAction::MoveFrom { from, .. } => Some(from),
+            FileAction::Put(_) | FileAction::Remove => None,
         };
         files::check_owner(&operation.path)?;
         from.map_or(Ok(()), files::check_owner)?;
@@ -195,7 +196,7 @@ struct Opened {
 }
 
 /// Opens the projects of a change, which then names them as they are spelt.
-fn open_roots(session: &Session<'_>, change: &mut Change) -> Result<Opened> {
+fn open_roots(session: &Session<'_>, change: &mut ChangeSet) -> Result<Opened> {
     let mut spelt = HashMap::new();
     let mut roots = HashMap::new();
     let mut made = Vec::new();
@@ -224,20 +225,20 @@ fn open_roots(session: &Session<'_>, change: &mut Change) -> Result<Opened> {
 
 /// What stands in the way of an operation, if anything does.
 fn conflict(
-    operation: &Operation,
+    operation: &ChangeOperation,
     found: Option<&Found>,
     source: Option<&Found>,
 ) -> Option<Conflict> {
     let (path, looked_at) = match &operation.action {
-        Action::MoveFrom { .. } if found.is_some() => (&operation.path, found),
-        Action::MoveFrom { from, .. } => (from, source),
-        Action::Put(_) | Action::Remove => (&operation.path, found),
+        FileAction::MoveFrom { .. } if found.is_some() => (&operation.path, found),
+        FileAction::MoveFrom { from, .. } => (from, source),
+        FileAction::Put(_) | FileAction::Remove => (&operation.path, found),
     };
     let fits = match (&operation.action, operation.expect) {
-        (Action::MoveFrom { .. }, _) if found.is_some() || source.is_none() => false,
-        (_, Expect::Absent) => looked_at.is_none(),
-        (_, Expect::Hash(hash)) => looked_at.is_some_and(|found| found.hash == hash),
-        (_, Expect::Anything) => true,
+        (FileAction::MoveFrom { .. }, _) if found.is_some() || source.is_none() => false,
+        (_, ExpectedContent::Absent) => looked_at.is_none(),
+        (_, ExpectedContent::Hash(hash)) => looked_at.is_some_and(|found| found.hash == hash),
+        (_, ExpectedContent::Anything) => true,
     };
     (!fits).then(|| Conflict {
         project: operation.project.clone(),
@@ -257,7 +258,7 @@ fn observe_unrecorded(
     for step in steps {
         let here = step.found.as_ref().map(|found| (&step.operation.path, found));
         let there = match (&step.operation.action, &step.source) {
-            (Action::MoveFrom { from, .. }, Some(source)) => Some((from, source)),
+            (FileAction::MoveFrom { from, .. }, Some(source)) => Some((from, source)),
             _ => None,
         };
         for (path, found) in here.into_iter().chain(there) {
@@ -298,11 +299,11 @@ fn plan<'a>(
         let (path, found) = (&operation.path, step.found.as_ref());
         let mut note = FileNote::default();
         let (placing, address, moved_from, before, after) = match &operation.action {
-            Action::Remove => match found {
+            FileAction::Remove => match found {
                 None => continue,
                 Some(found) => (Placing::Remove, None, None, Some(found.hash), None),
             },
-            Action::Put(content) => {
+            FileAction::Put(content) => {
                 let hash = files::hash(content);
                 let before = found.map(|found| found.hash);
                 if before == Some(hash) {
@@ -318,7 +319,7 @@ fn plan<'a>(
                 };
                 (Placing::Put { content, hash, mode }, address, None, before, Some(hash))
             }
-            Action::MoveFrom { from, content } => {
+            FileAction::MoveFrom { from, content } => {
                 let Some(source) = &step.source else { continue };
                 check_new_name(session, step, Some(from))?;
                 check_size(path, content)?;
@@ -399,7 +400,7 @@ fn check_new_name(session: &Session<'_>, step: &Step1<'_>, from: Option<&NotePat
 /// Writes beside, forces the log and exchanges; or takes everything back.
 fn perform<'a>(
     session: &mut Session<'_>,
-    change: &Change,
+    change: &ChangeSet,
     roots: &HashMap<ProjectName, Root>,
     observed: Option<(Record, Body)>,
     plan: Plan<'a>,
@@ -470,7 +471,7 @@ fn perform<'a>(
 }
 
 /// The folders that are there because of a change: made for its files, or about to be made.
-fn folders_made(change: &Change, roots: &Roots, folders: &Folders<'_>) -> Vec<Folder> {
+fn folders_made(change: &ChangeSet, roots: &Roots, folders: &Folders<'_>) -> Vec<Folder> {
     let mut made = BTreeSet::new();
     for (project, root) in roots {
         made.extend(folders.made_in(root).into_iter().map(|folder| (project.clone(), folder)));
@@ -488,7 +489,7 @@ fn folders_made(change: &Change, roots: &Roots, folders: &Folders<'_>) -> Vec<Fo
 }
 
 /// Makes and removes the folders of a change.
-fn settle_folders(change: &Change, roots: &HashMap<ProjectName, Root>) -> Result<()> {
+fn settle_folders(change: &ChangeSet, roots: &HashMap<ProjectName, Root>) -> Result<()> {
     for (project, folder) in &change.made {
         if let Some(root) = roots.get(project) {
             root.make_folder_at(folder)?;
@@ -529,5 +530,5 @@ fn unseen(bytes: &[u8]) -> FileStat {
 
 /// An edit that was found on disk is the person's.
 pub(crate) fn person() -> Author {
-    Author { client: "person".into(), tool: "editor".into(), channel: Channel::Disk }
+    Author { client: "person".into(), tool: "editor".into(), channel: ChangeChannel::Disk }
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use memoranda_core::graph::{LinkCandidate, Neighbourhood, Route, neighbours};
+use memoranda_core::graph::{GraphNeighbourhood, GraphRoute, LinkCandidate, neighbours};
 use memoranda_core::id::{ObservationId, ProjectName};
 use memoranda_core::path::NotePath;
 
@@ -112,7 +112,12 @@ impl Folder<'_> {
     }
 
     /// A shortest way between two notes through this folder alone.
-    pub fn path(&self, from: i64, to: i64, depth: usize) -> Result<Option<Route<i64, String>>> {
+    pub fn path(
+        &self,
+        from: i64,
+        to: i64,
+        depth: usize,
+    ) -> Result<Option<GraphRoute<i64, String>>> {
         let ends = (from, to);
         self.store.inner.ask(|db| nodes::path_within(db, &self.project, &self.folder, ends, depth))
     }
@@ -123,7 +128,7 @@ impl Folder<'_> {
         start: &[i64],
         depth: usize,
         max: usize,
-    ) -> Result<Neighbourhood<i64, String>> {
+    ) -> Result<GraphNeighbourhood<i64, String>> {
         self.store.inner.ask(|db| {
             let project = index::project_id_of(db, &self.project)?;
             neighbours(start, depth, max, |level| {

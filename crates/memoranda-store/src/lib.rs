@@ -47,9 +47,9 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
-use memoranda_core::change::{Author, Change, Commit};
-use memoranda_core::embed::Wide;
-use memoranda_core::graph::{LinkCandidate, Neighbourhood, Route};
+use memoranda_core::change::{Author, ChangeSet, Commit};
+use memoranda_core::embed::QuantizedVector;
+use memoranda_core::graph::{GraphNeighbourhood, GraphRoute, LinkCandidate};
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
@@ -349,7 +349,7 @@ impl Store {
     pub fn commit<E: From<StoreError>>(
         &self,
         author: &Author,
-        decide: impl FnMut(&View<'_>) -> Result<Change, E>,
+        decide: impl FnMut(&View<'_>) -> Result<ChangeSet, E>,
     ) -> Result<Outcome, E> {
         self.inner.commit(author, decide)
     }
@@ -428,7 +428,7 @@ impl Store {
         &self,
         model: &str,
         form: VectorForm,
-        vectors: &[(TextKey, Option<Wide>)],
+        vectors: &[(TextKey, Option<QuantizedVector>)],
     ) -> Result<()> {
         self.inner.keep_meanings(model, form, vectors)
     }
@@ -619,12 +619,17 @@ impl Store {
         start: &[i64],
         depth: usize,
         max: usize,
-    ) -> Result<Neighbourhood<i64, String>> {
+    ) -> Result<GraphNeighbourhood<i64, String>> {
         self.inner.ask(|db| index::around(db, start, depth, max))
     }
 
     /// A shortest way between two notes.
-    pub fn path(&self, from: i64, to: i64, max_depth: usize) -> Result<Option<Route<i64, String>>> {
+    pub fn path(
+        &self,
+        from: i64,
+        to: i64,
+        max_depth: usize,
+    ) -> Result<Option<GraphRoute<i64, String>>> {
         self.inner.ask(|db| index::path(db, from, to, max_depth))
     }
 

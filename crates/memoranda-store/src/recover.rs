@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use memoranda_core::change::Channel;
+use memoranda_core::change::ChangeChannel;
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 
@@ -63,7 +63,7 @@ pub(crate) fn replay(inner: &Inner, records: &[Placed], death: Death) -> Result<
     let mut contents: BTreeMap<ContentHash, ContentAt> = BTreeMap::new();
     for placed in records {
         let commit = &placed.record.commit;
-        let ours = commit.author.channel != Channel::Disk;
+        let ours = commit.author.channel != ChangeChannel::Disk;
         for (n, file) in commit.files.iter().enumerate() {
             if let (Some(hash), Some(at)) = (file.after, placed.content_at(&inner.vault.device, n))
             {

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::time::Duration;
 
-use memoranda_engine::core::change::{Author, Channel};
+use memoranda_engine::core::change::{Author, ChangeChannel};
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{
@@ -61,7 +61,7 @@ impl Session {
         Author {
             client: concat!("memoranda ", env!("CARGO_PKG_VERSION")).to_owned(),
             tool: self.command.clone(),
-            channel: Channel::Cli,
+            channel: ChangeChannel::Cli,
         }
     }
 

@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use memoranda_engine::core::change::{Author, Channel};
-use memoranda_engine::core::embed::Model;
+use memoranda_engine::core::change::{Author, ChangeChannel};
+use memoranda_engine::core::embed::StaticEmbeddingModel;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::core::rank::RankOptions;
@@ -38,7 +38,8 @@ impl Product {
             file_sync: Duration::from_secs(60),
             lock_patience: Duration::from_secs(30),
         })?;
-        let author = Author { client: "bench".into(), tool: "write".into(), channel: Channel::Cli };
+        let author =
+            Author { client: "bench".into(), tool: "write".into(), channel: ChangeChannel::Cli };
         Ok(Self { memory, project: ProjectName::parse(DEFAULT_PROJECT)?, author })
     }
 
@@ -100,7 +101,7 @@ impl Product {
 
 /// What a question means; yields whether it means anything.
 pub(super) fn embed(typed: &str) -> bool {
-    !Model::embedded().embed(typed).is_zero()
+    !StaticEmbeddingModel::embedded().embed(typed).is_zero()
 }
 
 /// The passages of a note, as an index embeds them.

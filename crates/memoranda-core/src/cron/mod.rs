@@ -2,18 +2,18 @@
 //!
 //! `minute hour day-of-month month day-of-week`. As with Unix cron, a day fits either of the two
 //! day fields when both are restricted. Clocks that are set forward or back matter only to the
-//! hours they touch: see [`Cron::next_after`].
+//! hours they touch: see [`CronExpression::next_after`].
 
 mod next;
 mod parse;
 #[cfg(test)]
 mod tests;
 
-pub use parse::BadCron;
+pub use parse::CronError;
 
 /// A cron expression, understood.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Cron {
+pub struct CronExpression {
     /// One bit for each minute of the hour, and so on.
     minutes: u64,
     hours: u32,

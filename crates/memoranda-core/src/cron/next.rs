@@ -4,12 +4,12 @@ use jiff::civil::{Date, Weekday};
 use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{Timestamp, ToSpan as _};
 
-use super::{Cron, Pace};
+use super::{CronExpression, Pace};
 
 /// The 29th of February can be eight years away; what is further never comes.
 const MAX_DAYS: usize = 366 * 9;
 
-impl Cron {
+impl CronExpression {
     /// The first time after a moment at which it is due; `None` if that is years away.
     ///
     /// When a clock is set forward, a time of the day that is skipped is due at the moment of the

@@ -1,10 +1,10 @@
 //! Reading an expression: what is wrong, with which field, and what would fit.
 
-use super::{Cron, Pace};
+use super::{CronExpression, Pace};
 
 /// A text that is no cron expression.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum BadCron {
+pub enum CronError {
     /// Not five fields.
     #[error(
         "{text:?} has {found} field{}, not 5: minute hour day-of-month month day-of-week, such as \
@@ -92,9 +92,9 @@ const WEEKDAY: Field = Field {
     fits: "0-7 (0 and 7 are Sunday) or sun-sat, `*`, lists, ranges, steps",
 };
 
-impl Cron {
+impl CronExpression {
     /// Reads an expression.
-    pub fn parse(text: &str) -> Result<Self, BadCron> {
+    pub fn parse(text: &str) -> Result<Self, CronError> {
         let shown = || text.chars().take(80).collect::<String>();
         let text = match text.trim() {
             "@hourly" => "0 * * * *",
@@ -103,13 +103,13 @@ impl Cron {
             "@monthly" => "0 0 1 * *",
             "@yearly" | "@annually" => "0 0 1 1 *",
             nickname if nickname.starts_with('@') => {
-                return Err(BadCron::Nickname { text: shown() });
+                return Err(CronError::Nickname { text: shown() });
             }
             fields => fields,
         };
         let fields: Vec<&str> = text.split_whitespace().collect();
         let [minute, hour, day, month, weekday] = fields.as_slice() else {
-            return Err(BadCron::Fields { text: shown(), found: fields.len() });
+            return Err(CronError::Fields { text: shown(), found: fields.len() });
         };
         let minutes = read(&MINUTE, minute)?;
         let hours = read(&HOUR, hour)?;
@@ -126,7 +126,7 @@ impl Cron {
             pace: if is_open(minute) || is_open(hour) { Pace::Interval } else { Pace::Times },
         };
         if cron.never() {
-            return Err(BadCron::Never { text: shown() });
+            return Err(CronError::Never { text: shown() });
         }
         Ok(cron)
     }
@@ -143,10 +143,10 @@ impl Cron {
 }
 
 /// The bits that a field sets.
-fn read(field: &Field, text: &str) -> Result<u64, BadCron> {
+fn read(field: &Field, text: &str) -> Result<u64, CronError> {
     let mut bits = 0;
     for part in text.split(',') {
-        bits |= part_bits(field, part).map_err(|reason| BadCron::Field {
+        bits |= part_bits(field, part).map_err(|reason| CronError::Field {
             field: field.name,
             text: text.chars().take(80).collect(),
             reason,

@@ -17,7 +17,8 @@ fn time(text: &str) -> Timestamp {
 #[test]
 fn the_next_time_is_found() {
     let check = |expression: &str, after: &str, posix: &str, expected: &str| {
-        let found = Cron::parse(expression).unwrap().next_after(time(after), &zone(posix));
+        let found =
+            CronExpression::parse(expression).unwrap().next_after(time(after), &zone(posix));
         assert_eq!(found, Some(time(expected)), "{expression} after {after}");
     };
     for (expression, after, expected) in [
@@ -101,14 +102,14 @@ fn what_is_wrong_is_said_of_its_field() {
         ("@reboot", "there are @hourly"),
         ("0 9 * * L", "the day-of-week field \"L\" is wrong"),
     ] {
-        let said = Cron::parse(expression).unwrap_err().to_string();
+        let said = CronExpression::parse(expression).unwrap_err().to_string();
         assert!(said.contains(words), "{expression}: {said}");
     }
 }
 
 #[test]
 fn missed_times_are_counted() {
-    let hourly = Cron::parse("0 * * * *").unwrap();
+    let hourly = CronExpression::parse("0 * * * *").unwrap();
     let count = |after: &str, until: &str, most| {
         hourly.due_between(time(after), time(until), &TimeZone::UTC, most)
     };
@@ -188,7 +189,7 @@ proptest! {
         let theirs = expression.parse::<croner::Cron>().unwrap()
             .find_next_occurrence(&after.to_zoned(TimeZone::UTC), false)
             .ok().map(|found| found.timestamp());
-        let ours = Cron::parse(&expression).ok()
+        let ours = CronExpression::parse(&expression).ok()
             .and_then(|cron| cron.next_after(after, &TimeZone::UTC));
         prop_assert_eq!(ours, theirs, "{}", expression);
     }
@@ -198,7 +199,7 @@ proptest! {
     fn no_minute_is_missed_or_invented(
         expression in expression(), seconds in 1_700_000_000i64..1_800_000_000
     ) {
-        let Ok(cron) = Cron::parse(&expression) else { return Ok(()) };
+        let Ok(cron) = CronExpression::parse(&expression) else { return Ok(()) };
         let after = Timestamp::from_second(seconds).unwrap();
         let zone = zone("IST-5:30");
         let begin = after.to_zoned(zone.clone()).round(jiff::ZonedRound::new()
@@ -216,7 +217,7 @@ proptest! {
     fn times_rise_across_changes_of_the_clock(
         expression in expression(), seconds in 1_700_000_000i64..1_800_000_000
     ) {
-        let Ok(cron) = Cron::parse(&expression) else { return Ok(()) };
+        let Ok(cron) = CronExpression::parse(&expression) else { return Ok(()) };
         let zone = zone(BERLIN);
         let mut at = Timestamp::from_second(seconds).unwrap();
         for _ in 0..20 {
@@ -232,6 +233,6 @@ proptest! {
 
     #[test]
     fn no_text_breaks_it(text in "\\PC{0,40}") {
-        Cron::parse(&text).ok();
+        CronExpression::parse(&text).ok();
     }
 }

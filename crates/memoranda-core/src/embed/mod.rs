@@ -4,13 +4,16 @@
 //! the mean of its pieces, of length one. That is a look-up and an addition for each word, so
 //! that it needs no download, no runtime and next to no time.
 
-mod sense;
+mod embedding;
 mod table;
 mod vector;
 mod word_piece;
 
-pub use sense::{Meant, MeantByChoice, Sense, UNLIKE, Wide, WideProbe, zero};
-pub use vector::{BYTES, DIMS, Probe, Vector};
+pub use embedding::{
+    BASELINE_SENTENCES, Embedding, ModelQueryEmbedding, QuantizedQueryVector, QuantizedVector,
+    QueryEmbedding, baseline_similarity,
+};
+pub use vector::{BYTES, DIMS, StaticQueryVector, StaticVector};
 
 use table::Table;
 use word_piece::{PieceKind, Vocabulary};
@@ -29,16 +32,16 @@ static TABLE: &[u8] = include_bytes!("../../model/table.bin");
 static VOCABULARY: &str = include_str!("../../model/vocab.txt");
 
 /// The embedding model, ready to use.
-pub struct Model {
+pub struct StaticEmbeddingModel {
     vocabulary: Vocabulary<'static>,
     table: Table<'static>,
 }
 
-impl Model {
+impl StaticEmbeddingModel {
     /// The model that is part of the program. It is made ready at the first call, in about a
     /// millisecond, and then kept.
     pub fn embedded() -> &'static Self {
-        static MODEL: std::sync::OnceLock<Model> = std::sync::OnceLock::new();
+        static MODEL: std::sync::OnceLock<StaticEmbeddingModel> = std::sync::OnceLock::new();
         MODEL.get_or_init(|| Self {
             vocabulary: Vocabulary::new(VOCABULARY),
             table: Table::read(TABLE),
@@ -46,8 +49,8 @@ impl Model {
     }
 
     /// The vector of a text; nothing but zeros if it holds no word.
-    pub fn embed(&self, text: &str) -> Vector {
-        Vector::from_floats(&unit(self.sum(text)))
+    pub fn embed(&self, text: &str) -> StaticVector {
+        StaticVector::from_floats(&unit(self.sum(text)))
     }
 
     /// How much a word says about what a text is about: about 1 for most, half for filler, half
@@ -120,7 +123,7 @@ mod tests {
 
     #[test]
     fn golden_texts_give_golden_pieces_and_vectors() {
-        let model = Model::embedded();
+        let model = StaticEmbeddingModel::embedded();
         let golden = golden();
         assert!(golden.len() >= 10);
         for case in golden {
@@ -143,8 +146,11 @@ mod tests {
 
     #[test]
     fn like_texts_lie_closer_than_unlike_ones() {
-        let near =
-            |a: &str, b: &str| Model::embedded().embed(a).similarity(&Model::embedded().embed(b));
+        let near = |a: &str, b: &str| {
+            StaticEmbeddingModel::embedded()
+                .embed(a)
+                .similarity(&StaticEmbeddingModel::embedded().embed(b))
+        };
         let asked = "how do I put the app on the server";
         assert!(near(asked, "deployment of the application") > near(asked, "a recipe for soup"));
         assert!((near(asked, asked) - 1.0).abs() < 0.02);
@@ -153,7 +159,7 @@ mod tests {
 
     #[test]
     fn what_can_only_be_spelt_is_no_word() {
-        let known = |text: &str| Model::embedded().knows_a_word(text);
+        let known = |text: &str| StaticEmbeddingModel::embedded().knows_a_word(text);
         for text in ["the", "zzzqqq the", "the zzzqqq", "東京 hotel", "C++", "42"] {
             assert!(known(text), "{text}");
         }
@@ -165,7 +171,7 @@ mod tests {
 
     #[test]
     fn what_can_only_be_spelt_does_not_draw_a_text_anywhere() {
-        let embed = |text: &str| Model::embedded().embed(text);
+        let embed = |text: &str| StaticEmbeddingModel::embedded().embed(text);
         for text in ["猫叫豆豆,对鸡肉过敏。", "新幹線の切符", "это я, и ты", "서울", "...", "🎉"]
         {
             assert!(embed(text).is_zero(), "{text}");
@@ -177,7 +183,7 @@ mod tests {
 
     #[test]
     fn words_that_name_things_weigh_more_than_filler() {
-        let weight = |word: &str| Model::embedded().weight(word);
+        let weight = |word: &str| StaticEmbeddingModel::embedded().weight(word);
         for (filler, thing) in
             [("many", "museum"), ("last", "necklace"), ("first", "guitar"), ("the", "Ann")]
         {
@@ -190,10 +196,10 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_has_a_vector(text in "\\PC{0,60}|[a-zé語'\\- \0\u{301}]{0,60}") {
-            let vector = Model::embedded().embed(&text);
+            let vector = StaticEmbeddingModel::embedded().embed(&text);
             let own = vector.similarity(&vector);
             prop_assert!(own == 0.0 || (own - 1.0).abs() < 0.05, "{}", own);
-            prop_assert_eq!(Vector::read(&vector.bytes()), Some(vector));
+            prop_assert_eq!(StaticVector::read(&vector.bytes()), Some(vector));
         }
     }
 }

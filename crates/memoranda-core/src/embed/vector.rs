@@ -10,14 +10,14 @@ pub const BYTES: usize = 4 + DIMS;
 
 /// The vector of a text.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Vector {
+pub struct StaticVector {
     /// What one step of a number is worth.
     pub scale: f32,
     /// The numbers.
     pub numbers: [i8; DIMS],
 }
 
-impl Vector {
+impl StaticVector {
     pub(super) fn from_floats(floats: &[f32; DIMS]) -> Self {
         let most = floats.iter().fold(0.0f32, |most, x| most.max(x.abs()));
         let mut numbers = [0; DIMS];
@@ -61,14 +61,14 @@ impl Vector {
 }
 
 /// A vector that is compared with very many kept ones, in the form in which that is quickest.
-pub struct Probe {
+pub struct StaticQueryVector {
     scale: f32,
     numbers: [i16; DIMS],
 }
 
-impl Probe {
+impl StaticQueryVector {
     /// The probe for a vector.
-    pub fn new(vector: &Vector) -> Self {
+    pub fn new(vector: &StaticVector) -> Self {
         Self { scale: vector.scale, numbers: vector.numbers.map(i16::from) }
     }
 
@@ -114,14 +114,14 @@ mod tests {
             asked in any::<[i8; 32]>(),
         ) {
             let vector = |part: &[i8; 32]| {
-                Vector { scale: 0.5, numbers: std::array::from_fn(|n| part[n * 7 % 32]) }
+                StaticVector { scale: 0.5, numbers: std::array::from_fn(|n| part[n * 7 % 32]) }
             };
             let (asked, kept) = (vector(&asked), numbers.iter().map(vector));
             let kept: Vec<_> = kept.collect();
             let scales = vec![0.5; kept.len()];
             let rows: Vec<_> = kept.iter().map(|vector| vector.numbers).collect();
             let mut found = vec![0.0; kept.len()];
-            Probe::new(&asked).similarities(&scales, &rows, &mut found);
+            StaticQueryVector::new(&asked).similarities(&scales, &rows, &mut found);
             let expected: Vec<_> = kept.iter().map(|kept| asked.similarity(kept)).collect();
             prop_assert_eq!(found, expected);
         }

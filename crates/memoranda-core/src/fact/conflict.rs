@@ -7,7 +7,7 @@ const NEGATIONS: &[&str] =
 
 /// Two facts that seem to contradict each other, by their places in the list.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Contradiction {
+pub struct FactContradiction {
     /// The first.
     pub first: usize,
     /// The second.
@@ -18,7 +18,7 @@ pub struct Contradiction {
 
 /// Pairs of facts of which one denies what the other says, or which say the same of different
 /// values.
-pub fn contradictions(facts: &[&str]) -> Vec<Contradiction> {
+pub fn contradictions(facts: &[&str]) -> Vec<FactContradiction> {
     let parts: Vec<Parts> = facts.iter().map(|fact| Parts::of(fact)).collect();
     let mut found = Vec::new();
     for (first, a) in parts.iter().enumerate() {
@@ -44,7 +44,7 @@ pub fn contradictions(facts: &[&str]) -> Vec<Contradiction> {
             } else {
                 continue;
             };
-            found.push(Contradiction { first, second, reason });
+            found.push(FactContradiction { first, second, reason });
         }
     }
     found

@@ -2,18 +2,18 @@
 //! nothing is guessed; what is not good enough comes back with what would be.
 
 mod conflict;
+mod entity_type;
 mod inverse;
-mod kind;
-mod near;
 mod sentences;
+mod similar_names;
 mod split;
 mod thread;
 
-pub use conflict::{Contradiction, contradictions};
+pub use conflict::{FactContradiction, contradictions};
+pub use entity_type::{COMMON_TYPES, NormalizedEntityType, UNTYPED, normal_type};
 pub use inverse::inverse_of;
-pub use kind::{COMMON_TYPES, NormalType, UNTYPED, normal_type};
-pub use near::near_names;
 pub use sentences::{sentence_count, sentences};
+pub use similar_names::near_names;
 pub use split::atomic_facts;
 pub use thread::{thread_folder, thread_of_folder};
 

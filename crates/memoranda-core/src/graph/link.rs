@@ -1,5 +1,5 @@
 //! Which note a link means. The store looks up everything that the link's keys could name
-//! ([`link_keys`]); here one is chosen ([`choose`]), or none, or too many are found.
+//! ([`link_keys`]); here one is chosen ([`choose_candidate`]), or none, or too many are found.
 
 use std::borrow::Cow;
 
@@ -46,7 +46,7 @@ pub struct LinkCandidate<Id> {
 
 /// What a link turned out to mean.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Resolution<Id> {
+pub enum LinkResolution<Id> {
     /// This note.
     Found(Id),
     /// One of these, equally well; the nearest first, then by path.
@@ -57,7 +57,7 @@ pub enum Resolution<Id> {
 
 /// What to do when a name fits several notes equally well.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Strictness {
+pub enum LinkStrictness {
     /// Say so: something is about to be changed or removed.
     Strict,
     /// Take the shortest path: something is about to be shown.
@@ -124,17 +124,17 @@ pub fn alias_key(name: &str) -> String {
 /// means the note of that title, not `C++`, though both come to `c`. A permalink that a note only
 /// kept means the [note that lies there now](gives_way). A file that is no note, such as the picture
 /// beside it, goes by its name with extension; without it only where no note is meant.
-pub fn choose<Id: Copy>(
+pub fn choose_candidate<Id: Copy>(
     keys: &LinkKeys,
     candidates: &[LinkCandidate<Id>],
     from: Option<&NotePath>,
-    strictness: Strictness,
-) -> Resolution<Id> {
+    strictness: LinkStrictness,
+) -> LinkResolution<Id> {
     if keys.title.is_empty() {
-        return Resolution::Missing;
+        return LinkResolution::Missing;
     }
     match chosen(keys, candidates, from, strictness, Others::WithExtension) {
-        Resolution::Missing if candidates.iter().any(|c| !c.path.is_markdown()) => {
+        LinkResolution::Missing if candidates.iter().any(|c| !c.path.is_markdown()) => {
             chosen(keys, candidates, from, strictness, Others::ByAnyName)
         }
         found => found,
@@ -152,9 +152,9 @@ fn chosen<Id: Copy>(
     keys: &LinkKeys,
     candidates: &[LinkCandidate<Id>],
     from: Option<&NotePath>,
-    strictness: Strictness,
+    strictness: LinkStrictness,
     others: Others,
-) -> Resolution<Id> {
+) -> LinkResolution<Id> {
     let is_at = |path: &str| candidates.iter().find(|c| c.path.as_str() == path);
     let bare = |path: &str| alias_key(path.strip_suffix(".md").unwrap_or(path));
     let relative = keys.relative_paths.iter().find_map(|path| is_at(path)).or_else(|| {
@@ -163,7 +163,7 @@ fn chosen<Id: Copy>(
         alike.next().filter(|_| alike.next().is_none())
     });
     if let Some(found) = relative {
-        return Resolution::Found(found.id);
+        return LinkResolution::Found(found.id);
     }
     let is_left =
         |c: &&LinkCandidate<Id>| c.is_permalink_kept && keys.permalinks.contains(&c.permalink);
@@ -171,7 +171,7 @@ fn chosen<Id: Copy>(
     let by_any_name = |c: &LinkCandidate<Id>| c.path.is_markdown() || others == Others::ByAnyName;
     let goes_by = |c: &LinkCandidate<Id>, permalink: &String| match c.permalink == *permalink {
         _ if !by_any_name(c) => false,
-        true => !gives_way(c, candidates),
+        true => !is_shadowed(c, candidates),
         false if !c.path.is_markdown() => bare_address(&c.path) == *permalink,
         false => left.iter().any(|o| o.permalink == *permalink && o.is_left_to(c)),
     };
@@ -209,7 +209,7 @@ fn chosen<Id: Copy>(
         return settled(found.collect(), strictness);
     }
     if let Some(found) = keys.paths.iter().find_map(|path| is_at(path)) {
-        return Resolution::Found(found.id);
+        return LinkResolution::Found(found.id);
     }
     // The end of a path, in a text: the nearest note whose path ends so.
     if let Some(from) = from.filter(|_| keys.project.is_none() && keys.alias.contains('/')) {
@@ -232,12 +232,12 @@ fn chosen<Id: Copy>(
             || alias_key(&c.permalink) == keys.alias && goes_by(c, &c.permalink)
     });
     // A careless name is only taken if it can mean one thing, however lenient.
-    settled(alike.collect(), Strictness::Strict)
+    settled(alike.collect(), LinkStrictness::Strict)
 }
 
 /// Whether a note has kept the permalink of a path where another note lies now: whoever says that
 /// name sees the note there, and means it.
-pub fn gives_way<Id>(note: &LinkCandidate<Id>, candidates: &[LinkCandidate<Id>]) -> bool {
+pub fn is_shadowed<Id>(note: &LinkCandidate<Id>, candidates: &[LinkCandidate<Id>]) -> bool {
     note.is_permalink_kept && candidates.iter().any(|other| note.is_left_to(other))
 }
 
@@ -271,18 +271,18 @@ impl<Id> LinkCandidate<Id> {
 /// The one candidate; or, of several, the one with the shortest path, or none of them.
 fn settled<Id: Copy>(
     mut candidates: Vec<&LinkCandidate<Id>>,
-    strictness: Strictness,
-) -> Resolution<Id> {
+    strictness: LinkStrictness,
+) -> LinkResolution<Id> {
     let length =
         |c: &LinkCandidate<Id>| (c.path.as_str().split('/').count(), c.path.as_str().len());
     candidates.sort_by(|a, b| length(a).cmp(&length(b)).then_with(|| a.path.cmp(&b.path)));
     candidates.dedup_by(|a, b| a.path == b.path);
     match (candidates.as_slice(), strictness) {
-        ([], _) => Resolution::Missing,
-        ([only], _) => Resolution::Found(only.id),
-        ([first, ..], Strictness::Lenient) => Resolution::Found(first.id),
-        (several, Strictness::Strict) => {
-            Resolution::Ambiguous(several.iter().map(|candidate| candidate.id).collect())
+        ([], _) => LinkResolution::Missing,
+        ([only], _) => LinkResolution::Found(only.id),
+        ([first, ..], LinkStrictness::Lenient) => LinkResolution::Found(first.id),
+        (several, LinkStrictness::Strict) => {
+            LinkResolution::Ambiguous(several.iter().map(|candidate| candidate.id).collect())
         }
     }
 }
@@ -307,7 +307,7 @@ fn distance(from: &NotePath, to: &NotePath) -> (u8, usize) {
 
 /// What a link in a note names: for `./Plan` and `../a/Plan` the path in the project, for all else
 /// what it says. One that leads out of the project names nothing that is there.
-pub fn seen_from<'n>(from: &NotePath, name: &'n str) -> Cow<'n, str> {
+pub fn resolve_relative_link<'n>(from: &NotePath, name: &'n str) -> Cow<'n, str> {
     if !name.starts_with("./") && !name.starts_with("../") {
         return name.into();
     }
@@ -344,7 +344,7 @@ fn with_extension(path: String) -> Vec<String> {
 /// With a slash in front it is a path from the top of the project and nothing else. A file that is
 /// no note is meant by its extension alone: `[[Engine]]` is no picture. And what has a heading in it
 /// means no note but one that is called so: `[[Plan#Next steps]]` is no `Plan next steps`.
-pub fn meant<Id: Copy>(
+pub fn resolve_link<Id: Copy>(
     link: &str,
     from: Option<&NotePath>,
     candidates: &[LinkCandidate<Id>],
@@ -359,17 +359,18 @@ pub fn meant<Id: Copy>(
     let kept = part.ends_with(char::is_whitespace).then(|| slug(name.trim_start_matches('/')));
     let is_left =
         |c: &LinkCandidate<Id>| c.is_permalink_kept && kept.as_ref() == Some(&c.permalink);
-    let seen = from.filter(|_| is_marked).map_or(name.into(), |from| seen_from(from, name));
+    let seen =
+        from.filter(|_| is_marked).map_or(name.into(), |from| resolve_relative_link(from, name));
     let called = candidates.iter().filter(|c| c.is_called_in(name));
     let called: Vec<_> =
         called.filter(|c| !is_marked || c.is_called(&seen) || is_left(c)).cloned().collect();
     if let [only] = called.as_slice() {
         return Some(only.id);
     }
-    match choose(&link_keys(link, from, slug), &called, from, Strictness::Lenient) {
-        Resolution::Found(note) => Some(note),
-        Resolution::Ambiguous(notes) => notes.first().copied(),
-        Resolution::Missing => likeliest(&called),
+    match choose_candidate(&link_keys(link, from, slug), &called, from, LinkStrictness::Lenient) {
+        LinkResolution::Found(note) => Some(note),
+        LinkResolution::Ambiguous(notes) => notes.first().copied(),
+        LinkResolution::Missing => fallback_match(&called),
     }
 }
 
@@ -387,13 +388,13 @@ fn at_the_top<Id: Copy>(keys: &LinkKeys, candidates: &[LinkCandidate<Id>]) -> Op
 }
 
 /// What a name is taken for that is none of theirs to the letter: the first note, or else the first.
-pub fn likeliest<Id: Copy>(candidates: &[LinkCandidate<Id>]) -> Option<Id> {
+pub fn fallback_match<Id: Copy>(candidates: &[LinkCandidate<Id>]) -> Option<Id> {
     let note = candidates.iter().find(|candidate| candidate.path.is_markdown());
     note.or(candidates.first()).map(|candidate| candidate.id)
 }
 
 /// The note of exactly this title in this folder; of several, the first by its path.
-pub fn meant_exactly<Id: Copy>(
+pub fn resolve_exact_title<Id: Copy>(
     title: &str,
     folder: &str,
     candidates: &[LinkCandidate<Id>],
@@ -444,17 +445,17 @@ mod tests {
         parts.enumerate().map(note).collect()
     }
 
-    fn check(link: &str, from: &str, strictness: Strictness, expected: &Resolution<usize>) {
+    fn check(link: &str, from: &str, strictness: LinkStrictness, expected: &LinkResolution<usize>) {
         let from = NotePath::parse(from).ok();
         let keys = link_keys(link, from.as_ref(), slug);
-        let found = choose(&keys, &candidates(), from.as_ref(), strictness);
+        let found = choose_candidate(&keys, &candidates(), from.as_ref(), strictness);
         assert_eq!(&found, expected, "{link:?} in {from:?}");
     }
 
     #[test]
     fn links_mean_the_nearest_note_of_their_name() {
-        use Resolution::{Ambiguous, Found, Missing};
-        use Strictness::{Lenient, Strict};
+        use LinkResolution::{Ambiguous, Found, Missing};
+        use LinkStrictness::{Lenient, Strict};
         check("", "", Strict, &Missing);
         check("nowhere", "a/z.md", Lenient, &Missing);
         check("plan", "a/z.md", Strict, &Found(0));
@@ -511,12 +512,13 @@ mod tests {
         ] {
             let from = NotePath::parse(from).ok();
             let keys = link_keys(link, from.as_ref(), slug);
-            let found = choose(&keys, &all, from.as_ref(), Strictness::Strict);
-            assert_eq!(found, Resolution::Found(expected), "{link:?} in {from:?}");
+            let found = choose_candidate(&keys, &all, from.as_ref(), LinkStrictness::Strict);
+            assert_eq!(found, LinkResolution::Found(expected), "{link:?} in {from:?}");
         }
         all.remove(0);
-        let found = choose(&link_keys("d/plan", None, slug), &all, None, Strictness::Strict);
-        assert_eq!(found, Resolution::Ambiguous(vec![1, 2]));
+        let found =
+            choose_candidate(&link_keys("d/plan", None, slug), &all, None, LinkStrictness::Strict);
+        assert_eq!(found, LinkResolution::Ambiguous(vec![1, 2]));
     }
 
     #[test]
@@ -544,8 +546,8 @@ mod tests {
         let check = |all: &[LinkCandidate<usize>], link: &str, from: &str, expected: usize| {
             let from = NotePath::parse(from).ok();
             let keys = link_keys(link, from.as_ref(), slug);
-            let found = choose(&keys, all, from.as_ref(), Strictness::Strict);
-            assert_eq!(found, Resolution::Found(expected), "{link:?} in {from:?}");
+            let found = choose_candidate(&keys, all, from.as_ref(), LinkStrictness::Strict);
+            assert_eq!(found, LinkResolution::Found(expected), "{link:?} in {from:?}");
         };
         for (link, from, expected) in [
             ("current", "", 0),
@@ -585,8 +587,13 @@ mod tests {
             let all: Vec<_> = all.iter().copied().cloned().collect();
             let from = path("y/z.md");
             for from in [None, Some(&from)] {
-                let found = choose(&link_keys(link, from, slug), &all, from, Strictness::Strict);
-                assert_eq!(found, Resolution::Found(expected), "{link} {from:?}");
+                let found = choose_candidate(
+                    &link_keys(link, from, slug),
+                    &all,
+                    from,
+                    LinkStrictness::Strict,
+                );
+                assert_eq!(found, LinkResolution::Found(expected), "{link} {from:?}");
             }
         };
         check("old/note", &[&moved, &end], 1);
@@ -614,11 +621,11 @@ mod tests {
             let from = NotePath::parse(&from).ok();
             let keys = link_keys(&link, from.as_ref(), slug);
             let all = candidates();
-            for strictness in [Strictness::Strict, Strictness::Lenient] {
-                let found = choose(&keys, &all, from.as_ref(), strictness);
+            for strictness in [LinkStrictness::Strict, LinkStrictness::Lenient] {
+                let found = choose_candidate(&keys, &all, from.as_ref(), strictness);
                 let backwards: Vec<_> = all.iter().rev().cloned().collect();
-                prop_assert_eq!(&found, &choose(&keys, &backwards, from.as_ref(), strictness));
-                if let Resolution::Ambiguous(several) = found {
+                prop_assert_eq!(&found, &choose_candidate(&keys, &backwards, from.as_ref(), strictness));
+                if let LinkResolution::Ambiguous(several) = found {
                     prop_assert!(several.len() > 1);
                 }
             }

@@ -4,7 +4,10 @@ mod link;
 mod walk;
 
 pub use link::{
-    LinkCandidate, LinkKeys, Resolution, Strictness, alias_key, choose, gives_way, likeliest,
-    link_keys, meant, meant_exactly, seen_from,
+    LinkCandidate, LinkKeys, LinkResolution, LinkStrictness, alias_key, choose_candidate,
+    fallback_match, is_shadowed, link_keys, resolve_exact_title, resolve_link,
+    resolve_relative_link,
 };
-pub use walk::{Edge, Neighbour, Neighbourhood, Route, neighbours, shortest_path};
+pub use walk::{
+    GraphEdge, GraphNeighbour, GraphNeighbourhood, GraphRoute, neighbours, shortest_path,
+};

@@ -6,7 +6,7 @@ use std::hash::Hash;
 
 /// A link from one note to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Edge<Id, Label> {
+pub struct GraphEdge<Id, Label> {
     /// The note that holds the link.
     pub from: Id,
     /// The note that the link means.
@@ -15,7 +15,7 @@ pub struct Edge<Id, Label> {
     pub label: Label,
 }
 
-impl<Id: Copy + Eq, Label> Edge<Id, Label> {
+impl<Id: Copy + Eq, Label> GraphEdge<Id, Label> {
     /// The other end, if one end is the given note.
     fn beyond(&self, end: Id) -> Option<Id> {
         if self.from == end { Some(self.to) } else { (self.to == end).then_some(self.from) }
@@ -24,20 +24,20 @@ impl<Id: Copy + Eq, Label> Edge<Id, Label> {
 
 /// A note near others.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Neighbour<Id, Label> {
+pub struct GraphNeighbour<Id, Label> {
     /// The note.
     pub id: Id,
     /// How many links it is away, at the least 1.
     pub depth: usize,
     /// The link by which it was reached.
-    pub via: Edge<Id, Label>,
+    pub via: GraphEdge<Id, Label>,
 }
 
 /// The notes near others, and whether that is all.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Neighbourhood<Id, Label> {
+pub struct GraphNeighbourhood<Id, Label> {
     /// The notes, nearest first, without those at the start.
-    pub found: Vec<Neighbour<Id, Label>>,
+    pub found: Vec<GraphNeighbour<Id, Label>>,
     /// Whether the limit left some out.
     pub truncated: bool,
 }
@@ -48,14 +48,14 @@ pub fn neighbours<Id, Label, Failure>(
     start: &[Id],
     depth: usize,
     max: usize,
-    mut edges: impl FnMut(&[Id]) -> Result<Vec<Edge<Id, Label>>, Failure>,
-) -> Result<Neighbourhood<Id, Label>, Failure>
+    mut edges: impl FnMut(&[Id]) -> Result<Vec<GraphEdge<Id, Label>>, Failure>,
+) -> Result<GraphNeighbourhood<Id, Label>, Failure>
 where
     Id: Copy + Eq + Hash,
 {
     let mut seen: HashSet<Id> = HashSet::new();
     let mut level: Vec<Id> = start.iter().copied().filter(|&id| seen.insert(id)).collect();
-    let mut found: Vec<Neighbour<Id, Label>> = Vec::new();
+    let mut found: Vec<GraphNeighbour<Id, Label>> = Vec::new();
     for depth in 1..=depth {
         if level.is_empty() {
             break;
@@ -71,27 +71,27 @@ where
                     continue;
                 }
                 if found.len() == max {
-                    return Ok(Neighbourhood { found, truncated: true });
+                    return Ok(GraphNeighbourhood { found, truncated: true });
                 }
                 seen.insert(id);
                 next.push(id);
-                found.push(Neighbour { id, depth, via: edge });
+                found.push(GraphNeighbour { id, depth, via: edge });
                 // The other end is on the level, hence already seen.
                 break;
             }
         }
         level = next;
     }
-    Ok(Neighbourhood { found, truncated: false })
+    Ok(GraphNeighbourhood { found, truncated: false })
 }
 
 /// A way from one note to another.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Route<Id, Label> {
+pub struct GraphRoute<Id, Label> {
     /// The notes on the way, both ends included.
     pub notes: Vec<Id>,
     /// The links between them, one less; each points whichever way it was written.
-    pub edges: Vec<Edge<Id, Label>>,
+    pub edges: Vec<GraphEdge<Id, Label>>,
 }
 
 /// A shortest way between two notes of at most `max_depth` links; `None` if there is none.
@@ -99,8 +99,8 @@ pub fn shortest_path<Id, Label, Failure>(
     from: Id,
     to: Id,
     max_depth: usize,
-    mut edges: impl FnMut(&[Id]) -> Result<Vec<Edge<Id, Label>>, Failure>,
-) -> Result<Option<Route<Id, Label>>, Failure>
+    mut edges: impl FnMut(&[Id]) -> Result<Vec<GraphEdge<Id, Label>>, Failure>,
+) -> Result<Option<GraphRoute<Id, Label>>, Failure>
 where
     Id: Copy + Eq + Hash,
     Label: Clone,
@@ -108,7 +108,7 @@ where
     let mut near = Side::new(from);
     let mut far = Side::new(to);
     if from == to {
-        return Ok(Some(Route { notes: vec![from], edges: Vec::new() }));
+        return Ok(Some(GraphRoute { notes: vec![from], edges: Vec::new() }));
     }
     // Two small circles that meet hold far fewer notes than one that reaches the other end.
     for _ in 0..max_depth {
@@ -136,7 +136,7 @@ struct Side<Id, Label> {
 /// One link on the way back to a centre.
 #[derive(Clone)]
 struct Step<Id, Label> {
-    edge: Edge<Id, Label>,
+    edge: GraphEdge<Id, Label>,
     towards: Id,
 }
 
@@ -147,7 +147,7 @@ impl<Id: Copy + Eq + Hash, Label: Clone> Side<Id, Label> {
 
     /// Adds the next level, up to a note that the other circle holds. The first such note is on
     /// a shortest way, because until now the circles did not touch.
-    fn grow(&mut self, edges: Vec<Edge<Id, Label>>, other: &Self) -> Option<Id> {
+    fn grow(&mut self, edges: Vec<GraphEdge<Id, Label>>, other: &Self) -> Option<Id> {
         let on_level: HashSet<Id> = self.level.drain(..).collect();
         for edge in edges {
             for end in [edge.from, edge.to] {
@@ -182,7 +182,7 @@ fn route<Id: Copy + Eq + Hash, Label: Clone>(
     near: &Side<Id, Label>,
     far: &Side<Id, Label>,
     meeting: Id,
-) -> Route<Id, Label> {
+) -> GraphRoute<Id, Label> {
     let mut notes = Vec::new();
     let mut edges = Vec::new();
     for step in near.back(meeting).into_iter().rev() {
@@ -194,7 +194,7 @@ fn route<Id: Copy + Eq + Hash, Label: Clone>(
         edges.push(step.edge);
         notes.push(step.towards);
     }
-    Route { notes, edges }
+    GraphRoute { notes, edges }
 }
 
 #[cfg(test)]
@@ -208,10 +208,10 @@ mod tests {
     type Links = [(u64, u64)];
 
     /// The links from and to any of the notes, as a store would give them.
-    fn store(links: &Links) -> impl FnMut(&[u64]) -> Result<Vec<Edge<u64, ()>>, Infallible> {
+    fn store(links: &Links) -> impl FnMut(&[u64]) -> Result<Vec<GraphEdge<u64, ()>>, Infallible> {
         move |ids| {
             let found = links.iter().filter(|(from, to)| ids.contains(from) || ids.contains(to));
-            Ok(found.map(|&(from, to)| Edge { from, to, label: () }).collect())
+            Ok(found.map(|&(from, to)| GraphEdge { from, to, label: () }).collect())
         }
     }
 
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_store_that_fails_stops_the_walk() {
-        let failing = |_: &[u64]| Err::<Vec<Edge<u64, ()>>, _>("broken");
+        let failing = |_: &[u64]| Err::<Vec<GraphEdge<u64, ()>>, _>("broken");
         assert_eq!(neighbours(&[1], 1, 1, failing), Err("broken"));
         assert_eq!(shortest_path(1, 2, 1, failing), Err("broken"));
     }

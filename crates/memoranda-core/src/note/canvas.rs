@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::relink::{NewName, relink, relink_paths};
+use super::rewrite_links::{LinkReplacement, relink, relink_paths};
 
 /// A drawing with every file renamed for which `path` knows a new path, and in its texts every link
 /// for which `name` and `path` know something else to say; and how many there were.
-pub fn relink_canvas<N: Into<NewName>>(
+pub fn relink_canvas<N: Into<LinkReplacement>>(
     text: &str,
     mut path: impl FnMut(&str) -> Option<String>,
     mut name: impl FnMut(&str) -> Option<N>,

@@ -8,13 +8,13 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
-use super::Fact;
+use super::ObservationMeta;
 use crate::id::ObservationId;
 
 /// A comment that was taken off the end of a line.
 pub(crate) struct Comment {
     /// What it says of the fact; `None` if it cannot be read.
-    pub(crate) fact: Option<Fact>,
+    pub(crate) fact: Option<ObservationMeta>,
     /// Words that mean nothing here, in order.
     pub(crate) unknown: Vec<String>,
     /// What is wrong with it.
@@ -45,7 +45,7 @@ fn read(words: &str) -> Comment {
         comment.faults.push(format!("{id:?} is not the id of an observation"));
         return comment;
     };
-    let mut fact = Fact {
+    let mut fact = ObservationMeta {
         id,
         version: 1,
         time: None,
@@ -97,7 +97,7 @@ pub(super) fn share(text: &str) -> Option<f64> {
 }
 
 /// Writes the comment of a fact, with the words of others at its end.
-pub(crate) fn write(fact: &Fact, unknown: &[String]) -> String {
+pub(crate) fn write(fact: &ObservationMeta, unknown: &[String]) -> String {
     let mut out = format!("<!-- {} v{}", fact.id, fact.version);
     // Writing to a string cannot fail.
     if let Some(time) = fact.time {

@@ -10,9 +10,9 @@ use super::heading::{Fit, title_key};
 use super::lines::Lines;
 use super::permalink::split_words;
 use super::yaml::{self, Fault};
-use super::{Frontmatter, MetaValue, Note, Section};
-use crate::problem::Problem;
-use crate::words::composed;
+use super::{Frontmatter, MetaValue, Note, NoteSection};
+use crate::problem::ParseProblem;
+use crate::tokenize::composed;
 
 /// A byte-order mark, which some editors put before everything else.
 pub(crate) const BOM: &str = "\u{feff}";
@@ -60,8 +60,8 @@ pub(crate) fn find(text: &str, lines: &Lines<'_>) -> Top {
 }
 
 /// Reads the frontmatter of a text; what cannot be read belongs to the body.
-pub(crate) fn read(text: &str, lines: &Lines<'_>, problems: &mut Vec<Problem>) -> Frontmatter {
-    let mut problem = |line, message| problems.push(Problem { line, message });
+pub(crate) fn read(text: &str, lines: &Lines<'_>, problems: &mut Vec<ParseProblem>) -> Frontmatter {
+    let mut problem = |line, message| problems.push(ParseProblem { line, message });
     let fences = match find(text, lines) {
         Top::Absent => return Frontmatter::default(),
         Top::Unclosed => {
@@ -227,7 +227,7 @@ impl Note {
     /// a level-2 heading is meant, or else a deeper one. The title of the note (level 1) is only
     /// found with its mark, because it governs the whole text. Where no heading is written so, one
     /// that reads so is meant.
-    pub fn sections_named(&self, name: &str) -> Vec<&Section> {
+    pub fn sections_named(&self, name: &str) -> Vec<&NoteSection> {
         // A title may begin with the mark: `## #1`.
         let names = [split_heading(name), asked_heading(name)];
         for fit in [Fit::Written, Fit::Read] {
@@ -241,10 +241,10 @@ impl Note {
         Vec::new()
     }
 
-    fn sections_titled(&self, (level, title): (Option<u8>, &str), fit: Fit) -> Vec<&Section> {
+    fn sections_titled(&self, (level, title): (Option<u8>, &str), fit: Fit) -> Vec<&NoteSection> {
         let title = title_key(title, fit);
-        let titled = |section: &&Section| title_key(&section.title, fit) == title;
-        let at = |wanted: u8| -> Vec<&Section> {
+        let titled = |section: &&NoteSection| title_key(&section.title, fit) == title;
+        let at = |wanted: u8| -> Vec<&NoteSection> {
             self.sections.iter().filter(titled).filter(|s| s.level == wanted).collect()
         };
         match level {
@@ -260,7 +260,7 @@ impl Note {
     }
 
     /// The first section that a name asks for.
-    pub fn section(&self, name: &str) -> Option<&Section> {
+    pub fn section(&self, name: &str) -> Option<&NoteSection> {
         self.sections_named(name).into_iter().next()
     }
 }

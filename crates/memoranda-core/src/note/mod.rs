@@ -7,17 +7,17 @@ mod blocks;
 mod canvas;
 mod comment;
 pub mod edit;
-mod facts;
+mod escape;
 mod frontmatter;
 mod heading;
 mod lines;
 mod observation;
+mod observation_id;
 mod parse;
 pub mod permalink;
-mod rating;
 mod relation;
-mod relink;
-mod wording;
+mod relation_meta;
+mod rewrite_links;
 mod yaml;
 
 use std::ops::Range;
@@ -25,17 +25,19 @@ use std::ops::Range;
 use jiff::Timestamp;
 
 use crate::id::ObservationId;
-use crate::problem::Problem;
+use crate::problem::ParseProblem;
 
 pub use canvas::relink_canvas;
-pub use facts::{derived_id, fact_edits};
+pub use escape::{content, plain, stated};
 pub use frontmatter::{one_line, tag_key, type_key};
 pub use observation::{NewObservation, render_observation};
+pub use observation_id::{derived_id, fact_edits};
 pub use parse::{given_permalink, parse};
-pub use rating::{NewRelation, render_relation};
 pub use relation::name_part;
-pub use relink::{NewName, bytes_of, relink, relink_paths, relink_properties, spellings, text_of};
-pub use wording::{content, plain, stated};
+pub use relation_meta::{NewRelation, render_relation};
+pub use rewrite_links::{
+    LinkReplacement, bytes_of, relink, relink_paths, relink_properties, spellings, text_of,
+};
 
 /// What one Markdown text says.
 #[derive(Clone, PartialEq, Debug)]
@@ -45,7 +47,7 @@ pub struct Note {
     /// The bytes after the frontmatter.
     pub body: Range<usize>,
     /// Headings in order, each with the span that it governs.
-    pub sections: Vec<Section>,
+    pub sections: Vec<NoteSection>,
     /// Facts in order, current and struck out.
     pub observations: Vec<Observation>,
     /// Tags without `#` where no fact is: in tasks and quotes, and below the line of a fact.
@@ -53,7 +55,7 @@ pub struct Note {
     /// Typed links and plain wikilinks in order; one for each pair of target and type.
     pub relations: Vec<Relation>,
     /// What is wrong, for `doctor`; never a reason to refuse the note.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<ParseProblem>,
 }
 
 /// The keys at the top of a note.
@@ -80,7 +82,7 @@ pub enum MetaValue {
 
 /// One heading and what it governs.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Section {
+pub struct NoteSection {
     /// 1 for `#` to 6 for `######`.
     pub level: u8,
     /// The heading's text, without `#` marks.
@@ -105,7 +107,7 @@ pub struct Observation {
     /// What stands in the last parentheses.
     pub context: Option<String>,
     /// What the comment at the end of the line says; `None` for a fact typed by hand.
-    pub fact: Option<Fact>,
+    pub fact: Option<ObservationMeta>,
     /// Whether the text is struck out (`~~…~~`): kept for the record, no longer true.
     pub struck: bool,
     /// The line, from 1.
@@ -118,7 +120,7 @@ pub struct Observation {
 /// What Memoranda knows of a fact beyond its text, kept in a comment at the end of its line:
 /// `<!-- obs_01J9Z… v2 2026-01-20T15:30:00Z c=1.0 i=0.5 thread=portfolio -->`.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Fact {
+pub struct ObservationMeta {
     /// Its identity.
     pub id: ObservationId,
     /// Its version, from 1.
@@ -159,7 +161,7 @@ pub struct Relation {
     pub is_stated: bool,
     /// What the comment at the end of its line says; `None` for a link typed by hand. A link
     /// with one means the note of exactly its name in the same folder, and no other.
-    pub rating: Option<Rating>,
+    pub rating: Option<RelationMeta>,
 }
 
 impl Relation {
@@ -173,7 +175,7 @@ impl Relation {
 /// What Memoranda knows of a relation beyond its link, kept in a comment at the end of its line:
 /// `<!-- rel 2026-01-20T15:30:00Z c=1.0 i=0.7 -->`.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Rating {
+pub struct RelationMeta {
     /// When it was written.
     pub time: Option<Timestamp>,
     /// How sure its author was, 0 to 1.

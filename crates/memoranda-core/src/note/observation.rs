@@ -5,9 +5,9 @@
 
 use std::borrow::Cow;
 
-use super::Fact;
+use super::ObservationMeta;
 use super::comment::{self, Comment};
-use super::{relation, wording};
+use super::{escape, relation};
 
 /// An observation to be written.
 #[derive(Clone, PartialEq, Debug)]
@@ -19,7 +19,7 @@ pub struct NewObservation {
     /// What stands in parentheses at the end.
     pub context: Option<String>,
     /// What the comment at the end of the line says; `None` writes no comment.
-    pub fact: Option<Fact>,
+    pub fact: Option<ObservationMeta>,
 }
 
 /// What one block of text says as an observation.
@@ -54,7 +54,7 @@ pub(crate) fn read(block: &str) -> (Option<Reading>, Option<Comment>) {
         Some(_) => text,
         None => without_empty_brackets(text),
     };
-    let whole = wording::unstruck(text);
+    let whole = escape::unstruck(text);
     let mut struck = whole.is_some();
     let said = whole.as_deref().map_or(text, without_directive);
     let (mut text, mut context) = split_context(said);
@@ -62,7 +62,7 @@ pub(crate) fn read(block: &str) -> (Option<Reading>, Option<Comment>) {
         // What carries a fact's comment says something: then the parentheses are all it says.
         (text, context) = (said, None);
     }
-    let inner = if struck { None } else { wording::unstruck(text) };
+    let inner = if struck { None } else { escape::unstruck(text) };
     struck |= inner.is_some();
     let text = inner.as_deref().unwrap_or(text);
     let text: Vec<&str> =

@@ -6,10 +6,10 @@ use std::ops::Range;
 use super::blocks::{Block, Holder, blocks};
 use super::lines::Lines;
 use super::{
-    Note, Observation, Relation, Section, comment, frontmatter, observation, one_line, rating,
-    relation,
+    Note, NoteSection, Observation, Relation, comment, frontmatter, observation, one_line,
+    relation, relation_meta,
 };
-use crate::problem::Problem;
+use crate::problem::ParseProblem;
 
 /// Lines beyond this length are probably not text.
 const LONG_LINE_BYTES: usize = 100_000;
@@ -34,15 +34,15 @@ pub fn parse(text: &str) -> Note {
     Note { frontmatter, body, sections, observations, other_tags, relations, problems }
 }
 
-fn text_problems(text: &str, lines: &Lines<'_>) -> Vec<Problem> {
+fn text_problems(text: &str, lines: &Lines<'_>) -> Vec<ParseProblem> {
     let mut problems = Vec::new();
     if let Some(at) = text.find('\0') {
         let line = lines.number_at(at);
-        problems.push(Problem { line, message: "the text holds a NUL character".to_owned() });
+        problems.push(ParseProblem { line, message: "the text holds a NUL character".to_owned() });
     }
     if let Some((line, long)) = lines.iter().find(|(_, line)| line.len() > LONG_LINE_BYTES) {
         let message = format!("the line is {} bytes long", long.len());
-        problems.push(Problem { line, message });
+        problems.push(ParseProblem { line, message });
     }
     problems
 }
@@ -52,7 +52,7 @@ pub(crate) fn observations(
     text: &str,
     lines: &Lines<'_>,
     blocks: &[Block],
-    problems: &mut Vec<Problem>,
+    problems: &mut Vec<ParseProblem>,
 ) -> (Vec<Observation>, Vec<String>) {
     let (mut found, mut other_tags) = (Vec::new(), Vec::new());
     let mut known: HashMap<_, usize> = HashMap::new();
@@ -70,7 +70,8 @@ pub(crate) fn observations(
         let mut fact = None;
         if let Some(comment) = comment {
             let line = comment_line(length);
-            problems.extend(comment.faults.into_iter().map(|message| Problem { line, message }));
+            problems
+                .extend(comment.faults.into_iter().map(|message| ParseProblem { line, message }));
             fact = comment.fact;
         }
         // A fact with a category is its first line; a task is no fact at all.
@@ -81,7 +82,7 @@ pub(crate) fn observations(
         if let Some(id) = fact.as_ref().map(|fact| fact.id.clone()) {
             if let Some(first) = known.get(&id) {
                 let message = format!("the fact {id} is already on line {first}");
-                problems.push(Problem { line, message });
+                problems.push(ParseProblem { line, message });
                 // A copied line is a fact of its own, which nobody has given an id yet.
                 fact = None;
             } else {
@@ -122,7 +123,7 @@ pub(crate) fn sites(text: &str, lines: &Lines<'_>, blocks: &[Block]) -> Vec<Site
     for block in blocks {
         let raw = text.get(block.range.clone()).unwrap_or_default();
         let (stated, fact) = comment::split(raw);
-        let (stated, rated) = rating::split(stated);
+        let (stated, rated) = relation_meta::split(stated);
         // What carries a fact's comment is a fact, whatever it looks like: it mentions notes.
         let is_fact = fact.is_some_and(|comment| comment.fact.is_some());
         let holder = if is_fact { Holder::Other } else { block.holder };
@@ -169,8 +170,13 @@ fn unique(sites: Vec<Site>) -> Vec<Relation> {
     relations
 }
 
-fn sections(text: &str, lines: &Lines<'_>, blocks: &[Block], body: &Range<usize>) -> Vec<Section> {
-    let mut sections: Vec<Section> = Vec::new();
+fn sections(
+    text: &str,
+    lines: &Lines<'_>,
+    blocks: &[Block],
+    body: &Range<usize>,
+) -> Vec<NoteSection> {
+    let mut sections: Vec<NoteSection> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     for block in blocks {
         let Some(heading) = block.heading.as_ref().filter(|heading| heading.top) else { continue };
@@ -191,7 +197,7 @@ fn sections(text: &str, lines: &Lines<'_>, blocks: &[Block], body: &Range<usize>
         }
         open.push(sections.len());
         let title = text.get(block.range.clone()).unwrap_or_default();
-        sections.push(Section {
+        sections.push(NoteSection {
             level: heading.level,
             title: title.split_whitespace().collect::<Vec<_>>().join(" "),
             line: lines.number_at(range.start),

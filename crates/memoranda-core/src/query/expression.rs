@@ -3,7 +3,7 @@
 //! Every word stands in quotes and holds nothing but letters, digits, marks and `_`, so no text
 //! can be read as syntax. The tree is flat, because FTS5 refuses deep ones.
 
-use super::{Need, Query, Term, TermKind, completed};
+use super::{Query, QueryTerm, TermKind, TermRequirement, completed};
 
 /// Whether words must be whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,13 +16,13 @@ pub enum Mode {
 
 /// The query as an FTS5 `MATCH` expression; `None` if it asks for no word.
 pub fn match_expression(query: &Query, mode: Mode) -> Option<String> {
-    let joined = |needs: &[Need], operator: &str| {
+    let joined = |needs: &[TermRequirement], operator: &str| {
         let terms = query.terms.iter().filter(|term| needs.contains(&term.need));
         terms.map(|term| term.expression(mode)).collect::<Vec<_>>().join(operator)
     };
-    let required = joined(&[Need::Required], " AND ");
-    let optional = joined(&[Need::Optional], " OR ");
-    let excluded = joined(&[Need::Excluded], " OR ");
+    let required = joined(&[TermRequirement::Required], " AND ");
+    let optional = joined(&[TermRequirement::Optional], " OR ");
+    let excluded = joined(&[TermRequirement::Excluded], " OR ");
     let wanted = match (required.is_empty(), optional.is_empty()) {
         (true, true) => return None,
         (true, false) => optional,
@@ -30,14 +30,14 @@ pub fn match_expression(query: &Query, mode: Mode) -> Option<String> {
         (false, false) => {
             // FTS5 has no "the better for it". Alternatives beside a required term that is sure
             // to match demand nothing, and still count for the score.
-            let any = joined(&[Need::Required, Need::Optional], " OR ");
+            let any = joined(&[TermRequirement::Required, TermRequirement::Optional], " OR ");
             format!("({required}) AND ({any})")
         }
     };
     if excluded.is_empty() { Some(wanted) } else { Some(format!("({wanted}) NOT ({excluded})")) }
 }
 
-impl Term {
+impl QueryTerm {
     /// The term alone as an FTS5 expression: for asking how common it is before searching.
     pub fn expression(&self, mode: Mode) -> String {
         // The index separates the characters of unspaced scripts by blanks, as the words here.
@@ -181,7 +181,7 @@ mod tests {
 
         #[test]
         fn words_made_by_hand_are_quoted_too(word in "[\\x00-\\x{10ffff}]{1,20}") {
-            let term = Term { kind: TermKind::Word, words: vec![word.clone()], need: Need::Optional, groups: 0 };
+            let term = QueryTerm { kind: TermKind::Word, words: vec![word.clone()], need: TermRequirement::Optional, groups: 0 };
             prop_assert!(word.chars().all(|c| c == '\0') || is_valid(&term.expression(Mode::Exact)));
         }
     }

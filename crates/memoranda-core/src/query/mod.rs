@@ -8,23 +8,23 @@
 //! demanded too, one of those that `OR` stands between; beside a word, `OR tag:name` looks for the
 //! tag as for a word, since notes are found by the words of their tags as well.
 
-mod demand;
-mod ending;
+mod boolean;
 mod expression;
-mod meta;
-mod read;
+mod frontmatter_filter;
+mod parse;
+mod prefix_stems;
 mod stop_words;
+mod time_range;
 mod typo;
-mod when;
 
-pub use ending::completed;
 pub use expression::{Mode, match_expression};
-pub use meta::{BadKey, MetaFilter, MetaScalar, MetaTest, meta_key};
+pub use frontmatter_filter::{FrontmatterKeyError, MetaFilter, MetaScalar, MetaTest, meta_key};
+pub use prefix_stems::completed;
 pub(crate) use stop_words::is_filler;
+pub use time_range::{TimeExpression, TimeRange};
 pub use typo::{distance, tolerance};
-pub use when::{NamedTime, When};
 
-use crate::words::composed;
+use crate::tokenize::composed;
 
 /// The most words that a query is read to; more than anyone asks, few enough to be cheap.
 pub const MAX_WORDS: usize = 128;
@@ -34,7 +34,7 @@ pub const MAX_WORDS: usize = 128;
 pub struct Query {
     /// What to look for, each once, in the order typed. A store that finds an optional term too
     /// common to tell anything may drop it before searching.
-    pub terms: Vec<Term>,
+    pub terms: Vec<QueryTerm>,
     /// Tags that a note must carry, one of each of these lists, without `#`, in lower case.
     pub tags: Vec<Vec<String>>,
     /// Tags that a note must not carry.
@@ -48,13 +48,13 @@ pub struct Query {
 
 /// One thing to look for.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Term {
+pub struct QueryTerm {
     /// How its words are compared.
     pub kind: TermKind,
     /// Its words in order, at least one, as typed.
     pub words: Vec<String>,
     /// What it means for a text to hold it.
-    pub need: Need,
+    pub need: TermRequirement,
     /// The groups of alternatives that it belongs to, each a bit: a note must hold one of each.
     pub groups: u32,
 }
@@ -72,7 +72,7 @@ pub enum TermKind {
 
 /// What it means for a note to hold a term.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Need {
+pub enum TermRequirement {
     /// The note must hold it, in whatever passage.
     Required,
     /// The better for holding it; if nothing is required, one of these must be held.
@@ -85,17 +85,17 @@ impl Query {
     /// Reads a query. Any text is one, though it may ask for nothing. Its letters are composed, as
     /// those that the index keeps.
     pub fn parse(text: &str) -> Self {
-        read::query(&composed(text))
+        parse::parse_query(&composed(text))
     }
 
     /// The terms that a text may be shown for: all but the excluded.
-    pub fn wanted(&self) -> impl Iterator<Item = &Term> {
-        self.terms.iter().filter(|term| term.need != Need::Excluded)
+    pub fn wanted(&self) -> impl Iterator<Item = &QueryTerm> {
+        self.terms.iter().filter(|term| term.need != TermRequirement::Excluded)
     }
 
     /// Whether a text may be found by its meaning alone: whoever demands a word wants the word.
     pub fn is_free(&self) -> bool {
-        let demands = |term: &Term| term.need == Need::Required || term.groups != 0;
+        let demands = |term: &QueryTerm| term.need == TermRequirement::Required || term.groups != 0;
         !self.said.is_empty() && !self.terms.iter().any(demands)
     }
 
@@ -106,11 +106,11 @@ impl Query {
 
     /// Whether it says what a note must or must not hold.
     pub fn is_demanding(&self) -> bool {
-        self.terms.iter().any(|term| term.need != Need::Optional || term.groups != 0)
+        self.terms.iter().any(|term| term.need != TermRequirement::Optional || term.groups != 0)
     }
 
     /// The groups of alternatives of which a note must hold one each.
-    pub fn groups(&self) -> impl Iterator<Item = Vec<&Term>> {
+    pub fn groups(&self) -> impl Iterator<Item = Vec<&QueryTerm>> {
         let all = self.terms.iter().fold(0, |all, term| all | term.groups);
         let groups = (0..u32::BITS).map(|bit| 1 << bit).filter(move |group| all & group != 0);
         groups.map(|group| self.terms.iter().filter(|term| term.groups & group != 0).collect())

@@ -1,6 +1,6 @@
 //! English words that say nothing about what a text is about.
 
-use crate::words::fold;
+use crate::tokenize::fold;
 
 /// Sorted, so that a word is found by halving.
 const STOP_WORDS: &[&str] = &[

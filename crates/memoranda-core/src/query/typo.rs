@@ -1,12 +1,12 @@
 //! Words that were mistyped: how far two words are apart, and how far they may be.
 
-use crate::embed::Model;
+use crate::embed::StaticEmbeddingModel;
 
 /// How many slips a word may have and still be meant: none in a short one, where nearly every
 /// slip is another word, and none in one that people write. Stems are what is compared, so they
 /// must be long enough as well: `jogging` is as far from `job` as `jog` is.
 pub fn tolerance(word: &str, stem: &str) -> usize {
-    let is_word = |word: &str| Model::embedded().is_word(word);
+    let is_word = |word: &str| StaticEmbeddingModel::embedded().is_word(word);
     if is_word(word) || is_word(stem) || is_word(&format!("{stem}e")) {
         return 0;
     }

@@ -7,10 +7,10 @@
 //! for short passages, because few words point in no clear direction. All else only tells
 //! near-equals apart. `docs/search.md` has what each part is worth on data.
 
-mod count;
-mod cues;
-mod cut;
+mod question_features;
+mod term_freq;
 mod title;
+mod tokens;
 mod weights;
 
 use std::hash::Hash;
@@ -18,14 +18,14 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-pub use count::{Counts, Sought};
-pub use cues::without_speakers;
-pub use cut::Cut;
-pub use title::{AskedName, TitleMatch};
+pub use question_features::without_speakers;
+pub use term_freq::{QueryTerms, TermFreqs};
+pub use title::{TitleMatch, TitleQuery};
+pub use tokens::PassageTokens;
 pub use weights::RankOptions;
 
-use crate::passage::Begins;
-use crate::query::{NamedTime, Need, Query};
+use crate::passage::PassageStart;
+use crate::query::{Query, TermRequirement, TimeExpression};
 
 /// A word that was read as another is half as sure a sign that a passage has to do with the question.
 const GUESS: f32 = 0.5;
@@ -36,7 +36,7 @@ const MOSTLY_TIME: f32 = 2.0 / 3.0;
 const OF_THE_TIME: f32 = 4.0;
 
 /// What is asked, in all the forms in which it is compared.
-pub struct Asked<'q> {
+pub struct RankQuery<'q> {
     /// The query.
     pub query: &'q Query,
     /// How many passages hold each of its terms.
@@ -46,14 +46,14 @@ pub struct Asked<'q> {
     /// How many passages there are.
     pub passages: u64,
     /// The time that it speaks of.
-    pub when: Option<&'q NamedTime>,
+    pub when: Option<&'q TimeExpression>,
     /// The moment of asking.
     pub now: Timestamp,
 }
 
 /// A note that may answer.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Candidate<Id> {
+pub struct RankCandidate<Id> {
     /// The note.
     pub note: Id,
     /// In which round it was found. Earlier ones come first, and the first sets the measure, so
@@ -81,18 +81,18 @@ pub struct CandidatePassage {
     /// Its number.
     pub id: u64,
     /// Its words, and those of the headings, as they are compared.
-    pub cut: Cut,
+    pub cut: PassageTokens,
     /// Its headings and text, if the query holds beginnings of words: stems do not tell them.
-    pub said: Option<Box<Said>>,
+    pub said: Option<Box<PassageSource>>,
     /// How alike it and the question are in meaning, 1 for the same; 0 if that does not count.
     pub similarity: f32,
     /// How it begins: a phrase can stand where a paragraph was cut.
-    pub begins: Begins,
+    pub begins: PassageStart,
 }
 
 /// What a passage says.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Said {
+pub struct PassageSource {
     /// The headings above it.
     pub heading: String,
     /// Its text.
@@ -102,16 +102,16 @@ pub struct Said {
 impl CandidatePassage {
     /// A passage that stands in no file.
     pub fn new(heading: &str, text: &str) -> Self {
-        let cut = Cut::new(heading, text);
-        let said = Said { heading: heading.to_owned(), text: text.to_owned() };
+        let cut = PassageTokens::new(heading, text);
+        let said = PassageSource { heading: heading.to_owned(), text: text.to_owned() };
         let said = Some(said.into());
-        Self { id: 0, cut, said, similarity: 0.0, begins: Begins::Anew }
+        Self { id: 0, cut, said, similarity: 0.0, begins: PassageStart::NewBlock }
     }
 }
 
 /// A note in its place, with the passages that put it there.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Ranked<Id> {
+pub struct RankedNote<Id> {
     /// The note.
     pub note: Id,
     /// The round in which it was found.
@@ -125,7 +125,7 @@ pub struct Ranked<Id> {
     /// Its passages, best first.
     pub passages: Vec<RankedPassage>,
     /// What the score is made of; amounts add up to it.
-    pub why: Vec<Signal>,
+    pub why: Vec<RankSignal>,
 }
 
 /// A passage in its place among those of its note.
@@ -147,20 +147,20 @@ pub struct RankedPassage {
 }
 
 impl RankedPassage {
-    fn why(&self) -> [Signal; 5] {
+    fn why(&self) -> [RankSignal; 5] {
         [
-            Signal::Words(self.words),
-            Signal::Context(self.context),
-            Signal::Meaning(self.meaning),
-            Signal::Speaker(self.speaker),
-            Signal::Kind(self.kind),
+            RankSignal::Words(self.words),
+            RankSignal::Context(self.context),
+            RankSignal::Meaning(self.meaning),
+            RankSignal::Speaker(self.speaker),
+            RankSignal::Kind(self.kind),
         ]
     }
 }
 
 /// One reason for a note's place, with what it added.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Signal {
+pub enum RankSignal {
     /// Its title or permalink is the query: first whatever else.
     ExactTitle(f64),
     /// Its title holds all the words.
@@ -183,10 +183,10 @@ pub enum Signal {
     Recency(f64),
 }
 
-impl Signal {
+impl RankSignal {
     /// Whether it is of the note, and so of each of its passages.
     fn is_of_note(self) -> bool {
-        use Signal::{ExactTitle, Importance, Recency, Time, TitleWords};
+        use RankSignal::{ExactTitle, Importance, Recency, Time, TitleWords};
         matches!(self, ExactTitle(_) | TitleWords(_) | Time(_) | Importance(_) | Recency(_))
     }
 
@@ -225,11 +225,11 @@ impl Signal {
 
 /// Puts notes in order, best first: by round, score, the later change, then the path.
 pub fn rank<'r, Id: Copy + Eq + Hash + 'r>(
-    candidates: impl IntoIterator<Item = &'r Candidate<Id>>,
-    asked: &'r Asked<'r>,
+    candidates: impl IntoIterator<Item = &'r RankCandidate<Id>>,
+    asked: &'r RankQuery<'r>,
     options: &'r RankOptions,
-) -> Vec<Ranked<Id>> {
-    let sought = Sought::new(asked.query);
+) -> Vec<RankedNote<Id>> {
+    let sought = QueryTerms::new(asked.query);
     let ranking = Ranking::new(candidates, asked, &sought, options);
     let mut notes: Vec<_> = ranking.notes.iter().filter_map(|note| ranking.note(note)).collect();
     notes.sort_by(|a, b| {
@@ -244,15 +244,15 @@ pub fn rank<'r, Id: Copy + Eq + Hash + 'r>(
 
 /// The passages of notes that were ranked, each for itself and best first. What lifts a note lifts
 /// each of its passages.
-pub fn by_passage<Id: Copy>(notes: &[Ranked<Id>]) -> Vec<Ranked<Id>> {
-    let of_note = |note: &Ranked<Id>, passage: &RankedPassage| {
-        let (mut why, behind): (Vec<Signal>, Vec<Signal>) =
+pub fn by_passage<Id: Copy>(notes: &[RankedNote<Id>]) -> Vec<RankedNote<Id>> {
+    let of_note = |note: &RankedNote<Id>, passage: &RankedPassage| {
+        let (mut why, behind): (Vec<RankSignal>, Vec<RankSignal>) =
             note.why.iter().filter(|signal| signal.is_of_note()).partition(|signal| {
-                matches!(signal, Signal::ExactTitle(_) | Signal::TitleWords(_))
+                matches!(signal, RankSignal::ExactTitle(_) | RankSignal::TitleWords(_))
             });
         why.extend(passage.why().into_iter().filter(|signal| signal.amount() != 0.0));
         why.extend(behind);
-        Ranked {
+        RankedNote {
             note: note.note,
             round: note.round,
             score: why.iter().map(|signal| signal.amount()).sum(),
@@ -272,7 +272,7 @@ pub fn by_passage<Id: Copy>(notes: &[Ranked<Id>]) -> Vec<Ranked<Id>> {
 /// The order knows more than the relevance, which looks at one passage alone: whatever comes before
 /// the most relevant one is at least as relevant. Else the best answer could be cut off above worse
 /// ones. Later rounds change nothing in the first.
-fn trust_the_order<Id>(ranked: &mut [Ranked<Id>]) {
+fn trust_the_order<Id>(ranked: &mut [RankedNote<Id>]) {
     let first = ranked.iter().take_while(|ranked| ranked.round == 0);
     let most = first.map(|ranked| ranked.relevance).fold(0.0, f64::max);
     for before in ranked.iter_mut().take_while(|ranked| ranked.relevance < most) {
@@ -282,9 +282,9 @@ fn trust_the_order<Id>(ranked: &mut [Ranked<Id>]) {
 
 /// All that is compared, counted.
 struct Ranking<'r, Id> {
-    asked: &'r Asked<'r>,
+    asked: &'r RankQuery<'r>,
     options: &'r RankOptions,
-    needs: Vec<Need>,
+    needs: Vec<TermRequirement>,
     /// What each term is worth; together 1.
     worth: Vec<f32>,
     /// How sure it is that each term was meant.
@@ -300,8 +300,8 @@ struct Ranking<'r, Id> {
 
 /// A note, counted.
 struct Counted<'r, Id> {
-    candidate: &'r Candidate<Id>,
-    whole: Counts,
+    candidate: &'r RankCandidate<Id>,
+    whole: TermFreqs,
     passages: Vec<CountedPassage>,
     /// How well the words of the whole match.
     matched: f64,
@@ -309,26 +309,27 @@ struct Counted<'r, Id> {
 
 /// A passage, counted.
 struct CountedPassage {
-    own: Counts,
+    own: TermFreqs,
     /// With those beside it.
-    around: Counts,
+    around: TermFreqs,
     /// How well the words of it and of its neighbourhood match.
     matched: [f64; 2],
 }
 
 /// A note in the making.
 struct Scored<'r, Id> {
-    ranked: Ranked<Id>,
+    ranked: RankedNote<Id>,
     updated: Timestamp,
     path: &'r str,
 }
 
-impl Asked<'_> {
+impl RankQuery<'_> {
     /// Whether a note is of the time that is named. Not one from before that changed behind it: a
     /// note that is kept up for years is of no time in particular.
-    fn is_then<Id>(&self, note: &Candidate<Id>) -> bool {
-        let holds =
-            |named: &NamedTime| named.when.holds(note.created) || named.when.holds(note.updated);
+    fn is_then<Id>(&self, note: &RankCandidate<Id>) -> bool {
+        let holds = |named: &TimeExpression| {
+            named.when.holds(note.created) || named.when.holds(note.updated)
+        };
         self.when.is_some_and(holds)
     }
 
@@ -351,9 +352,9 @@ impl Asked<'_> {
 
 impl<'r, Id: Copy> Ranking<'r, Id> {
     fn new(
-        candidates: impl IntoIterator<Item = &'r Candidate<Id>>,
-        asked: &'r Asked<'r>,
-        sought: &Sought,
+        candidates: impl IntoIterator<Item = &'r RankCandidate<Id>>,
+        asked: &'r RankQuery<'r>,
+        sought: &QueryTerms,
         options: &'r RankOptions,
     ) -> Self {
         let needs: Vec<_> = sought.needs().collect();
@@ -362,8 +363,8 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
             .zip(sought.weights())
             .enumerate()
             .map(|(i, (need, weight))| match need {
-                Need::Excluded => 0.0,
-                Need::Required | Need::Optional => {
+                TermRequirement::Excluded => 0.0,
+                TermRequirement::Required | TermRequirement::Optional => {
                     let holders = asked.holders.get(i).copied().unwrap_or(0);
                     rarity(holders, asked.passages) * weight.powf(options.word_weight as f32)
                 }
@@ -381,7 +382,7 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         } else {
             time += options.time_alone * f64::from(said).powi(2);
         }
-        let count = |candidate: &'r Candidate<Id>| {
+        let count = |candidate: &'r RankCandidate<Id>| {
             let is_then = !timely.is_empty() && asked.is_then(candidate);
             Counted::new(candidate, sought, if is_then { &timely } else { &[] })
         };
@@ -419,7 +420,7 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         }
         ranking.notes = notes;
         let left = (1.0 - ranking.best_by_words()).max(0.0);
-        ranking.meaning = options.meaning * left.powf(options.words_first);
+        ranking.meaning = options.meaning * left.powf(options.word_match_decay);
         ranking
     }
 
@@ -450,17 +451,17 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         let (candidate, options) = (note.candidate, self.options);
         let mut why = Vec::with_capacity(9);
         match candidate.title_match {
-            TitleMatch::Exact => why.push(Signal::ExactTitle(options.most_without_name())),
-            TitleMatch::AllWords => why.push(Signal::TitleWords(options.title)),
+            TitleMatch::Exact => why.push(RankSignal::ExactTitle(options.most_without_name())),
+            TitleMatch::AllWords => why.push(RankSignal::TitleWords(options.title)),
             TitleMatch::None => {}
         }
         why.extend(best.why());
         if self.asked.is_then(candidate) {
-            why.push(Signal::Time(self.time));
+            why.push(RankSignal::Time(self.time));
         }
         let importance = candidate.importance.filter(|i| i.is_finite()).unwrap_or(0.0);
-        why.push(Signal::Importance(importance.clamp(0.0, 1.0) * options.importance));
-        why.push(Signal::Recency(recency(candidate.updated, self.asked.now, options)));
+        why.push(RankSignal::Importance(importance.clamp(0.0, 1.0) * options.importance));
+        why.push(RankSignal::Recency(recency(candidate.updated, self.asked.now, options)));
         why.retain(|signal| signal.amount() != 0.0);
         // A name that was asked for, or a tag alone, is an answer whatever the text says.
         let is_sure = candidate.title_match == TitleMatch::Exact || self.asked.query.is_empty();
@@ -468,7 +469,7 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         if is_sure {
             passages.iter_mut().for_each(|passage| passage.relevance = 1.0);
         }
-        let ranked = Ranked {
+        let ranked = RankedNote {
             note: candidate.note,
             round: candidate.round,
             score: why.iter().map(|signal| signal.amount()).sum(),
@@ -491,7 +492,7 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         let context = options.neighbours * matched[1] + options.note * whole;
         let similarity = f64::from(passage.similarity);
         let length = f64::from(own.words);
-        let trust = length / (length + options.unsure_words);
+        let trust = length / (length + options.short_passage_half);
         // What means something else is no worse than what means nothing.
         let meaning = self.meaning * similarity.max(0.0) * trust * options.trust_scale();
         let worth = self.worth.iter().zip(&self.sure).map(|(worth, sure)| worth * sure);
@@ -503,7 +504,7 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         let counted = |is_so: bool, amount: f64| if is_so { amount } else { 0.0 };
         let speaker = counted(own.fit.is_told_by_whom_is_meant(), options.speaker);
         let kind = counted(own.fit.has_number, options.number)
-            + counted(own.fit.has_time, options.says_when);
+            + counted(own.fit.has_time, options.has_time);
         RankedPassage {
             id: passage.id,
             score: words + context + meaning + speaker + kind,
@@ -518,9 +519,9 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
     }
 
     /// How well words match: BM25, as a share of the most that any text could reach.
-    fn matched(&self, counts: &Counts, level: usize) -> f64 {
+    fn matched(&self, counts: &TermFreqs, level: usize) -> f64 {
         let mean = self.means.get(level).copied().unwrap_or(1.0);
-        let (k1, b) = (self.options.saturation as f32, self.options.length as f32);
+        let (k1, b) = (self.options.bm25_k1 as f32, self.options.bm25_b as f32);
         let damping = k1 * (1.0 - b + b * counts.words / mean);
         let terms = counts.terms.iter().zip(&self.worth);
         let sum: f32 = terms.map(|(&tf, worth)| worth * tf / (tf + damping)).sum();
@@ -528,17 +529,17 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
     }
 
     /// The groups of alternatives of which a text holds one.
-    fn groups_of(&self, counts: &Counts) -> u32 {
+    fn groups_of(&self, counts: &TermFreqs) -> u32 {
         let terms = self.asked.query.terms.iter().zip(&counts.terms);
         terms.filter(|(_, count)| **count > 0.0).fold(0, |all, (term, _)| all | term.groups)
     }
 
     /// Whether a note holds what is demanded, and nothing that is forbidden.
-    fn is_allowed(&self, counts: &Counts) -> bool {
+    fn is_allowed(&self, counts: &TermFreqs) -> bool {
         let fits = self.needs.iter().zip(&counts.terms).all(|(need, &count)| match need {
-            Need::Required => count > 0.0,
-            Need::Excluded => count == 0.0,
-            Need::Optional => true,
+            TermRequirement::Required => count > 0.0,
+            TermRequirement::Excluded => count == 0.0,
+            TermRequirement::Optional => true,
         });
         let groups = self.asked.query.terms.iter().fold(0, |all, term| all | term.groups);
         fits && self.groups_of(counts) == groups
@@ -547,9 +548,9 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
 
 impl<'r, Id> Counted<'r, Id> {
     /// Counts what is sought in a note. What names a time is said by all of a note of that time.
-    fn new(candidate: &'r Candidate<Id>, sought: &Sought, timely: &[usize]) -> Self {
+    fn new(candidate: &'r RankCandidate<Id>, sought: &QueryTerms, timely: &[usize]) -> Self {
         let name = sought.count(&candidate.name);
-        let mut whole = Counts::default();
+        let mut whole = TermFreqs::default();
         let own: Vec<_> = candidate
             .passages
             .iter()
@@ -560,7 +561,7 @@ impl<'r, Id> Counted<'r, Id> {
                     counts.add(&name);
                 }
                 let next = candidate.passages.get(i + 1).filter(|next| {
-                    next.begins == Begins::Within && next.id.abs_diff(passage.id) == 1
+                    next.begins == PassageStart::ContinuesBlock && next.id.abs_diff(passage.id) == 1
                 });
                 if let Some(next) = next {
                     sought.count_across(&passage.cut, &next.cut, &mut counts);

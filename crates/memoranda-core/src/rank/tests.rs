@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::embed::Model;
+use crate::embed::StaticEmbeddingModel;
 
 const DAY: i64 = 86_400;
 const NOW: i64 = 1_790_000_000;
@@ -10,12 +10,12 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_second(second).unwrap()
 }
 
-fn note(number: u64, texts: &[&str]) -> Candidate<u64> {
+fn note(number: u64, texts: &[&str]) -> RankCandidate<u64> {
     let passages = texts
         .iter()
         .zip(number * 100..)
         .map(|(text, id)| CandidatePassage { id, ..CandidatePassage::new("", text) });
-    Candidate {
+    RankCandidate {
         note: number,
         round: 0,
         path: format!("n{number}.md").into(),
@@ -28,20 +28,24 @@ fn note(number: u64, texts: &[&str]) -> Candidate<u64> {
     }
 }
 
-fn ranked(asked: &str, candidates: &[Candidate<u64>]) -> Vec<Ranked<u64>> {
+fn ranked(asked: &str, candidates: &[RankCandidate<u64>]) -> Vec<RankedNote<u64>> {
     ranked_with(asked, &[], candidates)
 }
 
-fn ranked_with(asked: &str, guessed: &[usize], candidates: &[Candidate<u64>]) -> Vec<Ranked<u64>> {
+fn ranked_with(
+    asked: &str,
+    guessed: &[usize],
+    candidates: &[RankCandidate<u64>],
+) -> Vec<RankedNote<u64>> {
     let query = Query::parse(asked);
-    let embed = |text: &str| Model::embedded().embed(text);
+    let embed = |text: &str| StaticEmbeddingModel::embedded().embed(text);
     let mut candidates = candidates.to_vec();
     for passage in candidates.iter_mut().flat_map(|note| &mut note.passages) {
         let said = passage.said.as_ref().map(|said| embed(&said.text));
         passage.similarity = said.map_or(0.0, |said| embed(&query.said).similarity(&said));
     }
-    let named = NamedTime::find(asked, &at(NOW).to_zoned(jiff::tz::TimeZone::UTC));
-    let asked = Asked {
+    let named = TimeExpression::find(asked, &at(NOW).to_zoned(jiff::tz::TimeZone::UTC));
+    let asked = RankQuery {
         query: &query,
         holders: &vec![3; query.terms.len()],
         guessed,
@@ -52,7 +56,7 @@ fn ranked_with(asked: &str, guessed: &[usize], candidates: &[Candidate<u64>]) ->
     rank(&candidates, &asked, &RankOptions::STANDARD)
 }
 
-fn check(asked: &str, candidates: &[Candidate<u64>], expected: &[u64]) {
+fn check(asked: &str, candidates: &[RankCandidate<u64>], expected: &[u64]) {
     let ranked = ranked(asked, candidates);
     let notes: Vec<_> = ranked.iter().map(|ranked| ranked.note).collect();
     assert_eq!(notes, expected, "{asked:?} {ranked:?}");
@@ -73,19 +77,19 @@ fn notes_come_in_the_order_of_their_signals() {
     // What stands beside the words counts too.
     check("barn swallows", &[note(1, &[long, "x"]), note(2, &[long, "swallows nest"])], &[2, 1]);
     // Names before all, time and weight among equals.
-    let title = |note: Candidate<u64>, title_match| Candidate { title_match, ..note };
+    let title = |note: RankCandidate<u64>, title_match| RankCandidate { title_match, ..note };
     let exact = title(note(2, &["unlike"]), TitleMatch::Exact);
     check("blue paint", &[note(1, &["blue paint"]), exact], &[2, 1]);
-    let recent = Candidate { updated: at(NOW), ..note(2, &[long]) };
+    let recent = RankCandidate { updated: at(NOW), ..note(2, &[long]) };
     check("rain", &[note(1, &[long]), recent.clone()], &[2, 1]);
-    let weighty = Candidate { importance: Some(1.0), ..note(2, &[long]) };
+    let weighty = RankCandidate { importance: Some(1.0), ..note(2, &[long]) };
     check("rain", &[note(1, &[long]), weighty], &[2, 1]);
-    let last_week = Candidate { created: at(NOW - 9 * DAY), ..recent };
-    let today = Candidate { created: at(NOW), updated: at(NOW), ..note(1, &[long]) };
+    let last_week = RankCandidate { created: at(NOW - 9 * DAY), ..recent };
+    let today = RankCandidate { created: at(NOW), updated: at(NOW), ..note(1, &[long]) };
     check("the rain of ten days ago", &[today, last_week], &[2, 1]);
     check("rain", &[note(2, &[long]), note(1, &[long])], &[1, 2]);
     // What was found in a later round comes later.
-    let later = Candidate { round: 1, ..note(1, &["rain"]) };
+    let later = RankCandidate { round: 1, ..note(1, &["rain"]) };
     check("rain", &[later, note(2, &[long])], &[2, 1]);
     // Whoever speaks of themselves means what is said so.
     let said =
@@ -110,7 +114,7 @@ fn notes_come_in_the_order_of_their_signals() {
 
 #[test]
 fn who_asks_for_a_time_is_told_of_it() {
-    let of = |note, ago: i64| Candidate {
+    let of = |note, ago: i64| RankCandidate {
         created: at(NOW - ago * DAY),
         updated: at(NOW - ago * DAY),
         ..note
@@ -151,7 +155,7 @@ fn a_hit_says_why() {
 #[test]
 fn each_passage_says_why_for_itself() {
     let texts = ["the red door", "blue paint is in the shed", "a bucket of grey paint", "goats"];
-    let titled = Candidate { title_match: TitleMatch::AllWords, ..note(1, &texts) };
+    let titled = RankCandidate { title_match: TitleMatch::AllWords, ..note(1, &texts) };
     let passages = by_passage(&ranked("blue paint", &[titled]));
     assert_eq!(passages.len(), 4);
     for passage in &passages {
@@ -223,7 +227,7 @@ proptest! {
 fn a_further_round_changes_nothing_before_it() {
     let first = [note(1, &["the rain on the roof", "a dog"]), note(2, &["rain"])];
     let later = note(3, &["rain, rain and nothing but rain fell for days and days on end", "mud"]);
-    let both = [first.to_vec(), vec![Candidate { round: 1, ..later }]].concat();
+    let both = [first.to_vec(), vec![RankCandidate { round: 1, ..later }]].concat();
     let alone = ranked("rain on my roof", &first);
     assert_eq!(ranked("rain on my roof", &both)[..2], alone);
 }

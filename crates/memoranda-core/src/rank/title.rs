@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::query::Query;
-use crate::words::{fold, stem, words};
+use crate::tokenize::{fold, stem, words};
 
 /// How well a note's title or permalink matches a query.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -17,7 +17,7 @@ pub enum TitleMatch {
 }
 
 /// What was asked, as names are compared with it.
-pub struct AskedName {
+pub struct TitleQuery {
     folded: Vec<String>,
     signs: String,
     /// The stems of all words that are wanted.
@@ -26,7 +26,7 @@ pub struct AskedName {
     firsts: Vec<u8>,
 }
 
-impl AskedName {
+impl TitleQuery {
     /// What was asked, in its own words and as it was understood.
     pub fn new(asked: &str, query: &Query) -> Self {
         let wanted = query.wanted().flat_map(|term| &term.words);
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn names_match_whole_or_by_all_words() {
         let check = |asked: &str, name: &str, expected| {
-            let found = AskedName::new(asked, &Query::parse(asked)).matches(name);
+            let found = TitleQuery::new(asked, &Query::parse(asked)).matches(name);
             assert_eq!(found, expected, "{asked:?}");
         };
         check("search ranking", "Search Ranking", TitleMatch::Exact);

@@ -12,9 +12,9 @@ pub struct RankOptions {
     /// The words of the whole note.
     pub note: f64,
     /// How soon a repeated word adds nothing more (BM25's k1).
-    pub saturation: f64,
+    pub bm25_k1: f64,
     /// How much a long text is held against it (BM25's b).
-    pub length: f64,
+    pub bm25_b: f64,
     /// How much it counts what a word says by itself, besides its rarity: 0 not, 1 in full.
     pub word_weight: f64,
     /// What the passage means, if words say nothing.
@@ -24,16 +24,16 @@ pub struct RankOptions {
     pub meaning_of_notes: f64,
     /// How much less the meaning counts the better words match: to this power of what the best
     /// passage leaves unsaid.
-    pub words_first: f64,
+    pub word_match_decay: f64,
     /// In a passage of so many words only half of the meaning counts.
-    pub unsure_words: f64,
+    pub short_passage_half: f64,
     /// Whom the question is about is who tells: asker and passage both say "I", or it names the
     /// speaker.
     pub speaker: f64,
     /// The passage holds a number where one is asked for.
     pub number: f64,
     /// The passage names a time where one is asked for.
-    pub says_when: f64,
+    pub has_time: f64,
     /// The note is of the time that the question names.
     pub time: f64,
     /// The same in addition where the question says little else, by the square of the time's share.
@@ -57,16 +57,16 @@ impl RankOptions {
         passage: 0.47,
         neighbours: 0.47,
         note: 0.06,
-        saturation: 0.9,
-        length: 0.4,
+        bm25_k1: 0.9,
+        bm25_b: 0.4,
         word_weight: 1.0,
         meaning: 3.5,
         meaning_of_notes: 1.75,
-        words_first: 2.0,
-        unsure_words: 4.0,
+        word_match_decay: 2.0,
+        short_passage_half: 4.0,
         speaker: 0.12,
         number: 0.06,
-        says_when: 0.1,
+        has_time: 0.1,
         time: 0.1,
         time_alone: 2.0,
         title: 0.3,
@@ -95,7 +95,7 @@ impl RankOptions {
             + self.meaning * self.trust_scale()
             + self.speaker
             + self.number
-            + self.says_when
+            + self.has_time
             + self.time
             + self.time_alone
             + self.title
@@ -104,7 +104,7 @@ impl RankOptions {
     }
 
     pub(super) fn trust_scale(&self) -> f64 {
-        1.0 + self.unsure_words / USUAL_WORDS
+        1.0 + self.short_passage_half / USUAL_WORDS
     }
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use memoranda_core::embed::{UNLIKE, Wide, zero};
+use memoranda_core::embed::{BASELINE_SENTENCES, QuantizedVector, baseline_similarity};
 use memoranda_store::{PendingText, Store, StoreError, TextKey, VectorForm};
 
 use super::ChosenModel;
@@ -105,11 +105,12 @@ pub(super) fn make(
 
 /// What the vectors of a model are like, from sentences that have nothing in common.
 fn form(chosen: &ChosenModel) -> Result<VectorForm, ModelError> {
-    let vectors = chosen.passages(&UNLIKE, BATCH_LIMIT)?;
-    let wide: Vec<Wide> = vectors.iter().filter_map(|vector| Wide::from_floats(vector)).collect();
+    let vectors = chosen.passages(&BASELINE_SENTENCES, BATCH_LIMIT)?;
+    let wide: Vec<QuantizedVector> =
+        vectors.iter().filter_map(|vector| QuantizedVector::from_floats(vector)).collect();
     match wide.first() {
-        Some(first) if wide.len() == UNLIKE.len() => {
-            Ok(VectorForm { dims: first.numbers.len(), zero: zero(&wide) })
+        Some(first) if wide.len() == BASELINE_SENTENCES.len() => {
+            Ok(VectorForm { dims: first.numbers.len(), zero: baseline_similarity(&wide) })
         }
         _ => Err(ModelError::Malformed { reason: "some of its vectors are empty".to_owned() }),
     }
@@ -128,7 +129,7 @@ impl Making<'_> {
     fn vectors(
         &mut self,
         batch: &[PendingText],
-    ) -> Result<Vec<(TextKey, Option<Wide>)>, MakeError> {
+    ) -> Result<Vec<(TextKey, Option<QuantizedVector>)>, MakeError> {
         let together = match self.ask(batch) {
             Err(error) if is_about_texts(&error) => None,
             other => Some(other.map_err(|error| MakeError::of(self.chosen, error))?),
@@ -144,7 +145,7 @@ impl Making<'_> {
     fn one_by_one(
         &mut self,
         batch: &[PendingText],
-    ) -> Result<Vec<(TextKey, Option<Wide>)>, MakeError> {
+    ) -> Result<Vec<(TextKey, Option<QuantizedVector>)>, MakeError> {
         let mut vectors = Vec::with_capacity(batch.len());
         let mut in_a_row = 0;
         for pending in batch {
@@ -163,7 +164,10 @@ impl Making<'_> {
         Ok(vectors)
     }
 
-    fn ask(&self, batch: &[PendingText]) -> Result<Vec<(TextKey, Option<Wide>)>, ModelError> {
+    fn ask(
+        &self,
+        batch: &[PendingText],
+    ) -> Result<Vec<(TextKey, Option<QuantizedVector>)>, ModelError> {
         let texts: Vec<&str> = batch.iter().map(|pending| pending.text.as_str()).collect();
         let vectors = self.chosen.passages(&texts, BATCH_LIMIT)?;
         let dims = self.form.dims;
@@ -179,7 +183,7 @@ impl Making<'_> {
                 ),
             }),
             None => {
-                let wide = vectors.iter().map(|vector| Wide::from_floats(vector));
+                let wide = vectors.iter().map(|vector| QuantizedVector::from_floats(vector));
                 Ok(batch.iter().map(|pending| pending.key).zip(wide).collect())
             }
         }

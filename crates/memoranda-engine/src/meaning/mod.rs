@@ -10,7 +10,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use memoranda_core::embed::{Meant, MeantByChoice, Vector, Wide};
+use memoranda_core::embed::{ModelQueryEmbedding, QuantizedVector, QueryEmbedding, StaticVector};
 use memoranda_store::{Coverage, Store};
 
 use crate::Memory;
@@ -33,7 +33,7 @@ pub struct ChosenModel {
     id: OnceLock<String>,
     resting: Mutex<Option<(Instant, String)>>,
     /// The last question, which is often asked for another page.
-    last: Mutex<Option<(String, Wide)>>,
+    last: Mutex<Option<(String, QuantizedVector)>>,
 }
 
 /// How a model is asked.
@@ -83,7 +83,7 @@ pub struct ModelStatus {
 /// What a question means, and by what.
 #[derive(Default)]
 pub(crate) struct AskedMeaning {
-    pub(crate) meant: Option<Meant>,
+    pub(crate) meant: Option<QueryEmbedding>,
     /// The id of the model, if not the table alone.
     pub(crate) model: Option<String>,
     pub(crate) by: MeaningBy,
@@ -123,7 +123,7 @@ impl ChosenModel {
         self: &Arc<Self>,
         store: &Store,
         said: &str,
-    ) -> Result<(MeantByChoice, String, u64), String> {
+    ) -> Result<(ModelQueryEmbedding, String, u64), String> {
         if let Some((until, reason)) = &*lock(&self.resting)
             && Instant::now() < *until
         {
@@ -156,13 +156,13 @@ impl ChosenModel {
                 form.dims
             ));
         }
-        Ok((MeantByChoice { vector, zero: form.zero }, id, passages - covered))
+        Ok((ModelQueryEmbedding { vector, zero: form.zero }, id, passages - covered))
     }
 
-    fn question(&self, text: &str) -> Result<Wide, ModelError> {
+    fn question(&self, text: &str) -> Result<QuantizedVector, ModelError> {
         let text = format!("{}{text}", self.options.question_prefix);
         let vectors = self.embedder.embed(&[&text], self.options.limit)?;
-        let vector = vectors.first().and_then(|vector| Wide::from_floats(vector));
+        let vector = vectors.first().and_then(|vector| QuantizedVector::from_floats(vector));
         vector.ok_or_else(|| ModelError::Malformed { reason: "it holds no vector".to_owned() })
     }
 
@@ -206,20 +206,20 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Memory {
     /// What a question means, by the model that was chosen if it can say so in time.
-    pub(crate) fn meant(&self, said: &str, table: Vector) -> AskedMeaning {
+    pub(crate) fn meant(&self, said: &str, table: StaticVector) -> AskedMeaning {
         let Some(chosen) = &self.chosen else {
-            let meant = Some(Meant::by_table(table));
+            let meant = Some(QueryEmbedding::by_table(table));
             return AskedMeaning { meant, model: None, by: MeaningBy::BuiltIn };
         };
         let name = chosen.name().to_owned();
         match chosen.meant(self.store(), said) {
             Ok((by_choice, id, left)) => AskedMeaning {
-                meant: Some(Meant { table, chosen: Some(by_choice) }),
+                meant: Some(QueryEmbedding { table, chosen: Some(by_choice) }),
                 model: Some(id),
                 by: MeaningBy::Chosen { model: name, left },
             },
             Err(reason) => AskedMeaning {
-                meant: Some(Meant::by_table(table)),
+                meant: Some(QueryEmbedding::by_table(table)),
                 model: None,
                 by: MeaningBy::FellBack { model: name, reason },
             },

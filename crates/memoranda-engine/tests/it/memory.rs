@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use memoranda_core::change::{Author, Channel};
+use memoranda_core::change::{Author, ChangeChannel};
 use memoranda_core::id::ProjectName;
-use memoranda_core::note::edit::Edit;
+use memoranda_core::note::edit::NoteEdit;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
     AddRequest, Concern, DeleteOutcome, DeleteRequest, EditOutcome, EditRequest, EngineError,
@@ -63,7 +63,7 @@ impl Vault {
 }
 
 pub(crate) fn who() -> Author {
-    Author { client: "test".into(), tool: "verb".into(), channel: Channel::Cli }
+    Author { client: "test".into(), tool: "verb".into(), channel: ChangeChannel::Cli }
 }
 
 pub(crate) fn main_project() -> ProjectName {
@@ -136,8 +136,8 @@ fn guarded_writes_and_edits_notice_other_versions() {
     let edit = |expected| EditRequest {
         place: place("a.md"),
         edits: vec![
-            Edit::Append { text: "- two".into() },
-            Edit::FindReplace { find: "one".into(), replace: "1".into(), expected: 1 },
+            NoteEdit::Append { text: "- two".into() },
+            NoteEdit::FindReplace { find: "one".into(), replace: "1".into(), expected: 1 },
         ],
         expected,
         message: None,

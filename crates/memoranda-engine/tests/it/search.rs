@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use memoranda_core::change::{Author, Channel};
+use memoranda_core::change::{Author, ChangeChannel};
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::porter::porter;
@@ -25,7 +25,7 @@ pub(crate) fn open(folder: &TempDir) -> Memory {
 }
 
 fn who() -> Author {
-    Author { client: "test".into(), tool: "test".into(), channel: Channel::Cli }
+    Author { client: "test".into(), tool: "test".into(), channel: ChangeChannel::Cli }
 }
 
 pub(crate) fn put(memory: &Memory, path: &str, text: &str) {

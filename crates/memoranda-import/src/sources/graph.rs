@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use memoranda_engine::core::fact::{UNTYPED, thread_folder};
 use memoranda_engine::core::id::ObservationId;
-use memoranda_engine::core::note::edit::{Edit, apply};
-use memoranda_engine::core::note::{Fact, NewObservation, NewRelation, stated};
+use memoranda_engine::core::note::edit::{NoteEdit, apply};
+use memoranda_engine::core::note::{NewObservation, NewRelation, ObservationMeta, stated};
 use memoranda_engine::hash;
 use serde_json::Value;
 
@@ -160,7 +160,7 @@ fn fact(value: &Value, entity: &str, thread: &str) -> Option<NewObservation> {
     }
     let number = |key: &str| object.get(key).and_then(Value::as_f64);
     Some(NewObservation {
-        fact: Some(Fact {
+        fact: Some(ObservationMeta {
             id: identity(entity, thread, said),
             version: 1,
             time: object.get("timestamp").and_then(time::read),
@@ -182,18 +182,18 @@ fn identity(entity: &str, thread: &str, said: &str) -> ObservationId {
 }
 
 /// An entity as a note, and its facts and relations one by one.
-fn note(name: &str, entity: Entity, intake: &mut Intake<'_>) -> (String, Vec<Edit>) {
+fn note(name: &str, entity: Entity, intake: &mut Intake<'_>) -> (String, Vec<NoteEdit>) {
     let facts = entity
         .facts
         .into_iter()
-        .map(|observation| Edit::AddObservation { section: None, observation });
+        .map(|observation| NoteEdit::AddObservation { section: None, observation });
     let relate = |(relation_type, target)| {
         let (time, confidence, importance) = (None, None, None);
         let relation = NewRelation { relation_type, target, time, confidence, importance };
-        Edit::Relate { relation }
+        NoteEdit::AddRatedRelation { relation }
     };
     let relations = entity.relations.into_iter().map(relate);
-    let edits: Vec<Edit> = facts.chain(relations).collect();
+    let edits: Vec<NoteEdit> = facts.chain(relations).collect();
     // A relation may lead from an entity that nobody described.
     let (kind, placeholder) = match entity.is_declared {
         true if entity.kind.is_empty() => (UNTYPED, ""),

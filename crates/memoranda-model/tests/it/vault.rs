@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use memoranda_engine::core::change::{Author, Channel};
+use memoranda_engine::core::change::{Author, ChangeChannel};
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{
@@ -58,7 +58,8 @@ pub(crate) fn texts(stand_in: &StandIn) -> Vec<String> {
 /// Those that are no sentences of the calibration.
 pub(crate) fn own_texts(stand_in: &StandIn) -> Vec<String> {
     let mut texts = texts(stand_in);
-    texts.retain(|text| !memoranda_engine::core::embed::UNLIKE.contains(&text.as_str()));
+    texts
+        .retain(|text| !memoranda_engine::core::embed::BASELINE_SENTENCES.contains(&text.as_str()));
     texts
 }
 
@@ -101,7 +102,7 @@ pub(crate) fn by_stand_in(folder: &TempDir, stand_in: &StandIn) -> Memory {
 }
 
 pub(crate) fn who() -> Author {
-    Author { client: "test".into(), tool: "test".into(), channel: Channel::Cli }
+    Author { client: "test".into(), tool: "test".into(), channel: ChangeChannel::Cli }
 }
 
 /// The file that the vectors of the one model lie in.

@@ -14,7 +14,7 @@ use axum::http::header::USER_AGENT;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use memoranda_engine::Who;
-use memoranda_engine::core::change::Channel;
+use memoranda_engine::core::change::ChangeChannel;
 use memoranda_tools::{
     AccessMode, ClientContext, SelectionError, ToolDef, ToolResult, ToolSelection, ToolSettings,
     ToolUse, Wording, json_object, readable_json,
@@ -136,7 +136,7 @@ async fn call(
     let who = Who {
         client: client.unwrap_or_else(|| "unknown".to_owned()),
         tool: tool.name.to_owned(),
-        channel: Channel::Http,
+        channel: ChangeChannel::Http,
     };
     let (memory, client) = (Arc::clone(&app.offer.memory), ClientContext::default());
     let job = Job { memory, settings, tool, who, arguments, client };

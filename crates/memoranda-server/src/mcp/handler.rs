@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::http::header::USER_AGENT;
 use axum::http::request::Parts;
-use memoranda_engine::core::change::Channel;
+use memoranda_engine::core::change::ChangeChannel;
 use memoranda_engine::{Concern, Who};
 use memoranda_tools::{SideOutput, ToolDef, ToolResult};
 use rmcp::model::{
@@ -216,7 +216,7 @@ fn who(tool: &ToolDef, context: &Context) -> Who {
     Who {
         client: client.unwrap_or_else(|| "unknown".to_owned()),
         tool: tool.name.to_owned(),
-        channel: Channel::Mcp,
+        channel: ChangeChannel::Mcp,
     }
 }
 

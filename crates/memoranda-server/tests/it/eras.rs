@@ -1,7 +1,7 @@
 //! Everything that a client can ask, in both eras.
 
 use memoranda_engine::HistoryFilter;
-use memoranda_engine::core::change::Channel;
+use memoranda_engine::core::change::ChangeChannel;
 use serde_json::{Value, json};
 
 use crate::support::{Client, ERAS, Era, Vault, config};
@@ -98,7 +98,7 @@ async fn a_call_is_answered_in_text_and_structure_and_kept_with_its_author() {
         let history = vault.memory.store().history(&HistoryFilter::default(), 10, 0).unwrap();
         let author = &history[0].author;
         assert_eq!((author.client.as_str(), author.tool.as_str()), ("tester 1.0", "memory"));
-        assert_eq!(author.channel, Channel::Mcp);
+        assert_eq!(author.channel, ChangeChannel::Mcp);
     }
 }
 

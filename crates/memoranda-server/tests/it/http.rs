@@ -1,7 +1,7 @@
 //! HTTP: the protocol in both eras, tools by their names, the Claude API's memory tool.
 
 use memoranda_engine::HistoryFilter;
-use memoranda_engine::core::change::Channel;
+use memoranda_engine::core::change::ChangeChannel;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
 use memoranda_server::ServerConfig;
@@ -48,7 +48,7 @@ fn the_protocol_works_in_every_era() {
         let history = vault.memory.store().history(&HistoryFilter::default(), 1, 0).unwrap();
         let client = if era == Era::Stateless { "tester 1.0" } else { "agent/7" };
         assert_eq!(history[0].author.client, client);
-        assert_eq!(history[0].author.channel, Channel::Mcp);
+        assert_eq!(history[0].author.channel, ChangeChannel::Mcp);
         let missing = json!({ "uri": "memoranda://memories/none" });
         let missing = http.mcp(era, "/mcp", &[], "resources/read", missing).json();
         let code = if era == Era::Stateless { -32602 } else { -32002 };
@@ -182,7 +182,7 @@ fn tools_go_by_their_names() {
     );
     assert!(made["structured"]["commit"].is_string());
     let author = &vault.memory.store().history(&HistoryFilter::default(), 1, 0).unwrap()[0].author;
-    assert_eq!((author.client.as_str(), author.channel), ("curl/9", Channel::Http));
+    assert_eq!((author.client.as_str(), author.channel), ("curl/9", ChangeChannel::Http));
     // Mistakes in the arguments are the tool's to tell; those in the request are ours.
     let wrong = http.send("POST", "/api/tools/memory", &[], "");
     assert_eq!((wrong.status, &wrong.json()["is_error"]), (200, &json!(true)));

@@ -6,7 +6,7 @@
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::name_key;
 use memoranda_core::query::Query;
-use memoranda_core::words::{forms, index_text, words};
+use memoranda_core::tokenize::{forms, index_text, words};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
 

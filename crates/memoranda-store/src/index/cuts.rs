@@ -4,8 +4,8 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use memoranda_core::passage::Begins;
-use memoranda_core::rank::Cut;
+use memoranda_core::passage::PassageStart;
+use memoranda_core::rank::PassageTokens;
 use rusqlite::{Connection, params};
 
 use super::digest::{Age, DigestedPassage};
@@ -25,8 +25,8 @@ pub(super) struct About<'n> {
 pub(super) struct CutPassage {
     pub(super) id: i64,
     pub(super) age: Age,
-    pub(super) begins: Begins,
-    pub(super) cut: Cut,
+    pub(super) begins: PassageStart,
+    pub(super) cut: PassageTokens,
 }
 
 /// Keeps what a file is compared by.
@@ -42,7 +42,7 @@ pub(super) fn put(
         let mut data = Vec::new();
         for passage in row {
             let is_past = u8::from(passage.age == Age::Past);
-            data.push(is_past | u8::from(passage.begins == Begins::Within) << 1);
+            data.push(is_past | u8::from(passage.begins == PassageStart::ContinuesBlock) << 1);
             passage.cut().write(&mut data);
         }
         // What is about the note is told once.
@@ -88,9 +88,10 @@ pub(super) fn in_row(first: i64, data: &Arc<[u8]>) -> impl Iterator<Item = CutPa
     (first..).map_while(move |id| {
         let signs = *data.get(place)?;
         let age = if signs & 1 == 0 { Age::Current } else { Age::Past };
-        let begins = if signs & 2 == 0 { Begins::Anew } else { Begins::Within };
+        let begins =
+            if signs & 2 == 0 { PassageStart::NewBlock } else { PassageStart::ContinuesBlock };
         place += 1;
-        Some(CutPassage { id, age, begins, cut: Cut::read(data, &mut place)? })
+        Some(CutPassage { id, age, begins, cut: PassageTokens::read(data, &mut place)? })
     })
 }
 
@@ -112,7 +113,7 @@ mod tests {
         let made = digest(&NotePath::parse("long.md").unwrap(), text.as_bytes()).passages;
         assert!(made.len() > 2 * IN_A_ROW as usize, "{}", made.len());
         assert!(made.iter().any(|passage| passage.age == Age::Past));
-        assert!(made.iter().any(|passage| passage.begins == Begins::Within));
+        assert!(made.iter().any(|passage| passage.begins == PassageStart::ContinuesBlock));
         for file in [6, 7, 8] {
             let about = About { tags: "a b", importance: Some(0.5) };
             put(&db, file, &about, &made).unwrap();

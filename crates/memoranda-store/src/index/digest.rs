@@ -4,15 +4,15 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use memoranda_core::embed::{Model, Vector};
+use memoranda_core::embed::{StaticEmbeddingModel, StaticVector};
 use memoranda_core::id::ObservationId;
 use memoranda_core::note::permalink::{address, permalink_of, without_project};
 use memoranda_core::note::{self, MetaValue, Note, Observation};
-use memoranda_core::passage::{self, Begins};
+use memoranda_core::passage::{self, PassageStart};
 use memoranda_core::path::NotePath;
-use memoranda_core::problem::Problem;
-use memoranda_core::rank::Cut;
-use memoranda_core::words::{Word, index_text, words};
+use memoranda_core::problem::ParseProblem;
+use memoranda_core::rank::PassageTokens;
+use memoranda_core::tokenize::{WordToken, index_text, words};
 
 /// Above this size a file is known by name but not searched.
 const MAX_INDEXED_BYTES: usize = 16 << 20;
@@ -62,7 +62,7 @@ pub(crate) struct Digest {
     pub(crate) note_type: String,
     pub(crate) created: Option<jiff::Timestamp>,
     pub(crate) metadata: String,
-    pub(crate) problems: Vec<Problem>,
+    pub(crate) problems: Vec<ParseProblem>,
     pub(crate) tags: Vec<String>,
     pub(crate) passages: Vec<DigestedPassage>,
     pub(crate) observations: Vec<(ObservationId, Observation)>,
@@ -95,10 +95,10 @@ pub(crate) struct DigestedPassage {
     pub(crate) first_line: usize,
     pub(crate) last_line: usize,
     pub(crate) age: Age,
-    pub(crate) begins: Begins,
+    pub(crate) begins: PassageStart,
     pub(crate) text: String,
-    cut: OnceLock<Cut>,
-    vector: OnceLock<Vector>,
+    cut: OnceLock<PassageTokens>,
+    vector: OnceLock<StaticVector>,
 }
 
 /// Whether a passage tells what holds.
@@ -141,14 +141,14 @@ pub(crate) fn digest(path: &NotePath, bytes: &[u8]) -> Digest {
         Err(e) => {
             let line = bytes[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count() + 1;
             let message = "the text is not UTF-8; it is searched as far as it can be read".into();
-            problems.push(Problem { line, message });
+            problems.push(ParseProblem { line, message });
             String::from_utf8_lossy(bytes)
         }
     };
     if path.is_markdown() { markdown(path, &text, problems) } else { plain(path, &text, problems) }
 }
 
-fn markdown(path: &NotePath, text: &str, mut problems: Vec<Problem>) -> Digest {
+fn markdown(path: &NotePath, text: &str, mut problems: Vec<ParseProblem>) -> Digest {
     let note = note::parse(text);
     let title = note.title().unwrap_or_else(|| path.stem().to_owned());
     let passages = passage::passages(text, &note)
@@ -176,7 +176,7 @@ fn markdown(path: &NotePath, text: &str, mut problems: Vec<Problem>) -> Digest {
     }
 }
 
-fn plain(path: &NotePath, text: &str, problems: Vec<Problem>) -> Digest {
+fn plain(path: &NotePath, text: &str, problems: Vec<ParseProblem>) -> Digest {
     let title = path.file_name().to_owned();
     let passages = passage::passages_of_text(text)
         .into_iter()
@@ -211,7 +211,7 @@ fn other(path: &NotePath, size: usize) -> Digest {
     digest.passages = Vec::new();
     if path.is_markdown() || size > MAX_INDEXED_BYTES {
         let message = format!("the file has {size} bytes and is not searched");
-        digest.problems.push(Problem { line: 0, message });
+        digest.problems.push(ParseProblem { line: 0, message });
     }
     digest
 }
@@ -443,7 +443,7 @@ pub(super) fn without_comments(text: &str) -> Cow<'_, str> {
 
 /// The first words of a text: enough for a phrase, in scripts without blanks too.
 fn first_words(text: &str) -> &str {
-    let is_enough = |(count, word): &(usize, Word<'_>)| {
+    let is_enough = |(count, word): &(usize, WordToken<'_>)| {
         count + 1 >= OVERLAP_WORDS && word.span.end >= OVERLAP_BYTES
     };
     let last = words(text).enumerate().find(is_enough);
@@ -472,30 +472,31 @@ impl DigestedPassage {
             first_line: 1,
             last_line: 1,
             age: Age::Current,
-            begins: Begins::Anew,
+            begins: PassageStart::NewBlock,
             text: String::new(),
             cut: OnceLock::new(),
-            vector: OnceLock::from(Model::embedded().embed(title)),
+            vector: OnceLock::from(StaticEmbeddingModel::embedded().embed(title)),
         }
     }
 
     /// What it means: worked out when it is first asked for, by whoever has the time.
-    pub(crate) fn vector(&self) -> &Vector {
-        self.vector.get_or_init(|| Model::embedded().embed(&without_comments(&self.text)))
+    pub(crate) fn vector(&self) -> &StaticVector {
+        self.vector
+            .get_or_init(|| StaticEmbeddingModel::embedded().embed(&without_comments(&self.text)))
     }
 
     /// Its words as they are compared, worked out likewise.
-    pub(crate) fn cut(&self) -> &Cut {
-        self.cut.get_or_init(|| Cut::new(&self.heading, &self.text))
+    pub(crate) fn cut(&self) -> &PassageTokens {
+        self.cut.get_or_init(|| PassageTokens::new(&self.heading, &self.text))
     }
 
     /// Takes what was worked out before for a passage with the same headings and text.
-    pub(super) fn takes(&self, cut: &Cut) {
+    pub(super) fn takes(&self, cut: &PassageTokens) {
         self.cut.get_or_init(|| cut.clone());
     }
 
     /// Takes what was worked out before for a passage with the same text.
-    pub(super) fn means(&self, vector: Vector) {
+    pub(super) fn means(&self, vector: StaticVector) {
         self.vector.get_or_init(|| vector);
     }
 
@@ -503,7 +504,7 @@ impl DigestedPassage {
     /// the cut belong to the body as well, so that a phrase is found that stands there.
     pub(crate) fn words(&self, next: Option<&Self>) -> (Cow<'_, str>, Cow<'_, str>) {
         let heading = index_text(&self.heading);
-        match next.filter(|next| next.begins == Begins::Within) {
+        match next.filter(|next| next.begins == PassageStart::ContinuesBlock) {
             Some(next) => {
                 let body = format!("{} {}", self.text, first_words(&next.text));
                 (heading, index_text(&body).into_owned().into())

@@ -1,6 +1,6 @@
 //! The graph as the index holds it: files and the relations between them, a level at a time.
 
-use memoranda_core::graph::{Edge, Neighbourhood, Route, neighbours, shortest_path};
+use memoranda_core::graph::{GraphEdge, GraphNeighbourhood, GraphRoute, neighbours, shortest_path};
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use rusqlite::Connection;
@@ -29,7 +29,7 @@ pub(crate) fn around(
     start: &[i64],
     depth: usize,
     max: usize,
-) -> Result<Neighbourhood<i64, String>> {
+) -> Result<GraphNeighbourhood<i64, String>> {
     neighbours(start, depth, max, |level| edges(db, level))
 }
 
@@ -39,13 +39,13 @@ pub(crate) fn path(
     from: i64,
     to: i64,
     max_depth: usize,
-) -> Result<Option<Route<i64, String>>> {
+) -> Result<Option<GraphRoute<i64, String>>> {
     shortest_path(from, to, max_depth, |level| edges(db, level))
 }
 
 /// The relations from and to any of these notes. Each is looked up by itself: one statement that
 /// is ready costs less than one for every number of notes.
-fn edges(db: &Connection, level: &[i64]) -> Result<Vec<Edge<i64, String>>, StoreError> {
+fn edges(db: &Connection, level: &[i64]) -> Result<Vec<GraphEdge<i64, String>>, StoreError> {
     let mut edges = Vec::new();
     for column in ["file", "target_file"] {
         let sql = format!(
@@ -56,7 +56,7 @@ fn edges(db: &Connection, level: &[i64]) -> Result<Vec<Edge<i64, String>>, Store
         let mut found = Vec::new();
         for note in level {
             let rows = query.query_map([note], |row| {
-                let edge = Edge { from: row.get(0)?, to: row.get(2)?, label: row.get(3)? };
+                let edge = GraphEdge { from: row.get(0)?, to: row.get(2)?, label: row.get(3)? };
                 Ok((row.get::<_, i64>(1)?, edge))
             })?;
             for row in rows {

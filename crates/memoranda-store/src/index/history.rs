@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use memoranda_core::change::{Author, Channel, Commit, FactEdit, FileChange, FolderChanges};
+use memoranda_core::change::{Author, ChangeChannel, Commit, FactEdit, FileChange, FolderChanges};
 use memoranda_core::id::{CommitId, ContentHash, ObservationId, ProjectName};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -245,7 +245,7 @@ pub(crate) fn is_written(db: &Connection, project: i64, path: &NotePath) -> Resu
              JOIN commits c ON c.row = h.commit_row WHERE h.project = ?1 AND h.path = ?2 \
              ORDER BY h.logical_ms DESC, h.commit_row DESC, h.n DESC LIMIT 1",
         )?
-        .query_row(params![project, path.as_str(), Channel::Disk.as_str()], |row| row.get(0))
+        .query_row(params![project, path.as_str(), ChangeChannel::Disk.as_str()], |row| row.get(0))
         .optional()?;
     Ok(found.unwrap_or(false))
 }
@@ -552,7 +552,8 @@ fn commit(db: &Connection, row: i64) -> Result<Commit> {
             author: Author {
                 client: row.get(2)?,
                 tool: row.get(3)?,
-                channel: Channel::parse(&row.get::<_, String>(4)?).unwrap_or(Channel::Disk),
+                channel: ChangeChannel::parse(&row.get::<_, String>(4)?)
+                    .unwrap_or(ChangeChannel::Disk),
             },
             message: row.get(5)?,
             files: Vec::new(),

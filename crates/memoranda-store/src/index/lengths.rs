@@ -92,7 +92,7 @@ fn numbers(mut bytes: &[u8]) -> impl Iterator<Item = u64> {
 
 #[cfg(test)]
 mod tests {
-    use memoranda_core::words::{index_text, words};
+    use memoranda_core::tokenize::{index_text, words};
     use proptest::prelude::*;
 
     use super::*;

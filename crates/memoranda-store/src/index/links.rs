@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use memoranda_core::graph::{LinkCandidate, meant, meant_exactly};
+use memoranda_core::graph::{LinkCandidate, resolve_exact_title, resolve_link};
 use memoranda_core::note::name_part;
 use memoranda_core::note::permalink::{permalink_of, without_project};
 use memoranda_core::path::NotePath;
@@ -237,8 +237,8 @@ fn found(db: &Connection, project: i64, key: &str) -> Result<Found> {
 impl Found {
     fn meant(&self, link: &str, from: Option<&NotePath>) -> Option<i64> {
         match link.split_once('/').filter(|_| self.elsewhere) {
-            Some((_, rest)) => meant(rest, None, &self.candidates),
-            None => meant(link, from, &self.candidates),
+            Some((_, rest)) => resolve_link(rest, None, &self.candidates),
+            None => resolve_link(link, from, &self.candidates),
         }
     }
 }
@@ -269,7 +269,7 @@ fn bind_exact(
         db.prepare_cached("UPDATE relations SET target_file = ? WHERE file = ? AND n = ?")?;
     for ((file, n), name, path, bound) in relations {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-        let target = meant_exactly(&name, folder, candidates);
+        let target = resolve_exact_title(&name, folder, candidates);
         if target != bound {
             update.execute(params![target, file, n])?;
         }
@@ -285,7 +285,7 @@ pub(super) fn exact_target(
     folder: &str,
     name: &str,
 ) -> Result<Option<i64>> {
-    Ok(meant_exactly(name, folder, &candidates(db, project, key)?))
+    Ok(resolve_exact_title(name, folder, &candidates(db, project, key)?))
 }
 
 /// Among several notes of one name, each relation means the one nearest to it.

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
-use memoranda_core::problem::Problem;
+use memoranda_core::problem::ParseProblem;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, Row, params, params_from_iter};
 
@@ -446,7 +446,7 @@ pub struct Problems {
     /// The file.
     pub path: NotePath,
     /// What is wrong with it.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<ParseProblem>,
 }
 
 /// Every file with problems.
@@ -467,7 +467,7 @@ pub(crate) fn problems(db: &Connection) -> Result<Vec<Problems>> {
             path: NotePath::parse(&path).ok()?,
             problems: problems
                 .into_iter()
-                .map(|(line, message)| Problem { line, message })
+                .map(|(line, message)| ParseProblem { line, message })
                 .collect(),
         })
     });

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
-use memoranda_core::words::{index_text, is_unspaced, words};
+use memoranda_core::tokenize::{index_text, is_unspaced, words};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 

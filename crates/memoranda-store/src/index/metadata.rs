@@ -1,7 +1,7 @@
 //! Frontmatter as a condition on `files f`.
 
 use memoranda_core::query::{MetaFilter, MetaScalar, MetaTest};
-use memoranda_core::words::forms;
+use memoranda_core::tokenize::forms;
 use rusqlite::types::Value;
 
 use super::search::SearchFilter;

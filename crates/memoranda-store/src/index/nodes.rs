@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use jiff::Timestamp;
-use memoranda_core::graph::{Edge, LinkCandidate, Route, shortest_path};
+use memoranda_core::graph::{GraphEdge, GraphRoute, LinkCandidate, shortest_path};
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note::type_key;
 use memoranda_core::path::NotePath;
@@ -320,7 +320,7 @@ pub(crate) fn path_within(
     folder: &str,
     ends: (i64, i64),
     max_depth: usize,
-) -> Result<Option<Route<i64, String>>> {
+) -> Result<Option<GraphRoute<i64, String>>> {
     let project = project_id_of(db, project)?;
     shortest_path(ends.0, ends.1, max_depth, |level| edges_within(db, project, folder, level))
 }
@@ -331,7 +331,7 @@ pub(crate) fn edges_within(
     project: i64,
     folder: &str,
     level: &[i64],
-) -> Result<Vec<Edge<i64, String>>, StoreError> {
+) -> Result<Vec<GraphEdge<i64, String>>, StoreError> {
     let mut edges = Vec::new();
     for part in level.chunks(AT_ONCE) {
         let marks = vec!["?"; part.len()].join(",");
@@ -348,7 +348,7 @@ pub(crate) fn edges_within(
             let ids = part.iter().map(|id| Value::Integer(*id));
             let place = [Value::Integer(project), Value::Text(folder.to_owned())];
             let rows = query.query_map(params_from_iter(ids.chain(place)), |row| {
-                Ok(Edge { from: row.get(0)?, to: row.get(1)?, label: row.get(2)? })
+                Ok(GraphEdge { from: row.get(0)?, to: row.get(1)?, label: row.get(2)? })
             })?;
             for row in rows {
                 edges.push(row?);

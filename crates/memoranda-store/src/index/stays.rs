@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use memoranda_core::embed::Vector;
+use memoranda_core::embed::StaticVector;
 use rusqlite::Connection;
 
 use super::digest::DigestedPassage;
@@ -80,7 +80,7 @@ pub(super) fn tell(db: &Connection, file: i64, told: &[DigestedPassage]) -> Resu
     })?;
     let (scales, numbers) = vectors::of_file(db, file)?;
     for (place, (scale, numbers)) in scales.into_iter().zip(numbers).enumerate() {
-        same(place).for_each(|passage| passage.means(Vector { scale, numbers }));
+        same(place).for_each(|passage| passage.means(StaticVector { scale, numbers }));
     }
     Ok(Stays(stays))
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
-use memoranda_core::embed::{BYTES, DIMS, Probe, Vector};
+use memoranda_core::embed::{BYTES, DIMS, StaticQueryVector, StaticVector};
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
 use super::connection::Standing;
@@ -71,7 +71,7 @@ pub(super) fn of_file(db: &Connection, file: i64) -> Result<(Vec<f32>, Vec<[i8; 
     let mut select = db.prepare_cached("SELECT data FROM vectors WHERE file = ?")?;
     let data: Option<Vec<u8>> = select.query_row([file], |row| row.get(0)).optional()?;
     let data = data.unwrap_or_default();
-    let vectors = data.chunks_exact(BYTES).filter_map(Vector::read);
+    let vectors = data.chunks_exact(BYTES).filter_map(StaticVector::read);
     Ok(vectors.map(|vector| (vector.scale, vector.numbers)).unzip())
 }
 
@@ -166,7 +166,7 @@ impl VectorCache {
         &self,
         db: &Connection,
         now: Standing,
-        asked: (&Vector, usize),
+        asked: (&StaticVector, usize),
         condition: &Condition,
         work: impl FnOnce() -> T,
     ) -> Result<(Vec<(i64, f32)>, T)> {
@@ -174,7 +174,7 @@ impl VectorCache {
             return Ok((nearest_that_fit(db, asked, condition)?, work()));
         }
         let (vector, count) = asked;
-        let probe = Probe::new(vector);
+        let probe = StaticQueryVector::new(vector);
         self.refresh(db, now)?;
         let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
         let helpers = (held.passages.len() / PASSAGES_A_THREAD).min(threads().saturating_sub(1));
@@ -211,7 +211,7 @@ impl VectorCache {
         db: &Connection,
         kept: Kept,
         file: i64,
-        probe: &Probe,
+        probe: &StaticQueryVector,
         near: &mut Vec<f32>,
     ) -> Result<()> {
         let mut compare = |(scales, numbers): (&[f32], &[[i8; DIMS]])| {
@@ -266,7 +266,7 @@ impl VectorCache {
 /// index, and kept by nobody.
 pub(super) fn nearest_that_fit(
     db: &Connection,
-    (vector, count): (&Vector, usize),
+    (vector, count): (&StaticVector, usize),
     condition: &Condition,
 ) -> Result<Vec<(i64, f32)>> {
     let mut nearest = Nearest::new(count);
@@ -282,7 +282,7 @@ pub(super) fn nearest_that_fit(
     while let Some(row) = rows.next()? {
         let first = first_passage(row.get(0)?);
         let data = row.get_ref(1)?.as_blob().unwrap_or_default();
-        let vectors = data.chunks_exact(BYTES).filter_map(Vector::read);
+        let vectors = data.chunks_exact(BYTES).filter_map(StaticVector::read);
         for (kept, passage) in vectors.zip(first..) {
             nearest.offer(passage, vector.similarity(&kept));
         }
@@ -366,7 +366,7 @@ impl Held {
     fn nearest_beside<T>(
         &self,
         helpers: usize,
-        probe: &Probe,
+        probe: &StaticQueryVector,
         count: usize,
         work: impl FnOnce() -> T,
     ) -> (Nearest, T) {
@@ -411,7 +411,7 @@ impl Held {
     }
 
     /// Offers a block of the passages.
-    fn offer(&self, start: usize, probe: &Probe, nearest: &mut Nearest) {
+    fn offer(&self, start: usize, probe: &StaticQueryVector, nearest: &mut Nearest) {
         let part = start..start.saturating_add(BLOCK).min(self.passages.len());
         let numbers = self.numbers.get(part.clone()).unwrap_or_default();
         let scales = self.scales.get(part.clone()).unwrap_or_default();
@@ -437,7 +437,7 @@ impl Held {
             self.free += gone.count;
         }
         let start = self.passages.len();
-        let vectors = data.chunks_exact(BYTES).filter_map(Vector::read);
+        let vectors = data.chunks_exact(BYTES).filter_map(StaticVector::read);
         let lengths = lengths::read(lengths).map(Some).chain(std::iter::repeat(None));
         for ((vector, length), passage) in vectors.zip(lengths).zip(first_passage(file)..) {
             self.passages.push(passage);
@@ -473,7 +473,7 @@ mod tests {
         put(&db, (7, 2), &two).unwrap();
         let kept = cache.place(now());
         assert_eq!(kept, Kept::InIndex, "a note is written that memory has not heard of");
-        let probe = Probe::new(DigestedPassage::empty("a puppy").vector());
+        let probe = StaticQueryVector::new(DigestedPassage::empty("a puppy").vector());
         let near = |kept| {
             let mut near = vec![7.0];
             cache.similarities(&db, kept, 2, &probe, &mut near).unwrap();
@@ -502,8 +502,8 @@ mod tests {
             let data: Vec<u8> = (0..file % 5).flat_map(vector).collect();
             held.put((1, file), &[], &[data.clone(), data].concat());
         }
-        let asked = Vector::read(&[&0.01f32.to_le_bytes()[..], &[3; DIMS]].concat()).unwrap();
-        let probe = Probe::new(&asked);
+        let asked = StaticVector::read(&[&0.01f32.to_le_bytes()[..], &[3; DIMS]].concat()).unwrap();
+        let probe = StaticQueryVector::new(&asked);
         let nearest = |held: &Held, helpers| {
             let (nearest, done) = held.nearest_beside(helpers, &probe, 11, || helpers);
             assert_eq!(done, helpers);

@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use memoranda_core::graph::seen_from;
+use memoranda_core::graph::resolve_relative_link;
 use memoranda_core::id::{ContentHash, ObservationId, ProjectName};
 use memoranda_core::note::{Observation, tag_key};
 use memoranda_core::path::NotePath;
-use memoranda_core::words::index_text;
+use memoranda_core::tokenize::index_text;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::digest::{
@@ -401,7 +401,7 @@ impl<'c> Batch<'c> {
                 }
                 _ => {
                     let key_in = |project: i64, name: &str| match project == put.project {
-                        true => target_key(&seen_from(put.path, name)),
+                        true => target_key(&resolve_relative_link(put.path, name)),
                         false => target_key(name),
                     };
                     let part = links::part(&relation.target);

@@ -2,7 +2,7 @@
 //! contents that it brought.
 
 use jiff::Timestamp;
-use memoranda_core::change::{Author, Channel, Commit, FactEdit, FileChange, FolderChanges};
+use memoranda_core::change::{Author, ChangeChannel, Commit, FactEdit, FileChange, FolderChanges};
 use memoranda_core::id::{CommitId, ContentHash, ObservationId, ProjectName};
 use memoranda_core::path::NotePath;
 use serde::{Deserialize, Serialize};
@@ -125,7 +125,7 @@ impl Record {
             author: Author {
                 client: wire.client,
                 tool: wire.tool,
-                channel: Channel::parse(&wire.channel)?,
+                channel: ChangeChannel::parse(&wire.channel)?,
             },
             message: wire.message,
             files,

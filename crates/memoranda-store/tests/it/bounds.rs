@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
 
-use memoranda_core::change::{Action, Change, Expect, Operation};
+use memoranda_core::change::{ChangeOperation, ChangeSet, ExpectedContent, FileAction};
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_store::{HardLinks, Outcome, Store, StoreError};
@@ -17,12 +17,15 @@ use crate::support::{
     TestVault, change, eventually, found, main_project, operation, path, put, rounds, sync, who,
 };
 
-fn try_commit(store: &Store, wanted: Change) -> Result<Outcome, StoreError> {
+fn try_commit(store: &Store, wanted: ChangeSet) -> Result<Outcome, StoreError> {
     store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone()))
 }
 
 fn try_put(store: &Store, place: &str, text: &str) -> Result<Outcome, StoreError> {
-    try_commit(store, change(vec![operation(place, Expect::Anything, Action::Put(text.into()))]))
+    try_commit(
+        store,
+        change(vec![operation(place, ExpectedContent::Anything, FileAction::Put(text.into()))]),
+    )
 }
 
 #[test]
@@ -84,12 +87,12 @@ fn what_programs_obey_is_neither_read_nor_written() {
         assert!(store.entries(&main, Some(&there)).is_err(), "{place}");
         assert!(store.put_aside(&main, &there, b"x").is_err(), "{place}");
         assert!(try_put(&store, place, "fsmonitor = evil").is_err(), "{place}");
-        let removed = change(vec![operation(place, Expect::Anything, Action::Remove)]);
+        let removed = change(vec![operation(place, ExpectedContent::Anything, FileAction::Remove)]);
         assert!(try_commit(&store, removed).is_err(), "{place}");
         for (from, to) in [(place, "b.md"), ("folder/a.md", place)] {
             let content = b"a note".to_vec();
-            let moved = Action::MoveFrom { from: path(from), content };
-            let moved = change(vec![operation(to, Expect::Anything, moved)]);
+            let moved = FileAction::MoveFrom { from: path(from), content };
+            let moved = change(vec![operation(to, ExpectedContent::Anything, moved)]);
             assert!(try_commit(&store, moved).is_err(), "{from} to {to}");
         }
     }
@@ -130,10 +133,10 @@ fn links_are_neither_followed_nor_replaced() {
         assert!(matches!(read, Err(StoreError::NotAFile { .. })), "{place}: {read:?}");
         let error = try_put(&store, place, "overwritten").unwrap_err();
         assert!(matches!(error, StoreError::NotAFile { .. }), "{place}: {error}");
-        let removal = change(vec![operation(place, Expect::Anything, Action::Remove)]);
+        let removal = change(vec![operation(place, ExpectedContent::Anything, FileAction::Remove)]);
         assert!(try_commit(&store, removal).is_err(), "{place}");
-        let moved = Action::MoveFrom { from: path(place), content: b"x".to_vec() };
-        let moved = change(vec![operation("stolen.md", Expect::Anything, moved)]);
+        let moved = FileAction::MoveFrom { from: path(place), content: b"x".to_vec() };
+        let moved = change(vec![operation("stolen.md", ExpectedContent::Anything, moved)]);
         assert!(try_commit(&store, moved).is_err(), "{place}");
     }
     assert_eq!(found(&store, "cormorant"), [""; 0]);
@@ -142,11 +145,11 @@ fn links_are_neither_followed_nor_replaced() {
     assert_eq!(all.0["secret.md"], b"secret: cormorant");
     // A whole project that is a link is none.
     symlink(&outside, vault.home().join("memories")).unwrap();
-    let operation = Operation {
+    let operation = ChangeOperation {
         project: ProjectName::parse("memories").unwrap(),
         path: path("x.md"),
-        expect: Expect::Anything,
-        action: Action::Put(b"out".to_vec()),
+        expect: ExpectedContent::Anything,
+        action: FileAction::Put(b"out".to_vec()),
     };
     assert!(try_commit(&store, change(vec![operation])).is_err());
     assert_eq!(Files::on_disk(&outside).0.len(), 1);
@@ -224,9 +227,9 @@ fn a_hard_link_is_read_only_where_it_is_allowed_and_never_written_through() {
     store.add_project(&name, &elsewhere, HardLinks::Allow).unwrap();
     sync(&store);
     assert_eq!(found(&store, "gannet"), ["linked/linked.md"]);
-    let action = Action::Put(b"its own text".to_vec());
+    let action = FileAction::Put(b"its own text".to_vec());
     let (project, path) = (name, path("linked.md"));
-    let own = Operation { project, path, expect: Expect::Anything, action };
+    let own = ChangeOperation { project, path, expect: ExpectedContent::Anything, action };
     try_commit(&store, change(vec![own])).unwrap();
     assert_eq!(std::fs::read(elsewhere.join("linked.md")).unwrap(), b"its own text");
     assert_eq!(std::fs::read(&outside).unwrap(), b"outside: gannet");
@@ -330,11 +333,11 @@ fn modes_are_kept() {
 /// Writes private notes with nothing masked: a process of its own, for its umask.
 pub(crate) fn write_private(task: &Task) {
     let store = Store::open(crate::support::options(&task.folder)).unwrap();
-    let put = |place: &str| Operation {
+    let put = |place: &str| ChangeOperation {
         project: ProjectName::parse("memories").unwrap(),
         path: path(place),
-        expect: Expect::Anything,
-        action: Action::Put(b"private".to_vec()),
+        expect: ExpectedContent::Anything,
+        action: FileAction::Put(b"private".to_vec()),
     };
     try_commit(&store, change(vec![put("a.md"), put("deep/er/b.md")])).unwrap();
 }
@@ -353,11 +356,11 @@ fn memories_are_the_owners_alone() {
     // What was made by hand is theirs alone as soon as it is written to.
     std::fs::set_permissions(memories.join("a.md"), std::fs::Permissions::from_mode(0o644))
         .unwrap();
-    let rewrite = change(vec![Operation {
+    let rewrite = change(vec![ChangeOperation {
         project: ProjectName::parse("memories").unwrap(),
         path: path("a.md"),
-        expect: Expect::Anything,
-        action: Action::Put(b"private too".to_vec()),
+        expect: ExpectedContent::Anything,
+        action: FileAction::Put(b"private too".to_vec()),
     }]);
     try_commit(&vault.open(), rewrite).unwrap();
     assert_eq!(mode(&memories.join("a.md")), 0o600);

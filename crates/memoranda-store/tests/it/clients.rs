@@ -1,6 +1,6 @@
 //! The history of one client.
 
-use memoranda_core::change::{Action, Expect};
+use memoranda_core::change::{ExpectedContent, FileAction};
 use memoranda_store::{HistoryFilter, StoreError};
 
 use super::support::{TestVault, change, main_project, operation, path, who};
@@ -10,8 +10,8 @@ fn a_client_is_found_in_all_its_versions() {
     let vault = TestVault::new();
     let store = vault.open();
     for (client, place) in [("agent 1.0", "a.md"), ("agent 2.0", "b.md"), ("agents 1.0", "c.md")] {
-        let action = Action::Put(place.as_bytes().to_vec());
-        let change = change(vec![operation(place, Expect::Anything, action)]);
+        let action = FileAction::Put(place.as_bytes().to_vec());
+        let change = change(vec![operation(place, ExpectedContent::Anything, action)]);
         store.commit(&who(client), |_| Ok::<_, StoreError>(change.clone())).unwrap();
     }
     for (client, place, expected) in [

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use memoranda_core::change::{Action, Change, Expect};
+use memoranda_core::change::{ChangeSet, ExpectedContent, FileAction};
 use memoranda_store::Store;
 use memoranda_store::faults::{self, Step};
 
@@ -32,16 +32,16 @@ fn before() -> Files {
     files
 }
 
-fn put_text(place: &str, text: &str) -> memoranda_core::change::Operation {
-    operation(place, Expect::Anything, Action::Put(text.as_bytes().to_vec()))
+fn put_text(place: &str, text: &str) -> memoranda_core::change::ChangeOperation {
+    operation(place, ExpectedContent::Anything, FileAction::Put(text.as_bytes().to_vec()))
 }
 
-fn taken_away(place: &str) -> memoranda_core::change::Operation {
-    operation(place, Expect::Anything, Action::Remove)
+fn taken_away(place: &str) -> memoranda_core::change::ChangeOperation {
+    operation(place, ExpectedContent::Anything, FileAction::Remove)
 }
 
 /// The n-th change of a scenario, given the files before it.
-fn nth_change(scenario: &str, n: usize, files: &Files) -> Change {
+fn nth_change(scenario: &str, n: usize, files: &Files) -> ChangeSet {
     let text = format!("text number {n} of {scenario}\n").repeat(20);
     match scenario {
         "new" => change(vec![put_text(&format!("new/n{n}.md"), &text)]),
@@ -60,8 +60,8 @@ fn nth_change(scenario: &str, n: usize, files: &Files) -> Change {
                 "move" => files.0[&from].clone(),
                 _ => text.into_bytes(),
             };
-            let action = Action::MoveFrom { from: path(&from), content };
-            change(vec![operation(&format!("moved/{n}.md"), Expect::Anything, action)])
+            let action = FileAction::MoveFrom { from: path(&from), content };
+            change(vec![operation(&format!("moved/{n}.md"), ExpectedContent::Anything, action)])
         }
         "folder" => {
             let folder = format!("gone-{n}");
@@ -167,7 +167,7 @@ fn a_deleted_folder_is_gone_or_whole() {
 }
 
 /// The n-th change of the endless stream: every file that is there holds the same number.
-fn stream_change(n: usize) -> Change {
+fn stream_change(n: usize) -> ChangeSet {
     let text = format!("count {n}\n").repeat(1 + n % 50);
     let mut operations = vec![put_text("s/a.md", &text)];
     if !n.is_multiple_of(4) {
@@ -181,8 +181,12 @@ fn stream_change(n: usize) -> Change {
     if n.is_multiple_of(5) {
         let from = path(&format!("m/{}.md", n / 5));
         let content = text.into_bytes();
-        let action = Action::MoveFrom { from, content };
-        operations.push(operation(&format!("m/{}.md", n / 5 + 1), Expect::Anything, action));
+        let action = FileAction::MoveFrom { from, content };
+        operations.push(operation(
+            &format!("m/{}.md", n / 5 + 1),
+            ExpectedContent::Anything,
+            action,
+        ));
     }
     change(operations)
 }

@@ -162,8 +162,8 @@ fn an_index_that_goes_bad_while_it_is_open_is_made_anew() {
             store
                 .commit(&crate::support::who("test"), |_| {
                     let action =
-                        memoranda_core::change::Action::Put(format!("bad {n}").into_bytes());
-                    let expect = memoranda_core::change::Expect::Anything;
+                        memoranda_core::change::FileAction::Put(format!("bad {n}").into_bytes());
+                    let expect = memoranda_core::change::ExpectedContent::Anything;
                     let put = crate::support::operation("bad.md", expect, action);
                     Ok::<_, memoranda_store::StoreError>(crate::support::change(vec![put]))
                 })

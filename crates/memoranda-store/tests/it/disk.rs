@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use memoranda_core::change::{Action, Expect};
+use memoranda_core::change::{ExpectedContent, FileAction};
 use memoranda_store::faults::{self, Step};
 use memoranda_store::{HistoryFilter, Outcome, Store, StoreError};
 
@@ -19,14 +19,15 @@ use crate::support::{
 const FAILING: [Step; 6] =
     [Step::TempWrite, Step::LogAppend, Step::LogTorn, Step::LogSync, Step::LogSynced, Step::Swap];
 
-fn three_files(text: &str) -> memoranda_core::change::Change {
-    let put = |place: &str| operation(place, Expect::Anything, Action::Put(text.into()));
-    let moved = Action::MoveFrom { from: path("m.md"), content: text.into() };
+fn three_files(text: &str) -> memoranda_core::change::ChangeSet {
+    let put =
+        |place: &str| operation(place, ExpectedContent::Anything, FileAction::Put(text.into()));
+    let moved = FileAction::MoveFrom { from: path("m.md"), content: text.into() };
     change(vec![
         put("a.md"),
         put("made/for/new.md"),
-        operation("b.md", Expect::Anything, Action::Remove),
-        operation("moved.md", Expect::Anything, moved),
+        operation("b.md", ExpectedContent::Anything, FileAction::Remove),
+        operation("moved.md", ExpectedContent::Anything, moved),
     ])
 }
 
@@ -138,12 +139,13 @@ pub(crate) fn move_a_crowd(task: &Task) {
     let names = |top: &str| (0..200).map(|n| format!("{top}/{}/{n}.md", n / 2)).collect::<Vec<_>>();
     let moves = names("new").into_iter().zip(names("old")).map(|(to, from)| {
         let content = if from.ends_with("7.md") { b"changed".to_vec() } else { b"kept".to_vec() };
-        let action = Action::MoveFrom { from: path(&from), content };
-        operation(&to, Expect::Anything, action)
+        let action = FileAction::MoveFrom { from: path(&from), content };
+        operation(&to, ExpectedContent::Anything, action)
     });
     let moved = change(moves.collect());
     let removed = names("new");
-    let removed = removed.iter().map(|at| operation(at, Expect::Anything, Action::Remove));
+    let removed =
+        removed.iter().map(|at| operation(at, ExpectedContent::Anything, FileAction::Remove));
     for wanted in [moved, change(removed.collect())] {
         let outcome = store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone())).unwrap();
         assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
@@ -208,14 +210,14 @@ fn a_really_full_disk_loses_nothing() {
     let error = loop {
         // Bytes that do not compress, so that log and files both grow.
         let text: String = blake_like(written);
-        let content = Action::Put(text.into_bytes());
+        let content = FileAction::Put(text.into_bytes());
         let place = format!("n{written}.md");
         let wanted = change(vec![
-            operation(&place, Expect::Absent, content),
+            operation(&place, ExpectedContent::Absent, content),
             operation(
                 "kept.md",
-                Expect::Anything,
-                Action::Put(format!("kept: ocelot {written}").into()),
+                ExpectedContent::Anything,
+                FileAction::Put(format!("kept: ocelot {written}").into()),
             ),
         ]);
         match store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone())) {
@@ -257,7 +259,8 @@ fn a_read_only_disk_is_still_read() {
     }
     assert_eq!(found(&store, "narwhal"), ["main/note.md"]);
     assert!(store.read(&main_project(), &path("note.md")).unwrap().is_some());
-    let wanted = change(vec![operation("x.md", Expect::Anything, Action::Put(b"no".to_vec()))]);
+    let wanted =
+        change(vec![operation("x.md", ExpectedContent::Anything, FileAction::Put(b"no".to_vec()))]);
     let error = store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone())).unwrap_err();
     assert!(error.to_string().ends_with("the file system is read-only"), "{error}");
     assert!(run("mount", &["-o", "remount,rw"], &vault.home()));
@@ -307,7 +310,8 @@ pub(crate) fn meet_locked_folders(task: &Task) {
         assert_eq!(sync(&store).unreadable, [], "{place}");
     }
     mode("folder", 0o555);
-    let wanted = change(vec![operation("folder/x.md", Expect::Anything, Action::Put(vec![1]))]);
+    let wanted =
+        change(vec![operation("folder/x.md", ExpectedContent::Anything, FileAction::Put(vec![1]))]);
     let error = store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone())).unwrap_err();
     assert!(error.to_string().ends_with("permission denied"), "{error}");
     mode("folder", 0o755);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use jiff::SignedDuration;
-use memoranda_core::change::{Action, Expect};
+use memoranda_core::change::{ExpectedContent, FileAction};
 use memoranda_store::{HistoryFilter, Moment, Store, Vacuum, VacuumWhat, clock, faults, hash};
 
 use crate::child::{Task, acknowledged};
@@ -19,8 +19,8 @@ fn text_as_of(store: &Store, place: &str, moment: Moment) -> Option<String> {
 }
 
 fn move_note(store: &Store, from: &str, to: &str, text: &str) -> memoranda_core::change::Commit {
-    let action = Action::MoveFrom { from: path(from), content: text.into() };
-    made(make(store, change(vec![operation(to, Expect::Anything, action)])))
+    let action = FileAction::MoveFrom { from: path(from), content: text.into() };
+    made(make(store, change(vec![operation(to, ExpectedContent::Anything, action)])))
 }
 
 #[test]

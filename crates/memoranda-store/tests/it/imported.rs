@@ -1,6 +1,6 @@
 //! A history that another device began.
 
-use memoranda_core::change::{Action, Expect};
+use memoranda_core::change::{ExpectedContent, FileAction};
 
 use super::support::{TestVault, change, made, make, operation, path, put, remove, sync};
 
@@ -43,8 +43,8 @@ fn an_imported_history_goes_on_and_an_index_made_anew_agrees() {
     put(&store, "edited.md", "more");
     put(&store, "deleted.md", "three");
     let content = b"two".to_vec();
-    let action = Action::MoveFrom { from: path("moved.md"), content };
-    made(make(&store, change(vec![operation("there.md", Expect::Anything, action)])));
+    let action = FileAction::MoveFrom { from: path("moved.md"), content };
+    made(make(&store, change(vec![operation("there.md", ExpectedContent::Anything, action)])));
     let scratch = tempfile::TempDir::new().unwrap();
     let report = store.check(scratch.path()).unwrap();
     assert!(report.agrees(), "{report:?}");

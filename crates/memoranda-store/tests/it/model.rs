@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use memoranda_core::change::{Action, Change};
+use memoranda_core::change::{ChangeSet, FileAction};
 
 /// Every file of a project, hidden ones too.
 #[derive(Clone, PartialEq, Eq, Default)]
@@ -30,18 +30,18 @@ impl Files {
     }
 
     /// Does what a change says.
-    pub(crate) fn make(&mut self, change: &Change) {
+    pub(crate) fn make(&mut self, change: &ChangeSet) {
         for operation in &change.operations {
             let path = operation.path.to_string();
             match &operation.action {
-                Action::Put(content) => {
+                FileAction::Put(content) => {
                     self.0.insert(path, content.clone());
                 }
-                Action::MoveFrom { from, content } => {
+                FileAction::MoveFrom { from, content } => {
                     self.0.remove(from.as_str());
                     self.0.insert(path, content.clone());
                 }
-                Action::Remove => {
+                FileAction::Remove => {
                     self.0.remove(&path);
                 }
             }
@@ -49,7 +49,7 @@ impl Files {
     }
 
     /// The files after a change.
-    pub(crate) fn after(&self, change: &Change) -> Self {
+    pub(crate) fn after(&self, change: &ChangeSet) -> Self {
         let mut after = self.clone();
         after.make(change);
         after

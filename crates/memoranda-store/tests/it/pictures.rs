@@ -1,6 +1,6 @@
 //! Files that are no text: not searched, and kept all the same when they are replaced.
 
-use memoranda_core::change::{Action, Expect};
+use memoranda_core::change::{ExpectedContent, FileAction};
 
 use super::support::{TestVault, change, made, make, operation, put, remove, sync};
 
@@ -20,8 +20,11 @@ fn a_deleted_picture_can_be_brought_back() {
         let before = commit.files[0].before.unwrap();
         let bytes = store.content(before).unwrap();
         assert_eq!(bytes, PICTURE);
-        let action = Action::Put(bytes);
-        made(make(&store, change(vec![operation("picture.png", Expect::Anything, action)])));
+        let action = FileAction::Put(bytes);
+        made(make(
+            &store,
+            change(vec![operation("picture.png", ExpectedContent::Anything, action)]),
+        ));
         assert_eq!(std::fs::read(vault.home().join("main/picture.png")).unwrap(), PICTURE);
         let scratch = tempfile::TempDir::new().unwrap();
         let report = store.check(scratch.path()).unwrap();

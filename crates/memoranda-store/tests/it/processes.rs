@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use memoranda_core::change::{Action, Expect};
+use memoranda_core::change::{ExpectedContent, FileAction};
 use memoranda_store::{HistoryFilter, Outcome, Store, StoreError};
 
 use crate::child::{Task, acknowledged};
@@ -26,7 +26,11 @@ fn append(store: &Store, place: &str, line: &str) -> Outcome {
         let mut bytes = found.map(|found| found.bytes).unwrap_or_default();
         bytes.extend_from_slice(line.as_bytes());
         bytes.push(b'\n');
-        Ok::<_, StoreError>(change(vec![operation(place, Expect::Anything, Action::Put(bytes))]))
+        Ok::<_, StoreError>(change(vec![operation(
+            place,
+            ExpectedContent::Anything,
+            FileAction::Put(bytes),
+        )]))
     });
     decided.unwrap()
 }
@@ -43,8 +47,8 @@ pub(crate) fn write(task: &Task) {
 
         let claim = operation(
             &format!("claims/{n}.md"),
-            Expect::Absent,
-            Action::Put(format!("claimed by {me}").into_bytes()),
+            ExpectedContent::Absent,
+            FileAction::Put(format!("claimed by {me}").into_bytes()),
         );
         match make(&store, change(vec![claim])) {
             Outcome::Committed(_) => task.acknowledge(format!("won {n} by {me}")),
@@ -54,9 +58,10 @@ pub(crate) fn write(task: &Task) {
 
         let own = format!("own/{me}-{}.md", random.below(3));
         match random.below(3) {
-            0 => {
-                drop(make(&store, change(vec![operation(&own, Expect::Anything, Action::Remove)])))
-            }
+            0 => drop(make(
+                &store,
+                change(vec![operation(&own, ExpectedContent::Anything, FileAction::Remove)]),
+            )),
             _ => drop(put_or_same(&store, &own, &format!("own {me} {n}"))),
         }
         assert!(!crate::support::found(&store, &line).is_empty(), "{line} is not found");
@@ -64,8 +69,8 @@ pub(crate) fn write(task: &Task) {
 }
 
 fn put_or_same(store: &Store, place: &str, text: &str) -> Outcome {
-    let action = Action::Put(text.as_bytes().to_vec());
-    make(store, change(vec![operation(place, Expect::Anything, action)]))
+    let action = FileAction::Put(text.as_bytes().to_vec());
+    make(store, change(vec![operation(place, ExpectedContent::Anything, action)]))
 }
 
 #[test]
@@ -208,12 +213,12 @@ fn an_editor_that_never_rests_has_the_last_word() {
         while acknowledged(vault.folder()).is_empty() {
             let (other, note) = (format!("other-{n}.md"), "shared.md");
             let action = match n % 3 {
-                0 => Action::Remove,
-                _ => Action::Put(format!("appended {n}\n").into_bytes()),
+                0 => FileAction::Remove,
+                _ => FileAction::Put(format!("appended {n}\n").into_bytes()),
             };
             let both = change(vec![
-                operation(&other, Expect::Anything, Action::Put(b"other".to_vec())),
-                operation(note, Expect::Anything, action),
+                operation(&other, ExpectedContent::Anything, FileAction::Put(b"other".to_vec())),
+                operation(note, ExpectedContent::Anything, action),
             ]);
             match store.commit(&who("test"), |_| Ok::<_, StoreError>(both.clone())) {
                 Ok(_) => assert!(vault.text(&format!("main/{other}")).is_some()),

@@ -1,6 +1,6 @@
 //! All promises at once: random writes, edits by hand, syncs and restarts, against a map.
 
-use memoranda_core::change::{Action, Change, Expect};
+use memoranda_core::change::{ChangeSet, ExpectedContent, FileAction};
 use memoranda_store::{Outcome, Store};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -71,15 +71,15 @@ fn text(n: usize) -> Vec<u8> {
 }
 
 /// Makes a change in the vault and in the model; a conflict changes neither.
-fn both(store: &Store, model: &mut Files, wanted: Change) {
+fn both(store: &Store, model: &mut Files, wanted: ChangeSet) {
     match make(store, wanted.clone()) {
         Outcome::Committed(_) | Outcome::Unchanged => model.make(&wanted),
         Outcome::Conflict(_) => {}
     }
 }
 
-fn put(n: usize, t: usize) -> memoranda_core::change::Operation {
-    operation(NAMES[n], Expect::Anything, Action::Put(text(t)))
+fn put(n: usize, t: usize) -> memoranda_core::change::ChangeOperation {
+    operation(NAMES[n], ExpectedContent::Anything, FileAction::Put(text(t)))
 }
 
 fn play(steps: &[Step]) {
@@ -93,13 +93,13 @@ fn play(steps: &[Step]) {
             Step::Put(n, t) => both(&store, &mut model, change(vec![put(*n, *t)])),
             Step::Other(n, t) => both(&other, &mut model, change(vec![put(*n, *t)])),
             Step::Remove(n) => {
-                let gone = operation(NAMES[*n], Expect::Anything, Action::Remove);
+                let gone = operation(NAMES[*n], ExpectedContent::Anything, FileAction::Remove);
                 both(&store, &mut model, change(vec![gone]));
             }
             Step::Move(a, b) if a != b => {
                 let content = model.0.get(NAMES[*a]).cloned().unwrap_or_default();
-                let action = Action::MoveFrom { from: path(NAMES[*a]), content };
-                let moved = operation(NAMES[*b], Expect::Anything, action);
+                let action = FileAction::MoveFrom { from: path(NAMES[*a]), content };
+                let moved = operation(NAMES[*b], ExpectedContent::Anything, action);
                 both(&store, &mut model, change(vec![moved]));
             }
             Step::Several(puts) => {

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use memoranda_core::change::{Action, Expect, Operation};
+use memoranda_core::change::{ChangeOperation, ExpectedContent, FileAction};
 use memoranda_core::id::ProjectName;
 use memoranda_store::{HardLinks, Outcome, Store, StoreError};
 use tempfile::TempDir;
@@ -30,9 +30,13 @@ fn write(
     place: &str,
     text: &str,
 ) -> Result<Outcome, StoreError> {
-    let action = Action::Put(text.as_bytes().to_vec());
-    let operation =
-        Operation { project: project.clone(), path: path(place), expect: Expect::Anything, action };
+    let action = FileAction::Put(text.as_bytes().to_vec());
+    let operation = ChangeOperation {
+        project: project.clone(),
+        path: path(place),
+        expect: ExpectedContent::Anything,
+        action,
+    };
     store.commit(&who("test"), |_| Ok::<_, StoreError>(change(vec![operation.clone()])))
 }
 

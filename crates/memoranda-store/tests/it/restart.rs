@@ -2,7 +2,7 @@
 //! whatever the file system made of files that had not been forced to disk. What a person wrote
 //! is never taken for such a wreck, unless it could be one.
 
-use memoranda_core::change::{Action, Expect};
+use memoranda_core::change::{ExpectedContent, FileAction};
 use memoranda_store::HistoryFilter;
 
 use crate::support::{TestVault, change, found, made, make, operation, path, put, remove, sync};
@@ -82,8 +82,8 @@ fn a_deletion_and_a_move_are_completed() {
     put(&store, "from.md", NEW);
     store.flush().unwrap();
     remove(&store, "deleted.md");
-    let action = Action::MoveFrom { from: path("from.md"), content: NEW.into() };
-    made(make(&store, change(vec![operation("to.md", Expect::Anything, action)])));
+    let action = FileAction::MoveFrom { from: path("from.md"), content: NEW.into() };
+    made(make(&store, change(vec![operation("to.md", ExpectedContent::Anything, action)])));
     std::mem::forget(store);
     vault.write_by_hand("main/deleted.md", OLD);
     std::fs::rename(vault.home().join("main/to.md"), vault.home().join("main/from.md")).unwrap();

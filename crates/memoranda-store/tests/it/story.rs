@@ -1,6 +1,6 @@
 //! What a person does in a week: write, find, edit by hand, delete, restore, look back.
 
-use memoranda_core::change::{Action, Expect};
+use memoranda_core::change::{ExpectedContent, FileAction};
 use memoranda_store::{HistoryFilter, Moment, Outcome};
 
 use crate::support::{
@@ -102,10 +102,10 @@ fn a_conflict_changes_nothing() {
     let vault = TestVault::new();
     let store = vault.open();
     put(&store, "a.md", "one");
-    let wrong = Expect::Hash(memoranda_store::hash(b"other"));
+    let wrong = ExpectedContent::Hash(memoranda_store::hash(b"other"));
     let both = change(vec![
-        operation("b.md", Expect::Absent, Action::Put(b"new".to_vec())),
-        operation("a.md", wrong, Action::Put(b"two".to_vec())),
+        operation("b.md", ExpectedContent::Absent, FileAction::Put(b"new".to_vec())),
+        operation("a.md", wrong, FileAction::Put(b"two".to_vec())),
     ]);
     let Outcome::Conflict(conflicts) = make(&store, both) else { panic!("no conflict") };
     assert_eq!(conflicts.len(), 1);
@@ -134,9 +134,11 @@ fn a_move_keeps_history_and_address() {
     let store = vault.open();
     put(&store, "old/name.md", "content of the note");
     let before = store.file(&main_project(), &path("old/name.md")).unwrap().unwrap();
-    let action =
-        Action::MoveFrom { from: path("old/name.md"), content: b"content of the note".to_vec() };
-    made(make(&store, change(vec![operation("new/place.md", Expect::Anything, action)])));
+    let action = FileAction::MoveFrom {
+        from: path("old/name.md"),
+        content: b"content of the note".to_vec(),
+    };
+    made(make(&store, change(vec![operation("new/place.md", ExpectedContent::Anything, action)])));
     assert_eq!(vault.text("main/old/name.md"), None);
     assert_eq!(vault.text("main/new/place.md").as_deref(), Some("content of the note"));
     let after = store.file(&main_project(), &path("new/place.md")).unwrap().unwrap();
@@ -171,7 +173,8 @@ fn a_project_has_one_name_however_it_is_spelt() {
     let vault = TestVault::new();
     let store = vault.open();
     put(&store, "a.md", "written as main");
-    let mut other = operation("b.md", Expect::Anything, Action::Put(b"written as MAIN".to_vec()));
+    let mut other =
+        operation("b.md", ExpectedContent::Anything, FileAction::Put(b"written as MAIN".to_vec()));
     other.project = memoranda_core::id::ProjectName::parse("MAIN").unwrap();
     made(make(&store, change(vec![other])));
     let mut paths = found(&store, "written");
@@ -188,7 +191,8 @@ fn notes_of_one_address_get_different_ones() {
     let vault = TestVault::new();
     let store = vault.open();
     let both = |a: &str, b: &str| {
-        let put = |name| operation(name, Expect::Anything, Action::Put(b"text".to_vec()));
+        let put =
+            |name| operation(name, ExpectedContent::Anything, FileAction::Put(b"text".to_vec()));
         change(vec![put(a), put(b)])
     };
     made(make(&store, both("by tool.md", "by-tool.md")));
@@ -240,8 +244,11 @@ fn a_permalink_that_is_stated_from_now_on_decides_what_a_name_means() {
     let vault = TestVault::new();
     let store = vault.open();
     put(&store, "plan.md", "the old plan");
-    let moved = Action::MoveFrom { from: path("plan.md"), content: b"the old plan".to_vec() };
-    made(make(&store, change(vec![operation("archive/plan-2025.md", Expect::Anything, moved)])));
+    let moved = FileAction::MoveFrom { from: path("plan.md"), content: b"the old plan".to_vec() };
+    made(make(
+        &store,
+        change(vec![operation("archive/plan-2025.md", ExpectedContent::Anything, moved)]),
+    ));
     put(&store, "plan.md", "the new plan");
     put(&store, "archive/link.md", "- to [[plan]]");
     let meant = || {
@@ -298,7 +305,8 @@ fn a_save_during_a_large_change_is_noticed() {
     // Few of them are texts, so that most of the time goes into giving them their names.
     let name = |n: usize| format!("many/{n:04}.{}", if n == 0 { "md" } else { "bin" });
     let text = |n: usize| format!("text number {n}\n").into_bytes();
-    let put_all = (0..4000).map(|n| operation(&name(n), Expect::Absent, Action::Put(text(n))));
+    let put_all =
+        (0..4000).map(|n| operation(&name(n), ExpectedContent::Absent, FileAction::Put(text(n))));
     let first = vault.home().join("main").join(name(0));
     std::thread::scope(|scope| {
         scope.spawn(|| {

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use memoranda_core::change::{Action, Author, Change, Channel, Commit, Expect, Operation};
+use memoranda_core::change::{
+    Author, ChangeChannel, ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction,
+};
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
@@ -66,7 +68,7 @@ pub(crate) fn options(folder: &Path) -> OpenOptions {
 }
 
 pub(crate) fn who(client: &str) -> Author {
-    Author { client: client.into(), tool: "test".into(), channel: Channel::Cli }
+    Author { client: client.into(), tool: "test".into(), channel: ChangeChannel::Cli }
 }
 
 pub(crate) fn main_project() -> ProjectName {
@@ -78,24 +80,28 @@ pub(crate) fn path(text: &str) -> NotePath {
 }
 
 /// One operation in the project `main`.
-pub(crate) fn operation(place: &str, expect: Expect, action: Action) -> Operation {
-    Operation { project: main_project(), path: path(place), expect, action }
+pub(crate) fn operation(
+    place: &str,
+    expect: ExpectedContent,
+    action: FileAction,
+) -> ChangeOperation {
+    ChangeOperation { project: main_project(), path: path(place), expect, action }
 }
 
-pub(crate) fn change(operations: Vec<Operation>) -> Change {
-    Change { operations, made: Vec::new(), emptied: Vec::new(), message: None }
+pub(crate) fn change(operations: Vec<ChangeOperation>) -> ChangeSet {
+    ChangeSet { operations, made: Vec::new(), emptied: Vec::new(), message: None }
 }
 
 pub(crate) fn put(store: &Store, place: &str, text: &str) -> Commit {
-    let action = Action::Put(text.as_bytes().to_vec());
-    made(make(store, change(vec![operation(place, Expect::Anything, action)])))
+    let action = FileAction::Put(text.as_bytes().to_vec());
+    made(make(store, change(vec![operation(place, ExpectedContent::Anything, action)])))
 }
 
 pub(crate) fn remove(store: &Store, place: &str) -> Commit {
-    made(make(store, change(vec![operation(place, Expect::Anything, Action::Remove)])))
+    made(make(store, change(vec![operation(place, ExpectedContent::Anything, FileAction::Remove)])))
 }
 
-pub(crate) fn make(store: &Store, change: Change) -> Outcome {
+pub(crate) fn make(store: &Store, change: ChangeSet) -> Outcome {
     store.commit(&who("test"), |_| Ok::<_, StoreError>(change.clone())).unwrap()
 }
 

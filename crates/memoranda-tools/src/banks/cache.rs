@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memoranda_core::id::ProjectName;
-use memoranda_core::tokens::estimate;
+use memoranda_core::token_estimate::estimate;
 use memoranda_engine::{KeptText, Memory, Place, Result};
 use serde_json::Value;
 

@@ -2,7 +2,7 @@
 //! searched nor versioned.
 
 use memoranda_core::path::NotePath;
-use memoranda_core::tokens::estimate;
+use memoranda_core::token_estimate::estimate;
 use memoranda_engine::{Place, clock};
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,7 @@
 //! The texts of a bank within a budget: small files whole, large ones as their beginning, their
 //! headings and their newest lines, each with the call that reads the rest.
 
-use memoranda_core::tokens::estimate;
+use memoranda_core::token_estimate::estimate;
 
 use super::bank::MemoryBank;
 use super::outline::{OutlineHeading, headings};

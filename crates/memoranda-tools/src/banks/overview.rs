@@ -1,7 +1,7 @@
 //! Looking at banks without using them: for people at a command line.
 
 use jiff::Timestamp;
-use memoranda_core::tokens::estimate;
+use memoranda_core::token_estimate::estimate;
 use memoranda_engine::{EngineError, HistoryFilter, Result};
 
 use super::activate::in_order;

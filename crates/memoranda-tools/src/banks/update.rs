@@ -1,7 +1,7 @@
 //! `update`: what was said, in the right file, durable before the answer.
 
 use memoranda_core::path::NotePath;
-use memoranda_core::screen;
+use memoranda_core::secrets;
 use memoranda_engine::{Place, ReviseOutcome, Step};
 use serde_json::{Value, json};
 
@@ -439,7 +439,7 @@ fn screen_secrets(
     call: &CallContext<'_>,
     content: String,
 ) -> Result<(String, Vec<String>), BankError> {
-    let secrets = screen::secrets(&content);
+    let secrets = secrets::secrets(&content);
     if secrets.is_empty() {
         return Ok((content, Vec::new()));
     }
@@ -454,7 +454,7 @@ fn screen_secrets(
         )),
         SecretPolicy::Redact => {
             let new_bank = format!("Replaced what looked like a secret: {kinds}.");
-            Ok((screen::redact(&content), vec![new_bank]))
+            Ok((secrets::redact(&content), vec![new_bank]))
         }
         SecretPolicy::Warn => {
             let new_bank = format!(

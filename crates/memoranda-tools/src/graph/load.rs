@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 use memoranda_core::path::NotePath;
-use memoranda_core::tokens::estimate;
+use memoranda_core::token_estimate::estimate;
 use memoranda_engine::{EngineError, FileSummary, Memory, Place};
 use serde_json::{Map, Value, json};
 

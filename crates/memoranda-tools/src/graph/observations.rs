@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use memoranda_core::id::ObservationId;
-use memoranda_core::note::edit::{Edit, FactRef};
+use memoranda_core::note::edit::{NoteEdit, ObservationRef};
 use memoranda_core::note::{NewObservation, plain, stated};
 use serde_json::{Value, json};
 
@@ -264,9 +264,12 @@ fn supersede(
     comment.supersedes = Some(old.clone());
     let id = comment.id.clone();
     let replacement = NewObservation { fact: Some(comment), ..stated(content) };
-    let observation =
-        if fact.has_comment { FactRef::Id(old.clone()) } else { FactRef::Line(fact.line) };
-    graph.edit(name, &Edit::SupersedeObservation { observation, replacement })?;
+    let observation = if fact.has_comment {
+        ObservationRef::Id(old.clone())
+    } else {
+        ObservationRef::Line(fact.line)
+    };
+    graph.edit(name, &NoteEdit::SupersedeObservation { observation, replacement })?;
     Ok(id)
 }
 

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use memoranda_core::note::NewRelation;
-use memoranda_core::note::edit::{Edit, FactRef};
+use memoranda_core::note::edit::{NoteEdit, ObservationRef};
 use serde_json::{Value, json};
 
 use super::entity::{SupersededDisplay, normalize_name};
@@ -340,11 +340,11 @@ pub(super) fn delete_observations(call: &CallContext<'_>, arguments: Value) -> R
                     entity.facts.into_iter().find(is_meant)
                 }) {
                     let observation = if fact.has_comment {
-                        FactRef::Id(fact.id)
+                        ObservationRef::Id(fact.id)
                     } else {
-                        FactRef::Line(fact.line)
+                        ObservationRef::Line(fact.line)
                     };
-                    graph.edit(name, &Edit::RemoveObservation { observation })?;
+                    graph.edit(name, &NoteEdit::RemoveObservation { observation })?;
                     (found, deleted) = (true, deleted + 1);
                 }
                 if !found {

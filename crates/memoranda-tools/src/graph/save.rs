@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use memoranda_core::note::NewRelation;
 use memoranda_core::path::NotePath;
-use memoranda_core::screen;
+use memoranda_core::secrets;
 use memoranda_engine::{ListFilter, ListOrder, ReviseOutcome};
 use serde_json::{Value, json};
 
@@ -308,8 +308,8 @@ pub(super) fn describe(
     name: &str,
     entity_type: &str,
 ) -> Result<()> {
-    use memoranda_core::note::edit::Edit;
-    graph.edit(name, &Edit::RemoveKey { key: "placeholder".into() })?;
+    use memoranda_core::note::edit::NoteEdit;
+    graph.edit(name, &NoteEdit::RemoveKey { key: "placeholder".into() })?;
     graph.set(name, "type", entity_type)
 }
 
@@ -330,7 +330,7 @@ pub(super) fn screen_secrets(
 ) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
     for ObservationInput { content: fact, .. } in facts {
-        let Some(secret) = screen::secrets(fact).into_iter().next() else { continue };
+        let Some(secret) = secrets::secrets(fact).into_iter().next() else { continue };
         warnings.push(match call.settings.secrets {
             SecretPolicy::Refuse => {
                 return Err(GraphError::Refused(format!(
@@ -340,7 +340,7 @@ pub(super) fn screen_secrets(
                 )));
             }
             SecretPolicy::Redact => {
-                *fact = screen::redact(fact);
+                *fact = secrets::redact(fact);
                 format!("Entity '{about}': what looked like a secret ({}) was replaced", secret.kind)
             }
             SecretPolicy::Warn => {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
 use memoranda_core::rank::RankOptions;
-use memoranda_core::words::{fold, words};
+use memoranda_core::tokenize::{fold, words};
 use memoranda_engine::{EngineError, Folder, Past, SearchFilter, SearchRequest};
 use serde_json::{Value, json};
 

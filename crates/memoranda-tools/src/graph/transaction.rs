@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 use memoranda_core::id::ObservationId;
-use memoranda_core::note::edit::{Edit, EditError, FactRef, apply, head};
+use memoranda_core::note::edit::{EditError, NoteEdit, ObservationRef, apply, head};
 use memoranda_core::note::permalink::{file_name_of_title, permalink_of};
 use memoranda_core::note::{
-    self, Fact as Comment, MetaValue, NewRelation, render_observation, render_relation, stated,
+    self, MetaValue, NewRelation, ObservationMeta as Comment, render_observation, render_relation,
+    stated,
 };
 use memoranda_core::path::NotePath;
 use memoranda_engine::{Desk, ListFilter, ListOrder, ObservationRow, Step, clock};
@@ -173,14 +174,14 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
             let is_noticed = known.is_some_and(is_same);
             let version = known.map_or(0, |row| row.version.saturating_add(u32::from(!is_noticed)));
             if version > fact.version {
-                let observation = FactRef::Id(fact.id.clone());
+                let observation = ObservationRef::Id(fact.id.clone());
                 // It was reworded when the note was last changed, or since.
                 let time = noticed
                     .filter(|_| is_noticed)
                     .unwrap_or(self.now)
                     .max(fact.time.unwrap_or_default());
                 let fact = Comment { version, time: Some(time), ..fact.clone() };
-                let edit = Edit::SetFact { observation, fact };
+                let edit = NoteEdit::SetObservationMeta { observation, fact };
                 text = apply(&text, &edit)
                     .map_err(|error| GraphError::Edit { name: path.stem().to_owned(), error })?;
             }
@@ -203,7 +204,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
     }
 
     /// Changes an opened note.
-    pub(crate) fn edit(&mut self, name: &str, edit: &Edit) -> Result<()> {
+    pub(crate) fn edit(&mut self, name: &str, edit: &NoteEdit) -> Result<()> {
         if let Some(note) = self.notes.get_mut(name) {
             note.text = apply(&note.text, edit)
                 .map_err(|error| GraphError::Edit { name: name.to_owned(), error })?;
@@ -272,15 +273,15 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
         // A text that reads as something else in company is added with more care.
         text = String::new();
         for (key, value) in keys {
-            let edit = Edit::SetKey { key: key.to_owned(), value };
+            let edit = NoteEdit::SetKey { key: key.to_owned(), value };
             text = apply(&text, &edit).map_err(failed)?;
         }
         for observation in facts {
-            let edit = Edit::AddObservation { section: None, observation };
+            let edit = NoteEdit::AddObservation { section: None, observation };
             text = apply(&text, &edit).map_err(failed)?;
         }
         for relation in &new.relations {
-            let edit = Edit::Relate { relation: relation.clone() };
+            let edit = NoteEdit::AddRatedRelation { relation: relation.clone() };
             text = apply(&text, &edit).map_err(failed)?;
         }
         Ok((text, ids))
@@ -319,7 +320,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
         let comment = self.observation_meta(fact.weight.or(weight), fact.time.or(time));
         let id = comment.id.clone();
         let observation = note::NewObservation { fact: Some(comment), ..stated(&fact.content) };
-        self.edit(name, &Edit::AddObservation { section: None, observation })?;
+        self.edit(name, &NoteEdit::AddObservation { section: None, observation })?;
         Ok(id)
     }
 
@@ -359,7 +360,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
             if self.thread.shape == AnswerShape::Thread {
                 relation.importance.get_or_insert(RELATION_IMPORTANCE);
             }
-            self.edit(name, &Edit::Relate { relation })?;
+            self.edit(name, &NoteEdit::AddRatedRelation { relation })?;
             return Ok(RelationOutcome::New);
         };
         if relation.importance.is_none_or(|given| Some(given) == known.importance) {
@@ -367,15 +368,15 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
         }
         if known.is_exact {
             relation.time = None;
-            self.edit(name, &Edit::Rate { relation })?;
+            self.edit(name, &NoteEdit::SetRelationMeta { relation })?;
         } else if known.has_context {
             // What a person said more of it would be lost.
             return Ok(RelationOutcome::Known);
         } else {
             // A line that was typed has no place for it, so it is written anew.
             let (relation_type, target) = (known.relation_type, known.written);
-            self.edit(name, &Edit::RemoveRelation { relation_type, target })?;
-            self.edit(name, &Edit::Relate { relation })?;
+            self.edit(name, &NoteEdit::RemoveRelation { relation_type, target })?;
+            self.edit(name, &NoteEdit::AddRatedRelation { relation })?;
         }
         Ok(RelationOutcome::Rated)
     }
@@ -415,7 +416,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
         }
         for target in written {
             let relation_type = relation_type.to_owned();
-            self.edit(name, &Edit::RemoveRelation { relation_type, target })?;
+            self.edit(name, &NoteEdit::RemoveRelation { relation_type, target })?;
         }
         if self.entity(name).is_some_and(|e| e.is_placeholder && e.relations.is_empty()) {
             self.mark_removed(name);
@@ -582,7 +583,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
 
 /// A note with a key.
 fn with_key(text: &str, key: &str, value: &str) -> Result<String, EditError> {
-    apply(text, &Edit::SetKey { key: key.to_owned(), value: value_of(key, value) })
+    apply(text, &NoteEdit::SetKey { key: key.to_owned(), value: value_of(key, value) })
 }
 
 /// What a key says. Numbers and flags stand bare, as people write them.

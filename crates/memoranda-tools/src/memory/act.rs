@@ -2,7 +2,7 @@
 
 use memoranda_core::id::{CommitId, ProjectName};
 use memoranda_core::path::NotePath;
-use memoranda_core::screen;
+use memoranda_core::secrets;
 use memoranda_engine::{
     DeleteOutcome, DeleteRequest, EditOutcome, EngineError, FileOrder, FilesBelow, IgnoreRules,
     MAX_FILE_BYTES, MoveOutcome, MoveRequest, Place, StoreError, WriteMode, WriteOutcome,
@@ -391,7 +391,7 @@ fn screened(
     text: String,
 ) -> Result<(String, Vec<String>), Failure> {
     // Half a secret can be in the file already: only the whole text tells.
-    let secrets = screen::brought(before, &text);
+    let secrets = secrets::brought(before, &text);
     if secrets.is_empty() {
         return Ok((text, Vec::new()));
     }
@@ -407,7 +407,7 @@ fn screened(
         SecretPolicy::Refuse => Err(Failure::Secrets { path: path.to_owned(), kinds }),
         SecretPolicy::Redact => {
             let warning = format!("Replaced what looked like a secret: {}.", kinds.join(", "));
-            Ok((screen::redact_these(&text, &secrets), vec![warning]))
+            Ok((secrets::redact_these(&text, &secrets), vec![warning]))
         }
         SecretPolicy::Warn => {
             let warning = format!(

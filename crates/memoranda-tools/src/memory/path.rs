@@ -1,7 +1,7 @@
 //! Paths as Claude writes them: `/memories/…`, with or without the first slash, and every way of
 //! writing one that would lead out.
 
-use memoranda_core::path::{BadPathReason, NotePath};
+use memoranda_core::path::{NotePath, PathErrorKind};
 
 /// A place in the memory directory.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,7 +22,7 @@ pub(crate) enum Stray {
     /// It leads out again.
     Escapes,
     /// Not every file system would take it; why, if that is known.
-    Unusable(Option<BadPathReason>),
+    Unusable(Option<PathErrorKind>),
 }
 
 /// Reads a path. Encoded and backslashed ways of writing `..` count as `..`.
@@ -166,8 +166,8 @@ mod tests {
         check("../etc/passwd", Err(Stray::LeadsUp));
         check("%2e%2e%2fetc", Err(Stray::LeadsUp));
         let unusable = |reason| Err(Stray::Unusable(Some(reason)));
-        check("/memories/a\nb", unusable(BadPathReason::Control));
-        check("/memories/a:b.md", unusable(BadPathReason::Absolute));
-        check(&format!("/memories/{}", "x".repeat(300)), unusable(BadPathReason::NameTooLong));
+        check("/memories/a\nb", unusable(PathErrorKind::Control));
+        check("/memories/a:b.md", unusable(PathErrorKind::Absolute));
+        check(&format!("/memories/{}", "x".repeat(300)), unusable(PathErrorKind::NameTooLong));
     }
 }

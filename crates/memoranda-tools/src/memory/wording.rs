@@ -1,7 +1,7 @@
 //! The same outcomes in two wordings: the specification's for MCP, and the official SDK's for the
 //! Claude API. What the specification leaves open follows the official form in both.
 
-use memoranda_core::path::BadPathReason;
+use memoranda_core::path::PathErrorKind;
 
 use super::answer::{Answer, AskedBy, Failure, Intent, Listed};
 use super::path::Stray;
@@ -196,7 +196,7 @@ fn explain_either(failure: &Failure) -> String {
         Failure::Stray { path, stray: Stray::Unusable(Some(reason)), .. } => {
             // To a system that knows drives, `a:b.md` is a file of the drive `a:`.
             let reason = match reason {
-                BadPathReason::Absolute => "a letter and `:` at the start name a drive".to_owned(),
+                PathErrorKind::Absolute => "a letter and `:` at the start name a drive".to_owned(),
                 other => other.to_string(),
             };
             format!("{path:?} cannot be used as a path: {reason}.")

@@ -1,6 +1,6 @@
 //! `search` and `fetch`, in the shapes that ChatGPT's connectors ask for: one JSON text each.
 
-use memoranda_core::tokens::cut_to_budget;
+use memoranda_core::token_estimate::cut_to_budget;
 use memoranda_engine::{Intent, Place, SearchFilter, SearchRequest};
 use serde_json::{Value, json};
 

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
-use memoranda_core::tokens::{cut_to_budget, estimate};
+use memoranda_core::token_estimate::{cut_to_budget, estimate};
 use memoranda_engine::{
     Browse, ContextNote, ContextRequest, ContextTarget, EngineError, FileSummary, FurtherLink,
     Intent, ListOrder, Place, Related, SearchFilter, clock,
@@ -530,8 +530,8 @@ fn relation(link: &FurtherLink) -> Value {
     })
 }
 
-impl From<memoranda_core::path::BadPath> for Failure {
-    fn from(error: memoranda_core::path::BadPath) -> Self {
+impl From<memoranda_core::path::PathError> for Failure {
+    fn from(error: memoranda_core::path::PathError) -> Self {
         EngineError::from(error).into()
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use memoranda_core::path::NotePath;
-use memoranda_core::tokens::cut_to_budget;
+use memoranda_core::token_estimate::cut_to_budget;
 use memoranda_engine::{FileKind, FileOrder, FilesBelow, FolderFiles, Intent, Place};
 use serde_json::{Value, json};
 

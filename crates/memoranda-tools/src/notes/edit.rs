@@ -1,10 +1,10 @@
 //! `edit_note`: a part of a note, and nothing else of it.
 
-use memoranda_core::change::{Action, Expect};
-use memoranda_core::diff::{Labels, unified};
+use memoranda_core::change::{ExpectedContent, FileAction};
+use memoranda_core::diff::{DiffLabels, unified};
 use memoranda_core::id::ProjectName;
 use memoranda_core::note;
-use memoranda_core::note::edit::{Edit, Subsections, apply, near_headings};
+use memoranda_core::note::edit::{NoteEdit, SubsectionHandling, apply, near_headings};
 use memoranda_engine::{EngineError, Intent, Place, RelationRow, ReviseOutcome, Step, hash};
 use serde_json::{Map, Value, json};
 
@@ -105,7 +105,7 @@ fn edit(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     }
     let mut answer = receipt.answer(call, &heading, more)?;
     add_lost(&mut answer, call, &receipt, &changed.before, &changed.links)?;
-    let labels = Labels { before: "before", after: "after" };
+    let labels = DiffLabels { before: "before", after: "after" };
     let diff = unified(&changed.before, &receipt.text, 1, labels);
     let hunks = diff.split_once("@@").map_or("", |(head, _)| diff.get(head.len()..).unwrap_or(""));
     if !hunks.is_empty() {
@@ -119,7 +119,7 @@ fn edit(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
 }
 
 /// What an operation does to the text; `None` if there is nothing to do.
-fn edit_of(args: &ToolArgs, operation: &str, content: &str) -> Result<Option<Edit>, Failure> {
+fn edit_of(args: &ToolArgs, operation: &str, content: &str) -> Result<Option<NoteEdit>, Failure> {
     let section = || -> Result<String, Failure> {
         let section = args.optional_text("section")?.filter(|section| !section.trim().is_empty());
         section.ok_or_else(|| args.missing("section", "the heading, such as \"## Plan\"").into())
@@ -127,8 +127,8 @@ fn edit_of(args: &ToolArgs, operation: &str, content: &str) -> Result<Option<Edi
     let content = content.to_owned();
     Ok(Some(match operation {
         "append" | "prepend" if content.is_empty() => return Ok(None),
-        "append" => Edit::Append { text: content },
-        "prepend" => Edit::Prepend { text: content },
+        "append" => NoteEdit::Append { text: content },
+        "prepend" => NoteEdit::Prepend { text: content },
         "find_replace" => {
             let find = args.optional_text("find_text")?;
             let find = find.ok_or_else(|| args.missing("find_text", "the text to replace"))?;
@@ -137,24 +137,24 @@ fn edit_of(args: &ToolArgs, operation: &str, content: &str) -> Result<Option<Edi
                 return Err(args.wrong("find_text", what, &Value::String(find)).into());
             }
             let expected = args.number("expected_replacements", 1, 1_000_000)?.unwrap_or(1);
-            Edit::FindReplace { find, replace: content, expected: expected as usize }
+            NoteEdit::FindReplace { find, replace: content, expected: expected as usize }
         }
         "replace_section" => {
             let subsections = match args.flag("replace_subsections")?.unwrap_or(true) {
-                true => Subsections::Replace,
-                false => Subsections::Keep,
+                true => SubsectionHandling::Replace,
+                false => SubsectionHandling::Keep,
             };
-            Edit::ReplaceSection { section: section()?, content, subsections }
+            NoteEdit::ReplaceSection { section: section()?, content, subsections }
         }
-        "insert_before_section" => Edit::InsertBeforeSection { section: section()?, content },
-        _ => Edit::InsertAfterSection { section: section()?, content },
+        "insert_before_section" => NoteEdit::InsertBeforeSection { section: section()?, content },
+        _ => NoteEdit::InsertAfterSection { section: section()?, content },
     }))
 }
 
 /// What to say of a section that was to be replaced and was not there.
-fn added(edits: &[Edit], near: Option<&[String]>) -> Option<String> {
+fn added(edits: &[NoteEdit], near: Option<&[String]>) -> Option<String> {
     let section = edits.iter().find_map(|edit| match edit {
-        Edit::ReplaceSection { section, .. } => Some(section),
+        NoteEdit::ReplaceSection { section, .. } => Some(section),
         _ => None,
     })?;
     let near: Vec<String> = near?.iter().map(|heading| format!("{heading:?}")).collect();
@@ -237,7 +237,7 @@ struct Changed {
 fn change(
     call: &CallContext<'_>,
     place: &Place,
-    edits: &[Edit],
+    edits: &[NoteEdit],
     expected: Option<&Expected>,
 ) -> Result<Changed, Failure> {
     let (mut before, mut after, mut stale, mut warning) =
@@ -256,7 +256,7 @@ fn change(
         added_section = None;
         let refused = |error| EngineError::Edit { place: place.clone(), error };
         for edit in edits {
-            if let Edit::ReplaceSection { section, .. } = edit {
+            if let NoteEdit::ReplaceSection { section, .. } = edit {
                 let note = note::parse(&new);
                 let is_missing = note.sections_named(section).is_empty();
                 added_section = is_missing.then(|| near_headings(&note, section));
@@ -277,8 +277,8 @@ fn change(
             }
         };
         (before, after) = (text, new.clone());
-        let action = Action::Put(new.into_bytes());
-        Ok(vec![Step { place: place.clone(), expect: Expect::Hash(found), action }])
+        let action = FileAction::Put(new.into_bytes());
+        Ok(vec![Step { place: place.clone(), expect: ExpectedContent::Hash(found), action }])
     });
     if let (Some(found), Some(expected)) = (stale, expected) {
         return Err(scope::conflict(call, place, expected, found));

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use memoranda_core::note::permalink::slug;
-use memoranda_core::rank::Signal;
-use memoranda_core::tokens::{cut_to_budget, estimate};
+use memoranda_core::rank::RankSignal;
+use memoranda_core::token_estimate::{cut_to_budget, estimate};
 use memoranda_engine::{FileSummary, ObservationRow, Place, RelationRow, SearchResult, hash};
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ pub(super) struct Match {
     pub(super) lines: Option<(usize, usize)>,
     /// How likely it has to do with the question, 0 to 1.
     pub(super) relevance: f64,
-    pub(super) why: Vec<Signal>,
+    pub(super) why: Vec<RankSignal>,
 }
 
 /// One thing that was found.

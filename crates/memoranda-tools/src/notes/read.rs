@@ -3,7 +3,7 @@
 use memoranda_core::id::ContentHash;
 use memoranda_core::note;
 use memoranda_core::note::permalink::permalink_of;
-use memoranda_core::tokens::{cut_to_budget, estimate};
+use memoranda_core::token_estimate::{cut_to_budget, estimate};
 use memoranda_engine::{Intent, Place, SearchFilter, SearchRequest};
 use serde_json::{Map, Value, json};
 

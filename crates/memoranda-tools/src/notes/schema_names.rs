@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::{MetaValue, Note, type_key};
-use memoranda_core::schema::Schema;
+use memoranda_core::schema::NoteSchema;
 use memoranda_engine::{EngineError, FileSummary, Intent, StoreError};
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use crate::registry::CallContext;
 /// The schemas of a project.
 pub(super) struct Schemas {
     /// Each with the note that states it.
-    pub(super) known: Vec<(FileSummary, Schema)>,
+    pub(super) known: Vec<(FileSummary, NoteSchema)>,
     /// Notes that should state one and do not: permalinks.
     pub(super) broken: Vec<String>,
 }
@@ -25,7 +25,7 @@ impl Schemas {
     pub(super) fn of(call: &CallContext<'_>, project: &ProjectName) -> Result<Self, Failure> {
         let (mut known, mut broken) = (Vec::new(), Vec::new());
         for (file, note) in notes_of(call, project, "schema")? {
-            match Schema::of_note(&note) {
+            match NoteSchema::of_note(&note) {
                 Some(schema) => known.push((file, schema)),
                 None => broken.push(file.permalink),
             }
@@ -97,7 +97,7 @@ impl<'s> References<'s> {
         call: &CallContext<'_>,
         project: &ProjectName,
         name: &str,
-    ) -> Result<std::result::Result<&'s Schema, String>, Failure> {
+    ) -> Result<std::result::Result<&'s NoteSchema, String>, Failure> {
         let found = match self.seen.get(name) {
             Some(found) => found.clone(),
             None => {

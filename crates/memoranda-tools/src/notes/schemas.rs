@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::edit::head;
 use memoranda_core::note::{MetaValue, Note, one_line, type_key};
-use memoranda_core::schema::{Occurrence, Outline, Schema, Validation, infer, render};
+use memoranda_core::schema::{
+    FieldOccurrence, NoteOutline, NoteSchema, ValidationMode, infer, render,
+};
 use memoranda_engine::{Browse, FileSummary, Intent, ListOrder, Place, SearchFilter};
 use serde_json::{Value, json};
 
@@ -61,7 +63,7 @@ fn outlines_of(
     call: &CallContext<'_>,
     project: &ProjectName,
     kind: &str,
-) -> Result<Vec<Outline>, Failure> {
+) -> Result<Vec<NoteOutline>, Failure> {
     let store = call.memory.store();
     let files = files_of(call, project, kind, MOST_OUTLINES)?;
     let total = files.len() as u64;
@@ -71,7 +73,7 @@ fn outlines_of(
             return Err(Failure::new("CANCELLED", "The call was cancelled."));
         }
         (call.progress)(n as u64, total, "looking at notes");
-        let mut outline = Outline::default();
+        let mut outline = NoteOutline::default();
         for fact in store.observations(file.id)?.iter().filter(|fact| fact.is_current) {
             outline.add_fact(fact.category.as_deref());
         }
@@ -146,7 +148,7 @@ fn validate(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> 
     let mut astray = Vec::new();
     for (file, note) in &notes {
         // A note is held to its own schema, to the one it names, or to the one of its type.
-        let own = Schema::inline(note);
+        let own = NoteSchema::inline(note);
         let mut schema = own.as_ref();
         if let Some(name) = reference(note) {
             match references.find(call, &project, &name)? {
@@ -160,7 +162,7 @@ fn validate(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> 
             continue;
         };
         let verdict = schema.check(note);
-        let is_error = !verdict.fits() && schema.validation == Validation::Strict;
+        let is_error = !verdict.fits() && schema.validation == ValidationMode::Strict;
         errors += usize::from(is_error);
         valid += usize::from(verdict.fits());
         if !verdict.fits() && results.len() < LISTED {
@@ -270,7 +272,7 @@ fn inferred(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> 
         return Err(Failure::new("NO_NOTES", text));
     }
     let found = infer(&notes, threshold);
-    let field = |found: &Occurrence| {
+    let field = |found: &FieldOccurrence| {
         let (key, value) = render(&found.field);
         (key, MetaValue::Text(value))
     };

@@ -3,8 +3,8 @@
 use memoranda_core::note::type_key;
 use memoranda_core::query::{MetaFilter, MetaScalar, MetaTest, meta_key};
 use memoranda_core::rank::RankOptions;
-use memoranda_core::tokens::estimate;
-use memoranda_core::words::forms;
+use memoranda_core::token_estimate::estimate;
+use memoranda_core::tokenize::forms;
 use memoranda_engine::{
     Browse, ListOrder, MIN_RELEVANCE, Place, SearchFilter, SearchRequest, SearchUnit, Understood,
 };

@@ -1,10 +1,10 @@
 //! The text of notes as `write_note` and `edit_note` make it: a caller's words, with frontmatter
 //! around them, and nothing else touched.
 
-use memoranda_core::note::edit::{Edit, EditError, adopt, apply};
+use memoranda_core::note::edit::{EditError, NoteEdit, adopt, apply};
 use memoranda_core::note::{self, MetaValue};
-use memoranda_core::problem::Problem;
-use memoranda_core::screen;
+use memoranda_core::problem::ParseProblem;
+use memoranda_core::secrets;
 use serde_json::{Map, Value};
 
 use super::answer::Failure;
@@ -30,7 +30,7 @@ pub(super) fn cleaned(content: &str) -> String {
 
 /// What is wrong with frontmatter in the content that cannot be read and so was kept as text; `None`
 /// if there is none, or none was meant: prose below a rule has no key in its first line.
-pub(super) fn unread(content: &str) -> Option<Problem> {
+pub(super) fn unread(content: &str) -> Option<ParseProblem> {
     let note = note::parse(content);
     let problem = note.problems.into_iter().find(|p| p.message.contains("frontmatter"))?;
     let mut lines = content.lines().skip(1).map(str::trim);
@@ -51,9 +51,9 @@ pub(super) fn compose(wanted: &Wanted<'_>, permalink: &str) -> Result<String, Ed
     let mut head = String::new();
     for (key, value) in OWN_KEYS.into_iter().zip([wanted.title, kind, permalink]) {
         let value = MetaValue::Text(value.to_owned());
-        head = apply(&head, &Edit::SetKey { key: key.to_owned(), value })?;
+        head = apply(&head, &NoteEdit::SetKey { key: key.to_owned(), value })?;
         if stated.span.is_some() {
-            rest = apply(&rest, &Edit::RemoveKey { key: key.to_owned() })?;
+            rest = apply(&rest, &NoteEdit::RemoveKey { key: key.to_owned() })?;
         }
     }
     if rest.contains("\r\n") {
@@ -111,7 +111,7 @@ pub(super) fn compose_over(
     }
     let set = |text: String, (key, value): (String, MetaValue)| {
         let is_said = note::parse(&text).frontmatter.get(&key) == Some(&value);
-        if is_said { Ok(text) } else { apply(&text, &Edit::SetKey { key, value }) }
+        if is_said { Ok(text) } else { apply(&text, &NoteEdit::SetKey { key, value }) }
     };
     text = keys.into_iter().try_fold(text, set)?;
     // The title in the caller's frontmatter gives way, and a permalink that another note has.
@@ -130,20 +130,20 @@ fn described(text: &str, wanted: &Wanted<'_>) -> Result<String, EditError> {
         let bare = |tag: &String| tag.trim().trim_start_matches('#').trim().to_owned();
         let tags = tags.iter().map(|tag| note::one_line(&bare(tag)).into_owned());
         let value = MetaValue::List(tags.map(MetaValue::Text).collect());
-        text = apply(&text, &Edit::SetKey { key: "tags".to_owned(), value })?;
+        text = apply(&text, &NoteEdit::SetKey { key: "tags".to_owned(), value })?;
     }
     for (key, value) in wanted.metadata.into_iter().flatten() {
         let is_tags = key == "tags" && wanted.tags.is_some();
         if OWN_KEYS.contains(&key.as_str()) || is_tags {
             continue;
         }
-        text = apply(&text, &Edit::SetKey { key: key.clone(), value: meta(value) })?;
+        text = apply(&text, &NoteEdit::SetKey { key: key.clone(), value: meta(value) })?;
     }
     Ok(text)
 }
 
 /// The edits that `metadata` asks for; keys with parameters of their own are passed over.
-pub(super) fn metadata_edits(metadata: &Map<String, Value>) -> Result<Vec<Edit>, Failure> {
+pub(super) fn metadata_edits(metadata: &Map<String, Value>) -> Result<Vec<NoteEdit>, Failure> {
     let mut edits = Vec::new();
     for (key, value) in metadata.iter().filter(|(key, _)| !OWN_KEYS.contains(&key.as_str())) {
         if value.is_null() {
@@ -153,7 +153,7 @@ pub(super) fn metadata_edits(metadata: &Map<String, Value>) -> Result<Vec<Edit>,
             );
             return Err(Failure::new("INVALID_ARGUMENTS", text));
         }
-        edits.push(Edit::MergeKey { key: key.clone(), value: meta(value) });
+        edits.push(NoteEdit::MergeKey { key: key.clone(), value: meta(value) });
     }
     Ok(edits)
 }
@@ -208,7 +208,7 @@ pub(super) fn title_follows(before: &str, after: String) -> Result<String, EditE
     if title != was || is == was || new.title() != Some(title) {
         return Ok(after);
     }
-    apply(&after, &Edit::SetKey { key: "title".to_owned(), value: MetaValue::Text(is) })
+    apply(&after, &NoteEdit::SetKey { key: "title".to_owned(), value: MetaValue::Text(is) })
 }
 
 /// Looks for secrets that a change brings into a text, and does with them what the person wants.
@@ -218,11 +218,11 @@ pub(super) fn screened(
     before: &str,
     text: String,
 ) -> Result<(String, Option<String>), Failure> {
-    let secrets = screen::brought(before, &text);
+    let secrets = secrets::brought(before, &text);
     if secrets.is_empty() {
         return Ok((text, None));
     }
-    let kind = |secret: &screen::Secret| format!("{} (line {})", secret.kind, secret.line);
+    let kind = |secret: &secrets::SecretMatch| format!("{} (line {})", secret.kind, secret.line);
     let kinds = secrets.iter().map(kind).collect::<Vec<_>>().join(", ");
     match policy {
         SecretPolicy::Refuse => {
@@ -231,7 +231,7 @@ pub(super) fn screened(
         }
         SecretPolicy::Redact => {
             let warning = format!("Replaced what looked like a secret: {kinds}.");
-            Ok((screen::redact_these(&text, &secrets), Some(warning)))
+            Ok((secrets::redact_these(&text, &secrets), Some(warning)))
         }
         SecretPolicy::Warn => {
             let warning = format!(

@@ -1,6 +1,6 @@
 //! `write_note`: a note whole, new or over an old one.
 
-use memoranda_core::change::{Action, Expect};
+use memoranda_core::change::{ExpectedContent, FileAction};
 use memoranda_core::graph::alias_key;
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note;
@@ -8,7 +8,7 @@ use memoranda_core::note::permalink::{
     file_name_of_title, permalink_of, slug, title_without_extension,
 };
 use memoranda_core::path::NotePath;
-use memoranda_core::problem::Problem;
+use memoranda_core::problem::ParseProblem;
 use memoranda_engine::{
     Desk, EngineError, FileSummary, NamedFolder, Place, ReviseOutcome, Step, hash,
 };
@@ -166,7 +166,7 @@ pub(super) struct Saved {
     pub(super) replaced: Option<ContentHash>,
     pub(super) commit: Option<memoranda_core::change::Commit>,
     /// What is wrong with the frontmatter in the content, which became text.
-    problem: Option<Problem>,
+    problem: Option<ParseProblem>,
     /// The permalink that the content states and another note has, and that note.
     taken: Option<(String, Place)>,
 }
@@ -174,7 +174,7 @@ pub(super) struct Saved {
 impl Saved {
     /// What to tell of it, with `more` for programs and what else there is to say.
     pub(super) fn receipt(self, mut more: Value, warning: Option<String>) -> (Receipt, Value) {
-        let kept_as_text = self.problem.map(|Problem { line, message }| {
+        let kept_as_text = self.problem.map(|ParseProblem { line, message }| {
             more["problems"] = json!([format!("line {line}: {message}")]);
             format!(
                 "Problem in line {line} of `content`: {message}. The block was kept as text below \
@@ -251,8 +251,8 @@ pub(super) fn save(
             (_, None) => free_permalink(desk, &place.project, &permalink_of(&place.path).0)?,
         };
         text = compose_over(&old, wanted, &permalink).map_err(|e| refused(&at, e))?;
-        let action = Action::Put(text.clone().into_bytes());
-        Ok(vec![Step { place: at.clone(), expect: Expect::Hash(found), action }])
+        let action = FileAction::Put(text.clone().into_bytes());
+        Ok(vec![Step { place: at.clone(), expect: ExpectedContent::Hash(found), action }])
     });
     if let (Some(found), Some(expected)) = (stale, expected) {
         return Err(scope::conflict(call, place, expected, found));

@@ -1,6 +1,6 @@
 //! What an agent needs at the start of a task: the rules, what is relevant, what is due.
 
-use memoranda_core::tokens::estimate;
+use memoranda_core::token_estimate::estimate;
 use memoranda_engine::{EngineError, Memory};
 use serde_json::json;
 

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use memoranda_core::globs;
 use memoranda_core::id::ProjectName;
-use memoranda_core::note::edit::{Edit, apply};
+use memoranda_core::note::edit::{NoteEdit, apply};
 use memoranda_core::note::{self, MetaValue};
 use memoranda_core::path::NotePath;
 use memoranda_engine::{EngineError, FileSummary, Place};
@@ -288,15 +288,15 @@ pub(super) fn place(path: &str) -> Result<Place> {
 
 /// Gives a frontmatter key a value.
 pub(super) fn set_key(text: &str, key: &str, value: MetaValue) -> Result<String> {
-    change(text, &Edit::SetKey { key: key.to_owned(), value })
+    change(text, &NoteEdit::SetKey { key: key.to_owned(), value })
 }
 
 /// Removes a frontmatter key.
 pub(super) fn remove_key(text: &str, key: &str) -> Result<String> {
-    change(text, &Edit::RemoveKey { key: key.to_owned() })
+    change(text, &NoteEdit::RemoveKey { key: key.to_owned() })
 }
 
-fn change(text: &str, edit: &Edit) -> Result<String> {
+fn change(text: &str, edit: &NoteEdit) -> Result<String> {
     apply(text, edit).map_err(|error| super::error::RecordError::new(format!("{error}.")))
 }
 

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use memoranda_core::cron::Cron;
+use memoranda_core::cron::CronExpression;
 use memoranda_core::note::MetaValue;
 use memoranda_engine::{FileSummary, Memory, Place, ReviseOutcome, Step, Who, clock};
 use serde_json::{Value, json};
@@ -64,7 +64,7 @@ impl Reminder {
             place,
             zone: zone.clone(),
         };
-        match Cron::parse(&reminder.cron) {
+        match CronExpression::parse(&reminder.cron) {
             Err(bad) => reminder.problem = Some(bad.to_string()),
             Ok(_) if !written.enabled => {}
             Ok(cron) => {
@@ -194,7 +194,7 @@ pub fn acknowledge_due_reminders(
 /// `add_reminder`.
 pub(super) fn add(call: &CallContext<'_>, args: &ToolArgs) -> Result<ToolResult> {
     let expression = args.text("cron_expression")?;
-    let cron = Cron::parse(&expression)
+    let cron = CronExpression::parse(&expression)
         .map_err(|bad| RecordError::new(format!("`cron_expression` of add_reminder: {bad}.")))?;
     let mut message = args.text("message")?.trim().to_owned();
     if message.is_empty() || message.chars().count() > MAX_MESSAGE_CHARS {
@@ -404,7 +404,7 @@ fn change_reminder(call: &CallContext<'_>, id: &str, change: ReminderChange) -> 
             }
             ReminderChange::Enable => {
                 let written = ReminderFile::parse_file(&text, now, zone);
-                let cron = Cron::parse(&written.cron)
+                let cron = CronExpression::parse(&written.cron)
                     .map_err(|bad| RecordError::new(format!("Reminder {id}: {bad}.")))?;
                 next = written.next(&cron, now, zone);
                 let text = set(&text, "enabled", "true".into())?;

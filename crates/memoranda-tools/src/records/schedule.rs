@@ -8,7 +8,7 @@
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use memoranda_core::cron::Cron;
+use memoranda_core::cron::CronExpression;
 use memoranda_core::note;
 
 /// More missed runs than this are not counted.
@@ -62,7 +62,12 @@ impl ReminderFile {
     }
 
     /// The runs that were not acknowledged.
-    pub(super) fn due(&self, cron: &Cron, now: Timestamp, zone: &TimeZone) -> Option<DueRuns> {
+    pub(super) fn due(
+        &self,
+        cron: &CronExpression,
+        now: Timestamp,
+        zone: &TimeZone,
+    ) -> Option<DueRuns> {
         if self.since.duration_since(now) > MAX_CLOCK_SKEW {
             return self.due_by_wrong_clock(cron, now, zone);
         }
@@ -73,7 +78,12 @@ impl ReminderFile {
 
     /// A clock that was wrong when `since` was written must not silence a reminder for years: then
     /// the last run before now is due, once more if need be, until somebody acknowledges it.
-    fn due_by_wrong_clock(&self, cron: &Cron, now: Timestamp, zone: &TimeZone) -> Option<DueRuns> {
+    fn due_by_wrong_clock(
+        &self,
+        cron: &CronExpression,
+        now: Timestamp,
+        zone: &TimeZone,
+    ) -> Option<DueRuns> {
         const DAYS: [i64; 5] = [1, 8, 32, 367, 3000];
         let begin = self.earliest().into_iter().chain([self.created]).max().unwrap_or(now);
         let last = DAYS.iter().find_map(|days| {
@@ -98,7 +108,12 @@ impl ReminderFile {
     }
 
     /// The next run.
-    pub(super) fn next(&self, cron: &Cron, now: Timestamp, zone: &TimeZone) -> Option<Timestamp> {
+    pub(super) fn next(
+        &self,
+        cron: &CronExpression,
+        now: Timestamp,
+        zone: &TimeZone,
+    ) -> Option<Timestamp> {
         cron.next_after(self.earliest().map_or(now, |earliest| earliest.max(now)), zone)
     }
 }
@@ -133,7 +148,7 @@ mod tests {
                 message: String::new(),
             };
         let due = |written: &ReminderFile, now: &str| {
-            let cron = Cron::parse(&written.cron).unwrap();
+            let cron = CronExpression::parse(&written.cron).unwrap();
             written.due(&cron, time(now), &TimeZone::UTC)
         };
         let made = "2025-01-01T00:00:00Z";
@@ -177,7 +192,11 @@ mod tests {
             let later = written("0 9 * * *", since, Some("2026-03-01T09:00:00Z"), made);
             let expected = expected.map(|(since, runs)| DueRuns { since: time(since), runs });
             assert_eq!(due(&later, now), expected, "{since} {now}");
-            let next = later.next(&Cron::parse("0 9 * * *").unwrap(), time(made), &TimeZone::UTC);
+            let next = later.next(
+                &CronExpression::parse("0 9 * * *").unwrap(),
+                time(made),
+                &TimeZone::UTC,
+            );
             assert_eq!(next, Some(time("2026-03-01T09:00:00Z")));
         }
         for (text, expected) in [(None, true), (Some("yes"), true), (Some(" False"), false)] {

@@ -1,7 +1,7 @@
 //! Secrets in what is to be kept: looked for in everything that a caller sends, and done with as
 //! the person wants.
 
-use memoranda_core::screen;
+use memoranda_core::secrets;
 use serde_json::{Map, Value};
 
 use super::error::{RecordError, Result};
@@ -22,7 +22,7 @@ impl SecretScreen {
 
     /// Looks at one text.
     pub(super) fn text(&mut self, text: &mut String) {
-        let secrets = screen::secrets(text);
+        let secrets = secrets::secrets(text);
         if secrets.is_empty() {
             return;
         }
@@ -32,7 +32,7 @@ impl SecretScreen {
             }
         }
         if self.policy == SecretPolicy::Redact {
-            *text = screen::redact(text);
+            *text = secrets::redact(text);
         }
     }
 

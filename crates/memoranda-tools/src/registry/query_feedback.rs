@@ -1,6 +1,6 @@
 //! Feedback of every search tool on how a query was interpreted: corrected words and recognised times.
 
-use memoranda_core::query::When;
+use memoranda_core::query::TimeRange;
 use memoranda_engine::{Correction, SearchPage};
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ pub(crate) fn abbreviate_query(query: &str) -> String {
 #[derive(Default)]
 pub(crate) struct QueryFeedback {
     corrections: Vec<Correction>,
-    when: Option<When>,
+    when: Option<TimeRange>,
 }
 
 impl QueryFeedback {
@@ -41,7 +41,7 @@ impl QueryFeedback {
             };
             text.push_str(&format!("[nothing holds {typed:?}; looked for {instead} instead]\n"));
         }
-        if let Some(When { from, to, .. }) = self.when {
+        if let Some(TimeRange { from, to, .. }) = self.when {
             text.push_str(&format!("[read as a time: {from} to {to}]\n"));
         }
         text
@@ -55,7 +55,7 @@ impl QueryFeedback {
         if !corrections.is_empty() {
             structured["corrections"] = json!(corrections);
         }
-        if let Some(When { from, to, .. }) = self.when {
+        if let Some(TimeRange { from, to, .. }) = self.when {
             structured["when"] = json!({ "from": from.to_string(), "to": to.to_string() });
         }
     }

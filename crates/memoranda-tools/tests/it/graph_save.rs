@@ -434,7 +434,7 @@ fn author() -> memoranda_core::change::Author {
     memoranda_core::change::Author {
         client: "test 1".into(),
         tool: "undo".into(),
-        channel: memoranda_core::change::Channel::Mcp,
+        channel: memoranda_core::change::ChangeChannel::Mcp,
     }
 }
 

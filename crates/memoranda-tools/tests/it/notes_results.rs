@@ -216,7 +216,7 @@ fn a_removed_project_is_not_listed_and_comes_back_whole() {
     let who = memoranda_core::change::Author {
         client: "t".into(),
         tool: "t".into(),
-        channel: memoranda_core::change::Channel::Mcp,
+        channel: memoranda_core::change::ChangeChannel::Mcp,
     };
     notes.0.memory.undo(&who, gone.structured["commit"].as_str().unwrap()).unwrap();
     assert!(notes.file("full/x/y/A.md").ends_with("kept\n"));

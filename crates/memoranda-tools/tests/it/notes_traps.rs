@@ -28,7 +28,7 @@ fn nothing_is_overwritten_silently_and_everything_comes_back() {
     let who = memoranda_core::change::Author {
         client: "t".into(),
         tool: "t".into(),
-        channel: memoranda_core::change::Channel::Mcp,
+        channel: memoranda_core::change::ChangeChannel::Mcp,
     };
     notes.0.memory.undo(&who, &commit).unwrap();
     let again = notes.ok("read_note", json!({ "identifier": "Plan" })).structured;

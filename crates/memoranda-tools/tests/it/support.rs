@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use memoranda_core::change::{Author, Channel};
+use memoranda_core::change::{Author, ChangeChannel};
 use memoranda_engine::{Memory, OpenOptions};
 use memoranda_tools::{CallContext, ClientContext, ToolResult, ToolSettings, Wording, call, tool};
 use serde_json::Value;
@@ -68,7 +68,7 @@ impl TestVault {
         let cancelled = AtomicBool::new(false);
         let context = CallContext {
             memory: &self.memory,
-            who: Author { client: "test 1".into(), tool: name.into(), channel: Channel::Mcp },
+            who: Author { client: "test 1".into(), tool: name.into(), channel: ChangeChannel::Mcp },
             settings: &self.settings,
             progress: &|_, _, _| {},
             cancelled: &cancelled,

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use memoranda_engine::core::diff::{Labels, unified};
+use memoranda_engine::core::diff::{DiffLabels, unified};
 use memoranda_engine::core::note::MetaValue;
-use memoranda_engine::core::note::edit::Edit;
+use memoranda_engine::core::note::edit::NoteEdit;
 use memoranda_engine::{
     EditOutcome, EditRequest, Edited, Intent, Memory, Place, ReadNote, WriteMode, WriteOutcome,
     WriteRequest,
@@ -82,11 +82,11 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
 }
 
 /// What the flags ask for, in the order: replacements, additions, keys.
-fn meant(args: &Args) -> Result<Vec<Edit>> {
+fn meant(args: &Args) -> Result<Vec<NoteEdit>> {
     let mut edits = Vec::new();
     for pair in args.replace.chunks_exact(2) {
         let (find, replace) = (pair[0].clone(), pair[1].clone());
-        edits.push(Edit::FindReplace { find, replace, expected: 1 });
+        edits.push(NoteEdit::FindReplace { find, replace, expected: 1 });
     }
     for text in &args.append {
         let text = match text.as_str() {
@@ -94,7 +94,7 @@ fn meant(args: &Args) -> Result<Vec<Edit>> {
                 .map_err(|_| CommandError::usage("standard input is not UTF-8 text"))?,
             _ => text.clone(),
         };
-        edits.push(Edit::Append { text });
+        edits.push(NoteEdit::Append { text });
     }
     for pair in &args.set {
         let Some((key, value)) = pair.split_once('=').filter(|(key, _)| !key.trim().is_empty())
@@ -104,8 +104,8 @@ fn meant(args: &Args) -> Result<Vec<Edit>> {
         };
         let (key, value) = (key.trim().to_owned(), value.trim());
         edits.push(match value {
-            "" => Edit::RemoveKey { key },
-            value => Edit::SetKey { value: meta(&key, value), key },
+            "" => NoteEdit::RemoveKey { key },
+            value => NoteEdit::SetKey { value: meta(&key, value), key },
         });
     }
     Ok(edits)
@@ -176,7 +176,7 @@ fn conflict(
 ) -> Result<CommandError> {
     let place = &base.place;
     let now = memory.read_at(place).map(|note| note.lossy_text().into_owned()).unwrap_or_default();
-    let labels = Labels { before: "when you began", after: "now" };
+    let labels = DiffLabels { before: "when you began", after: "now" };
     let theirs = unified(&base.lossy_text(), &now, 3, labels);
     session.printer.say(format!("What changed in {place} while you edited:"));
     if !session.is_json() {

@@ -5,7 +5,7 @@ mod in_place;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use memoranda_engine::core::change::Channel;
+use memoranda_engine::core::change::ChangeChannel;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::{Concern, EngineError, Memory, Place, StoreError, Who, clock};
 use memoranda_import::{
@@ -333,7 +333,7 @@ fn bring(session: &Session, args: &Args, source: Source, origin: &Origin) -> Res
         deleted: if args.deleted { Deleted::ComeBack } else { Deleted::Stay },
         at: clock::now(),
     };
-    let who = Who { channel: Channel::Import, ..session.who() };
+    let who = Who { channel: ChangeChannel::Import, ..session.who() };
     let mut importer = Importer::new(memory, &who, options)?;
     let mut bar = Progress::new(&session.printer);
     let mut keep = |piece, at: memoranda_import::Progress| {

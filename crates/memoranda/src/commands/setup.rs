@@ -1,6 +1,6 @@
 //! `memoranda setup`: connect the clients that are on this machine.
 
-use memoranda_engine::core::diff::{Labels, unified};
+use memoranda_engine::core::diff::{DiffLabels, unified};
 use serde::Serialize;
 
 use crate::config::Origin;
@@ -423,7 +423,7 @@ fn show(session: &Session, bases: &Bases, change: &Change) -> Result<()> {
     let before = change.before.as_deref().unwrap_or_default();
     let after = change.after.as_deref().unwrap_or_default();
     let none = "/dev/null";
-    let labels = Labels {
+    let labels = DiffLabels {
         before: if change.before.is_some() { &shown } else { none },
         after: if change.after.is_some() { &shown } else { none },
     };

@@ -165,7 +165,7 @@ fn wire(memory: &Memory, note: &ReadNote) -> Result<NoteJson> {
         Some(summary) => indexed(memory, summary.id)?,
         None => (Vec::new(), Vec::new()),
     };
-    let problem = |problem: &memoranda_engine::core::problem::Problem| ProblemJson {
+    let problem = |problem: &memoranda_engine::core::problem::ParseProblem| ProblemJson {
         line: problem.line,
         message: problem.message.clone(),
     };

@@ -1,7 +1,7 @@
 //! `memoranda undo`: take a commit back.
 
-use memoranda_engine::core::change::{Channel, Commit};
-use memoranda_engine::core::diff::{Labels, unified};
+use memoranda_engine::core::change::{ChangeChannel, Commit};
+use memoranda_engine::core::diff::{DiffLabels, unified};
 use memoranda_engine::{CommitDiff, FileDiff, HistoryFilter, Memory, UndoOutcome};
 use serde::Serialize;
 
@@ -98,7 +98,7 @@ fn last(session: &Session, memory: &Memory) -> Result<Commit> {
                 .hint("`memoranda log` lists the commits"));
         }
         offset += commits.len();
-        let made = commits.into_iter().find(|commit| commit.author.channel != Channel::Disk);
+        let made = commits.into_iter().find(|commit| commit.author.channel != ChangeChannel::Disk);
         if let Some(commit) = made {
             return Ok(commit);
         }
@@ -127,7 +127,7 @@ fn reversed(file: &FileDiff) -> FileDiff {
     let moved_from = file.moved_from.as_ref().map(|_| file.place.clone());
     let (before, after) = (file.after.clone(), file.before.clone());
     let (old, new) = (file.place.to_string(), place.to_string());
-    let labels = Labels {
+    let labels = DiffLabels {
         before: if before.is_some() { &old } else { "/dev/null" },
         after: if after.is_some() { &new } else { "/dev/null" },
     };

@@ -3,7 +3,7 @@
 //! `memoranda expire` clears it away.
 
 use memoranda_engine::core::path::NotePath;
-use memoranda_engine::core::screen;
+use memoranda_engine::core::secrets;
 use memoranda_engine::{EngineError, Memory, Place, Repository, WriteMode, WriteRequest, clock};
 
 use super::transcript::{self, Ending};
@@ -39,7 +39,7 @@ pub(super) fn keep(run: &Run, memory: &Memory) -> Result<()> {
     if ending == Ending::default() && run.input.summary.is_none() {
         return Ok(());
     }
-    let text = screen::redact(&written(run, &ending, summary.as_deref()));
+    let text = secrets::redact(&written(run, &ending, summary.as_deref()));
     // Gemini CLI ends a conversation three times.
     if says_the_same(&text, &old) {
         return Ok(());

@@ -11,7 +11,7 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use memoranda_engine::core::change::{Author, Channel};
+use memoranda_engine::core::change::{Author, ChangeChannel};
 use memoranda_engine::{Memory, OpenOptions};
 use serde_json::json;
 
@@ -145,7 +145,7 @@ impl Run {
         Author {
             client: self.harness.title().to_owned(),
             tool: format!("hook {}", self.moment.name()),
-            channel: Channel::Cli,
+            channel: ChangeChannel::Cli,
         }
     }
 

@@ -139,13 +139,13 @@ fn none() -> RankOptions {
         passage: 0.0,
         neighbours: 0.0,
         note: 0.0,
-        saturation: 1.2,
-        length: 0.75,
+        bm25_k1: 1.2,
+        bm25_b: 0.75,
         word_weight: 0.0,
         meaning: 0.0,
         speaker: 0.0,
         number: 0.0,
-        says_when: 0.0,
+        has_time: 0.0,
         time: 0.0,
         title: 0.0,
         importance: 0.0,
@@ -156,7 +156,7 @@ fn none() -> RankOptions {
 
 /// Embeddings alone.
 fn vectors() -> RankOptions {
-    RankOptions { meaning: 1.0, words_first: 0.0, unsure_words: 0.0, ..none() }
+    RankOptions { meaning: 1.0, word_match_decay: 0.0, short_passage_half: 0.0, ..none() }
 }
 
 /// The standard search without one of its parts.
@@ -180,13 +180,13 @@ fn ablations() -> impl Iterator<Item = (&'static str, RankOptions)> {
         ),
         (
             "meaning the same for all questions",
-            RankOptions { words_first: 0.0, meaning: ALL.meaning / 2.5, ..ALL },
+            RankOptions { word_match_decay: 0.0, meaning: ALL.meaning / 2.5, ..ALL },
         ),
         ("without the weight of words", RankOptions { word_weight: 0.0, ..ALL }),
         ("without more meaning for notes", RankOptions { meaning_of_notes: 1.0, ..ALL }),
-        ("without doubt about short passages", RankOptions { unsure_words: 0.0, ..ALL }),
+        ("without doubt about short passages", RankOptions { short_passage_half: 0.0, ..ALL }),
         ("without who speaks", RankOptions { speaker: 0.0, ..ALL }),
-        ("without the kind of answer", RankOptions { number: 0.0, says_when: 0.0, ..ALL }),
+        ("without the kind of answer", RankOptions { number: 0.0, has_time: 0.0, ..ALL }),
         ("without time", RankOptions { time: 0.0, ..ALL }),
         ("without recency", RankOptions { recency: 0.0, ..ALL }),
         ("meaning halved", RankOptions { meaning: ALL.meaning / 2.0, ..ALL }),

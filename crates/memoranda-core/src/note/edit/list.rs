@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use super::super::blocks::{Block, Holder, blocks};
 use super::super::{
-    Fact, NewObservation, NewRelation, Note, Observation, Rating, Relation, comment, observation,
-    one_line, parse, rating, relation, wording,
+    NewObservation, NewRelation, Note, Observation, ObservationMeta, Relation, RelationMeta,
+    comment, escape, observation, one_line, parse, relation, relation_meta,
 };
 use super::section::{find, new_section};
 use super::splice::Draft;
-use super::{EditError, FactRef};
+use super::{EditError, ObservationRef};
 
 const OBSERVATIONS: &str = "Observations";
 const RELATIONS: &str = "Relations";
@@ -29,7 +29,7 @@ pub(super) fn add_observation(
 
 pub(super) fn supersede(
     draft: &Draft<'_>,
-    which: &FactRef,
+    which: &ObservationRef,
     replacement: &NewObservation,
 ) -> Result<String, EditError> {
     let old = locate(draft, which)?;
@@ -50,7 +50,7 @@ pub(super) fn supersede(
     }
     // The words go into the history as they were written, whatever the grammar makes of them.
     let written = draft.slice(site.stated.start..site.comment.start);
-    let struck = wording::struck(written, gone.as_ref(), &site.unknown);
+    let struck = escape::struck(written, gone.as_ref(), &site.unknown);
     let history = list_splice(draft, HISTORY, &struck)?;
     let mut splices = vec![(site.stated, observation::render_observation(&new)), history];
     splices.sort_by_key(|(range, _)| range.start);
@@ -58,8 +58,8 @@ pub(super) fn supersede(
     prove(draft, old.span.start, Some(old), expected, draft.splice(splices))
 }
 
-fn first_version(id: crate::id::ObservationId) -> Fact {
-    Fact {
+fn first_version(id: crate::id::ObservationId) -> ObservationMeta {
+    ObservationMeta {
         id,
         version: 1,
         time: None,
@@ -71,7 +71,10 @@ fn first_version(id: crate::id::ObservationId) -> Fact {
     }
 }
 
-pub(super) fn remove_observation(draft: &Draft<'_>, which: &FactRef) -> Result<String, EditError> {
+pub(super) fn remove_observation(
+    draft: &Draft<'_>,
+    which: &ObservationRef,
+) -> Result<String, EditError> {
     let old = locate(draft, which)?;
     let site = Site::of(draft, old);
     let edited = draft.splice(vec![(draft.lines.covering(&site.block), String::new())]);
@@ -80,8 +83,8 @@ pub(super) fn remove_observation(draft: &Draft<'_>, which: &FactRef) -> Result<S
 
 pub(super) fn set_fact(
     draft: &Draft<'_>,
-    which: &FactRef,
-    fact: &Fact,
+    which: &ObservationRef,
+    fact: &ObservationMeta,
 ) -> Result<String, EditError> {
     let old = locate(draft, which)?;
     let site = Site::of(draft, old);
@@ -142,7 +145,7 @@ pub(super) fn relate(draft: &Draft<'_>, new: &NewRelation) -> Result<String, Edi
     if declares(&draft.note, new) {
         return Ok(draft.text.to_owned());
     }
-    let line = rating::render_relation(new);
+    let line = relation_meta::render_relation(new);
     let splice = list_splice(draft, RELATIONS, &line)?;
     let at = splice.0.start;
     let edited = draft.splice(vec![splice]);
@@ -166,15 +169,15 @@ pub(super) fn rate(draft: &Draft<'_>, new: &NewRelation) -> Result<String, EditE
         return Err(EditError::RelationMissing { relation_type, target });
     };
     let line = draft.slice(site.clone());
-    let (stated, _) = rating::split(line);
-    let known = Rating {
+    let (stated, _) = relation_meta::split(line);
+    let known = RelationMeta {
         time: new.time.or(old.time),
         confidence: new.confidence.or(old.confidence),
         importance: new.importance.or(old.importance),
         ..old
     };
     let comment = site.start + stated.len()..site.start + line.trim_end().len();
-    Ok(draft.splice(vec![(comment, format!(" {}", rating::write(&known)))]))
+    Ok(draft.splice(vec![(comment, format!(" {}", relation_meta::write(&known)))]))
 }
 
 pub(super) fn remove_relation(
@@ -251,10 +254,10 @@ impl Site {
     }
 }
 
-fn locate<'d>(draft: &'d Draft<'_>, which: &FactRef) -> Result<&'d Observation, EditError> {
+fn locate<'d>(draft: &'d Draft<'_>, which: &ObservationRef) -> Result<&'d Observation, EditError> {
     let meant = |observation: &&Observation| match which {
-        FactRef::Id(id) => observation.fact.as_ref().is_some_and(|fact| fact.id == *id),
-        FactRef::Line(line) => observation.line == *line,
+        ObservationRef::Id(id) => observation.fact.as_ref().is_some_and(|fact| fact.id == *id),
+        ObservationRef::Line(line) => observation.line == *line,
     };
     // An id stands on one line alone: what repeats it is read as a fact without one.
     let mut found = draft.note.observations.iter().filter(meant);

@@ -163,7 +163,7 @@ fn with(mapping: &MetaValue, path: &[String], value: &MetaValue) -> MetaValue {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Edit, apply};
+    use super::super::{NoteEdit, apply};
     use super::*;
 
     fn text(text: &str) -> MetaValue {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     fn check(before: &str, key: &str, value: MetaValue, after: &str) {
-        let edit = Edit::MergeKey { key: key.to_owned(), value };
+        let edit = NoteEdit::MergeKey { key: key.to_owned(), value };
         let note = |head: &str, end: &str| format!("---\n{head}---\nbody\n").replace('\n', end);
         for end in ["\n", "\r\n"] {
             let edited = apply(&note(before, end), &edit);
@@ -229,7 +229,7 @@ mod tests {
     fn what_is_shared_is_not_changed() {
         for head in ["x: &a {k: 1}\nreview: *a\n", "x: &a {k: 1}\nreview:\n  <<: *a\n  l: 2\n"] {
             let value = map(&[("k", text("2"))]);
-            let edit = Edit::MergeKey { key: "review".to_owned(), value };
+            let edit = NoteEdit::MergeKey { key: "review".to_owned(), value };
             let edited = apply(&format!("---\n{head}---\n"), &edit);
             assert!(matches!(edited, Err(EditError::KeyNotEditable { .. })), "{head:?} {edited:?}");
         }

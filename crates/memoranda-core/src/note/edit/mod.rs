@@ -3,26 +3,26 @@
 //! Everything else survives: byte-order mark, line endings, a missing final newline, unknown
 //! keys, their order, comments and quotes. Inserted text takes the text's own line ending.
 
-mod adopt;
-mod joint;
+mod block_separation;
 mod key;
 mod list;
 mod mapping;
+mod merge_frontmatter;
 mod section;
 mod splice;
 
-pub use self::adopt::adopt;
 pub use self::key::head;
+pub use self::merge_frontmatter::adopt;
 pub use self::section::near_headings;
 
-use self::joint::{Above, insert};
+use self::block_separation::{Above, insert};
 use self::splice::Draft;
-use super::{Fact, MetaValue, NewObservation, NewRelation};
+use super::{MetaValue, NewObservation, NewRelation, ObservationMeta};
 use crate::id::ObservationId;
 
 /// One change to the text of a note.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Edit {
+pub enum NoteEdit {
     /// Adds text at the end, on a line of its own; below a blank line, if it would mean something
     /// else without one.
     Append {
@@ -50,7 +50,7 @@ pub enum Edit {
         /// What the section says now; the heading may be repeated at its start.
         content: String,
         /// What becomes of the sections within.
-        subsections: Subsections,
+        subsections: SubsectionHandling,
     },
     /// Adds text before a heading.
     InsertBeforeSection {
@@ -73,7 +73,7 @@ pub enum Edit {
         /// Its value.
         value: MetaValue,
     },
-    /// Gives a frontmatter key a value, as [`Edit::SetKey`] does, but merges a mapping into the one that
+    /// Gives a frontmatter key a value, as [`NoteEdit::SetKey`] does, but merges a mapping into the one that
     /// is there; `a.b` is the key `b` in the mapping `a`, if there is one.
     MergeKey {
         /// The key.
@@ -96,21 +96,21 @@ pub enum Edit {
     /// Puts a fact in the place of another, which goes struck out to `## History`.
     SupersedeObservation {
         /// The fact that is no longer true.
-        observation: FactRef,
+        observation: ObservationRef,
         /// What is true now.
         replacement: NewObservation,
     },
     /// Removes a fact's line.
     RemoveObservation {
         /// The fact.
-        observation: FactRef,
+        observation: ObservationRef,
     },
     /// Writes what is known of a fact into the comment at the end of its line.
-    SetFact {
+    SetObservationMeta {
         /// The fact.
-        observation: FactRef,
+        observation: ObservationRef,
         /// What its comment says now; words of others in it stay.
-        fact: Fact,
+        fact: ObservationMeta,
     },
     /// Adds a relation to `## Relations`; nothing happens if the note states it already.
     AddRelation {
@@ -123,12 +123,12 @@ pub enum Edit {
     },
     /// Adds a relation with what is known of it to `## Relations`; nothing happens if the note
     /// states it already.
-    Relate {
+    AddRatedRelation {
         /// The relation.
         relation: NewRelation,
     },
     /// Writes anew what is known of a relation that carries a comment; what is not given stays.
-    Rate {
+    SetRelationMeta {
         /// The relation.
         relation: NewRelation,
     },
@@ -151,7 +151,7 @@ pub enum Edit {
 
 /// What becomes of the sections within a section whose text is replaced.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Subsections {
+pub enum SubsectionHandling {
     /// They are replaced too.
     Replace,
     /// They stay.
@@ -160,7 +160,7 @@ pub enum Subsections {
 
 /// A way to say which observation is meant.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum FactRef {
+pub enum ObservationRef {
     /// The one whose comment has this id.
     Id(ObservationId),
     /// The one on this line, from 1: for facts typed by hand, which have no comment.
@@ -203,7 +203,7 @@ pub enum EditError {
     },
     /// No observation is meant by this.
     #[error("there is no observation {0:?}")]
-    ObservationMissing(FactRef),
+    ObservationMissing(ObservationRef),
     /// The observation is already struck out.
     #[error("the observation on line {line} is already superseded")]
     ObservationStruck {
@@ -251,43 +251,47 @@ pub enum EditError {
 }
 
 /// Applies an edit to a text.
-pub fn apply(text: &str, edit: &Edit) -> Result<String, EditError> {
+pub fn apply(text: &str, edit: &NoteEdit) -> Result<String, EditError> {
     let draft = Draft::new(text);
     match edit {
-        Edit::Append { text: added } => Ok(insert(&draft, text.len(), added, Above::Line)),
-        Edit::Prepend { text: added } => Ok(insert(&draft, draft.top(), added, Above::Block)),
-        Edit::FindReplace { find, replace, expected } => {
+        NoteEdit::Append { text: added } => Ok(insert(&draft, text.len(), added, Above::Line)),
+        NoteEdit::Prepend { text: added } => Ok(insert(&draft, draft.top(), added, Above::Block)),
+        NoteEdit::FindReplace { find, replace, expected } => {
             find_replace(&draft, find, replace, *expected)
         }
-        Edit::ReplaceSection { section, content, subsections } => {
+        NoteEdit::ReplaceSection { section, content, subsections } => {
             section::replace(&draft, section, content, *subsections)
         }
-        Edit::InsertBeforeSection { section, content } => {
+        NoteEdit::InsertBeforeSection { section, content } => {
             section::insert_before(&draft, section, content)
         }
-        Edit::InsertAfterSection { section, content } => {
+        NoteEdit::InsertAfterSection { section, content } => {
             section::insert_after(&draft, section, content)
         }
-        Edit::SetKey { key, value } => key::set(&draft, key, value),
-        Edit::MergeKey { key, value } => mapping::merge(&draft, key, value),
-        Edit::RemoveKey { key } => key::remove(&draft, key),
-        Edit::AddObservation { section, observation } => {
+        NoteEdit::SetKey { key, value } => key::set(&draft, key, value),
+        NoteEdit::MergeKey { key, value } => mapping::merge(&draft, key, value),
+        NoteEdit::RemoveKey { key } => key::remove(&draft, key),
+        NoteEdit::AddObservation { section, observation } => {
             list::add_observation(&draft, section.as_deref(), observation)
         }
-        Edit::SupersedeObservation { observation, replacement } => {
+        NoteEdit::SupersedeObservation { observation, replacement } => {
             list::supersede(&draft, observation, replacement)
         }
-        Edit::RemoveObservation { observation } => list::remove_observation(&draft, observation),
-        Edit::SetFact { observation, fact } => list::set_fact(&draft, observation, fact),
-        Edit::AddRelation { relation_type, target, context } => {
+        NoteEdit::RemoveObservation { observation } => {
+            list::remove_observation(&draft, observation)
+        }
+        NoteEdit::SetObservationMeta { observation, fact } => {
+            list::set_fact(&draft, observation, fact)
+        }
+        NoteEdit::AddRelation { relation_type, target, context } => {
             list::add_relation(&draft, relation_type, target, context.as_deref())
         }
-        Edit::Relate { relation } => list::relate(&draft, relation),
-        Edit::Rate { relation } => list::rate(&draft, relation),
-        Edit::RemoveRelation { relation_type, target } => {
+        NoteEdit::AddRatedRelation { relation } => list::relate(&draft, relation),
+        NoteEdit::SetRelationMeta { relation } => list::rate(&draft, relation),
+        NoteEdit::RemoveRelation { relation_type, target } => {
             list::remove_relation(&draft, relation_type, target)
         }
-        Edit::InsertAtLine { line, text: added } => insert_at_line(&draft, *line, added),
+        NoteEdit::InsertAtLine { line, text: added } => insert_at_line(&draft, *line, added),
     }
 }
 

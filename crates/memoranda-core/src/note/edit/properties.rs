@@ -76,7 +76,7 @@ fn values() -> impl Strategy<Value = MetaValue> {
     })
 }
 
-fn facts() -> impl Strategy<Value = Fact> {
+fn facts() -> impl Strategy<Value = ObservationMeta> {
     (
         (any::<u128>(), any::<u32>(), prop::option::of(0i64..4_000_000_000)),
         (prop::option::of(0.0..=1.0f64), prop::option::of(0.0..=1.0f64)),
@@ -84,15 +84,17 @@ fn facts() -> impl Strategy<Value = Fact> {
         (prop::option::of(any::<u128>()), prop::option::of(any::<u128>())),
     )
         .prop_map(
-            |((id, version, time), (confidence, importance), thread, (by, supersedes))| Fact {
-                id: ObservationId::from_bits(id),
-                version,
-                time: time.map(|seconds| jiff::Timestamp::from_second(seconds).unwrap()),
-                confidence,
-                importance,
-                thread,
-                superseded_by: by.map(ObservationId::from_bits),
-                supersedes: supersedes.map(ObservationId::from_bits),
+            |((id, version, time), (confidence, importance), thread, (by, supersedes))| {
+                ObservationMeta {
+                    id: ObservationId::from_bits(id),
+                    version,
+                    time: time.map(|seconds| jiff::Timestamp::from_second(seconds).unwrap()),
+                    confidence,
+                    importance,
+                    thread,
+                    superseded_by: by.map(ObservationId::from_bits),
+                    supersedes: supersedes.map(ObservationId::from_bits),
+                }
             },
         )
 }
@@ -107,10 +109,10 @@ fn observations() -> impl Strategy<Value = NewObservation> {
         })
 }
 
-fn references() -> impl Strategy<Value = FactRef> {
+fn references() -> impl Strategy<Value = ObservationRef> {
     prop_oneof![
-        (1usize..12).prop_map(FactRef::Line),
-        Just(FactRef::Id(ObservationId::parse("obs_A").unwrap())),
+        (1usize..12).prop_map(ObservationRef::Line),
+        Just(ObservationRef::Id(ObservationId::parse("obs_A").unwrap())),
     ]
 }
 
@@ -118,50 +120,59 @@ fn names() -> impl Strategy<Value = String> {
     prop::sample::select(vec!["A", "## A", "S", "Observations", "New"]).prop_map(str::to_owned)
 }
 
-fn edits() -> impl Strategy<Value = Edit> {
+fn edits() -> impl Strategy<Value = NoteEdit> {
     let content = || words();
     prop_oneof![
-        content().prop_map(|text| Edit::Append { text }),
-        content().prop_map(|text| Edit::Prepend { text }),
-        (content(), content(), 0usize..3).prop_map(|(find, replace, expected)| Edit::FindReplace {
-            find,
-            replace,
-            expected
+        content().prop_map(|text| NoteEdit::Append { text }),
+        content().prop_map(|text| NoteEdit::Prepend { text }),
+        (content(), content(), 0usize..3).prop_map(|(find, replace, expected)| {
+            NoteEdit::FindReplace { find, replace, expected }
         }),
-        (names(), content(), prop::sample::select(vec![Subsections::Replace, Subsections::Keep]))
-            .prop_map(|(section, content, subsections)| Edit::ReplaceSection {
+        (
+            names(),
+            content(),
+            prop::sample::select(vec![SubsectionHandling::Replace, SubsectionHandling::Keep])
+        )
+            .prop_map(|(section, content, subsections)| NoteEdit::ReplaceSection {
                 section,
                 content,
                 subsections
             }),
         (names(), content())
-            .prop_map(|(section, content)| Edit::InsertBeforeSection { section, content }),
+            .prop_map(|(section, content)| NoteEdit::InsertBeforeSection { section, content }),
         (names(), content())
-            .prop_map(|(section, content)| Edit::InsertAfterSection { section, content }),
-        (words(), values()).prop_map(|(key, value)| Edit::SetKey { key, value }),
-        words().prop_map(|key| Edit::RemoveKey { key }),
+            .prop_map(|(section, content)| NoteEdit::InsertAfterSection { section, content }),
+        (words(), values()).prop_map(|(key, value)| NoteEdit::SetKey { key, value }),
+        words().prop_map(|key| NoteEdit::RemoveKey { key }),
         (prop::option::of(names()), observations())
-            .prop_map(|(section, observation)| Edit::AddObservation { section, observation }),
+            .prop_map(|(section, observation)| NoteEdit::AddObservation { section, observation }),
         (references(), observations()).prop_map(|(observation, replacement)| {
-            Edit::SupersedeObservation { observation, replacement }
+            NoteEdit::SupersedeObservation { observation, replacement }
         }),
-        references().prop_map(|observation| Edit::RemoveObservation { observation }),
-        (references(), facts()).prop_map(|(observation, fact)| Edit::SetFact { observation, fact }),
+        references().prop_map(|observation| NoteEdit::RemoveObservation { observation }),
+        (references(), facts())
+            .prop_map(|(observation, fact)| NoteEdit::SetObservationMeta { observation, fact }),
         (words(), words(), prop::option::of(words())).prop_map(
-            |(relation_type, target, context)| Edit::AddRelation { relation_type, target, context }
-        ),
-        (words(), words(), facts()).prop_map(|(relation_type, target, fact)| Edit::Relate {
-            relation: NewRelation {
+            |(relation_type, target, context)| NoteEdit::AddRelation {
                 relation_type,
                 target,
-                time: fact.time,
-                confidence: fact.confidence,
-                importance: fact.importance,
+                context
+            }
+        ),
+        (words(), words(), facts()).prop_map(|(relation_type, target, fact)| {
+            NoteEdit::AddRatedRelation {
+                relation: NewRelation {
+                    relation_type,
+                    target,
+                    time: fact.time,
+                    confidence: fact.confidence,
+                    importance: fact.importance,
+                },
             }
         }),
         (words(), names())
-            .prop_map(|(relation_type, target)| Edit::RemoveRelation { relation_type, target }),
-        (0usize..12, content()).prop_map(|(line, text)| Edit::InsertAtLine { line, text }),
+            .prop_map(|(relation_type, target)| NoteEdit::RemoveRelation { relation_type, target }),
+        (0usize..12, content()).prop_map(|(line, text)| NoteEdit::InsertAtLine { line, text }),
     ]
 }
 
@@ -203,9 +214,9 @@ proptest! {
         let Ok(edited) = apply(&text, &edit) else { return Ok(()) };
         let inserts = matches!(
             edit,
-            Edit::Append { .. } | Edit::Prepend { .. } | Edit::InsertAtLine { .. }
-                | Edit::InsertBeforeSection { .. } | Edit::InsertAfterSection { .. }
-                | Edit::AddObservation { .. } | Edit::AddRelation { .. } | Edit::Relate { .. }
+            NoteEdit::Append { .. } | NoteEdit::Prepend { .. } | NoteEdit::InsertAtLine { .. }
+                | NoteEdit::InsertBeforeSection { .. } | NoteEdit::InsertAfterSection { .. }
+                | NoteEdit::AddObservation { .. } | NoteEdit::AddRelation { .. } | NoteEdit::AddRatedRelation { .. }
         );
         let common = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
         let reversed = |text: &str| text.bytes().rev().collect::<Vec<_>>();
@@ -214,11 +225,11 @@ proptest! {
         if inserts {
             prop_assert!(prefix + suffix >= text.len(), "{text:?} -> {edited:?}");
         }
-        if let Edit::SetFact { observation, .. } = &edit {
+        if let NoteEdit::SetObservationMeta { observation, .. } = &edit {
             let note = parse(&text);
             let meant = note.observations.iter().find(|o| match observation {
-                FactRef::Id(id) => o.fact.as_ref().is_some_and(|fact| fact.id == *id),
-                FactRef::Line(line) => o.line == *line,
+                ObservationRef::Id(id) => o.fact.as_ref().is_some_and(|fact| fact.id == *id),
+                ObservationRef::Line(line) => o.line == *line,
             });
             let span = meant.map(|o| o.span.clone()).unwrap_or_default();
             prop_assert!(prefix >= span.start && suffix >= text.len() - span.end);
@@ -235,7 +246,7 @@ proptest! {
     #[test]
     fn a_key_that_was_set_is_read_back(text in texts(), key in words(), value in values()) {
         let before = parse(&text);
-        let edit = Edit::SetKey { key: key.clone(), value: value.clone() };
+        let edit = NoteEdit::SetKey { key: key.clone(), value: value.clone() };
         let Ok(edited) = apply(&text, &edit) else { return Ok(()) };
         let after = parse(&edited);
         prop_assert_eq!(after.frontmatter.get(&key), Some(&value));
@@ -249,7 +260,7 @@ proptest! {
     #[test]
     fn any_value_can_be_set_on_a_plain_note(key in "[a-z]{1,8}", value in values()) {
         let text = "---\ntitle: T # c\n---\nbody\n";
-        let edited = apply(text, &Edit::SetKey { key: key.clone(), value: value.clone() });
+        let edited = apply(text, &NoteEdit::SetKey { key: key.clone(), value: value.clone() });
         prop_assert!(edited.is_ok(), "{:?}", edited);
     }
 
@@ -260,7 +271,7 @@ proptest! {
         let keys: Vec<_> = keys.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
         let mut text = String::new();
         for (key, value) in keys.clone() {
-            text = apply(&text, &Edit::SetKey { key: key.to_owned(), value }).unwrap();
+            text = apply(&text, &NoteEdit::SetKey { key: key.to_owned(), value }).unwrap();
         }
         prop_assert_eq!(head(&keys), text);
     }
@@ -279,14 +290,14 @@ proptest! {
         let read = &note.observations[0];
         prop_assert_eq!((&read.category, &read.text), (&new.category, &new.text));
         // What is not struck out holds: nothing has taken its place.
-        let fact = new.fact.map(|fact| Fact { superseded_by: None, ..fact });
+        let fact = new.fact.map(|fact| ObservationMeta { superseded_by: None, ..fact });
         prop_assert_eq!((&read.context, &read.fact), (&new.context, &fact));
         prop_assert!(note.problems.is_empty(), "{:?}", note.problems);
     }
 
     #[test]
     fn written_relations_are_read_back(kind in words(), target in words(), context in words()) {
-        let edit = Edit::AddRelation { relation_type: kind, target, context: Some(context) };
+        let edit = NoteEdit::AddRelation { relation_type: kind, target, context: Some(context) };
         if let Ok(edited) = apply("", &edit) {
             prop_assert_eq!(parse(&edited).relations.len(), 1, "{:?}", edited);
             prop_assert_eq!(apply(&edited, &edit), Ok(edited));
@@ -304,7 +315,7 @@ proptest! {
             confidence: None,
             importance: Some(0.7),
         };
-        let edited = apply("# T\n", &Edit::Relate { relation: relation.clone() });
+        let edited = apply("# T\n", &NoteEdit::AddRatedRelation { relation: relation.clone() });
         prop_assert!(edited.is_ok(), "{:?}", edited);
         let edited = edited.unwrap_or_default();
         let note = parse(&edited);
@@ -313,7 +324,7 @@ proptest! {
         prop_assert_eq!(&read.relation_type, &one_line(&relation.relation_type));
         prop_assert_eq!(read.name(), &one_line(&relation.target));
         let (relation_type, target) = (relation.relation_type, relation.target);
-        let gone = apply(&edited, &Edit::RemoveRelation { relation_type, target });
+        let gone = apply(&edited, &NoteEdit::RemoveRelation { relation_type, target });
         prop_assert_eq!(gone.map(|text| parse(&text).relations.len()), Ok(0));
     }
 
@@ -321,7 +332,7 @@ proptest! {
     fn what_a_fact_says_is_read_back_to_the_letter(first in said(), second in said()) {
         use super::super::{content, plain, stated};
         let observation = NewObservation { fact: Some(fact_of("obs_A")), ..stated(&first) };
-        let edited = apply("# T\n", &Edit::AddObservation { section: None, observation });
+        let edited = apply("# T\n", &NoteEdit::AddObservation { section: None, observation });
         prop_assert!(edited.is_ok(), "{:?}", edited);
         let edited = edited.unwrap_or_default();
         let note = parse(&edited);
@@ -330,8 +341,8 @@ proptest! {
         prop_assert_eq!(content(&edited, &note.observations[0]), plain(&first), "{:?}", edited);
         // And once it is superseded, still.
         let replacement = NewObservation { fact: Some(fact_of("obs_B")), ..stated(&second) };
-        let observation = FactRef::Id(ObservationId::parse("obs_A").unwrap());
-        let edited = apply(&edited, &Edit::SupersedeObservation { observation, replacement });
+        let observation = ObservationRef::Id(ObservationId::parse("obs_A").unwrap());
+        let edited = apply(&edited, &NoteEdit::SupersedeObservation { observation, replacement });
         prop_assert!(edited.is_ok(), "{:?}", edited);
         let edited = edited.unwrap_or_default();
         let note = parse(&edited);
@@ -360,8 +371,8 @@ fn said() -> impl Strategy<Value = String> {
         .prop_filter("says something", |said| !super::super::plain(said).is_empty())
 }
 
-fn fact_of(id: &str) -> Fact {
-    Fact {
+fn fact_of(id: &str) -> ObservationMeta {
+    ObservationMeta {
         id: ObservationId::parse(id).unwrap(),
         version: 1,
         time: None,

@@ -2,10 +2,10 @@
 
 use super::super::frontmatter::{asked_heading, split_heading};
 use super::super::heading::{Fit, title_key, underlined};
-use super::super::{Note, Section};
-use super::joint::{Above, gap, insert, part_around};
+use super::super::{Note, NoteSection};
+use super::block_separation::{Above, gap, insert, part_around};
 use super::splice::Draft;
-use super::{EditError, Subsections};
+use super::{EditError, SubsectionHandling};
 
 /// How many headings are offered when one is not found.
 const CANDIDATES: usize = 5;
@@ -14,15 +14,15 @@ pub(super) fn replace(
     draft: &Draft<'_>,
     name: &str,
     content: &str,
-    subsections: Subsections,
+    subsections: SubsectionHandling,
 ) -> Result<String, EditError> {
     let content = without_own_heading(name, content);
     let Some(section) = find(draft, name)? else {
         return Ok(append_section(draft, name, content));
     };
     let part = match subsections {
-        Subsections::Replace => section.content.clone(),
-        Subsections::Keep => draft.own_part(&section.content),
+        SubsectionHandling::Replace => section.content.clone(),
+        SubsectionHandling::Keep => draft.own_part(&section.content),
     };
     let end = draft.content_end(&part);
     let start = if end == part.start { end } else { draft.content_start(&(part.start..end)) };
@@ -91,7 +91,10 @@ pub(super) fn new_section(draft: &Draft<'_>, at: usize, name: &str, content: &st
 }
 
 /// The one section that a name asks for, if there is one.
-pub(super) fn find<'d>(draft: &'d Draft<'_>, name: &str) -> Result<Option<&'d Section>, EditError> {
+pub(super) fn find<'d>(
+    draft: &'d Draft<'_>,
+    name: &str,
+) -> Result<Option<&'d NoteSection>, EditError> {
     match draft.note.sections_named(name).as_slice() {
         [] => Ok(None),
         [section] => Ok(Some(section)),
@@ -102,7 +105,7 @@ pub(super) fn find<'d>(draft: &'d Draft<'_>, name: &str) -> Result<Option<&'d Se
     }
 }
 
-fn find_or_missing<'d>(draft: &'d Draft<'_>, name: &str) -> Result<&'d Section, EditError> {
+fn find_or_missing<'d>(draft: &'d Draft<'_>, name: &str) -> Result<&'d NoteSection, EditError> {
     find(draft, name)?.ok_or_else(|| EditError::SectionMissing {
         section: name.to_owned(),
         candidates: candidates(&draft.note.sections, name),
@@ -127,9 +130,9 @@ pub fn near_headings(note: &Note, name: &str) -> Vec<String> {
 
 /// The headings most like a name: equal but for case, then containing it, then by the letters
 /// they begin with.
-fn candidates(sections: &[Section], name: &str) -> Vec<String> {
+fn candidates(sections: &[NoteSection], name: &str) -> Vec<String> {
     let wanted = asked_heading(name).1.to_lowercase();
-    let mut scored: Vec<(usize, &Section)> = sections
+    let mut scored: Vec<(usize, &NoteSection)> = sections
         .iter()
         .map(|section| {
             let title = section.title.to_lowercase();
@@ -145,8 +148,9 @@ fn candidates(sections: &[Section], name: &str) -> Vec<String> {
         })
         .collect();
     scored.sort_by_key(|(score, section)| (std::cmp::Reverse(*score), section.line));
-    let heading =
-        |section: &Section| format!("{} {}", "#".repeat(usize::from(section.level)), section.title);
+    let heading = |section: &NoteSection| {
+        format!("{} {}", "#".repeat(usize::from(section.level)), section.title)
+    };
     scored.into_iter().take(CANDIDATES).map(|(_, section)| heading(section)).collect()
 }
 

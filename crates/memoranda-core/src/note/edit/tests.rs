@@ -3,7 +3,7 @@
 use super::super::{content, parse};
 use super::*;
 
-fn check(before: &str, edit: &Edit, after: &str) {
+fn check(before: &str, edit: &NoteEdit, after: &str) {
     assert_eq!(apply(before, edit).as_deref(), Ok(after), "{before:?} {edit:?}");
     // The same edit on the same text with the other line ending is the same result.
     let crlf = |text: &str| text.replace('\n', "\r\n");
@@ -12,32 +12,36 @@ fn check(before: &str, edit: &Edit, after: &str) {
     }
 }
 
-fn check_error(before: &str, edit: &Edit, error: &EditError) {
+fn check_error(before: &str, edit: &NoteEdit, error: &EditError) {
     assert_eq!(apply(before, edit).as_ref(), Err(error), "{before:?} {edit:?}");
 }
 
-fn append(text: &str) -> Edit {
-    Edit::Append { text: text.to_owned() }
+fn append(text: &str) -> NoteEdit {
+    NoteEdit::Append { text: text.to_owned() }
 }
 
-fn prepend(text: &str) -> Edit {
-    Edit::Prepend { text: text.to_owned() }
+fn prepend(text: &str) -> NoteEdit {
+    NoteEdit::Prepend { text: text.to_owned() }
 }
 
-fn find_replace(find: &str, replace: &str, expected: usize) -> Edit {
-    Edit::FindReplace { find: find.to_owned(), replace: replace.to_owned(), expected }
+fn find_replace(find: &str, replace: &str, expected: usize) -> NoteEdit {
+    NoteEdit::FindReplace { find: find.to_owned(), replace: replace.to_owned(), expected }
 }
 
-fn replace_section(section: &str, content: &str, subsections: Subsections) -> Edit {
-    Edit::ReplaceSection { section: section.to_owned(), content: content.to_owned(), subsections }
+fn replace_section(section: &str, content: &str, subsections: SubsectionHandling) -> NoteEdit {
+    NoteEdit::ReplaceSection {
+        section: section.to_owned(),
+        content: content.to_owned(),
+        subsections,
+    }
 }
 
-fn at_line(line: usize, text: &str) -> Edit {
-    Edit::InsertAtLine { line, text: text.to_owned() }
+fn at_line(line: usize, text: &str) -> NoteEdit {
+    NoteEdit::InsertAtLine { line, text: text.to_owned() }
 }
 
-fn set_key(key: &str, value: MetaValue) -> Edit {
-    Edit::SetKey { key: key.to_owned(), value }
+fn set_key(key: &str, value: MetaValue) -> NoteEdit {
+    NoteEdit::SetKey { key: key.to_owned(), value }
 }
 
 fn text(text: &str) -> MetaValue {
@@ -48,16 +52,16 @@ fn list(items: &[&str]) -> MetaValue {
     MetaValue::List(items.iter().map(|item| text(item)).collect())
 }
 
-fn remove_key(key: &str) -> Edit {
-    Edit::RemoveKey { key: key.to_owned() }
+fn remove_key(key: &str) -> NoteEdit {
+    NoteEdit::RemoveKey { key: key.to_owned() }
 }
 
 fn id(text: &str) -> ObservationId {
     ObservationId::parse(text).unwrap()
 }
 
-fn fact(name: &str, version: u32) -> Fact {
-    Fact {
+fn fact(name: &str, version: u32) -> ObservationMeta {
+    ObservationMeta {
         id: id(name),
         version,
         time: None,
@@ -74,8 +78,8 @@ fn new(category: &str, text: &str) -> NewObservation {
     NewObservation { category, text, context: None, fact: None }
 }
 
-fn add(section: Option<&str>, observation: NewObservation) -> Edit {
-    Edit::AddObservation { section: section.map(str::to_owned), observation }
+fn add(section: Option<&str>, observation: NewObservation) -> NoteEdit {
+    NoteEdit::AddObservation { section: section.map(str::to_owned), observation }
 }
 
 #[test]
@@ -113,7 +117,7 @@ fn text_is_found_and_replaced() {
 
 #[test]
 fn sections_are_replaced() {
-    use Subsections::{Keep, Replace};
+    use SubsectionHandling::{Keep, Replace};
     let note = "# T\n\n## A\n\nold\n\n### S\n\nsub\n\n## B\nb\n";
     let whole = "# T\n\n## A\n\nnew\n\n## B\nb\n";
     check(note, &replace_section("A", "new", Replace), whole);
@@ -150,7 +154,7 @@ fn sections_are_replaced() {
 
 #[test]
 fn sections_are_found_as_they_are_read() {
-    use Subsections::Replace;
+    use SubsectionHandling::Replace;
     // A heading with an underline may be repeated as well.
     let note = "Sec A\n-----\nold\n\nB\n===\nb\n";
     let after = note.replace("old", "new");
@@ -189,11 +193,11 @@ fn sections_are_found_as_they_are_read() {
 
 #[test]
 fn text_is_added_around_headings() {
-    let before = |section: &str| Edit::InsertBeforeSection {
+    let before = |section: &str| NoteEdit::InsertBeforeSection {
         section: section.to_owned(),
         content: "new".to_owned(),
     };
-    let after = |section: &str| Edit::InsertAfterSection {
+    let after = |section: &str| NoteEdit::InsertAfterSection {
         section: section.to_owned(),
         content: "new".to_owned(),
     };
@@ -250,7 +254,7 @@ fn keys_are_set_alone() {
 fn a_comment_beside_a_key_stays_whatever_its_value_becomes() {
     let check = |before: &str, after: &str| {
         let list = MetaValue::List(["x", "y"].map(|item| MetaValue::Text(item.into())).into());
-        let set = Edit::SetKey { key: "k".into(), value: list };
+        let set = NoteEdit::SetKey { key: "k".into(), value: list };
         let text = format!("---\n{before}b: 2\n---\nbody\n");
         assert_eq!(apply(&text, &set).unwrap(), format!("---\n{after}b: 2\n---\nbody\n"));
         let text = text.replace('\n', "\r\n");
@@ -377,18 +381,17 @@ fn observations_are_added_to_their_list() {
 
 #[test]
 fn facts_are_superseded_and_kept() {
-    let supersede = |which: FactRef, replacement: NewObservation| Edit::SupersedeObservation {
-        observation: which,
-        replacement,
+    let supersede = |which: ObservationRef, replacement: NewObservation| {
+        NoteEdit::SupersedeObservation { observation: which, replacement }
     };
     let note = "## Observations\n- [d1] 1.1.0 #x (c) <!-- obs_A v1 2026-01-15T10:00:00Z k=v -->\n  more\n- [d1] other\n";
     let replacement = NewObservation { fact: Some(fact("obs_B", 2)), ..new("d1", "1.2.0") };
     let after = "## Observations\n- [d1] 1.2.0 <!-- obs_B v2 supersedes obs_A -->\n  more\n- [d1] other\n\n## History\n- [d1] ~~1.1.0 #x (c)~~ <!-- obs_A v1 2026-01-15T10:00:00Z by obs_B k=v -->\n";
-    check(note, &supersede(FactRef::Id(id("obs_A")), replacement.clone()), after);
+    check(note, &supersede(ObservationRef::Id(id("obs_A")), replacement.clone()), after);
     let struck = EditError::ObservationStruck { line: 7, by: Some(id("obs_B")) };
-    check_error(after, &supersede(FactRef::Id(id("obs_A")), replacement.clone()), &struck);
+    check_error(after, &supersede(ObservationRef::Id(id("obs_A")), replacement.clone()), &struck);
     let third = NewObservation { fact: Some(fact("obs_C", 3)), ..new("d1", "1.3.0") };
-    let edited = apply(after, &supersede(FactRef::Id(id("obs_B")), third)).unwrap();
+    let edited = apply(after, &supersede(ObservationRef::Id(id("obs_B")), third)).unwrap();
     assert!(
         edited.ends_with(
             "by obs_B k=v -->\n- [d1] ~~1.2.0~~ <!-- obs_B v2 by obs_C supersedes obs_A -->\n"
@@ -397,16 +400,16 @@ fn facts_are_superseded_and_kept() {
     );
     let hand = "* [d1] by hand\n";
     let known = NewObservation {
-        fact: Some(Fact { supersedes: Some(id("obs_H")), ..fact("obs_B", 2) }),
+        fact: Some(ObservationMeta { supersedes: Some(id("obs_H")), ..fact("obs_B", 2) }),
         ..new("d1", "new")
     };
     check(
         hand,
-        &supersede(FactRef::Line(1), known),
+        &supersede(ObservationRef::Line(1), known),
         "* [d1] new <!-- obs_B v2 supersedes obs_H -->\n\n## History\n- [d1] ~~by hand~~ <!-- obs_H v1 by obs_B -->\n",
     );
-    let missing = EditError::ObservationMissing(FactRef::Id(id("obs_Z")));
-    check_error(note, &supersede(FactRef::Id(id("obs_Z")), replacement), &missing);
+    let missing = EditError::ObservationMissing(ObservationRef::Id(id("obs_Z")));
+    check_error(note, &supersede(ObservationRef::Id(id("obs_Z")), replacement), &missing);
 }
 
 #[test]
@@ -414,8 +417,10 @@ fn superseded_words_stay_as_they_were_written() {
     let check = |written: &str, struck: &str| {
         let note = format!("- {written} <!-- obs_A v1 -->\n");
         let replacement = NewObservation { fact: Some(fact("obs_B", 2)), ..new("d1", "new") };
-        let edit =
-            Edit::SupersedeObservation { observation: FactRef::Id(id("obs_A")), replacement };
+        let edit = NoteEdit::SupersedeObservation {
+            observation: ObservationRef::Id(id("obs_A")),
+            replacement,
+        };
         let edited = apply(&note, &edit).unwrap();
         let line = edited.lines().last().unwrap();
         assert_eq!(line, format!("- {struck} <!-- obs_A v1 by obs_B -->"));
@@ -441,15 +446,18 @@ fn a_copied_line_is_a_fact_of_its_own() {
     let read = parse(note);
     assert_eq!(read.problems[0].message, "the fact obs_A is already on line 1");
     assert!(read.observations[0].fact.is_some() && read.observations[1].fact.is_none());
-    let remove = |observation| Edit::RemoveObservation { observation };
-    check(note, &remove(FactRef::Id(id("obs_A"))), "- [a1] one <!-- obs_A v1 -->\n");
-    let set = Edit::SetFact { observation: FactRef::Line(2), fact: fact("obs_B", 1) };
+    let remove = |observation| NoteEdit::RemoveObservation { observation };
+    check(note, &remove(ObservationRef::Id(id("obs_A"))), "- [a1] one <!-- obs_A v1 -->\n");
+    let set = NoteEdit::SetObservationMeta {
+        observation: ObservationRef::Line(2),
+        fact: fact("obs_B", 1),
+    };
     check(note, &set, "- [a1] one <!-- obs_A v1 -->\n- [a1] one <!-- obs_B v1 -->\n");
 }
 
 #[test]
 fn a_relation_is_rated_anew_where_it_stands() {
-    let rate = |kind: &str, importance| Edit::Rate {
+    let rate = |kind: &str, importance| NoteEdit::SetRelationMeta {
         relation: NewRelation {
             relation_type: kind.into(),
             target: "A".into(),
@@ -474,30 +482,34 @@ fn a_relation_is_rated_anew_where_it_stands() {
 
 #[test]
 fn facts_are_marked_and_removed() {
-    let set = |which: FactRef, fact: Fact| Edit::SetFact { observation: which, fact };
-    let one = FactRef::Line(1);
+    let set = |which: ObservationRef, fact: ObservationMeta| NoteEdit::SetObservationMeta {
+        observation: which,
+        fact,
+    };
+    let one = ObservationRef::Line(1);
     check("- [a1] x  \n", &set(one.clone(), fact("obs_A", 1)), "- [a1] x <!-- obs_A v1 -->  \n");
     check(
         "- [a1] x <!-- obs_A v1 k=v -->\n",
-        &set(FactRef::Id(id("obs_A")), fact("obs_A", 2)),
+        &set(ObservationRef::Id(id("obs_A")), fact("obs_A", 2)),
         "- [a1] x <!-- obs_A v2 k=v -->\n",
     );
     check("## [a1] x ##\n", &set(one, fact("obs_A", 1)), "## [a1] x <!-- obs_A v1 --> ##\n");
-    let remove = |line: usize| Edit::RemoveObservation { observation: FactRef::Line(line) };
+    let remove =
+        |line: usize| NoteEdit::RemoveObservation { observation: ObservationRef::Line(line) };
     check("- [a1] x\n- [a1] y\n", &remove(1), "- [a1] y\n");
     check("- [a1] x\n  more\n- [a1] y\n", &remove(1), "- [a1] y\n");
     check("- [a1] x\n- [a1] y", &remove(2), "- [a1] x\n");
-    check_error("- x\n", &remove(1), &EditError::ObservationMissing(FactRef::Line(1)));
+    check_error("- x\n", &remove(1), &EditError::ObservationMissing(ObservationRef::Line(1)));
 }
 
 #[test]
 fn relations_are_added_and_removed() {
-    let add = |kind: &str, target: &str, context: Option<&str>| Edit::AddRelation {
+    let add = |kind: &str, target: &str, context: Option<&str>| NoteEdit::AddRelation {
         relation_type: kind.to_owned(),
         target: target.to_owned(),
         context: context.map(str::to_owned),
     };
-    let remove = |kind: &str, target: &str| Edit::RemoveRelation {
+    let remove = |kind: &str, target: &str| NoteEdit::RemoveRelation {
         relation_type: kind.to_owned(),
         target: target.to_owned(),
     };

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
 
-use memoranda_core::embed::{Wide, WideProbe};
+use memoranda_core::embed::{QuantizedQueryVector, QuantizedVector};
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{Coverage, TextKey, VectorForm};
@@ -161,15 +161,15 @@ impl Held {
         Some((*self.scales.get(row)?, self.numbers.get(row * dims..(row + 1) * dims)?))
     }
 
-    pub(super) fn sense(&self, passage: i64) -> Option<Wide> {
+    pub(super) fn sense(&self, passage: i64) -> Option<QuantizedVector> {
         let slots = self.files.get(&(passage / PASSAGES_PER_FILE))?;
         let slot = slots.get(usize::try_from(passage % PASSAGES_PER_FILE).ok()?)?;
         let (scale, numbers) = self.row(slot.row?)?;
-        Some(Wide { scale, numbers: numbers.into() })
+        Some(QuantizedVector { scale, numbers: numbers.into() })
     }
 
-    pub(super) fn nearest(&self, vector: &Wide, count: usize) -> Vec<(i64, f32)> {
-        let probe = WideProbe::new(vector);
+    pub(super) fn nearest(&self, vector: &QuantizedVector, count: usize) -> Vec<(i64, f32)> {
+        let probe = QuantizedQueryVector::new(vector);
         let mut near = Vec::new();
         for (&file, slots) in &self.files {
             for (slot, passage) in slots.iter().zip(first_passage(file)..) {
@@ -225,7 +225,7 @@ impl Held {
             let (scale, numbers) = self.row(row)?;
             write_record(
                 *key,
-                Some(&Wide { scale, numbers: numbers.into() }),
+                Some(&QuantizedVector { scale, numbers: numbers.into() }),
                 form.dims,
                 &mut bytes,
             );
@@ -243,7 +243,12 @@ pub(super) fn record_size(dims: usize) -> usize {
     KEY_BYTES + SCALE_BYTES + dims + CHECK_BYTES
 }
 
-pub(super) fn write_record(key: TextKey, vector: Option<&Wide>, dims: usize, to: &mut Vec<u8>) {
+pub(super) fn write_record(
+    key: TextKey,
+    vector: Option<&QuantizedVector>,
+    dims: usize,
+    to: &mut Vec<u8>,
+) {
     let start = to.len();
     to.extend_from_slice(&key.0);
     match vector {

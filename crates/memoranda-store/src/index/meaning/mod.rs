@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use memoranda_core::embed::{Sense, Wide};
+use memoranda_core::embed::{Embedding, QuantizedVector};
 use rusqlite::Connection;
 
 use super::connection::Standing;
@@ -131,7 +131,7 @@ impl ModelCache {
         &self,
         db: &Connection,
         now: Standing,
-        vector: &Wide,
+        vector: &QuantizedVector,
         count: usize,
     ) -> Result<Vec<(i64, f32)>> {
         self.refresh(db, now)?;
@@ -139,8 +139,8 @@ impl ModelCache {
     }
 
     /// What a passage means, if that is known, as of the last look.
-    pub(super) fn sense(&self, passage: i64) -> Option<Sense> {
-        self.read().sense(passage).map(Sense::Chosen)
+    pub(super) fn sense(&self, passage: i64) -> Option<Embedding> {
+        self.read().sense(passage).map(Embedding::Chosen)
     }
 
     /// Some texts without a vector, those of the newest files first.
@@ -229,7 +229,7 @@ impl Inner {
         &self,
         model: &str,
         form: VectorForm,
-        vectors: &[(TextKey, Option<Wide>)],
+        vectors: &[(TextKey, Option<QuantizedVector>)],
     ) -> Result<()> {
         let cache = self.model_cache(model);
         let line = form.line(model);
@@ -240,7 +240,7 @@ impl Inner {
             found = None;
         }
         let other = found.filter(|found| *found != line);
-        let has_length = |(_, vector): &(TextKey, Option<Wide>)| {
+        let has_length = |(_, vector): &(TextKey, Option<QuantizedVector>)| {
             vector.as_ref().is_none_or(|vector| vector.numbers.len() == form.dims)
         };
         if other.is_some() || !vectors.iter().all(has_length) {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use memoranda_core::embed::{Meant, Probe};
-use memoranda_core::rank::Candidate;
+use memoranda_core::embed::{QueryEmbedding, StaticQueryVector};
+use memoranda_core::rank::RankCandidate;
 use rusqlite::Connection;
 
 use super::condition::Condition;
@@ -37,7 +37,7 @@ impl Caches<'_> {
     pub(super) fn nearest_beside<T>(
         &self,
         db: &Connection,
-        asked: &Meant,
+        asked: &QueryEmbedding,
         condition: &Condition,
         work: impl FnOnce() -> T,
     ) -> Result<(Vec<(i64, f32)>, T)> {
@@ -67,7 +67,7 @@ impl Caches<'_> {
     pub(super) fn all_near(
         &self,
         db: &Connection,
-        asked: &Meant,
+        asked: &QueryEmbedding,
         condition: &Condition,
         first: Vec<(i64, f32)>,
     ) -> Result<Vec<(i64, f32)>> {
@@ -84,7 +84,7 @@ impl Caches<'_> {
     pub(super) fn nearest_there(
         &self,
         db: &Connection,
-        asked: &Meant,
+        asked: &QueryEmbedding,
         condition: &Condition,
         near: &[(i64, f32)],
     ) -> Result<Vec<(i64, f32)>> {
@@ -98,11 +98,11 @@ impl Caches<'_> {
     pub(super) fn compare_meanings(
         &self,
         db: &Connection,
-        meant: &Meant,
-        notes: &mut [Candidate<i64>],
+        meant: &QueryEmbedding,
+        notes: &mut [RankCandidate<i64>],
     ) -> Result<()> {
         let kept = self.table.place(self.now);
-        let probe = Probe::new(&meant.table);
+        let probe = StaticQueryVector::new(&meant.table);
         let mut by_table = Vec::new();
         for note in notes {
             self.table.similarities(db, kept, note.note, &probe, &mut by_table)?;

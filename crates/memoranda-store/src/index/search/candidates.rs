@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use memoranda_core::embed::Meant;
-use memoranda_core::query::{Query, When};
-use memoranda_core::rank::Candidate;
+use memoranda_core::embed::QueryEmbedding;
+use memoranda_core::query::{Query, TimeRange};
+use memoranda_core::rank::RankCandidate;
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
@@ -35,11 +35,11 @@ pub struct Question<'q> {
     /// Where to look.
     pub filter: &'q SearchFilter,
     /// What the question means, if meaning counts.
-    pub vector: Option<&'q Meant>,
+    pub vector: Option<&'q QueryEmbedding>,
     /// The model by which it means something beside the table, if that is not the table alone.
     pub model: Option<&'q str>,
     /// The time that it names, if any: notes of that time may answer whatever they say.
-    pub when: Option<When>,
+    pub when: Option<TimeRange>,
     /// How many notes a round looks for by their words, and half as many by their meaning.
     pub round: usize,
     /// How many notes are wanted at first: there are as many rounds as that takes, and what one finds
@@ -59,7 +59,7 @@ pub struct Candidates {
     /// How many passages there are.
     pub passages: u64,
     /// The notes, each by the number of its file in the index.
-    pub notes: Vec<Candidate<i64>>,
+    pub notes: Vec<RankCandidate<i64>>,
     /// Whether only a part of what matches was compared.
     pub partial: bool,
 }
@@ -76,7 +76,7 @@ pub(super) struct ByWords {
     /// How many of them were chosen for their names and times.
     pub(super) named: usize,
     /// Those of them that are not long, each in the place in which it was chosen.
-    pub(super) notes: Vec<Option<Candidate<i64>>>,
+    pub(super) notes: Vec<Option<RankCandidate<i64>>>,
 }
 
 /// Asks for words and names, and reads the notes that have them: all that can be done while others
@@ -121,7 +121,12 @@ pub(super) fn by_words(
 }
 
 /// The newest notes that were made or changed in a span of time, at most so many of each.
-fn of_time(db: &Connection, when: When, condition: &Condition, most: usize) -> Result<Vec<i64>> {
+fn of_time(
+    db: &Connection,
+    when: TimeRange,
+    condition: &Condition,
+    most: usize,
+) -> Result<Vec<i64>> {
     let margin = MAX_ZONE.as_millis() as i64;
     let range = [when.from.as_millisecond() - margin, when.to.as_millisecond() + margin];
     let mut files = Vec::new();

@@ -4,7 +4,7 @@
 //! passages are looked at, as many words as there is room for; the others are weighed when the
 //! best passages are read.
 
-use memoranda_core::query::{Mode, Need, Query, Term, match_expression};
+use memoranda_core::query::{Mode, Query, QueryTerm, TermRequirement, match_expression};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
@@ -42,11 +42,13 @@ pub(super) fn compare(
         .iter()
         .copied()
         .zip(0..query.terms.len())
-        .filter(|&(_, at)| query.terms.get(at).is_some_and(|term| term.need == Need::Optional))
+        .filter(|&(_, at)| {
+            query.terms.get(at).is_some_and(|term| term.need == TermRequirement::Optional)
+        })
         .collect();
     optional.sort_unstable();
     let is_demanding =
-        query.terms.iter().any(|term| term.need == Need::Required || term.groups != 0);
+        query.terms.iter().any(|term| term.need == TermRequirement::Required || term.groups != 0);
     let mut room = most as u64;
     let mut chosen = Vec::new();
     for &(held, at) in optional.iter().filter(|(held, _)| *held > 0) {
@@ -59,18 +61,18 @@ pub(super) fn compare(
     // What is demanded may stand anywhere in a note, which the condition sees to: the rarest of it
     // says which passages are looked at.
     let demanded = holders.iter().zip(&query.terms).enumerate();
-    let demanded = demanded.filter(|(_, (_, term))| term.need == Need::Required);
+    let demanded = demanded.filter(|(_, (_, term))| term.need == TermRequirement::Required);
     let demanded = demanded.min_by_key(|(_, (held, _))| **held).map(|(at, _)| at);
-    let with = |chosen: &[usize], need: Need| {
+    let with = |chosen: &[usize], need: TermRequirement| {
         let mut asked = Query::default();
         for (at, term) in query.terms.iter().enumerate() {
             let need = match term.need {
-                Need::Required if demanded == Some(at) => Need::Required,
-                Need::Required => Need::Optional,
-                Need::Optional if chosen.contains(&at) => need,
-                Need::Optional | Need::Excluded => continue,
+                TermRequirement::Required if demanded == Some(at) => TermRequirement::Required,
+                TermRequirement::Required => TermRequirement::Optional,
+                TermRequirement::Optional if chosen.contains(&at) => need,
+                TermRequirement::Optional | TermRequirement::Excluded => continue,
             };
-            asked.terms.push(Term { need, ..term.clone() });
+            asked.terms.push(QueryTerm { need, ..term.clone() });
         }
         match_expression(&asked, Mode::Exact)
     };
@@ -78,7 +80,7 @@ pub(super) fn compare(
     let are_common = optional.first().is_some_and(|&(held, _)| held > most as u64);
     if are_common && rarest.len() == 2 && !is_demanding {
         // Everything asked for is common: what holds two of the words comes before the newest.
-        if let Some(both) = with(&rarest, Need::Required) {
+        if let Some(both) = with(&rarest, TermRequirement::Required) {
             let compared = newest_matching(db, both, condition, most)?;
             if compared.best.len() >= ENOUGH_WITH_BOTH {
                 return Ok(Some(Compared { partial: true, ..compared }));
@@ -97,7 +99,7 @@ pub(super) fn compare(
             return Ok(Some(Compared { best: in_order(best), partial: false }));
         }
     }
-    match with(&chosen, Need::Optional) {
+    match with(&chosen, TermRequirement::Optional) {
         Some(expression) => newest_matching(db, expression, condition, most).map(Some),
         None => Ok(None),
     }

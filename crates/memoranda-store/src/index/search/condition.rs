@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use memoranda_core::note::tag_key;
-use memoranda_core::query::{MetaFilter, MetaTest, Mode, Need, Query, Term};
-use memoranda_core::words::forms;
+use memoranda_core::query::{MetaFilter, MetaTest, Mode, Query, QueryTerm, TermRequirement};
+use memoranda_core::tokenize::forms;
 use rusqlite::types::Value;
 use rusqlite::{CachedStatement, Connection, params_from_iter};
 
@@ -141,17 +141,18 @@ impl Condition {
     /// The same with what a query demands and forbids: of the note as a whole, wherever in it.
     pub(super) fn demanding(&self, query: &Query) -> Self {
         let mut demanding = self.clone();
-        let alone = query.terms.iter().filter(|term| term.need != Need::Optional);
+        let alone = query.terms.iter().filter(|term| term.need != TermRequirement::Optional);
         let alone = alone.map(|term| (term.need, term.expression(Mode::Exact)));
         // Where nothing but alternatives is asked for, whatever is found by its words holds one.
-        let is_choice = |term: &Term| term.need == Need::Excluded || term.groups == 1;
+        let is_choice =
+            |term: &QueryTerm| term.need == TermRequirement::Excluded || term.groups == 1;
         let is_one_choice = query.terms.iter().all(is_choice);
         let groups = query.groups().filter(|_| !is_one_choice).map(|group| {
             let any: Vec<_> = group.iter().map(|term| term.expression(Mode::Exact)).collect();
-            (Need::Required, any.join(" OR "))
+            (TermRequirement::Required, any.join(" OR "))
         });
         for (need, expression) in alone.chain(groups) {
-            let not = if need == Need::Excluded { "NOT" } else { "" };
+            let not = if need == TermRequirement::Excluded { "NOT" } else { "" };
             demanding.sql.push_str(&format!(
                 " AND f.id {not} IN \
                  (SELECT rowid / {PASSAGES_PER_FILE} FROM words WHERE words MATCH ?)"

@@ -3,8 +3,8 @@
 //! passages hold a word. The weights are those that its own function gives.
 
 use memoranda_core::porter::porter;
-use memoranda_core::query::{Term, TermKind};
-use memoranda_core::words::fold;
+use memoranda_core::query::{QueryTerm, TermKind};
+use memoranda_core::tokenize::fold;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
@@ -54,7 +54,7 @@ pub(super) enum Listed {
 
 /// The list of a term, unless that is `most` passages long; `None` if there is no such list: the
 /// term is more than one word, or one that the index may write in a way of its own.
-pub(super) fn list(db: &Connection, term: &Term, most: usize) -> Result<Option<Listed>> {
+pub(super) fn list(db: &Connection, term: &QueryTerm, most: usize) -> Result<Option<Listed>> {
     let [word] = term.words.as_slice() else { return Ok(None) };
     let is_plain = word.len() <= LONGEST && word.bytes().all(|b| b.is_ascii_alphanumeric());
     if term.kind != TermKind::Word || !is_plain {

@@ -18,8 +18,8 @@ use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::{MetaFilter, Query};
-use memoranda_core::rank::{AskedName, TitleMatch};
-use memoranda_core::words::{index_text, words};
+use memoranda_core::rank::{TitleMatch, TitleQuery};
+use memoranda_core::tokenize::{index_text, words};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
@@ -203,7 +203,7 @@ fn hits(
         "SELECT f.path, r.name, f.title, f.permalink, f.note_type, f.updated_ms FROM files f \
          JOIN projects r ON r.id = f.project WHERE f.id = ?",
     )?;
-    let asked = AskedName::new(text, query);
+    let asked = TitleQuery::new(text, query);
     let mut hits = Vec::with_capacity(found.len());
     let mut matches: HashMap<i64, TitleMatch> = HashMap::new();
     for (passage, bm25, file) in found {

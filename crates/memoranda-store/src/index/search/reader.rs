@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use memoranda_core::path::stem_of;
 use memoranda_core::query::Query;
-use memoranda_core::rank::{AskedName, Candidate, CandidatePassage, Said, TitleMatch};
+use memoranda_core::rank::{
+    CandidatePassage, PassageSource, RankCandidate, TitleMatch, TitleQuery,
+};
 use rusqlite::Connection;
 
 use super::Past;
@@ -33,7 +35,7 @@ pub(super) enum Length {
 pub(super) struct Reader<'r> {
     db: &'r Connection,
     question: &'r Question<'r>,
-    asked: AskedName,
+    asked: TitleQuery,
     /// Whether beginnings of words are sought, of which only texts tell.
     needs_texts: bool,
     notes: &'r AsOf<'r>,
@@ -46,7 +48,7 @@ impl<'r> Reader<'r> {
         question: &'r Question<'r>,
         understood: &Query,
     ) -> Self {
-        let asked = AskedName::new(question.text, question.query);
+        let asked = TitleQuery::new(question.text, question.query);
         let needs_texts = understood.has_beginnings();
         Self { db, question, asked, needs_texts, notes: &caches.notes }
     }
@@ -57,7 +59,7 @@ impl<'r> Reader<'r> {
         file: i64,
         found: &FoundIn,
         length: Length,
-    ) -> Result<Option<Candidate<i64>>> {
+    ) -> Result<Option<RankCandidate<i64>>> {
         let Self { db, question, asked, notes, .. } = self;
         let Some(kept) = notes.note(db, file)? else { return Ok(None) };
         let passages = passages(db, question, (file, &kept.words), &found.passages, length)?;
@@ -74,7 +76,7 @@ impl<'r> Reader<'r> {
             (FoundBy::Name, TitleMatch::None) => TitleMatch::Exact,
             (_, matches) => matches,
         };
-        Ok(Some(Candidate {
+        Ok(Some(RankCandidate {
             note: file,
             round: found.round,
             name: Arc::clone(&kept.name),
@@ -148,7 +150,7 @@ fn add_texts(db: &Connection, passages: &mut [CandidatePassage]) -> Result<()> {
             let passage = row.iter_mut().find(|passage| passage.id == kept.id as u64);
             if let Some(passage) = passage {
                 let (heading, text) = (kept.heading.to_owned(), kept.text.to_owned());
-                passage.said = Some(Said { heading, text }.into());
+                passage.said = Some(PassageSource { heading, text }.into());
             }
         })?;
     }

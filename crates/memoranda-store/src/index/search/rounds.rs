@@ -1,7 +1,7 @@
 //! Looking for the notes that may answer, round by round: as many as it takes, and in each the same
 //! however many follow.
 
-use memoranda_core::rank::Candidate;
+use memoranda_core::rank::RankCandidate;
 use rusqlite::Connection;
 
 use super::caches::Caches;
@@ -146,7 +146,7 @@ impl<'c> Rounds<'c> {
     }
 
     /// Reads the notes that were chosen since, but for those that have been read already.
-    fn read(&mut self, known: Vec<Option<Candidate<i64>>>) -> Result<()> {
+    fn read(&mut self, known: Vec<Option<RankCandidate<i64>>>) -> Result<()> {
         let reader = Reader::new(self.db, self.caches, self.question, &self.found.query);
         let mut known = known.into_iter();
         for file in self.chosen.files.iter().skip(self.read) {

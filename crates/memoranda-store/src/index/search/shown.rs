@@ -1,9 +1,9 @@
 //! What there is to show of the notes that were found: few of those that are compared are shown.
 
-use memoranda_core::embed::Meant;
+use memoranda_core::embed::QueryEmbedding;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
-use memoranda_core::rank::Candidate;
+use memoranda_core::rank::RankCandidate;
 use rusqlite::Connection;
 
 use super::caches::Caches;
@@ -46,7 +46,11 @@ pub struct ShownPassage {
 
 impl Shown<'_> {
     /// Tells of the passages of notes how alike they and what was meant are.
-    pub fn compare_meanings(&self, meant: &Meant, notes: &mut [Candidate<i64>]) -> Result<()> {
+    pub fn compare_meanings(
+        &self,
+        meant: &QueryEmbedding,
+        notes: &mut [RankCandidate<i64>],
+    ) -> Result<()> {
         self.caches.compare_meanings(self.db, meant, notes)
     }
 

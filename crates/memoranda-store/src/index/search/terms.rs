@@ -2,8 +2,10 @@
 //! of others, or a slip.
 
 use memoranda_core::porter::porter;
-use memoranda_core::query::{Mode, Need, Query, Term, TermKind, completed, distance, tolerance};
-use memoranda_core::words::{is_unspaced, kept, words};
+use memoranda_core::query::{
+    Mode, Query, QueryTerm, TermKind, TermRequirement, completed, distance, tolerance,
+};
+use memoranda_core::tokenize::{is_unspaced, kept, words};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::compare::MAX_COMPARED;
@@ -54,7 +56,7 @@ pub(super) fn look_up(db: &Connection, query: &Query) -> Result<Known> {
     };
     for (at, term) in known.query.terms.iter_mut().enumerate() {
         let (mut held, list) = holders(db, term)?;
-        let is_word = term.kind == TermKind::Word && term.need != Need::Excluded;
+        let is_word = term.kind == TermKind::Word && term.need != TermRequirement::Excluded;
         if held == 0
             && is_word
             && let Some(typed) = term.words.first().cloned()
@@ -87,7 +89,7 @@ pub(super) fn look_up(db: &Connection, query: &Query) -> Result<Known> {
 }
 
 /// How many passages hold a term, or about as many, and which, if they are few.
-fn holders(db: &Connection, term: &Term) -> Result<(u64, Option<List>)> {
+fn holders(db: &Connection, term: &QueryTerm) -> Result<(u64, Option<List>)> {
     let oldest = match list(db, term, SAMPLE as usize)? {
         Some(Listed::All(list)) if list.len() > 0 => return Ok((list.len() as u64, Some(list))),
         Some(Listed::Beginning(first, last)) => Some((first, last)),
@@ -113,7 +115,7 @@ fn holders(db: &Connection, term: &Term) -> Result<(u64, Option<List>)> {
 }
 
 /// How many passages hold a term, but no more than can be compared.
-fn counted(db: &Connection, term: &Term) -> Result<u64> {
+fn counted(db: &Connection, term: &QueryTerm) -> Result<u64> {
     let mut count = db
         .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)")?;
     let expression = term.expression(Mode::Exact);
@@ -237,7 +239,7 @@ fn word_of(stem: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use memoranda_core::words::index_text;
+    use memoranda_core::tokenize::index_text;
 
     use super::*;
 

@@ -64,30 +64,30 @@ fn spaced(text: &str) -> Cow<'_, str> {
 }
 
 /// The words of a text in order, each with the bytes it covers.
-pub fn words(text: &str) -> Words<'_> {
-    Words { text, at: 0 }
+pub fn words(text: &str) -> WordTokens<'_> {
+    WordTokens { text, at: 0 }
 }
 
 /// The words of a text; made by [`words`].
 #[derive(Clone, Debug)]
-pub struct Words<'t> {
+pub struct WordTokens<'t> {
     text: &'t str,
     at: usize,
 }
 
 /// One word of a text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Word<'t> {
+pub struct WordToken<'t> {
     /// The word as it is written.
     pub text: &'t str,
     /// Its bytes in the whole text.
     pub span: Range<usize>,
 }
 
-impl<'t> Iterator for Words<'t> {
-    type Item = Word<'t>;
+impl<'t> Iterator for WordTokens<'t> {
+    type Item = WordToken<'t>;
 
-    fn next(&mut self) -> Option<Word<'t>> {
+    fn next(&mut self) -> Option<WordToken<'t>> {
         // Most words have plain letters only, and nothing else before or behind them.
         let rest = self.text.as_bytes().get(self.at..)?;
         let gap = rest.iter().take_while(|b| kind(b) == ByteKind::Between).count();
@@ -96,14 +96,14 @@ impl<'t> Iterator for Words<'t> {
         let length = word.iter().take_while(|b| kind(b) == ByteKind::Plain).count();
         if length > 0 && word.get(length).is_none_or(u8::is_ascii) {
             self.at = start + length;
-            return Some(Word { text: self.text.get(start..self.at)?, span: start..self.at });
+            return Some(WordToken { text: self.text.get(start..self.at)?, span: start..self.at });
         }
         self.next_from(start)
     }
 }
 
-impl<'t> Words<'t> {
-    fn next_from(&mut self, start: usize) -> Option<Word<'t>> {
+impl<'t> WordTokens<'t> {
+    fn next_from(&mut self, start: usize) -> Option<WordToken<'t>> {
         let start = start + self.text.get(start..)?.find(begins_word)?;
         let word = self.text.get(start..)?;
         let mut chars = word.char_indices();
@@ -120,7 +120,7 @@ impl<'t> Words<'t> {
             end.map_or(word.len(), |(end, _)| end)
         };
         self.at = start + length;
-        Some(Word { text: word.get(..length)?, span: start..self.at })
+        Some(WordToken { text: word.get(..length)?, span: start..self.at })
     }
 }
 
@@ -352,7 +352,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_short_way_finds_what_the_long_one_does(text in "\\PC{0,60}|[a語 ที่é_\u{301}-]{0,40}") {
-            let mut long = Words { text: &text, at: 0 };
+            let mut long = WordTokens { text: &text, at: 0 };
             let long = std::iter::from_fn(|| long.next_from(long.at));
             prop_assert!(words(&text).eq(long));
         }

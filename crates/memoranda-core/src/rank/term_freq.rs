@@ -2,16 +2,16 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::cues::{Cues, Fit};
-use super::cut::{Cut, number};
-use super::{CandidatePassage, Said};
-use crate::embed::Model;
+use super::question_features::{Cues, Fit};
+use super::tokens::{PassageTokens, number};
+use super::{CandidatePassage, PassageSource};
+use crate::embed::StaticEmbeddingModel;
 use crate::porter::porter;
-use crate::query::{Need, Query, Term, TermKind};
-use crate::words::{fold, words};
+use crate::query::{Query, QueryTerm, TermKind, TermRequirement};
+use crate::tokenize::{fold, words};
 
 /// The terms of a query, ready to be counted in texts.
-pub struct Sought {
+pub struct QueryTerms {
     terms: Vec<SoughtTerm>,
     /// How the words begin that are looked for: most words of a text begin otherwise.
     beginnings: Vec<[u8; 2]>,
@@ -29,14 +29,14 @@ struct SoughtTerm {
     numbers: Vec<u32>,
     /// The last word as typed, for beginnings of words.
     last: String,
-    need: Need,
+    need: TermRequirement,
     /// How much the word says by itself, 1 for most.
     weight: f32,
 }
 
 /// What was counted in one text.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Counts {
+pub struct TermFreqs {
     /// For each term, how often it stands there.
     pub(super) terms: SmallVec<[f32; 8]>,
     /// How many words the text has.
@@ -45,7 +45,7 @@ pub struct Counts {
     pub(super) fit: Fit,
 }
 
-impl Sought {
+impl QueryTerms {
     /// Makes a query's terms ready.
     pub fn new(query: &Query) -> Self {
         let terms: Vec<_> = query.terms.iter().map(SoughtTerm::new).collect();
@@ -61,7 +61,7 @@ impl Sought {
     }
 
     /// What each term needs, in their order.
-    pub(super) fn needs(&self) -> impl Iterator<Item = Need> {
+    pub(super) fn needs(&self) -> impl Iterator<Item = TermRequirement> {
         self.terms.iter().map(|term| term.need)
     }
 
@@ -77,10 +77,10 @@ impl Sought {
     }
 
     /// Counts the terms in a passage and in the headings above it.
-    pub(super) fn count_passage(&self, passage: &CandidatePassage) -> Counts {
+    pub(super) fn count_passage(&self, passage: &CandidatePassage) -> TermFreqs {
         let mut counts = match passage.said.as_deref() {
             // The stem of a word does not tell how it begins.
-            Some(Said { heading, text }) if self.has_beginnings => {
+            Some(PassageSource { heading, text }) if self.has_beginnings => {
                 let mut counts = self.count(text);
                 if !text.trim_start().starts_with('#') {
                     counts.add(&self.count(heading));
@@ -91,7 +91,7 @@ impl Sought {
                 let cut = &passage.cut;
                 let terms = self.terms.iter().map(|term| cut.count(&term.numbers) as f32);
                 let words = cut.words() as f32;
-                Counts { terms: terms.collect(), words, ..Counts::default() }
+                TermFreqs { terms: terms.collect(), words, ..TermFreqs::default() }
             }
         };
         counts.fit = self.cues.fit(&passage.cut);
@@ -99,7 +99,12 @@ impl Sought {
     }
 
     /// Adds the phrases that begin in one passage and end in the next, where a paragraph was cut.
-    pub(super) fn count_across(&self, before: &Cut, behind: &Cut, counts: &mut Counts) {
+    pub(super) fn count_across(
+        &self,
+        before: &PassageTokens,
+        behind: &PassageTokens,
+        counts: &mut TermFreqs,
+    ) {
         let phrases = self.terms.iter().zip(&mut counts.terms);
         for (term, count) in phrases.filter(|(term, _)| term.kind == TermKind::Phrase) {
             *count += before.count_across(behind, &term.numbers) as f32;
@@ -107,8 +112,9 @@ impl Sought {
     }
 
     /// Counts the terms in a text.
-    pub fn count(&self, text: &str) -> Counts {
-        let mut counts = Counts { terms: smallvec![0.0; self.terms.len()], ..Counts::default() };
+    pub fn count(&self, text: &str) -> TermFreqs {
+        let mut counts =
+            TermFreqs { terms: smallvec![0.0; self.terms.len()], ..TermFreqs::default() };
         let has_phrases = self.terms.iter().any(|term| term.stems.len() > 1);
         // The last words with their stems, as many as the longest phrase has; the newest at the end.
         let mut recent: Vec<(String, String)> = Vec::new();
@@ -139,12 +145,12 @@ impl Sought {
 }
 
 impl SoughtTerm {
-    fn new(term: &Term) -> Self {
+    fn new(term: &QueryTerm) -> Self {
         let folded: Vec<_> = term.words.iter().map(|word| fold(word).into_owned()).collect();
         let stems: Vec<_> = folded.iter().map(|word| porter(word)).collect();
         let numbers = stems.iter().map(|stem| number(stem)).collect();
         let last = folded.last().cloned().unwrap_or_default();
-        let weights = term.words.iter().map(|word| Model::embedded().weight(word));
+        let weights = term.words.iter().map(|word| StaticEmbeddingModel::embedded().weight(word));
         let weight = weights.fold(0.0, f32::max);
         Self { kind: term.kind, stems, numbers, last, need: term.need, weight }
     }
@@ -171,7 +177,7 @@ fn beginning(word: &str) -> [u8; 2] {
     [bytes.next().unwrap_or_default(), bytes.next().unwrap_or_default()]
 }
 
-impl Counts {
+impl TermFreqs {
     /// Adds what was counted in another text.
     pub(super) fn add(&mut self, other: &Self) {
         self.terms.resize(self.terms.len().max(other.terms.len()), 0.0);
@@ -191,7 +197,7 @@ mod tests {
     #[test]
     fn words_are_counted_as_the_index_compares_them() {
         let check = |query: &str, text: &str, expected: &[f32]| {
-            let counts = Sought::new(&Query::parse(query)).count(text);
+            let counts = QueryTerms::new(&Query::parse(query)).count(text);
             assert_eq!(counts.terms.as_slice(), expected, "{query:?} in {text:?}");
         };
         check("plan", "Plans were planned by the planner", &[2.0]);
@@ -203,7 +209,7 @@ mod tests {
         check("eyes", "an eye", &[1.0]);
         check("東京", "東京都と京東", &[1.0]);
         check("plan -dog", "a plan, a dog", &[1.0, 1.0]);
-        assert_eq!(Sought::new(&Query::parse("x")).count("one two, three").words, 3.0);
+        assert_eq!(QueryTerms::new(&Query::parse("x")).count("one two, three").words, 3.0);
     }
 
     proptest! {
@@ -213,7 +219,7 @@ mod tests {
             text in "\\PC{0,60}|([a-c]{1,3}|[ \n]|語|é){0,40}",
         ) {
             let query = Query::parse(&query);
-            let counts = Sought::new(&query).count(&text);
+            let counts = QueryTerms::new(&query).count(&text);
             prop_assert_eq!(counts.terms.len(), query.terms.len());
             prop_assert!(counts.terms.iter().all(|&count| count <= counts.words));
         }
@@ -224,7 +230,7 @@ mod tests {
             heading in "[a-d语 ]{0,6}",
             text in "\\PC{0,60}|#?([a-d]{1,3}(s|ing|)|[ \n]|語|é){0,40}",
         ) {
-            let sought = Sought::new(&Query::parse(&query));
+            let sought = QueryTerms::new(&Query::parse(&query));
             let passage = CandidatePassage::new(&heading, &text);
             let mut expected = sought.count(&text);
             if !text.trim_start().starts_with('#') {

@@ -44,15 +44,19 @@ pub enum MetaTest {
 #[error(
     "{0:?} cannot be a frontmatter key; keys hold letters, digits, `_`, `-`, and `.` between names"
 )]
-pub struct BadKey(pub String);
+pub struct FrontmatterKeyError(pub String);
 
 /// Takes `status` or `review.state` apart.
-pub fn meta_key(text: &str) -> Result<Vec<String>, BadKey> {
+pub fn meta_key(text: &str) -> Result<Vec<String>, FrontmatterKeyError> {
     let fits = |name: &str| {
         !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
     };
     let names: Vec<String> = text.trim().split('.').map(str::to_owned).collect();
-    if names.iter().all(|name| fits(name)) { Ok(names) } else { Err(BadKey(text.to_owned())) }
+    if names.iter().all(|name| fits(name)) {
+        Ok(names)
+    } else {
+        Err(FrontmatterKeyError(text.to_owned()))
+    }
 }
 
 #[cfg(test)]

@@ -341,5 +341,5 @@ impl<'l, 't> Scan<'l, 't> {
 }
 
 #[cfg(test)]
-#[path = "joint_tests.rs"]
+#[path = "block_separation_tests.rs"]
 mod tests;

@@ -2,7 +2,7 @@
 //! begins `configuration`, and that is indexed as `configur`.
 
 use crate::porter::porter;
-use crate::words::fold;
+use crate::tokenize::fold;
 
 /// Endings that stemming takes off, whole or in part.
 const ENDINGS: &[&str] = &[

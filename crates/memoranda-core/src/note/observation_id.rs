@@ -25,7 +25,7 @@ pub fn fact_edits(before: &Note, after: &Note) -> Vec<FactEdit> {
         .collect()
 }
 
-fn facts(note: &Note) -> impl Iterator<Item = (&super::Fact, &Observation)> {
+fn facts(note: &Note) -> impl Iterator<Item = (&super::ObservationMeta, &Observation)> {
     note.observations.iter().filter_map(|o| o.fact.as_ref().map(|fact| (fact, o)))
 }
 

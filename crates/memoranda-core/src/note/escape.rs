@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use super::observation::{
     NewObservation, category_of, has_tag, split_context, without_empty_brackets,
 };
-use super::{Fact, Observation, comment};
+use super::{Observation, ObservationMeta, comment};
 
 /// The category of facts that name none.
 const FACT: &str = "fact";
@@ -55,7 +55,7 @@ pub fn content(text: &str, observation: &Observation) -> String {
 }
 
 /// A fact's line as the history keeps it: its words as they were written, struck out.
-pub(crate) fn struck(written: &str, fact: Option<&Fact>, unknown: &[String]) -> String {
+pub(crate) fn struck(written: &str, fact: Option<&ObservationMeta>, unknown: &[String]) -> String {
     let (category, head, text) = split_head(written.trim());
     let lines: Vec<&str> =
         text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect();

@@ -14,7 +14,7 @@ use value::Value;
 
 /// A secret that was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Secret {
+pub struct SecretMatch {
     /// What kind of secret, in words for a person.
     pub kind: &'static str,
     /// The line it is on, from 1.
@@ -24,7 +24,7 @@ pub struct Secret {
 }
 
 /// The secrets in a text, in order, without overlap.
-pub fn secrets(text: &str) -> Vec<Secret> {
+pub fn secrets(text: &str) -> Vec<SecretMatch> {
     let mut found = Vec::new();
     for n in SET.matches(text) {
         let (Some(rule), Some(pattern)) = (RULES.get(n), PATTERNS.get(n)) else { continue };
@@ -60,7 +60,7 @@ pub fn secrets(text: &str) -> Vec<Secret> {
         }
     }
     found.sort_by_key(|(span, _)| (span.start, usize::MAX - span.end));
-    let mut secrets: Vec<Secret> = Vec::new();
+    let mut secrets: Vec<SecretMatch> = Vec::new();
     let (mut line, mut counted) = (1, 0);
     for (span, kind) in found {
         if secrets.last().is_some_and(|last| span.start < last.span.end) {
@@ -68,14 +68,14 @@ pub fn secrets(text: &str) -> Vec<Secret> {
         }
         line += text.as_bytes()[counted..span.start].iter().filter(|&&b| b == b'\n').count();
         counted = span.start;
-        secrets.push(Secret { kind, line, span });
+        secrets.push(SecretMatch { kind, line, span });
     }
     secrets
 }
 
 /// The secrets that a change brought into a text: those in what is new, and those that only what
 /// is new made whole. A secret that was there before and has not been touched is not told again.
-pub fn brought(before: &str, after: &str) -> Vec<Secret> {
+pub fn brought(before: &str, after: &str) -> Vec<SecretMatch> {
     let mut found = secrets(after);
     if found.is_empty() || before.is_empty() {
         return found;
@@ -105,7 +105,7 @@ pub fn redact(text: &str) -> String {
 }
 
 /// The text with these secrets of it replaced by what they were.
-pub fn redact_these(text: &str, secrets: &[Secret]) -> String {
+pub fn redact_these(text: &str, secrets: &[SecretMatch]) -> String {
     let mut redacted = String::with_capacity(text.len());
     let mut at = 0;
     for secret in secrets {

@@ -3,16 +3,16 @@
 
 use std::sync::Arc;
 
-use super::cues::{self, Signs};
+use super::question_features::{self, Signs};
 use crate::porter::porter;
-use crate::words::{fold, words};
+use crate::tokenize::{fold, words};
 
 /// What stands between words that are not in a row.
 const BREAK: u32 = 0;
 
 /// A passage as its words are compared: a part of the bytes in which it is kept, beside others.
 #[derive(Clone, Debug, Default)]
-pub struct Cut {
+pub struct PassageTokens {
     bytes: Arc<[u8]>,
     /// Where the numbers of its words begin, in order; then, behind a break, those of the headings
     /// above it.
@@ -25,7 +25,7 @@ pub struct Cut {
     pub(super) signs: Signs,
 }
 
-impl Cut {
+impl PassageTokens {
     /// Cuts a passage and the headings above it, which belong to each of their passages; one begins
     /// with them anyway.
     pub fn new(heading: &str, text: &str) -> Self {
@@ -35,7 +35,7 @@ impl Cut {
             signs.see(word.text);
             stems.push(stem_number(word.text));
         }
-        for label in cues::labels(text) {
+        for label in question_features::labels(text) {
             speakers.extend(words(label).map(|word| word_number(word.text)));
             if first_speaker == 0 {
                 first_speaker = speakers.len();
@@ -137,7 +137,7 @@ impl Cut {
     }
 }
 
-impl PartialEq for Cut {
+impl PartialEq for PassageTokens {
     fn eq(&self, other: &Self) -> bool {
         let all = |cut: &Self| (cut.signs, cut.first_speaker);
         all(self) == all(other)
@@ -146,7 +146,7 @@ impl PartialEq for Cut {
     }
 }
 
-impl Eq for Cut {}
+impl Eq for PassageTokens {}
 
 /// Whether these words have these numbers.
 fn is_row(found: &[[u8; 4]], sought: &[u32]) -> bool {
@@ -181,14 +181,14 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_kept_is_read(heading in "\\PC{0,12}", text in "\\PC{0,60}|(Ann: )?[a-c# \n:]{0,30}") {
-            let cut = Cut::new(&heading, &text);
+            let cut = PassageTokens::new(&heading, &text);
             let mut bytes = vec![7];
             cut.write(&mut bytes);
             cut.write(&mut bytes);
             let (bytes, mut place) = (bytes.into(), 1);
-            let read = Cut::read(&bytes, &mut place);
+            let read = PassageTokens::read(&bytes, &mut place);
             prop_assert_eq!(read.as_ref(), Some(&cut));
-            prop_assert_eq!(Cut::read(&bytes, &mut place), Some(cut.clone()));
+            prop_assert_eq!(PassageTokens::read(&bytes, &mut place), Some(cut.clone()));
             prop_assert_eq!(place, bytes.len());
             let read = read.unwrap_or_default();
             prop_assert_eq!(read.words(), cut.words());
@@ -196,13 +196,13 @@ mod tests {
             let mut again = vec![7];
             read.write(&mut again);
             prop_assert_eq!(&bytes[..again.len()], &again);
-            prop_assert_eq!(Cut::read(&bytes, &mut place), None);
+            prop_assert_eq!(PassageTokens::read(&bytes, &mut place), None);
         }
 
         #[test]
         fn any_bytes_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
             let (bytes, mut place) = (bytes.into(), 0);
-            while let Some(cut) = Cut::read(&bytes, &mut place) {
+            while let Some(cut) = PassageTokens::read(&bytes, &mut place) {
                 prop_assert!(cut.words() <= bytes.len());
                 cut.first_speaker().for_each(drop);
             }

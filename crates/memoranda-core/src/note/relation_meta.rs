@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 
 use super::blocks::Holder;
-use super::{Rating, comment, one_line, relation};
+use super::{RelationMeta, comment, one_line, relation};
 
 /// A relation to be written, with what is known of it.
 #[derive(Clone, PartialEq, Debug)]
@@ -27,14 +27,14 @@ pub struct NewRelation {
 }
 
 /// Splits a relation's comment off the end of a line; any other comment stays part of the text.
-pub(super) fn split(line: &str) -> (&str, Option<Rating>) {
+pub(super) fn split(line: &str) -> (&str, Option<RelationMeta>) {
     let inner = line.trim_end().strip_suffix("-->").and_then(|inner| inner.rsplit_once("<!--"));
     let Some((text, words)) = inner else { return (line, None) };
     let mut words = words.split_ascii_whitespace();
     if words.next() != Some("rel") {
         return (line, None);
     }
-    let mut rating = Rating::default();
+    let mut rating = RelationMeta::default();
     for word in words {
         if let Some(value) = word.strip_prefix("c=") {
             rating.confidence = comment::share(value);
@@ -74,7 +74,7 @@ pub fn render_relation(new: &NewRelation) -> String {
         read.first().filter(|link| link.typed).map_or((false, false), |link| {
             (link.relation_type == new.relation_type, link.target == new.target)
         });
-    let rating = Rating {
+    let rating = RelationMeta {
         time: new.time,
         confidence: new.confidence,
         importance: new.importance,
@@ -85,7 +85,7 @@ pub fn render_relation(new: &NewRelation) -> String {
 }
 
 /// Writes the comment of a relation.
-pub(super) fn write(rating: &Rating) -> String {
+pub(super) fn write(rating: &RelationMeta) -> String {
     let mut out = "<!-- rel".to_owned();
     // Writing to a string cannot fail.
     if let Some(time) = rating.time {

@@ -5,27 +5,27 @@ use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
 use super::blocks::blocks;
 use super::lines::Lines;
 use super::{frontmatter, one_line, parse, relation};
-use crate::problem::Problem;
+use crate::problem::ParseProblem;
 
 /// How attributes of HTML begin that name files.
 const PATH_ATTRIBUTES: [&str; 2] = ["href=", "src="];
 
 /// What a link says instead.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NewName {
+pub struct LinkReplacement {
     /// The name.
     pub name: String,
     /// What means the same where the name cannot stand in a link: `#` begins a heading there.
     pub plain: Option<String>,
 }
 
-impl From<String> for NewName {
+impl From<String> for LinkReplacement {
     fn from(name: String) -> Self {
         Self { name, plain: None }
     }
 }
 
-impl NewName {
+impl LinkReplacement {
     /// Whether a name can stand in any link, whatever follows it there.
     pub fn is_plain(name: &str) -> bool {
         !name.contains(['#', '^', '|', '[', ']'])
@@ -50,12 +50,12 @@ impl NewName {
 ///
 /// Where a heading may be part of the name, `rename` is asked for all of it first, and then for what
 /// comes before the heading; what it calls by the same name stays.
-pub fn relink<N: Into<NewName>>(
+pub fn relink<N: Into<LinkReplacement>>(
     text: &str,
     mut rename: impl FnMut(&str) -> Option<N>,
 ) -> (String, usize) {
     let lines = Lines::new(text);
-    let mut problems: Vec<Problem> = Vec::new();
+    let mut problems: Vec<ParseProblem> = Vec::new();
     let top = frontmatter::read(text, &lines, &mut problems);
     let start = top.span.map_or(frontmatter::text_start(text), |span| span.end);
     let blocks = blocks(text, &(start..text.len()));
@@ -85,7 +85,7 @@ pub fn relink<N: Into<NewName>>(
 }
 
 /// Which bytes of a link give way to what.
-fn renaming<N: Into<NewName>>(
+fn renaming<N: Into<LinkReplacement>>(
     inner: &str,
     mut rename: impl FnMut(&str) -> Option<N>,
 ) -> Option<(&str, String)> {
@@ -98,7 +98,7 @@ fn renaming<N: Into<NewName>>(
         let said = bytes.split_whitespace().collect::<Vec<_>>().join(" ");
         let said = one_line(&said);
         if let Some(new) = rename(&said) {
-            let new: NewName = new.into();
+            let new: LinkReplacement = new.into();
             let rest = inner.get(bytes.trim_end().len()..).unwrap_or_default();
             let written = new.before(rest).filter(|_| new.name != said);
             return written.map(|written| (bytes, written.to_owned()));
@@ -109,7 +109,7 @@ fn renaming<N: Into<NewName>>(
 
 /// The text with every link in the frontmatter renamed for which `rename` knows a new name, and how
 /// many there were. Nothing is renamed if the frontmatter could not be read any more.
-pub fn relink_properties<N: Into<NewName>>(
+pub fn relink_properties<N: Into<LinkReplacement>>(
     text: &str,
     mut rename: impl FnMut(&str) -> Option<N>,
 ) -> (String, usize) {
@@ -435,13 +435,13 @@ mod tests {
             "[[New Name]] [[New Name]]\r\n> [[New Name]]\r\n",
             3,
         );
-        let marked = NewName { name: "C #1".into(), plain: Some("old/c-1".into()) };
-        let trailing = NewName { name: "C#".into(), plain: Some("c".into()) };
+        let marked = LinkReplacement { name: "C #1".into(), plain: Some("old/c-1".into()) };
+        let trailing = LinkReplacement { name: "C#".into(), plain: Some("c".into()) };
         for (new, text, expected, count) in [
             (&marked, "[[Old]] [[Old#h|x]]", "[[old/c-1]] [[old/c-1#h|x]]", 2),
             (&trailing, "[[Old]] [[Old#h]] [[Old|x]]", "[[C#]] [[c#h]] [[C#|x]]", 3),
-            (&NewName::from("a ]] b".to_owned()), "- x [[Old]]", "- x [[Old]]", 0),
-            (&NewName::from("a [b] c".to_owned()), "- x [[Old#h]]", "- x [[a [b] c#h]]", 1),
+            (&LinkReplacement::from("a ]] b".to_owned()), "- x [[Old]]", "- x [[Old]]", 0),
+            (&LinkReplacement::from("a [b] c".to_owned()), "- x [[Old#h]]", "- x [[a [b] c#h]]", 1),
         ] {
             let found = relink(text, |name| (name == "Old").then(|| new.clone()));
             assert_eq!(found, (expected.to_owned(), count), "{text:?}");

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::demand::{self, Token};
-use super::{MAX_WORDS, Need, Query, Term, TermKind, stop_words};
+use super::boolean::{self, Token};
+use super::{MAX_WORDS, Query, QueryTerm, TermKind, TermRequirement, stop_words};
 use crate::note::tag_key;
-use crate::words::{is_unspaced, words};
+use crate::tokenize::{is_unspaced, words};
 
 /// One item of a query as it was typed.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +55,7 @@ enum End {
     Open,
 }
 
-pub(super) fn query(text: &str) -> Query {
+pub(super) fn parse_query(text: &str) -> Query {
     let typed = Items { rest: text, open_quotes: Quoted::Yes };
     let mut items: Vec<_> = typed.filter(Item::says_something).take(MAX_WORDS * 3).collect();
     let negated = negated(&items);
@@ -264,18 +264,22 @@ fn opening(items: &[Item<'_>], close: usize) -> Option<usize> {
     })
 }
 
-fn terms(items: &[Item<'_>], filler: Filler) -> Vec<Term> {
+fn terms(items: &[Item<'_>], filler: Filler) -> Vec<QueryTerm> {
     let mut collected = Collector::default();
     let mut tokens = Vec::with_capacity(items.len());
     for (item, negated) in items.iter().zip(negated(items)) {
         let token = match *item {
             Item::Text { text, quoted, .. } if negated == Negated::Yes => {
-                collected.add(text, Need::Excluded, quoted, filler);
+                collected.add(text, TermRequirement::Excluded, quoted, filler);
                 Token::Nothing
             }
             Item::Text { .. } if negated == Negated::Unsaid => Token::Nothing,
             Item::Text { text, sign, quoted } => {
-                let need = if sign == Sign::Plus { Need::Required } else { Need::Optional };
+                let need = if sign == Sign::Plus {
+                    TermRequirement::Required
+                } else {
+                    TermRequirement::Optional
+                };
                 Token::Terms(collected.add(text, need, quoted, filler))
             }
             Item::And => Token::And,
@@ -296,8 +300,8 @@ fn terms(items: &[Item<'_>], filler: Filler) -> Vec<Term> {
 }
 
 /// Notes in the terms what the operators between them demand.
-fn demand(terms: &mut [Term], tokens: &[Token]) {
-    let groups = demand::groups(tokens).unwrap_or_else(|| {
+fn demand(terms: &mut [QueryTerm], tokens: &[Token]) {
+    let groups = boolean::groups(tokens).unwrap_or_else(|| {
         // What cannot be understood as a whole still says something word by word.
         let words: Vec<_> =
             tokens.iter().filter(|token| !matches!(token, Token::Open | Token::Close)).collect();
@@ -316,11 +320,13 @@ fn demand(terms: &mut [Term], tokens: &[Token]) {
     for (bit, group) in groups.iter().enumerate() {
         let members = group.iter().copied();
         for term in members {
-            let Some(term) = terms.get_mut(term).filter(|term| term.need != Need::Excluded) else {
+            let Some(term) =
+                terms.get_mut(term).filter(|term| term.need != TermRequirement::Excluded)
+            else {
                 continue;
             };
             match group.len() {
-                1 => term.need = Need::Required,
+                1 => term.need = TermRequirement::Required,
                 _ => term.groups |= 1u32.checked_shl(bit as u32).unwrap_or(0),
             }
         }
@@ -330,14 +336,20 @@ fn demand(terms: &mut [Term], tokens: &[Token]) {
 /// The terms found so far, each once, and how many words may still come.
 #[derive(Default)]
 struct Collector {
-    terms: Vec<Term>,
+    terms: Vec<QueryTerm>,
     seen: HashMap<(TermKind, Vec<String>), usize>,
     words: usize,
 }
 
 impl Collector {
     /// Adds what a text asks for; yields the numbers of its terms.
-    fn add(&mut self, text: &str, need: Need, quoted: Quoted, filler: Filler) -> Vec<usize> {
+    fn add(
+        &mut self,
+        text: &str,
+        need: TermRequirement,
+        quoted: Quoted,
+        filler: Filler,
+    ) -> Vec<usize> {
         let room = MAX_WORDS.saturating_sub(self.words);
         let text = match quoted {
             Quoted::Yes => text,
@@ -348,7 +360,7 @@ impl Collector {
         let end = if open { End::Open } else { End::Closed };
         // An exclusion stays whole: leaving out every text that shares two characters with it
         // would leave out far too much.
-        if quoted == Quoted::Yes || need == Need::Excluded {
+        if quoted == Quoted::Yes || need == TermRequirement::Excluded {
             self.push(found, end, need).into_iter().collect()
         } else if found.iter().any(|word| word.starts_with(is_unspaced)) {
             self.add_unspaced(&found, end, need)
@@ -361,7 +373,7 @@ impl Collector {
 
     /// Without blanks nobody knows where a word of the script ends, so that every pair of
     /// neighbours is asked for; a text that holds the run holds all the pairs.
-    fn add_unspaced(&mut self, found: &[String], end: End, need: Need) -> Vec<usize> {
+    fn add_unspaced(&mut self, found: &[String], end: End, need: TermRequirement) -> Vec<usize> {
         let mut added = Vec::new();
         let runs = found.chunk_by(|a, b| a.starts_with(is_unspaced) == b.starts_with(is_unspaced));
         for run in runs {
@@ -377,7 +389,7 @@ impl Collector {
     }
 
     /// The number of the term that these words are, if there is room for it.
-    fn push(&mut self, words: Vec<String>, end: End, need: Need) -> Option<usize> {
+    fn push(&mut self, words: Vec<String>, end: End, need: TermRequirement) -> Option<usize> {
         let kind = match words.len() {
             0 => return None,
             _ if end == End::Open => TermKind::Prefix,
@@ -393,7 +405,7 @@ impl Collector {
         }
         self.seen.insert(folded, self.terms.len());
         self.words += words.len();
-        self.terms.push(Term { kind, words, need, groups: 0 });
+        self.terms.push(QueryTerm { kind, words, need, groups: 0 });
         Some(self.terms.len() - 1)
     }
 }
@@ -488,9 +500,9 @@ mod tests {
         let query = Query::parse(text);
         let terms = query.terms.iter().map(|term| {
             let sign = match term.need {
-                Need::Required => "+",
-                Need::Optional => "",
-                Need::Excluded => "-",
+                TermRequirement::Required => "+",
+                TermRequirement::Optional => "",
+                TermRequirement::Excluded => "-",
             };
             let groups = (0..32).filter(|bit| term.groups & 1 << bit != 0);
             let groups: String = groups.map(|bit| (bit + 1).to_string()).collect();

@@ -7,12 +7,12 @@ use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan as _, Zoned};
 
-use super::Term;
-use crate::words::words;
+use super::QueryTerm;
+use crate::tokenize::words;
 
 /// A span of days that a question is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct When {
+pub struct TimeRange {
     /// Its beginning.
     pub from: Timestamp,
     /// Its end.
@@ -23,9 +23,9 @@ pub struct When {
 
 /// A time that a question names, and the words by which it does.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NamedTime {
+pub struct TimeExpression {
     /// The time.
-    pub when: When,
+    pub when: TimeRange,
     /// The words, in lower case.
     pub words: Vec<String>,
 }
@@ -33,7 +33,7 @@ pub struct NamedTime {
 /// From one day to another, both included.
 type Days = (Date, Date);
 
-impl When {
+impl TimeRange {
     /// Whether a moment lies in this span. Midnight in UTC stands for the whole day, wherever one
     /// lives: so a date without a time of day is kept.
     pub fn holds(self, moment: Timestamp) -> bool {
@@ -51,7 +51,7 @@ impl When {
     }
 }
 
-impl NamedTime {
+impl TimeExpression {
     /// The first time that a question names, seen from `now` and in its time zone.
     pub fn find(text: &str, now: &Zoned) -> Option<Self> {
         let lower: String = text.chars().take(2000).collect::<String>().to_lowercase();
@@ -67,16 +67,16 @@ impl NamedTime {
         (0..words.len()).find_map(|at| {
             let words = words.get(at..)?;
             let (days, count) = at_words(words, now.date())?;
-            let when = When::new(days, now.time_zone())?;
+            let when = TimeRange::new(days, now.time_zone())?;
             let words = words.iter().take(count).map(|&word| word.to_owned()).collect();
             Some(Self { when, words })
         })
     }
 }
 
-impl NamedTime {
+impl TimeExpression {
     /// Whether a term of the question says nothing but the time.
-    pub fn is_said_by(&self, term: &Term) -> bool {
+    pub fn is_said_by(&self, term: &QueryTerm) -> bool {
         term.words.iter().all(|word| self.holds(word))
     }
 
@@ -409,7 +409,7 @@ mod tests {
 
     fn check(text: &str, expected: Option<(&str, &str)>) {
         let date = |time: Timestamp| time.to_string().chars().take(10).collect::<String>();
-        let found = NamedTime::find(text, &now()).map(|named| named.when);
+        let found = TimeExpression::find(text, &now()).map(|named| named.when);
         let found = found.map(|when| (date(when.from), date(when.to)));
         let expected = expected.map(|(from, to)| (from.to_owned(), to.to_owned()));
         assert_eq!(found, expected, "{text:?}");
@@ -483,12 +483,12 @@ mod tests {
     #[test]
     fn the_words_that_name_a_time_are_told() {
         let check = |text: &str, expected: &str| {
-            let named = NamedTime::find(text, &now()).unwrap();
+            let named = TimeExpression::find(text, &now()).unwrap();
             assert_eq!(named.words.join(" "), expected, "{text:?}");
             let query = crate::query::Query::parse(expected);
             assert!(query.terms.iter().all(|term| named.is_said_by(term)), "{query:?}");
         };
-        let named = NamedTime::find("concert on 2025-03-18, in Kiel?", &now()).unwrap();
+        let named = TimeExpression::find("concert on 2025-03-18, in Kiel?", &now()).unwrap();
         assert!(!named.is_said_by(&crate::query::Query::parse("concert").terms[0]));
         check("what did I do yesterday?", "yesterday");
         check("the concert in March 2025 in Kiel", "in march 2025");
@@ -500,7 +500,7 @@ mod tests {
     #[test]
     fn days_are_those_of_the_person() {
         let holds = |now: &str, moment: &str| {
-            let named = NamedTime::find("yesterday", &now.parse().unwrap()).unwrap();
+            let named = TimeExpression::find("yesterday", &now.parse().unwrap()).unwrap();
             named.when.holds(moment.parse().unwrap())
         };
         let west = "2026-07-15T22:30:00-08:00[-08:00]";
@@ -516,7 +516,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_may_be_asked(text in "\\PC{0,30}|([0-9]{0,5}|[a-z]{0,4}|last|ago|weeks|may|in|since|between|and|jan|2024| |-|\\.){0,12}") {
-            if let Some(named) = NamedTime::find(&text, &now()) {
+            if let Some(named) = TimeExpression::find(&text, &now()) {
                 prop_assert!(named.when.from < named.when.to && !named.words.is_empty());
             }
         }

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::embed::Model;
+use crate::embed::StaticEmbeddingModel;
 use crate::query::is_filler;
 
 /// Letters alone are a secret from this length on; with digits or signs the pattern's will do.
@@ -104,7 +104,7 @@ impl<'t> Value<'t> {
         value.len() >= LEAST_PLAIN
             && value.is_ascii()
             && is_alone
-            && !Model::embedded().is_word(value)
+            && !StaticEmbeddingModel::embedded().is_word(value)
     }
 
     /// Whether the value of `the password is value` is a secret: it needs small letters and a

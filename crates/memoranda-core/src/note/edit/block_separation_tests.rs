@@ -3,25 +3,25 @@
 use proptest::prelude::*;
 
 use super::super::super::{Note, parse};
-use super::super::{Edit, apply};
+use super::super::{NoteEdit, apply};
 
-fn append(text: &str) -> Edit {
-    Edit::Append { text: text.to_owned() }
+fn append(text: &str) -> NoteEdit {
+    NoteEdit::Append { text: text.to_owned() }
 }
 
-fn prepend(text: &str) -> Edit {
-    Edit::Prepend { text: text.to_owned() }
+fn prepend(text: &str) -> NoteEdit {
+    NoteEdit::Prepend { text: text.to_owned() }
 }
 
-fn before(content: &str) -> Edit {
-    Edit::InsertBeforeSection { section: "A".to_owned(), content: content.to_owned() }
+fn before(content: &str) -> NoteEdit {
+    NoteEdit::InsertBeforeSection { section: "A".to_owned(), content: content.to_owned() }
 }
 
-fn after(content: &str) -> Edit {
-    Edit::InsertAfterSection { section: "A".to_owned(), content: content.to_owned() }
+fn after(content: &str) -> NoteEdit {
+    NoteEdit::InsertAfterSection { section: "A".to_owned(), content: content.to_owned() }
 }
 
-fn check(text: &str, edit: &Edit, expected: &str) {
+fn check(text: &str, edit: &NoteEdit, expected: &str) {
     assert_eq!(apply(text, edit).as_deref(), Ok(expected), "{text:?} {edit:?}");
     let crlf = |text: &str| text.replace('\n', "\r\n");
     if text.contains('\n') {
@@ -75,7 +75,7 @@ fn a_blank_line_keeps_apart_what_would_mean_something_else() {
         check(&format!("{below}\n"), &prepend(above), &apart);
         check(
             &format!("# A\n{below}\n"),
-            &Edit::InsertAfterSection { section: "# A".to_owned(), content: above.to_owned() },
+            &NoteEdit::InsertAfterSection { section: "# A".to_owned(), content: above.to_owned() },
             &format!("# A\n{apart}"),
         );
         if parse(&format!("{above}\n## A\n")).section("A").is_some() {
@@ -195,7 +195,7 @@ proptest! {
         let (edit, upper, lower) = match place {
             0 => (append(&added), &text, &added),
             1 => (prepend(&added), &added, &text),
-            _ => (Edit::InsertAfterSection { section, content: added.clone() }, &added, &text),
+            _ => (NoteEdit::InsertAfterSection { section, content: added.clone() }, &added, &text),
         };
         let edited = apply(&format!("{head}{text}"), &edit).unwrap();
         // Every byte is there, and a blank line is all that came with them.

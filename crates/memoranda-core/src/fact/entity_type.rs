@@ -1,6 +1,6 @@
 //! Types of entities: free text, softly brought into one shape.
 
-use super::near::near_names;
+use super::similar_names::near_names;
 
 /// Types that many graphs have; any other is as good.
 pub const COMMON_TYPES: &[&str] = &[
@@ -33,7 +33,7 @@ pub const UNTYPED: &str = "Note";
 
 /// A type as it is kept, and what should be said about it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NormalType {
+pub struct NormalizedEntityType {
     /// The type with a capital at its start.
     pub name: String,
     /// Advice, none of it binding.
@@ -41,7 +41,7 @@ pub struct NormalType {
 }
 
 /// Brings a type into shape: a capital at its start, advice for the rest.
-pub fn normal_type(given: &str) -> NormalType {
+pub fn normal_type(given: &str) -> NormalizedEntityType {
     let trimmed = given.trim();
     let mut warnings = Vec::new();
     let mut chars = trimmed.chars();
@@ -65,7 +65,7 @@ pub fn normal_type(given: &str) -> NormalType {
     {
         warnings.push(format!("entityType '{name}' is close to the common type '{near}'"));
     }
-    NormalType { name, warnings }
+    NormalizedEntityType { name, warnings }
 }
 
 fn pascal_case(text: &str) -> String {

@@ -5,9 +5,9 @@
 
 use std::collections::HashMap;
 
-use super::cut::{Cut, word_number};
+use super::tokens::{PassageTokens, word_number};
 use crate::query::Query;
-use crate::words::{fold, words};
+use crate::tokenize::{fold, words};
 
 /// A name that so many passages begin with is a speaker's.
 const LEAST_SAID: usize = 10;
@@ -66,7 +66,7 @@ impl Cues {
     }
 
     /// What a passage has of what the question tells.
-    pub(super) fn fit(&self, cut: &Cut) -> Fit {
+    pub(super) fn fit(&self, cut: &PassageTokens) -> Fit {
         Fit {
             is_personal: self.is_personal && cut.signs.has(Signs::PERSONAL),
             is_named: cut.named().any(|name| self.names.contains(&name)),
@@ -113,11 +113,12 @@ impl Fit {
 /// draw the meaning to whatever that person said. Nothing if no speaker is named, or nothing else.
 pub fn without_speakers<'p>(
     query: &Query,
-    passages: impl Iterator<Item = &'p Cut>,
+    passages: impl Iterator<Item = &'p PassageTokens>,
 ) -> Option<String> {
     let names = names(query);
     let mut said: HashMap<u32, usize> = HashMap::new();
-    for name in passages.flat_map(Cut::first_speaker).filter(|name| names.contains(name)) {
+    for name in passages.flat_map(PassageTokens::first_speaker).filter(|name| names.contains(name))
+    {
         *said.entry(name).or_default() += 1;
     }
     said.retain(|_, count| *count >= LEAST_SAID);
@@ -225,7 +226,7 @@ mod tests {
     #[test]
     fn a_passage_fits_what_is_asked() {
         let check = |asked: &str, text: &str, expected: [bool; 3]| {
-            let fit = Cues::new(&Query::parse(asked)).fit(&Cut::new("", text));
+            let fit = Cues::new(&Query::parse(asked)).fit(&PassageTokens::new("", text));
             let found = [fit.is_told_by_whom_is_meant(), fit.has_number, fit.has_time];
             assert_eq!(found, expected, "{asked:?} {text:?}");
         };
@@ -249,7 +250,7 @@ mod tests {
     fn speakers_are_left_out_of_what_is_meant() {
         let said = |texts: &[&str], asked: &str| {
             let texts = texts.iter().cycle().take(2 * LEAST_SAID);
-            let passages: Vec<_> = texts.map(|text| Cut::new("", text)).collect();
+            let passages: Vec<_> = texts.map(|text| PassageTokens::new("", text)).collect();
             without_speakers(&Query::parse(asked), passages.iter())
         };
         let chat = ["Ann: hello Bob", "Bob Lee: hello Ann"];
