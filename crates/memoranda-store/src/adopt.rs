@@ -2,6 +2,7 @@
 //! done. No file may vanish from a project without anybody having removed it.
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use memoranda_core::path::NotePath;
 use crate::error::{Doing as _, Result, StoreError};
 use crate::files::{FileRules, Found, HardLinks, Root, TEMPORARY_PREFIX, own};
 use crate::session::Session;
-use crate::vault::{Project, ProjectPlace};
+use crate::vault::{Project, ProjectPlace, not_a_folder};
 use crate::{Inner, clock};
 
 impl Inner {
@@ -24,7 +25,8 @@ impl Inner {
     ) -> Result<Project> {
         self.with_session(|session| {
             if let Some(held) = self.held_in_vault(session, name, folder)? {
-                let hidden = held.missing_in(folder, hard_links)?.len();
+                let there = held.open_other(folder, hard_links)?;
+                let hidden = held.missing_in(&there)?.len();
                 if hidden > 0 {
                     let at = held.project.path.clone();
                     return Err(StoreError::ProjectHidden { name: name.clone(), at, hidden });
@@ -56,9 +58,8 @@ impl Inner {
                 let what = "links, special files and names that not every system can use";
                 return Err(refuse(format!("{at} holds {what}; move these by hand first")));
             }
-            let missing = held.missing_in(folder, hard_links)?;
-            let rules = FileRules { hard_links, ..held.project.rules };
-            let to = Root::open(folder, rules).doing(|| format!("open {}", folder.display()))?;
+            let to = held.open_other(folder, hard_links)?;
+            let missing = held.missing_in(&to)?;
             for path in &missing {
                 if to.has(path) {
                     let at = folder.display();
@@ -147,19 +148,24 @@ impl Held {
         own::remove_empty_dir(&self.project.path);
     }
 
-    /// The files that another folder does not have, byte for byte.
-    fn missing_in(&self, folder: &Path, hard_links: HardLinks) -> Result<Vec<NotePath>> {
+    /// Opens the other folder. One that cannot be opened is an error: nothing is known about its
+    /// files, so none of this project's may be removed or hidden.
+    fn open_other(&self, folder: &Path, hard_links: HardLinks) -> Result<Root> {
         let rules = FileRules { hard_links, ..self.project.rules };
-        // One that is no folder is refused by the vault, in its own words.
-        let there = Root::open(folder, rules).ok();
+        Root::open(folder, rules).map_err(|source| match source.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => {
+                not_a_folder(&self.project.name, folder)
+            }
+            _ => StoreError::Io { doing: format!("open {}", folder.display()), source },
+        })
+    }
+
+    /// Returns the files that another folder does not have, byte for byte.
+    fn missing_in(&self, there: &Root) -> Result<Vec<NotePath>> {
         let mut missing = Vec::new();
         for path in &self.files {
             let Some(found) = self.root.read(path)? else { continue };
-            let is_there = match &there {
-                Some(there) => there.read(path)?.is_some_and(|other| other.hash == found.hash),
-                None => true,
-            };
-            if !is_there {
+            if there.read(path)?.is_none_or(|other| other.hash != found.hash) {
                 missing.push(path.clone());
             }
         }

@@ -164,7 +164,7 @@ impl Vault {
         };
         let path = absolute(path)?;
         if !path.is_dir() {
-            return Err(refuse(format!("{} is not a folder; make it first", path.display())));
+            return Err(not_a_folder(name, &path));
         }
         let path = path.canonicalize().doing(|| format!("find {}", path.display()))?;
         let home = self.home.canonicalize().unwrap_or_else(|_| self.home.clone());
@@ -316,6 +316,12 @@ impl Vault {
     fn registry_path(&self) -> PathBuf {
         self.state.join("projects.toml")
     }
+}
+
+/// Refuses to add a path that is no folder.
+pub(crate) fn not_a_folder(name: &ProjectName, path: &Path) -> StoreError {
+    let reason = format!("{} is not a folder; make it first", path.display());
+    StoreError::ProjectRefused { doing: "add", name: name.clone(), reason }
 }
 
 /// The memories of the Claude memory tool are the owner's alone.
