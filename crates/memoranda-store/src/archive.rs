@@ -2,6 +2,7 @@
 
 #![allow(clippy::disallowed_types)]
 
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::path::{Component, Path};
 
@@ -11,6 +12,7 @@ use memoranda_core::path::NotePath;
 use crate::Inner;
 use crate::error::{Doing as _, Result, StoreError};
 use crate::files::{Privacy, own};
+use crate::vault::Project;
 
 /// The folder in the archive that holds the history.
 const STATE: &str = ".memoranda";
@@ -105,6 +107,7 @@ impl Inner {
         let doing = || "read the archive".to_owned();
         let mut report = ImportReport::default();
         let mut archive = tar::Archive::new(from);
+        let mut written = Vec::new();
         let staged = self.vault.state.join("import");
         for entry in archive.entries().doing(doing)? {
             let mut entry = entry.doing(doing)?;
@@ -150,6 +153,7 @@ impl Inner {
                         .write_temporary(path.file_name(), &bytes, root.new_file_mode())
                         .and_then(|()| folder.set_modified(path.file_name(), mtime))
                         .doing(|| format!("write {path}"))?;
+                    written.push((project, path));
                     report.files += 1;
                 }
                 _ => {
@@ -160,8 +164,36 @@ impl Inner {
                 }
             }
         }
+        // The imported history belongs to other devices, so no recovery replays it here: the files
+        // must be on disk before the import is acknowledged.
+        self.force_imported(&written)?;
         self.take_staged_log(&staged)?;
         Ok(report)
+    }
+
+    /// Forces imported files and their folders to disk.
+    fn force_imported(&self, written: &[(Project, NotePath)]) -> Result<()> {
+        let doing = || "force the imported files to disk".to_owned();
+        if own::sync_file_system(&self.vault.home).doing(doing)? {
+            return Ok(());
+        }
+        let mut folders = BTreeSet::new();
+        for (project, path) in written {
+            let root = self.root(project)?;
+            let Some(folder) = root.folder(path)? else { continue };
+            folder.sync_file(path.file_name()).doing(doing)?;
+            let mut above = Some(path.clone());
+            while let Some(place) = above {
+                if !folders.insert((project.name.clone(), place.parent().map(str::to_owned))) {
+                    break;
+                }
+                if let Some(folder) = root.folder(&place)? {
+                    folder.sync_names().doing(doing)?;
+                }
+                above = place.parent().and_then(|parent| NotePath::parse(parent).ok());
+            }
+        }
+        own::sync_dir(&self.vault.home).doing(doing)
     }
 
     /// Lets the imported history begin, as that of the devices that wrote it.
@@ -176,6 +208,10 @@ impl Inner {
                 own::create_dir(target.parent().unwrap_or(&target), Privacy::Private)
                     .doing(doing)?;
                 own::rename(&staged.join(&device), &target).doing(doing)?;
+            }
+            let log = self.vault.state.join("log");
+            if own::is_dir(&log) {
+                own::sync_dir(&log).and_then(|()| own::sync_dir(&self.vault.state)).doing(doing)?;
             }
             own::remove_dir(staged).doing(doing)
         })

@@ -81,7 +81,7 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     path.parent().map_or(Ok(()), sync_dir)
 }
 
-/// Makes a small file whole, unless there is one already.
+/// Makes a small file whole and durable, unless there is one already.
 pub(crate) fn create_once(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut temporary = path.as_os_str().to_owned();
     temporary.push(format!(".{}.tmp", std::process::id()));
@@ -91,14 +91,35 @@ pub(crate) fn create_once(path: &Path, bytes: &[u8]) -> io::Result<()> {
         .and_then(|()| fs::hard_link(temporary, path));
     fs::remove_file(temporary).ok();
     match made {
-        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        other => other,
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+        made => made?,
     }
+    // The folder may be as new as the file, and so may the one above it.
+    for folder in path.ancestors().skip(1).take(2) {
+        sync_dir(folder)?;
+    }
+    Ok(())
 }
 
 /// Forces a folder's names to disk, where the system can.
 pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
     if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+}
+
+/// Forces everything on a folder's file system to disk with one call. Returns false where the
+/// system has no such call, and nothing was done.
+pub(crate) fn sync_file_system(path: &Path) -> io::Result<bool> {
+    faults::at(Step::FileSync)?;
+    #[cfg(target_os = "linux")]
+    {
+        rustix::fs::syncfs(File::open(path)?)?;
+        Ok(true)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = path;
+        Ok(false)
+    }
 }
 
 /// The names of a folder's entries; none if there is no such folder.
@@ -160,6 +181,15 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         other => other,
+    }
+}
+
+/// Removes a file so that no power cut brings it back; a missing file is fine.
+pub(crate) fn remove_durably(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(e),
+        Ok(()) => path.parent().map_or(Ok(()), sync_dir),
     }
 }
 
