@@ -3,6 +3,9 @@
 //!
 //! The log is forced before a write is acknowledged; the files themselves may wait. After a
 //! restart of the machine the log is replayed from the last checkpoint.
+//!
+//! Invariant of a checkpoint: every file version that the device's log names before this position
+//! is on disk. It is set under the vault's lock, and only to a position whose files were forced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -23,32 +26,52 @@ use crate::log::{Checking, Position};
 const LARGE_WRITE_BYTES: usize = 1 << 20;
 
 impl Inner {
-    fn checkpoint_path(&self) -> std::path::PathBuf {
-        self.vault.state.join("log").join(&self.vault.device).join("checkpoint")
+    fn checkpoint_path(&self, device: &str) -> std::path::PathBuf {
+        self.vault.state.join("log").join(device).join("checkpoint")
     }
 
-    /// Everything before this place in the log is on disk in the files, too.
-    pub(crate) fn checkpoint(&self) -> Result<Position> {
-        let bytes = own::read(&self.checkpoint_path()).doing(|| "read the checkpoint".into())?;
+    /// Returns a device's checkpoint. One that cannot be read, or that names a place beyond the end
+    /// of the log, counts as none: then more is replayed.
+    pub(crate) fn checkpoint(&self, device: &str) -> Result<Position> {
+        let path = self.checkpoint_path(device);
+        let bytes = own::read(&path).doing(|| "read the checkpoint".into())?;
         let text = String::from_utf8(bytes.unwrap_or_default()).unwrap_or_default();
         let mut numbers = text.split_whitespace().map(|number| number.parse().ok());
-        // An unreadable checkpoint only means that more is replayed.
-        Ok(match (numbers.next(), numbers.next()) {
-            (Some(Some(segment)), Some(Some(offset))) => Position { segment, offset },
-            _ => Position::default(),
-        })
+        let (Some(Some(segment)), Some(Some(offset))) = (numbers.next(), numbers.next()) else {
+            return Ok(Position::default());
+        };
+        let noted = Position { segment, offset };
+        if noted > self.log.end(device)? { Ok(Position::default()) } else { Ok(noted) }
     }
 
-    /// Forces to disk whatever the log says has been written since the last checkpoint.
+    /// Forces to disk the files of everything that was written since the last checkpoint.
     pub(crate) fn make_checkpoint(&self) -> Result<()> {
-        let target = self.with_session(|session| Ok::<_, StoreError>(session.log.end()))?;
-        let from = self.checkpoint()?;
-        if from >= target {
+        let device = &self.vault.device;
+        let target = self.with_session(|session| {
+            let end = session.log.end();
+            Ok::<_, StoreError>((end, self.log.segment_handle(device, end)?))
+        })?;
+        let (end, segment) = target;
+        let from = self.checkpoint(device)?;
+        if from >= end {
             return Ok(());
         }
+        self.force_files(from, end)?;
+        let noted = self.with_session(|session| {
+            // A `vacuum` that ran meanwhile has moved every position, and set the checkpoint itself.
+            if segment.is_current() {
+                self.set_checkpoint(device, end)?;
+            }
+            self.index.write_back(session.db, OldReaders::PassBy)
+        });
+        self.forget_if_damaged(noted)
+    }
+
+    /// Forces to disk the files that this device's log names between two places.
+    pub(crate) fn force_files(&self, from: Position, to: Position) -> Result<()> {
         let mut touched: BTreeMap<ProjectName, Vec<NotePath>> = BTreeMap::new();
         self.log.read_from(&self.vault.device, from, Checking::Meta, |placed| {
-            if placed.end <= target && placed.record.commit.author.channel != ChangeChannel::Disk {
+            if placed.end <= to && placed.record.commit.author.channel != ChangeChannel::Disk {
                 for file in placed.record.commit.files {
                     let paths = touched.entry(file.project).or_default();
                     paths.push(file.path);
@@ -58,12 +81,15 @@ impl Inner {
             Ok(())
         })?;
         for (project, mut paths) in touched {
-            let root = match self.vault.project(project.as_str()).and_then(|p| self.root(&p)) {
+            let found = self.vault.project(project.as_str());
+            let root = match found.and_then(|project| self.root_replayed(&project)) {
                 Ok(root) => root,
-                // Gone with its project, or not mounted: nothing to force.
-                Err(StoreError::NoProject { .. } | StoreError::ProjectUnavailable { .. }) => {
-                    continue;
-                }
+                // The project is gone, or its drive is not mounted: there is nothing to force.
+                Err(
+                    StoreError::NoProject { .. }
+                    | StoreError::ProjectUnavailable { .. }
+                    | StoreError::ProjectIsLink { .. },
+                ) => continue,
                 Err(e) => return Err(e),
             };
             paths.sort_unstable();
@@ -90,13 +116,18 @@ impl Inner {
             }
             own::sync_dir(&self.vault.home).doing(|| format!("force {project} to disk"))?;
         }
-        self.set_checkpoint(target)?;
-        self.write_back()
+        Ok(())
     }
 
     /// Writes the pages of the index to its main file.
     pub(crate) fn write_back(&self) -> Result<()> {
-        match self.with_session(|session| self.index.write_back(session.db, OldReaders::PassBy)) {
+        let written =
+            self.with_session(|session| self.index.write_back(session.db, OldReaders::PassBy));
+        self.forget_if_damaged(written)
+    }
+
+    fn forget_if_damaged(&self, result: Result<()>) -> Result<()> {
+        match result {
             Err(e) if e.is_index_damage() => {
                 self.index.forget();
                 Ok(())
@@ -105,10 +136,17 @@ impl Inner {
         }
     }
 
-    pub(crate) fn set_checkpoint(&self, at: Position) -> Result<()> {
+    /// Records a device's checkpoint. The caller holds the vault's lock.
+    pub(crate) fn set_checkpoint(&self, device: &str, at: Position) -> Result<()> {
         let text = format!("{} {}\n", at.segment, at.offset);
-        own::replace(&self.checkpoint_path(), text.as_bytes())
+        own::replace(&self.checkpoint_path(device), text.as_bytes())
             .doing(|| "write the checkpoint".into())
+    }
+
+    /// Removes a device's checkpoint, because the positions of its log are about to change.
+    pub(crate) fn remove_checkpoint(&self, device: &str) -> Result<()> {
+        let path = self.checkpoint_path(device);
+        own::remove_durably(&path).doing(|| "remove the checkpoint".into())
     }
 
     /// Whether this process goes on after a change, and has a thread for what can wait.

@@ -77,6 +77,22 @@ pub fn secret() -> [u8; 32] {
     secret
 }
 
+/// Returns the time of power-on in seconds since 1970; `None` where the system does not reveal it.
+pub(crate) fn started_at() -> Option<i64> {
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    {
+        use rustix::time::{ClockId, clock_gettime};
+        // Each clock counts the time that the machine slept, too.
+        #[cfg(target_os = "linux")]
+        let clock = ClockId::Boottime;
+        #[cfg(target_os = "macos")]
+        let clock = ClockId::Monotonic;
+        Some(Timestamp::now().as_second() - clock_gettime(clock).tv_sec)
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "macos")))]
+    None
+}
+
 /// Nanoseconds since 1970, to compare with the times that a file system gives.
 pub(crate) fn now_ns() -> i64 {
     Timestamp::now().as_nanosecond() as i64

@@ -455,7 +455,7 @@ fn perform<'a>(
     // The change is made and durable. What fails from here on is mended by the next session: the
     // log is applied again, which changes nothing, and a lagging index catches up before a read.
     faults::at(Step::Applied).ok();
-    session.held.set_applied(session.log.end()).ok();
+    session.note_applied();
     let files = news_of(&applies, &folders, &project_rows, checked_ns);
     let news = News { from: start, placed, files };
     match session.inner.goes_on() {

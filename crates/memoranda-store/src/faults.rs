@@ -32,11 +32,13 @@ pub enum Step {
     Checkpoint,
     /// After `vacuum` rewrote the log, before anything else knows.
     Rewritten,
+    /// Before a project's folder is opened.
+    OpenFolder,
 }
 
 impl Step {
     /// All steps, in the order of a write.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::TempWrite,
         Self::LogAppend,
         Self::LogTorn,
@@ -50,6 +52,7 @@ impl Step {
         Self::FileSync,
         Self::Checkpoint,
         Self::Rewritten,
+        Self::OpenFolder,
     ];
 
     /// Its name in a fault's specification.
@@ -68,6 +71,7 @@ impl Step {
             Self::FileSync => "file-sync",
             Self::Checkpoint => "checkpoint",
             Self::Rewritten => "rewritten",
+            Self::OpenFolder => "open-folder",
         }
     }
 }
@@ -79,20 +83,56 @@ pub(crate) fn at(_: Step) -> std::io::Result<()> {
 }
 
 #[cfg(feature = "faults")]
-pub use armed::arm;
-#[cfg(feature = "faults")]
 pub(crate) use armed::at;
+#[cfg(feature = "faults")]
+pub(crate) use armed::pretended_boot;
+#[cfg(feature = "faults")]
+pub use armed::{PretendedBoot, arm, pretend_boot};
 
 #[cfg(feature = "faults")]
 mod armed {
+    use std::cell::Cell;
     use std::io;
     use std::sync::Mutex;
 
     use super::Step;
+    use crate::boot::BootId;
+
+    /// The number of `EIO` on every system that has it.
+    const EIO: i32 = 5;
+
+    thread_local! {
+        static BOOT: Cell<Option<BootId>> = const { Cell::new(None) };
+    }
+
+    /// A run of the machine that a test pretends.
+    #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+    pub enum PretendedBoot {
+        /// The real one.
+        Real,
+        /// One of many, each with its own number.
+        Number(u8),
+        /// A system that has no identity for its runs.
+        Unknown,
+    }
+
+    /// Pretends another run of the machine for every vault that this thread opens from now on.
+    pub fn pretend_boot(boot: PretendedBoot) {
+        BOOT.set(match boot {
+            PretendedBoot::Real => None,
+            PretendedBoot::Number(number) => Some(BootId::Random([number; 16])),
+            PretendedBoot::Unknown => Some(BootId::Unknown),
+        });
+    }
+
+    pub(crate) fn pretended_boot() -> Option<BootId> {
+        BOOT.get()
+    }
 
     enum Kind {
         Abort,
         Fail(io::ErrorKind),
+        FailingDevice,
     }
 
     struct Fault {
@@ -119,7 +159,7 @@ mod armed {
         let kind = match parts.next() {
             Some("abort") => Kind::Abort,
             Some("full") => Kind::Fail(io::ErrorKind::StorageFull),
-            Some("io") => Kind::Fail(io::ErrorKind::Other),
+            Some("io") => Kind::FailingDevice,
             Some("plain") => Kind::Fail(io::ErrorKind::Unsupported),
             _ => return Err(bad()),
         };
@@ -140,6 +180,7 @@ mod armed {
         match faults.remove(due).kind {
             Kind::Abort => std::process::abort(),
             Kind::Fail(kind) => Err(io::Error::new(kind, "a fault that a test asked for")),
+            Kind::FailingDevice => Err(io::Error::from_raw_os_error(EIO)),
         }
     }
 }

@@ -12,6 +12,7 @@ mod apply;
 mod archive;
 mod aside;
 mod below;
+mod boot;
 mod check;
 mod checkpoint;
 mod commit;
@@ -83,7 +84,7 @@ pub use view::View;
 
 use checkpoint::Background;
 use index::{Index, IndexFile, history};
-use lock::LockFile;
+use lock::VaultLock;
 use log::LogFolder;
 use session::Writer;
 use spelling::Look;
@@ -124,7 +125,7 @@ impl Store {
         let vault = Vault::open(&options)?;
         let log = log::folder(&vault.state);
         let index = Index::new(IndexFile::new(&options.cache, &vault.home)?);
-        let lock = LockFile::open(&vault.state.join("lock"), options.lock_patience)?;
+        let lock = VaultLock::open(&vault.state.join("lock"), options.lock_patience)?;
         let inner = Inner {
             options,
             vault,

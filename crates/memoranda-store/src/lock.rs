@@ -1,71 +1,82 @@
-//! The vault's write lock, and the few bytes in it that say how far the log has been applied.
+//! The vault's write lock, and for each device how far its log has been applied to the files.
 //!
 //! The lock is the operating system's: it is free again when its holder dies, however it dies.
-//! The bytes are written without force; they need to outlive a process, not the machine. When
-//! the machine was restarted since, they count for nothing and the log is replayed from the
-//! last checkpoint.
+//!
+//! Invariant of the table in the lock file: everything before the position of an entry, in the log
+//! of the device that the entry names, had been applied to the files in the run of the machine that
+//! the entry names. The table is written without force. An entry therefore proves nothing after a
+//! restart of the machine, and nothing about the log of any other device.
 
 #![allow(clippy::disallowed_types)]
 
+use std::cell::RefCell;
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::boot::{BootId, ENCODED_DIGITS, Restarted};
 use crate::error::{Doing as _, Result, StoreError};
 use crate::files::own;
 use crate::log::Position;
 
-const MAGIC: [u8; 8] = *b"memlock1";
-const STATE_BYTES: usize = 8 + 16 + 8 + 8 + 4;
+const MAGIC: &str = "memoranda lock 2";
+/// Ends the table: what follows was written by an earlier, longer version of it.
+const END: &str = "end";
+/// Maximum number of entries. A vault that more devices write to forgets the oldest entries, and
+/// those devices look at their files again.
+const MAX_ENTRIES: usize = 64;
+const MAX_TABLE_BYTES: u64 = 16 << 10;
 
 /// The lock file of a vault, open but not held.
-pub(crate) struct LockFile {
+pub(crate) struct VaultLock {
     file: File,
-    boot: [u8; 16],
+    boot: BootId,
     patience: Duration,
+    /// True once this process has held the lock: the machine has been running since then, even
+    /// where the system has no identity for that.
+    has_held: AtomicBool,
 }
 
-/// What the lock file says.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Applied {
-    /// Everything before this place in this device's log has been applied to the files.
+/// How far one device's log has been applied.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct AppliedEntry {
+    /// The device whose log this is about.
+    pub(crate) device: String,
+    /// The run of the machine in which the entry was written.
+    pub(crate) boot: BootId,
+    /// Everything before this place in the device's log has been applied to the files.
     pub(crate) position: Position,
-    /// Whether the machine has been running without interruption since.
-    pub(crate) same_boot: SameBoot,
-}
-
-/// Whether what was written without force can still be trusted.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum SameBoot {
-    /// The machine has run since: what any process wrote is there.
-    Yes,
-    /// The machine was restarted, or cannot tell: unforced writes may be lost.
-    Unknown,
+    /// Tells if the machine was restarted since.
+    pub(crate) restarted: Restarted,
 }
 
 /// The lock, held until dropped.
-pub(crate) struct Held<'a>(&'a LockFile);
+pub(crate) struct VaultLockGuard<'a> {
+    lock: &'a VaultLock,
+    entries: RefCell<Vec<AppliedEntry>>,
+}
 
-impl LockFile {
+impl VaultLock {
     pub(crate) fn open(path: &Path, patience: Duration) -> Result<Self> {
         let file = own::open_private(path).doing(|| "open the vault's lock".into())?;
-        Ok(Self { file, boot: boot_id(), patience })
+        Ok(Self { file, boot: BootId::current(), patience, has_held: AtomicBool::new(false) })
     }
 
     /// Waits for the lock, a bounded time.
-    pub(crate) fn acquire(&self) -> Result<Held<'_>> {
+    pub(crate) fn acquire(&self) -> Result<VaultLockGuard<'_>> {
         let started = Instant::now();
         let mut pause = Duration::from_micros(50);
         loop {
             match self.file.try_lock() {
-                Ok(()) => return Ok(Held(self)),
+                Ok(()) => break,
                 Err(TryLockError::WouldBlock) if started.elapsed() < self.patience => {
                     std::thread::sleep(pause);
                     pause = (pause * 2).min(Duration::from_millis(2));
                 }
                 Err(TryLockError::WouldBlock) => {
-                    let holder = self.read_state().map_or(0, |state| state.1);
+                    let holder = self.read_table().map_or(0, |(holder, _)| holder);
                     return Err(StoreError::Busy { holder, seconds: self.patience.as_secs() });
                 }
                 Err(TryLockError::Error(source)) => {
@@ -73,65 +84,87 @@ impl LockFile {
                 }
             }
         }
+        let (_, entries) = self.read_table().unwrap_or_default();
+        Ok(VaultLockGuard { lock: self, entries: RefCell::new(entries) })
     }
 
-    fn read_state(&self) -> Option<(Applied, u32)> {
-        let mut bytes = [0u8; STATE_BYTES];
+    /// Reads the table: the process that wrote it last, and the entries.
+    fn read_table(&self) -> Option<(u32, Vec<AppliedEntry>)> {
+        let mut text = String::new();
         let mut file = &self.file;
         file.seek(SeekFrom::Start(0)).ok()?;
-        file.read_exact(&mut bytes).ok()?;
-        if bytes[..8] != MAGIC {
-            return None;
+        file.take(MAX_TABLE_BYTES).read_to_string(&mut text).ok()?;
+        let mut lines = text.lines();
+        let holder = lines.next()?.strip_prefix(MAGIC)?.trim().parse().ok()?;
+        let mut entries = Vec::new();
+        for line in lines.take_while(|line| *line != END) {
+            entries.push(self.parse_entry(line)?);
         }
-        let number = |at: usize| {
-            let mut raw = [0u8; 8];
-            raw.copy_from_slice(&bytes[at..at + 8]);
-            u64::from_le_bytes(raw)
+        Some((holder, entries))
+    }
+
+    fn parse_entry(&self, line: &str) -> Option<AppliedEntry> {
+        let mut words = line.split(' ');
+        let device = words.next().filter(|device| is_device_name(device))?.to_owned();
+        let boot = BootId::decode(words.next().filter(|boot| boot.len() == ENCODED_DIGITS)?);
+        let (segment, offset) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+        let restarted = match self.boot.restarted_since(boot) {
+            Restarted::Unknown if self.has_held.load(Ordering::Relaxed) => Restarted::No,
+            restarted => restarted,
         };
-        let known = self.boot != [0; 16] && bytes[8..24] == self.boot;
-        let applied = Applied {
-            position: Position { segment: number(24), offset: number(32) },
-            same_boot: if known { SameBoot::Yes } else { SameBoot::Unknown },
-        };
-        let pid = u32::from_le_bytes([bytes[40], bytes[41], bytes[42], bytes[43]]);
-        Some((applied, pid))
+        Some(AppliedEntry { device, boot, position: Position { segment, offset }, restarted })
     }
 }
 
-impl Held<'_> {
-    /// How far the log has been applied, by the word of the last holder.
-    pub(crate) fn applied(&self) -> Option<Applied> {
-        self.0.read_state().map(|(applied, _)| applied)
+impl VaultLockGuard<'_> {
+    /// Returns how far a device's log has been applied, as the last holder recorded it.
+    pub(crate) fn applied(&self, device: &str) -> Option<AppliedEntry> {
+        self.entries.borrow().iter().find(|entry| entry.device == device).cloned()
     }
 
-    /// Says how far the log has been applied.
-    pub(crate) fn set_applied(&self, position: Position) -> Result<()> {
-        let mut bytes = Vec::with_capacity(STATE_BYTES);
-        bytes.extend_from_slice(&MAGIC);
-        bytes.extend_from_slice(&self.0.boot);
-        bytes.extend_from_slice(&position.segment.to_le_bytes());
-        bytes.extend_from_slice(&position.offset.to_le_bytes());
-        bytes.extend_from_slice(&std::process::id().to_le_bytes());
-        let mut file = &self.0.file;
+    /// Returns the entries of all devices but one.
+    pub(crate) fn applied_of_others(&self, device: &str) -> Vec<AppliedEntry> {
+        let entries = self.entries.borrow();
+        entries.iter().filter(|entry| entry.device != device).cloned().collect()
+    }
+
+    /// Records how far a device's log has been applied.
+    pub(crate) fn set_applied(&self, device: &str, position: Position) -> Result<()> {
+        let mut entries = self.entries.borrow_mut();
+        entries.retain(|entry| entry.device != device);
+        entries.push(AppliedEntry {
+            device: device.to_owned(),
+            boot: self.lock.boot,
+            position,
+            restarted: Restarted::No,
+        });
+        let surplus = entries.len().saturating_sub(MAX_ENTRIES);
+        entries.drain(..surplus);
+        let mut table = format!("{MAGIC} {:010}\n", std::process::id());
+        for AppliedEntry { device, boot, position, .. } in &*entries {
+            let Position { segment, offset } = position;
+            table += &format!("{device} {} {segment:08} {offset:020}\n", boot.encode());
+        }
+        table += END;
+        table += "\n";
+        let mut file = &self.lock.file;
         file.seek(SeekFrom::Start(0))
-            .and_then(|_| file.write_all(&bytes))
-            .doing(|| "write the vault's lock file".into())
+            .and_then(|_| file.write_all(table.as_bytes()))
+            .doing(|| "write the vault's lock file".into())?;
+        self.lock.has_held.store(true, Ordering::Relaxed);
+        Ok(())
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for VaultLockGuard<'_> {
     fn drop(&mut self) {
-        // The system releases it anyway when the file is closed.
-        self.0.file.unlock().ok();
+        // The system releases the lock anyway when the file is closed.
+        self.lock.file.unlock().ok();
     }
 }
 
-/// What distinguishes this run of the machine from the last; zero where it cannot be known.
-fn boot_id() -> [u8; 16] {
-    let mut id = [0u8; 16];
-    let path = Path::new("/proc/sys/kernel/random/boot_id");
-    if let Ok(Some(text)) = own::read(path) {
-        id.copy_from_slice(&blake3::hash(&text).as_bytes()[..16]);
-    }
-    id
+/// Returns true for names that [`crate::vault`] gives to devices: the table may be damaged, and a
+/// name in it becomes the name of a folder.
+fn is_device_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }

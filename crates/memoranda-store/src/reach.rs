@@ -41,7 +41,7 @@ impl Reached {
 impl Inner {
     /// Opens a project's folder if it is the one that is known.
     pub(crate) fn root(&self, project: &Project) -> Result<Root> {
-        let (root, identity) = open(project).map_err(|e| unavailable(project, &e))?;
+        let (root, identity) = open(project).map_err(|e| unavailable(project, e))?;
         if !self.reached.has(&project.name, identity) {
             self.ask(|db| judge(self, db, project, &root, identity))?;
             self.reached.note(&project.name, identity);
@@ -51,7 +51,7 @@ impl Inner {
 
     /// The same for whoever holds the vault, by the index that comes with it.
     pub(crate) fn root_held(&self, db: &Connection, project: &Project) -> Result<Root> {
-        let (root, identity) = open(project).map_err(|e| unavailable(project, &e))?;
+        let (root, identity) = open(project).map_err(|e| unavailable(project, e))?;
         if !self.reached.has(&project.name, identity) {
             judge(self, db, project, &root, identity)?;
             self.reached.note(&project.name, identity);
@@ -61,7 +61,7 @@ impl Inner {
 
     /// The same, and a folder of the vault is made if there is none: then it is the one to know.
     pub(crate) fn root_made(&self, db: &Connection, project: &Project) -> Result<Root> {
-        let (root, identity, was) = open_or_make(project).map_err(|e| unavailable(project, &e))?;
+        let (root, identity, was) = open_or_make(project).map_err(|e| unavailable(project, e))?;
         if !self.reached.has(&project.name, identity) {
             match was {
                 Was::Made => self.note_identity(db, project, identity)?,
@@ -78,7 +78,7 @@ impl Inner {
 
     /// The same for completing what the log says, before the index has followed.
     pub(crate) fn root_replayed(&self, project: &Project) -> Result<Root> {
-        let (root, identity, was) = open_or_make(project).map_err(|e| unavailable(project, &e))?;
+        let (root, identity, was) = open_or_make(project).map_err(|e| unavailable(project, e))?;
         if was == Was::There && !self.reached.has(&project.name, identity) {
             // An index that cannot be asked knows nothing against it.
             let judged = self.peek(|db| judge(self, db, project, &root, identity));
@@ -141,12 +141,33 @@ fn open_or_make(project: &Project) -> io::Result<(Root, Identity, Was)> {
     opened.map(|(root, identity)| (root, identity, was))
 }
 
-fn unavailable(project: &Project, error: &io::Error) -> StoreError {
+fn unavailable(project: &Project, error: io::Error) -> StoreError {
     let name = project.name.clone();
-    match project.place == ProjectPlace::Vault && own::is_link(&project.path) {
-        true => StoreError::ProjectIsLink { name },
-        false => StoreError::ProjectUnavailable { name, reason: plain(error) },
+    if is_out_of_resources(&error) {
+        // This process could not look: the folder may well be there.
+        return StoreError::Io { doing: format!("open project {name}"), source: error };
     }
+    if project.place == ProjectPlace::Vault && own::is_link(&project.path) {
+        StoreError::ProjectIsLink { name }
+    } else {
+        StoreError::ProjectUnavailable { name, reason: plain(&error) }
+    }
+}
+
+/// Returns true for errors that say nothing about the folder: too many open files, no memory, a
+/// failing disk.
+#[cfg(unix)]
+fn is_out_of_resources(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let code = error.raw_os_error();
+    let all = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::IO];
+    error.kind() == io::ErrorKind::StorageFull
+        || all.iter().any(|errno| code == Some(errno.raw_os_error()))
+}
+
+#[cfg(not(unix))]
+fn is_out_of_resources(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::OutOfMemory
 }
 
 /// Refuses a folder that seems to stand where the project's would be.

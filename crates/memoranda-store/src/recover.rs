@@ -1,186 +1,429 @@
-//! After a crash: completing what the log says was decided.
+//! Recovery: completes what the logs say was decided before a process died or power was lost.
 //!
-//! Applying a record again changes nothing if it was applied. A file that holds none of the
-//! versions that the log knows was edited by a person since, and is left alone, unless the machine
-//! was restarted and it is the wreck that a power failure makes of a file.
+//! Applying a record again changes nothing if it was applied. A file that holds no version of the
+//! logs was edited by a person and is kept. The one exception is a torn file after a power cut: an
+//! empty, shortened or zero-filled version that was written after the last checkpoint. Its bytes
+//! enter the history before the acknowledged version replaces them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
 
-use memoranda_core::change::ChangeChannel;
+use memoranda_core::change::{Author, ChangeChannel, Commit, FileChange};
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 
-use crate::Inner;
 use crate::apply::temporary_name;
 use crate::error::{Result, StoreError};
-use crate::files::{HardLinks, Root};
-use crate::log::{Checking, ContentAt, Placed};
+use crate::files::{Found, HardLinks, Root};
+use crate::log::{Body, Checking, ContentAt, FileNote, Placed, Record};
+use crate::{Inner, clock};
 
-/// What may have happened to the files.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Death {
-    /// A process died: the files are as it and others left them.
+/// The event that may have left files behind their log.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum CrashKind {
+    /// A process died: every write that it made is visible.
     Process,
-    /// Perhaps the machine: what was not forced to disk may be older, missing or a wreck.
-    Machine,
+    /// Perhaps the machine was restarted. A file counts as torn only if nobody touched it since.
+    Unknown,
+    /// The machine was restarted: what was not forced to disk may be older, missing or torn.
+    PowerLoss,
 }
 
-/// What the records say of one file, from the first to the last.
-#[derive(Default)]
-struct Chain {
-    /// Every version that the file had on the way.
-    versions: Vec<Option<ContentHash>>,
-    /// Whether the last word was a write of ours rather than something seen on disk.
-    ours: bool,
-    /// Whether any of the words was a write of ours, which may not have reached the disk.
-    ours_before: bool,
-    /// Where its final content lies.
-    content: Option<ContentAt>,
-    /// Temporary names that a crash may have left beside it, and of what.
-    temporaries: Vec<(String, Beside)>,
+/// A record to complete.
+pub(crate) struct UnappliedRecord {
+    pub(crate) device: String,
+    pub(crate) placed: Placed,
+    pub(crate) crash: CrashKind,
 }
 
-impl Chain {
-    /// Whether the file is there in the end.
-    fn ends_there(&self) -> bool {
-        self.versions.last().is_some_and(Option::is_some)
+impl UnappliedRecord {
+    fn time_ms(&self) -> i64 {
+        self.placed.record.commit.time.as_millisecond()
     }
 }
 
-/// What can lie beside a file under a temporary name.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Beside {
-    /// What it was to become, or what had its name before.
-    Either,
-    /// It comes from elsewhere: what it was to become. What else is there had the name of the place
-    /// that it comes from.
-    Arrival,
+/// One file in the records, from the first to the last.
+struct FileHistory {
+    /// Every version that the file had on the way.
+    versions: Vec<Option<ContentHash>>,
+    /// When we wrote the file, in milliseconds since 1970.
+    written_ms: Vec<i64>,
+    last_ms: i64,
+    crash: CrashKind,
+    /// True if the last record is a write of ours rather than an edit that was found on disk.
+    is_ours: bool,
+    /// True if any record is a write of ours, which may not have reached the disk.
+    has_ours: bool,
+    /// The permalink that the last record gave to the note.
+    permalink: Option<String>,
+    /// Temporary names that a crash may have left in the file's folder.
+    temporaries: Vec<(String, TempFileState)>,
 }
 
-/// Brings the files to where the records left them.
-pub(crate) fn replay(inner: &Inner, records: &[Placed], death: Death) -> Result<()> {
-    let mut chains: BTreeMap<(ProjectName, NotePath), Chain> = BTreeMap::new();
-    let mut contents: BTreeMap<ContentHash, ContentAt> = BTreeMap::new();
-    for placed in records {
+impl FileHistory {
+    fn new(crash: CrashKind) -> Self {
+        Self {
+            versions: Vec::new(),
+            written_ms: Vec::new(),
+            last_ms: i64::MIN,
+            crash,
+            is_ours: false,
+            has_ours: false,
+            permalink: None,
+            temporaries: Vec::new(),
+        }
+    }
+
+    fn last(&self) -> Option<ContentHash> {
+        self.versions.last().copied().flatten()
+    }
+
+    /// Returns true if the logs ask for the last version to be on disk.
+    ///
+    /// An edit by hand that a power cut took away together with a write of ours comes back, too.
+    /// A removal by hand is not repeated.
+    fn is_due(&self) -> bool {
+        let is_lost_edit =
+            self.crash != CrashKind::Process && self.has_ours && self.last().is_some();
+        self.is_ours || is_lost_edit
+    }
+}
+
+/// The possible contents of a temporary file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TempFileState {
+    /// The new version, or the file that had the name before.
+    NewOrDisplaced,
+    /// The new version of a file that comes from elsewhere. Anything else had the name of the
+    /// place that the file comes from.
+    New,
+}
+
+/// A torn file that recovery replaced.
+struct TornFile {
+    project: ProjectName,
+    path: NotePath,
+    found: Found,
+    acknowledged: Option<ContentHash>,
+    permalink: Option<String>,
+}
+
+/// A file that recovery writes or removes.
+struct Repair {
+    project: ProjectName,
+    path: NotePath,
+    time_ms: i64,
+    current: Option<ContentHash>,
+    last: Option<ContentHash>,
+    mode: Option<u32>,
+}
+
+type FileKey = (ProjectName, NotePath);
+
+/// Decides what recovery does to each file that the records name.
+pub(crate) struct Recovery<'a> {
+    inner: &'a Inner,
+    files: BTreeMap<FileKey, FileHistory>,
+    contents: HashMap<ContentHash, ContentAt>,
+    roots: BTreeMap<ProjectName, Option<Root>>,
+    repairs: Vec<Repair>,
+    torn: Vec<TornFile>,
+}
+
+impl<'a> Recovery<'a> {
+    /// Reads records of one or more devices. Records of different devices are ordered by time:
+    /// under the vault's lock, the later one has seen the earlier one.
+    pub(crate) fn new(inner: &'a Inner, mut records: Vec<UnappliedRecord>) -> Result<Self> {
+        records.sort_by_key(UnappliedRecord::time_ms);
+        let mut recovery = Self {
+            inner,
+            files: BTreeMap::new(),
+            contents: HashMap::new(),
+            roots: BTreeMap::new(),
+            repairs: Vec::new(),
+            torn: Vec::new(),
+        };
+        for record in &records {
+            recovery.add(record);
+        }
+        if let Some(first) = records.first() {
+            let mut devices: Vec<&str> = records.iter().map(|record| &*record.device).collect();
+            devices.dedup();
+            recovery.leave_later_writes_of_others(&devices, first.time_ms())?;
+        }
+        Ok(recovery)
+    }
+
+    fn add(&mut self, unapplied: &UnappliedRecord) {
+        let UnappliedRecord { device, placed, crash } = unapplied;
         let commit = &placed.record.commit;
-        let ours = commit.author.channel != ChangeChannel::Disk;
+        let is_ours = commit.author.channel != ChangeChannel::Disk;
         for (n, file) in commit.files.iter().enumerate() {
-            if let (Some(hash), Some(at)) = (file.after, placed.content_at(&inner.vault.device, n))
-            {
-                contents.insert(hash, at);
+            if let (Some(hash), Some(at)) = (file.after, placed.content_at(device, n)) {
+                self.contents.insert(hash, at);
             }
-            let mut extend = |path: &NotePath, before, after, beside| {
-                let chain = chains.entry((file.project.clone(), path.clone())).or_default();
-                chain.versions.push(before);
-                chain.versions.push(after);
-                chain.ours = ours;
-                chain.ours_before |= ours;
-                if ours {
-                    chain.temporaries.push((temporary_name(commit.id, n), beside));
+            let permalink = placed.record.notes.get(n).and_then(|note| note.permalink.clone());
+            let mut extend = |path: &NotePath, before, after, temporary| {
+                let key = (file.project.clone(), path.clone());
+                let history = self.files.entry(key).or_insert_with(|| FileHistory::new(*crash));
+                history.versions.extend([before, after]);
+                history.last_ms = unapplied.time_ms();
+                history.crash = history.crash.max(*crash);
+                history.is_ours = is_ours;
+                history.has_ours |= is_ours;
+                history.permalink.clone_from(&permalink);
+                if is_ours {
+                    history.written_ms.push(unapplied.time_ms());
+                    history.temporaries.push((temporary_name(commit.id, n), temporary));
                 }
             };
             match &file.moved_from {
                 Some(from) => {
-                    extend(from, file.before, None, Beside::Either);
-                    extend(&file.path, None, file.after, Beside::Arrival);
+                    extend(from, file.before, None, TempFileState::NewOrDisplaced);
+                    extend(&file.path, None, file.after, TempFileState::New);
                 }
-                None => extend(&file.path, file.before, file.after, Beside::Either),
+                None => extend(&file.path, file.before, file.after, TempFileState::NewOrDisplaced),
             }
         }
     }
-    let mut roots: BTreeMap<ProjectName, Option<Root>> = BTreeMap::new();
-    // New places first, so that a moved file is never only in the log.
-    let (put, gone): (Vec<_>, Vec<_>) =
-        chains.into_iter().partition(|(_, chain)| chain.ends_there());
-    for ((project, path), mut chain) in put.into_iter().chain(gone) {
-        let root = roots.entry(project.clone()).or_insert_with(|| {
-            let found = match inner.vault.project(project.as_str()) {
-                // The folder itself may not have reached the disk. For what is gone none is needed.
-                Err(StoreError::NoProject { .. }) if chain.ours_before && chain.ends_there() => {
-                    inner.vault.project_or_new(&project)
-                }
-                found => found,
-            };
-            found.and_then(|project| inner.root_replayed(&project)).ok()
-        });
-        // A folder that cannot be reached now is looked at by the next sync.
-        let Some(root) = root else { continue };
-        let last = chain.versions.last().copied().flatten();
-        chain.content = last.and_then(|hash| contents.get(&hash).cloned());
-        match settle(inner, root, &path, &chain, death) {
-            // What the log can no longer give cannot be completed; the rest is.
-            Ok(()) | Err(StoreError::NotAFile { .. } | StoreError::ContentGone(_)) => {}
-            Err(e) => return Err(e),
-        }
-    }
-    Ok(())
-}
 
-fn settle(inner: &Inner, root: &Root, path: &NotePath, chain: &Chain, death: Death) -> Result<()> {
-    let Some(last) = chain.versions.last() else { return Ok(()) };
-    let mut mode = put_back_displaced(root, path, chain)?;
-    let found = root.read(path)?;
-    let current = found.as_ref().map(|found| found.hash);
-    if let Some(found) = &found {
-        mode = Some(found.mode);
-    }
-    // What a person was last seen to have saved comes back if the machine lost it together with
-    // a write of ours before it; that it was removed is not repeated.
-    let due = chain.ours || (death == Death::Machine && chain.ours_before && last.is_some());
-    if current == *last || !due {
-        return Ok(());
-    }
-    let content = match (last, &chain.content) {
-        (Some(hash), Some(at)) => Some(inner.log.content(at, *hash)?),
-        // A moved file whose content is in an older record: the index is not needed to find it.
-        (Some(hash), None) => Some(find_content(inner, *hash)?),
-        (None, _) => None,
-    };
-    let ours = chain.versions.contains(&current);
-    let wreck = death == Death::Machine
-        && found.is_some_and(|found| {
-            content.as_ref().is_some_and(|content| is_wreck(&found.bytes, content))
-        });
-    if current.is_some() && !ours && !wreck {
-        return Ok(());
-    }
-    match content {
-        Some(content) => {
-            let folder = root.make_folder(path)?;
-            let temporary = format!(".memoranda-replay-{}", std::process::id());
-            folder.remove_quietly(&temporary);
-            let doing = |source| StoreError::Io { doing: format!("restore {path}"), source };
-            folder
-                .write_temporary(&temporary, &content, mode.unwrap_or(root.new_file_mode()))
-                .and_then(|()| match current {
-                    Some(_) => folder.swap(&temporary, path.file_name()).map(|_| ()),
-                    None => folder.place(&temporary, path.file_name()),
-                })
-                .map_err(doing)?;
-            folder.remove_quietly(&temporary);
+    /// Leaves out the files that another device wrote later: that device saw our version, so its
+    /// own log decides.
+    fn leave_later_writes_of_others(&mut self, replayed: &[&str], since_ms: i64) -> Result<()> {
+        let inner = self.inner;
+        for device in inner.log.devices()? {
+            if replayed.contains(&device.as_str()) || !inner.log.changed_since(&device, since_ms)? {
+                continue;
+            }
+            inner.log.read_from(&device, Default::default(), Checking::Meta, |placed| {
+                let commit = placed.record.commit;
+                let time_ms = commit.time.as_millisecond();
+                for file in commit.files.into_iter().filter(|_| time_ms >= since_ms) {
+                    for path in [Some(file.path), file.moved_from].into_iter().flatten() {
+                        let key = (file.project.clone(), path);
+                        if self.files.get(&key).is_some_and(|ours| ours.last_ms <= time_ms) {
+                            self.files.remove(&key);
+                        }
+                    }
+                }
+                Ok(())
+            })?;
         }
-        None => {
+        Ok(())
+    }
+
+    /// Looks at every file and decides. Returns the record that keeps the bytes of torn files and
+    /// the record that replaces them, for the log; none if no file is torn.
+    pub(crate) fn plan(&mut self) -> Result<Vec<(Record, Body)>> {
+        // New places first: a moved file is never only in the log, and a temporary file is known
+        // as the new version before the old place is looked at.
+        let files = std::mem::take(&mut self.files).into_iter();
+        let (kept, removed): (Vec<_>, Vec<_>) = files.partition(|(_, file)| file.last().is_some());
+        for ((project, path), history) in kept.into_iter().chain(removed) {
+            if !self.open_root(&project, &history)? {
+                continue;
+            }
+            match self.plan_file(&project, &path, &history) {
+                // The log cannot give the content any more; every other file is completed.
+                Ok(()) | Err(StoreError::NotAFile { .. } | StoreError::ContentGone(_)) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(self.torn_records())
+    }
+
+    /// Opens a project's folder once; false if it is away. A folder that is away is looked at by
+    /// the next scan. A folder that could not be opened for another reason stops the recovery:
+    /// its records must not count as applied.
+    fn open_root(&mut self, project: &ProjectName, history: &FileHistory) -> Result<bool> {
+        if let Some(root) = self.roots.get(project) {
+            return Ok(root.is_some());
+        }
+        let found = match self.inner.vault.project(project.as_str()) {
+            // The folder itself may not have reached the disk. A removed file needs no folder.
+            Err(StoreError::NoProject { .. }) if history.has_ours && history.last().is_some() => {
+                self.inner.vault.project_or_new(project)
+            }
+            found => found,
+        };
+        let root = match found.and_then(|project| self.inner.root_replayed(&project)) {
+            Ok(root) => Some(root),
+            Err(
+                StoreError::NoProject { .. }
+                | StoreError::ProjectUnavailable { .. }
+                | StoreError::ProjectIsLink { .. },
+            ) => None,
+            Err(e) => return Err(e),
+        };
+        Ok(self.roots.entry(project.clone()).or_insert(root).is_some())
+    }
+
+    fn root(&self, project: &ProjectName) -> Option<&Root> {
+        self.roots.get(project)?.as_ref()
+    }
+
+    fn plan_file(
+        &mut self,
+        project: &ProjectName,
+        path: &NotePath,
+        history: &FileHistory,
+    ) -> Result<()> {
+        let Some(root) = self.root(project) else { return Ok(()) };
+        let is_untouched =
+            history.crash != CrashKind::Unknown || is_untouched(root, path, history)?;
+        let mut mode = put_back_displaced(root, path, history)?;
+        let found = root.read(path)?;
+        let current = found.as_ref().map(|found| found.hash);
+        let last = history.last();
+        if let Some(found) = &found {
+            mode = Some(found.mode);
+        }
+        if current == last || !history.is_due() || !is_untouched {
+            return Ok(());
+        }
+        let is_version = history.versions.contains(&current);
+        let torn = match found {
+            Some(found) if !is_version => {
+                if history.crash == CrashKind::Process || !self.is_torn(&found.bytes, history)? {
+                    return Ok(());
+                }
+                Some(found)
+            }
+            _ => None,
+        };
+        if let Some(found) = torn.filter(|found| found.bytes.iter().any(|byte| *byte != 0)) {
+            let (project, path) = (project.clone(), path.clone());
+            let permalink = history.permalink.clone();
+            self.torn.push(TornFile { project, path, found, acknowledged: last, permalink });
+        }
+        let (project, path, time_ms) = (project.clone(), path.clone(), history.last_ms);
+        self.repairs.push(Repair { project, path, time_ms, current, last, mode });
+        Ok(())
+    }
+
+    /// Returns true if the bytes are what a power cut leaves of any version of the file.
+    fn is_torn(&self, bytes: &[u8], history: &FileHistory) -> Result<bool> {
+        if bytes.is_empty() {
+            return Ok(true);
+        }
+        for hash in history.versions.iter().flatten() {
+            match self.content(*hash) {
+                Ok(version) if is_torn_version(bytes, &version) => return Ok(true),
+                Ok(_) | Err(StoreError::ContentGone(_)) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(false)
+    }
+
+    fn content(&self, hash: ContentHash) -> Result<Vec<u8>> {
+        match self.contents.get(&hash) {
+            Some(at) => self.inner.log.content(at, hash),
+            // A moved file whose content is in an older record. The index is not needed for it.
+            None => find_content(self.inner, hash),
+        }
+    }
+
+    /// Two records for the torn files: their bytes as they were found, and the acknowledged version
+    /// in their place.
+    fn torn_records(&mut self) -> Vec<(Record, Body)> {
+        if self.torn.is_empty() {
+            return Vec::new();
+        }
+        let mut found = (Vec::new(), Vec::new(), Body::default());
+        let mut repaired = (Vec::new(), Vec::new(), Body::default());
+        for torn in std::mem::take(&mut self.torn) {
+            let change = |before, after| FileChange {
+                project: torn.project.clone(),
+                path: torn.path.clone(),
+                moved_from: None,
+                before,
+                after,
+                fact_edits: Vec::new(),
+            };
+            let note = FileNote { blob: None, permalink: torn.permalink.clone() };
+            let blob = Some(found.2.add(&torn.found.bytes));
+            found.0.push(change(torn.acknowledged, Some(torn.found.hash)));
+            found.1.push(FileNote { blob, ..note.clone() });
+            repaired.0.push(change(Some(torn.found.hash), torn.acknowledged));
+            repaired.1.push(note);
+        }
+        let record = |(files, notes, body), message: &str| {
+            let author = Author {
+                client: "memoranda".into(),
+                tool: "recover".into(),
+                channel: ChangeChannel::Disk,
+            };
+            let commit = Commit {
+                id: clock::new_commit_id(),
+                time: clock::now(),
+                author,
+                message: Some(message.to_owned()),
+                files,
+                folders: None,
+            };
+            (Record { commit, notes }, body)
+        };
+        vec![
+            record(found, "found torn after the machine was restarted"),
+            record(repaired, "restored the acknowledged version"),
+        ]
+    }
+
+    /// Writes and removes files as planned.
+    pub(crate) fn perform(&self) -> Result<()> {
+        for repair in &self.repairs {
+            match self.repair(repair) {
+                Ok(()) | Err(StoreError::NotAFile { .. } | StoreError::ContentGone(_)) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+
+    fn repair(&self, repair: &Repair) -> Result<()> {
+        let Some(root) = self.root(&repair.project) else { return Ok(()) };
+        let path = &repair.path;
+        let Some(hash) = repair.last else {
             if let Some(folder) = root.folder(path)? {
                 let doing = |source| StoreError::Io { doing: format!("remove {path}"), source };
                 folder.remove(path.file_name()).map_err(doing)?;
             }
-        }
+            return Ok(());
+        };
+        let content = self.content(hash)?;
+        let folder = root.make_folder(path)?;
+        let temporary = format!(".memoranda-replay-{}", std::process::id());
+        folder.remove_quietly(&temporary);
+        let doing = |source| StoreError::Io { doing: format!("restore {path}"), source };
+        let mode = repair.mode.unwrap_or(root.new_file_mode());
+        let modified = Duration::from_millis(u64::try_from(repair.time_ms).unwrap_or(0));
+        folder
+            .write_temporary_of(&temporary, &content, mode, modified)
+            .and_then(|()| match repair.current {
+                Some(_) => folder.swap(&temporary, path.file_name()).map(|_| ()),
+                None => folder.place(&temporary, path.file_name()),
+            })
+            .map_err(doing)?;
+        folder.remove_quietly(&temporary);
+        Ok(())
     }
-    Ok(())
 }
 
-/// A crash right after an exchange leaves the old file under its temporary name. If that is no
-/// version that the log knows, an editor had saved in the last moment: it gets its name back.
-/// Says which mode the file was to have, if a new one had been written beside it.
-fn put_back_displaced(root: &Root, path: &NotePath, chain: &Chain) -> Result<Option<u32>> {
+/// Puts a displaced file back under its name.
+///
+/// A crash right after an exchange leaves the old file under its temporary name. If the logs do not
+/// know its content, an editor had saved at the last moment. Returns the mode of the new file, if
+/// one had been written.
+fn put_back_displaced(root: &Root, path: &NotePath, history: &FileHistory) -> Result<Option<u32>> {
     let mut mode = None;
     let Some(folder) = root.folder(path)? else { return Ok(mode) };
     let doing = |source| StoreError::Io { doing: format!("restore {path}"), source };
-    for (temporary, beside) in &chain.temporaries {
+    for (temporary, state) in &history.temporaries {
         let found = folder.read(temporary, HardLinks::Allow).map_err(doing)?;
         let Some(found) = found else { continue };
-        let is_known = chain.versions.contains(&Some(found.hash));
-        if *beside == Beside::Arrival && !is_known {
+        let is_known = history.versions.contains(&Some(found.hash));
+        if *state == TempFileState::New && !is_known {
             continue;
         }
         mode = Some(found.mode);
@@ -195,10 +438,38 @@ fn put_back_displaced(root: &Root, path: &NotePath, chain: &Chain) -> Result<Opt
     Ok(mode)
 }
 
-/// Whether bytes are what a power failure leaves of a file: nothing, a beginning, or zeros.
-fn is_wreck(found: &[u8], content: &[u8]) -> bool {
-    (found.len() < content.len() && content.starts_with(found))
-        || (found.contains(&0) && !content.contains(&0))
+/// Returns true if nothing shows that somebody touched the file after our last write.
+///
+/// Our files have the time of their commit as the time of last modification, which an edit
+/// changes. A file that is missing was never placed if its folder was not changed since the
+/// commit, or if the temporary file is still there.
+fn is_untouched(root: &Root, path: &NotePath, history: &FileHistory) -> Result<bool> {
+    let Some(folder) = root.folder(path)? else { return Ok(true) };
+    let doing = |source| StoreError::Io { doing: format!("look at {path}"), source };
+    if let Some(stat) = folder.stat(path.file_name()).map_err(doing)? {
+        let modified_ms = stat.mtime_ns.div_euclid(1_000_000);
+        // Some file systems keep whole seconds, or every second one.
+        let is_time_of = |written_ms: &i64| {
+            modified_ms == *written_ms
+                || (modified_ms % 1_000 == 0 && (0..2_000).contains(&(written_ms - modified_ms)))
+        };
+        let is_older = history.written_ms.first().is_some_and(|first| modified_ms < *first);
+        return Ok(is_older || history.written_ms.iter().any(is_time_of));
+    }
+    for (temporary, _) in &history.temporaries {
+        if folder.stat(temporary).map_err(doing)?.is_some() {
+            return Ok(true);
+        }
+    }
+    let changed_ms = folder.modified_ns().map_err(doing)?.div_euclid(1_000_000);
+    Ok(changed_ms < history.last_ms)
+}
+
+/// Returns true if the bytes are a shortened or partly zero-filled version.
+fn is_torn_version(bytes: &[u8], version: &[u8]) -> bool {
+    bytes.len() <= version.len()
+        && bytes.iter().zip(version).all(|(byte, original)| *byte == 0 || byte == original)
+        && (bytes.len() < version.len() || bytes != version)
 }
 
 fn find_content(inner: &Inner, hash: ContentHash) -> Result<Vec<u8>> {
@@ -214,4 +485,24 @@ fn find_content(inner: &Inner, hash: ContentHash) -> Result<Vec<u8>> {
         })?;
     }
     inner.log.content(&found.ok_or(StoreError::ContentGone(hash))?, hash)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_torn_version;
+
+    #[test]
+    fn torn_versions_are_told_from_edits() {
+        for (bytes, expected) in [
+            (&b"one tw"[..], true),
+            (b"one\0two", true),
+            (b"\0\0\0\0\0\0\0\0\0\0\0\0\0", true),
+            (b"one two three", false),
+            (b"one two three four", false),
+            (b"my own \0 text", false),
+            (b"two", false),
+        ] {
+            assert_eq!(is_torn_version(bytes, b"one two three"), expected, "{bytes:?}");
+        }
+    }
 }

@@ -10,17 +10,18 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use crate::Inner;
+use crate::boot::Restarted;
 use crate::error::{Result, StoreError};
 use crate::index::{self, Batch, IndexFile, IndexState, history};
-use crate::lock::{Held, LockFile, SameBoot};
-use crate::log::{Checking, LogWriter, Placed, Position};
+use crate::lock::{AppliedEntry, VaultLock, VaultLockGuard};
+use crate::log::{Checking, LogWriter, Placed, Position, ReadEnd};
 use crate::news::News;
 use crate::observe::Observation;
-use crate::recover::{self, Death};
+use crate::recover::{CrashKind, Recovery, UnappliedRecord};
 
 /// What this process needs to write, kept between writes.
 pub(crate) struct Writer {
-    pub(crate) lock: LockFile,
+    pub(crate) lock: VaultLock,
     log: Option<LogWriter>,
     db: Option<(Connection, Option<(u64, u64)>)>,
     /// What the index has not been told yet.
@@ -30,7 +31,7 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn new(lock: LockFile) -> Self {
+    pub(crate) fn new(lock: VaultLock) -> Self {
         Self { lock, log: None, db: None, news: None, halted: None }
     }
 }
@@ -38,7 +39,7 @@ impl Writer {
 /// The vault, held.
 pub(crate) struct Session<'a> {
     pub(crate) inner: &'a Inner,
-    pub(crate) held: Held<'a>,
+    pub(crate) held: VaultLockGuard<'a>,
     pub(crate) log: &'a mut LogWriter,
     pub(crate) db: &'a Connection,
     /// What the index is told when the vault is taken next.
@@ -52,12 +53,25 @@ impl Session<'_> {
     pub(crate) fn record(&mut self, seen: Observation) -> Result<()> {
         let Some(record) = seen.into_record() else { return Ok(()) };
         let placed = self.log.append(&[record])?;
-        self.held.set_applied(self.log.end()).ok();
+        self.note_applied();
         for placed in &placed {
             history::add(self.db, &self.inner.vault.device, placed)?;
         }
         Ok(())
     }
+
+    /// Records that everything in this device's log is applied to the files. If that fails, the
+    /// next holder of the lock applies the last record again, which changes nothing.
+    pub(crate) fn note_applied(&self) {
+        self.held.set_applied(&self.inner.vault.device, self.log.end()).ok();
+    }
+}
+
+/// The end of one device's log that may not have been applied to the files.
+struct UnappliedTail {
+    device: String,
+    from: Position,
+    crash: CrashKind,
 }
 
 /// What a process finds at the end of the log.
@@ -99,6 +113,7 @@ impl Inner {
         let Some((db, _)) = &writer.db else {
             return Err(StoreError::Halted("the index cannot be opened".into()).into());
         };
+        self.follow_other_logs(&held, db)?;
         let Writer { news, halted, .. } = writer;
         let result = work(&mut Session { inner: self, held, log, db, news, halted });
         if writer.halted.is_some() {
@@ -124,54 +139,159 @@ impl Inner {
         self.writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Goes to the end of the log, completing what was left half done.
-    fn follow_log(&self, held: &Held<'_>, log: &mut Option<LogWriter>) -> Result<LogIs> {
+    /// Goes to the end of the log, completing what was left half done: by this device, and by other
+    /// devices on this machine, such as a container beside the command line.
+    fn follow_log(&self, held: &VaultLockGuard<'_>, log: &mut Option<LogWriter>) -> Result<LogIs> {
         let device = &self.vault.device;
-        let applied = held.applied();
-        if let (Some(writer), Some(applied)) = (log.as_mut(), applied)
-            && applied.same_boot == SameBoot::Yes
-            && writer.end() == applied.position
+        let own = held.applied(device);
+        let others = self.unapplied_by_others(held, own.as_ref())?;
+        let trusted = own.as_ref().filter(|own| own.restarted == Restarted::No);
+        if let (Some(writer), Some(own)) = (log.as_mut(), trusted)
+            && others.is_empty()
+            && writer.end() == own.position
             && writer.is_at_end()
         {
             return Ok(LogIs::AsLeft);
         }
         let end = self.log.end(device)?;
-        let clean = applied
-            .is_some_and(|applied| applied.same_boot == SameBoot::Yes && applied.position == end);
-        if clean {
-            match log {
-                Some(writer) => writer.move_to(end)?,
-                None => *log = Some(self.log.writer(device, end)?),
+        let mut tails = others;
+        match trusted {
+            // A position beyond the end: `vacuum` rewrote the log after it had applied everything.
+            Some(own) if own.position >= end => held.set_applied(device, end)?,
+            Some(own) => {
+                let crash = CrashKind::Process;
+                tails.push(UnappliedTail { device: device.clone(), from: own.position, crash });
             }
-            return Ok(LogIs::Unknown);
+            None => {
+                let is_certain = own.is_some_and(|own| own.restarted == Restarted::Yes);
+                let crash = if is_certain { CrashKind::PowerLoss } else { CrashKind::Unknown };
+                let from = self.checkpoint(device)?;
+                tails.push(UnappliedTail { device: device.clone(), from, crash });
+            }
         }
-        let (from, death) = match applied {
-            Some(applied) if applied.same_boot == SameBoot::Yes && applied.position <= end => {
-                (applied.position, Death::Process)
+        let mut writer = match log.take() {
+            Some(mut writer) => {
+                writer.move_to(end)?;
+                writer
             }
-            _ => (self.checkpoint()?, Death::Machine),
+            None => self.log.writer(device, end)?,
         };
-        let mut records = Vec::new();
-        let mut read = self.log.read_from(device, from, Checking::Whole, |placed| {
-            records.push(placed);
-            Ok(())
-        })?;
-        if from > end || read.damage.first().is_some_and(|damage| damage.offset == from.offset) {
-            // Either the last record is torn, or the place means nothing any more because a
-            // `vacuum` died after it rewrote the log; that has nothing left to complete.
-            let whole =
-                self.log.read_from(device, Default::default(), Checking::Whole, |_| Ok(()))?;
-            if whole.end != read.end {
-                records.clear();
-                read = whole;
-            }
+        if !tails.is_empty() {
+            self.complete(held, &mut writer, &tails)?;
         }
-        let mut writer = self.log.writer(device, read.end)?;
-        writer.cut_tail(read.end)?;
-        recover::replay(self, &records, death)?;
-        held.set_applied(writer.end())?;
         *log = Some(writer);
         Ok(LogIs::Unknown)
+    }
+
+    /// Returns the ends of other devices' logs that the files may lack.
+    fn unapplied_by_others(
+        &self,
+        held: &VaultLockGuard<'_>,
+        own: Option<&AppliedEntry>,
+    ) -> Result<Vec<UnappliedTail>> {
+        let mut tails = Vec::new();
+        for entry in held.applied_of_others(&self.vault.device) {
+            let AppliedEntry { device, boot, position, restarted } = entry;
+            // Another device of this machine, which was restarted since both wrote.
+            let is_of_last_run =
+                own.is_some_and(|own| own.restarted == Restarted::Yes && own.boot == boot);
+            if restarted == Restarted::No {
+                if !self.log.is_end(&device, position) && position < self.log.end(&device)? {
+                    let crash = CrashKind::Process;
+                    tails.push(UnappliedTail { device, from: position, crash });
+                }
+            } else if is_of_last_run {
+                let from = self.checkpoint(&device)?;
+                tails.push(UnappliedTail { device, from, crash: CrashKind::PowerLoss });
+            }
+        }
+        Ok(tails)
+    }
+
+    /// Completes what the ends of logs say, and records that they are applied.
+    fn complete(
+        &self,
+        held: &VaultLockGuard<'_>,
+        writer: &mut LogWriter,
+        tails: &[UnappliedTail],
+    ) -> Result<()> {
+        let own = &self.vault.device;
+        let mut records = Vec::new();
+        let mut ends = Vec::new();
+        for tail in tails {
+            let read = self.read_tail(tail, &mut records)?;
+            if tail.device == *own {
+                writer.cut_tail(read.end)?;
+            } else if let Ok(mut theirs) = self.log.writer(&tail.device, read.end) {
+                // If this fails, the device cuts its own torn record when it comes back.
+                theirs.cut_tail(read.end).ok();
+            }
+            ends.push((&tail.device, read.end));
+        }
+        let mut recovery = Recovery::new(self, records)?;
+        let torn = recovery.plan()?;
+        if !torn.is_empty() {
+            writer.append(&torn)?;
+        }
+        recovery.perform()?;
+        for (device, end) in ends {
+            let end = if device == own { writer.end() } else { end };
+            held.set_applied(device, end)?;
+        }
+        if tails.iter().any(|tail| tail.crash == CrashKind::Unknown) {
+            // The next process cannot tell either. What was decided now must not be decided again,
+            // when the times of files no longer show who touched them.
+            let (from, end) = (self.checkpoint(own)?, writer.end());
+            if from < end {
+                self.force_files(from, end)?;
+                self.set_checkpoint(own, end)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the records of a log's end. If a position means nothing in this log, everything is
+    /// read.
+    fn read_tail(
+        &self,
+        tail: &UnappliedTail,
+        records: &mut Vec<UnappliedRecord>,
+    ) -> Result<ReadEnd> {
+        let UnappliedTail { device, from, crash } = tail;
+        let mut found = Vec::new();
+        let mut read = self.log.read_from(device, *from, Checking::Whole, |placed| {
+            found.push(placed);
+            Ok(())
+        })?;
+        if read.damage.first().is_some_and(|damage| damage.offset == from.offset) {
+            // The last record is torn, or the log was rewritten since the position was noted.
+            let mut all = Vec::new();
+            let whole =
+                self.log.read_from(device, Position::default(), Checking::Whole, |placed| {
+                    all.push(placed);
+                    Ok(())
+                })?;
+            if whole.end != read.end {
+                (found, read) = (all, whole);
+            }
+        }
+        records.extend(found.into_iter().map(|placed| UnappliedRecord {
+            device: device.clone(),
+            placed,
+            crash: *crash,
+        }));
+        Ok(read)
+    }
+
+    /// Reads into the index what other devices of this machine have written.
+    fn follow_other_logs(&self, held: &VaultLockGuard<'_>, db: &Connection) -> Result<()> {
+        for entry in held.applied_of_others(&self.vault.device) {
+            let read = history::read_to(db, &entry.device)?.position;
+            if entry.restarted == Restarted::No && read < entry.position {
+                self.read_log_into_index(db, &entry.device, read)?;
+            }
+        }
+        Ok(())
     }
 
     /// Opens the index if need be and tells it what the log has beyond it.

@@ -7,11 +7,12 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use crate::Inner;
+use crate::boot::Restarted;
 use crate::error::{Doing as _, Result, StoreError};
 use crate::faults::{self, Step};
 use crate::index::OldReaders;
 use crate::index::history::{self, ReadTo};
-use crate::log::{Checking, Purged};
+use crate::log::{Checking, Position, Purged};
 
 /// What is purged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +57,7 @@ impl Inner {
 
     /// Purges, and reads the rewritten log anew.
     pub(crate) fn vacuum(&self, vacuum: &Vacuum) -> Result<VacuumReport> {
-        // Nothing may have to be replayed from contents that are about to go.
+        // What is forced now need not be replayed from contents that are about to go.
         self.make_checkpoint()?;
         let devices = self.log.devices()?;
         let report = self.with_session(|session| {
@@ -67,15 +68,21 @@ impl Inner {
             forget_history(session.db)?;
             for device in &devices {
                 let mut keep = |hash: ContentHash| !purge.hashes.contains(&hash);
-                let purged = self.log.purge(device, &mut keep)?;
+                let mut checkpoint = self.checkpoint(device)?;
+                // In between no position is right: if this process dies, everything is replayed.
+                self.remove_checkpoint(device)?;
+                let purged = self.log.purge(device, &mut keep, &mut checkpoint)?;
+                faults::at(Step::Rewritten).doing(|| "note that the log was rewritten".into())?;
+                if checkpoint > Position::default() {
+                    self.set_checkpoint(device, checkpoint)?;
+                }
+                if session.held.applied(device).is_some_and(|a| a.restarted == Restarted::No) {
+                    session.held.set_applied(device, self.log.end(device)?)?;
+                }
                 total.contents += purged.contents;
                 total.bytes += purged.bytes;
             }
-            faults::at(Step::Rewritten).doing(|| "note that the log was rewritten".into())?;
-            let end = self.log.end(&self.vault.device)?;
-            session.log.move_to(end)?;
-            session.held.set_applied(end)?;
-            self.set_checkpoint(end)?;
+            session.log.move_to(self.log.end(&self.vault.device)?)?;
             self.reread_history(session.db, &devices)?;
             // Old pages of the index may still hold what was deleted.
             session.db.execute_batch("INSERT INTO words(words) VALUES ('optimize')")?;

@@ -68,6 +68,11 @@ impl Folder {
         }
     }
 
+    /// Returns when a name in the folder changed last, in nanoseconds since 1970.
+    pub(crate) fn modified_ns(&self) -> io::Result<i64> {
+        Ok(stat_of(&self.dir.dir_metadata()?).mtime_ns)
+    }
+
     /// Writes a new file under a temporary name.
     pub(crate) fn write_temporary(&self, name: &str, bytes: &[u8], mode: u32) -> io::Result<()> {
         self.write_new(name, bytes, mode, None)

@@ -25,6 +25,7 @@ use memoranda_core::id::ContentHash;
 use memoranda_core::path::NotePath;
 
 use crate::error::{Doing as _, Result, StoreError};
+use crate::faults::{self, Step};
 
 pub(crate) use folder::{Folder, Swapped};
 pub(crate) use walk::{TEMPORARY_PREFIX, Walked, walk, walk_folder};
@@ -160,12 +161,14 @@ pub(crate) struct Root {
 impl Root {
     /// Opens a folder that exists.
     pub(crate) fn open(path: &Path, rules: FileRules) -> io::Result<Self> {
+        faults::at(Step::OpenFolder)?;
         let dir = Dir::open_ambient_dir(path, ambient_authority())?;
         Ok(Self { dir, rules })
     }
 
     /// Opens a folder of the vault; a link in its place is not followed.
     pub(crate) fn open_in_vault(path: &Path, rules: FileRules) -> io::Result<Self> {
+        faults::at(Step::OpenFolder)?;
         let (vault, name) = vault_of(path)?;
         Ok(Self { dir: vault.open_dir_nofollow(name)?, rules })
     }

@@ -132,6 +132,18 @@ impl LogFolder {
         here && size(position.segment + 1).is_none()
     }
 
+    /// Returns true if a device may have written since a time in milliseconds since 1970. Its clock
+    /// may differ from this machine's by up to an hour.
+    pub(crate) fn changed_since(&self, device: &str, time_ms: i64) -> Result<bool> {
+        const CLOCK_SKEW_MS: i128 = 3_600_000;
+        let Some(&segment) = self.segments(device)?.last() else { return Ok(false) };
+        let path = self.segment_path(device, segment);
+        let found = own::size_and_mtime(&path).doing(|| "look at the log".into())?;
+        Ok(found.is_some_and(|(_, mtime_ns)| {
+            mtime_ns / 1_000_000 + CLOCK_SKEW_MS >= i128::from(time_ms)
+        }))
+    }
+
     /// How large all segments of a device are.
     pub(crate) fn size(&self, device: &str) -> Result<u64> {
         let mut total = 0;
@@ -216,6 +228,15 @@ impl LogFolder {
         if files::hash(&content) == hash { Ok(content) } else { Err(gone()) }
     }
 
+    /// Opens the segment of a position, to see later if it was rewritten.
+    pub(crate) fn segment_handle(&self, device: &str, at: Position) -> Result<SegmentHandle> {
+        if at.segment == 0 {
+            return Ok(SegmentHandle(None));
+        }
+        let opened = own::open_read(&self.segment_path(device, at.segment));
+        opened.map(|file| SegmentHandle(Some(file))).doing(|| "open the log".into())
+    }
+
     /// Opens the log of this device for writing at its end.
     pub(crate) fn writer(&self, device: &str, end: Position) -> Result<LogWriter> {
         own::create_dir(&self.device_dir(device), Privacy::Private)
@@ -224,6 +245,20 @@ impl LogFolder {
             LogWriter { folder: self.clone(), device: device.to_owned(), file: None, end };
         writer.open_segment()?;
         Ok(writer)
+    }
+}
+
+/// An open segment of a log; `None` before anything was written.
+pub(crate) struct SegmentHandle(Option<File>);
+
+impl SegmentHandle {
+    /// Returns true if `vacuum` has not put another file in the place of this one.
+    pub(crate) fn is_current(&self) -> bool {
+        match self.0.as_ref().map(File::metadata) {
+            None => true,
+            Some(Ok(metadata)) => !own::is_unlinked(&metadata),
+            Some(Err(_)) => false,
+        }
     }
 }
 

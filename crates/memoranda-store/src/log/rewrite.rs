@@ -5,7 +5,7 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 
 use memoranda_core::id::ContentHash;
 
-use super::{Body, Checking, LogFolder, SEGMENT_MAGIC, frame, record};
+use super::{Body, Checking, LogFolder, Position, SEGMENT_MAGIC, frame, record};
 use crate::error::{Doing as _, Result};
 use crate::files::own;
 
@@ -19,16 +19,18 @@ pub struct Purged {
 }
 
 impl LogFolder {
-    /// Writes every segment of a device anew without the contents that are not to be kept. Each
-    /// segment is replaced in one step; a crash in between leaves whole segments.
+    /// Rewrites every segment of a device without the contents that are not to be kept. Each
+    /// segment is replaced in one step; a crash in between leaves whole segments. A position in the
+    /// old log becomes the same record boundary in the new one.
     pub(crate) fn purge(
         &self,
         device: &str,
         keep: &mut dyn FnMut(ContentHash) -> bool,
+        position: &mut Position,
     ) -> Result<Purged> {
         let mut total = Purged::default();
         for segment in self.segments(device)? {
-            let purged = self.purge_segment(device, segment, keep)?;
+            let purged = self.purge_segment(device, segment, keep, position)?;
             total.contents += purged.contents;
             total.bytes += purged.bytes;
         }
@@ -46,6 +48,7 @@ impl LogFolder {
         device: &str,
         segment: u64,
         keep: &mut dyn FnMut(ContentHash) -> bool,
+        position: &mut Position,
     ) -> Result<Purged> {
         let doing = || format!("rewrite log segment {device}/{segment}");
         let path = self.segment_path(device, segment);
@@ -56,6 +59,7 @@ impl LogFolder {
         new.set_len(0).and_then(|()| new.write_all(&SEGMENT_MAGIC)).doing(doing)?;
         let mut contents = 0;
         let mut at = SEGMENT_MAGIC.len() as u64;
+        let (mut new_at, mut new_offset) = (at, at);
         while let Some(start) = next_frame(&mut old, at, old_len).doing(doing)? {
             let found =
                 frame::read(&mut old, start, old_len, Checking::Whole.into()).doing(doing)?;
@@ -76,7 +80,12 @@ impl LogFolder {
                     .doing(doing)?;
                 note.blob = Some(body.add_stored(&stored, blob.raw));
             }
-            new.write_all(&frame::encode(&record.to_json(), body.as_bytes())).doing(doing)?;
+            let frame = frame::encode(&record.to_json(), body.as_bytes());
+            new.write_all(&frame).doing(doing)?;
+            new_at += frame.len() as u64;
+            if at <= position.offset {
+                new_offset = new_at;
+            }
         }
         if contents == 0 && at == old_len {
             own::remove(&new_path).doing(doing)?;
@@ -87,6 +96,9 @@ impl LogFolder {
         own::rename(&new_path, &path)
             .and_then(|()| own::sync_dir(&self.device_dir(device)))
             .doing(doing)?;
+        if position.segment == segment {
+            position.offset = new_offset;
+        }
         Ok(Purged { contents, bytes: old_len.saturating_sub(new_len) })
     }
 }

@@ -140,6 +140,8 @@ fn run() {
         "vacuum" => crate::history::die_in_a_vacuum(&task),
         "edit" => crate::processes::edit(&task),
         "append" => crate::processes::append_beside_editor(&task),
+        #[cfg(unix)]
+        "fault" => crate::recovery::act_under_a_fault(&task),
         "crash" => crate::crash::be_crashed(&task),
         "stream" => crate::crash::stream(&task),
         "locked" => crate::disk::meet_locked_folders(&task),

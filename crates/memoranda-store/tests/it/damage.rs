@@ -190,14 +190,12 @@ fn a_torn_end_of_the_log_is_cut_off_at_every_byte() {
     put(&store, "torn.md", "torn");
     std::mem::forget(store);
     let whole = std::fs::read(vault.segment()).unwrap();
-    let lock = std::fs::read(vault.home().join(".memoranda/lock")).unwrap();
+    let table = vault.lock_table();
     for end in start..whole.len() {
         std::fs::write(vault.segment(), &whole[..end]).unwrap();
         std::fs::remove_file(vault.home().join("main/torn.md")).ok();
         std::fs::remove_file(vault.home().join("main/next.md")).ok();
-        let mut lock = lock.clone();
-        lock[32..40].copy_from_slice(&(start as u64).to_le_bytes());
-        std::fs::write(vault.home().join(".memoranda/lock"), &lock).unwrap();
+        vault.set_applied_offset(&table, start);
         let store = Store::open(options(vault.folder())).unwrap();
         assert_eq!(store.counts().unwrap().commits, 1, "cut at {end}");
         assert_eq!(store.log_size().unwrap(), start as u64, "cut at {end}");

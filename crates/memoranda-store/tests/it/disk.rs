@@ -16,8 +16,15 @@ use crate::support::{
 };
 
 /// The steps up to which a failure means that nothing was done.
-const FAILING: [Step; 6] =
-    [Step::TempWrite, Step::LogAppend, Step::LogTorn, Step::LogSync, Step::LogSynced, Step::Swap];
+const FAILING: [Step; 7] = [
+    Step::TempWrite,
+    Step::LogAppend,
+    Step::LogTorn,
+    Step::LogSync,
+    Step::LogSynced,
+    Step::Swap,
+    Step::OpenFolder,
+];
 
 fn three_files(text: &str) -> memoranda_core::change::ChangeSet {
     let put =

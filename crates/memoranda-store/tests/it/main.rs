@@ -39,6 +39,8 @@ mod processes;
 mod random;
 #[cfg(unix)]
 mod reach;
+#[cfg(all(unix, feature = "faults"))]
+mod recovery;
 mod restart;
 mod story;
 mod support;

@@ -145,10 +145,41 @@ impl TestVault {
 
     /// Pretends that the machine was restarted: what was not forced to disk proves nothing.
     pub(crate) fn restart_machine(&self) {
-        let lock = self.home().join(".memoranda/lock");
-        let mut bytes = std::fs::read(&lock).unwrap();
-        bytes[8..24].fill(0xee);
-        std::fs::write(lock, bytes).unwrap();
+        let before = self.lock_table();
+        let boot = format!(" 01{} ", "ee".repeat(16));
+        let after: Vec<String> = before
+            .lines()
+            .map(|line| {
+                let words: Vec<&str> = line.splitn(3, ' ').collect();
+                match words.as_slice() {
+                    [device, _, position] if *device != "memoranda" => {
+                        format!("{device}{boot}{position}")
+                    }
+                    _ => line.to_owned(),
+                }
+            })
+            .collect();
+        std::fs::write(self.home().join(".memoranda/lock"), after.join("\n") + "\n").unwrap();
+    }
+
+    /// What the lock file says of each device's log.
+    pub(crate) fn lock_table(&self) -> String {
+        std::fs::read_to_string(self.home().join(".memoranda/lock")).unwrap()
+    }
+
+    /// Writes a lock table with another applied position for the first device.
+    pub(crate) fn set_applied_offset(&self, table: &str, offset: usize) {
+        let old = table.lines().nth(1).unwrap().rsplit(' ').next().unwrap();
+        let table = table.replace(old, &format!("{offset:020}"));
+        std::fs::write(self.home().join(".memoranda/lock"), table).unwrap();
+    }
+
+    /// The same vault opened by another device of this machine, such as a container.
+    pub(crate) fn open_as(&self, device: &str) -> Store {
+        let folder = self.folder.path();
+        let (state, cache) =
+            (folder.join(format!("state-{device}")), folder.join(format!("cache-{device}")));
+        Store::open(OpenOptions { state, cache, ..options(folder) }).unwrap()
     }
 
     /// The only segment of the only device's log.

@@ -1,0 +1,417 @@
+//! Recovery with several devices, without an identity of the machine's run, and after `vacuum`: no
+//! position is believed to say more than it knows.
+
+use jiff::SignedDuration;
+use memoranda_core::change::{Action, Expect};
+use memoranda_store::faults::{self, PretendedBoot};
+use memoranda_store::{HardLinks, HistoryFilter, Store, Vacuum, VacuumWhat, clock};
+
+use crate::child::{Task, acknowledged};
+use crate::support::{
+    TestVault, change, found, made, main_project, make, operation, options, path, put, remove, sync,
+};
+
+const TEXT: &str = "# Plan\n\nwhat the agent wrote, line by line: walrus\n";
+
+/// Gives the pretended machine back to the real one when a test ends.
+struct PretendedMachine;
+
+impl PretendedMachine {
+    fn boot(boot: PretendedBoot) -> Self {
+        faults::pretend_boot(boot);
+        Self
+    }
+}
+
+impl Drop for PretendedMachine {
+    fn drop(&mut self) {
+        faults::pretend_boot(PretendedBoot::Real);
+    }
+}
+
+fn move_note(store: &Store, from: &str, to: &str) {
+    let action = Action::MoveFrom { from: path(from), content: TEXT.into() };
+    made(make(store, change(vec![operation(to, Expect::Anything, action)])));
+}
+
+fn purge_everything(store: &Store) {
+    let before = clock::now() + SignedDuration::from_secs(60);
+    let what = VacuumWhat::DeletedAndVersions;
+    store.vacuum(&Vacuum { project: None, before, what }).unwrap();
+}
+
+/// What another device of the machine does to a note, and what the folder holds afterwards.
+type Deed = (&'static str, fn(&Store), &'static [(&'static str, &'static str)]);
+
+const DEEDS: &[Deed] = &[
+    ("deletes", |store| drop(remove(store, "Plan.md")), &[]),
+    ("moves", |store| move_note(store, "Plan.md", "Archive.md"), &[("Archive.md", TEXT)]),
+    ("shortens", |store| drop(put(store, "Plan.md", &TEXT[..10])), &[("Plan.md", "# Plan\n\nwh")]),
+    ("sets back", |store| drop(put(store, "Plan.md", "first\n")), &[("Plan.md", "first\n")]),
+    (
+        "deletes and makes again",
+        |store| {
+            remove(store, "Plan.md");
+            put(store, "Plan.md", "first\n");
+        },
+        &[("Plan.md", "first\n")],
+    ),
+    (
+        "moves there and back",
+        |store| {
+            move_note(store, "Plan.md", "Archive.md");
+            move_note(store, "Archive.md", "Plan.md");
+        },
+        &[("Plan.md", TEXT)],
+    ),
+];
+
+fn assert_holds(vault: &TestVault, expected: &[(&str, &str)], context: &str) {
+    for name in ["Plan.md", "Archive.md"] {
+        let text = expected.iter().find(|(file, _)| *file == name).map(|(_, text)| *text);
+        assert_eq!(vault.text(&format!("main/{name}")).as_deref(), text, "{context}: {name}");
+    }
+}
+
+#[test]
+fn two_devices_of_one_machine_take_back_nothing_of_each_other() {
+    for (deed, act, expected) in DEEDS {
+        for first_is_alive in [true, false] {
+            let vault = TestVault::new();
+            let server = vault.open();
+            for n in 0..12 {
+                put(&server, &format!("small-{n}.md"), "a small note");
+            }
+            put(&server, "Plan.md", "first\n");
+            put(&server, "Plan.md", TEXT);
+            let context = format!("{deed}, first alive: {first_is_alive}");
+            let server = if first_is_alive {
+                server
+            } else {
+                std::mem::forget(server);
+                vault.open()
+            };
+            let host = vault.open_as("host");
+            sync(&host);
+            act(&host);
+            assert_holds(&vault, expected, &context);
+            put(&server, "anything.md", "anything at all");
+            assert_holds(&vault, expected, &context);
+            sync(&server);
+            vault.assert_agrees(&server, &context);
+        }
+    }
+}
+
+#[test]
+fn a_restart_takes_back_nothing_of_another_device() {
+    for (deed, act, expected) in DEEDS {
+        for recovers_first in ["server", "host"] {
+            let context = format!("{deed}, {recovers_first} first");
+            let vault = TestVault::new();
+            let server = vault.open();
+            put(&server, "Plan.md", "first\n");
+            put(&server, "Plan.md", TEXT);
+            std::mem::forget(server);
+            let host = vault.open_as("host");
+            act(&host);
+            std::mem::forget(host);
+            vault.restart_machine();
+            let first = if recovers_first == "host" { vault.open_as("host") } else { vault.open() };
+            put(&first, "a.md", "after the restart");
+            assert_holds(&vault, expected, &context);
+            let second =
+                if recovers_first == "host" { vault.open() } else { vault.open_as("host") };
+            put(&second, "b.md", "after the restart");
+            assert_holds(&vault, expected, &context);
+        }
+    }
+}
+
+#[test]
+fn a_restart_brings_back_what_every_device_of_the_machine_had_written() {
+    let vault = TestVault::new();
+    let server = vault.open();
+    put(&server, "Plan.md", TEXT);
+    std::mem::forget(server);
+    let host = vault.open_as("host");
+    put(&host, "Archive.md", TEXT);
+    std::mem::forget(host);
+    for name in ["Plan.md", "Archive.md"] {
+        vault.write_by_hand(&format!("main/{name}"), "");
+    }
+    vault.restart_machine();
+    // Only one of the two comes back.
+    let server = vault.open();
+    sync(&server);
+    assert_holds(&vault, &[("Plan.md", TEXT), ("Archive.md", TEXT)], "both");
+}
+
+#[test]
+fn one_device_completes_what_another_left_half_done() {
+    let vault = TestVault::new();
+    let server = vault.open();
+    put(&server, "Plan.md", "first\n");
+    let before = vault.lock_table();
+    put(&server, "Plan.md", TEXT);
+    std::mem::forget(server);
+    // As if the process had died after its record was forced, before the file had its name.
+    std::fs::write(vault.home().join(".memoranda/lock"), before).unwrap();
+    vault.write_by_hand("main/Plan.md", "first\n");
+    let host = vault.open_as("host");
+    put(&host, "other.md", "another note");
+    assert_eq!(vault.text("main/Plan.md").as_deref(), Some(TEXT));
+    sync(&host);
+    assert_eq!(found(&host, "walrus"), ["main/Plan.md"]);
+}
+
+/// What a person does by hand, and what the note holds then.
+type Hand = (&'static str, fn(&TestVault), Option<&'static str>);
+
+const HANDS: &[Hand] = &[
+    ("deletes", |v| std::fs::remove_file(v.home().join("main/f.md")).unwrap(), None),
+    (
+        "moves",
+        |v| std::fs::rename(v.home().join("main/f.md"), v.home().join("main/g.md")).unwrap(),
+        None,
+    ),
+    ("empties", |v| v.write_by_hand("main/f.md", ""), Some("")),
+    ("cuts", |v| v.write_by_hand("main/f.md", &TEXT[..10]), Some("# Plan\n\nwh")),
+    ("sets back", |v| v.write_by_hand("main/f.md", "first\n"), Some("first\n")),
+    ("edits", |v| v.write_by_hand("main/f.md", "my own\n"), Some("my own\n")),
+];
+
+#[test]
+fn without_an_identity_of_the_run_a_persons_edit_stays() {
+    let _machine = PretendedMachine::boot(PretendedBoot::Unknown);
+    for (hand, act, expected) in HANDS {
+        for one_process in [true, false] {
+            let context = format!("{hand}, one process: {one_process}");
+            let vault = TestVault::new();
+            let store = vault.open();
+            put(&store, "f.md", "first\n");
+            put(&store, "f.md", TEXT);
+            // Times of files are coarser than two calls in a row.
+            std::thread::sleep(std::time::Duration::from_millis(12));
+            act(&vault);
+            let store = if one_process {
+                store
+            } else {
+                std::mem::forget(store);
+                vault.open()
+            };
+            put(&store, "other.md", "the agent writes on");
+            assert_eq!(vault.text("main/f.md").as_deref(), *expected, "{context}");
+            // And it stays so, whatever comes later.
+            std::mem::forget(store);
+            let store = vault.open();
+            put(&store, "third.md", "and on");
+            assert_eq!(vault.text("main/f.md").as_deref(), *expected, "{context}, later");
+            sync(&store);
+            vault.assert_agrees(&store, &context);
+        }
+    }
+}
+
+#[test]
+fn without_an_identity_of_the_run_lost_writes_come_back() {
+    let _machine = PretendedMachine::boot(PretendedBoot::Unknown);
+    let vault = TestVault::new();
+    let store = vault.open();
+    put(&store, "torn.md", TEXT);
+    put(&store, "folder/lost.md", TEXT);
+    let place = vault.home().join("main/torn.md");
+    let modified = std::fs::metadata(&place).unwrap().modified().unwrap();
+    std::mem::forget(store);
+    // A power cut leaves the time that the program had set.
+    let file = std::fs::File::options().write(true).open(&place).unwrap();
+    file.set_len(7).unwrap();
+    file.set_modified(modified).unwrap();
+    std::fs::remove_dir_all(vault.home().join("main/folder")).unwrap();
+    let store = vault.open();
+    put(&store, "next.md", "the next write");
+    assert_eq!(vault.text("main/torn.md").as_deref(), Some(TEXT));
+    assert_eq!(vault.text("main/folder/lost.md").as_deref(), Some(TEXT));
+    // What was on disk instead is in the history.
+    let log = store.history(&HistoryFilter::default(), 10, 0).unwrap();
+    let torn = log.iter().find(|commit| commit.author.tool == "recover").unwrap();
+    assert_eq!(torn.author.client, "memoranda");
+    assert!(store.content(memoranda_store::hash(&TEXT.as_bytes()[..7])).is_ok());
+    sync(&store);
+    vault.assert_agrees(&store, "recovered");
+}
+
+#[test]
+fn the_wreck_of_an_older_version_is_no_edit() {
+    let (v2, v3) = ("second version ".repeat(40), "third version ".repeat(60));
+    let wrecks = [&v2[..100], "", &"\0".repeat(64), &format!("{}{}", &v2[..50], "\0".repeat(9))];
+    for wreck in wrecks {
+        for last in [Some(v3.as_str()), None] {
+            let context = format!("{wreck:?} {}", last.is_some());
+            let vault = TestVault::new();
+            let store = vault.open();
+            put(&store, "note.md", "first\n");
+            store.flush().unwrap();
+            put(&store, "note.md", &v2);
+            match last {
+                Some(text) => drop(put(&store, "note.md", text)),
+                None => drop(remove(&store, "note.md")),
+            }
+            let time = store.history(&HistoryFilter::default(), 1, 0).unwrap()[0].time;
+            std::mem::forget(store);
+            vault.write_by_hand("main/note.md", wreck);
+            vault.restart_machine();
+            let store = vault.open();
+            sync(&store);
+            assert_eq!(vault.text("main/note.md").as_deref(), last, "{context}");
+            if last.is_some() {
+                let updated = store.file(&crate::support::main_project(), &path("note.md"));
+                assert_eq!(updated.unwrap().unwrap().updated, time, "{context}");
+            }
+            vault.assert_agrees(&store, &context);
+        }
+    }
+}
+
+#[test]
+fn a_checkpoint_beyond_the_log_is_none() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    put(&store, "note.md", "first\n");
+    store.flush().unwrap();
+    let checkpoint = vault.segment().with_file_name("checkpoint");
+    std::fs::write(&checkpoint, "1 116016\n").unwrap();
+    put(&store, "note.md", TEXT);
+    // Forcing files to disk heals it.
+    let copy = vault.copy();
+    store.flush().unwrap();
+    let text = std::fs::read_to_string(&checkpoint).unwrap();
+    assert_eq!(text.trim(), format!("1 {}", std::fs::metadata(vault.segment()).unwrap().len()));
+    // And a restart before that replays.
+    copy.write_by_hand("main/note.md", "");
+    copy.restart_machine();
+    put(&copy.open(), "next.md", "the next write");
+    assert_eq!(copy.text("main/note.md").as_deref(), Some(TEXT));
+}
+
+/// Does one thing under a fault, in a process of its own; acknowledges that it succeeded.
+pub(crate) fn act_under_a_fault(task: &Task) {
+    let (deed, fault) = (task.arguments[0].as_str(), &task.arguments[1]);
+    let store = Store::open(options(&task.folder)).unwrap();
+    store.counts().unwrap();
+    faults::arm(fault).unwrap();
+    let elsewhere = task.folder.join("elsewhere");
+    let done = match deed {
+        "vacuum" => {
+            let before = clock::now() + SignedDuration::from_secs(60);
+            let what = VacuumWhat::DeletedAndVersions;
+            store.vacuum(&Vacuum { project: None, before, what }).map(drop)
+        }
+        "import" => {
+            let archive = std::fs::read(task.folder.join("archive.tar")).unwrap();
+            store.import(&mut archive.as_slice()).map(drop)
+        }
+        "move" => store.move_project(&main_project(), &elsewhere, HardLinks::Refuse).map(drop),
+        "add" => store.add_project(&main_project(), &elsewhere, HardLinks::Refuse).map(drop),
+        other => panic!("no deed {other}"),
+    };
+    task.acknowledge(format!("{deed} {}", done.is_ok()));
+    std::process::exit(0);
+}
+
+/// A vacuum whose files could not be forced leaves the checkpoint where it was.
+#[test]
+fn a_checkpoint_after_vacuum_names_only_what_was_forced() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    put(&store, "doomed.md", &"doomed ".repeat(1_000));
+    remove(&store, "doomed.md");
+    put(&store, "kept.md", "forced before the vacuum");
+    store.flush().unwrap();
+    put(&store, "note.md", TEXT);
+    std::mem::forget(store);
+    Task::new("fault", vault.folder(), &[&"vacuum", &"io:file-sync:1"]).run();
+    assert_eq!(acknowledged(vault.folder()), ["vacuum false"]);
+    vault.write_by_hand("main/note.md", "");
+    vault.restart_machine();
+    put(&vault.open(), "next.md", "the next write");
+    assert_eq!(vault.text("main/note.md").as_deref(), Some(TEXT));
+}
+
+#[test]
+fn an_import_is_acknowledged_only_when_its_files_are_on_disk() {
+    let vault = TestVault::new();
+    let store = vault.open();
+    put(&store, "note.md", TEXT);
+    let mut archive = Vec::new();
+    store.export(&mut archive).unwrap();
+    for (fault, expected) in [("io:file-sync:1", "import false"), ("abort:swap:99", "import true")]
+    {
+        let target = TestVault::new();
+        std::fs::write(target.folder().join("archive.tar"), &archive).unwrap();
+        Task::new("fault", target.folder(), &[&"import", &fault]).run();
+        assert_eq!(acknowledged(target.folder()), [expected]);
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_opened_hides_and_removes_nothing() {
+    for deed in ["move", "add"] {
+        for n in 1..6 {
+            let vault = TestVault::new();
+            let store = vault.open();
+            for name in ["a.md", "b.md"] {
+                put(&store, name, TEXT);
+            }
+            drop(store);
+            std::fs::create_dir_all(vault.folder().join("elsewhere")).unwrap();
+            let fault = format!("io:open-folder:{n}");
+            Task::new("fault", vault.folder(), &[&deed, &fault]).run();
+            let done = acknowledged(vault.folder());
+            for name in ["a.md", "b.md"] {
+                let moved = std::fs::read_to_string(vault.folder().join("elsewhere").join(name));
+                let kept = vault.text(&format!("main/{name}"));
+                let context = format!("{done:?} {fault}: {kept:?} {moved:?}");
+                // Hidden files are as good as lost.
+                let is_moved = deed == "move" && done == ["move true"];
+                let found = if is_moved { moved.ok() } else { kept };
+                assert_eq!(found.as_deref(), Some(TEXT), "{context}");
+                assert_ne!(done, ["add true"], "{context}");
+            }
+        }
+    }
+}
+
+#[test]
+fn vacuum_moves_the_checkpoints_of_every_device() {
+    let vault = TestVault::new();
+    let host = vault.open_as("host");
+    put(&host, "doomed.md", &"doomed ".repeat(10_000));
+    remove(&host, "doomed.md");
+    put(&host, "note.md", "first\n");
+    host.flush().unwrap();
+    put(&host, "late.md", "written after the checkpoint");
+    let server = vault.open();
+    sync(&server);
+    purge_everything(&server);
+    put(&host, "note.md", TEXT);
+    let log = vault.home().join(".memoranda/log");
+    let device = std::fs::read_to_string(vault.folder().join("state-host/device")).unwrap();
+    let of_host = log.join(device.trim());
+    let checkpoint = || {
+        let text = std::fs::read_to_string(of_host.join("checkpoint")).unwrap();
+        text.trim().rsplit(' ').next().unwrap().parse::<u64>().unwrap()
+    };
+    let end = || std::fs::metadata(of_host.join("00000001.log")).unwrap().len();
+    assert!(checkpoint() < end(), "{} {}", checkpoint(), end());
+    std::mem::forget(host);
+    vault.write_by_hand("main/note.md", "");
+    vault.write_by_hand("main/late.md", "");
+    vault.restart_machine();
+    let host = vault.open_as("host");
+    put(&host, "next.md", "the next write");
+    assert_eq!(vault.text("main/note.md").as_deref(), Some(TEXT));
+    assert_eq!(vault.text("main/late.md").as_deref(), Some("written after the checkpoint"));
+    host.flush().unwrap();
+    assert_eq!(checkpoint(), end());
+}
