@@ -68,7 +68,7 @@ impl Inner {
     }
 
     /// Forces to disk the files that this device's log names between two places.
-    pub(crate) fn force_files(&self, from: Position, to: Position) -> Result<()> {
+    fn force_files(&self, from: Position, to: Position) -> Result<()> {
         let mut touched: BTreeMap<ProjectName, Vec<NotePath>> = BTreeMap::new();
         self.log.read_from(&self.vault.device, from, Checking::Meta, |placed| {
             if placed.end <= to && placed.record.commit.author.channel != ChangeChannel::Disk {

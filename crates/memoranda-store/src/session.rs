@@ -238,15 +238,6 @@ impl Inner {
             let end = if device == own { writer.end() } else { end };
             held.set_applied(device, end)?;
         }
-        if tails.iter().any(|tail| tail.crash == CrashKind::Unknown) {
-            // The next process cannot tell either. What was decided now must not be decided again,
-            // when the times of files no longer show who touched them.
-            let (from, end) = (self.checkpoint(own)?, writer.end());
-            if from < end {
-                self.force_files(from, end)?;
-                self.set_checkpoint(own, end)?;
-            }
-        }
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 //! position is believed to say more than it knows.
 
 use jiff::SignedDuration;
-use memoranda_core::change::{Action, Expect};
+use memoranda_core::change::{ExpectedContent, FileAction};
 use memoranda_store::faults::{self, PretendedBoot};
 use memoranda_store::{HardLinks, HistoryFilter, Store, Vacuum, VacuumWhat, clock};
 
@@ -30,8 +30,8 @@ impl Drop for PretendedMachine {
 }
 
 fn move_note(store: &Store, from: &str, to: &str) {
-    let action = Action::MoveFrom { from: path(from), content: TEXT.into() };
-    made(make(store, change(vec![operation(to, Expect::Anything, action)])));
+    let action = FileAction::MoveFrom { from: path(from), content: TEXT.into() };
+    made(make(store, change(vec![operation(to, ExpectedContent::Anything, action)])));
 }
 
 fn purge_everything(store: &Store) {
@@ -125,6 +125,29 @@ fn a_restart_takes_back_nothing_of_another_device() {
             put(&second, "b.md", "after the restart");
             assert_holds(&vault, expected, &context);
         }
+    }
+}
+
+/// A device that is new after a restart knows nothing of the others, whose logs it leaves alone. They
+/// then find its changes.
+#[test]
+fn a_late_recovery_takes_back_nothing_of_a_device_that_came_since() {
+    for (deed, act, expected) in DEEDS {
+        let vault = TestVault::new();
+        let machine = PretendedMachine::boot(PretendedBoot::Number(1));
+        let server = vault.open();
+        put(&server, "Plan.md", "first\n");
+        put(&server, "Plan.md", TEXT);
+        std::mem::forget(server);
+        faults::pretend_boot(PretendedBoot::Number(2));
+        let host = vault.open_as("host");
+        sync(&host);
+        // Commits are ordered by their milliseconds.
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        act(&host);
+        put(&vault.open(), "anything.md", "anything at all");
+        assert_holds(&vault, expected, deed);
+        drop(machine);
     }
 }
 
