@@ -8,11 +8,13 @@ use std::fmt::Write as _;
 use jiff::Timestamp;
 use memoranda_engine::core::id::ProjectName;
 
-use crate::piece::{Body, Draft, Naming, Piece, linkable, path_of, title_of};
+use crate::item::{
+    ImportItem, ItemBody, ItemNaming, NoteDraft, link_safe_title, note_path, title_from_text,
+};
 use crate::time;
 
 /// One turn.
-pub(crate) struct Turn {
+pub(crate) struct ConversationTurn {
     /// Who spoke.
     pub(crate) who: String,
     /// When.
@@ -34,48 +36,48 @@ pub(crate) struct Conversation {
     /// What else the note's frontmatter says.
     pub(crate) keys: Vec<(&'static str, String)>,
     /// What was said.
-    pub(crate) turns: Vec<Turn>,
+    pub(crate) turns: Vec<ConversationTurn>,
 }
 
 impl Conversation {
     /// The conversation as a note in a folder.
-    pub(crate) fn piece(self, project: &ProjectName, folder: &str) -> Piece {
+    pub(crate) fn into_item(self, project: &ProjectName, folder: &str) -> ImportItem {
         let begun = self.created.or_else(|| self.turns.iter().find_map(|turn| turn.at));
-        let title = match linkable(&self.title) {
+        let title = match link_safe_title(&self.title) {
             title if title.is_empty() => {
-                title_of(self.turns.first().map_or("", |turn| &turn.text), "Conversation")
+                title_from_text(self.turns.first().map_or("", |turn| &turn.text), "Conversation")
             }
             title => title,
         };
         let name = match begun {
-            Some(begun) => format!("{} {title}", time::day(begun)),
+            Some(begun) => format!("{} {title}", time::utc_day(begun)),
             None => title.clone(),
         };
         let mut body = format!("# {title}\n");
         for turn in &self.turns {
-            let when = turn.at.map(|at| format!(" ({})", time::shown(at))).unwrap_or_default();
-            let _ = write!(body, "\n## {}{when}\n\n{}", turn.who, quoted(&turn.text));
+            let when = turn.at.map(|at| format!(" ({})", time::display(at))).unwrap_or_default();
+            let _ = write!(body, "\n## {}{when}\n\n{}", turn.who, block_quote(&turn.text));
         }
-        let mut draft = Draft::new(body)
+        let mut draft = NoteDraft::new(body)
             .key("title", title)
             .key("type", "conversation")
-            .key("created", time::stated(begun))
-            .key("modified", time::stated(self.modified));
+            .key("created", time::frontmatter(begun))
+            .key("modified", time::frontmatter(self.modified));
         for (key, value) in self.keys {
             draft = draft.key(key, value);
         }
-        Piece {
+        ImportItem {
             id: self.id,
             project: project.clone(),
-            path: path_of(folder, &name),
-            naming: Naming::Title,
-            body: Body::Note(draft.text()),
+            path: note_path(folder, &name),
+            naming: ItemNaming::Title,
+            body: ItemBody::Note(draft.text()),
         }
     }
 }
 
 /// A text as a Markdown quote.
-pub(crate) fn quoted(text: &str) -> String {
+pub(crate) fn block_quote(text: &str) -> String {
     let mut quote = String::with_capacity(text.len() + 64);
     for line in text.trim_end().lines() {
         let line = line.trim_end_matches('\r');
@@ -87,7 +89,7 @@ pub(crate) fn quoted(text: &str) -> String {
 }
 
 /// A text as a block of code that nothing in it can end.
-pub(crate) fn fenced(text: &str, language: &str) -> String {
+pub(crate) fn code_block(text: &str, language: &str) -> String {
     let mut longest = 0;
     let mut run = 0;
     for c in text.chars() {
@@ -113,15 +115,15 @@ mod tests {
             created: "2026-01-02T03:04:05Z".parse().ok(),
             modified: None,
             keys: vec![("model", "x".into()), ("empty", String::new())],
-            turns: vec![Turn {
+            turns: vec![ConversationTurn {
                 who: "You".into(),
                 at: None,
                 text: "# Not a heading\n\n- [idea] not a fact #tag\n".into(),
             }],
         };
-        let piece = conversation.piece(&ProjectName::parse("main").unwrap(), "claude");
-        assert_eq!(piece.path.as_str(), "claude/2026-01-02 A talk.md");
-        let Body::Note(text) = piece.body else { panic!("a note") };
+        let item = conversation.into_item(&ProjectName::parse("main").unwrap(), "claude");
+        assert_eq!(item.path.as_str(), "claude/2026-01-02 A talk.md");
+        let ItemBody::Note(text) = item.body else { panic!("a note") };
         let note = parse(&text);
         assert_eq!(note.observations, []);
         let titles: Vec<_> = note.sections.iter().map(|section| section.title.as_str()).collect();
@@ -133,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_fence_is_longer_than_what_it_holds() {
-        assert_eq!(fenced("a", "c++"), "```c\na\n```\n");
-        assert_eq!(fenced("```\nx\n```", ""), "````\n```\nx\n```\n````\n");
+        assert_eq!(code_block("a", "c++"), "```c\na\n```\n");
+        assert_eq!(code_block("```\nx\n```", ""), "````\n```\nx\n```\n````\n");
     }
 }

@@ -7,38 +7,38 @@ use serde::de::{DeserializeSeed, Deserializer, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use crate::error::Result;
-use crate::intake::Intake;
+use crate::sink::ImportSink;
 
 /// No line is longer; what is longer is no line of JSON but something else.
-const LONGEST_LINE: u64 = 256 << 20;
+const MAX_LINE_BYTES: u64 = 256 << 20;
 
 /// An object.
-pub(crate) type Object = Map<String, Value>;
+pub(crate) type JsonObject = Map<String, Value>;
 
 /// Hands on every element of a JSON array, or every value of a file that holds several.
-pub(crate) fn elements(
+pub(crate) fn for_each_element(
     from: &mut dyn Read,
     name: &str,
-    intake: &mut Intake<'_>,
-    each: &mut dyn FnMut(usize, Value, &mut Intake<'_>) -> Result<()>,
+    sink: &mut ImportSink<'_>,
+    each: &mut dyn FnMut(usize, Value, &mut ImportSink<'_>) -> Result<()>,
 ) -> Result<()> {
     let mut from = BufReader::new(from);
     let mut failed = None;
     let first = first_byte(&mut from);
     if first == Some(b'[') {
         let mut reader = serde_json::Deserializer::from_reader(from);
-        let elements = Elements { each, intake, failed: &mut failed };
+        let elements = ElementVisitor { each, sink, failed: &mut failed };
         let end = elements.deserialize(&mut reader);
         if let (Err(e), None) = (end, &failed) {
-            intake.problem(name, format!("{e}; what follows could not be read"));
+            sink.add_problem(name, format!("{e}; what follows could not be read"));
         }
         return failed.map_or(Ok(()), Err);
     }
     for (n, value) in serde_json::Deserializer::from_reader(from).into_iter().enumerate() {
         match value {
-            Ok(value) => each(n, value, intake)?,
+            Ok(value) => each(n, value, sink)?,
             Err(e) => {
-                intake.problem(name, format!("{e}; what follows could not be read"));
+                sink.add_problem(name, format!("{e}; what follows could not be read"));
                 break;
             }
         }
@@ -47,22 +47,22 @@ pub(crate) fn elements(
 }
 
 /// Hands on every line that is JSON, with its number; the others are problems.
-pub(crate) fn lines(
+pub(crate) fn for_each_line(
     from: &mut dyn Read,
     name: &str,
-    intake: &mut Intake<'_>,
-    each: &mut dyn FnMut(usize, Value, &mut Intake<'_>) -> Result<()>,
+    sink: &mut ImportSink<'_>,
+    each: &mut dyn FnMut(usize, Value, &mut ImportSink<'_>) -> Result<()>,
 ) -> Result<()> {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
-        let read = (&mut from).take(LONGEST_LINE).read_until(b'\n', &mut line);
+        let read = (&mut from).take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
         match read {
             Ok(0) => break,
             Ok(_) => {}
             Err(e) => {
-                intake.problem(format!("{name} line {number}"), e.to_string());
+                sink.add_problem(format!("{name} line {number}"), e.to_string());
                 break;
             }
         }
@@ -73,11 +73,11 @@ pub(crate) fn lines(
         }
         // Without its ending, a line that was cut off ends where it was cut.
         match serde_json::from_slice(text.trim_ascii_end()) {
-            Ok(value) => each(number, value, intake)?,
+            Ok(value) => each(number, value, sink)?,
             Err(e) => {
                 let text = e.to_string();
                 let reason = text.split(" at line ").next().unwrap_or(&text);
-                intake.problem(format!("{name} line {number}"), format!("not JSON: {reason}"));
+                sink.add_problem(format!("{name} line {number}"), format!("not JSON: {reason}"));
             }
         }
     }
@@ -98,13 +98,13 @@ fn first_byte(from: &mut impl BufRead) -> Option<u8> {
     }
 }
 
-struct Elements<'e, 'i> {
-    each: &'e mut dyn FnMut(usize, Value, &mut Intake<'_>) -> Result<()>,
-    intake: &'e mut Intake<'i>,
+struct ElementVisitor<'e, 'i> {
+    each: &'e mut dyn FnMut(usize, Value, &mut ImportSink<'_>) -> Result<()>,
+    sink: &'e mut ImportSink<'i>,
     failed: &'e mut Option<crate::error::ImportError>,
 }
 
-impl<'de> DeserializeSeed<'de> for Elements<'_, '_> {
+impl<'de> DeserializeSeed<'de> for ElementVisitor<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
@@ -112,7 +112,7 @@ impl<'de> DeserializeSeed<'de> for Elements<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Elements<'_, '_> {
+impl<'de> Visitor<'de> for ElementVisitor<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -122,7 +122,7 @@ impl<'de> Visitor<'de> for Elements<'_, '_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         let mut number = 0;
         while let Some(value) = list.next_element::<Value>()? {
-            if let Err(e) = (self.each)(number, value, self.intake) {
+            if let Err(e) = (self.each)(number, value, self.sink) {
                 *self.failed = Some(e);
                 return Err(serde::de::Error::custom("stopped"));
             }
@@ -133,22 +133,22 @@ impl<'de> Visitor<'de> for Elements<'_, '_> {
 }
 
 /// A text among an object's values; empty if there is none.
-pub(crate) fn text<'o>(object: &'o Object, key: &str) -> &'o str {
+pub(crate) fn text_field<'o>(object: &'o JsonObject, key: &str) -> &'o str {
     object.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The first of several keys that holds a text.
-pub(crate) fn first_text<'o>(object: &'o Object, keys: &[&str]) -> &'o str {
-    keys.iter().map(|key| text(object, key)).find(|text| !text.is_empty()).unwrap_or_default()
+pub(crate) fn first_text_field<'o>(object: &'o JsonObject, keys: &[&str]) -> &'o str {
+    keys.iter().map(|key| text_field(object, key)).find(|text| !text.is_empty()).unwrap_or_default()
 }
 
 /// A list among an object's values; empty if there is none.
-pub(crate) fn list<'o>(object: &'o Object, key: &str) -> &'o [Value] {
+pub(crate) fn list_field<'o>(object: &'o JsonObject, key: &str) -> &'o [Value] {
     object.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
 /// Tags however they are written: a list, a list in a string, or words between commas.
-pub(crate) fn tags(value: Option<&Value>) -> Vec<String> {
+pub(crate) fn tag_list(value: Option<&Value>) -> Vec<String> {
     let clean = |tag: &str| tag.trim().trim_start_matches('#').trim().to_owned();
     let tags: Vec<String> = match value {
         Some(Value::Array(tags)) => tags.iter().filter_map(Value::as_str).map(clean).collect(),
@@ -162,7 +162,7 @@ pub(crate) fn tags(value: Option<&Value>) -> Vec<String> {
 }
 
 /// Globs however they are written: a list, a list in a string, or between commas.
-pub(crate) fn globs(value: Option<&Value>) -> Vec<String> {
+pub(crate) fn glob_list(value: Option<&Value>) -> Vec<String> {
     let clean = |glob: &str| glob.trim().to_owned();
     distinct(match value {
         Some(Value::Array(globs)) => globs.iter().filter_map(Value::as_str).map(clean).collect(),
@@ -185,11 +185,11 @@ fn distinct(texts: Vec<String>) -> Vec<String> {
 }
 
 /// An object, also one that is written as a text of JSON.
-pub(crate) fn object(value: Option<&Value>) -> Object {
+pub(crate) fn object_value(value: Option<&Value>) -> JsonObject {
     match value {
         Some(Value::Object(object)) => object.clone(),
         Some(Value::String(text)) => serde_json::from_str(text).unwrap_or_default(),
-        _ => Object::new(),
+        _ => JsonObject::new(),
     }
 }
 
@@ -202,14 +202,14 @@ mod tests {
     fn check(text: &str, expected: &[Value], problems: &[&str]) {
         let mut found = Vec::new();
         let mut keep = |_, _| Ok(());
-        let mut intake = Intake::new(&mut keep);
-        elements(&mut text.as_bytes(), "x.json", &mut intake, &mut |_, value, _| {
+        let mut sink = ImportSink::new(&mut keep);
+        for_each_element(&mut text.as_bytes(), "x.json", &mut sink, &mut |_, value, _| {
             found.push(value);
             Ok(())
         })
         .unwrap();
         assert_eq!(found, expected, "{text}");
-        let said: Vec<_> = intake.problems.iter().map(|problem| problem.message.as_str()).collect();
+        let said: Vec<_> = sink.problems.iter().map(|problem| problem.message.as_str()).collect();
         assert_eq!(said.len(), problems.len(), "{said:?}");
         assert!(said.iter().zip(problems).all(|(said, part)| said.contains(part)), "{said:?}");
     }
@@ -228,17 +228,17 @@ mod tests {
     fn a_bad_line_costs_itself_alone() {
         let mut found = Vec::new();
         let mut keep = |_, _| Ok(());
-        let mut intake = Intake::new(&mut keep);
+        let mut sink = ImportSink::new(&mut keep);
         let text = "\u{feff}{\"a\":1}\r\n\n{\"brok\n[2]\nlast";
-        lines(&mut text.as_bytes(), "f", &mut intake, &mut |number, value, _| {
+        for_each_line(&mut text.as_bytes(), "f", &mut sink, &mut |number, value, _| {
             found.push((number, value));
             Ok(())
         })
         .unwrap();
         assert_eq!(found, [(1, json!({"a": 1})), (4, json!([2]))]);
-        let at: Vec<_> = intake.problems.iter().map(|problem| problem.at.as_str()).collect();
+        let at: Vec<_> = sink.problems.iter().map(|problem| problem.at.as_str()).collect();
         assert_eq!(at, ["f line 3", "f line 5"]);
-        assert_eq!(intake.problems[0].message, "not JSON: EOF while parsing a string");
+        assert_eq!(sink.problems[0].message, "not JSON: EOF while parsing a string");
     }
 
     #[test]
@@ -249,7 +249,7 @@ mod tests {
             (json!("[\"x\",\"y\"]"), vec!["x", "y"]),
             (json!(null), vec![]),
         ] {
-            assert_eq!(tags(Some(&value)), expected);
+            assert_eq!(tag_list(Some(&value)), expected);
         }
     }
 }

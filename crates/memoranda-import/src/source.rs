@@ -2,7 +2,7 @@
 
 /// A system that memories come from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Source {
+pub enum ImportSource {
     /// A vault that was exported whole, with its history.
     Archive,
     /// Notes as lines of JSON.
@@ -32,7 +32,7 @@ pub enum Source {
 /// One row of the table.
 pub struct SourceRow {
     /// The system.
-    pub source: Source,
+    pub source: ImportSource,
     /// What people type, and what notes say they came from.
     pub name: &'static str,
     /// What is read.
@@ -44,80 +44,80 @@ pub struct SourceRow {
 /// Every system, in the order of the help.
 pub const SOURCES: &[SourceRow] = &[
     SourceRow {
-        source: Source::BasicMemory,
+        source: ImportSource::BasicMemory,
         name: "basic-memory",
         reads: "a project folder; without a path, every project in ~/.basic-memory/config.json",
         becomes: "a project of that folder, its files as they are (--copy copies them)",
     },
     SourceRow {
-        source: Source::Obsidian,
+        source: ImportSource::Obsidian,
         name: "obsidian",
         reads: "a vault; without a path, every vault that Obsidian knows",
         becomes: "a project of that folder, its files as they are (--copy copies them)",
     },
     SourceRow {
-        source: Source::ClaudeCode,
+        source: ImportSource::ClaudeCode,
         name: "claude-code",
         reads: "its auto memory; without a path, that of every project in ~/.claude",
         becomes: "memories/claude-code/<project>/",
     },
     SourceRow {
-        source: Source::Claude,
+        source: ImportSource::Claude,
         name: "claude",
         reads: "the data export of Claude: the zip, its folder, or conversations.json",
         becomes: "notes in main/claude/: conversations, projects, memory",
     },
     SourceRow {
-        source: Source::ChatGpt,
+        source: ImportSource::ChatGpt,
         name: "chatgpt",
         reads: "the data export of ChatGPT: the zip, its folder, or conversations.json",
         becomes: "notes in main/chatgpt/conversations/",
     },
     SourceRow {
-        source: Source::McpMemory,
+        source: ImportSource::McpMemory,
         name: "mcp-memory",
         reads: "the file of the reference memory server: JSON lines or JSON",
         becomes: "entities in graph/default/",
     },
     SourceRow {
-        source: Source::MemoriesSh,
+        source: ImportSource::MemoriesSh,
         name: "memories-sh",
         reads: "its database, or its JSON or YAML export; without a path, ~/.config/memories/local.db",
         becomes: "records, of the type and scope that they had",
     },
     SourceRow {
-        source: Source::Mem0,
+        source: ImportSource::Mem0,
         name: "mem0",
         reads: "its JSON export, or what get_all gives",
         becomes: "records of type fact",
     },
     SourceRow {
-        source: Source::MemoryService,
+        source: ImportSource::MemoryService,
         name: "mcp-memory-service",
         reads: "its SQLite database or JSON export",
         becomes: "records",
     },
     SourceRow {
-        source: Source::Folder,
+        source: ImportSource::Folder,
         name: "folder",
         reads: "any folder of files, or one file",
         becomes: "a copy in main/<folder>/ (--in-place makes the folder itself a project)",
     },
     SourceRow {
-        source: Source::Jsonl,
+        source: ImportSource::Jsonl,
         name: "jsonl",
         reads: "what `memoranda export jsonl` wrote",
         becomes: "the same files in the same projects",
     },
     SourceRow {
-        source: Source::Archive,
+        source: ImportSource::Archive,
         name: "archive",
         reads: "what `memoranda export FILE.tar` wrote",
         becomes: "a whole vault with its history; the vault must be empty",
     },
 ];
 
-impl Source {
+impl ImportSource {
     /// Its row.
     pub fn row(self) -> &'static SourceRow {
         // Every source has a row; a test says so.
@@ -148,8 +148,8 @@ mod tests {
     fn every_source_has_its_own_row() {
         for row in SOURCES {
             assert_eq!(row.source.name(), row.name);
-            assert_eq!(Source::parse(row.name), Some(row.source));
+            assert_eq!(ImportSource::parse(row.name), Some(row.source));
         }
-        assert_eq!(Source::parse("nothing"), None);
+        assert_eq!(ImportSource::parse("nothing"), None);
     }
 }

@@ -10,22 +10,22 @@ use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
 
 use crate::error::{ImportError, Result};
-use crate::json::Object;
+use crate::json::JsonObject;
 
 /// How long to wait while the system that owns the database writes to it.
-const PATIENCE: Duration = Duration::from_secs(5);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Someone else's database.
-pub(crate) struct Database {
+pub(crate) struct ForeignDatabase {
     connection: Connection,
     name: String,
 }
 
-impl Database {
+impl ForeignDatabase {
     /// Opens a database without the right to change it.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let name = path.display().to_string();
-        let connection = opened(path).map_err(failed(&name))?;
+        let connection = open_read_only(path).map_err(database_error(&name))?;
         Ok(Self { connection, name })
     }
 
@@ -35,23 +35,23 @@ impl Database {
             let mut query = self.connection.prepare("SELECT name FROM pragma_table_info(?)")?;
             query.query_map([table], |row| row.get(0))?.collect::<rusqlite::Result<Vec<_>>>()
         };
-        read().map_err(failed(&self.name))
+        read().map_err(database_error(&self.name))
     }
 
     /// How many rows a table has.
     pub(crate) fn count(&self, table: &str) -> Result<u64> {
         let sql = format!("SELECT count(*) FROM \"{table}\"");
         let count: rusqlite::Result<i64> = self.connection.query_row(&sql, [], |row| row.get(0));
-        count.map(|count| count.max(0) as u64).map_err(failed(&self.name))
+        count.map(|count| count.max(0) as u64).map_err(database_error(&self.name))
     }
 
     /// Hands on every row of a table as an object; what is neither text nor number is left out.
     pub(crate) fn rows(
         &self,
         table: &str,
-        each: &mut dyn FnMut(u64, Object) -> Result<()>,
+        each: &mut dyn FnMut(u64, JsonObject) -> Result<()>,
     ) -> Result<()> {
-        let failed = || failed(&self.name);
+        let failed = || database_error(&self.name);
         let mut query = self
             .connection
             .prepare(&format!("SELECT * FROM \"{table}\" ORDER BY rowid"))
@@ -60,7 +60,7 @@ impl Database {
         let mut rows = query.query([]).map_err(failed())?;
         let mut number = 0;
         while let Some(row) = rows.next().map_err(failed())? {
-            let mut object = Object::new();
+            let mut object = JsonObject::new();
             for (n, column) in columns.iter().enumerate() {
                 let value = match row.get_ref(n).map_err(failed())? {
                     ValueRef::Integer(number) => Value::from(number),
@@ -77,10 +77,10 @@ impl Database {
     }
 }
 
-fn opened(path: &Path) -> rusqlite::Result<Connection> {
+fn open_read_only(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = |connection: Connection| {
-        connection.busy_timeout(PATIENCE)?;
+        connection.busy_timeout(BUSY_TIMEOUT)?;
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
         Ok(connection)
     };
@@ -110,7 +110,7 @@ fn is_in_use(path: &Path) -> bool {
     })
 }
 
-fn failed(name: &str) -> impl FnOnce(rusqlite::Error) -> ImportError + use<> {
+fn database_error(name: &str) -> impl FnOnce(rusqlite::Error) -> ImportError + use<> {
     let name = name.to_owned();
     |source| ImportError::Database { name, source }
 }

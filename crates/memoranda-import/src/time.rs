@@ -10,7 +10,7 @@ const MILLISECONDS: f64 = 1e11;
 
 /// Reads a time: RFC 3339, a date and time without a zone (taken as UTC), a date, or a number of
 /// seconds or milliseconds since 1970.
-pub(crate) fn read(value: &Value) -> Option<Timestamp> {
+pub(crate) fn parse(value: &Value) -> Option<Timestamp> {
     match value {
         Value::Number(number) => from_number(number.as_f64()?),
         Value::String(text) => from_text(text.trim()),
@@ -38,19 +38,19 @@ fn from_text(text: &str) -> Option<Timestamp> {
 }
 
 /// A time as a note states it: to the second, in UTC.
-pub(crate) fn stated(time: Option<Timestamp>) -> String {
+pub(crate) fn frontmatter(time: Option<Timestamp>) -> String {
     time.and_then(|time| Timestamp::from_second(time.as_second()).ok())
         .map(|time| time.to_string())
         .unwrap_or_default()
 }
 
 /// The day of a time, in UTC.
-pub(crate) fn day(time: Timestamp) -> String {
+pub(crate) fn utc_day(time: Timestamp) -> String {
     time.to_string().chars().take(10).collect()
 }
 
 /// A time as a person reads it.
-pub(crate) fn shown(time: Timestamp) -> String {
+pub(crate) fn display(time: Timestamp) -> String {
     let text = time.to_string();
     format!("{} {} UTC", text.get(..10).unwrap_or(&text), text.get(11..16).unwrap_or_default())
 }
@@ -79,9 +79,12 @@ mod tests {
             (json!(-1), ""),
             (json!(1e300), ""),
         ] {
-            assert_eq!(stated(read(&value)), expected, "{value}");
+            assert_eq!(frontmatter(parse(&value)), expected, "{value}");
         }
-        let time = read(&json!("2026-02-14T10:04:22Z")).unwrap();
-        assert_eq!((day(time), shown(time)), ("2026-02-14".into(), "2026-02-14 10:04 UTC".into()));
+        let time = parse(&json!("2026-02-14T10:04:22Z")).unwrap();
+        assert_eq!(
+            (utc_day(time), display(time)),
+            ("2026-02-14".into(), "2026-02-14 10:04 UTC".into())
+        );
     }
 }

@@ -218,9 +218,10 @@ pub(crate) fn working_directory() -> Option<PathBuf> {
 /// Where a program is, as a shell would find it.
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     let path = PATH.get()?;
-    let names = match cfg!(windows) {
-        true => vec![format!("{name}.exe"), format!("{name}.cmd")],
-        false => vec![name.to_owned()],
+    let names = if cfg!(windows) {
+        vec![format!("{name}.exe"), format!("{name}.cmd")]
+    } else {
+        vec![name.to_owned()]
     };
     let mut folders = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
     folders.find_map(|folder| names.iter().map(|name| folder.join(name)).find(|p| p.is_file()))

@@ -10,30 +10,30 @@ use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::note::{content, parse};
 use serde::Serialize;
 
-use super::{Exported, files};
+use super::{ExportSummary, project_files};
 use crate::error::{ImportError, Result};
 
 /// A line of the file, its keys in the order in which the reference server writes them.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase", rename_all_fields = "camelCase")]
-enum Line {
+enum GraphLine {
     Entity { name: String, entity_type: String, observations: Vec<String> },
     Relation { from: String, to: String, relation_type: String },
 }
 
 /// Writes the notes of a project, or of one thread in it, as entities and relations. Both are in
 /// the order of the entities' names, so that what was exported and imported is exported the same.
-pub fn graph(
+pub fn write_graph(
     memory: &Memory,
     project: &ProjectName,
     thread: Option<&str>,
     to: &mut dyn Write,
-) -> Result<Exported> {
-    let mut exported = Exported { projects: 1, ..Exported::default() };
+) -> Result<ExportSummary> {
+    let mut exported = ExportSummary { projects: 1, ..ExportSummary::default() };
     let folder = thread.map(|thread| thread_folder(thread.trim()));
     let mut entities = Vec::new();
     let mut relations = Vec::new();
-    let mut put = |line: &Line, exported: &mut Exported| -> Result<()> {
+    let mut put = |line: &GraphLine, exported: &mut ExportSummary| -> Result<()> {
         let line = serde_json::to_string(line);
         let mut line = line.map_err(|e| ImportError::NotThat(e.to_string()))?;
         line.push('\n');
@@ -41,7 +41,7 @@ pub fn graph(
         exported.bytes += line.len() as u64;
         to.write_all(line.as_bytes()).map_err(ImportError::io("write the export"))
     };
-    for place in files(memory, project, &mut exported.left_out)? {
+    for place in project_files(memory, project, &mut exported.left_out)? {
         let is_meant = folder.as_ref().is_none_or(|folder| place.path.is_within(folder));
         if !is_meant || place.path.is_hidden() || !place.path.is_markdown() {
             continue;
@@ -81,10 +81,10 @@ pub fn graph(
     // The relations of an entity stay in their order.
     relations.sort_by(|a, b| a.0.cmp(&b.0));
     for (name, entity_type, observations) in entities {
-        put(&Line::Entity { name, entity_type, observations }, &mut exported)?;
+        put(&GraphLine::Entity { name, entity_type, observations }, &mut exported)?;
     }
     for (from, to, relation_type) in relations {
-        put(&Line::Relation { from, to, relation_type }, &mut exported)?;
+        put(&GraphLine::Relation { from, to, relation_type }, &mut exported)?;
     }
     Ok(exported)
 }

@@ -15,20 +15,20 @@ use memoranda_engine::core::note::{MetaValue, Observation, Relation, parse};
 use memoranda_engine::{Memory, Place};
 use serde_json::{Map, Value, json};
 
-use super::{Exported, files, projects};
+use super::{ExportSummary, project_files, selected_projects};
 use crate::error::{ImportError, Result};
 
 /// The version of the format.
 pub const JSONL_VERSION: u64 = 1;
 
 /// Writes every file of one project or of all.
-pub fn jsonl(
+pub fn write_jsonl(
     memory: &Memory,
     only: Option<&ProjectName>,
     to: &mut dyn Write,
-    progress: &mut dyn FnMut(crate::Progress),
-) -> Result<Exported> {
-    let mut exported = Exported::default();
+    progress: &mut dyn FnMut(crate::ImportProgress),
+) -> Result<ExportSummary> {
+    let mut exported = ExportSummary::default();
     let mut put = |value: &Value| -> Result<u64> {
         let mut line = value.to_string();
         line.push('\n');
@@ -36,12 +36,12 @@ pub fn jsonl(
         Ok(line.len() as u64)
     };
     exported.bytes += put(&json!({"memoranda": JSONL_VERSION, "kind": "notes"}))?;
-    for project in projects(memory, only)? {
+    for project in selected_projects(memory, only)? {
         exported.projects += 1;
-        let places = files(memory, &project, &mut exported.left_out)?;
+        let places = project_files(memory, &project, &mut exported.left_out)?;
         for (n, place) in places.iter().enumerate() {
-            progress(crate::Progress { done: n as u64, total: places.len() as u64 });
-            if let Some(line) = line(memory, place)? {
+            progress(crate::ImportProgress { done: n as u64, total: places.len() as u64 });
+            if let Some(line) = file_line(memory, place)? {
                 exported.bytes += put(&line)?;
                 exported.files += 1;
             }
@@ -50,7 +50,7 @@ pub fn jsonl(
     Ok(exported)
 }
 
-fn line(memory: &Memory, place: &Place) -> Result<Option<Value>> {
+fn file_line(memory: &Memory, place: &Place) -> Result<Option<Value>> {
     let Some(found) = memory.store().read(&place.project, &place.path)? else { return Ok(None) };
     let mut line = Map::new();
     let mut put = |key: &str, value: Value| line.insert(key.to_owned(), value);
@@ -71,9 +71,12 @@ fn line(memory: &Memory, place: &Place) -> Result<Option<Value>> {
             if place.path.is_markdown() {
                 let note = parse(&text);
                 let keys = note.frontmatter.entries.iter();
-                put("frontmatter", keys.map(|(key, value)| (key.clone(), meta(value))).collect());
-                put("observations", note.observations.iter().map(observation).collect());
-                put("relations", note.relations.iter().map(relation).collect());
+                put(
+                    "frontmatter",
+                    keys.map(|(key, value)| (key.clone(), meta_json(value))).collect(),
+                );
+                put("observations", note.observations.iter().map(observation_json).collect());
+                put("relations", note.relations.iter().map(relation_json).collect());
             }
             put("content", text.into());
         }
@@ -84,7 +87,7 @@ fn line(memory: &Memory, place: &Place) -> Result<Option<Value>> {
     Ok(Some(Value::Object(line)))
 }
 
-fn observation(observation: &Observation) -> Value {
+fn observation_json(observation: &Observation) -> Value {
     let mut value = json!({
         "category": observation.category,
         "text": observation.text,
@@ -100,7 +103,7 @@ fn observation(observation: &Observation) -> Value {
     value
 }
 
-fn relation(relation: &Relation) -> Value {
+fn relation_json(relation: &Relation) -> Value {
     json!({
         "type": relation.relation_type,
         "target": relation.target,
@@ -108,12 +111,12 @@ fn relation(relation: &Relation) -> Value {
     })
 }
 
-fn meta(value: &MetaValue) -> Value {
+fn meta_json(value: &MetaValue) -> Value {
     match value {
         MetaValue::Text(text) | MetaValue::Plain(text) => text.clone().into(),
-        MetaValue::List(items) => items.iter().map(meta).collect(),
+        MetaValue::List(items) => items.iter().map(meta_json).collect(),
         MetaValue::Map(entries) => {
-            entries.iter().map(|(key, value)| (key.clone(), meta(value))).collect()
+            entries.iter().map(|(key, value)| (key.clone(), meta_json(value))).collect()
         }
     }
 }

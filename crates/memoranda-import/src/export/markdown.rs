@@ -5,31 +5,31 @@ use std::path::Path;
 use memoranda_engine::Memory;
 use memoranda_engine::core::id::ProjectName;
 
-use super::{Exported, files, projects};
+use super::{ExportSummary, project_files, selected_projects};
 use crate::error::{ImportError, Result};
-use crate::origin;
+use crate::input;
 
 /// Writes every file of one project or of all into a folder that must be empty. Several projects
 /// get a folder each.
-pub fn markdown(
+pub fn write_markdown(
     memory: &Memory,
     only: Option<&ProjectName>,
     folder: &Path,
-    progress: &mut dyn FnMut(crate::Progress),
-) -> Result<Exported> {
-    if !origin::is_free(folder) {
+    progress: &mut dyn FnMut(crate::ImportProgress),
+) -> Result<ExportSummary> {
+    if !input::is_empty_or_missing(folder) {
         return Err(ImportError::NotThat(format!("{} is not empty", folder.display())));
     }
-    let mut exported = Exported::default();
-    for project in projects(memory, only)? {
+    let mut exported = ExportSummary::default();
+    for project in selected_projects(memory, only)? {
         let root = if only.is_some() { folder.to_owned() } else { folder.join(project.as_str()) };
-        let places = files(memory, &project, &mut exported.left_out)?;
+        let places = project_files(memory, &project, &mut exported.left_out)?;
         exported.projects += 1;
         for (n, place) in places.iter().enumerate() {
-            progress(crate::Progress { done: n as u64, total: places.len() as u64 });
+            progress(crate::ImportProgress { done: n as u64, total: places.len() as u64 });
             // A file that vanished in between is not there any more.
             let Some(found) = memory.store().read(&place.project, &place.path)? else { continue };
-            origin::write_new(&root.join(place.path.as_str()), &found.bytes)?;
+            input::write_new(&root.join(place.path.as_str()), &found.bytes)?;
             exported.files += 1;
             exported.bytes += found.bytes.len() as u64;
         }

@@ -9,15 +9,15 @@ use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{EntryKind, Memory, Moment, Place};
 
-pub use graph::graph;
-pub use jsonl::{JSONL_VERSION, jsonl};
-pub use markdown::markdown;
+pub use graph::write_graph;
+pub use jsonl::{JSONL_VERSION, write_jsonl};
+pub use markdown::write_markdown;
 
 use crate::error::Result;
 
 /// What was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Exported {
+pub struct ExportSummary {
     /// How many projects.
     pub projects: usize,
     /// How many files, or lines.
@@ -29,14 +29,18 @@ pub struct Exported {
 }
 
 /// The projects that are meant: one, or all.
-fn projects(memory: &Memory, only: Option<&ProjectName>) -> Result<Vec<ProjectName>> {
+fn selected_projects(memory: &Memory, only: Option<&ProjectName>) -> Result<Vec<ProjectName>> {
     let projects = memory.store().projects()?.into_iter().map(|project| project.name);
     Ok(projects.filter(|name| only.is_none_or(|only| only == name)).collect())
 }
 
 /// The files of a project, sorted by path, pictures included. A hidden one counts if it is in the
 /// history; others, as programs keep them for themselves, are counted and left out.
-fn files(memory: &Memory, project: &ProjectName, left_out: &mut usize) -> Result<Vec<Place>> {
+fn project_files(
+    memory: &Memory,
+    project: &ProjectName,
+    left_out: &mut usize,
+) -> Result<Vec<Place>> {
     let mut found = Vec::new();
     let mut folders: Vec<Option<NotePath>> = vec![None];
     while let Some(folder) = folders.pop() {
@@ -52,7 +56,7 @@ fn files(memory: &Memory, project: &ProjectName, left_out: &mut usize) -> Result
             }
             match entry.kind {
                 EntryKind::Folder => folders.push(Some(path)),
-                EntryKind::File if path.is_hidden() && !is_kept(memory, project, &path)? => {
+                EntryKind::File if path.is_hidden() && !is_in_history(memory, project, &path)? => {
                     *left_out += 1;
                 }
                 EntryKind::File => found.push(Place { project: project.clone(), path }),
@@ -64,7 +68,7 @@ fn files(memory: &Memory, project: &ProjectName, left_out: &mut usize) -> Result
 }
 
 /// Whether the history knows a file that is there now.
-fn is_kept(memory: &Memory, project: &ProjectName, path: &NotePath) -> Result<bool> {
+fn is_in_history(memory: &Memory, project: &ProjectName, path: &NotePath) -> Result<bool> {
     let now = Moment::Time(Timestamp::MAX);
     Ok(memory.store().version_as_of(project, path, now)?.flatten().is_some())
 }

@@ -6,69 +6,73 @@ use std::collections::HashSet;
 use memoranda_engine::core::id::ProjectName;
 use serde_json::Value;
 
-use super::Target;
-use crate::conversation::{Conversation, Turn, fenced};
+use super::ImportTarget;
+use crate::conversation::{Conversation, ConversationTurn, code_block};
+use crate::detect::is_conversations_file;
 use crate::error::Result;
-use crate::find::is_conversations;
-use crate::intake::Intake;
-use crate::json::{Object, elements, first_text, list, text};
-use crate::origin::Origin;
+use crate::input::ImportInput;
+use crate::json::{JsonObject, first_text_field, for_each_element, list_field, text_field};
+use crate::sink::ImportSink;
 use crate::time;
 
-pub(super) fn read(origin: &Origin, target: &Target, intake: &mut Intake<'_>) -> Result<()> {
+pub(super) fn read(
+    input: &ImportInput,
+    target: &ImportTarget,
+    sink: &mut ImportSink<'_>,
+) -> Result<()> {
     let project = target.project("main")?;
     let folder = format!("{}/conversations", target.folder("chatgpt"));
-    let is_single = matches!(origin, Origin::File(_) | Origin::Bytes(_));
-    let mut names = origin.names()?;
-    names.retain(|name| is_single || is_conversations(name));
-    origin.expect(&names, intake)?;
+    let is_single = matches!(input, ImportInput::File(_) | ImportInput::Bytes(_));
+    let mut names = input.file_names()?;
+    names.retain(|name| is_single || is_conversations_file(name));
+    input.expect_files(&names, sink)?;
     for name in &names {
-        let mut each = |n: usize, value: Value, intake: &mut Intake<'_>| {
-            conversation(&value, &format!("{name} [{n}]"), &project, &folder, intake)
+        let mut each = |n: usize, value: Value, sink: &mut ImportSink<'_>| {
+            read_conversation(&value, &format!("{name} [{n}]"), &project, &folder, sink)
         };
-        origin.with_file(name, intake, |from, intake| elements(from, name, intake, &mut each))?;
+        input.with_file(name, sink, |from, sink| for_each_element(from, name, sink, &mut each))?;
     }
     Ok(())
 }
 
-fn conversation(
+fn read_conversation(
     value: &Value,
     at: &str,
     project: &ProjectName,
     folder: &str,
-    intake: &mut Intake<'_>,
+    sink: &mut ImportSink<'_>,
 ) -> Result<()> {
     let mapping = value.get("mapping").and_then(Value::as_object);
     let (Some(object), Some(mapping)) = (value.as_object(), mapping) else {
-        intake.problem(at, "not a conversation: it has no mapping");
+        sink.add_problem(at, "not a conversation: it has no mapping");
         return Ok(());
     };
-    let id = first_text(object, &["conversation_id", "id"]);
+    let id = first_text_field(object, &["conversation_id", "id"]);
     if id.is_empty() {
-        intake.problem(at, "not a conversation: it has no id");
+        sink.add_problem(at, "not a conversation: it has no id");
         return Ok(());
     }
-    let shown = branch(mapping, text(object, "current_node"));
-    let turns = turns(mapping, &shown);
+    let shown = shown_branch(mapping, text_field(object, "current_node"));
+    let turns = turns_of_branch(mapping, &shown);
     if turns.is_empty() {
-        intake.skip("conversations without a word");
+        sink.skip("conversations without a word");
         return Ok(());
     }
-    let read_time = |key: &str| object.get(key).and_then(time::read);
+    let read_time = |key: &str| object.get(key).and_then(time::parse);
     let conversation = Conversation {
         id: id.to_owned(),
-        title: text(object, "title").to_owned(),
+        title: text_field(object, "title").to_owned(),
         created: read_time("create_time"),
         modified: read_time("update_time"),
-        keys: vec![("model", text(object, "default_model_slug").to_owned())],
+        keys: vec![("model", text_field(object, "default_model_slug").to_owned())],
         turns,
     };
-    intake.piece(conversation.piece(project, folder))
+    sink.add_item(conversation.into_item(project, folder))
 }
 
 /// The nodes from the root to the one that was last shown. Where that is not said, the last child
 /// of each node is followed. A tree that bites its own tail is followed once.
-fn branch(mapping: &Object, current: &str) -> Vec<String> {
+fn shown_branch(mapping: &JsonObject, current: &str) -> Vec<String> {
     let parent = |id: &str| mapping.get(id).and_then(|node| node.get("parent")?.as_str());
     let mut leaf = current.to_owned();
     if !mapping.contains_key(&leaf) {
@@ -96,11 +100,11 @@ fn branch(mapping: &Object, current: &str) -> Vec<String> {
 }
 
 /// What was said along a branch; what the same one says in several messages is one turn.
-fn turns(mapping: &Object, branch: &[String]) -> Vec<Turn> {
-    let mut turns: Vec<Turn> = Vec::new();
+fn turns_of_branch(mapping: &JsonObject, branch: &[String]) -> Vec<ConversationTurn> {
+    let mut turns: Vec<ConversationTurn> = Vec::new();
     for node in branch {
         let message = mapping.get(node).and_then(|node| node.get("message")?.as_object());
-        let Some(turn) = message.and_then(turn) else { continue };
+        let Some(turn) = message.and_then(read_turn) else { continue };
         match turns.last_mut().filter(|last| last.who == turn.who) {
             Some(last) => {
                 last.text.push_str("\n\n");
@@ -112,7 +116,7 @@ fn turns(mapping: &Object, branch: &[String]) -> Vec<Turn> {
     turns
 }
 
-fn turn(message: &Object) -> Option<Turn> {
+fn read_turn(message: &JsonObject) -> Option<ConversationTurn> {
     let role = message.get("author")?.get("role")?.as_str()?;
     let who = match role {
         "user" => "You",
@@ -125,32 +129,32 @@ fn turn(message: &Object) -> Option<Turn> {
     if hidden.and_then(Value::as_bool) == Some(true) {
         return None;
     }
-    let said = said(message.get("content")?.as_object()?);
+    let said = message_text(message.get("content")?.as_object()?);
     let said = said.trim();
-    (!said.is_empty()).then(|| Turn {
+    (!said.is_empty()).then(|| ConversationTurn {
         who: who.to_owned(),
-        at: message.get("create_time").and_then(time::read),
+        at: message.get("create_time").and_then(time::parse),
         text: said.to_owned(),
     })
 }
 
 /// What a message says. Thoughts are left out; that there was a picture is not.
-fn said(content: &Object) -> String {
-    match text(content, "content_type") {
+fn message_text(content: &JsonObject) -> String {
+    match text_field(content, "content_type") {
         "text" | "multimodal_text" => {
-            let parts = list(content, "parts").iter().map(part);
+            let parts = list_field(content, "parts").iter().map(part_text);
             parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
         }
-        "code" => fenced(text(content, "text"), text(content, "language")),
+        "code" => code_block(text_field(content, "text"), text_field(content, "language")),
         _ => String::new(),
     }
 }
 
-fn part(part: &Value) -> String {
+fn part_text(part: &Value) -> String {
     match part {
         Value::String(text) => text.clone(),
-        Value::Object(object) => match text(object, "content_type") {
-            "audio_transcription" => text(object, "text").to_owned(),
+        Value::Object(object) => match text_field(object, "content_type") {
+            "audio_transcription" => text_field(object, "text").to_owned(),
             "image_asset_pointer" => "*(picture)*".to_owned(),
             _ => String::new(),
         },
@@ -174,10 +178,10 @@ mod tests {
             "b2": node(json!("a"), json!([])),
         });
         let mapping = mapping.as_object().unwrap();
-        assert_eq!(branch(mapping, "b1"), ["root", "a", "b1"]);
-        assert_eq!(branch(mapping, ""), ["root", "a", "b2"]);
+        assert_eq!(shown_branch(mapping, "b1"), ["root", "a", "b1"]);
+        assert_eq!(shown_branch(mapping, ""), ["root", "a", "b2"]);
         let circle = json!({"x": node(json!("y"), json!(["y"])), "y": node(json!("x"), json!([]))});
-        assert_eq!(branch(circle.as_object().unwrap(), "x").len(), 2);
-        assert_eq!(branch(&Object::new(), "x"), Vec::<String>::new());
+        assert_eq!(shown_branch(circle.as_object().unwrap(), "x").len(), 2);
+        assert_eq!(shown_branch(&JsonObject::new(), "x"), Vec::<String>::new());
     }
 }

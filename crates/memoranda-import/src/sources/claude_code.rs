@@ -5,24 +5,28 @@ use std::path::{Path, PathBuf};
 use memoranda_engine::core::path::NotePath;
 use serde_json::Value;
 
-use super::Target;
+use super::ImportTarget;
 use crate::error::{ImportError, Result};
-use crate::intake::Intake;
-use crate::origin::{self, Origin, file_name};
-use crate::piece::{Body, Naming, Piece, tidy_folder, with_key};
+use crate::input::{self, ImportInput, file_name};
+use crate::item::{ImportItem, ItemBody, ItemNaming, sanitize_folder, with_key};
+use crate::sink::ImportSink;
 use crate::time;
 
 /// How much of a session's record is looked at for the folder that it was about.
-const LOOK: usize = 64 << 10;
+const MAX_PREFIX_BYTES: usize = 64 << 10;
 
-pub(super) fn read(origin: &Origin, target: &Target, intake: &mut Intake<'_>) -> Result<()> {
-    let Origin::Folder(root) = origin else {
-        let message = format!("{} is not a folder of Claude Code's memory", origin.shown());
+pub(super) fn read(
+    input: &ImportInput,
+    target: &ImportTarget,
+    sink: &mut ImportSink<'_>,
+) -> Result<()> {
+    let ImportInput::Folder(root) = input else {
+        let message = format!("{} is not a folder of Claude Code's memory", input.display_name());
         return Err(ImportError::NotThat(message));
     };
     let project = target.project("memories")?;
     let folder = target.folder("claude-code");
-    let memories = memories(root);
+    let memories = memory_folders(root);
     if memories.is_empty() {
         let message = format!("{} holds no memory of Claude Code", root.display());
         return Err(ImportError::NotThat(message));
@@ -30,45 +34,45 @@ pub(super) fn read(origin: &Origin, target: &Target, intake: &mut Intake<'_>) ->
     let files: Vec<_> = memories
         .into_iter()
         .flat_map(|(name, memory)| {
-            let files = origin::files_below(&memory, None, intake).into_iter();
-            let workspace = workspace(&memory);
+            let files = input::files_below(&memory, None, sink).into_iter();
+            let workspace = session_workspace(&memory);
             files.map(move |file| (name.clone(), workspace.clone(), file)).collect::<Vec<_>>()
         })
         .collect();
-    intake.total(files.len() as u64);
+    sink.set_total(files.len() as u64);
     for (n, (name, workspace, file)) in files.into_iter().enumerate() {
-        intake.done(n as u64);
+        sink.set_done(n as u64);
         let shown = file.path.display().to_string();
         if !file.name.ends_with(".md") {
-            intake.skip("files that are no Markdown");
+            sink.skip("files that are no Markdown");
             continue;
         }
-        let Ok(text) = String::from_utf8(origin::bytes(&file.path)?) else {
-            intake.problem(shown, "not a text");
+        let Ok(text) = String::from_utf8(input::read_bytes(&file.path)?) else {
+            sink.add_problem(shown, "not a text");
             continue;
         };
-        let path = format!("{folder}/{}/{}", tidy_folder(&name), file.name);
+        let path = format!("{folder}/{}/{}", sanitize_folder(&name), file.name);
         let Ok(path) = NotePath::parse(&path) else {
-            intake.problem(shown, "its name cannot be that of a note");
+            sink.add_problem(shown, "its name cannot be that of a note");
             continue;
         };
-        let mut text = with_key(text, "modified", &time::stated(file.modified));
+        let mut text = with_key(text, "modified", &time::frontmatter(file.modified));
         if let Some(workspace) = workspace {
             text = with_key(text, "workspace", &workspace);
         }
-        intake.piece(Piece {
+        sink.add_item(ImportItem {
             id: format!("{name}/{}", file.name),
             project: project.clone(),
             path,
-            naming: Naming::Fixed,
-            body: Body::Note(text),
+            naming: ItemNaming::Fixed,
+            body: ItemBody::Note(text),
         })?;
     }
     Ok(())
 }
 
 /// The folders of memory at or below a place, each with the name of its project.
-fn memories(root: &Path) -> Vec<(String, PathBuf)> {
+fn memory_folders(root: &Path) -> Vec<(String, PathBuf)> {
     let named = |folder: &Path| file_name(folder).trim_start_matches('-').to_owned();
     if file_name(root) == "memory" {
         let name = root.parent().map(named).unwrap_or_default();
@@ -77,11 +81,9 @@ fn memories(root: &Path) -> Vec<(String, PathBuf)> {
     if root.join("memory").is_dir() {
         return vec![(named(root), root.join("memory"))];
     }
-    let projects = match root.join("projects").is_dir() {
-        true => root.join("projects"),
-        false => root.to_owned(),
-    };
-    let folders = origin::folders_in(&projects).into_iter();
+    let projects =
+        if root.join("projects").is_dir() { root.join("projects") } else { root.to_owned() };
+    let folders = input::subfolders(&projects).into_iter();
     let memory = |folder: PathBuf| {
         let memory = folder.join("memory");
         memory.is_dir().then(|| (named(&folder), memory))
@@ -90,10 +92,10 @@ fn memories(root: &Path) -> Vec<(String, PathBuf)> {
 }
 
 /// The folder that a memory is about, as the records of its sessions say.
-fn workspace(memory: &Path) -> Option<String> {
-    let names = Origin::Folder(memory.parent()?.to_owned()).names().ok()?;
+fn session_workspace(memory: &Path) -> Option<String> {
+    let names = ImportInput::Folder(memory.parent()?.to_owned()).file_names().ok()?;
     let session = names.into_iter().find(|name| name.ends_with(".jsonl"))?;
-    let text = origin::beginning(&memory.parent()?.join(session), LOOK)?;
+    let text = input::read_prefix(&memory.parent()?.join(session), MAX_PREFIX_BYTES)?;
     let line = |line: &str| {
         serde_json::from_str::<Value>(line).ok()?.get("cwd")?.as_str().map(str::to_owned)
     };

@@ -10,20 +10,20 @@ use memoranda_engine::core::note::{NewObservation, NewRelation, ObservationMeta,
 use memoranda_engine::hash;
 use serde_json::Value;
 
-use super::{Target, needs_file};
+use super::{ImportTarget, require_file};
 use crate::error::Result;
-use crate::intake::Intake;
-use crate::json::{Object, lines, list, text};
-use crate::origin::Origin;
-use crate::piece::{Body, Draft, Naming, Piece, path_of};
+use crate::input::ImportInput;
+use crate::item::{ImportItem, ItemBody, ItemNaming, NoteDraft, note_path};
+use crate::json::{JsonObject, for_each_line, list_field, text_field};
+use crate::sink::ImportSink;
 use crate::time;
 
 /// The thread that the reference server's tools speak to.
-const THREAD: &str = "default";
+const DEFAULT_THREAD: &str = "default";
 
 /// What is known of one entity.
 #[derive(Default)]
-struct Entity {
+struct ImportedEntity {
     kind: String,
     facts: Vec<NewObservation>,
     relations: Vec<(String, String)>,
@@ -31,77 +31,95 @@ struct Entity {
 }
 
 /// All of it: relations lie with the entity that they lead from.
-type Graph = BTreeMap<String, Entity>;
+type EntityMap = BTreeMap<String, ImportedEntity>;
 
-pub(super) fn read(origin: &Origin, target: &Target, intake: &mut Intake<'_>) -> Result<()> {
-    needs_file(origin, "a file of the reference memory server")?;
-    let name = origin.names()?.into_iter().next().unwrap_or_default();
+pub(super) fn read(
+    input: &ImportInput,
+    target: &ImportTarget,
+    sink: &mut ImportSink<'_>,
+) -> Result<()> {
+    require_file(input, "a file of the reference memory server")?;
+    let name = input.file_names()?.into_iter().next().unwrap_or_default();
     let project = target.project("graph")?;
-    let thread = target.folder(THREAD);
+    let thread = target.folder(DEFAULT_THREAD);
     let folder = thread_folder(thread.trim());
-    let mut graph = Graph::new();
+    let mut graph = EntityMap::new();
     let whole: Option<Value> = {
-        let text = origin.whole(intake)?;
+        let text = input.read_all(sink)?;
         serde_json::from_str(&text).ok().filter(|value: &Value| value.get("type").is_none())
     };
     match whole {
         Some(Value::Object(whole)) => {
             for (key, kind) in [("entities", "entity"), ("relations", "relation")] {
-                for (n, value) in list(&whole, key).iter().enumerate() {
-                    take(value, kind, &format!("{name} {key}[{n}]"), &thread, &mut graph, intake);
+                for (n, value) in list_field(&whole, key).iter().enumerate() {
+                    add_element(
+                        value,
+                        kind,
+                        &format!("{name} {key}[{n}]"),
+                        &thread,
+                        &mut graph,
+                        sink,
+                    );
                 }
             }
         }
         Some(Value::Array(all)) => {
             for (n, value) in all.iter().enumerate() {
-                take(value, "", &format!("{name} [{n}]"), &thread, &mut graph, intake);
+                add_element(value, "", &format!("{name} [{n}]"), &thread, &mut graph, sink);
             }
         }
-        _ => origin.with_file(&name, intake, |from, intake| {
-            lines(from, &name, intake, &mut |number, value, intake| {
-                take(&value, "", &format!("{name} line {number}"), &thread, &mut graph, intake);
+        _ => input.with_file(&name, sink, |from, sink| {
+            for_each_line(from, &name, sink, &mut |number, value, sink| {
+                add_element(
+                    &value,
+                    "",
+                    &format!("{name} line {number}"),
+                    &thread,
+                    &mut graph,
+                    sink,
+                );
                 Ok(())
             })
         })?,
     }
-    intake.total(graph.len() as u64);
+    sink.set_total(graph.len() as u64);
     for (n, (name, entity)) in graph.into_iter().enumerate() {
-        intake.done(n as u64);
-        let (text, edits) = note(&name, entity, intake);
-        intake.piece(Piece {
+        sink.set_done(n as u64);
+        let (text, edits) = entity_note(&name, entity, sink);
+        sink.add_item(ImportItem {
             id: format!("{thread}/{name}"),
             project: project.clone(),
-            path: path_of(&folder, &name),
-            naming: Naming::Title,
-            body: Body::Facts(text, edits),
+            path: note_path(&folder, &name),
+            naming: ItemNaming::Title,
+            body: ItemBody::Facts(text, edits),
         })?;
     }
     Ok(())
 }
 
-fn take(
+fn add_element(
     value: &Value,
     kind: &str,
     at: &str,
     thread: &str,
-    graph: &mut Graph,
-    intake: &mut Intake<'_>,
+    graph: &mut EntityMap,
+    sink: &mut ImportSink<'_>,
 ) {
     let Some(object) = value.as_object() else {
-        intake.problem(at, "neither an entity nor a relation");
+        sink.add_problem(at, "neither an entity nor a relation");
         return;
     };
-    let kind = if kind.is_empty() { text(object, "type") } else { kind };
+    let kind = if kind.is_empty() { text_field(object, "type") } else { kind };
     match kind {
         "entity" => {
-            let name = text(object, "name").trim();
+            let name = text_field(object, "name").trim();
             if name.is_empty() {
-                intake.problem(at, "an entity without a name");
+                sink.add_problem(at, "an entity without a name");
                 return;
             }
             let entity = graph.entry(name.to_owned()).or_default();
             entity.is_declared = true;
-            entity.kind = text(object, "entityType").to_owned();
+            entity.kind = text_field(object, "entityType").to_owned();
             let one;
             let said = match object.get("observations") {
                 // One fact may stand without a list around it.
@@ -113,31 +131,31 @@ fn take(
                 None | Some(Value::Null) => &[],
                 Some(other) => {
                     let found: String = other.to_string().chars().take(60).collect();
-                    intake.problem(at, format!("`observations` is no list of texts: {found}"));
+                    sink.add_problem(at, format!("`observations` is no list of texts: {found}"));
                     &[]
                 }
             };
             for said in said {
-                let superseded = said.as_object().map(|said| text(said, "superseded_by"));
+                let superseded = said.as_object().map(|said| text_field(said, "superseded_by"));
                 if superseded.is_some_and(|by| !by.is_empty()) {
-                    intake.skip("superseded observation");
+                    sink.skip("superseded observation");
                     continue;
                 }
                 let same = |known: &NewObservation, new: &NewObservation| {
                     known.category == new.category && known.text == new.text
                 };
-                match fact(said, name, thread) {
+                match parse_observation(said, name, thread) {
                     Some(fact) if entity.facts.iter().any(|known| same(known, &fact)) => {}
                     Some(fact) => entity.facts.push(fact),
-                    None => intake.problem(at, "an observation that says nothing"),
+                    None => sink.add_problem(at, "an observation that says nothing"),
                 }
             }
         }
         "relation" => {
-            let (from, to) = (text(object, "from").trim(), text(object, "to").trim());
-            let kind = text(object, "relationType").trim();
+            let (from, to) = (text_field(object, "from").trim(), text_field(object, "to").trim());
+            let kind = text_field(object, "relationType").trim();
             if from.is_empty() || to.is_empty() || kind.is_empty() {
-                intake.problem(at, "a relation without `from`, `to` or `relationType`");
+                sink.add_problem(at, "a relation without `from`, `to` or `relationType`");
                 return;
             }
             let relation = (kind.to_owned(), to.to_owned());
@@ -146,24 +164,24 @@ fn take(
                 entity.relations.push(relation);
             }
         }
-        other => intake.problem(at, format!("{other:?} is neither `entity` nor `relation`")),
+        other => sink.add_problem(at, format!("{other:?} is neither `entity` nor `relation`")),
     }
 }
 
 /// A fact, from a text or from an object with a `content`.
-fn fact(value: &Value, entity: &str, thread: &str) -> Option<NewObservation> {
-    let empty = Object::new();
+fn parse_observation(value: &Value, entity: &str, thread: &str) -> Option<NewObservation> {
+    let empty = JsonObject::new();
     let object = value.as_object().unwrap_or(&empty);
-    let said = value.as_str().unwrap_or_else(|| text(object, "content")).trim();
+    let said = value.as_str().unwrap_or_else(|| text_field(object, "content")).trim();
     if said.is_empty() {
         return None;
     }
     let number = |key: &str| object.get(key).and_then(Value::as_f64);
     Some(NewObservation {
         fact: Some(ObservationMeta {
-            id: identity(entity, thread, said),
+            id: observation_id(entity, thread, said),
             version: 1,
-            time: object.get("timestamp").and_then(time::read),
+            time: object.get("timestamp").and_then(time::parse),
             confidence: number("confidence"),
             importance: number("importance"),
             thread: Some(thread.to_owned()),
@@ -175,14 +193,18 @@ fn fact(value: &Value, entity: &str, thread: &str) -> Option<NewObservation> {
 }
 
 /// The same fact has the same identity on every run.
-fn identity(entity: &str, thread: &str, said: &str) -> ObservationId {
+fn observation_id(entity: &str, thread: &str, said: &str) -> ObservationId {
     let digest = hash(format!("{thread}\0{entity}\0{said}").as_bytes()).0;
     let bits = digest.iter().take(16).fold(0u128, |bits, byte| bits << 8 | u128::from(*byte));
     ObservationId::from_bits(bits)
 }
 
 /// An entity as a note, and its facts and relations one by one.
-fn note(name: &str, entity: Entity, intake: &mut Intake<'_>) -> (String, Vec<NoteEdit>) {
+fn entity_note(
+    name: &str,
+    entity: ImportedEntity,
+    sink: &mut ImportSink<'_>,
+) -> (String, Vec<NoteEdit>) {
     let facts = entity
         .facts
         .into_iter()
@@ -195,17 +217,20 @@ fn note(name: &str, entity: Entity, intake: &mut Intake<'_>) -> (String, Vec<Not
     let relations = entity.relations.into_iter().map(relate);
     let edits: Vec<NoteEdit> = facts.chain(relations).collect();
     // A relation may lead from an entity that nobody described.
-    let (kind, placeholder) = match entity.is_declared {
-        true if entity.kind.is_empty() => (UNTYPED, ""),
-        true => (entity.kind.as_str(), ""),
-        false => ("Unknown", "true"),
+    let (kind, placeholder) = if !entity.is_declared {
+        ("Unknown", "true")
+    } else if entity.kind.is_empty() {
+        (UNTYPED, "")
+    } else {
+        (entity.kind.as_str(), "")
     };
-    let draft = Draft::new("").key("title", name).key("type", kind).key("placeholder", placeholder);
+    let draft =
+        NoteDraft::new("").key("title", name).key("type", kind).key("placeholder", placeholder);
     let mut text = draft.text();
     for edit in &edits {
         match apply(&text, edit) {
             Ok(edited) => text = edited,
-            Err(error) => intake.problem(name, format!("something was left out: {error}")),
+            Err(error) => sink.add_problem(name, format!("something was left out: {error}")),
         }
     }
     (text, edits)
@@ -220,15 +245,15 @@ mod tests {
 
     fn check(observations: &Value, facts: &[&str], problems: &[&str]) {
         let mut keep = |_, _| Ok(());
-        let mut intake = Intake::new(&mut keep);
-        let mut graph = Graph::new();
+        let mut sink = ImportSink::new(&mut keep);
+        let mut graph = EntityMap::new();
         let value = json!({ "name": "A", "entityType": "T", "observations": observations });
-        take(&value, "entity", "here", "default", &mut graph, &mut intake);
-        let (text, _) = note("A", graph.remove("A").unwrap(), &mut intake);
+        add_element(&value, "entity", "here", "default", &mut graph, &mut sink);
+        let (text, _) = entity_note("A", graph.remove("A").unwrap(), &mut sink);
         let read: Vec<String> =
             parse(&text).observations.iter().map(|fact| content(&text, fact)).collect();
         assert_eq!(read, facts, "{text}");
-        let told: Vec<&str> = intake.problems.iter().map(|p| p.message.as_str()).collect();
+        let told: Vec<&str> = sink.problems.iter().map(|p| p.message.as_str()).collect();
         assert_eq!(told, problems);
     }
 

@@ -1,4 +1,4 @@
-//! The readers: one file a system, each turning what it finds into pieces.
+//! The readers: one file a system, each turning what it finds into items.
 
 mod chatgpt;
 mod claude;
@@ -16,15 +16,15 @@ use std::path::PathBuf;
 use memoranda_engine::core::id::ProjectName;
 
 use crate::error::{ImportError, Result};
-use crate::intake::Intake;
-use crate::origin::Origin;
-use crate::source::Source;
+use crate::input::ImportInput;
+use crate::sink::ImportSink;
+use crate::source::ImportSource;
 
 pub use folder::project_name;
 
-/// Where pieces go, as far as the person said so.
+/// Where items go, as far as the person said so.
 #[derive(Clone, Debug, Default)]
-pub struct Target {
+pub struct ImportTarget {
     /// The project, instead of the usual one.
     pub project: Option<ProjectName>,
     /// The folder in it, instead of the usual one.
@@ -33,7 +33,7 @@ pub struct Target {
     pub passing_over: Option<PathBuf>,
 }
 
-impl Target {
+impl ImportTarget {
     fn project(&self, usual: &str) -> Result<ProjectName> {
         match &self.project {
             Some(project) => Ok(project.clone()),
@@ -47,37 +47,37 @@ impl Target {
     }
 }
 
-/// Reads a source, piece by piece.
+/// Reads a source, item by item.
 pub fn read(
-    source: Source,
-    origin: &Origin,
-    target: &Target,
-    intake: &mut Intake<'_>,
+    source: ImportSource,
+    input: &ImportInput,
+    target: &ImportTarget,
+    sink: &mut ImportSink<'_>,
 ) -> Result<()> {
     match source {
-        Source::Claude => claude::read(origin, target, intake),
-        Source::ChatGpt => chatgpt::read(origin, target, intake),
-        Source::ClaudeCode => claude_code::read(origin, target, intake),
-        Source::BasicMemory | Source::Obsidian | Source::Folder => {
-            folder::read(source, origin, target, intake)
+        ImportSource::Claude => claude::read(input, target, sink),
+        ImportSource::ChatGpt => chatgpt::read(input, target, sink),
+        ImportSource::ClaudeCode => claude_code::read(input, target, sink),
+        ImportSource::BasicMemory | ImportSource::Obsidian | ImportSource::Folder => {
+            folder::read(source, input, target, sink)
         }
-        Source::McpMemory => graph::read(origin, target, intake),
-        Source::MemoriesSh => memories_sh::read(origin, target, intake),
-        Source::Mem0 => mem0::read(origin, target, intake),
-        Source::MemoryService => memory_service::read(origin, target, intake),
-        Source::Jsonl => jsonl::read(origin, target, intake),
-        Source::Archive => Err(ImportError::NotThat(
+        ImportSource::McpMemory => graph::read(input, target, sink),
+        ImportSource::MemoriesSh => memories_sh::read(input, target, sink),
+        ImportSource::Mem0 => mem0::read(input, target, sink),
+        ImportSource::MemoryService => memory_service::read(input, target, sink),
+        ImportSource::Jsonl => jsonl::read(input, target, sink),
+        ImportSource::Archive => Err(ImportError::NotThat(
             "an archive is a whole vault, and is brought back as one".to_owned(),
         )),
     }
 }
 
 /// A source that is a single file was given something else.
-fn needs_file(origin: &Origin, what: &str) -> Result<()> {
-    match origin {
-        Origin::File(_) | Origin::Bytes(_) => Ok(()),
-        Origin::Folder(_) | Origin::Zip(_) => {
-            Err(ImportError::NotThat(format!("{} is not {what}", origin.shown())))
+fn require_file(input: &ImportInput, what: &str) -> Result<()> {
+    match input {
+        ImportInput::File(_) | ImportInput::Bytes(_) => Ok(()),
+        ImportInput::Folder(_) | ImportInput::Zip(_) => {
+            Err(ImportError::NotThat(format!("{} is not {what}", input.display_name())))
         }
     }
 }
@@ -120,36 +120,39 @@ mod tests {
     }
 
     /// The way that a bar goes is steady, and leads from the beginning to the end.
-    fn check(source: Source, origin: &Origin, pieces: usize) {
+    fn check(source: ImportSource, input: &ImportInput, items: usize) {
         let mut steps = Vec::new();
         let mut keep = |_, at| {
             steps.push(at);
             Ok(())
         };
-        let mut intake = Intake::new(&mut keep);
-        read(source, origin, &Target::default(), &mut intake).unwrap();
-        assert!(intake.problems.is_empty(), "{:?}", intake.problems);
+        let mut sink = ImportSink::new(&mut keep);
+        read(source, input, &ImportTarget::default(), &mut sink).unwrap();
+        assert!(sink.problems.is_empty(), "{:?}", sink.problems);
         let name = source.name();
-        assert_eq!(steps.len(), pieces, "{name}");
+        assert_eq!(steps.len(), items, "{name}");
         let total = steps[0].total;
         assert!(steps.iter().all(|at| at.total == total), "{name}: the end stays where it is");
         assert!(steps.windows(2).all(|two| two[0].done <= two[1].done), "{name}");
         assert!(steps[0].done * 10 < total, "{name}: {:?}", steps[0]);
-        assert!(steps[pieces / 2].done > total / 3, "{name}: {:?}", steps[pieces / 2]);
-        assert_eq!(steps[pieces - 1].done, total, "{name}");
+        assert!(steps[items / 2].done > total / 3, "{name}: {:?}", steps[items / 2]);
+        assert_eq!(steps[items - 1].done, total, "{name}");
     }
 
     #[test]
     fn the_bar_moves_by_what_was_read() {
         let folder = tempfile::tempdir().unwrap();
-        let made: [(Source, fn() -> String); 3] =
-            [(Source::Claude, claude), (Source::ChatGpt, chatgpt), (Source::Jsonl, jsonl)];
+        let made: [(ImportSource, fn() -> String); 3] = [
+            (ImportSource::Claude, claude),
+            (ImportSource::ChatGpt, chatgpt),
+            (ImportSource::Jsonl, jsonl),
+        ];
         for (source, make) in made {
             let text = make();
             let file = folder.path().join("conversations.json");
             std::fs::write(&file, &text).unwrap();
-            check(source, &Origin::File(file), MANY);
-            check(source, &Origin::Bytes(text.into_bytes()), MANY);
+            check(source, &ImportInput::File(file), MANY);
+            check(source, &ImportInput::Bytes(text.into_bytes()), MANY);
         }
         // Several files have one bar.
         let zipped = folder.path().join("export.zip");
@@ -161,6 +164,6 @@ mod tests {
             zip.write_all(text.as_bytes()).unwrap();
         }
         std::fs::write(&zipped, zip.finish().unwrap().into_inner()).unwrap();
-        check(Source::ChatGpt, &Origin::Zip(zipped), 3 * MANY);
+        check(ImportSource::ChatGpt, &ImportInput::Zip(zipped), 3 * MANY);
     }
 }

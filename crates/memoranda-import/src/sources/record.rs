@@ -6,18 +6,18 @@ use memoranda_engine::core::path::NotePath;
 use memoranda_engine::hash;
 use memoranda_tools::{NewRecord, RecordExpiry, RecordKind, RecordScope};
 
-use super::Target;
+use super::ImportTarget;
 use crate::error::{ImportError, Result};
-use crate::json::Object;
-use crate::piece::{Body, Naming, Piece, with_key};
+use crate::item::{ImportItem, ItemBody, ItemNaming, with_key};
+use crate::json::JsonObject;
 use crate::time;
 
 /// Longer ids are nothing to type.
-const LONGEST_ID: usize = 24;
+const MAX_ID_CHARS: usize = 24;
 
 /// A record on its way in.
 #[derive(Default)]
-pub(super) struct Record {
+pub(super) struct ImportedRecord {
     /// What its source calls it.
     pub(super) id: String,
     /// Its type; what is none becomes a note.
@@ -34,14 +34,14 @@ pub(super) struct Record {
     pub(super) modified: Option<Timestamp>,
     pub(super) expires: Option<Timestamp>,
     /// What else is known of it.
-    pub(super) metadata: Object,
+    pub(super) metadata: JsonObject,
 }
 
-impl Record {
-    pub(super) fn piece(self, target: &Target) -> Result<Piece> {
+impl ImportedRecord {
+    pub(super) fn into_item(self, target: &ImportTarget) -> Result<ImportItem> {
         let kind = RecordKind::parse(&self.kind).unwrap_or(RecordKind::Note);
-        let scope = scope(&self.repository);
-        let path = path(&scope, kind.as_str(), &self.id, target)?;
+        let scope = record_scope(&self.repository);
+        let path = record_path(&scope, kind.as_str(), &self.id, target)?;
         let record = NewRecord {
             tags: self.tags,
             paths: self.paths,
@@ -59,28 +59,39 @@ impl Record {
             None => apply(&text, &NoteEdit::RemoveKey { key: "created".to_owned() })
                 .map_err(|e| failed(e.to_string()))?,
         };
-        let text = with_key(text, "modified", &time::stated(self.modified));
+        let text = with_key(text, "modified", &time::frontmatter(self.modified));
         let project = target.project("records")?;
-        Ok(Piece { id: self.id, project, path, naming: Naming::Fixed, body: Body::Note(text) })
+        Ok(ImportItem {
+            id: self.id,
+            project,
+            path,
+            naming: ItemNaming::Fixed,
+            body: ItemBody::Note(text),
+        })
     }
 }
 
 /// Whom a record concerns.
-pub(super) fn scope(repository: &str) -> RecordScope {
+pub(super) fn record_scope(repository: &str) -> RecordScope {
     RecordScope::project(repository).unwrap_or(RecordScope::Global)
 }
 
 /// Where a record of a kind lies.
-pub(super) fn path(scope: &RecordScope, kind: &str, id: &str, target: &Target) -> Result<NotePath> {
+pub(super) fn record_path(
+    scope: &RecordScope,
+    kind: &str,
+    id: &str,
+    target: &ImportTarget,
+) -> Result<NotePath> {
     let folder = target.folder(&scope.folder());
-    let path = format!("{folder}/{kind}/{}.md", short(id));
+    let path = format!("{folder}/{kind}/{}.md", short_id(id));
     NotePath::parse(path.trim_start_matches('/')).map_err(|e| ImportError::Engine(e.into()))
 }
 
 /// An id that can be typed and be a file's name: its own, or one made from it.
-fn short(id: &str) -> String {
+fn short_id(id: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if !id.is_empty() && id.len() <= LONGEST_ID && id.chars().all(plain) {
+    if !id.is_empty() && id.len() <= MAX_ID_CHARS && id.chars().all(plain) {
         return id.to_owned();
     }
     hash(id.as_bytes()).to_string().chars().take(12).collect()

@@ -115,9 +115,10 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         Action::Show { origin } => show(session, *origin)?,
         Action::Get { key: name } => {
             let setting = found(session.settings()?, name)?;
-            match session.is_json() {
-                true => printer.json(&wire(session, &setting)?)?,
-                false => printer.line(&setting.value)?,
+            if session.is_json() {
+                printer.json(&wire(session, &setting)?)?
+            } else {
+                printer.line(&setting.value)?
             }
         }
         Action::Set { key: name, value } => {
@@ -147,17 +148,19 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
             let path = Directories::find()?.config;
             let was_there = File::read(&path)?.unset(key)?;
             let now = found(&Settings::load(&session.args)?, name)?;
-            let sentence = match was_there {
-                true => format!("Removed {} from {}", key.name, path.display()),
-                false => format!("{} is not set in {}", key.name, path.display()),
+            let sentence = if was_there {
+                format!("Removed {} from {}", key.name, path.display())
+            } else {
+                format!("{} is not set in {}", key.name, path.display())
             };
             printer.done(&wire(session, &now)?, sentence)?;
         }
         Action::Path => {
             let path = Directories::find()?.config.display().to_string();
-            match session.is_json() {
-                true => printer.json(&serde_json::json!({ "path": path }))?,
-                false => printer.line(path)?,
+            if session.is_json() {
+                printer.json(&serde_json::json!({ "path": path }))?
+            } else {
+                printer.line(path)?
             }
         }
         Action::Edit => edit(session)?,
@@ -221,10 +224,7 @@ fn edit(session: &Session) -> Result<()> {
 }
 
 fn quoted(key: &crate::config::Key) -> String {
-    match key.kind.is_number() {
-        true => key.default.to_owned(),
-        false => format!("{:?}", key.default),
-    }
+    if key.kind.is_number() { key.default.to_owned() } else { format!("{:?}", key.default) }
 }
 
 fn found_default(name: &str) -> String {

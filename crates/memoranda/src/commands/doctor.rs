@@ -266,9 +266,10 @@ fn print_clients(printer: &Printer, clients: &[Wired], bases: &Bases) -> Result<
             }
         }
     }
-    match missing.is_empty() {
-        true => Ok(()),
-        false => line(printer, "", "clients cannot start Memoranda", &missing),
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        line(printer, "", "clients cannot start Memoranda", &missing)
     }
 }
 

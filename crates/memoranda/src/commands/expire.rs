@@ -77,9 +77,10 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     }
     let unused = format!("{} unused for {} days", counted(planned.len(), "note"), args.days);
     if args.dry_run || planned.is_empty() {
-        let sentence = match planned.is_empty() {
-            true => format!("Nothing in {} is unused for {} days", request.project, args.days),
-            false => format!("Would remove {unused}"),
+        let sentence = if planned.is_empty() {
+            format!("Nothing in {} is unused for {} days", request.project, args.days)
+        } else {
+            format!("Would remove {unused}")
         };
         session.printer.done(&wire(&planned, None, args.dry_run), sentence)?;
         return Ok(Exit::Done);

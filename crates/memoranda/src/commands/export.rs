@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::{Entry, EntryKind, Memory};
 use memoranda_import::ImportError;
-use memoranda_import::export::{self, Exported};
+use memoranda_import::export::{self, ExportSummary};
 use serde::Serialize;
 
 use crate::error::{CommandError, Result, quoted};
@@ -128,8 +128,9 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let shown = path.display().to_string();
     let exported = if form == Form::Markdown {
         let mut bar = Progress::new(printer);
-        let show = &mut |at: memoranda_import::Progress| bar.show("Exporting", at.done, at.total);
-        export::markdown(memory, only.as_ref(), &path, show).map_err(|error| match error {
+        let show =
+            &mut |at: memoranda_import::ImportProgress| bar.show("Exporting", at.done, at.total);
+        export::write_markdown(memory, only.as_ref(), &path, show).map_err(|error| match error {
             ImportError::NotThat(message) => {
                 CommandError::new(Exit::Conflict, message).hint("name a folder that does not exist")
             }
@@ -175,32 +176,32 @@ fn write(
     only: Option<&ProjectName>,
     args: &Args,
     to: &mut dyn Write,
-) -> Result<Exported> {
+) -> Result<ExportSummary> {
     let mut bar = Progress::new(&session.printer);
-    let show = &mut |at: memoranda_import::Progress| bar.show("Exporting", at.done, at.total);
+    let show = &mut |at: memoranda_import::ImportProgress| bar.show("Exporting", at.done, at.total);
     Ok(match form {
         Form::Archive => {
             let report = memory.export(to)?;
             let (projects, files, bytes) = (report.projects, report.files, report.bytes);
-            Exported { projects, files, bytes, left_out: 0 }
+            ExportSummary { projects, files, bytes, left_out: 0 }
         }
-        Form::Jsonl => export::jsonl(memory, only, to, show)?,
+        Form::Jsonl => export::write_jsonl(memory, only, to, show)?,
         Form::McpMemory => match only {
             // A project of another kind has no threads: all of it is one graph.
             Some(project) if project.as_str() != "graph" => {
-                export::graph(memory, project, None, to)?
+                export::write_graph(memory, project, None, to)?
             }
             _ => {
                 let project = memory.store().project("graph")?.name;
-                export::graph(memory, &project, Some(&args.thread), to)?
+                export::write_graph(memory, &project, Some(&args.thread), to)?
             }
         },
-        Form::Markdown => Exported::default(),
+        Form::Markdown => ExportSummary::default(),
     })
 }
 
 /// What programs keep for themselves is not taken along in silence.
-fn tell_left_out(session: &Session, form: Form, exported: &Exported) {
+fn tell_left_out(session: &Session, form: Form, exported: &ExportSummary) {
     if exported.left_out > 0 && form != Form::McpMemory {
         session.printer.say(format!(
             "{} that Memoranda did not write stayed behind; an archive has them too",
@@ -210,7 +211,7 @@ fn tell_left_out(session: &Session, form: Form, exported: &Exported) {
 }
 
 /// Whoever gets nothing of one thread is told of the others.
-fn hint_threads(session: &Session, memory: &Memory, form: Form, exported: &Exported) {
+fn hint_threads(session: &Session, memory: &Memory, form: Form, exported: &ExportSummary) {
     if form != Form::McpMemory || exported.files > 0 {
         return;
     }

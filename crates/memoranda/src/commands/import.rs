@@ -9,8 +9,9 @@ use memoranda_engine::core::change::ChangeChannel;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::{Concern, EngineError, Memory, Place, StoreError, Who, clock};
 use memoranda_import::{
-    Deleted, Importer, Intake, Mode, Options, Origin, Problem, Report, SOURCES, Source, Target,
-    Usual, Verdict, default_places, general_rules, read, recognise,
+    DeletedPolicy, ImportInput, ImportMode, ImportOptions, ImportOutcome, ImportProblem,
+    ImportSink, ImportSource, ImportSummary, ImportTarget, Importer, SOURCES, UsualPaths,
+    default_locations, detect_source, global_ignore_file, read,
 };
 use serde::Serialize;
 use tempfile::TempDir;
@@ -146,10 +147,11 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     }
     let (source, places) = asked(session, args)?;
     let mut all_is_well = true;
-    if source.is_some_and(Source::is_folder) && !places.is_empty() {
-        let source = source.unwrap_or(Source::Folder);
+    if source.is_some_and(ImportSource::is_folder) && !places.is_empty() {
+        let source = source.unwrap_or(ImportSource::Folder);
         // A vault stays where its owner put it; any other folder is copied, unless said otherwise.
-        let stays = args.in_place || (source != Source::Folder && !args.copy && args.to.is_none());
+        let stays =
+            args.in_place || (source != ImportSource::Folder && !args.copy && args.to.is_none());
         if stays {
             return in_place::add(session, args, source, &places);
         }
@@ -158,17 +160,18 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         }
     }
     for (_, path) in &places {
-        let origin = match path.as_os_str() == "-" {
-            true => Origin::Bytes(piped()?),
-            false => Origin::at(path)?,
+        let input = if path.as_os_str() == "-" {
+            ImportInput::Bytes(piped()?)
+        } else {
+            ImportInput::open(path)?
         };
         let source = match source {
             Some(source) => source,
-            None => recognise(&origin).map_err(|error| unknown(&origin, error.into()))?,
+            None => detect_source(&input).map_err(|error| unknown(&input, error.into()))?,
         };
         match source {
-            Source::Archive => archive(session, args, &origin)?,
-            _ => all_is_well &= bring(session, args, source, &origin)?,
+            ImportSource::Archive => archive(session, args, &input)?,
+            _ => all_is_well &= bring(session, args, source, &input)?,
         }
     }
     Ok(if all_is_well { Exit::Done } else { Exit::NotFound })
@@ -178,9 +181,9 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
 type NamedPath = (Option<String>, PathBuf);
 
 /// The source that was named, if one was, and where to look.
-fn asked(session: &Session, args: &Args) -> Result<(Option<Source>, Vec<NamedPath>)> {
+fn asked(session: &Session, args: &Args) -> Result<(Option<ImportSource>, Vec<NamedPath>)> {
     let first = args.first.clone().unwrap_or_default();
-    let named = first.to_str().and_then(Source::parse);
+    let named = first.to_str().and_then(ImportSource::parse);
     match (named, &args.path) {
         (Some(source), Some(path)) => Ok((Some(source), vec![(None, path.clone())])),
         (Some(source), None) => {
@@ -189,8 +192,8 @@ fn asked(session: &Session, args: &Args) -> Result<(Option<Source>, Vec<NamedPat
             let home = &settings.directories.user;
             let memories_sh = env::MEMORIES_DATA_DIR.get().map(PathBuf::from);
             let config = config.unwrap_or(home);
-            let usual = Usual { home, config, memories_sh: memories_sh.as_deref() };
-            let places = default_places(source, &usual);
+            let usual = UsualPaths { home, config, memories_sh: memories_sh.as_deref() };
+            let places = default_locations(source, &usual);
             let (name, is_here) = (source.name(), first.exists());
             if !places.is_empty() {
                 if is_here {
@@ -223,11 +226,9 @@ fn asked(session: &Session, args: &Args) -> Result<(Option<Source>, Vec<NamedPat
 }
 
 /// What lies at a path: a folder is looked at to see what it is.
-fn lying_at(path: PathBuf) -> Result<(Option<Source>, Vec<NamedPath>)> {
-    let source = match path.is_dir() {
-        true => Some(recognise(&Origin::at(&path)?)?),
-        false => None,
-    };
+fn lying_at(path: PathBuf) -> Result<(Option<ImportSource>, Vec<NamedPath>)> {
+    let source =
+        if path.is_dir() { Some(detect_source(&ImportInput::open(&path)?)?) } else { None };
     Ok((source, vec![(None, path)]))
 }
 
@@ -239,9 +240,9 @@ fn piped() -> Result<Vec<u8>> {
 }
 
 /// What is nothing that is known was most likely meant to be an archive.
-fn unknown(origin: &Origin, error: CommandError) -> CommandError {
-    match origin {
-        Origin::Bytes(_) => CommandError::usage(
+fn unknown(input: &ImportInput, error: CommandError) -> CommandError {
+    match input {
+        ImportInput::Bytes(_) => CommandError::usage(
             "standard input is not a whole tar archive, nor anything else that can be imported",
         )
         .hint("`memoranda import --list` lists what can be"),
@@ -317,7 +318,12 @@ fn same(a: &Path, b: &Path) -> bool {
 }
 
 /// Brings notes; says whether all of them came.
-fn bring(session: &Session, args: &Args, source: Source, origin: &Origin) -> Result<bool> {
+fn bring(
+    session: &Session,
+    args: &Args,
+    source: ImportSource,
+    input: &ImportInput,
+) -> Result<bool> {
     let looked_at = LookedAt::open(session, args)?;
     let memory = looked_at.memory(session)?;
     if matches!(looked_at, LookedAt::Real) {
@@ -325,24 +331,24 @@ fn bring(session: &Session, args: &Args, source: Source, origin: &Origin) -> Res
     }
     let project = session.settings()?.project.as_deref();
     let project = project.map(ProjectName::parse).transpose().map_err(EngineError::from)?;
-    let passing_over = general_rules(source, &session.settings()?.directories.user);
-    let target = Target { project, folder: args.to.clone(), passing_over };
-    let options = Options {
+    let passing_over = global_ignore_file(source, &session.settings()?.directories.user);
+    let target = ImportTarget { project, folder: args.to.clone(), passing_over };
+    let options = ImportOptions {
         source,
-        mode: if args.dry_run { Mode::DryRun } else { Mode::Write },
-        deleted: if args.deleted { Deleted::ComeBack } else { Deleted::Stay },
+        mode: if args.dry_run { ImportMode::DryRun } else { ImportMode::Write },
+        deleted: if args.deleted { DeletedPolicy::ComeBack } else { DeletedPolicy::Stay },
         at: clock::now(),
     };
     let who = Who { channel: ChangeChannel::Import, ..session.who() };
     let mut importer = Importer::new(memory, &who, options)?;
     let mut bar = Progress::new(&session.printer);
-    let mut keep = |piece, at: memoranda_import::Progress| {
+    let mut keep = |item, at: memoranda_import::ImportProgress| {
         bar.show("Importing", at.done, at.total);
-        importer.take(piece)
+        importer.add_item(item)
     };
-    let mut intake = Intake::new(&mut keep);
-    let outcome = read(source, origin, &target, &mut intake);
-    let Intake { problems, skipped, .. } = intake;
+    let mut sink = ImportSink::new(&mut keep);
+    let outcome = read(source, input, &target, &mut sink);
+    let ImportSink { problems, skipped, .. } = sink;
     drop(bar);
     outcome?;
     let mut report = importer.finish()?;
@@ -351,28 +357,28 @@ fn bring(session: &Session, args: &Args, source: Source, origin: &Origin) -> Res
         *report.skipped.entry(reason).or_default() += count;
     }
     let is_well = report.problems.is_empty();
-    tell(session, args, source, origin, &report)?;
+    tell(session, args, source, input, &report)?;
     Ok(is_well)
 }
 
 fn tell(
     session: &Session,
     args: &Args,
-    source: Source,
-    origin: &Origin,
-    report: &Report,
+    source: ImportSource,
+    input: &ImportInput,
+    report: &ImportSummary,
 ) -> Result<()> {
     let printer = &session.printer;
     if session.is_json() {
-        return printer.json(&json(args, source, origin, report));
+        return printer.json(&json(args, source, input, report));
     }
     if args.dry_run {
         let coming = report
             .notes
             .iter()
-            .filter(|note| matches!(note.verdict, Verdict::Created | Verdict::Updated));
+            .filter(|note| matches!(note.outcome, ImportOutcome::Created | ImportOutcome::Updated));
         for note in coming {
-            let word = if note.verdict == Verdict::Created { "new    " } else { "changed" };
+            let word = if note.outcome == ImportOutcome::Created { "new    " } else { "changed" };
             let place = note.place.to_string();
             printer.line(format!("{word} {PLACE}{}{PLACE:#}", visible(&place)))?;
         }
@@ -381,10 +387,11 @@ fn tell(
     for (reason, count) in &report.skipped {
         printer.say(format!("{FAINT}Left out: {reason} ({count}){FAINT:#}"));
     }
-    for Problem { at, message } in &report.problems {
+    for ImportProblem { at, message } in &report.problems {
         printer.warn(format!("{}: {}", visible(at), visible(message)));
     }
-    let edited: Vec<_> = report.notes.iter().filter(|n| n.verdict == Verdict::Edited).collect();
+    let edited: Vec<_> =
+        report.notes.iter().filter(|n| n.outcome == ImportOutcome::Edited).collect();
     for note in edited {
         let place = note.place.to_string();
         printer.warn(format!("{} was edited here and changed there; it stays", visible(&place)));
@@ -399,7 +406,7 @@ fn tell(
             visible(&place.to_string())
         ));
     }
-    if report.count(Verdict::Deleted) > 0 {
+    if report.count(ImportOutcome::Deleted) > 0 {
         printer.hint("`--deleted` brings back what was deleted here");
     }
     match report.commits.as_slice() {
@@ -423,17 +430,17 @@ fn tell(
     Ok(())
 }
 
-fn sentence(args: &Args, source: Source, report: &Report) -> String {
-    let mut parts = vec![format!("{} new", report.count(Verdict::Created))];
-    for (verdict, words) in [
-        (Verdict::Updated, "updated"),
-        (Verdict::Unchanged, "unchanged"),
-        (Verdict::Edited, "kept as edited here"),
-        (Verdict::Deleted, "deleted here before"),
-        (Verdict::Taken, "without a free place"),
-        (Verdict::Failed, "failed"),
+fn sentence(args: &Args, source: ImportSource, report: &ImportSummary) -> String {
+    let mut parts = vec![format!("{} new", report.count(ImportOutcome::Created))];
+    for (outcome, words) in [
+        (ImportOutcome::Updated, "updated"),
+        (ImportOutcome::Unchanged, "unchanged"),
+        (ImportOutcome::Edited, "kept as edited here"),
+        (ImportOutcome::Deleted, "deleted here before"),
+        (ImportOutcome::Taken, "without a free place"),
+        (ImportOutcome::Failed, "failed"),
     ] {
-        match report.count(verdict) {
+        match report.count(outcome) {
             0 => {}
             count => parts.push(format!("{count} {words}")),
         }
@@ -442,19 +449,24 @@ fn sentence(args: &Args, source: Source, report: &Report) -> String {
     format!("{verb} from {STRONG}{}{STRONG:#}: {}", source.name(), parts.join(", "))
 }
 
-fn json(args: &Args, source: Source, origin: &Origin, report: &Report) -> ReportJson {
+fn json(
+    args: &Args,
+    source: ImportSource,
+    input: &ImportInput,
+    report: &ImportSummary,
+) -> ReportJson {
     let place = |place: &Place| crate::wire::PlaceJson::from(place);
     ReportJson {
         source: source.name(),
-        from: origin.shown(),
+        from: input.display_name(),
         dry_run: args.dry_run,
-        created: report.count(Verdict::Created),
-        updated: report.count(Verdict::Updated),
-        unchanged: report.count(Verdict::Unchanged),
-        edited: report.count(Verdict::Edited),
-        deleted: report.count(Verdict::Deleted),
-        taken: report.count(Verdict::Taken),
-        failed: report.count(Verdict::Failed),
+        created: report.count(ImportOutcome::Created),
+        updated: report.count(ImportOutcome::Updated),
+        unchanged: report.count(ImportOutcome::Unchanged),
+        edited: report.count(ImportOutcome::Edited),
+        deleted: report.count(ImportOutcome::Deleted),
+        taken: report.count(ImportOutcome::Taken),
+        failed: report.count(ImportOutcome::Failed),
         skipped: report
             .skipped
             .iter()
@@ -474,18 +486,18 @@ fn json(args: &Args, source: Source, origin: &Origin, report: &Report) -> Report
                 id: note.id.clone(),
                 project: note.place.project.to_string(),
                 path: note.place.path.to_string(),
-                outcome: note.verdict.as_str(),
+                outcome: note.outcome.as_str(),
             })
             .collect(),
     }
 }
 
 /// Brings a whole vault back into an empty one.
-fn archive(session: &Session, args: &Args, origin: &Origin) -> Result<()> {
+fn archive(session: &Session, args: &Args, input: &ImportInput) -> Result<()> {
     // Without an archive no vault is made.
-    let mut from: Box<dyn io::Read + '_> = match origin {
-        Origin::Bytes(bytes) => Box::new(bytes.as_slice()),
-        Origin::File(path) | Origin::Folder(path) | Origin::Zip(path) => {
+    let mut from: Box<dyn io::Read + '_> = match input {
+        ImportInput::Bytes(bytes) => Box::new(bytes.as_slice()),
+        ImportInput::File(path) | ImportInput::Folder(path) | ImportInput::Zip(path) => {
             Box::new(io::BufReader::new(files::open(path)?))
         }
     };
@@ -501,20 +513,20 @@ fn archive(session: &Session, args: &Args, origin: &Origin) -> Result<()> {
         return Err(CommandError::new(Exit::Conflict, message)
             .hint("`--home DIR` names another, which is made"));
     }
-    let report = memory.import(&mut from).map_err(|error| broken(origin, error))?;
+    let report = memory.import(&mut from).map_err(|error| broken(input, error))?;
     let json = ArchiveJson { home: home.clone(), files: report.files, segments: report.segments };
     let count = counted(report.files, "file");
     session.printer.done(&json, format!("Imported {count} into {PLACE}{home}{PLACE:#}"))
 }
 
 /// What is no whole archive is said so, without quoting its bytes.
-fn broken(origin: &Origin, error: EngineError) -> CommandError {
+fn broken(input: &ImportInput, error: EngineError) -> CommandError {
     use io::ErrorKind::{InvalidData, Other, UnexpectedEof};
     match &error {
         EngineError::Store(StoreError::Io { source, .. })
             if matches!(source.kind(), InvalidData | Other | UnexpectedEof) =>
         {
-            CommandError::usage(format!("{} is not a whole tar archive", origin.shown()))
+            CommandError::usage(format!("{} is not a whole tar archive", input.display_name()))
                 .hint("`memoranda export FILE.tar` makes one")
         }
         _ => error.into(),

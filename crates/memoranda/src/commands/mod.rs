@@ -138,9 +138,10 @@ pub(crate) fn version(session: &Session) -> Result<Exit> {
         "commit": commit,
         "mcp_revisions": memoranda_server::protocol_revisions(),
     });
-    match session.is_json() {
-        true => session.printer.json(&value)?,
-        false => session.printer.line(format!("memoranda {version}"))?,
+    if session.is_json() {
+        session.printer.json(&value)?
+    } else {
+        session.printer.line(format!("memoranda {version}"))?
     }
     Ok(Exit::Done)
 }

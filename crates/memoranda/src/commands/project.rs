@@ -126,9 +126,10 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         Action::Add { name, folder, allow_hard_links, move_files } => {
             let hard_links = if *allow_hard_links { HardLinks::Allow } else { HardLinks::Refuse };
             let memory = session.made()?;
-            let project = match move_files {
-                true => memory.move_project(name, folder, hard_links)?,
-                false => memory.add_project(name, folder, hard_links)?,
+            let project = if *move_files {
+                memory.move_project(name, folder, hard_links)?
+            } else {
+                memory.add_project(name, folder, hard_links)?
             };
             session.take_in(memory, &project.name)?;
             told(session, memory, project.name.as_str(), "Added")?;

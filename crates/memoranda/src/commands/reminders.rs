@@ -144,9 +144,10 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
         let error = CommandError::new(exit, done.text.trim_end_matches('.'));
         return Err(error.hint("`memoranda reminders --help` shows how"));
     }
-    match session.is_json() {
-        true => session.printer.json(&done.structured)?,
-        false => session.printer.line(visible_lines(&done.text))?,
+    if session.is_json() {
+        session.printer.json(&done.structured)?
+    } else {
+        session.printer.line(visible_lines(&done.text))?
     }
     Ok(Exit::Done)
 }

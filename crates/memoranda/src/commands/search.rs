@@ -201,13 +201,13 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     }
     let asked = quoted(&request.text);
     printer.say(format!("Nothing found for {asked}."));
-    printer.hint(match narrowed(args) {
-        true => format!("without filters: `memoranda search {asked}`"),
-        false if page.relevance > 0.0 => {
-            "with less likely ones: add `--min-relevance 0`; newest first: `memoranda recent`"
-                .to_owned()
-        }
-        false => "try fewer words, a beginning such as `conf*`, or `memoranda recent`".to_owned(),
+    printer.hint(if narrowed(args) {
+        format!("without filters: `memoranda search {asked}`")
+    } else if page.relevance > 0.0 {
+        "with less likely ones: add `--min-relevance 0`; newest first: `memoranda recent`"
+            .to_owned()
+    } else {
+        "try fewer words, a beginning such as `conf*`, or `memoranda recent`".to_owned()
     });
     Ok(Exit::NotFound)
 }

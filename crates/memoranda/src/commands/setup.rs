@@ -111,10 +111,8 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     if args.print {
         return print(session, args, &bases, &program, &named);
     }
-    let wanted: Vec<&'static Client> = match named.is_empty() {
-        true => CLIENTS.iter().collect(),
-        false => named.clone(),
-    };
+    let wanted: Vec<&'static Client> =
+        if named.is_empty() { CLIENTS.iter().collect() } else { named.clone() };
     let mut plans: Vec<Plan> =
         wanted.into_iter().map(|client| plan(client, args, &bases, &program)).collect();
     if named.is_empty() {
@@ -367,9 +365,10 @@ fn carry_out(session: &Session, args: &Args, bases: &Bases, plan: &mut Plan) -> 
         // Of those that nobody named only what is done is told.
         if !session.is_json() && !args.clients.is_empty() {
             let file = plan.file.as_ref().map(|file| bases.shown(file)).unwrap_or_default();
-            let what = match args.remove {
-                true => format!("{title}: nothing of Memoranda is in {file}"),
-                false => format!("{title} is connected already ({file})"),
+            let what = if args.remove {
+                format!("{title}: nothing of Memoranda is in {file}")
+            } else {
+                format!("{title} is connected already ({file})")
             };
             printer.say(what);
         }

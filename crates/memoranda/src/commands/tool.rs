@@ -65,18 +65,20 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let is_native = is_memory && settings.wording == Wording::Claude;
     // A whole block says itself what it is.
     let is_block = is_memory && arguments.get("type") == Some(&json!("tool_use"));
-    let asked = match is_native || is_block {
-        true => ToolUse::parse(arguments).map_err(|e| CommandError::usage(e.to_string()))?,
-        false => ToolUse { id: None, input: Value::Object(arguments) },
+    let asked = if is_native || is_block {
+        ToolUse::parse(arguments).map_err(|e| CommandError::usage(e.to_string()))?
+    } else {
+        ToolUse { id: None, input: Value::Object(arguments) }
     };
     let result = call(session, tool, &settings, asked.input.clone())?;
-    let json = match is_native {
-        true => asked.result(&result),
-        false => json!({
+    let json = if is_native {
+        asked.result(&result)
+    } else {
+        json!({
             "structured": result.structured,
             "text": result.text,
             "is_error": result.is_error,
-        }),
+        })
     };
     match session.printer.format {
         Format::Json => session.printer.json(&json)?,

@@ -84,9 +84,10 @@ impl File {
     pub(crate) fn set(&mut self, key: &Key, value: &str) -> Result<()> {
         check_value(key, value).map_err(|why| {
             let error = CommandError::usage(why);
-            match value.trim().is_empty() {
-                true => error.hint(format!("`memoranda config unset {}` removes it", key.name)),
-                false => error,
+            if value.trim().is_empty() {
+                error.hint(format!("`memoranda config unset {}` removes it", key.name))
+            } else {
+                error
             }
         })?;
         let new = match value.parse::<i64>() {

@@ -49,9 +49,10 @@ impl Settings {
             question_prefix: self.value("search.question_prefix").to_owned(),
             passage_prefix: self.value("search.passage_prefix").to_owned(),
         };
-        let embedder = match value.contains("://") {
-            true => self.search_endpoint(value, options.limit),
-            false => self.search_folder(value),
+        let embedder = if value.contains("://") {
+            self.search_endpoint(value, options.limit)
+        } else {
+            self.search_folder(value)
         };
         Some(ChosenModel::new(embedder, options))
     }

@@ -90,9 +90,10 @@ fn written(run: &Run, ending: &Ending, summary: Option<&str>) -> String {
     };
     let time = clock::now().strftime("%Y-%m-%d %H:%M").to_string();
     let client = run.harness.title();
-    let title = match name.is_empty() {
-        true => format!("Checkpoint {time}, {client}"),
-        false => format!("Checkpoint {time}, {client} in {name}"),
+    let title = if name.is_empty() {
+        format!("Checkpoint {time}, {client}")
+    } else {
+        format!("Checkpoint {time}, {client} in {name}")
     };
     let mut text = String::from("---\n");
     let mut key = |name: &str, value: Option<&str>| {

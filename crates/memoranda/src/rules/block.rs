@@ -17,9 +17,10 @@ pub(crate) enum BlockError {
 /// The text with this block; an empty block is no block.
 pub(crate) fn with_block(text: &str, block: &str) -> Result<String, BlockError> {
     let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let written = match block.is_empty() {
-        true => String::new(),
-        false => format!("{BEGIN}\n{}\n{END}\n", block.trim_end()).replace('\n', ending),
+    let written = if block.is_empty() {
+        String::new()
+    } else {
+        format!("{BEGIN}\n{}\n{END}\n", block.trim_end()).replace('\n', ending)
     };
     Ok(match find(text)? {
         Some((start, end)) if written.is_empty() => {

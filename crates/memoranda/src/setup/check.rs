@@ -137,24 +137,29 @@ fn is_trusted(client: &Client, bases: &Bases, file: &Path, value: &Value) -> boo
 
 /// `PreCompact` as `pre_compact`.
 fn snake_case(event: &str) -> String {
-    let letter = |(at, c): (usize, char)| match c.is_uppercase() && at > 0 {
-        true => format!("_{}", c.to_lowercase()),
-        false => c.to_lowercase().to_string(),
+    let letter = |(at, c): (usize, char)| {
+        if c.is_uppercase() && at > 0 {
+            format!("_{}", c.to_lowercase())
+        } else {
+            c.to_lowercase().to_string()
+        }
     };
     event.char_indices().map(letter).collect()
 }
 
 fn judged(program: &str) -> Finding {
     let is_path = program.contains(['/', '\\']);
-    let path = match is_path {
-        true => Some(PathBuf::from(program)).filter(|path| path.is_file()),
-        false => env::find_program(program),
+    let path = if is_path {
+        Some(PathBuf::from(program)).filter(|path| path.is_file())
+    } else {
+        env::find_program(program)
     };
     let Some(path) = path else { return Finding::Missing(program.to_owned()) };
     let real = |path: &Path| path.canonicalize().ok();
     let this = env::this_program().and_then(|this| real(&this));
-    match this.is_some() && real(&path) == this {
-        true => Finding::This,
-        false => Finding::Other(path.display().to_string()),
+    if this.is_some() && real(&path) == this {
+        Finding::This
+    } else {
+        Finding::Other(path.display().to_string())
     }
 }

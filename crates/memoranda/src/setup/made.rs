@@ -42,12 +42,11 @@ fn write(bases: &Bases, mut made: Vec<PathBuf>) -> Result<()> {
     made.sort();
     made.dedup();
     let lines: Vec<String> = made.iter().map(|folder| format!("{}\n", folder.display())).collect();
-    match lines.is_empty() {
-        true => {
-            files::remove(&bases.made)?;
-            bases.made.parent().map(files::remove_empty_folder);
-            Ok(())
-        }
-        false => files::replace(&bases.made, lines.concat().as_bytes()),
+    if lines.is_empty() {
+        files::remove(&bases.made)?;
+        bases.made.parent().map(files::remove_empty_folder);
+        Ok(())
+    } else {
+        files::replace(&bases.made, lines.concat().as_bytes())
     }
 }

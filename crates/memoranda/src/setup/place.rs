@@ -48,9 +48,10 @@ impl Bases {
     pub(crate) fn find(directories: &Directories) -> Self {
         let home = directories.user.clone();
         let config = directories.config_base.clone();
-        let support = match cfg!(target_os = "macos") {
-            true => home.join("Library").join("Application Support"),
-            false => config.clone(),
+        let support = if cfg!(target_os = "macos") {
+            home.join("Library").join("Application Support")
+        } else {
+            config.clone()
         };
         let claude = env::CLAUDE_CONFIG_DIR.get().map(PathBuf::from);
         let codex = env::CODEX_HOME.get().map(PathBuf::from);

@@ -166,9 +166,10 @@ fn json_husk(format: Format, text: String) -> String {
 
 /// An edit is believed only if the file says the same as before, but for what is ours.
 fn proven(format: Format, old: &str, new: String, wires: &[Wire]) -> Result<String, Broken> {
-    match others(format.value(old)?, wires) == others(format.value(&new)?, wires) {
-        true => Ok(new),
-        false => Err(Broken { line: 1, what: "it cannot be edited without touching more".into() }),
+    if others(format.value(old)?, wires) == others(format.value(&new)?, wires) {
+        Ok(new)
+    } else {
+        Err(Broken { line: 1, what: "it cannot be edited without touching more".into() })
     }
 }
 

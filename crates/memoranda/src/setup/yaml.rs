@@ -220,9 +220,10 @@ fn scalar(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_./-".contains(c);
     let word = matches!(text, "true" | "false" | "null" | "yes" | "no" | "on" | "off");
     let begins = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
-    match begins && !word && text.chars().all(plain) {
-        true => text.to_owned(),
-        false => Value::from(text).to_string(),
+    if begins && !word && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        Value::from(text).to_string()
     }
 }
 
@@ -329,9 +330,10 @@ fn node(
                 };
                 // Nothing behind the colon has no place of its own.
                 let is_empty = matches!(&value.kind, Kind::Scalar { text, .. } if text.is_empty());
-                let value = match is_empty && value.start >= value.end {
-                    true => Node { start: key.end, end: key.end, kind: value.kind },
-                    false => value,
+                let value = if is_empty && value.start >= value.end {
+                    Node { start: key.end, end: key.end, kind: value.kind }
+                } else {
+                    value
                 };
                 entries.push(Entry { key: name, start: key.start, value });
             }

@@ -2,7 +2,9 @@
 
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::{EngineError, HardLinks, Memory, ProjectInfo, ProjectPlace};
-use memoranda_import::{Source, basic_memory_default, general_rules, project_name};
+use memoranda_import::{
+    ImportSource, basic_memory_default_project, global_ignore_file, project_name,
+};
 use serde::Serialize;
 
 use super::{Args, LookedAt, NamedPath, same};
@@ -45,7 +47,7 @@ struct Named {
 pub(super) fn add(
     session: &Session,
     args: &Args,
-    source: Source,
+    source: ImportSource,
     places: &[NamedPath],
 ) -> Result<Exit> {
     let looked_at = LookedAt::open(session, args)?;
@@ -58,9 +60,10 @@ pub(super) fn add(
             wanted.unwrap_or_else(|| project_name(&there.clone().or(own).unwrap_or_default()));
         if !folder.is_dir() {
             let path = folder.display().to_string();
-            let reason = match folder.as_os_str().is_empty() {
-                true => "it has no folder on this machine".to_owned(),
-                false => format!("{path} is not a folder"),
+            let reason = if folder.as_os_str().is_empty() {
+                "it has no folder on this machine".to_owned()
+            } else {
+                format!("{path} is not a folder")
             };
             let project = there.clone().unwrap_or(name);
             let message = match there {
@@ -134,7 +137,7 @@ pub(super) fn add(
         projects.push(ProjectJson::from(&info));
     }
     let default_project = default_project(session, args, source, &named)?;
-    if let Some(rules) = general_rules(source, &session.settings()?.directories.user) {
+    if let Some(rules) = global_ignore_file(source, &session.settings()?.directories.user) {
         session.printer.hint(format!(
             "what {} names is left out by Basic Memory alone; a copy of it in a project's folder \
              does so here",
@@ -196,13 +199,13 @@ fn free_project(memory: &Memory, name: &str) -> Result<String> {
 fn default_project(
     session: &Session,
     args: &Args,
-    source: Source,
+    source: ImportSource,
     named: &[Named],
 ) -> Result<String> {
     let settings = session.settings()?;
     let ours = settings.default_project().to_owned();
     let theirs = match source {
-        Source::BasicMemory => basic_memory_default(&settings.directories.user),
+        ImportSource::BasicMemory => basic_memory_default_project(&settings.directories.user),
         _ => None,
     };
     let Some(theirs) = theirs else { return Ok(ours) };

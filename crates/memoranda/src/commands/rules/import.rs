@@ -97,9 +97,10 @@ pub(super) fn run(
             ..record(scope, file, *line, rule)
         })
         .collect();
-    let (added, commit) = match dry_run || new.is_empty() {
-        true => (Vec::new(), None),
-        false => add_records(memory, &session.who(), &new, Some("rules import")).map_err(failed)?,
+    let (added, commit) = if dry_run || new.is_empty() {
+        (Vec::new(), None)
+    } else {
+        add_records(memory, &session.who(), &new, Some("rules import")).map_err(failed)?
     };
     let commit = commit.map(|commit| commit.id.to_string());
     let printer = &session.printer;

@@ -122,14 +122,8 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
                 targets: generate::chosen(&root, targets)?,
                 root,
                 mode,
-                without_rules: match remove {
-                    true => WithoutRules::Remove,
-                    false => WithoutRules::Keep,
-                },
-                unknown: match force {
-                    true => Unknown::Replace,
-                    false => Unknown::Refuse,
-                },
+                without_rules: if *remove { WithoutRules::Remove } else { WithoutRules::Keep },
+                unknown: if *force { Unknown::Replace } else { Unknown::Refuse },
             };
             generate::run(session, memory, &asked)
         }

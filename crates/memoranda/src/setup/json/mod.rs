@@ -169,22 +169,25 @@ fn inserted(
         let new = named(style.render(value, &inner));
         let line = style.line_end;
         // A comment inside keeps its place; blanks alone make room.
-        return match end == node.start + 1 {
-            true => spliced(text, vec![(end..close, format!("{line}{inner}{new}{line}{outer}"))]),
-            false => spliced(text, vec![(end..end, format!("{line}{inner}{new}"))]),
+        return if end == node.start + 1 {
+            spliced(text, vec![(end..close, format!("{line}{inner}{new}{line}{outer}"))])
+        } else {
+            spliced(text, vec![(end..end, format!("{line}{inner}{new}"))])
         };
     };
     let end = read::end_of_trivia(text, last.end, close);
     let comma = comma_after(text, last.end);
     // After a comment to the end of the line nothing else can stand on it.
     let is_on_own_line = style.starts_line(text, last.start) || text[last.end..end].contains("//");
-    let lead = match is_on_own_line {
-        true => format!("{}{}", style.line_end, style.indent_of(text, last.start)),
-        false => " ".to_owned(),
+    let lead = if is_on_own_line {
+        format!("{}{}", style.line_end, style.indent_of(text, last.start))
+    } else {
+        " ".to_owned()
     };
-    let mut new = match is_on_own_line {
-        true => named(style.render(value, &style.indent_of(text, last.start))),
-        false => named(render::compact(value)),
+    let mut new = if is_on_own_line {
+        named(style.render(value, &style.indent_of(text, last.start)))
+    } else {
+        named(render::compact(value))
     };
     new.insert_str(0, &lead);
     let mut pieces = Vec::new();
@@ -248,9 +251,10 @@ fn without_item(text: &str, node: &Node, items: &[Range<usize>], n: usize) -> St
 fn emptied(text: &str, start: usize) -> String {
     let rest = text.get(start + 1..).unwrap_or_default();
     let inner = rest.len() - rest.trim_start().len();
-    match rest.trim_start().starts_with(['}', ']']) && inner > 0 {
-        true => spliced(text, vec![(start + 1..start + 1 + inner, String::new())]),
-        false => text.to_owned(),
+    if rest.trim_start().starts_with(['}', ']']) && inner > 0 {
+        spliced(text, vec![(start + 1..start + 1 + inner, String::new())])
+    } else {
+        text.to_owned()
     }
 }
 

@@ -44,9 +44,10 @@ impl Style {
         indent: &str,
     ) -> String {
         let written = text.get(old.start..old.end).unwrap_or_default();
-        match written.len() > 2 && !written.contains('\n') {
-            true => compact(value),
-            false => self.render(value, indent),
+        if written.len() > 2 && !written.contains('\n') {
+            compact(value)
+        } else {
+            self.render(value, indent)
         }
     }
 

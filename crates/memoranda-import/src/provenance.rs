@@ -21,11 +21,11 @@ pub(crate) const AT: &str = "imported_at";
 pub(crate) const HASH: &str = "imported_hash";
 
 /// How many hexadecimal digits of the hash are written.
-const DIGITS: usize = 16;
+const HASH_DIGITS: usize = 16;
 
 /// A note with its origin, ready to be compared and stamped.
 #[derive(Clone, Debug)]
-pub(crate) struct Stamped {
+pub(crate) struct StampedNote {
     /// The text with its origin, without time and hash.
     text: String,
     /// The hash of that.
@@ -34,19 +34,19 @@ pub(crate) struct Stamped {
 
 /// What a note in the vault says of its import.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Found {
+pub(crate) struct RecordedProvenance {
     /// What it held when it came; `None` if it does not say so.
     pub(crate) recorded: Option<String>,
     /// What it holds now.
     pub(crate) current: String,
 }
 
-impl Stamped {
+impl StampedNote {
     /// Writes the origin into a note. A text whose frontmatter cannot be edited has none.
     pub(crate) fn new(text: &str, from: &str, id: &str) -> Option<Self> {
-        let text = set(&without_stamp(text)?, FROM, from)?;
-        let text = set(&text, ID, id)?;
-        let hash = digest(&text);
+        let text = set_key(&without_stamp(text)?, FROM, from)?;
+        let text = set_key(&text, ID, id)?;
+        let hash = short_hash(&text);
         Some(Self { text, hash })
     }
 
@@ -62,7 +62,7 @@ impl Stamped {
 
     /// When it was changed last where it came from, if it states that.
     pub(crate) fn modified(&self) -> Option<Timestamp> {
-        time::read(&parse(&self.text).frontmatter.text("modified")?.into())
+        time::parse(&parse(&self.text).frontmatter.text("modified")?.into())
     }
 
     /// Whether a note says the same below its frontmatter.
@@ -72,21 +72,21 @@ impl Stamped {
     }
 
     /// The whole note, as of a time.
-    pub(crate) fn text(&self, at: Timestamp) -> Option<String> {
-        self.mark(&self.text, at)
+    pub(crate) fn text_at(&self, at: Timestamp) -> Option<String> {
+        self.stamp(&self.text, at)
     }
 
     /// Another text, marked as holding what came at a time.
-    pub(crate) fn mark(&self, text: &str, at: Timestamp) -> Option<String> {
+    pub(crate) fn stamp(&self, text: &str, at: Timestamp) -> Option<String> {
         let at = Timestamp::from_second(at.as_second()).unwrap_or(at);
-        set(&set(text, AT, &at.to_string())?, HASH, &self.hash)
+        set_key(&set_key(text, AT, &at.to_string())?, HASH, &self.hash)
     }
 }
 
 /// Reads what a note in the vault says of its import.
-pub(crate) fn found(text: &str) -> Option<Found> {
+pub(crate) fn read_provenance(text: &str) -> Option<RecordedProvenance> {
     let recorded = parse(text).frontmatter.text(HASH);
-    Some(Found { recorded, current: digest(&without_stamp(text)?) })
+    Some(RecordedProvenance { recorded, current: short_hash(&without_stamp(text)?) })
 }
 
 /// Whether a note holds what looks like a secret; the hash that was written here is none.
@@ -99,23 +99,23 @@ pub(crate) fn has_secret(text: &str) -> bool {
 }
 
 fn without_stamp(text: &str) -> Option<String> {
-    remove(&remove(text, AT)?, HASH)
+    remove_key(&remove_key(text, AT)?, HASH)
 }
 
-fn set(text: &str, key: &str, value: &str) -> Option<String> {
+fn set_key(text: &str, key: &str, value: &str) -> Option<String> {
     let value = MetaValue::Text(value.to_owned());
     apply(text, &NoteEdit::SetKey { key: key.to_owned(), value }).ok()
 }
 
-fn remove(text: &str, key: &str) -> Option<String> {
+fn remove_key(text: &str, key: &str) -> Option<String> {
     if !text.contains(key) {
         return Some(text.to_owned());
     }
     apply(text, &NoteEdit::RemoveKey { key: key.to_owned() }).ok()
 }
 
-fn digest(text: &str) -> String {
-    hash(text.as_bytes()).to_string().chars().take(DIGITS).collect()
+fn short_hash(text: &str) -> String {
+    hash(text.as_bytes()).to_string().chars().take(HASH_DIGITS).collect()
 }
 
 #[cfg(test)]
@@ -141,7 +141,7 @@ mod tests {
             ("2019-05-05", Some("2019-05-05T00:00:00Z")),
             ("lately", None),
         ] {
-            let stamped = Stamped::new(&format!("---\nmodified: {written}\n---\n"), "x", "1");
+            let stamped = StampedNote::new(&format!("---\nmodified: {written}\n---\n"), "x", "1");
             let found = stamped.unwrap().modified().map(|time| time.to_string());
             assert_eq!(found.as_deref(), expected, "{written}");
         }
@@ -150,16 +150,16 @@ mod tests {
     #[test]
     fn a_stamp_is_read_back() {
         for text in ["plain\n", "---\ntitle: T\n---\n\n# T\n", "---\r\na: 1\r\n---\r\ntext", ""] {
-            let stamped = Stamped::new(text, "claude", "id: 1").unwrap();
-            let whole = stamped.text(NOON).unwrap();
-            let found = found(&whole).unwrap();
+            let stamped = StampedNote::new(text, "claude", "id: 1").unwrap();
+            let whole = stamped.text_at(NOON).unwrap();
+            let found = read_provenance(&whole).unwrap();
             assert_eq!(found.recorded.as_ref(), Some(&stamped.hash), "{whole}");
             assert_eq!(found.current, stamped.hash, "{whole}");
             // The time says nothing about the text.
-            let later = stamped.text(NOON + jiff::SignedDuration::from_hours(1)).unwrap();
-            assert_eq!(super::found(&later).unwrap().current, stamped.hash);
+            let later = stamped.text_at(NOON + jiff::SignedDuration::from_hours(1)).unwrap();
+            assert_eq!(super::read_provenance(&later).unwrap().current, stamped.hash);
             // An edit shows.
-            let edited = super::found(&format!("{whole}more\n")).unwrap();
+            let edited = super::read_provenance(&format!("{whole}more\n")).unwrap();
             assert_ne!(edited.current, stamped.hash);
             assert_eq!(edited.recorded, Some(stamped.hash.clone()));
         }
@@ -168,9 +168,9 @@ mod tests {
     proptest! {
         #[test]
         fn no_text_loses_a_word(text in "(---\n(a: [a-z]{1,5}\n){0,2}---\n)?\\PC{0,80}") {
-            if let Some(stamped) = Stamped::new(&text, "x", "1") {
-                let whole = stamped.text(NOON).unwrap();
-                prop_assert_eq!(found(&whole).unwrap().current, stamped.hash);
+            if let Some(stamped) = StampedNote::new(&text, "x", "1") {
+                let whole = stamped.text_at(NOON).unwrap();
+                prop_assert_eq!(read_provenance(&whole).unwrap().current, stamped.hash);
                 let body = &whole[parse(&whole).body];
                 let was = &text[parse(&text).body];
                 prop_assert!(body.ends_with(was.trim_start_matches('\n')));

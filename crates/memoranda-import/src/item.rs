@@ -9,7 +9,7 @@ use memoranda_engine::core::path::NotePath;
 
 /// One memory, ready to become a note.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Piece {
+pub struct ImportItem {
     /// What its source calls it: the same on every run.
     pub id: String,
     /// The project that it goes to.
@@ -17,23 +17,23 @@ pub struct Piece {
     /// Where in it.
     pub path: NotePath,
     /// What becomes of it when that place is taken.
-    pub naming: Naming,
+    pub naming: ItemNaming,
     /// What it says.
-    pub body: Body,
+    pub body: ItemBody,
 }
 
-/// What to do when another note lies where a piece wants to.
+/// What to do when another note lies where a item wants to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Naming {
+pub enum ItemNaming {
     /// The name is a title, which may be lengthened.
     Title,
-    /// The name is part of what the piece is.
+    /// The name is part of what the item is.
     Fixed,
 }
 
-/// What a piece says.
+/// What a item says.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Body {
+pub enum ItemBody {
     /// A note, which gets to know where it came from.
     Note(String),
     /// A note from an export that leaves things out: a note that says the same stays as it is.
@@ -46,12 +46,12 @@ pub enum Body {
 }
 
 /// Frontmatter and text, put together without ever quoting by hand.
-pub(crate) struct Draft {
+pub(crate) struct NoteDraft {
     head: String,
     body: String,
 }
 
-impl Draft {
+impl NoteDraft {
     /// A note that says this.
     pub(crate) fn new(body: impl Into<String>) -> Self {
         Self { head: String::new(), body: body.into() }
@@ -94,9 +94,9 @@ pub(crate) fn with_key(text: String, key: &str, value: &str) -> String {
 }
 
 /// A path for a note with this title in this folder. What cannot be in a path is left out.
-pub(crate) fn path_of(folder: &str, title: &str) -> NotePath {
-    let name = file_name_of_title(&linkable(title));
-    let folder = tidy_folder(folder);
+pub(crate) fn note_path(folder: &str, title: &str) -> NotePath {
+    let name = file_name_of_title(&link_safe_title(title));
+    let folder = sanitize_folder(folder);
     let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
     // Both parts are clean; a folder that is too deep loses out to the name.
     NotePath::parse(&path)
@@ -111,7 +111,7 @@ fn untitled() -> NotePath {
 
 /// A folder whose every part can be the name of one: characters that some system refuses become
 /// `-`, and parts that would lead elsewhere vanish.
-pub(crate) fn tidy_folder(folder: &str) -> String {
+pub(crate) fn sanitize_folder(folder: &str) -> String {
     let part = |part: &str| {
         let name = file_name_of_title(part);
         name.strip_suffix(".md").unwrap_or(&name).to_owned()
@@ -125,7 +125,7 @@ fn is_dots(part: &str) -> bool {
 }
 
 /// A title that a link can name, cut to a length that people can read in a list of files.
-pub(crate) fn linkable(title: &str) -> String {
+pub(crate) fn link_safe_title(title: &str) -> String {
     const LONGEST: usize = 100;
     let plain: String = title
         .replace("[[", "")
@@ -143,11 +143,11 @@ pub(crate) fn linkable(title: &str) -> String {
 }
 
 /// The beginning of a text, as a title.
-pub(crate) fn title_of(text: &str, otherwise: &str) -> String {
+pub(crate) fn title_from_text(text: &str, otherwise: &str) -> String {
     const LONGEST: usize = 60;
     let line = text.lines().map(str::trim).find(|line| line.contains(char::is_alphanumeric));
     let line = line.unwrap_or(otherwise).trim_start_matches(['#', '-', '>', '*', ' ']);
-    let line = linkable(line);
+    let line = link_safe_title(line);
     if line.chars().count() <= LONGEST {
         return line;
     }
@@ -170,22 +170,22 @@ mod tests {
             ("a", "See [[Other]] #tag | more", "a/See Other tag more.md"),
             ("a\\b", "\u{0}", "a-b/untitled.md"),
         ] {
-            assert_eq!(path_of(folder, title).as_str(), expected);
+            assert_eq!(note_path(folder, title).as_str(), expected);
         }
         let long = "word ".repeat(100);
-        assert!(path_of("a", &long).as_str().len() < 110);
+        assert!(note_path("a", &long).as_str().len() < 110);
         assert_eq!(untitled().as_str(), "untitled.md");
     }
 
     #[test]
     fn a_draft_quotes_what_needs_it() {
-        let check = |draft: Draft, expected: &str| assert_eq!(draft.text(), expected);
-        check(Draft::new("text"), "text\n");
+        let check = |draft: NoteDraft, expected: &str| assert_eq!(draft.text(), expected);
+        check(NoteDraft::new("text"), "text\n");
         check(
-            Draft::new("# T\n").key("title", "a: b").key("empty", "").key("no", "x"),
+            NoteDraft::new("# T\n").key("title", "a: b").key("empty", "").key("no", "x"),
             "---\ntitle: \"a: b\"\n\"no\": x\n---\n\n# T\n",
         );
-        check(Draft::new("").key("type", "note"), "---\ntype: note\n---\n");
+        check(NoteDraft::new("").key("type", "note"), "---\ntype: note\n---\n");
     }
 
     #[test]
@@ -200,7 +200,7 @@ mod tests {
                 "Twelve words, which are far more than any title of a note",
             ),
         ] {
-            assert_eq!(title_of(text, "Note"), expected);
+            assert_eq!(title_from_text(text, "Note"), expected);
         }
     }
 }

@@ -4,17 +4,17 @@ use memoranda_engine::core::note::edit::{NoteEdit, apply};
 use memoranda_engine::core::note::{Note, content, parse, render_observation};
 
 /// Makes every edit that the text does not already say.
-pub(crate) fn join(text: &str, edits: &[NoteEdit]) -> String {
+pub(crate) fn merge_facts(text: &str, edits: &[NoteEdit]) -> String {
     let note = parse(text);
     let mut joined = text.to_owned();
-    for edit in edits.iter().filter(|edit| !says(text, &note, edit)) {
+    for edit in edits.iter().filter(|edit| !contains_edit(text, &note, edit)) {
         // An edit that cannot be made leaves the text as it was.
         joined = apply(&joined, edit).unwrap_or(joined);
     }
     joined
 }
 
-fn says(text: &str, note: &Note, edit: &NoteEdit) -> bool {
+fn contains_edit(text: &str, note: &Note, edit: &NoteEdit) -> bool {
     match edit {
         // Struck out counts too: what somebody superseded here does not come back as news.
         NoteEdit::AddObservation { observation, .. } => {
@@ -49,10 +49,10 @@ mod tests {
         };
         let edits =
             [fact("one (why)"), fact("[x] two\nlines"), NoteEdit::AddRatedRelation { relation }];
-        let text = join("# A\n", &edits);
-        assert_eq!(join(&text, &edits), text);
+        let text = merge_facts("# A\n", &edits);
+        assert_eq!(merge_facts(&text, &edits), text);
         let mine = text.replace("two", "2");
-        let joined = join(&mine, &edits);
+        let joined = merge_facts(&mine, &edits);
         assert_eq!(joined.matches("[x] 2<br>lines").count(), 1, "{joined}");
         assert_eq!(joined.matches("[x] two<br>lines").count(), 1, "{joined}");
         assert_eq!(joined.matches("one (why)").count(), 1, "{joined}");

@@ -15,17 +15,17 @@ use jiff::Timestamp;
 use memoranda_engine::{EntryKind, IgnoreRules};
 
 use crate::error::{ImportError, Result};
-use crate::intake::Intake;
+use crate::sink::ImportSink;
 
 /// What a zip begins with.
-const ZIP: &[u8] = b"PK\x03\x04";
+const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 /// What an SQLite database begins with.
-const SQLITE: &[u8] = b"SQLite format 3\0";
+const SQLITE_MAGIC: &[u8] = b"SQLite format 3\0";
 /// Deeper folders than anyone makes.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Where memories come from.
-pub enum Origin {
+pub enum ImportInput {
     /// One file.
     File(PathBuf),
     /// A folder of files.
@@ -37,7 +37,7 @@ pub enum Origin {
 }
 
 /// A file in a folder.
-pub(crate) struct Entry {
+pub(crate) struct InputFile {
     /// Where, with `/` between names, relative to the folder.
     pub(crate) name: String,
     pub(crate) path: PathBuf,
@@ -45,22 +45,23 @@ pub(crate) struct Entry {
     pub(crate) modified: Option<Timestamp>,
 }
 
-impl Origin {
+impl ImportInput {
     /// Looks at what is there.
-    pub fn at(path: &Path) -> Result<Self> {
+    pub fn open(path: &Path) -> Result<Self> {
         let shown = path.display();
         let kind = fs::metadata(path).map_err(ImportError::io(format!("read {shown}")))?;
         if kind.is_dir() {
             return Ok(Self::Folder(path.to_owned()));
         }
-        Ok(match head(path, ZIP.len())? == ZIP {
-            true => Self::Zip(path.to_owned()),
-            false => Self::File(path.to_owned()),
+        Ok(if first_bytes(path, ZIP_MAGIC.len())? == ZIP_MAGIC {
+            Self::Zip(path.to_owned())
+        } else {
+            Self::File(path.to_owned())
         })
     }
 
     /// What to call it.
-    pub fn shown(&self) -> String {
+    pub fn display_name(&self) -> String {
         match self {
             Self::File(path) | Self::Folder(path) | Self::Zip(path) => path.display().to_string(),
             Self::Bytes(_) => "standard input".to_owned(),
@@ -76,9 +77,9 @@ impl Origin {
     }
 
     /// The first bytes of a file or of what was piped in.
-    pub(crate) fn head(&self, length: usize) -> Result<Vec<u8>> {
+    pub(crate) fn first_bytes(&self, length: usize) -> Result<Vec<u8>> {
         match self {
-            Self::File(path) => head(path, length),
+            Self::File(path) => first_bytes(path, length),
             Self::Bytes(bytes) => Ok(bytes.iter().copied().take(length).collect()),
             Self::Folder(_) | Self::Zip(_) => Ok(Vec::new()),
         }
@@ -86,11 +87,11 @@ impl Origin {
 
     /// Whether it is an SQLite database.
     pub(crate) fn is_sqlite(&self) -> Result<bool> {
-        Ok(self.head(SQLITE.len())? == SQLITE)
+        Ok(self.first_bytes(SQLITE_MAGIC.len())? == SQLITE_MAGIC)
     }
 
     /// The names of the files at its top, sorted; a single file has its own name.
-    pub(crate) fn names(&self) -> Result<Vec<String>> {
+    pub(crate) fn file_names(&self) -> Result<Vec<String>> {
         let mut names = match self {
             Self::Bytes(_) => vec!["standard input".to_owned()],
             Self::File(path) => vec![file_name(path)],
@@ -101,7 +102,7 @@ impl Origin {
                 entries.flatten().map(|entry| entry.file_name().to_string_lossy().into()).collect()
             }
             Self::Zip(path) => {
-                let zip = opened_zip(path)?;
+                let zip = open_zip(path)?;
                 zip.file_names().flatten().map(std::borrow::Cow::into_owned).collect()
             }
         };
@@ -113,49 +114,49 @@ impl Origin {
     pub(crate) fn with_file<R>(
         &self,
         name: &str,
-        intake: &mut Intake<'_>,
-        read: impl FnOnce(&mut dyn Read, &mut Intake<'_>) -> Result<R>,
+        sink: &mut ImportSink<'_>,
+        read: impl FnOnce(&mut dyn Read, &mut ImportSink<'_>) -> Result<R>,
     ) -> Result<R> {
         let doing = || format!("read {name}");
         match self {
             Self::Bytes(bytes) => {
-                let from = intake.counted(Cursor::new(bytes), bytes.len() as u64);
-                read(&mut BufReader::new(from), intake)
+                let from = sink.counting_reader(Cursor::new(bytes), bytes.len() as u64);
+                read(&mut BufReader::new(from), sink)
             }
             Self::File(path) | Self::Folder(path) => {
-                let path = self.place_of(path, name);
+                let path = self.path_of_file(path, name);
                 let file = File::open(path).map_err(ImportError::io(doing()))?;
                 let size = file.metadata().map_or(0, |file| file.len());
-                read(&mut BufReader::new(intake.counted(file, size)), intake)
+                read(&mut BufReader::new(sink.counting_reader(file, size)), sink)
             }
             Self::Zip(path) => {
-                let mut zip = opened_zip(path)?;
-                let file = zip.by_name(name).map_err(|e| bad_zip(path, &e))?;
+                let mut zip = open_zip(path)?;
+                let file = zip.by_name(name).map_err(|e| zip_error(path, &e))?;
                 let size = file.size();
-                read(&mut intake.counted(file, size), intake)
+                read(&mut sink.counting_reader(file, size), sink)
             }
         }
     }
 
     /// Tells how much there is in several files, before the first is opened.
-    pub(crate) fn expect(&self, names: &[String], intake: &Intake<'_>) -> Result<()> {
+    pub(crate) fn expect_files(&self, names: &[String], sink: &ImportSink<'_>) -> Result<()> {
         let sizes: u64 = match self {
             Self::Bytes(bytes) => bytes.len() as u64,
             Self::File(path) | Self::Folder(path) => {
-                let places = names.iter().map(|name| self.place_of(path, name));
+                let places = names.iter().map(|name| self.path_of_file(path, name));
                 places.map(|place| fs::metadata(place).map_or(0, |file| file.len())).sum()
             }
             Self::Zip(path) => {
-                let mut zip = opened_zip(path)?;
+                let mut zip = open_zip(path)?;
                 names.iter().map(|name| zip.by_name(name).map_or(0, |file| file.size())).sum()
             }
         };
-        intake.total(sizes);
+        sink.set_total(sizes);
         Ok(())
     }
 
     /// Where a file of that name lies on the disk.
-    fn place_of(&self, path: &Path, name: &str) -> PathBuf {
+    fn path_of_file(&self, path: &Path, name: &str) -> PathBuf {
         match self {
             Self::Folder(_) => path.join(name),
             _ => path.to_owned(),
@@ -163,8 +164,8 @@ impl Origin {
     }
 
     /// All of a file, as text; bytes that are none are marked.
-    pub(crate) fn text(&self, name: &str, intake: &mut Intake<'_>) -> Result<String> {
-        self.with_file(name, intake, |from, _| {
+    pub(crate) fn read_text(&self, name: &str, sink: &mut ImportSink<'_>) -> Result<String> {
+        self.with_file(name, sink, |from, _| {
             let mut bytes = Vec::new();
             from.read_to_end(&mut bytes).map_err(ImportError::io(format!("read {name}")))?;
             Ok(match String::from_utf8(bytes) {
@@ -175,9 +176,9 @@ impl Origin {
     }
 
     /// All of a single file.
-    pub(crate) fn whole(&self, intake: &mut Intake<'_>) -> Result<String> {
-        let name = self.names()?.into_iter().next().unwrap_or_default();
-        self.text(&name, intake)
+    pub(crate) fn read_all(&self, sink: &mut ImportSink<'_>) -> Result<String> {
+        let name = self.file_names()?.into_iter().next().unwrap_or_default();
+        self.read_text(&name, sink)
     }
 }
 
@@ -187,8 +188,8 @@ impl Origin {
 pub(crate) fn files_below(
     folder: &Path,
     general: Option<&Path>,
-    intake: &mut Intake<'_>,
-) -> Vec<Entry> {
+    sink: &mut ImportSink<'_>,
+) -> Vec<InputFile> {
     let mut rules = IgnoreRules::default();
     if let Some((place, text)) = general.and_then(|place| Some((place, fs::read(place).ok()?))) {
         rules = rules.with_general(&place.display().to_string(), &text);
@@ -200,7 +201,7 @@ pub(crate) fn files_below(
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(e) => {
-                intake.problem(folder.display().to_string(), e.to_string());
+                sink.add_problem(folder.display().to_string(), e.to_string());
                 continue;
             }
         };
@@ -213,17 +214,17 @@ pub(crate) fn files_below(
             let Ok(kind) = entry.metadata() else { continue };
             let what = if kind.is_dir() { EntryKind::Folder } else { EntryKind::File };
             if rules.ignoring(&name, what).is_some() {
-                intake.skip(match what {
+                sink.skip(match what {
                     EntryKind::File => "files that .gitignore or the like names",
                     EntryKind::Folder => "folders that .gitignore or the like names",
                 });
-            } else if kind.is_dir() && depth < DEEPEST {
+            } else if kind.is_dir() && depth < MAX_DEPTH {
                 folders.push((entry.path(), name, depth + 1, rules.clone()));
             } else if kind.is_file() {
                 let modified = kind.modified().ok().and_then(|time| Timestamp::try_from(time).ok());
-                found.push(Entry { name, path: entry.path(), size: kind.len(), modified });
+                found.push(InputFile { name, path: entry.path(), size: kind.len(), modified });
             } else if kind.is_symlink() {
-                intake.skip("links to other places");
+                sink.skip("links to other places");
             }
         }
     }
@@ -232,14 +233,14 @@ pub(crate) fn files_below(
 }
 
 /// A single file as an entry.
-pub(crate) fn entry(path: &Path, name: String) -> Result<Entry> {
+pub(crate) fn input_file(path: &Path, name: String) -> Result<InputFile> {
     let kind = fs::metadata(path).map_err(ImportError::io(format!("read {}", path.display())))?;
     let modified = kind.modified().ok().and_then(|time| Timestamp::try_from(time).ok());
-    Ok(Entry { name, path: path.to_owned(), size: kind.len(), modified })
+    Ok(InputFile { name, path: path.to_owned(), size: kind.len(), modified })
 }
 
 /// The names of the folders right below a folder, sorted.
-pub(crate) fn folders_in(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn subfolders(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut folders: Vec<_> =
         entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
@@ -248,18 +249,18 @@ pub(crate) fn folders_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// A file's bytes.
-pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>> {
+pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(ImportError::io(format!("read {}", path.display())))
 }
 
 /// A file's text; `None` if there is no such file, or it is no text.
-pub(crate) fn text_of(path: &Path) -> Option<String> {
+pub(crate) fn read_text_file(path: &Path) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
 /// The beginning of a file, as text.
-pub(crate) fn beginning(path: &Path, length: usize) -> Option<String> {
-    head(path, length).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+pub(crate) fn read_prefix(path: &Path, length: usize) -> Option<String> {
+    first_bytes(path, length).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The last name of a path.
@@ -279,14 +280,14 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Whether a folder is missing or has nothing in it.
-pub(crate) fn is_free(folder: &Path) -> bool {
+pub(crate) fn is_empty_or_missing(folder: &Path) -> bool {
     match fs::read_dir(folder) {
         Ok(mut entries) => entries.next().is_none(),
         Err(e) => e.kind() == io::ErrorKind::NotFound,
     }
 }
 
-fn head(path: &Path, length: usize) -> Result<Vec<u8>> {
+fn first_bytes(path: &Path, length: usize) -> Result<Vec<u8>> {
     let doing = || format!("read {}", path.display());
     let file = File::open(path).map_err(ImportError::io(doing()))?;
     let mut head = Vec::new();
@@ -294,11 +295,11 @@ fn head(path: &Path, length: usize) -> Result<Vec<u8>> {
     Ok(head)
 }
 
-fn opened_zip(path: &Path) -> Result<zip::ZipArchive<impl Read + Seek + use<>>> {
+fn open_zip(path: &Path) -> Result<zip::ZipArchive<impl Read + Seek + use<>>> {
     let file = File::open(path).map_err(ImportError::io(format!("read {}", path.display())))?;
-    zip::ZipArchive::new(BufReader::new(file)).map_err(|e| bad_zip(path, &e))
+    zip::ZipArchive::new(BufReader::new(file)).map_err(|e| zip_error(path, &e))
 }
 
-fn bad_zip(path: &Path, error: &zip::result::ZipError) -> ImportError {
+fn zip_error(path: &Path, error: &zip::result::ZipError) -> ImportError {
     ImportError::NotThat(format!("{} cannot be unpacked: {error}", path.display()))
 }

@@ -1,4 +1,4 @@
-//! Deciding on every piece, and writing what was decided in batches, each one commit.
+//! Deciding on every item, and writing what was decided in batches, each one commit.
 //!
 //! A run that was interrupted is simply run again: what was committed says in its frontmatter
 //! where it came from, so it is found and left alone.
@@ -17,22 +17,22 @@ use memoranda_engine::{
 use serde_json::Value;
 
 use crate::error::{ImportError, Result};
-use crate::facts;
-use crate::intake::Problem;
-use crate::piece::{Body, Naming, Piece};
-use crate::source::Source;
-use crate::stamp::{self, Stamped};
+use crate::fact_merge;
+use crate::item::{ImportItem, ItemBody, ItemNaming};
+use crate::provenance::{self, StampedNote};
+use crate::sink::ImportProblem;
+use crate::source::ImportSource;
 
 /// A batch is written when it holds this many notes,
-const BATCH_NOTES: usize = 200;
+const MAX_BATCH_NOTES: usize = 200;
 /// or this many bytes.
-const BATCH_BYTES: usize = 8 << 20;
+const MAX_BATCH_BYTES: usize = 8 << 20;
 /// How many files the index is asked for at once.
-const PAGE: usize = 10_000;
+const LIST_PAGE_SIZE: usize = 10_000;
 
 /// Whether anything is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mode {
+pub enum ImportMode {
     /// Only say what would come.
     DryRun,
     /// Write it.
@@ -41,7 +41,7 @@ pub enum Mode {
 
 /// What becomes of notes that were imported once and deleted here since.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Deleted {
+pub enum DeletedPolicy {
     /// They stay deleted.
     Stay,
     /// They come again.
@@ -50,20 +50,20 @@ pub enum Deleted {
 
 /// How an import is done.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// Where the pieces come from.
-    pub source: Source,
+pub struct ImportOptions {
+    /// Where the items come from.
+    pub source: ImportSource,
     /// Whether anything is written.
-    pub mode: Mode,
+    pub mode: ImportMode,
     /// What becomes of notes that were deleted here.
-    pub deleted: Deleted,
+    pub deleted: DeletedPolicy,
     /// The time of the import.
     pub at: Timestamp,
 }
 
-/// What became of one piece.
+/// What became of one item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum ImportOutcome {
     /// A new note.
     Created,
     /// It changed at its source, and nobody had changed it here.
@@ -80,7 +80,7 @@ pub enum Verdict {
     Failed,
 }
 
-impl Verdict {
+impl ImportOutcome {
     /// The word for it in reports.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -95,24 +95,24 @@ impl Verdict {
     }
 }
 
-/// What became of one piece, and where.
+/// What became of one item, and where.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct NoteReport {
+pub struct ItemReport {
     /// What its source calls it.
     pub id: String,
     /// Where it is, or would be.
     pub place: Place,
     /// What became of it.
-    pub verdict: Verdict,
+    pub outcome: ImportOutcome,
 }
 
 /// What became of an import.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Report {
-    /// Every piece, in the order of the source.
-    pub notes: Vec<NoteReport>,
+pub struct ImportSummary {
+    /// Every item, in the order of the source.
+    pub notes: Vec<ItemReport>,
     /// What could not be taken, and where it stands.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<ImportProblem>,
     /// What was left out on purpose, and how often.
     pub skipped: BTreeMap<&'static str, usize>,
     /// The commits that were made.
@@ -121,18 +121,18 @@ pub struct Report {
     pub secrets: Vec<Place>,
 }
 
-impl Report {
-    /// How many pieces came to this.
-    pub fn count(&self, verdict: Verdict) -> usize {
-        self.notes.iter().filter(|note| note.verdict == verdict).count()
+impl ImportSummary {
+    /// How many items came to this.
+    pub fn count(&self, outcome: ImportOutcome) -> usize {
+        self.notes.iter().filter(|note| note.outcome == outcome).count()
     }
 }
 
-/// Takes pieces in.
+/// Takes items in.
 pub struct Importer<'m> {
     memory: &'m Memory,
     who: &'m Who,
-    options: Options,
+    options: ImportOptions,
     /// What was imported from this source before, by what the source calls it.
     known: HashMap<String, Place>,
     /// The names that are used in each project, as a careless file system sees them.
@@ -140,159 +140,161 @@ pub struct Importer<'m> {
     /// The notes of each folder that facts go to, by title.
     titled: HashMap<(ProjectName, String), HashMap<String, Place>>,
     seen: HashSet<String>,
-    batch: Vec<Wanted>,
+    batch: Vec<PlacedItem>,
     batch_bytes: usize,
-    report: Report,
+    report: ImportSummary,
 }
 
-/// A piece, and where it shall be.
-struct Wanted {
+/// A item, and where it shall be.
+struct PlacedItem {
     id: String,
     place: Place,
-    new: New,
+    new: NewContent,
     /// When it was changed last, if that shall stay.
     updated: Option<Timestamp>,
-    /// Whether a note of this piece was found, or is only looked for where it would be.
+    /// Whether a note of this item was found, or is only looked for where it would be.
     is_known: bool,
 }
 
-/// What a piece brings.
-enum New {
-    Note(Stamped),
+/// What a item brings.
+enum NewContent {
+    Note(StampedNote),
     /// A note that may say less than the one that is here.
-    Abridged(Stamped),
+    Abridged(StampedNote),
     /// A note, and what to add to one that is there already.
-    Facts(Stamped, Vec<NoteEdit>),
+    Facts(StampedNote, Vec<NoteEdit>),
     /// Bytes, and what the last import left at their place.
     Exact(Vec<u8>, Option<ContentHash>),
 }
 
-/// What is to be done with one piece, and what to write.
-type Decision = (Verdict, Option<Vec<u8>>);
+/// What is to be done with one item, and what to write.
+type ItemDecision = (ImportOutcome, Option<Vec<u8>>);
 
 impl<'m> Importer<'m> {
     /// Begins an import.
-    pub fn new(memory: &'m Memory, who: &'m Who, options: Options) -> Result<Self> {
+    pub fn new(memory: &'m Memory, who: &'m Who, options: ImportOptions) -> Result<Self> {
         Ok(Self {
             memory,
             who,
             options,
-            known: known(memory, options.source)?,
+            known: imported_before(memory, options.source)?,
             taken: HashMap::new(),
             titled: HashMap::new(),
             seen: HashSet::new(),
             batch: Vec::new(),
             batch_bytes: 0,
-            report: Report::default(),
+            report: ImportSummary::default(),
         })
     }
 
-    /// Takes a piece; a full batch is written.
-    pub fn take(&mut self, piece: Piece) -> Result<()> {
-        if !self.seen.insert(format!("{}\0{}", piece.project, piece.id)) {
+    /// Takes a item; a full batch is written.
+    pub fn add_item(&mut self, item: ImportItem) -> Result<()> {
+        if !self.seen.insert(format!("{}\0{}", item.project, item.id)) {
             *self.report.skipped.entry("found twice").or_default() += 1;
             return Ok(());
         }
-        let Some(wanted) = self.wanted(piece)? else { return Ok(()) };
-        self.batch_bytes += match &wanted.new {
-            New::Note(stamped) | New::Abridged(stamped) | New::Facts(stamped, _) => stamped.len(),
-            New::Exact(bytes, _) => bytes.len(),
+        let Some(placed) = self.place_item(item)? else { return Ok(()) };
+        self.batch_bytes += match &placed.new {
+            NewContent::Note(stamped)
+            | NewContent::Abridged(stamped)
+            | NewContent::Facts(stamped, _) => stamped.len(),
+            NewContent::Exact(bytes, _) => bytes.len(),
         };
-        self.batch.push(wanted);
-        if self.batch.len() >= BATCH_NOTES || self.batch_bytes >= BATCH_BYTES {
+        self.batch.push(placed);
+        if self.batch.len() >= MAX_BATCH_NOTES || self.batch_bytes >= MAX_BATCH_BYTES {
             self.flush()?;
         }
         Ok(())
     }
 
     /// Writes what is left, and tells what became of everything.
-    pub fn finish(mut self) -> Result<Report> {
+    pub fn finish(mut self) -> Result<ImportSummary> {
         self.flush()?;
         Ok(self.report)
     }
 
-    /// Finds a place for a piece; `None` if that settles the matter.
-    fn wanted(&mut self, piece: Piece) -> Result<Option<Wanted>> {
-        let Piece { id, project, path, naming, body } = piece;
-        let stamped = |text: &str| Stamped::new(text, self.options.source.name(), &id);
+    /// Finds a place for a item; `None` if that settles the matter.
+    fn place_item(&mut self, item: ImportItem) -> Result<Option<PlacedItem>> {
+        let ImportItem { id, project, path, naming, body } = item;
+        let stamped = |text: &str| StampedNote::new(text, self.options.source.name(), &id);
         let mut updated = None;
         let new = match body {
-            Body::Exact(bytes, changed) => {
+            ItemBody::Exact(bytes, changed) => {
                 updated = changed;
-                New::Exact(bytes, None)
+                NewContent::Exact(bytes, None)
             }
-            Body::Note(text) => match stamped(&text) {
+            ItemBody::Note(text) => match stamped(&text) {
                 Some(stamped) => {
                     // What is listed by its last change goes by the file's time.
                     updated = stamped.modified();
-                    New::Note(stamped)
+                    NewContent::Note(stamped)
                 }
-                None => New::Exact(text.into_bytes(), None),
+                None => NewContent::Exact(text.into_bytes(), None),
             },
-            Body::Abridged(text) => match stamped(&text) {
-                Some(stamped) => New::Abridged(stamped),
-                None => New::Exact(text.into_bytes(), None),
+            ItemBody::Abridged(text) => match stamped(&text) {
+                Some(stamped) => NewContent::Abridged(stamped),
+                None => NewContent::Exact(text.into_bytes(), None),
             },
-            Body::Facts(text, edits) => match stamped(&text) {
-                Some(stamped) => New::Facts(stamped, edits),
-                None => New::Exact(text.into_bytes(), None),
+            ItemBody::Facts(text, edits) => match stamped(&text) {
+                Some(stamped) => NewContent::Facts(stamped, edits),
+                None => NewContent::Exact(text.into_bytes(), None),
             },
         };
-        if !matches!(new, New::Exact(..))
+        if !matches!(new, NewContent::Exact(..))
             && let Some(place) = self.known.get(&id).cloned()
         {
-            return Ok(Some(Wanted { id, place, new, updated, is_known: true }));
+            return Ok(Some(PlacedItem { id, place, new, updated, is_known: true }));
         }
         let mut place = Place { project, path };
-        let is_used = self.taken(&place.project)?.contains(&place.path.key());
-        if let New::Exact(bytes, _) = new {
+        let is_used = self.used_names(&place.project)?.contains(&place.path.key());
+        if let NewContent::Exact(bytes, _) = new {
             if self.is_deleted(&place)? {
-                self.told(id, place, Verdict::Deleted);
+                self.record_outcome(id, place, ImportOutcome::Deleted);
                 return Ok(None);
             }
             let last = self.last_import(&place)?;
             self.reserve(&place);
-            let new = New::Exact(bytes, last);
-            return Ok(Some(Wanted { id, place, new, updated, is_known: is_used }));
+            let new = NewContent::Exact(bytes, last);
+            return Ok(Some(PlacedItem { id, place, new, updated, is_known: is_used }));
         }
         if self.is_deleted(&place)? {
-            self.told(id, place, Verdict::Deleted);
+            self.record_outcome(id, place, ImportOutcome::Deleted);
             return Ok(None);
         }
-        if let New::Facts(stamped, _) = &new
-            && let Some(there) = self.titled(&place, stamped)?
+        if let NewContent::Facts(stamped, _) = &new
+            && let Some(there) = self.find_titled(&place, stamped)?
         {
-            return Ok(Some(Wanted { id, place: there, new, updated, is_known: true }));
+            return Ok(Some(PlacedItem { id, place: there, new, updated, is_known: true }));
         }
         if is_used {
             match naming {
-                Naming::Title => place.path = self.free_name(&place, &id)?,
-                Naming::Fixed => {
-                    self.report.problems.push(Problem {
+                ItemNaming::Title => place.path = self.free_name(&place, &id)?,
+                ItemNaming::Fixed => {
+                    self.report.problems.push(ImportProblem {
                         at: id.clone(),
                         message: format!("another note lies at {place}"),
                     });
-                    self.told(id, place, Verdict::Taken);
+                    self.record_outcome(id, place, ImportOutcome::Taken);
                     return Ok(None);
                 }
             }
             if self.is_deleted(&place)? {
-                self.told(id, place, Verdict::Deleted);
+                self.record_outcome(id, place, ImportOutcome::Deleted);
                 return Ok(None);
             }
         }
         self.reserve(&place);
-        Ok(Some(Wanted { id, place, new, updated, is_known: false }))
+        Ok(Some(PlacedItem { id, place, new, updated, is_known: false }))
     }
 
-    /// A longer name, made from what the source calls the piece, so that it is the same each time.
+    /// A longer name, made from what the source calls the item, so that it is the same each time.
     fn free_name(&mut self, place: &Place, id: &str) -> Result<NotePath> {
         let mark: String = hash(id.as_bytes()).to_string().chars().take(6).collect();
         let stem = place.path.stem();
         // Room for the mark within what a file system accepts.
         let stem = stem.get(..stem.floor_char_boundary(200)).unwrap_or(stem);
         let folder = place.path.parent().map(|folder| format!("{folder}/")).unwrap_or_default();
-        let taken = self.taken(&place.project)?;
+        let taken = self.used_names(&place.project)?;
         for number in 1..1000 {
             let number = if number == 1 { String::new() } else { format!(" {number}") };
             let name = format!("{folder}{stem} ({mark}{number}).md");
@@ -304,11 +306,11 @@ impl<'m> Importer<'m> {
         Err(ImportError::NotThat(format!("there are too many notes called {stem:?}")))
     }
 
-    fn taken(&mut self, project: &ProjectName) -> Result<&mut HashSet<String>> {
+    fn used_names(&mut self, project: &ProjectName) -> Result<&mut HashSet<String>> {
         if !self.taken.contains_key(project) {
             let filter = ListFilter { project: Some(project.clone()), ..ListFilter::default() };
             let mut keys = HashSet::new();
-            each_file(self.memory, &filter, &mut |file| {
+            for_each_file(self.memory, &filter, &mut |file| {
                 keys.insert(file.path.key());
             })?;
             self.taken.insert(project.clone(), keys);
@@ -317,14 +319,14 @@ impl<'m> Importer<'m> {
     }
 
     /// The note in the same folder that has the same title, whatever its file is called.
-    fn titled(&mut self, place: &Place, stamped: &Stamped) -> Result<Option<Place>> {
+    fn find_titled(&mut self, place: &Place, stamped: &StampedNote) -> Result<Option<Place>> {
         let folder = place.path.parent().unwrap_or_default().to_owned();
         let key = (place.project.clone(), folder);
         if !self.titled.contains_key(&key) {
             let folder = NotePath::parse(&key.1).ok();
             let filter = ListFilter { project: Some(key.0.clone()), folder, ..Default::default() };
             let mut titles = HashMap::new();
-            each_file(self.memory, &filter, &mut |file| {
+            for_each_file(self.memory, &filter, &mut |file| {
                 if file.path.parent().unwrap_or_default() == key.1 {
                     titles.insert(file.title, Place { project: file.project, path: file.path });
                 }
@@ -343,7 +345,7 @@ impl<'m> Importer<'m> {
     /// Whether a note that was here was deleted, wherever it was moved before. What `undo` took
     /// back was never here.
     fn is_deleted(&self, place: &Place) -> Result<bool> {
-        if self.options.deleted == Deleted::ComeBack {
+        if self.options.deleted == DeletedPolicy::ComeBack {
             return Ok(false);
         }
         let mut path = place.path.clone();
@@ -383,8 +385,8 @@ impl<'m> Importer<'m> {
         Ok(change.and_then(|change| change.after))
     }
 
-    fn told(&mut self, id: String, place: Place, verdict: Verdict) {
-        self.report.notes.push(NoteReport { id, place, verdict });
+    fn record_outcome(&mut self, id: String, place: Place, outcome: ImportOutcome) {
+        self.report.notes.push(ItemReport { id, place, outcome });
     }
 
     fn flush(&mut self) -> Result<()> {
@@ -394,20 +396,22 @@ impl<'m> Importer<'m> {
             return Ok(());
         }
         let outcome = match self.options.mode {
-            Mode::DryRun => self.decide_all(&batch, &|place| self.read(place)),
-            Mode::Write => self.write(&batch),
+            ImportMode::DryRun => self.decide_all(&batch, &|place| self.read_bytes(place)),
+            ImportMode::Write => self.write_batch(&batch),
         };
         match outcome {
-            Ok(decisions) => self.tell(batch, decisions),
+            Ok(decisions) => self.record_decisions(batch, decisions),
             // One file stands in the way of all: each for itself then.
             Err(error) if is_about_one_file(&error) => {
-                for wanted in batch {
-                    match self.write(std::slice::from_ref(&wanted)) {
-                        Ok(decisions) => self.tell(vec![wanted], decisions),
+                for placed in batch {
+                    match self.write_batch(std::slice::from_ref(&placed)) {
+                        Ok(decisions) => self.record_decisions(vec![placed], decisions),
                         Err(error) if is_about_one_file(&error) => {
                             let message = error.to_string();
-                            self.report.problems.push(Problem { at: wanted.id.clone(), message });
-                            self.told(wanted.id, wanted.place, Verdict::Failed);
+                            self.report
+                                .problems
+                                .push(ImportProblem { at: placed.id.clone(), message });
+                            self.record_outcome(placed.id, placed.place, ImportOutcome::Failed);
                         }
                         Err(error) => return Err(error),
                     }
@@ -418,28 +422,28 @@ impl<'m> Importer<'m> {
         Ok(())
     }
 
-    fn tell(&mut self, batch: Vec<Wanted>, decisions: Vec<Decision>) {
-        for (wanted, (verdict, text)) in batch.into_iter().zip(decisions) {
+    fn record_decisions(&mut self, batch: Vec<PlacedItem>, decisions: Vec<ItemDecision>) {
+        for (placed, (outcome, text)) in batch.into_iter().zip(decisions) {
             let text = text.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok());
-            if text.is_some_and(stamp::has_secret) {
-                self.report.secrets.push(wanted.place.clone());
+            if text.is_some_and(provenance::has_secret) {
+                self.report.secrets.push(placed.place.clone());
             }
-            self.told(wanted.id, wanted.place, verdict);
+            self.record_outcome(placed.id, placed.place, outcome);
         }
     }
 
     /// Decides under the lock and commits.
-    fn write(&mut self, batch: &[Wanted]) -> Result<Vec<Decision>> {
-        for wanted in batch {
-            self.memory.create_project(wanted.place.project.as_str())?;
+    fn write_batch(&mut self, batch: &[PlacedItem]) -> Result<Vec<ItemDecision>> {
+        for placed in batch {
+            self.memory.create_project(placed.place.project.as_str())?;
         }
         let mut decisions = Vec::new();
         let message = format!("import {}", self.options.source.name());
         let outcome = self.memory.revise(self.who, Some(&message), |desk| {
             decisions =
                 self.decide_all(batch, &|place| Ok(desk.bytes(place)?.map(|(bytes, _)| bytes)))?;
-            let steps = batch.iter().zip(&decisions).filter_map(|(wanted, (_, bytes))| {
-                Some(Step::put(wanted.place.clone(), bytes.clone()?))
+            let steps = batch.iter().zip(&decisions).filter_map(|(placed, (_, bytes))| {
+                Some(Step::put(placed.place.clone(), bytes.clone()?))
             });
             Ok::<_, ImportError>(steps.collect())
         })?;
@@ -448,9 +452,9 @@ impl<'m> Importer<'m> {
             let times: Vec<_> = batch
                 .iter()
                 .zip(&decisions)
-                .filter_map(|(wanted, (_, bytes))| {
-                    let Place { project, path } = wanted.place.clone();
-                    Some((project, path, hash(bytes.as_deref()?), wanted.updated?))
+                .filter_map(|(placed, (_, bytes))| {
+                    let Place { project, path } = placed.place.clone();
+                    Some((project, path, hash(bytes.as_deref()?), placed.updated?))
                 })
                 .collect();
             if !times.is_empty() {
@@ -462,17 +466,17 @@ impl<'m> Importer<'m> {
 
     fn decide_all(
         &self,
-        batch: &[Wanted],
+        batch: &[PlacedItem],
         read: &dyn Fn(&Place) -> Result<Option<Vec<u8>>>,
-    ) -> Result<Vec<Decision>> {
-        let each = |wanted: &Wanted| {
-            let here = read(&wanted.place)?;
-            Ok(decide(&wanted.new, wanted.is_known, here.as_deref(), self.options.at))
+    ) -> Result<Vec<ItemDecision>> {
+        let each = |placed: &PlacedItem| {
+            let here = read(&placed.place)?;
+            Ok(decide(&placed.new, placed.is_known, here.as_deref(), self.options.at))
         };
         batch.iter().map(each).collect()
     }
 
-    fn read(&self, place: &Place) -> Result<Option<Vec<u8>>> {
+    fn read_bytes(&self, place: &Place) -> Result<Option<Vec<u8>>> {
         match self.memory.store().read(&place.project, &place.path) {
             Ok(found) => Ok(found.map(|found| found.bytes)),
             Err(StoreError::NoProject { .. }) => Ok(None),
@@ -481,48 +485,64 @@ impl<'m> Importer<'m> {
     }
 }
 
-/// What to do with a piece, given what lies in its place.
-fn decide(new: &New, is_known: bool, here: Option<&[u8]>, at: Timestamp) -> Decision {
+/// What to do with a item, given what lies in its place.
+fn decide(new: &NewContent, is_known: bool, here: Option<&[u8]>, at: Timestamp) -> ItemDecision {
     match (new, here) {
-        (New::Note(stamped) | New::Abridged(stamped) | New::Facts(stamped, _), None) => {
-            match stamped.text(at) {
-                Some(text) => (Verdict::Created, Some(text.into_bytes())),
-                None => (Verdict::Failed, None),
+        (
+            NewContent::Note(stamped)
+            | NewContent::Abridged(stamped)
+            | NewContent::Facts(stamped, _),
+            None,
+        ) => match stamped.text_at(at) {
+            Some(text) => (ImportOutcome::Created, Some(text.into_bytes())),
+            None => (ImportOutcome::Failed, None),
+        },
+        (NewContent::Exact(bytes, _), None) => (ImportOutcome::Created, Some(bytes.clone())),
+        (NewContent::Exact(bytes, _), Some(here)) if bytes == here => {
+            (ImportOutcome::Unchanged, None)
+        }
+        (NewContent::Exact(bytes, last), Some(here)) => {
+            if *last == Some(hash(here)) {
+                (ImportOutcome::Updated, Some(bytes.clone()))
+            } else {
+                (ImportOutcome::Edited, None)
             }
         }
-        (New::Exact(bytes, _), None) => (Verdict::Created, Some(bytes.clone())),
-        (New::Exact(bytes, _), Some(here)) if bytes == here => (Verdict::Unchanged, None),
-        (New::Exact(bytes, last), Some(here)) => match *last == Some(hash(here)) {
-            true => (Verdict::Updated, Some(bytes.clone())),
-            false => (Verdict::Edited, None),
-        },
         // Somebody made a note here in the meantime.
-        (New::Note(_) | New::Abridged(_), Some(_)) if !is_known => (Verdict::Taken, None),
-        (New::Abridged(stamped), Some(here)) if stamped.has_body_of(here) => {
-            (Verdict::Unchanged, None)
+        (NewContent::Note(_) | NewContent::Abridged(_), Some(_)) if !is_known => {
+            (ImportOutcome::Taken, None)
         }
-        (New::Note(stamped) | New::Abridged(stamped) | New::Facts(stamped, _), Some(here)) => {
-            let found = std::str::from_utf8(here).ok().and_then(stamp::found);
-            let Some(found) = found else { return (Verdict::Edited, None) };
+        (NewContent::Abridged(stamped), Some(here)) if stamped.has_body_of(here) => {
+            (ImportOutcome::Unchanged, None)
+        }
+        (
+            NewContent::Note(stamped)
+            | NewContent::Abridged(stamped)
+            | NewContent::Facts(stamped, _),
+            Some(here),
+        ) => {
+            let found = std::str::from_utf8(here).ok().and_then(provenance::read_provenance);
+            let Some(found) = found else { return (ImportOutcome::Edited, None) };
             let recorded = found.recorded.as_deref();
             if recorded == Some(&stamped.hash) || found.current == stamped.hash {
-                return (Verdict::Unchanged, None);
+                return (ImportOutcome::Unchanged, None);
             }
             let text = match new {
-                _ if recorded == Some(&found.current) => stamped.text(at),
-                New::Facts(_, edits) => {
+                _ if recorded == Some(&found.current) => stamped.text_at(at),
+                NewContent::Facts(_, edits) => {
                     let here = std::str::from_utf8(here).unwrap_or_default();
-                    let joined = facts::join(here, edits);
-                    match joined == here {
-                        true => return (Verdict::Unchanged, None),
-                        false => stamped.mark(&joined, at),
+                    let joined = fact_merge::merge_facts(here, edits);
+                    if joined == here {
+                        return (ImportOutcome::Unchanged, None);
+                    } else {
+                        stamped.stamp(&joined, at)
                     }
                 }
-                New::Note(_) | New::Abridged(_) | New::Exact(..) => None,
+                NewContent::Note(_) | NewContent::Abridged(_) | NewContent::Exact(..) => None,
             };
             match text {
-                Some(text) => (Verdict::Updated, Some(text.into_bytes())),
-                None => (Verdict::Edited, None),
+                Some(text) => (ImportOutcome::Updated, Some(text.into_bytes())),
+                None => (ImportOutcome::Edited, None),
             }
         }
     }
@@ -543,17 +563,17 @@ fn is_about_one_file(error: &ImportError) -> bool {
 }
 
 /// What was imported from a source before, by what the source calls it.
-fn known(memory: &Memory, source: Source) -> Result<HashMap<String, Place>> {
+fn imported_before(memory: &Memory, source: ImportSource) -> Result<HashMap<String, Place>> {
     let mut known = HashMap::new();
-    each_file(memory, &ListFilter::default(), &mut |file| {
+    for_each_file(memory, &ListFilter::default(), &mut |file| {
         // Nearly every note came from nowhere: those are not even parsed.
-        if !file.metadata.contains(stamp::FROM) {
+        if !file.metadata.contains(provenance::FROM) {
             return;
         }
         let metadata: Value = serde_json::from_str(&file.metadata).unwrap_or_default();
         let text = |key: &str| metadata.get(key).and_then(Value::as_str);
-        if text(stamp::FROM) == Some(source.name())
-            && let Some(id) = text(stamp::ID)
+        if text(provenance::FROM) == Some(source.name())
+            && let Some(id) = text(provenance::ID)
         {
             known.insert(id.to_owned(), Place { project: file.project, path: file.path });
         }
@@ -561,14 +581,14 @@ fn known(memory: &Memory, source: Source) -> Result<HashMap<String, Place>> {
     Ok(known)
 }
 
-fn each_file(
+fn for_each_file(
     memory: &Memory,
     filter: &ListFilter,
     each: &mut dyn FnMut(memoranda_engine::FileSummary),
 ) -> Result<()> {
-    for offset in (0..).step_by(PAGE) {
-        let files = memory.store().list(filter, ListOrder::Path, PAGE, offset)?;
-        let is_last = files.len() < PAGE;
+    for offset in (0..).step_by(LIST_PAGE_SIZE) {
+        let files = memory.store().list(filter, ListOrder::Path, LIST_PAGE_SIZE, offset)?;
+        let is_last = files.len() < LIST_PAGE_SIZE;
         files.into_iter().for_each(&mut *each);
         if is_last {
             break;
@@ -583,43 +603,48 @@ mod tests {
 
     const NOON: Timestamp = Timestamp::constant(1_767_225_600, 0);
 
-    fn stamped(text: &str) -> Stamped {
-        Stamped::new(text, "claude", "1").unwrap()
+    fn stamped(text: &str) -> StampedNote {
+        StampedNote::new(text, "claude", "1").unwrap()
     }
 
     #[test]
     fn three_versions_decide() {
-        let came = stamped("one\n").text(NOON).unwrap();
+        let came = stamped(
+            "one
+",
+        )
+        .text_at(NOON)
+        .unwrap();
         let edited = format!("{came}and more\n");
         let unmarked = edited.replace("imported_hash", "x");
         let check = |new: &str, is_known, here: Option<&str>, expected| {
-            let new = New::Note(stamped(new));
-            let (verdict, text) = decide(&new, is_known, here.map(str::as_bytes), NOON);
-            assert_eq!(verdict, expected, "{here:?}");
-            let writes = matches!(expected, Verdict::Created | Verdict::Updated);
+            let new = NewContent::Note(stamped(new));
+            let (outcome, text) = decide(&new, is_known, here.map(str::as_bytes), NOON);
+            assert_eq!(outcome, expected, "{here:?}");
+            let writes = matches!(expected, ImportOutcome::Created | ImportOutcome::Updated);
             assert_eq!(text.is_some(), writes);
         };
-        check("one\n", false, None, Verdict::Created);
-        check("one\n", true, None, Verdict::Created);
-        check("one\n", true, Some(&came), Verdict::Unchanged);
-        check("two\n", true, Some(&came), Verdict::Updated);
-        check("one\n", true, Some(&edited), Verdict::Unchanged);
-        check("two\n", true, Some(&edited), Verdict::Edited);
-        check("two\n", true, Some(&unmarked), Verdict::Edited);
-        check("one\n", false, Some("mine\n"), Verdict::Taken);
+        check("one\n", false, None, ImportOutcome::Created);
+        check("one\n", true, None, ImportOutcome::Created);
+        check("one\n", true, Some(&came), ImportOutcome::Unchanged);
+        check("two\n", true, Some(&came), ImportOutcome::Updated);
+        check("one\n", true, Some(&edited), ImportOutcome::Unchanged);
+        check("two\n", true, Some(&edited), ImportOutcome::Edited);
+        check("two\n", true, Some(&unmarked), ImportOutcome::Edited);
+        check("one\n", false, Some("mine\n"), ImportOutcome::Taken);
     }
 
     #[test]
     fn bytes_are_replaced_only_if_the_last_import_left_them() {
         let check = |here: Option<&str>, last: Option<&str>, expected| {
-            let new = New::Exact(b"new".to_vec(), last.map(|last| hash(last.as_bytes())));
-            let (verdict, _) = decide(&new, true, here.map(str::as_bytes), NOON);
-            assert_eq!(verdict, expected);
+            let new = NewContent::Exact(b"new".to_vec(), last.map(|last| hash(last.as_bytes())));
+            let (outcome, _) = decide(&new, true, here.map(str::as_bytes), NOON);
+            assert_eq!(outcome, expected);
         };
-        check(None, None, Verdict::Created);
-        check(Some("new"), None, Verdict::Unchanged);
-        check(Some("old"), Some("old"), Verdict::Updated);
-        check(Some("old"), None, Verdict::Edited);
-        check(Some("edited"), Some("old"), Verdict::Edited);
+        check(None, None, ImportOutcome::Created);
+        check(Some("new"), None, ImportOutcome::Unchanged);
+        check(Some("old"), Some("old"), ImportOutcome::Updated);
+        check(Some("old"), None, ImportOutcome::Edited);
+        check(Some("edited"), Some("old"), ImportOutcome::Edited);
     }
 }
