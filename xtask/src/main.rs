@@ -1,4 +1,4 @@
-//! The workspace's own chores: `tidy`, `docs`, `bench`, `bundle`.
+//! The workspace's own chores: `tidy`, `docs`, `bench`, `commands`, `dist`.
 
 #![allow(
     clippy::print_stdout,
@@ -9,8 +9,8 @@
 )]
 
 mod bench;
-mod bundle;
 mod commands;
+mod dist;
 mod docs;
 mod tidy;
 mod workspace;
@@ -31,8 +31,8 @@ Usage: cargo xtask <chore>
                              measure how well search finds, on questions with known evidence
   commands [--binary FILE] [PAGE]
                              run every command that the pages show, and compare what it prints
-  bundle [--target TRIPLE] [--binary FILE] [--out DIR]
-                             build the archive and the Desktop bundle, with checksums";
+  dist [--target TRIPLE] [--binary FILE] [--out DIR]
+                             make every package of a release from one build, with checksums";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -44,8 +44,8 @@ fn main() -> ExitCode {
         "tidy" => tidy::run(rest),
         "docs" => docs::run(rest),
         "bench" => bench::run(rest),
-        "bundle" => bundle::run(rest),
         "commands" => commands::run(rest),
+        "dist" => dist::run(rest),
         "bench-child" => bench::children::run(rest),
         _ => {
             eprintln!("{USAGE}");
