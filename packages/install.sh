@@ -60,15 +60,14 @@ fi
 case "$prefix" in /*) ;; *) prefix="$PWD/$prefix" ;; esac
 manifest="$prefix/share/memoranda/installed-files"
 
-# Removes the listed files, then the listed folders if they are empty. Folders come last and deepest first.
+# Removes the listed files, then the listed folders that are empty, deepest first.
 remove_listed() {
   while IFS= read -r listed; do
-    if [ -d "$listed" ] && [ ! -L "$listed" ]; then
-      rmdir "$listed" 2>/dev/null || :
-    else
-      rm -f "$listed"
-    fi
+    [ -d "$listed" ] || rm -f "$listed"
   done <"$1"
+  sort -u -r "$1" | while IFS= read -r listed; do
+    [ ! -d "$listed" ] || rmdir "$listed" 2>/dev/null || :
+  done
 }
 
 remove_program() {
@@ -151,24 +150,27 @@ choose_archive() {
   return 1
 }
 
-# Copies one file to its place and adds it to the list of installed files.
+# Adds a file, and the folders that must be created for it, to the list of installed files.
+list() {
+  parent="$(dirname "$1")"
+  while [ ! -d "$parent" ]; do
+    say "$parent" >>"$work/installed"
+    parent="$(dirname "$parent")"
+  done
+  say "$1" >>"$work/installed"
+}
+
+# Copies one file to its place. The list of installed files names it first, so that an installation
+# that was interrupted can be removed.
 put() {
   mode="$1" source="$2" destination="$3"
   folder="$(dirname "$destination")"
-  missing=''
-  parent="$folder"
-  while [ ! -d "$parent" ]; do
-    missing="$missing$parent
-"
-    parent="$(dirname "$parent")"
-  done
-  mkdir -p "$folder" || fail "cannot write to $folder" 'name another folder with --prefix DIR'
-  printf '%s' "$missing" >>"$work/folders"
+  list "$destination"
+  mkdir -p "$folder" && mkdir -p "$(dirname "$manifest")" && cat "$work/before" "$work/installed" >"$manifest" ||
+    fail "cannot write to $folder" 'name another folder with --prefix DIR'
   # A running program cannot be overwritten, but it can be replaced.
-  cp "$source" "$destination.new" || fail "cannot write to $folder" 'name another folder with --prefix DIR'
-  chmod "$mode" "$destination.new"
-  mv -f "$destination.new" "$destination"
-  say "$destination" >>"$work/files"
+  cp "$source" "$destination.new" && chmod "$mode" "$destination.new" && mv -f "$destination.new" "$destination" ||
+    fail "cannot write to $folder" 'name another folder with --prefix DIR'
 }
 
 install_program() {
@@ -208,7 +210,9 @@ install_program() {
     fail "the program does not run on this machine: $(head -n 1 "$work/complaint")" \
       'the archive may be for another libc; try one whose name ends in linux-musl, or build from source'
 
-  : >"$work/files" && : >"$work/folders"
+  : >"$work/before"
+  [ ! -f "$manifest" ] || cp "$manifest" "$work/before"
+  list "$manifest"
   put 755 "$from/memoranda" "$prefix/bin/memoranda"
   for page in "$from"/man/man1/*.1; do
     put 644 "$page" "$prefix/share/man/man1/$(basename "$page")"
@@ -216,22 +220,18 @@ install_program() {
   put 644 "$from/completions/memoranda.bash" "$prefix/share/bash-completion/completions/memoranda"
   put 644 "$from/completions/_memoranda" "$prefix/share/zsh/site-functions/_memoranda"
   put 644 "$from/completions/memoranda.fish" "$prefix/share/fish/vendor_completions.d/memoranda.fish"
-  for file in README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE; do
+  for file in README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE THIRD-PARTY-LICENSES.txt; do
     put 644 "$from/$file" "$prefix/share/doc/memoranda/$file"
   done
   # An update may leave out files of the version before. Folders that it created stay listed.
-  if [ -f "$manifest" ]; then
-    while IFS= read -r old; do
-      if [ -d "$old" ]; then
-        say "$old" >>"$work/folders"
-      elif [ "$old" != "$manifest" ] && ! grep -qxF -- "$old" "$work/files"; then
-        rm -f "$old"
-      fi
-    done <"$manifest"
-  fi
-  : >"$work/manifest"
-  put 644 "$work/manifest" "$manifest"
-  { cat "$work/files" && sort -u -r "$work/folders"; } >"$manifest"
+  while IFS= read -r old; do
+    if [ -d "$old" ]; then
+      say "$old" >>"$work/installed"
+    elif ! grep -qxF -- "$old" "$work/installed"; then
+      rm -f "$old"
+    fi
+  done <"$work/before"
+  sort -u "$work/installed" >"$manifest"
 
   say "Installed $installed to $prefix/bin/memoranda"
   case ":$PATH:" in

@@ -23,7 +23,7 @@ pub(super) fn make_root(release: &Release) -> Result<Option<PackageFile>> {
         ArchiveEntry::folder("tmp", 0o1777, 0),
         ArchiveEntry::folder("vault", 0o755, VAULT_OWNER),
     ];
-    entries.extend(release.licences("licenses/")?);
+    entries.extend(release.program_licences("licenses/")?);
     entries.extend(libraries(requirements)?);
     let name = format!("memoranda-{VERSION}-{}-container-root.tar.gz", release.platform.target);
     Ok(Some(PackageFile { name, contents: tar_gz("", &entries)? }))

@@ -50,6 +50,7 @@ fn installed_files(release: &Release, version: &str) -> Result<Vec<ArchiveEntry>
     let doc = "usr/share/doc/memoranda";
     let copyright = copyright_file(&release.source("LICENSE-MIT")?);
     files.push(ArchiveEntry::file(format!("{doc}/copyright"), copyright.into_bytes()));
+    files.push(release.third_party_licences(&format!("{doc}/")));
     let changes = gzip(release.source("CHANGELOG.md")?.as_bytes())?;
     files.push(ArchiveEntry::file(format!("{doc}/changelog.gz"), changes));
     let changes = gzip(debian_changelog(version).as_bytes())?;

@@ -23,7 +23,7 @@ pub(super) fn make_bundle(release: &Release) -> Result<PackageFile> {
         ArchiveEntry::file("manifest.json", manifest.into_bytes()),
         ArchiveEntry::program(program, Rc::clone(&release.program)),
     ];
-    entries.extend(release.licences("")?);
+    entries.extend(release.program_licences("")?);
     let name = format!("memoranda-mcp-{VERSION}-{}.mcpb", platform.target);
     Ok(PackageFile { name, contents: zip(&entries)? })
 }

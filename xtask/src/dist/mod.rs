@@ -9,6 +9,7 @@ mod npm;
 mod platform;
 mod release;
 mod tarball;
+mod third_party;
 mod wheel;
 
 use std::path::{Path, PathBuf};

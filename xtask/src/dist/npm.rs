@@ -9,6 +9,7 @@ use super::archive::{ArchiveEntry, tar_gz};
 use super::elf::ElfRequirements;
 use super::platform::ReleasePlatform;
 use super::release::{Release, VERSION};
+use super::third_party;
 use crate::Result;
 
 /// Folder of the launcher's sources.
@@ -46,7 +47,7 @@ pub(super) fn make_platform_package(release: &Release) -> Result<PackageFile> {
         ArchiveEntry::file("README.md", readme.into_bytes()),
         ArchiveEntry::program(program, Rc::clone(&release.program)),
     ];
-    entries.extend(release.licences("")?);
+    entries.extend(release.program_licences("")?);
     let contents = tar_gz("package/", &entries)?;
     Ok(PackageFile { name: format!("memoranda-{}-{VERSION}.tgz", platform.npm_name()), contents })
 }
@@ -61,7 +62,7 @@ fn platform_manifest(launcher: &Value, platform: &ReleasePlatform, is_static: bo
         "license": launcher["license"],
         "os": [platform.system.npm_name()],
         "cpu": [platform.npm_cpu],
-        "files": ["bin", "LICENSE-APACHE", "LICENSE-MIT"],
+        "files": ["bin", "LICENSE-APACHE", "LICENSE-MIT", third_party::FILE_NAME],
         // Yarn must unpack a program to run it.
         "preferUnplugged": true,
     });

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::archive::ArchiveEntry;
 use super::elf::ElfRequirements;
 use super::platform::{OperatingSystem, ReleasePlatform};
+use super::third_party;
 use crate::{Result, workspace};
 
 /// Version of the workspace, which every package has.
@@ -40,6 +41,7 @@ pub(super) struct Release {
     pub(super) completions: Vec<(&'static str, Rc<[u8]>)>,
     /// File names and contents.
     pub(super) man_pages: Vec<(String, Rc<[u8]>)>,
+    third_party: Rc<[u8]>,
     root: PathBuf,
     binary: PathBuf,
 }
@@ -62,6 +64,7 @@ impl Release {
             requirements,
             completions: Vec::new(),
             man_pages: Vec::new(),
+            third_party: third_party::licence_texts(root, platform.target)?.into_bytes().into(),
             root: root.to_owned(),
             binary: binary.to_owned(),
         };
@@ -104,9 +107,22 @@ impl Release {
         Ok(ArchiveEntry::file(path, self.source(source)?.into_bytes()))
     }
 
-    /// Returns the licences as entries below a prefix.
+    /// Returns the project's own licences as entries below a prefix.
     pub(super) fn licences(&self, prefix: &str) -> Result<Vec<ArchiveEntry>> {
         LICENCES.iter().map(|name| self.source_entry(name, &format!("{prefix}{name}"))).collect()
+    }
+
+    /// Returns all licences of a package that contains the program, as entries below a prefix.
+    pub(super) fn program_licences(&self, prefix: &str) -> Result<Vec<ArchiveEntry>> {
+        let mut entries = self.licences(prefix)?;
+        entries.push(self.third_party_licences(prefix));
+        Ok(entries)
+    }
+
+    /// Returns the licences of the software inside the program, as an entry below a prefix.
+    pub(super) fn third_party_licences(&self, prefix: &str) -> ArchiveEntry {
+        let path = format!("{prefix}{}", third_party::FILE_NAME);
+        ArchiveEntry::file(path, Rc::clone(&self.third_party))
     }
 
     /// Returns the files below a folder of the workspace, as entries below a prefix.

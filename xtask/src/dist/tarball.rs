@@ -16,7 +16,7 @@ pub(super) fn make_archive(release: &Release) -> Result<PackageFile> {
     for name in ["README.md", "CHANGELOG.md"] {
         entries.push(release.source_entry(name, name)?);
     }
-    entries.extend(release.licences("")?);
+    entries.extend(release.program_licences("")?);
     for (name, text) in &release.completions {
         entries.push(ArchiveEntry::file(format!("completions/{name}"), Rc::clone(text)));
     }

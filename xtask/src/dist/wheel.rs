@@ -11,6 +11,7 @@ use super::archive::{ArchiveEntry, zip};
 use super::elf::ElfRequirements;
 use super::platform::{OperatingSystem, ReleasePlatform};
 use super::release::{Release, VERSION};
+use super::third_party;
 use crate::Result;
 
 /// Folder of the package's sources.
@@ -49,7 +50,7 @@ pub(super) fn make_wheel(
     if release.platform.system != OperatingSystem::Windows {
         entries.extend(release.shared_files(&format!("{data}/data/share/")));
     }
-    entries.extend(release.licences(&format!("{info}/licenses/"))?);
+    entries.extend(release.program_licences(&format!("{info}/licenses/"))?);
     let metadata = metadata_file(project, &version, &readme)?;
     entries.push(ArchiveEntry::file(format!("{info}/METADATA"), metadata.into_bytes()));
     let wheel = wheel_file(&tags);
@@ -125,6 +126,7 @@ fn metadata_file(project: &toml::Value, version: &str, readme: &str) -> Result<S
         format!("License-Expression: {}", text("license")?),
         "License-File: LICENSE-APACHE".to_owned(),
         "License-File: LICENSE-MIT".to_owned(),
+        format!("License-File: {}", third_party::FILE_NAME),
         format!("Requires-Python: {}", text("requires-python")?),
         "Description-Content-Type: text/markdown".to_owned(),
     ];
