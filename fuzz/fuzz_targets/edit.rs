@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use memoranda_core::id::ObservationId;
-use memoranda_core::note::edit::{NoteEdit, ObservationRef, SubsectionHandling, apply};
+use memoranda_core::note::edit::{NoteEdit, ObservationRef, SubsectionHandling, apply_edit};
 use memoranda_core::note::{ObservationMeta, MetaValue, NewObservation, parse};
 
 // The first byte chooses the edit; its two arguments and the text follow, with U+0001 between.
@@ -15,7 +15,7 @@ fuzz_target!(|data: &[u8]| {
     let second = parts.next().unwrap_or_default().to_owned();
     let text = parts.next().unwrap_or_default();
     let edit = edit(*choice, first, second);
-    let Ok(edited) = apply(text, &edit) else { return };
+    let Ok(edited) = apply_edit(text, &edit) else { return };
     let (before, after) = (parse(text), parse(&edited));
     match &edit {
         NoteEdit::SetKey { key, value } => {
@@ -29,7 +29,7 @@ fuzz_target!(|data: &[u8]| {
         NoteEdit::RemoveObservation { .. } => {
             assert_eq!(after.observations.len() + 1, before.observations.len());
         }
-        NoteEdit::AddRelation { .. } => assert_eq!(apply(&edited, &edit).as_deref(), Ok(&*edited)),
+        NoteEdit::AddRelation { .. } => assert_eq!(apply_edit(&edited, &edit).as_deref(), Ok(&*edited)),
         NoteEdit::Append { .. } => assert!(edited.starts_with(text)),
         NoteEdit::Prepend { .. } => assert!(edited.ends_with(&text[before.body])),
         NoteEdit::InsertAtLine { line, .. } => {

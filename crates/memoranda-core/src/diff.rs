@@ -65,8 +65,13 @@ impl DiffLineKind {
 }
 
 /// The difference as a unified diff that `patch` understands; empty if there is none.
-pub fn unified(before: &str, after: &str, context_lines: usize, labels: DiffLabels<'_>) -> String {
-    let hunks = hunks(before, after, context_lines);
+pub fn unified_diff(
+    before: &str,
+    after: &str,
+    context_lines: usize,
+    labels: DiffLabels<'_>,
+) -> String {
+    let hunks = diff_hunks(before, after, context_lines);
     let mut out = String::new();
     if hunks.is_empty() {
         return out;
@@ -89,7 +94,7 @@ pub fn unified(before: &str, after: &str, context_lines: usize, labels: DiffLabe
 }
 
 /// The difference as regions of change, for showing in colours.
-pub fn hunks<'t>(before: &'t str, after: &'t str, context_lines: usize) -> Vec<DiffHunk<'t>> {
+pub fn diff_hunks<'t>(before: &'t str, after: &'t str, context_lines: usize) -> Vec<DiffHunk<'t>> {
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();
     let groups = group_diff_ops(operations(&old, &new), context_lines);
@@ -204,7 +209,7 @@ mod tests {
 
     fn check(before: &str, after: &str, expected: &str) {
         let labels = DiffLabels { before: "a", after: "b" };
-        assert_eq!(unified(before, after, 1, labels), expected);
+        assert_eq!(unified_diff(before, after, 1, labels), expected);
     }
 
     #[test]
@@ -229,12 +234,12 @@ mod tests {
     fn large_texts_take_bounded_time() {
         let odd: String = (0..100_000).map(|i| format!("{i}\n")).collect();
         let even: String = (0..100_000).map(|i| format!("{}\n", i * 2)).collect();
-        assert_eq!(hunks(&odd, &even, 3).len(), 1);
+        assert_eq!(diff_hunks(&odd, &even, 3).len(), 1);
         let edited = odd.replace("50000\n", "changed\n");
-        assert_eq!(hunks(&odd, &edited, 3)[0].lines.len(), 8);
+        assert_eq!(diff_hunks(&odd, &edited, 3)[0].lines.len(), 8);
         let shuffled: String = (0..8_000).map(|i| format!("{}\n", i * 7919 % 8_000)).collect();
         let ordered: String = (0..8_000).map(|i| format!("{i}\n")).collect();
-        assert!(!hunks(&ordered, &shuffled, 3).is_empty());
+        assert!(!diff_hunks(&ordered, &shuffled, 3).is_empty());
     }
 
     proptest! {
@@ -244,7 +249,7 @@ mod tests {
             after in "([ab]\n|c\r\n|d){0,20}",
         ) {
             // With all lines as context, the kept and added lines are the new text.
-            let hunks = hunks(&before, &after, 1000);
+            let hunks = diff_hunks(&before, &after, 1000);
             let side = |skip: DiffLineKind| -> String {
                 let lines = hunks.iter().flat_map(|hunk| &hunk.lines);
                 lines.filter(|line| line.kind != skip).map(|line| line.text).collect()

@@ -2,7 +2,7 @@
 
 /// The parts of a text between commas, without blanks around them; a comma within braces is part
 /// of a glob (`src/*.{ts,tsx}`). Braces that do not close mean nothing.
-pub fn split(text: &str) -> Vec<String> {
+pub fn split_globs(text: &str) -> Vec<String> {
     let is_closed = depth_after(text) == Some(0);
     let (mut parts, mut depth) = (vec![String::new()], 0_usize);
     for c in text.chars() {
@@ -47,7 +47,7 @@ mod tests {
             ("a{b, c", &["a{b", "c"]),
             ("a}b, c{", &["a}b", "c{"]),
         ] {
-            assert_eq!(split(text), expected, "{text}");
+            assert_eq!(split_globs(text), expected, "{text}");
         }
     }
 }

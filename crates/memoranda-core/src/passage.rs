@@ -54,7 +54,7 @@ impl Passage {
 
 /// Cuts a note's body into passages: its sections, each into paragraphs, lists and code of a
 /// handy size. The frontmatter is in none of them.
-pub fn passages(text: &str, note: &Note) -> Vec<Passage> {
+pub fn split_note_passages(text: &str, note: &Note) -> Vec<Passage> {
     let end = text.floor_char_boundary(note.body.end);
     let mut at = text.floor_char_boundary(note.body.start).min(end);
     let mut cutter = PassageSplitter::new(text, Fences::Whole);
@@ -79,7 +79,7 @@ pub fn passages(text: &str, note: &Note) -> Vec<Passage> {
 }
 
 /// Cuts a text that is not Markdown into passages, by paragraphs and lines alone.
-pub fn passages_of_text(text: &str) -> Vec<Passage> {
+pub fn split_text_passages(text: &str) -> Vec<Passage> {
     let mut cutter = PassageSplitter::new(text, Fences::Ignored);
     cutter.cut(0..text.len(), &HeadingPath::default());
     cutter.passages
@@ -414,7 +414,7 @@ mod tests {
     }
 
     fn check(text: &str, expected: &[(&str, RangeInclusive<usize>, &str)]) {
-        let cut = passages(text, &note(text));
+        let cut = split_note_passages(text, &note(text));
         let found: Vec<_> =
             cut.iter().map(|p| (p.heading.as_str(), p.lines.clone(), p.text(text))).collect();
         assert_eq!(found, expected);
@@ -440,7 +440,7 @@ mod tests {
     #[test]
     fn long_texts_are_cut_where_it_hurts_least() {
         let check = |text: &str, expected: &[usize]| {
-            let cut = passages(text, &note(text));
+            let cut = split_note_passages(text, &note(text));
             let words: Vec<_> =
                 cut.iter().map(|p| p.text(text).split_whitespace().count()).collect();
             assert_eq!(words, expected);
@@ -463,7 +463,8 @@ mod tests {
     #[test]
     fn what_was_too_long_goes_on_in_the_next() {
         let check = |text: &str, expected: &[PassageStart]| {
-            let found: Vec<_> = passages(text, &note(text)).iter().map(|p| p.begins).collect();
+            let found: Vec<_> =
+                split_note_passages(text, &note(text)).iter().map(|p| p.begins).collect();
             assert_eq!(found, expected, "{text:?}");
         };
         use PassageStart::{ContinuesBlock, NewBlock};
@@ -504,7 +505,7 @@ mod tests {
             "```\n".repeat(100_000),
             format!("# {}\n{}", "t".repeat(1 << 20), "x\n".repeat(100_000)),
         ] {
-            let cut = passages(&text, &note(&text));
+            let cut = split_note_passages(&text, &note(&text));
             assert!(!cut.is_empty());
             assert!(cut.iter().all(|p| p.span.len() <= 2500 && p.heading.len() < 1000));
         }
@@ -515,8 +516,8 @@ mod tests {
         fn every_word_is_in_one_passage(
             text in "(\\PC{0,20}|[a-z]{1,9} |# |\n|\n\n|```\n|語|(word ){50}|(line\n){50}){0,30}",
         ) {
-            for cut in [passages(&text, &note(&text)), passages_of_text(&text)] {
-                let mut end = if cut == passages_of_text(&text) { 0 } else { note(&text).body.start };
+            for cut in [split_note_passages(&text, &note(&text)), split_text_passages(&text)] {
+                let mut end = if cut == split_text_passages(&text) { 0 } else { note(&text).body.start };
                 let mut line = 0;
                 for passage in &cut {
                     prop_assert!(text[end..passage.span.start].trim().is_empty());

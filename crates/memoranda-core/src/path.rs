@@ -104,7 +104,7 @@ impl NotePath {
 
     /// The file's name without its last extension; a leading dot begins no extension.
     pub fn stem(&self) -> &str {
-        stem_of(&self.0)
+        file_stem(&self.0)
     }
 
     /// The extension without its dot, as written; empty if there is none.
@@ -170,7 +170,7 @@ impl NotePath {
 }
 
 /// The name of the file at a path without its last extension; a leading dot begins no extension.
-pub fn stem_of(path: &str) -> &str {
+pub fn file_stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     match name.rfind('.') {
         Some(dot) if dot > 0 => name.get(..dot).unwrap_or(name),

@@ -6,7 +6,7 @@ const LONGEST: usize = 64;
 
 /// The stem of a folded word. Words with other letters than `a` to `z` follow the same rules,
 /// because the index does not look at letters either.
-pub fn porter(word: &str) -> String {
+pub fn porter_stem(word: &str) -> String {
     let mut stem = Stem { word: word.as_bytes().to_vec() };
     if word.len() > 2 && word.len() < LONGEST {
         stem.plural();
@@ -223,14 +223,14 @@ mod tests {
             ("is", "is"),
             ("café", "café"),
         ] {
-            assert_eq!(porter(word), stem, "{word}");
+            assert_eq!(porter_stem(word), stem, "{word}");
         }
     }
 
     proptest! {
         #[test]
         fn any_word_has_a_stem(word in "\\PC{0,30}|[a-z]{1,30}") {
-            prop_assert!(porter(&word).len() <= word.len() + 1);
+            prop_assert!(porter_stem(&word).len() <= word.len() + 1);
         }
     }
 }

@@ -168,7 +168,7 @@ impl NoteSchema {
 
     /// How notes have come apart from the schema.
     pub fn drift(&self, notes: &[NoteOutline], threshold: f64) -> SchemaDrift {
-        let found = infer(notes, 0.0);
+        let found = infer_fields(notes, 0.0);
         let known = |name: &str| self.fields.iter().any(|f| f.name.eq_ignore_ascii_case(name));
         let share = |name: &str| {
             let found = found.iter().find(|found| found.field.name.eq_ignore_ascii_case(name));
@@ -249,7 +249,7 @@ impl NoteOutline {
 }
 
 /// The fields that at least this share of notes hold, the most frequent first.
-pub fn infer(notes: &[NoteOutline], threshold: f64) -> Vec<FieldOccurrence> {
+pub fn infer_fields(notes: &[NoteOutline], threshold: f64) -> Vec<FieldOccurrence> {
     let mut counts: BTreeMap<(bool, String), (usize, usize)> = BTreeMap::new();
     for NoteOutline(fields) in notes {
         for (key, values) in fields {
@@ -356,7 +356,7 @@ fn name_in(key: &str) -> String {
 }
 
 /// A field as a schema states it: key and value.
-pub fn render(field: &SchemaField) -> (String, String) {
+pub fn render_field(field: &SchemaField) -> (String, String) {
     let optional = if field.required { "" } else { "?" };
     let form = match (&field.kind, field.is_array) {
         (SchemaFieldKind::Enum(_), _) => "(enum)",
@@ -391,7 +391,7 @@ mod tests {
     fn schemas_are_read_and_written() {
         let schema = NoteSchema::of_note(&parse(PERSON)).unwrap();
         assert_eq!((schema.entity.as_str(), schema.validation), ("person", ValidationMode::Strict));
-        let rendered: Vec<_> = schema.fields.iter().map(render).collect();
+        let rendered: Vec<_> = schema.fields.iter().map(render_field).collect();
         let pairs = [
             ("name", "string"),
             ("role?", "string"),
@@ -413,7 +413,7 @@ mod tests {
                 let description = None;
                 let known =
                     SchemaField { name: name.to_owned(), kind, required, is_array, description };
-                let (key, value) = render(&known);
+                let (key, value) = render_field(&known);
                 assert_eq!(field(&key, &MetaValue::Text(value)), Some(known), "{key}");
             }
         }
@@ -445,8 +445,8 @@ mod tests {
         ];
         let notes: Vec<_> = texts.iter().map(|text| parse(text)).collect();
         let notes: Vec<NoteOutline> = notes.iter().map(NoteOutline::of).collect();
-        let found = infer(&notes, 0.25);
-        let shares: Vec<_> = found.iter().map(|f| (render(&f.field).0, f.notes)).collect();
+        let found = infer_fields(&notes, 0.25);
+        let shares: Vec<_> = found.iter().map(|f| (render_field(&f.field).0, f.notes)).collect();
         let expected = [("name", 4), ("skill?(array)", 2), ("city?", 1), ("works_at?", 1)];
         assert_eq!(shares, expected.map(|(name, n)| (name.to_owned(), n)));
         let drift = NoteSchema::of_note(&parse(PERSON)).unwrap().drift(&notes, 0.25);

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::query::{Query, QueryTerm, TermKind};
-use crate::tokenize::{fold, stem, words};
+use crate::tokenize::{fold, stem, tokenize};
 
 /// Two words with at least so many characters are the same if one begins with the other.
 const MIN_STEM_CHARS: usize = 4;
@@ -27,7 +27,7 @@ pub struct Snippet {
 
 /// The piece of at most `max_chars` characters that holds the most of what is asked for; the
 /// beginning if it holds nothing.
-pub fn snippet(text: &str, query: &Query, max_chars: usize) -> Snippet {
+pub fn extract_snippet(text: &str, query: &Query, max_chars: usize) -> Snippet {
     let terms: Vec<_> = query.wanted().map(Sought::new).collect();
     let hits = hits(text, &terms);
     let window = if text.len() <= max_chars || text.chars().nth(max_chars).is_none() {
@@ -113,7 +113,7 @@ fn hits(text: &str, terms: &[Sought]) -> Vec<Hit> {
         at = to;
         chars
     };
-    let found: Vec<_> = words(text)
+    let found: Vec<_> = tokenize(text)
         .map(|word| {
             let chars = count(word.span.start)..count(word.span.end);
             Found { folded: fold(word.text), span: word.span, chars }
@@ -239,7 +239,7 @@ mod tests {
 
     /// Compares a snippet in which highlights stand between `<` and `>`.
     fn check(text: &str, query: &str, max_chars: usize, expected: &str) {
-        let snippet = snippet(text, &Query::parse(query), max_chars);
+        let snippet = extract_snippet(text, &Query::parse(query), max_chars);
         let mut marked = snippet.text;
         for range in snippet.highlights.iter().rev() {
             marked.insert(range.end, '>');
@@ -272,10 +272,10 @@ mod tests {
     fn the_most_different_terms_win() {
         let far = " filler".repeat(50);
         let text = format!("cat cat cat{far} cat and dog{far}");
-        let found = snippet(&text, &Query::parse("cat dog"), 40);
+        let found = extract_snippet(&text, &Query::parse("cat dog"), 40);
         assert!(found.text.contains("cat and dog"), "{found:?}");
         let text = format!("one{far}\nsecond line\nthird target line{far}");
-        let found = snippet(&text, &Query::parse("target"), 30);
+        let found = extract_snippet(&text, &Query::parse("target"), 30);
         assert_eq!((found.line_offset, found.text.lines().count()), (2, 1));
     }
 
@@ -284,7 +284,7 @@ mod tests {
         let many: String = (0..60).map(|i| format!("w{i} ")).collect();
         let query = Query::parse(&format!("{many} \"a a a a a a a b\""));
         for text in ["a ".repeat(500_000), "x".repeat(1 << 20), "漢".repeat(300_000)] {
-            assert!(snippet(&text, &query, 200).text.chars().count() <= 200);
+            assert!(extract_snippet(&text, &query, 200).text.chars().count() <= 200);
         }
     }
 
@@ -295,7 +295,7 @@ mod tests {
             query in "\\PC{0,10}|[a-c語é* \"]{0,10}",
             max_chars in 0usize..40,
         ) {
-            let found = snippet(&text, &Query::parse(&query), max_chars);
+            let found = extract_snippet(&text, &Query::parse(&query), max_chars);
             prop_assert!(found.text.chars().count() <= max_chars);
             let piece = found.text.trim_matches('…');
             prop_assert!(text.contains(piece));

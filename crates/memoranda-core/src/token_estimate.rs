@@ -4,13 +4,13 @@
 const BYTES_PER_TOKEN: usize = 4;
 
 /// About how many tokens a text takes.
-pub fn estimate(text: &str) -> usize {
+pub fn estimate_tokens(text: &str) -> usize {
     text.len().div_ceil(BYTES_PER_TOKEN)
 }
 
 /// As much of the beginning of a text as fits the budget, cut after a line or a word if one ends
 /// in its second half.
-pub fn cut_to_budget(text: &str, tokens: usize) -> &str {
+pub fn truncate_to_tokens(text: &str, tokens: usize) -> &str {
     let most = tokens.saturating_mul(BYTES_PER_TOKEN);
     if text.len() <= most {
         return text;
@@ -30,7 +30,7 @@ mod tests {
 
     #[test]
     fn cuts_fall_between_lines_or_words() {
-        let check = |text, tokens, expected| assert_eq!(cut_to_budget(text, tokens), expected);
+        let check = |text, tokens, expected| assert_eq!(truncate_to_tokens(text, tokens), expected);
         check("", 0, "");
         check("word", 0, "");
         check("word", 1, "word");
@@ -43,8 +43,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_cut_is_a_beginning_within_the_budget(text in "\\PC{0,60}", tokens in 0usize..20) {
-            let cut = cut_to_budget(&text, tokens);
-            prop_assert!(text.starts_with(cut) && estimate(cut) <= tokens);
+            let cut = truncate_to_tokens(&text, tokens);
+            prop_assert!(text.starts_with(cut) && estimate_tokens(cut) <= tokens);
         }
     }
 }

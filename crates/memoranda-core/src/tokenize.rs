@@ -17,21 +17,21 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quic
 /// The text as it is given to the full-text index: composed, and with blanks around every character
 /// of a script that is written without them.
 pub fn index_text(text: &str) -> Cow<'_, str> {
-    match composed(text) {
+    match to_nfc(text) {
         Cow::Borrowed(text) => spaced(text),
         Cow::Owned(text) => Cow::Owned(spaced(&text).into_owned()),
     }
 }
 
 /// The text with each letter as one character, however it was written. Most texts are so already.
-pub fn composed(text: &str) -> Cow<'_, str> {
+pub fn to_nfc(text: &str) -> Cow<'_, str> {
     let is_composed = text.is_ascii() || is_nfc_quick(text.chars()) == IsNormalized::Yes;
     if is_composed { Cow::Borrowed(text) } else { Cow::Owned(text.nfc().collect()) }
 }
 
 /// The text in the forms in which it may be written, each once: as it is, with its letters composed,
 /// and with marks behind them. For whoever compares characters as they are.
-pub fn forms(text: &str) -> Vec<String> {
+pub fn unicode_forms(text: &str) -> Vec<String> {
     let mut forms = vec![text.to_owned()];
     if !text.is_ascii() {
         let others: [String; 2] = [text.nfc().collect(), text.nfd().collect()];
@@ -64,11 +64,11 @@ fn spaced(text: &str) -> Cow<'_, str> {
 }
 
 /// The words of a text in order, each with the bytes it covers.
-pub fn words(text: &str) -> WordTokens<'_> {
+pub fn tokenize(text: &str) -> WordTokens<'_> {
     WordTokens { text, at: 0 }
 }
 
-/// The words of a text; made by [`words`].
+/// The words of a text; made by [`tokenize`].
 #[derive(Clone, Debug)]
 pub struct WordTokens<'t> {
     text: &'t str,
@@ -184,12 +184,12 @@ pub fn fold(word: &str) -> Cow<'_, str> {
 
 /// A word as the index keeps it, before it takes the stem: lower case, without diacritics if it is
 /// Latin. In other scripts a letter with a mark is another letter: `й` is no `и`.
-pub fn kept(word: &str) -> Cow<'_, str> {
+pub fn fold_for_index(word: &str) -> Cow<'_, str> {
     if word.is_ascii() {
         return fold(word);
     }
     let mut kept = String::with_capacity(word.len());
-    for c in composed(word).chars().filter(|&c| !is_combining_mark(c)) {
+    for c in to_nfc(word).chars().filter(|&c| !is_combining_mark(c)) {
         let mut base = None;
         decompose_canonical(c, |part| base = base.or(Some(part)));
         match base.filter(char::is_ascii) {
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn text_is_cut_as_the_index_cuts_it() {
         let check = |text: &str, expected: &[&str]| {
-            let found: Vec<_> = words(text).map(|word| word.text).collect();
+            let found: Vec<_> = tokenize(text).map(|word| word.text).collect();
             assert_eq!(found, expected, "{text:?}");
         };
         check("", &[]);
@@ -286,16 +286,16 @@ mod tests {
             ("q\u{301}", "q\u{301}"),
         ] {
             assert_eq!(index_text(written), expected);
-            assert_eq!(composed(&composed(written)), composed(written));
+            assert_eq!(to_nfc(&to_nfc(written)), to_nfc(written));
         }
         for (text, count) in
             [("plain", 1), ("йод", 2), ("и\u{306}од", 2), ("йи\u{306}", 3), ("語", 1)]
         {
-            assert_eq!(forms(text).len(), count, "{text}");
-            assert_eq!(forms(text)[0], text);
+            assert_eq!(unicode_forms(text).len(), count, "{text}");
+            assert_eq!(unicode_forms(text)[0], text);
         }
         for same in ["plain", "naïve йод", "한국어", "हिन्दी", "ที่"] {
-            assert!(matches!(composed(same), Cow::Borrowed(_)), "{same}");
+            assert!(matches!(to_nfc(same), Cow::Borrowed(_)), "{same}");
         }
     }
 
@@ -312,7 +312,7 @@ mod tests {
             ("λο\u{301}γος", "λόγοσ"),
             ("\u{1112}\u{1161}\u{11ab}", "한"),
         ] {
-            assert_eq!(kept(word), expected);
+            assert_eq!(fold_for_index(word), expected);
         }
     }
 
@@ -354,21 +354,21 @@ mod tests {
         fn the_short_way_finds_what_the_long_one_does(text in "\\PC{0,60}|[a語 ที่é_\u{301}-]{0,40}") {
             let mut long = WordTokens { text: &text, at: 0 };
             let long = std::iter::from_fn(|| long.next_from(long.at));
-            prop_assert!(words(&text).eq(long));
+            prop_assert!(tokenize(&text).eq(long));
         }
 
         #[test]
         fn words_lie_in_order_and_are_the_same_after_indexing(text in "\\PC{0,60}|[a語 ที่é_-]{0,40}|[aи\u{306}か\u{3099}\u{1112}\u{1161}\u{11ab} ]{0,40}") {
             let mut end = 0;
-            for word in words(&text) {
+            for word in tokenize(&text) {
                 prop_assert!(end <= word.span.start && word.span.start < word.span.end);
                 prop_assert_eq!(&text[word.span.clone()], word.text);
                 end = word.span.end;
             }
             let indexed = index_text(&text);
-            let whole = composed(&text);
-            prop_assert!(words(&whole).map(|w| w.text).eq(words(&indexed).map(|w| w.text)));
-            prop_assert!(words(&text).map(|w| fold(w.text)).eq(words(&whole).map(|w| fold(w.text))));
+            let whole = to_nfc(&text);
+            prop_assert!(tokenize(&whole).map(|w| w.text).eq(tokenize(&indexed).map(|w| w.text)));
+            prop_assert!(tokenize(&text).map(|w| fold(w.text)).eq(tokenize(&whole).map(|w| fold(w.text))));
             let again = index_text(&indexed);
             prop_assert_eq!(&again, &indexed);
         }

@@ -7,7 +7,7 @@ use memoranda_core::graph::{
     resolve_link, resolve_relative_link,
 };
 use memoranda_core::id::ProjectName;
-use memoranda_core::note::permalink::{slug, without_project};
+use memoranda_core::note::permalink::{slug, strip_project};
 use memoranda_core::note::{self, LinkReplacement};
 use memoranda_core::path::NotePath;
 use memoranda_store::{FileSummary, View, link_key};
@@ -187,7 +187,7 @@ impl<'a> Aftermath<'a> {
         let FileSummary { id, project, path, title, .. } = file;
         // Signs do not show in a permalink: one that is not said as it is says nothing.
         let is_said = |permalink: &String| keys.permalinks.first() == Some(permalink);
-        let within = without_project(&file.permalink, project.as_str()).map(str::to_owned);
+        let within = strip_project(&file.permalink, project.as_str()).map(str::to_owned);
         let within = within.filter(is_said);
         let permalink = Some(file.permalink).filter(is_said).unwrap_or_default();
         // No other note is there to take its permalink.

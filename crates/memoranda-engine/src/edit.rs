@@ -2,7 +2,7 @@
 
 use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
 use memoranda_core::id::ContentHash;
-use memoranda_core::note::edit::{NoteEdit, apply};
+use memoranda_core::note::edit::{NoteEdit, apply_edit};
 use memoranda_store::Outcome;
 
 use crate::error::{EngineError, Result};
@@ -53,7 +53,7 @@ impl Memory {
         self.rewrite(who, place, request.expected, request.message.as_deref(), |text| {
             let mut text = text.to_owned();
             for edit in &request.edits {
-                text = apply(&text, edit)
+                text = apply_edit(&text, edit)
                     .map_err(|error| EngineError::Edit { place: place.clone(), error })?;
             }
             Ok(text)

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 
 use memoranda_core::passage::PassageStart;
 use memoranda_core::query::TermKind;
-use memoranda_core::rank::{CandidatePassage, RankCandidate, RankSignal, RankedNote, by_passage};
-use memoranda_core::snippet::{Snippet, snippet};
-use memoranda_core::token_estimate::estimate;
+use memoranda_core::rank::{
+    CandidatePassage, RankCandidate, RankSignal, RankedNote, rank_passages,
+};
+use memoranda_core::snippet::{Snippet, extract_snippet};
+use memoranda_core::token_estimate::estimate_tokens;
 use memoranda_store::{Candidates, Result as StoreResult, Shown, ShownNote, ShownPassage};
 
 use crate::resolve::Place;
@@ -19,10 +21,10 @@ const ENOUGH_LIKELY: usize = 4;
 
 /// About how many tokens a result takes.
 fn size(result: &SearchResult) -> usize {
-    let further: usize = result.further.iter().map(|p| estimate(&p.snippet.text)).sum();
-    estimate(&result.snippet.text)
-        + estimate(&result.title)
-        + estimate(result.place.path.as_str())
+    let further: usize = result.further.iter().map(|p| estimate_tokens(&p.snippet.text)).sum();
+    estimate_tokens(&result.snippet.text)
+        + estimate_tokens(&result.title)
+        + estimate_tokens(result.place.path.as_str())
         + further
 }
 
@@ -100,7 +102,7 @@ impl Found<'_> {
     fn units(&self, ranked: Vec<RankedNote<i64>>) -> Vec<Unit> {
         let units = match self.request.unit {
             SearchUnit::Notes | SearchUnit::Holders => ranked,
-            SearchUnit::Passages => by_passage(&ranked),
+            SearchUnit::Passages => rank_passages(&ranked),
         };
         let likely = units.into_iter().filter(|unit| self.is_likely(unit));
         likely.map(|note| Unit { note, also: Vec::new() }).collect()
@@ -179,7 +181,7 @@ impl Found<'_> {
 
     /// The piece of a text that answers best.
     fn said(&self, text: &str) -> Snippet {
-        snippet(text, &self.candidates.query, self.request.snippet_chars)
+        extract_snippet(text, &self.candidates.query, self.request.snippet_chars)
     }
 
     /// What is quoted of a passage, and from which lines. Of a phrase that stands where a paragraph was

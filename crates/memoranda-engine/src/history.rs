@@ -1,7 +1,7 @@
 //! The history: what was changed when by whom, and how the texts differed.
 
 use memoranda_core::change::{Commit, FileChange};
-use memoranda_core::diff::{DiffLabels, unified};
+use memoranda_core::diff::{DiffLabels, unified_diff};
 use memoranda_core::id::ContentHash;
 use memoranda_store::{HistoryFilter, Moment};
 
@@ -162,6 +162,6 @@ fn diff_of(
     };
     let old = before.as_deref().unwrap_or_default();
     let new = after.as_deref().unwrap_or_default();
-    let unified = unified(old, new, CONTEXT_LINES, labels);
+    let unified = unified_diff(old, new, CONTEXT_LINES, labels);
     FileDiff { place, moved_from, before, after, unified }
 }

@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use memoranda_core::graph::{LinkCandidate, resolve_link, resolve_relative_link};
 use memoranda_core::note::{
-    LinkReplacement, name_part, relink_canvas, relink_paths, relink_properties, spellings,
+    LinkReplacement, link_name, path_spellings, rewrite_canvas_links, rewrite_paths,
+    rewrite_property_links,
 };
 use memoranda_core::path::NotePath;
 use memoranda_store::View;
@@ -71,7 +72,7 @@ pub(crate) fn to(view: &View<'_>, from: &Place, going: &[NotePath]) -> Result<Me
         let name = |name: &str| {
             *said.entry(name.to_owned()).or_default() += 1;
             // What a note is called is not looked at for a heading.
-            let is_called = name_part(name) != name && is_meant(view, from, holder, name);
+            let is_called = link_name(name) != name && is_meant(view, from, holder, name);
             is_called.then(|| LinkReplacement::from(name.to_owned()))
         };
         relinked(holder, &text, path, name);
@@ -117,7 +118,7 @@ pub(crate) fn to(view: &View<'_>, from: &Place, going: &[NotePath]) -> Result<Me
 
 /// The files that hold one of these names where no relation is read.
 fn naming(view: &View<'_>, from: &Place, names: &[&str]) -> Result<Vec<NotePath>> {
-    let mut names: Vec<String> = names.iter().flat_map(|name| spellings(name)).collect();
+    let mut names: Vec<String> = names.iter().flat_map(|name| path_spellings(name)).collect();
     names.sort_unstable();
     names.dedup();
     if names.is_empty() {
@@ -195,7 +196,7 @@ pub(crate) fn mended(
     };
     let mut unsaid = Vec::new();
     let name = |name: &str| match mend(name) {
-        Ok(None) if name_part(name) != name && is_meant(view, from, was, name) => {
+        Ok(None) if link_name(name) != name && is_meant(view, from, was, name) => {
             Some(LinkReplacement::from(name.to_owned()))
         }
         Ok(mended) => mended.and_then(|(mend, other)| {
@@ -232,10 +233,10 @@ fn relinked(
     name: impl FnMut(&str) -> Option<LinkReplacement>,
 ) -> (String, usize) {
     if holder.extension() == "canvas" {
-        return relink_canvas(text, path, name);
+        return rewrite_canvas_links(text, path, name);
     }
-    let (text, paths) = relink_paths(text, path);
-    let (text, names) = relink_properties(&text, name);
+    let (text, paths) = rewrite_paths(text, path);
+    let (text, names) = rewrite_property_links(&text, name);
     (text, paths + names)
 }
 

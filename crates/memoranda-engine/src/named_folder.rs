@@ -2,7 +2,7 @@
 
 use memoranda_core::graph::alias_key;
 use memoranda_core::id::ProjectName;
-use memoranda_core::note::permalink::clean_directory;
+use memoranda_core::note::permalink::normalize_directory;
 use memoranda_core::path::{NotePath, name_key};
 use memoranda_store::{EntryKind, StoreError};
 
@@ -69,7 +69,7 @@ impl Memory {
         let mut folder = NamedFolder { path: String::new(), is_changed: false };
         let directory = directory.replace('\\', "/");
         // Most names may be had as they are: one look at the disk is enough.
-        let clean = clean_directory(&directory);
+        let clean = normalize_directory(&directory);
         if clean == directory.trim_matches('/') {
             if !clean.is_empty() {
                 let path = NotePath::parse(&clean)?;
@@ -90,7 +90,7 @@ impl Memory {
                 folder.path = there.to_string();
                 continue;
             }
-            let clean = clean_directory(part);
+            let clean = normalize_directory(part);
             folder.is_changed |= alias_key(&clean) != alias_key(part);
             if !clean.is_empty() {
                 folder.path = self.store().spelled(project, &within(&clean)?)?.to_string();

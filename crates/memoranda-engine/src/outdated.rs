@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use memoranda_core::graph::{alias_key, resolve_link, resolve_relative_link};
-use memoranda_core::note::name_part;
+use memoranda_core::note::link_name;
 use memoranda_core::path::NotePath;
 use memoranda_store::{RelationRow, View};
 
@@ -118,7 +118,7 @@ fn said<'l>(
     holder: Option<&NotePath>,
 ) -> Result<Vec<&'l str>> {
     let Some(whole) = &link.whole else { return Ok(vec![&link.target]) };
-    let part = name_part(&link.target).trim_end();
+    let part = link_name(&link.target).trim_end();
     let Some(file) = link.target_file else { return Ok(vec![&whole.text, part]) };
     let Some(meant_by_it) = view.by_id(file)? else { return Ok(vec![part]) };
     let name = whole.text.rsplit_once("::").map_or(whole.text.as_str(), |(_, name)| name).trim();

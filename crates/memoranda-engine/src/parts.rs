@@ -6,7 +6,7 @@ use memoranda_core::path::NotePath;
 use memoranda_core::query::{Query, TimeExpression};
 use memoranda_core::rank::{
     CandidatePassage, RankCandidate, RankOptions, RankQuery, RankSignal, RankedNote, TitleMatch,
-    rank,
+    rank_notes,
 };
 
 /// A question as a search understood it, to compare with more than that search has found.
@@ -57,7 +57,7 @@ impl Understood {
             when: self.when.as_ref(),
             now: self.now,
         };
-        let mut ranked = rank(&candidates, &asked, &self.options);
+        let mut ranked = rank_notes(&candidates, &asked, &self.options);
         ranked.retain(|part| part.relevance >= self.min_relevance && self.is_alike(part));
         ranked
     }

@@ -7,11 +7,11 @@ use std::collections::{HashMap, HashSet};
 
 use memoranda_core::graph::{
     GraphEdge, GraphNeighbour, LinkCandidate, LinkResolution, LinkStrictness, choose_candidate,
-    fallback_match, link_keys, neighbours, resolve_exact_title, resolve_link,
+    fallback_match, find_neighbours, link_keys, resolve_exact_title, resolve_link,
     resolve_relative_link,
 };
 use memoranda_core::id::{ContentHash, ProjectName};
-use memoranda_core::note::permalink::{permalink_of, slug, without_project};
+use memoranda_core::note::permalink::{permalink_of, slug, strip_project};
 use memoranda_core::note::{self, Note};
 use memoranda_core::path::{NotePath, name_key};
 use memoranda_store::{
@@ -91,7 +91,7 @@ impl PastNote {
                 target: relation.target.clone(),
                 key: match folder {
                     Some(folder) => exact_key(folder, relation.name()),
-                    None => key_of(note::name_part(&relation.target)),
+                    None => key_of(note::link_name(&relation.target)),
                 },
                 whole: whole.map(|text| Whole { text: text.clone(), key: key_of(text) }),
                 exact_name: folder.map(|_| relation.name().to_owned()),
@@ -109,7 +109,7 @@ impl PastNote {
 
     fn candidate<Id>(&self, id: Id, project: &ProjectName) -> LinkCandidate<Id> {
         let (path, permalink) = (self.path.clone(), self.permalink.clone());
-        let within = without_project(&permalink, project.as_str()).map(str::to_owned);
+        let within = strip_project(&permalink, project.as_str()).map(str::to_owned);
         let (title, is_permalink_kept) = (self.title.clone(), self.is_permalink_kept);
         LinkCandidate { id, path, permalink, within, title, is_permalink_kept }
     }
@@ -234,7 +234,7 @@ impl<'m> Past<'m> {
         from: &NotePath,
     ) -> Option<At> {
         let wholly = whole.and_then(|whole| self.bound(&whole.key, &whole.text, None, from));
-        let part = if whole.is_some() { note::name_part(target).trim_end() } else { target };
+        let part = if whole.is_some() { note::link_name(target).trim_end() } else { target };
         wholly.or_else(|| self.bound(key, part, exact, from))
     }
 
@@ -430,7 +430,7 @@ impl<'m> Past<'m> {
         room: &mut Room<At>,
     ) -> Result<ContextNote> {
         let most = room.looked_at();
-        let near = neighbours(&[at], request.depth, most, |level| self.edges(level))?;
+        let near = find_neighbours(&[at], request.depth, most, |level| self.edges(level))?;
         let ends = near.found.iter().flat_map(|near| [near.id, near.via.from, near.via.to]);
         let known = self.known(std::iter::once(at).chain(ends))?;
         let gone = || EngineError::Invalid("the note is gone; ask again".into());

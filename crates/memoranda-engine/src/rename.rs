@@ -11,7 +11,7 @@ use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent
 use memoranda_core::graph::{alias_key, resolve_relative_link};
 use memoranda_core::id::ContentHash;
 use memoranda_core::note::permalink::slug;
-use memoranda_core::note::{bytes_of, relink, text_of};
+use memoranda_core::note::{decode_text, encode_text, rewrite_links};
 use memoranda_core::path::NotePath;
 use memoranda_store::{FileSummary, Outcome, View};
 
@@ -189,7 +189,7 @@ impl Memory {
                 let Some(text) = text_at(view, &holder)? else { continue };
                 let mut said: BTreeMap<String, usize> = BTreeMap::new();
                 let stays = called_wholly(view, &holder)?;
-                let (text, count) = relink(&text, |name| {
+                let (text, count) = rewrite_links(&text, |name| {
                     let Some(mend) = mends.get(name) else {
                         return stays.contains(name).then(|| name.to_owned().into());
                     };
@@ -252,7 +252,7 @@ impl Memory {
                 for moving in &moving {
                     let Some(found) = view.read(project, &moving.old)? else { continue };
                     let content = match texts.remove(&at(&moving.old)) {
-                        Some(text) => bytes_of(&text),
+                        Some(text) => encode_text(&text),
                         None => found.bytes,
                     };
                     operations.push(ChangeOperation {
@@ -271,7 +271,7 @@ impl Memory {
                 project: holder.project,
                 path: holder.path,
                 expect: ExpectedContent::Anything,
-                action: FileAction::Put(bytes_of(&text)),
+                action: FileAction::Put(encode_text(&text)),
             }));
             Ok(ChangeSet { operations, made, emptied, message: None })
         })?;
@@ -327,7 +327,7 @@ impl Memory {
 /// The text of a file, for links to be changed in it.
 pub(crate) fn text_at(view: &View<'_>, place: &Place) -> Result<Option<String>> {
     let found = view.read(&place.project, &place.path)?;
-    Ok(found.and_then(|found| text_of(&found.bytes)))
+    Ok(found.and_then(|found| decode_text(&found.bytes)))
 }
 
 /// A note of the same project that holds a link: where it is, and where it will be.

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use memoranda_core::embed::StaticEmbeddingModel;
 use memoranda_core::query::{Query, QueryTerm, TermRequirement, TimeExpression, TimeRange};
-use memoranda_core::rank::{RankOptions, RankQuery, RankSignal, rank, without_speakers};
+use memoranda_core::rank::{RankOptions, RankQuery, RankSignal, rank_notes, without_speaker_names};
 use memoranda_core::snippet::Snippet;
 use memoranda_store::{Candidates, Correction, Question, SearchFilter, clock};
 
@@ -211,7 +211,7 @@ impl Memory {
             if let Some(meant) = &mut meant {
                 let first = rounds.found.notes.iter().filter(|note| note.round == 0);
                 let cuts = first.flat_map(|note| &note.passages).map(|passage| &passage.cut);
-                let said = without_speakers(&rounds.found.query, cuts);
+                let said = without_speaker_names(&rounds.found.query, cuts);
                 let unnamed = said.map(|said| StaticEmbeddingModel::embedded().embed(&said));
                 if let Some(unnamed) = unnamed.filter(|vector| !vector.is_zero()) {
                     meant.table = unnamed;
@@ -238,7 +238,7 @@ impl Memory {
                     when: named.as_ref(),
                     now,
                 };
-                let ranked = rank(&candidates.notes, &comparison, &options);
+                let ranked = rank_notes(&candidates.notes, &comparison, &options);
                 let relevance = ranked.iter().map(|note| note.relevance).fold(0.0, f64::max);
                 let found = Found { candidates, shown, request };
                 let likely = found.likely(ranked)?;

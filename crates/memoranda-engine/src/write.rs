@@ -3,8 +3,8 @@
 use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note::MetaValue;
-use memoranda_core::note::edit::{NoteEdit, apply};
-use memoranda_core::note::permalink::file_name_of_title;
+use memoranda_core::note::edit::{NoteEdit, apply_edit};
+use memoranda_core::note::permalink::file_name_from_title;
 use memoranda_core::path::NotePath;
 use memoranda_store::{Outcome, StoreError, hash};
 
@@ -151,7 +151,7 @@ impl Memory {
         if !text.ends_with('\n') {
             text.push('\n');
         }
-        let file_name = file_name_of_title(&title);
+        let file_name = file_name_from_title(&title);
         let mut keys: Vec<(&str, MetaValue)> = Vec::new();
         // The file's name is its title, unless the name could not hold all of it.
         if file_name.strip_suffix(".md") != Some(title.as_str()) {
@@ -166,7 +166,7 @@ impl Memory {
         }
         for (key, value) in keys {
             let edit = NoteEdit::SetKey { key: key.to_owned(), value };
-            text = apply(&text, &edit).map_err(|e| EngineError::Invalid(e.to_string()))?;
+            text = apply_edit(&text, &edit).map_err(|e| EngineError::Invalid(e.to_string()))?;
         }
         let folder = self.folder_named(&request.project, &request.folder)?.path;
         for number in 1..10_000 {

@@ -1,7 +1,7 @@
 //! Facts one by one: a note that is there already gets those that it lacks, and loses nothing.
 
-use memoranda_engine::core::note::edit::{NoteEdit, apply};
-use memoranda_engine::core::note::{Note, content, parse, render_observation};
+use memoranda_engine::core::note::edit::{NoteEdit, apply_edit};
+use memoranda_engine::core::note::{Note, observation_content, parse, render_observation};
 
 /// Makes every edit that the text does not already say.
 pub(crate) fn merge_facts(text: &str, edits: &[NoteEdit]) -> String {
@@ -9,7 +9,7 @@ pub(crate) fn merge_facts(text: &str, edits: &[NoteEdit]) -> String {
     let mut joined = text.to_owned();
     for edit in edits.iter().filter(|edit| !contains_edit(text, &note, edit)) {
         // An edit that cannot be made leaves the text as it was.
-        joined = apply(&joined, edit).unwrap_or(joined);
+        joined = apply_edit(&joined, edit).unwrap_or(joined);
     }
     joined
 }
@@ -19,8 +19,9 @@ fn contains_edit(text: &str, note: &Note, edit: &NoteEdit) -> bool {
         // Struck out counts too: what somebody superseded here does not come back as news.
         NoteEdit::AddObservation { observation, .. } => {
             let line = format!("- {}\n", render_observation(observation));
-            let wanted = parse(&line).observations.first().map(|new| content(&line, new));
-            note.observations.iter().any(|known| Some(content(text, known)) == wanted)
+            let wanted =
+                parse(&line).observations.first().map(|new| observation_content(&line, new));
+            note.observations.iter().any(|known| Some(observation_content(text, known)) == wanted)
         }
         NoteEdit::AddRatedRelation { relation } => note.relations.iter().any(|known| {
             let same = known.relation_type == relation.relation_type;
@@ -32,14 +33,16 @@ fn contains_edit(text: &str, note: &Note, edit: &NoteEdit) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use memoranda_engine::core::note::{NewRelation, stated};
+    use memoranda_engine::core::note::{NewRelation, observation_from_text};
 
     use super::*;
 
     #[test]
     fn only_what_is_missing_is_added() {
-        let fact =
-            |text: &str| NoteEdit::AddObservation { section: None, observation: stated(text) };
+        let fact = |text: &str| NoteEdit::AddObservation {
+            section: None,
+            observation: observation_from_text(text),
+        };
         let relation = NewRelation {
             relation_type: "works at".into(),
             target: "Issue #5".into(),

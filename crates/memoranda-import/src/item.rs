@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use memoranda_engine::core::id::ProjectName;
-use memoranda_engine::core::note::edit::{NoteEdit, apply};
-use memoranda_engine::core::note::permalink::file_name_of_title;
+use memoranda_engine::core::note::edit::{NoteEdit, apply_edit};
+use memoranda_engine::core::note::permalink::file_name_from_title;
 use memoranda_engine::core::note::{MetaValue, parse};
 use memoranda_engine::core::path::NotePath;
 
@@ -65,7 +65,7 @@ impl NoteDraft {
         }
         // The head is empty or a block that was written here, so there is nothing to refuse.
         let edit = NoteEdit::SetKey { key: key.to_owned(), value: MetaValue::Text(value) };
-        let head = apply(&self.head, &edit).unwrap_or(self.head);
+        let head = apply_edit(&self.head, &edit).unwrap_or(self.head);
         Self { head, ..self }
     }
 
@@ -90,17 +90,17 @@ pub(crate) fn with_key(text: String, key: &str, value: &str) -> String {
         return text;
     }
     let value = MetaValue::Text(value.to_owned());
-    apply(&text, &NoteEdit::SetKey { key: key.to_owned(), value }).unwrap_or(text)
+    apply_edit(&text, &NoteEdit::SetKey { key: key.to_owned(), value }).unwrap_or(text)
 }
 
 /// A path for a note with this title in this folder. What cannot be in a path is left out.
 pub(crate) fn note_path(folder: &str, title: &str) -> NotePath {
-    let name = file_name_of_title(&link_safe_title(title));
+    let name = file_name_from_title(&link_safe_title(title));
     let folder = sanitize_folder(folder);
     let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };
     // Both parts are clean; a folder that is too deep loses out to the name.
     NotePath::parse(&path)
-        .or_else(|_| NotePath::parse(&file_name_of_title(title)))
+        .or_else(|_| NotePath::parse(&file_name_from_title(title)))
         .unwrap_or_else(|_| untitled())
 }
 
@@ -113,7 +113,7 @@ fn untitled() -> NotePath {
 /// `-`, and parts that would lead elsewhere vanish.
 pub(crate) fn sanitize_folder(folder: &str) -> String {
     let part = |part: &str| {
-        let name = file_name_of_title(part);
+        let name = file_name_from_title(part);
         name.strip_suffix(".md").unwrap_or(&name).to_owned()
     };
     let parts = folder.split('/').filter(|part| !part.trim().is_empty() && !is_dots(part));

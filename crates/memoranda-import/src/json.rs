@@ -168,7 +168,7 @@ pub(crate) fn glob_list(value: Option<&Value>) -> Vec<String> {
         Some(Value::Array(globs)) => globs.iter().filter_map(Value::as_str).map(clean).collect(),
         Some(Value::String(text)) => match serde_json::from_str::<Vec<String>>(text) {
             Ok(globs) => globs.iter().map(|glob| clean(glob)).collect(),
-            Err(_) => memoranda_engine::core::globs::split(text),
+            Err(_) => memoranda_engine::core::globs::split_globs(text),
         },
         _ => Vec::new(),
     })

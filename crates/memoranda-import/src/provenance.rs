@@ -4,7 +4,7 @@
 //! hashes tell everything: what came last time, what is here now, and what would come today.
 
 use jiff::Timestamp;
-use memoranda_engine::core::note::edit::{NoteEdit, apply};
+use memoranda_engine::core::note::edit::{NoteEdit, apply_edit};
 use memoranda_engine::core::note::{MetaValue, parse};
 use memoranda_engine::core::secrets;
 use memoranda_engine::hash;
@@ -95,7 +95,7 @@ pub(crate) fn has_secret(text: &str) -> bool {
         let line = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
         line.strip_prefix(HASH).is_some_and(|rest| rest.starts_with(':'))
     };
-    secrets::secrets(text).iter().any(|secret| !is_stamp(secret.line))
+    secrets::find_secrets(text).iter().any(|secret| !is_stamp(secret.line))
 }
 
 fn without_stamp(text: &str) -> Option<String> {
@@ -104,14 +104,14 @@ fn without_stamp(text: &str) -> Option<String> {
 
 fn set_key(text: &str, key: &str, value: &str) -> Option<String> {
     let value = MetaValue::Text(value.to_owned());
-    apply(text, &NoteEdit::SetKey { key: key.to_owned(), value }).ok()
+    apply_edit(text, &NoteEdit::SetKey { key: key.to_owned(), value }).ok()
 }
 
 fn remove_key(text: &str, key: &str) -> Option<String> {
     if !text.contains(key) {
         return Some(text.to_owned());
     }
-    apply(text, &NoteEdit::RemoveKey { key: key.to_owned() }).ok()
+    apply_edit(text, &NoteEdit::RemoveKey { key: key.to_owned() }).ok()
 }
 
 fn short_hash(text: &str) -> String {

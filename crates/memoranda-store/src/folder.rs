@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
-use memoranda_core::graph::{GraphNeighbourhood, GraphRoute, LinkCandidate, neighbours};
+use memoranda_core::graph::{GraphNeighbourhood, GraphRoute, LinkCandidate, find_neighbours};
 use memoranda_core::id::{ObservationId, ProjectName};
 use memoranda_core::path::NotePath;
 
@@ -131,7 +131,7 @@ impl Folder<'_> {
     ) -> Result<GraphNeighbourhood<i64, String>> {
         self.store.inner.ask(|db| {
             let project = index::project_id_of(db, &self.project)?;
-            neighbours(start, depth, max, |level| {
+            find_neighbours(start, depth, max, |level| {
                 nodes::edges_within(db, project, &self.folder, level)
             })
         })

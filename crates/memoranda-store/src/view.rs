@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use memoranda_core::graph::LinkCandidate;
 use memoranda_core::id::{ContentHash, ProjectName};
-use memoranda_core::note::permalink::{permalink_of, without_project};
+use memoranda_core::note::permalink::{permalink_of, strip_project};
 use memoranda_core::path::NotePath;
 use rusqlite::Connection;
 
@@ -129,7 +129,7 @@ impl<'a> View<'a> {
         };
         let project = file.project.as_str();
         let keys = index::digest::link_keys(project, path, &title, &permalink, &file.metadata);
-        let within = without_project(&permalink, project).map(str::to_owned);
+        let within = strip_project(&permalink, project).map(str::to_owned);
         let is_permalink_kept = index::is_permalink_kept(path, &permalink, &file.metadata);
         let path = path.clone();
         (LinkCandidate { id: file.id, path, permalink, within, title, is_permalink_kept }, keys)

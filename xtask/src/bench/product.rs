@@ -106,7 +106,7 @@ pub(super) fn embed(typed: &str) -> bool {
 
 /// The passages of a note, as an index embeds them.
 pub(super) fn passages(text: &str) -> Vec<String> {
-    let passages = passage::passages(text, &note::parse(text));
+    let passages = passage::split_note_passages(text, &note::parse(text));
     passages.iter().map(|passage| passage.text(text).to_owned()).collect()
 }
 

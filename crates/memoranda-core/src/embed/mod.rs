@@ -13,7 +13,7 @@ pub use embedding::{
     BASELINE_SENTENCES, Embedding, ModelQueryEmbedding, QuantizedQueryVector, QuantizedVector,
     QueryEmbedding, baseline_similarity,
 };
-pub use vector::{BYTES, DIMS, StaticQueryVector, StaticVector};
+pub use vector::{STATIC_VECTOR_BYTES, STATIC_VECTOR_DIMS, StaticQueryVector, StaticVector};
 
 use table::Table;
 use word_piece::{PieceKind, Vocabulary};
@@ -78,8 +78,8 @@ impl StaticEmbeddingModel {
 
     /// The sum of what is known. Letters of scripts that the table can only spell would draw all
     /// texts in such a script to one place; and signs mean nothing without a word.
-    fn sum(&self, text: &str) -> [f32; DIMS] {
-        let mut sum = [0.0; DIMS];
+    fn sum(&self, text: &str) -> [f32; STATIC_VECTOR_DIMS] {
+        let mut sum = [0.0; STATIC_VECTOR_DIMS];
         let mut has_word = false;
         self.vocabulary.pieces(beginning(text), |piece| {
             let kind = self.vocabulary.kind(piece);
@@ -88,7 +88,7 @@ impl StaticEmbeddingModel {
                 self.table.add(piece, &mut sum);
             }
         });
-        if has_word { sum } else { [0.0; DIMS] }
+        if has_word { sum } else { [0.0; STATIC_VECTOR_DIMS] }
     }
 }
 
@@ -97,7 +97,7 @@ fn beginning(text: &str) -> &str {
 }
 
 /// A sum as a direction.
-fn unit(mut sum: [f32; DIMS]) -> [f32; DIMS] {
+fn unit(mut sum: [f32; STATIC_VECTOR_DIMS]) -> [f32; STATIC_VECTOR_DIMS] {
     let length = length(&sum);
     if length > 1e-9 {
         sum.iter_mut().for_each(|x| *x /= length);
@@ -105,7 +105,7 @@ fn unit(mut sum: [f32; DIMS]) -> [f32; DIMS] {
     sum
 }
 
-fn length(numbers: &[f32; DIMS]) -> f32 {
+fn length(numbers: &[f32; STATIC_VECTOR_DIMS]) -> f32 {
     numbers.iter().map(|x| x * x).sum::<f32>().sqrt()
 }
 
@@ -134,7 +134,7 @@ mod tests {
                 case["ids"].as_array().unwrap().iter().map(|id| id.as_u64().unwrap()).collect();
             assert_eq!(pieces, expected, "{text:?}");
             // The table's makers count every piece.
-            let mut all = [0.0; DIMS];
+            let mut all = [0.0; STATIC_VECTOR_DIMS];
             model.vocabulary.pieces(text, |piece| model.table.add(piece, &mut all));
             let floats = unit(all);
             for (found, expected) in floats.iter().zip(case["embedding"].as_array().unwrap()) {

@@ -3,10 +3,10 @@
 use multiversion::multiversion;
 
 /// How many numbers a vector has.
-pub const DIMS: usize = 256;
+pub const STATIC_VECTOR_DIMS: usize = 256;
 
 /// How many bytes a vector takes in a cache: its scale, then its numbers.
-pub const BYTES: usize = 4 + DIMS;
+pub const STATIC_VECTOR_BYTES: usize = 4 + STATIC_VECTOR_DIMS;
 
 /// The vector of a text.
 #[derive(Clone, PartialEq, Debug)]
@@ -14,13 +14,13 @@ pub struct StaticVector {
     /// What one step of a number is worth.
     pub scale: f32,
     /// The numbers.
-    pub numbers: [i8; DIMS],
+    pub numbers: [i8; STATIC_VECTOR_DIMS],
 }
 
 impl StaticVector {
-    pub(super) fn from_floats(floats: &[f32; DIMS]) -> Self {
+    pub(super) fn from_floats(floats: &[f32; STATIC_VECTOR_DIMS]) -> Self {
         let most = floats.iter().fold(0.0f32, |most, x| most.max(x.abs()));
-        let mut numbers = [0; DIMS];
+        let mut numbers = [0; STATIC_VECTOR_DIMS];
         if most <= 0.0 {
             return Self { scale: 0.0, numbers };
         }
@@ -32,8 +32,8 @@ impl StaticVector {
     }
 
     /// The vector as it is kept.
-    pub fn bytes(&self) -> [u8; BYTES] {
-        let mut bytes = [0; BYTES];
+    pub fn bytes(&self) -> [u8; STATIC_VECTOR_BYTES] {
+        let mut bytes = [0; STATIC_VECTOR_BYTES];
         let (scale, numbers) = bytes.split_at_mut(4);
         scale.copy_from_slice(&self.scale.to_le_bytes());
         for (byte, &number) in numbers.iter_mut().zip(&self.numbers) {
@@ -45,7 +45,7 @@ impl StaticVector {
     /// A vector that was kept.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let (scale, rest) = bytes.split_first_chunk::<4>()?;
-        let rest: &[u8; DIMS] = rest.try_into().ok()?;
+        let rest: &[u8; STATIC_VECTOR_DIMS] = rest.try_into().ok()?;
         Some(Self { scale: f32::from_le_bytes(*scale), numbers: rest.map(|byte| byte as i8) })
     }
 
@@ -63,7 +63,7 @@ impl StaticVector {
 /// A vector that is compared with very many kept ones, in the form in which that is quickest.
 pub struct StaticQueryVector {
     scale: f32,
-    numbers: [i16; DIMS],
+    numbers: [i16; STATIC_VECTOR_DIMS],
 }
 
 impl StaticQueryVector {
@@ -73,7 +73,12 @@ impl StaticQueryVector {
     }
 
     /// How alike vectors in parts are, one after the other, as many as there are places for.
-    pub fn similarities(&self, scales: &[f32], numbers: &[[i8; DIMS]], near: &mut [f32]) {
+    pub fn similarities(
+        &self,
+        scales: &[f32],
+        numbers: &[[i8; STATIC_VECTOR_DIMS]],
+        near: &mut [f32],
+    ) {
         products(&self.numbers, numbers, near);
         for (near, scale) in near.iter_mut().zip(scales) {
             *near *= self.scale * scale;
@@ -85,11 +90,15 @@ impl StaticQueryVector {
 /// Sixteen bits by sixteen, added in pairs, is one instruction on every machine; where the machine
 /// has wider ones, those are used.
 #[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl", "x86_64+avx2"))]
-fn products(asked: &[i16; DIMS], kept: &[[i8; DIMS]], sums: &mut [f32]) {
+fn products(
+    asked: &[i16; STATIC_VECTOR_DIMS],
+    kept: &[[i8; STATIC_VECTOR_DIMS]],
+    sums: &mut [f32],
+) {
     for (numbers, sum) in kept.iter().zip(sums) {
         // A loop and nothing else: a closure is not always compiled for the same machine.
         let mut products = 0;
-        for at in 0..DIMS {
+        for at in 0..STATIC_VECTOR_DIMS {
             products += i32::from(numbers[at]) * i32::from(asked[at]);
         }
         *sum = products as f32;
@@ -97,7 +106,7 @@ fn products(asked: &[i16; DIMS], kept: &[[i8; DIMS]], sums: &mut [f32]) {
 }
 
 /// The sum of products, in a form that compilers turn into instructions on many numbers at once.
-fn dot(a: &[i8; DIMS], b: &[i8; DIMS]) -> i32 {
+fn dot(a: &[i8; STATIC_VECTOR_DIMS], b: &[i8; STATIC_VECTOR_DIMS]) -> i32 {
     a.iter().zip(b).map(|(&a, &b)| i32::from(a) * i32::from(b)).sum()
 }
 

@@ -18,7 +18,7 @@ pub struct FactContradiction {
 
 /// Pairs of facts of which one denies what the other says, or which say the same of different
 /// values.
-pub fn contradictions(facts: &[&str]) -> Vec<FactContradiction> {
+pub fn find_contradictions(facts: &[&str]) -> Vec<FactContradiction> {
     let parts: Vec<Parts> = facts.iter().map(|fact| Parts::of(fact)).collect();
     let mut found = Vec::new();
     for (first, a) in parts.iter().enumerate() {
@@ -84,7 +84,8 @@ mod tests {
     #[test]
     fn denials_and_other_values_contradict() {
         let check = |facts: &[&str], expected: &[(usize, usize)]| {
-            let found: Vec<_> = contradictions(facts).iter().map(|c| (c.first, c.second)).collect();
+            let found: Vec<_> =
+                find_contradictions(facts).iter().map(|c| (c.first, c.second)).collect();
             assert_eq!(found, expected, "{facts:?}");
         };
         check(&["Supports dark mode theme", "Does not support dark mode theme"], &[(0, 1)]);

@@ -1,9 +1,9 @@
 //! Types of entities: free text, softly brought into one shape.
 
-use super::similar_names::near_names;
+use super::similar_names::similar_names;
 
 /// Types that many graphs have; any other is as good.
-pub const COMMON_TYPES: &[&str] = &[
+pub const COMMON_ENTITY_TYPES: &[&str] = &[
     "Person",
     "Document",
     "File",
@@ -29,7 +29,7 @@ pub const COMMON_TYPES: &[&str] = &[
 ];
 
 /// The type of what names none.
-pub const UNTYPED: &str = "Note";
+pub const DEFAULT_ENTITY_TYPE: &str = "Note";
 
 /// A type as it is kept, and what should be said about it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -41,7 +41,7 @@ pub struct NormalizedEntityType {
 }
 
 /// Brings a type into shape: a capital at its start, advice for the rest.
-pub fn normal_type(given: &str) -> NormalizedEntityType {
+pub fn normalize_entity_type(given: &str) -> NormalizedEntityType {
     let trimmed = given.trim();
     let mut warnings = Vec::new();
     let mut chars = trimmed.chars();
@@ -59,9 +59,9 @@ pub fn normal_type(given: &str) -> NormalizedEntityType {
             pascal_case(&name)
         ));
     }
-    let alike = COMMON_TYPES.iter().copied().filter(|t| t.len().abs_diff(name.len()) <= 2);
-    if !COMMON_TYPES.contains(&name.as_str())
-        && let Some(near) = near_names(&name, alike, 1).pop()
+    let alike = COMMON_ENTITY_TYPES.iter().copied().filter(|t| t.len().abs_diff(name.len()) <= 2);
+    if !COMMON_ENTITY_TYPES.contains(&name.as_str())
+        && let Some(near) = similar_names(&name, alike, 1).pop()
     {
         warnings.push(format!("entityType '{name}' is close to the common type '{near}'"));
     }
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn types_get_a_capital_and_advice() {
         let check = |given: &str, name: &str, words: &[&str]| {
-            let found = normal_type(given);
+            let found = normalize_entity_type(given);
             assert_eq!(found.name, name);
             assert_eq!(found.warnings.len(), words.len(), "{:?}", found.warnings);
             for (warning, word) in found.warnings.iter().zip(words) {

@@ -14,7 +14,7 @@ const PAIRS: &[(&str, &str)] = &[
 ];
 
 /// What a relation says when it is read from its other end.
-pub fn inverse_of(relation_type: &str) -> String {
+pub fn inverse_relation_type(relation_type: &str) -> String {
     let plain = relation_type.replace('_', " ").to_lowercase();
     for (there, back) in PAIRS {
         if plain == *there {
@@ -45,10 +45,10 @@ mod tests {
             ("contains", "contained in"),
             ("likes", "likes (inverse)"),
         ] {
-            assert_eq!(inverse_of(there), back);
-            assert_eq!(inverse_of(back), there);
+            assert_eq!(inverse_relation_type(there), back);
+            assert_eq!(inverse_relation_type(back), there);
         }
-        assert_eq!(inverse_of("reviewed by"), "reviewed");
-        assert_eq!(inverse_of("depends_on"), "required by");
+        assert_eq!(inverse_relation_type("reviewed by"), "reviewed");
+        assert_eq!(inverse_relation_type("depends_on"), "required by");
     }
 }

@@ -9,11 +9,13 @@ mod similar_names;
 mod split;
 mod thread;
 
-pub use conflict::{FactContradiction, contradictions};
-pub use entity_type::{COMMON_TYPES, NormalizedEntityType, UNTYPED, normal_type};
-pub use inverse::inverse_of;
+pub use conflict::{FactContradiction, find_contradictions};
+pub use entity_type::{
+    COMMON_ENTITY_TYPES, DEFAULT_ENTITY_TYPE, NormalizedEntityType, normalize_entity_type,
+};
+pub use inverse::inverse_relation_type;
 pub use sentences::{sentence_count, sentences};
-pub use similar_names::near_names;
+pub use similar_names::similar_names;
 pub use split::atomic_facts;
 pub use thread::{thread_folder, thread_of_folder};
 

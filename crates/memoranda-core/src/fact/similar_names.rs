@@ -4,7 +4,7 @@
 const NEAR: f64 = 0.84;
 
 /// The names most like this one, best first, at most `most`.
-pub fn near_names<'n>(
+pub fn similar_names<'n>(
     wanted: &str,
     names: impl IntoIterator<Item = &'n str>,
     most: usize,
@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn near_names_are_found() {
         let names = ["Portfolio", "Python Scripts", "Andrii", "Person"];
-        let near = |wanted| near_names(wanted, names, 2);
+        let near = |wanted| similar_names(wanted, names, 2);
         assert_eq!(near("Portfolo"), ["Portfolio"]);
         assert_eq!(near("python script"), ["Python Scripts"]);
         assert_eq!(near("Andriy"), ["Andrii"]);

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use crate::note::name_part;
+use crate::note::link_name;
 use crate::note::permalink::{bare_address, permalink_of, slug};
 use crate::path::NotePath;
 
@@ -353,7 +353,7 @@ pub fn resolve_link<Id: Copy>(
     if name.starts_with('/') {
         return at_the_top(&link_keys(link, from, slug), candidates);
     }
-    let part = name_part(name);
+    let part = link_name(name);
     let is_marked = part.len() < name.len();
     // A note that was moved is called by its old name too, where that is hardly a heading.
     let kept = part.ends_with(char::is_whitespace).then(|| slug(name.trim_start_matches('/')));

@@ -9,5 +9,5 @@ pub use link::{
     resolve_relative_link,
 };
 pub use walk::{
-    GraphEdge, GraphNeighbour, GraphNeighbourhood, GraphRoute, neighbours, shortest_path,
+    GraphEdge, GraphNeighbour, GraphNeighbourhood, GraphRoute, find_neighbours, shortest_path,
 };

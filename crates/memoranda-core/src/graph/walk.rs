@@ -44,7 +44,7 @@ pub struct GraphNeighbourhood<Id, Label> {
 
 /// The notes at most `depth` links away from any of `start`, at most `max` of them. `edges` gives
 /// the links from and to any of the notes that it is asked for.
-pub fn neighbours<Id, Label, Failure>(
+pub fn find_neighbours<Id, Label, Failure>(
     start: &[Id],
     depth: usize,
     max: usize,
@@ -220,7 +220,7 @@ mod tests {
     #[test]
     fn neighbours_come_level_by_level() {
         let check = |start: &[u64], depth, max, expected: &[(u64, usize)], truncated| {
-            let near = neighbours(start, depth, max, store(LINKS)).unwrap();
+            let near = find_neighbours(start, depth, max, store(LINKS)).unwrap();
             let found: Vec<_> = near.found.iter().map(|n| (n.id, n.depth)).collect();
             assert_eq!((found.as_slice(), near.truncated), (expected, truncated));
         };
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_store_that_fails_stops_the_walk() {
         let failing = |_: &[u64]| Err::<Vec<GraphEdge<u64, ()>>, _>("broken");
-        assert_eq!(neighbours(&[1], 1, 1, failing), Err("broken"));
+        assert_eq!(find_neighbours(&[1], 1, 1, failing), Err("broken"));
         assert_eq!(shortest_path(1, 2, 1, failing), Err("broken"));
     }
 
@@ -263,7 +263,7 @@ mod tests {
             from in 0u64..12,
             to in 0u64..12,
         ) {
-            let near = neighbours(&[from], 99, 99, store(&links)).unwrap();
+            let near = find_neighbours(&[from], 99, 99, store(&links)).unwrap();
             let depth = near.found.iter().find(|n| n.id == to).map(|n| n.depth);
             let depth = if from == to { Some(0) } else { depth };
             let route = shortest_path(from, to, 99, store(&links)).unwrap();

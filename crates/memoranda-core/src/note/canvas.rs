@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::rewrite_links::{LinkReplacement, relink, relink_paths};
+use super::rewrite_links::{LinkReplacement, rewrite_links, rewrite_paths};
 
 /// A drawing with every file renamed for which `path` knows a new path, and in its texts every link
 /// for which `name` and `path` know something else to say; and how many there were.
-pub fn relink_canvas<N: Into<LinkReplacement>>(
+pub fn rewrite_canvas_links<N: Into<LinkReplacement>>(
     text: &str,
     mut path: impl FnMut(&str) -> Option<String>,
     mut name: impl FnMut(&str) -> Option<N>,
@@ -23,8 +23,8 @@ pub fn relink_canvas<N: Into<LinkReplacement>>(
         let (new, count) = match std::mem::take(&mut key).as_str() {
             "file" => path(&value).map_or((value, 0), |new| (new, 1)),
             "text" => {
-                let (text, names) = relink(&value, &mut name);
-                let (text, paths) = relink_paths(&text, &mut path);
+                let (text, names) = rewrite_links(&value, &mut name);
+                let (text, paths) = rewrite_paths(&text, &mut path);
                 (text, names + paths)
             }
             _ => continue,
@@ -128,17 +128,17 @@ mod tests {
         };
         let canvas = "{\"nodes\":[{\"file\": \"a/Old One.md\",\"x\":1},{\"file\":\"c.md\"}]}";
         let expected = "{\"nodes\":[{\"file\": \"b (x)/New.md\",\"x\":1},{\"file\":\"c.md\"}]}";
-        check(relink_canvas(canvas, new, named), expected, 1);
+        check(rewrite_canvas_links(canvas, new, named), expected, 1);
         let broken = "\"file\" no drawing \"file\":";
-        check(relink_canvas(broken, new, named), broken, 0);
+        check(rewrite_canvas_links(broken, new, named), broken, 0);
         let canvas = "{\"text\": \"a \\\"b\\\" [[Old|x]]\\n[y](a/Old%20One.md) \\\\\", \"label\":\"[[Old]]\"}";
         let expected = "{\"text\": \"a \\\"b\\\" [[New|x]]\\n[y](b%20%28x%29/New.md) \\\\\", \"label\":\"[[Old]]\"}";
-        check(relink_canvas(canvas, new, named), expected, 2);
+        check(rewrite_canvas_links(canvas, new, named), expected, 2);
         let umlaut =
             |name: &str| (name == "K\u{e4}se.md").then(|| "\u{1f9c0}/Br\u{f6}t.md".to_owned());
         let canvas = "{\"file\":\"K\\u00e4se.md\"}";
         let expected = "{\"file\":\"\\ud83e\\uddc0/Br\\u00f6t.md\"}";
-        check(relink_canvas(canvas, umlaut, named), expected, 1);
+        check(rewrite_canvas_links(canvas, umlaut, named), expected, 1);
     }
 
     #[test]

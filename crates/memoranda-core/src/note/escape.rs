@@ -13,15 +13,15 @@ const FACT: &str = "fact";
 
 /// Words as a fact keeps them: with blanks for control characters, none at the ends, and every
 /// line ended alike.
-pub fn plain(words: &str) -> String {
+pub fn plain_text(words: &str) -> String {
     let plain = words.replace("\r\n", "\n").replace('\r', "\n");
     plain.replace(|c: char| c.is_control() && c != '\n', " ").trim().to_owned()
 }
 
-/// A fact as it is written for a caller's words; [`content`] gives back what [`plain`] makes of
+/// A fact as it is written for a caller's words; [`observation_content`] gives back what [`plain_text`] makes of
 /// them, to the letter.
-pub fn stated(words: &str) -> NewObservation {
-    let text = escape(&plain(words));
+pub fn observation_from_text(words: &str) -> NewObservation {
+    let text = escape(&plain_text(words));
     let (category, text) = match category_of(&text) {
         // Words that begin with a category of their own keep it.
         Some((category, start))
@@ -39,7 +39,7 @@ pub fn stated(words: &str) -> NewObservation {
 }
 
 /// What a fact says in full, as a caller said it: category (other than `fact`), text and context.
-pub fn content(text: &str, observation: &Observation) -> String {
+pub fn observation_content(text: &str, observation: &Observation) -> String {
     let line = text.get(observation.span.clone()).unwrap_or_default();
     let (said, _) = comment::split(without_list_mark(line).trim_end());
     let (category, head, said) = split_head(said.trim());

@@ -12,7 +12,7 @@ use super::permalink::split_words;
 use super::yaml::{self, Fault};
 use super::{Frontmatter, MetaValue, Note, NoteSection};
 use crate::problem::ParseProblem;
-use crate::tokenize::composed;
+use crate::tokenize::to_nfc;
 
 /// A byte-order mark, which some editors put before everything else.
 pub(crate) const BOM: &str = "\u{feff}";
@@ -174,7 +174,7 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
 
 /// A type as notes are looked up by it: its words in snake case, however its letters are composed.
 pub fn type_key(text: &str) -> String {
-    split_words(&composed(text)).join("_")
+    split_words(&to_nfc(text)).join("_")
 }
 
 /// A tag without its mark and without regard to case or how its letters are composed: what tags are

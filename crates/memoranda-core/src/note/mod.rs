@@ -27,16 +27,17 @@ use jiff::Timestamp;
 use crate::id::ObservationId;
 use crate::problem::ParseProblem;
 
-pub use canvas::relink_canvas;
-pub use escape::{content, plain, stated};
+pub use canvas::rewrite_canvas_links;
+pub use escape::{observation_content, observation_from_text, plain_text};
 pub use frontmatter::{one_line, tag_key, type_key};
 pub use observation::{NewObservation, render_observation};
-pub use observation_id::{derived_id, fact_edits};
-pub use parse::{given_permalink, parse};
-pub use relation::name_part;
+pub use observation_id::{derive_observation_id, fact_edits};
+pub use parse::{parse, stated_permalink};
+pub use relation::link_name;
 pub use relation_meta::{NewRelation, render_relation};
 pub use rewrite_links::{
-    LinkReplacement, bytes_of, relink, relink_paths, relink_properties, spellings, text_of,
+    LinkReplacement, decode_text, encode_text, path_spellings, rewrite_links, rewrite_paths,
+    rewrite_property_links,
 };
 
 /// What one Markdown text says.

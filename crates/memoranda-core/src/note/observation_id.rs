@@ -31,7 +31,7 @@ fn facts(note: &Note) -> impl Iterator<Item = (&super::ObservationMeta, &Observa
 
 /// The id of a fact that carries none: the same text in the same note has the same id.
 /// `occurrence` tells equal lines of one note apart, from 0.
-pub fn derived_id(
+pub fn derive_observation_id(
     note_path_key: &str,
     observation: &Observation,
     occurrence: usize,
@@ -92,15 +92,16 @@ mod tests {
     #[test]
     fn derived_ids_are_stable_and_distinct() {
         let note = parse("- [a1] one\n- [a1] one\n- [a1] two\n- [b2] one\n");
-        let mut ids: Vec<_> = note.observations.iter().map(|o| derived_id("n.md", o, 0)).collect();
+        let mut ids: Vec<_> =
+            note.observations.iter().map(|o| derive_observation_id("n.md", o, 0)).collect();
         assert_eq!(ids[0], ids[1]);
-        ids.push(derived_id("n.md", &note.observations[0], 1));
-        ids.push(derived_id("m.md", &note.observations[0], 0));
+        ids.push(derive_observation_id("n.md", &note.observations[0], 1));
+        ids.push(derive_observation_id("m.md", &note.observations[0], 0));
         ids.sort();
         ids.dedup();
         assert_eq!(ids.len(), 5);
         // The ids are kept in files and logs: this value may never change.
-        let kept = derived_id("n.md", &note.observations[0], 0);
+        let kept = derive_observation_id("n.md", &note.observations[0], 0);
         assert_eq!(kept.as_str(), "obs_00QQ1S38NGT61WVRYCDBJ096EZ");
     }
 }

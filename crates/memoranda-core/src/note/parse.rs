@@ -15,7 +15,7 @@ use crate::problem::ParseProblem;
 const LONG_LINE_BYTES: usize = 100_000;
 
 /// The permalink that a text gives itself, told by its top alone.
-pub fn given_permalink(text: &str) -> Option<String> {
+pub fn stated_permalink(text: &str) -> Option<String> {
     frontmatter::read(text, &Lines::new(text), &mut Vec::new()).name("permalink")
 }
 

@@ -345,7 +345,7 @@ fn the_top_alone_tells_the_permalink() {
         ("text\n---\npermalink: a\n---\n", None),
         ("", None),
     ] {
-        assert_eq!(given_permalink(text).as_deref(), expected, "{text:?}");
-        assert_eq!(given_permalink(text), parse(text).permalink(), "{text:?}");
+        assert_eq!(stated_permalink(text).as_deref(), expected, "{text:?}");
+        assert_eq!(stated_permalink(text), parse(text).permalink(), "{text:?}");
     }
 }

@@ -16,7 +16,7 @@ const NOTE_ENDINGS: [&str; 2] = [".md", ".markdown"];
 /// extension, so that a picture does not have the name of the note beside it.
 pub fn permalink_of(path: &NotePath) -> Permalink {
     if !path.is_markdown() {
-        return Permalink(address(path.as_str()));
+        return Permalink(path_address(path.as_str()));
     }
     let bare = bare_address(path);
     let ending = NOTE_ENDINGS.iter().find(|ending| bare.ends_with(*ending));
@@ -53,19 +53,19 @@ pub fn bare_address(path: &NotePath) -> String {
         && extension.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let whole = path.as_str();
     let cut = if real { whole.len() - extension.len() - 1 } else { whole.len() };
-    address(whole.get(..cut).unwrap_or(whole))
+    path_address(whole.get(..cut).unwrap_or(whole))
 }
 
 /// A permalink without the project that it names first, as Basic Memory writes them; `None` if it
 /// names none.
-pub fn without_project<'p>(permalink: &'p str, project: &str) -> Option<&'p str> {
+pub fn strip_project<'p>(permalink: &'p str, project: &str) -> Option<&'p str> {
     let (first, rest) = permalink.split_once('/')?;
     (!rest.is_empty() && slug(first) == slug(project)).then_some(rest)
 }
 
 /// A path as an address: each name as its slug, and one without a letter or digit, such as a picture,
 /// by what its signs are called, so that no name is lost.
-pub fn address(path: &str) -> String {
+pub fn path_address(path: &str) -> String {
     let names = path.split('/').filter(|name| !name.is_empty()).map(|name| {
         let plain = slug(name);
         if plain.is_empty() { called(name) } else { plain }
@@ -185,7 +185,7 @@ pub(crate) fn split_words(text: &str) -> Vec<String> {
 }
 
 /// The name of the file for a note with this title, `.md` included.
-pub fn file_name_of_title(title: &str) -> String {
+pub fn file_name_from_title(title: &str) -> String {
     let mut name = String::with_capacity(title.len() + 3);
     for c in title.trim().nfc() {
         let bad = c.is_control() || "/\\<>:\"|?*".contains(c);
@@ -195,7 +195,7 @@ pub fn file_name_of_title(title: &str) -> String {
         }
     }
     // What a device is called gets a sign more.
-    let ending = if is_reserved(&name) { "-.md" } else { ".md" };
+    let ending = if is_reserved_name(&name) { "-.md" } else { ".md" };
     let mut room = MAX_NAME_BYTES - ending.len();
     while !name.is_char_boundary(room.min(name.len())) {
         room -= 1;
@@ -204,7 +204,7 @@ pub fn file_name_of_title(title: &str) -> String {
     let name = name.trim_matches(|c: char| c == '.' || c.is_whitespace());
     match name.split_once('.').unwrap_or((name, "")).0 {
         "" => "untitled.md".to_owned(),
-        first if is_reserved(first) => {
+        first if is_reserved_name(first) => {
             format!("{}-{}.md", first.trim_end(), name.get(first.len()..).unwrap_or_default())
         }
         _ => format!("{name}.md"),
@@ -213,7 +213,7 @@ pub fn file_name_of_title(title: &str) -> String {
 
 /// Whether Windows takes the name of a file for a device, whatever it ends in: such a file could be
 /// neither copied nor synced there.
-pub fn is_reserved(name: &str) -> bool {
+pub fn is_reserved_name(name: &str) -> bool {
     let first = name.split('.').next().unwrap_or_default().trim_end().to_lowercase();
     let numbered = first.strip_prefix("com").or_else(|| first.strip_prefix("lpt"));
     ["con", "prn", "aux", "nul"].contains(&first.as_str())
@@ -222,7 +222,7 @@ pub fn is_reserved(name: &str) -> bool {
 
 /// A folder as a caller names it, made safe: letters, digits, `.`, blank, `-`, `_` and `/` stay,
 /// all else goes, and so do empty, `.` and `..` parts. Empty for the top of the project.
-pub fn clean_directory(directory: &str) -> String {
+pub fn normalize_directory(directory: &str) -> String {
     let kept: String = directory
         .nfc()
         .map(|c| if c == '\\' { '/' } else { c })
@@ -319,9 +319,9 @@ mod tests {
             (" . ", "untitled.md"),
         ];
         for (title, name) in cases {
-            assert_eq!(file_name_of_title(title), name);
+            assert_eq!(file_name_from_title(title), name);
         }
-        assert!(file_name_of_title(&"語".repeat(300)).len() <= 255);
+        assert!(file_name_from_title(&"語".repeat(300)).len() <= 255);
     }
 
     #[test]
@@ -358,7 +358,7 @@ mod tests {
             ("", ""),
         ];
         for (directory, clean) in cases {
-            assert_eq!(clean_directory(directory), clean, "{directory}");
+            assert_eq!(normalize_directory(directory), clean, "{directory}");
         }
     }
 
@@ -381,11 +381,11 @@ mod tests {
             ("COM10", "COM10.md"),
             ("v2.con", "v2.con.md"),
         ] {
-            let name = file_name_of_title(title);
+            let name = file_name_from_title(title);
             assert_eq!(name, expected, "{title:?}");
-            assert!(!is_reserved(&name), "{name:?}");
+            assert!(!is_reserved_name(&name), "{name:?}");
         }
-        let long = file_name_of_title(&format!("con.{}", "x".repeat(300)));
+        let long = file_name_from_title(&format!("con.{}", "x".repeat(300)));
         assert!(long.len() <= MAX_NAME_BYTES && long.starts_with("con-.x"), "{long}");
     }
 }

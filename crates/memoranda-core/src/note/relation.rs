@@ -133,7 +133,7 @@ fn inner<'t>(text: &'t str, range: &Range<usize>) -> &'t str {
 /// is hardly a mark: `Issue #12` is taken for the name, though it may not be.
 fn target_of(inner: &str) -> (String, Option<String>) {
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (part, whole) = (name_part(inner), whole_part(inner));
+    let (part, whole) = (link_name(inner), whole_part(inner));
     if part.len() == whole.len() || part.trim().is_empty() {
         return (one_line(part), None);
     }
@@ -150,7 +150,7 @@ pub(crate) fn whole_part(inner: &str) -> &str {
 }
 
 /// The part of a link that names its target: what comes before alias, heading or block mark.
-pub fn name_part(inner: &str) -> &str {
+pub fn link_name(inner: &str) -> &str {
     let name = whole_part(inner);
     // A mark with nothing after it is part of the name, as in `C#`.
     let mark = name.char_indices().find(|(at, c)| {

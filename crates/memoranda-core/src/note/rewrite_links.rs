@@ -38,7 +38,7 @@ impl LinkReplacement {
             let inner = format!("{name}{rest}");
             let is_closed = !name.contains("[[") && !name.contains("]]");
             let ends = name.starts_with('[') || name.ends_with(']');
-            is_closed && !ends && relation::name_part(&inner).trim_end() == *name
+            is_closed && !ends && relation::link_name(&inner).trim_end() == *name
         };
         [Some(self.name.as_str()), self.plain.as_deref()].into_iter().flatten().find(is_read)
     }
@@ -50,7 +50,7 @@ impl LinkReplacement {
 ///
 /// Where a heading may be part of the name, `rename` is asked for all of it first, and then for what
 /// comes before the heading; what it calls by the same name stays.
-pub fn relink<N: Into<LinkReplacement>>(
+pub fn rewrite_links<N: Into<LinkReplacement>>(
     text: &str,
     mut rename: impl FnMut(&str) -> Option<N>,
 ) -> (String, usize) {
@@ -89,7 +89,7 @@ fn renaming<N: Into<LinkReplacement>>(
     inner: &str,
     mut rename: impl FnMut(&str) -> Option<N>,
 ) -> Option<(&str, String)> {
-    let (name, whole) = (relation::name_part(inner), relation::whole_part(inner));
+    let (name, whole) = (relation::link_name(inner), relation::whole_part(inner));
     if name.trim().is_empty() {
         return None;
     }
@@ -109,7 +109,7 @@ fn renaming<N: Into<LinkReplacement>>(
 
 /// The text with every link in the frontmatter renamed for which `rename` knows a new name, and how
 /// many there were. Nothing is renamed if the frontmatter could not be read any more.
-pub fn relink_properties<N: Into<LinkReplacement>>(
+pub fn rewrite_property_links<N: Into<LinkReplacement>>(
     text: &str,
     mut rename: impl FnMut(&str) -> Option<N>,
 ) -> (String, usize) {
@@ -142,7 +142,10 @@ pub fn relink_properties<N: Into<LinkReplacement>>(
 /// The text with every path in a Markdown link, `[text](path)` or `[name]: path`, or in HTML,
 /// `<a href="path">`, renamed for which `rename` knows a new one, and how many there were. Paths are
 /// given decoded and without a heading behind them.
-pub fn relink_paths(text: &str, mut rename: impl FnMut(&str) -> Option<String>) -> (String, usize) {
+pub fn rewrite_paths(
+    text: &str,
+    mut rename: impl FnMut(&str) -> Option<String>,
+) -> (String, usize) {
     let start = parse::parse(text).body.start;
     let body = text.get(start..).unwrap_or_default();
     let mut events = Parser::new_ext(body, Options::empty()).into_offset_iter();
@@ -256,9 +259,9 @@ fn unangled(text: &str) -> &str {
 /// The first of the signs that stand for bytes which are no UTF-8. No script has them.
 const BYTE_SIGNS: u32 = 0x10_FF00;
 
-/// A file's text, with a sign for every byte that is no UTF-8; [`bytes_of`] gives it back to the
+/// A file's text, with a sign for every byte that is no UTF-8; [`encode_text`] gives it back to the
 /// byte. `None` if the text has such signs itself.
-pub fn text_of(bytes: &[u8]) -> Option<String> {
+pub fn decode_text(bytes: &[u8]) -> Option<String> {
     let mut out = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         if chunk.valid().chars().any(|c| u32::from(c) >= BYTE_SIGNS) {
@@ -271,8 +274,8 @@ pub fn text_of(bytes: &[u8]) -> Option<String> {
     Some(out)
 }
 
-/// The bytes of a text from [`text_of`].
-pub fn bytes_of(text: &str) -> Vec<u8> {
+/// The bytes of a text from [`decode_text`].
+pub fn encode_text(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     for c in text.chars() {
         match u32::from(c).checked_sub(BYTE_SIGNS).map(u8::try_from) {
@@ -312,7 +315,7 @@ fn without_wikilinks(path: String) -> String {
 }
 
 /// All ways in which programs commonly write a path in a link; the path itself is the first.
-pub fn spellings(path: &str) -> Vec<String> {
+pub fn path_spellings(path: &str) -> Vec<String> {
     let with_codes = |kept: &str| {
         let signs = path.bytes().map(|byte| match char::from(byte) {
             c if c.is_ascii_alphanumeric() || kept.contains(c) => c.to_string(),
@@ -381,47 +384,50 @@ mod tests {
                     `[x](a/Old%20One.md)` [[Old]] [q](other.md)\n";
         let expected = "[x](b%20%28x%29/New.md#Part \"t\") ![y](<b (x)/New.md>) \
                         [z](http://a/Old%20One.md)\n`[x](a/Old%20One.md)` [[Old]] [q](other.md)\n";
-        check(relink_paths(text, new), expected, 2);
+        check(rewrite_paths(text, new), expected, 2);
         let named = |name: &str| (name == "Old").then(|| "New".to_owned());
         let text = "[a][r] [b](a/Old%20One.md)\n\n[r]: a/Old%20One.md#h 'T'\n[s]:\n  <a/Old One.md> \"t\"\n[t]: x.md\n";
         let expected = "[a][r] [b](b%20%28x%29/New.md)\n\n[r]: b%20%28x%29/New.md#h 'T'\n[s]:\n  <b (x)/New.md> \"t\"\n[t]: x.md\n";
-        check(relink_paths(text, new), expected, 3);
+        check(rewrite_paths(text, new), expected, 3);
         let text = "<p><a class=\"q\" href='a/Old%20One.md#h'>x</a> <b data-href=\"a/Old One.md\">\n</p>\n\n\
                     t <img src=\"a/Old One.md\"> `<img src=\"a/Old One.md\">`\n";
         let expected = "<p><a class=\"q\" href='b%20%28x%29/New.md#h'>x</a> <b data-href=\"a/Old One.md\">\n</p>\n\n\
                         t <img src=\"b%20%28x%29/New.md\"> `<img src=\"a/Old One.md\">`\n";
-        check(relink_paths(text, new), expected, 2);
+        check(rewrite_paths(text, new), expected, 2);
         let marked = |name: &str| (name == "Q.md").then(|| "a/Q #1 ^[50%].md".to_owned());
         let text = "[a](Q.md#h) [b](<Q.md#h>)\n";
         let expected = "[a](a/Q%20%231%20^[50%25].md#h) [b](<a/Q %231 ^[50%25].md#h>)\n";
-        check(relink_paths(text, marked), expected, 2);
+        check(rewrite_paths(text, marked), expected, 2);
         let quoted = |name: &str| (name == "Q & A.md").then(|| "a/Bob's \"Q\" & A.md".to_owned());
         let text = "<a href=\"Q &amp; A.md\">\n";
-        check(relink_paths(text, quoted), "<a href=\"a/Bob%27s%20%22Q%22%20&amp;%20A.md\">\n", 1);
+        check(rewrite_paths(text, quoted), "<a href=\"a/Bob%27s%20%22Q%22%20&amp;%20A.md\">\n", 1);
         let text = "---\nup: \"[[Old#x|y]]\"\nl:\n  - '[[Old]]'\n  - '[[Other]]'\n---\n[[Old]]\n";
         let expected =
             "---\nup: \"[[New#x|y]]\"\nl:\n  - '[[New]]'\n  - '[[Other]]'\n---\n[[Old]]\n";
-        check(relink_properties(text, named), expected, 2);
+        check(rewrite_property_links(text, named), expected, 2);
         let breaking = |_: &str| Some("Bob's".to_owned());
         let text = "---\nup: '[[Old]]'\n---\n";
-        check(relink_properties(text, breaking), text, 0);
-        check(relink_properties("[[Old]]", named), "[[Old]]", 0);
+        check(rewrite_property_links(text, breaking), text, 0);
+        check(rewrite_property_links("[[Old]]", named), "[[Old]]", 0);
     }
 
     #[test]
     fn bytes_that_are_no_text_come_back() {
         let bytes = b"caf\xe9 [[A]]\0 \xff\xc3".to_vec();
-        let text = text_of(&bytes).unwrap();
+        let text = decode_text(&bytes).unwrap();
         assert!(text.contains("[[A]]"));
-        assert_eq!(bytes_of(&text), bytes);
-        assert_eq!(bytes_of(&text_of("caf\u{e9}".as_bytes()).unwrap()), "caf\u{e9}".as_bytes());
-        assert_eq!(text_of("\u{10ffe9}".as_bytes()), None);
+        assert_eq!(encode_text(&text), bytes);
+        assert_eq!(
+            encode_text(&decode_text("caf\u{e9}".as_bytes()).unwrap()),
+            "caf\u{e9}".as_bytes()
+        );
+        assert_eq!(decode_text("\u{10ffe9}".as_bytes()), None);
     }
 
     #[test]
     fn only_the_name_in_the_brackets_changes() {
         let check = |text: &str, expected: &str, count: usize| {
-            let found = relink(text, |name| (name == "Old").then(|| "New Name".to_owned()));
+            let found = rewrite_links(text, |name| (name == "Old").then(|| "New Name".to_owned()));
             assert_eq!(found, (expected.to_owned(), count), "{text:?}");
         };
         check("- uses [[Old]] (why)\n", "- uses [[New Name]] (why)\n", 1);
@@ -443,7 +449,7 @@ mod tests {
             (&LinkReplacement::from("a ]] b".to_owned()), "- x [[Old]]", "- x [[Old]]", 0),
             (&LinkReplacement::from("a [b] c".to_owned()), "- x [[Old#h]]", "- x [[a [b] c#h]]", 1),
         ] {
-            let found = relink(text, |name| (name == "Old").then(|| new.clone()));
+            let found = rewrite_links(text, |name| (name == "Old").then(|| new.clone()));
             assert_eq!(found, (expected.to_owned(), count), "{text:?}");
         }
         let settled = |name: &str| match name {
@@ -454,10 +460,10 @@ mod tests {
         };
         let text = "[[Old #1]] [[Old #2|x]] [[Old #3]] [[Old#1]]";
         let expected = "[[Old #1]] [[Two|x]] [[New #3]] [[New#1]]";
-        assert_eq!(relink(text, settled), (expected.to_owned(), 3));
+        assert_eq!(rewrite_links(text, settled), (expected.to_owned(), 3));
         let text = format!("---\na: \"{text}\"\n---\n");
         let expected = format!("---\na: \"{expected}\"\n---\n");
-        assert_eq!(relink_properties(&text, settled), (expected, 3));
+        assert_eq!(rewrite_property_links(&text, settled), (expected, 3));
         check("[[Older]] `[[x]]`\n", "[[Older]] `[[x]]`\n", 0);
         check("\\[[Old]] \\\\[[Old]]\n", "\\[[Old]] \\\\[[New Name]]\n", 1);
         check("```\n[[Old]]\n```\n", "```\n[[Old]]\n```\n", 0);

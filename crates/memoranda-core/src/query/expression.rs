@@ -3,7 +3,7 @@
 //! Every word stands in quotes and holds nothing but letters, digits, marks and `_`, so no text
 //! can be read as syntax. The tree is flat, because FTS5 refuses deep ones.
 
-use super::{Query, QueryTerm, TermKind, TermRequirement, completed};
+use super::{Query, QueryTerm, TermKind, TermRequirement, prefix_stem_words};
 
 /// Whether words must be whole.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,7 +50,7 @@ impl QueryTerm {
         let asked = format!("\"{quoted}\"{star}");
         match (self.kind, self.words.as_slice()) {
             (TermKind::Prefix, [begin]) => {
-                let words = completed(begin).into_iter().map(|word| format!("\"{word}\""));
+                let words = prefix_stem_words(begin).into_iter().map(|word| format!("\"{word}\""));
                 let all: Vec<String> = std::iter::once(asked).chain(words).collect();
                 if all.len() == 1 { all.concat() } else { format!("({})", all.join(" OR ")) }
             }

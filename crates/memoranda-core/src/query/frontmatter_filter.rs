@@ -47,7 +47,7 @@ pub enum MetaTest {
 pub struct FrontmatterKeyError(pub String);
 
 /// Takes `status` or `review.state` apart.
-pub fn meta_key(text: &str) -> Result<Vec<String>, FrontmatterKeyError> {
+pub fn parse_frontmatter_key(text: &str) -> Result<Vec<String>, FrontmatterKeyError> {
     let fits = |name: &str| {
         !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
     };
@@ -68,7 +68,7 @@ mod tests {
         let check = |text: &str, expected: Option<&[&str]>| {
             let expected = expected
                 .map(|names| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
-            assert_eq!(meta_key(text).ok(), expected, "{text:?}");
+            assert_eq!(parse_frontmatter_key(text).ok(), expected, "{text:?}");
         };
         check("status", Some(&["status"]));
         check("review.state", Some(&["review", "state"]));

@@ -18,13 +18,15 @@ mod time_range;
 mod typo;
 
 pub use expression::{Mode, match_expression};
-pub use frontmatter_filter::{FrontmatterKeyError, MetaFilter, MetaScalar, MetaTest, meta_key};
-pub use prefix_stems::completed;
+pub use frontmatter_filter::{
+    FrontmatterKeyError, MetaFilter, MetaScalar, MetaTest, parse_frontmatter_key,
+};
+pub use prefix_stems::prefix_stem_words;
 pub(crate) use stop_words::is_filler;
 pub use time_range::{TimeExpression, TimeRange};
-pub use typo::{distance, tolerance};
+pub use typo::{edit_distance, max_typos};
 
-use crate::tokenize::composed;
+use crate::tokenize::to_nfc;
 
 /// The most words that a query is read to; more than anyone asks, few enough to be cheap.
 pub const MAX_WORDS: usize = 128;
@@ -85,7 +87,7 @@ impl Query {
     /// Reads a query. Any text is one, though it may ask for nothing. Its letters are composed, as
     /// those that the index keeps.
     pub fn parse(text: &str) -> Self {
-        parse::parse_query(&composed(text))
+        parse::parse_query(&to_nfc(text))
     }
 
     /// The terms that a text may be shown for: all but the excluded.

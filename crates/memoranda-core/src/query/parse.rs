@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::boolean::{self, Token};
 use super::{MAX_WORDS, Query, QueryTerm, TermKind, TermRequirement, stop_words};
 use crate::note::tag_key;
-use crate::tokenize::{is_unspaced, words};
+use crate::tokenize::{is_unspaced, tokenize};
 
 /// One item of a query as it was typed.
 #[derive(Clone, Copy, Debug)]
@@ -197,7 +197,7 @@ impl Item<'_> {
     fn says_something(&self) -> bool {
         match self {
             Self::And | Self::Or | Self::Not | Self::Open | Self::Close | Self::Tag { .. } => true,
-            Self::Text { text, .. } => words(text).next().is_some(),
+            Self::Text { text, .. } => tokenize(text).next().is_some(),
         }
     }
 }
@@ -355,7 +355,7 @@ impl Collector {
             Quoted::Yes => text,
             Quoted::No => without_possessive(text),
         };
-        let found: Vec<_> = words(text).take(room).map(|word| word.text.to_owned()).collect();
+        let found: Vec<_> = tokenize(text).take(room).map(|word| word.text.to_owned()).collect();
         let open = quoted == Quoted::No && text.ends_with('*');
         let end = if open { End::Open } else { End::Closed };
         // An exclusion stays whole: leaving out every text that shares two characters with it
@@ -628,7 +628,7 @@ mod tests {
             prop_assert!(query.terms.iter().all(|term| !term.words.is_empty()));
             let asks = !query.is_empty() || !query.tags.is_empty();
             // What only excludes has words, and asks for nothing.
-            let holds_words = words(&text).next().is_some();
+            let holds_words = tokenize(&text).next().is_some();
             prop_assert!(asks == holds_words || query.only_excludes(), "{:?}", query);
         }
     }

@@ -1,7 +1,7 @@
 //! Words that begin in a given way but whose stem does not, because it is shorter: `configurati`
 //! begins `configuration`, and that is indexed as `configur`.
 
-use crate::porter::porter;
+use crate::porter::porter_stem;
 use crate::tokenize::fold;
 
 /// Endings that stemming takes off, whole or in part.
@@ -17,12 +17,12 @@ const ENDINGS: &[&str] = &[
 const SHORTEST: usize = 3;
 
 /// Words with this beginning, one for each stem that the beginning is not a beginning of.
-pub fn completed(begin: &str) -> Vec<String> {
+pub fn prefix_stem_words(begin: &str) -> Vec<String> {
     let begin = fold(begin).into_owned();
     let mut found: Vec<(String, String)> = Vec::new();
     let mut add = |tail: &str| {
         let word = format!("{begin}{tail}");
-        let stem = porter(&word);
+        let stem = porter_stem(&word);
         let is_new = found.iter().all(|(known, _)| *known != stem);
         if is_new && stem.len() >= SHORTEST && !stem.starts_with(&begin) {
             found.push((stem, word));
@@ -46,7 +46,8 @@ mod tests {
     use super::*;
 
     fn check(begin: &str, expected: &[&str]) {
-        let stems: Vec<String> = completed(begin).iter().map(|word| porter(word)).collect();
+        let stems: Vec<String> =
+            prefix_stem_words(begin).iter().map(|word| porter_stem(word)).collect();
         let is_found = |stem: &&str| stems.iter().any(|found| found == stem);
         assert!(expected.iter().all(is_found), "{begin}: {stems:?}");
         assert!(!expected.is_empty() || stems.is_empty(), "{begin}: {stems:?}");

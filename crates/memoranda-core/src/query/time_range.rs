@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, ToSpan as _, Zoned};
 
 use super::QueryTerm;
-use crate::tokenize::words;
+use crate::tokenize::tokenize;
 
 /// A span of days that a question is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -82,7 +82,7 @@ impl TimeExpression {
 
     fn holds(&self, word: &str) -> bool {
         let word = word.to_lowercase();
-        self.words.iter().flat_map(|named| words(named)).any(|named| named.text == word)
+        self.words.iter().flat_map(|named| tokenize(named)).any(|named| named.text == word)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::embed::StaticEmbeddingModel;
 /// How many slips a word may have and still be meant: none in a short one, where nearly every
 /// slip is another word, and none in one that people write. Stems are what is compared, so they
 /// must be long enough as well: `jogging` is as far from `job` as `jog` is.
-pub fn tolerance(word: &str, stem: &str) -> usize {
+pub fn max_typos(word: &str, stem: &str) -> usize {
     let is_word = |word: &str| StaticEmbeddingModel::embedded().is_word(word);
     if is_word(word) || is_word(stem) || is_word(&format!("{stem}e")) {
         return 0;
@@ -25,7 +25,7 @@ pub fn tolerance(word: &str, stem: &str) -> usize {
 
 /// How many letters must be put in, left out, changed or swapped with their neighbour to make one
 /// word of the other; `None` if more than `most`.
-pub fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
+pub fn edit_distance(a: &str, b: &str, most: usize) -> Option<usize> {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     if a.len().abs_diff(b.len()) > most {
         return None;
@@ -55,12 +55,12 @@ pub fn distance(a: &str, b: &str, most: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::porter::porter;
+    use crate::porter::porter_stem;
 
     #[test]
     fn words_that_people_write_are_not_slips() {
         let check = |word: &str, expected| {
-            assert_eq!(tolerance(word, &porter(word)), expected, "{word}");
+            assert_eq!(max_typos(word, &porter_stem(word)), expected, "{word}");
         };
         for word in [
             "wedding", "jogging", "heating", "parking", "singing", "baking", "bathing", "skiing",
@@ -80,7 +80,8 @@ mod tests {
 
     #[test]
     fn slips_are_counted() {
-        let check = |a, b, most, expected| assert_eq!(distance(a, b, most), expected, "{a} {b}");
+        let check =
+            |a, b, most, expected| assert_eq!(edit_distance(a, b, most), expected, "{a} {b}");
         check("same", "same", 0, Some(0));
         check("kuberntes", "kubernetes", 1, Some(1));
         check("recieve", "receive", 1, Some(1));

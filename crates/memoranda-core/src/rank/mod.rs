@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-pub use question_features::without_speakers;
+pub use question_features::without_speaker_names;
 pub use term_freq::{QueryTerms, TermFreqs};
 pub use title::{TitleMatch, TitleQuery};
 pub use tokens::PassageTokens;
@@ -224,7 +224,7 @@ impl RankSignal {
 }
 
 /// Puts notes in order, best first: by round, score, the later change, then the path.
-pub fn rank<'r, Id: Copy + Eq + Hash + 'r>(
+pub fn rank_notes<'r, Id: Copy + Eq + Hash + 'r>(
     candidates: impl IntoIterator<Item = &'r RankCandidate<Id>>,
     asked: &'r RankQuery<'r>,
     options: &'r RankOptions,
@@ -244,7 +244,7 @@ pub fn rank<'r, Id: Copy + Eq + Hash + 'r>(
 
 /// The passages of notes that were ranked, each for itself and best first. What lifts a note lifts
 /// each of its passages.
-pub fn by_passage<Id: Copy>(notes: &[RankedNote<Id>]) -> Vec<RankedNote<Id>> {
+pub fn rank_passages<Id: Copy>(notes: &[RankedNote<Id>]) -> Vec<RankedNote<Id>> {
     let of_note = |note: &RankedNote<Id>, passage: &RankedPassage| {
         let (mut why, behind): (Vec<RankSignal>, Vec<RankSignal>) =
             note.why.iter().filter(|signal| signal.is_of_note()).partition(|signal| {

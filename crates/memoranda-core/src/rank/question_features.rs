@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::tokens::{PassageTokens, word_number};
 use crate::query::Query;
-use crate::tokenize::{fold, words};
+use crate::tokenize::{fold, tokenize};
 
 /// A name that so many passages begin with is a speaker's.
 const LEAST_SAID: usize = 10;
@@ -43,10 +43,10 @@ pub(super) struct Fit {
 
 impl Cues {
     pub(super) fn new(query: &Query) -> Self {
-        let said: Vec<String> = words(&query.said).map(|w| fold(w.text).into_owned()).collect();
+        let said: Vec<String> = tokenize(&query.said).map(|w| fold(w.text).into_owned()).collect();
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
         let mut cues = Self {
-            is_personal: words(&query.said).any(|word| is_personal(word.text)),
+            is_personal: tokenize(&query.said).any(|word| is_personal(word.text)),
             names: names(query),
             ..Self::default()
         };
@@ -111,7 +111,7 @@ impl Fit {
 
 /// What is asked without the names of those who speak in the passages: they say who, and would
 /// draw the meaning to whatever that person said. Nothing if no speaker is named, or nothing else.
-pub fn without_speakers<'p>(
+pub fn without_speaker_names<'p>(
     query: &Query,
     passages: impl Iterator<Item = &'p PassageTokens>,
 ) -> Option<String> {
@@ -126,7 +126,7 @@ pub fn without_speakers<'p>(
         return None;
     }
     let is_speaker = |token: &str| {
-        let first = words(token).next();
+        let first = tokenize(token).next();
         first.is_some_and(|word| said.contains_key(&word_number(word.text)))
     };
     let left: Vec<_> = query.said.split_whitespace().filter(|token| !is_speaker(token)).collect();
@@ -151,7 +151,7 @@ pub(super) fn labels(text: &str) -> impl Iterator<Item = &str> {
         let end = start.match_indices(':').map(|(at, _)| at).find(|&at| is_end(at))?;
         let label = line.get(..end)?;
         let is_name = |word: &str| !word.starts_with(|c: char| c.is_ascii_digit());
-        let names = words(label).filter(|word| is_name(word.text)).count();
+        let names = tokenize(label).filter(|word| is_name(word.text)).count();
         (1..=MOST_NAMES).contains(&names).then_some(label)
     })
 }
@@ -251,7 +251,7 @@ mod tests {
         let said = |texts: &[&str], asked: &str| {
             let texts = texts.iter().cycle().take(2 * LEAST_SAID);
             let passages: Vec<_> = texts.map(|text| PassageTokens::new("", text)).collect();
-            without_speakers(&Query::parse(asked), passages.iter())
+            without_speaker_names(&Query::parse(asked), passages.iter())
         };
         let chat = ["Ann: hello Bob", "Bob Lee: hello Ann"];
         let check = |asked, expected: Option<&str>| {

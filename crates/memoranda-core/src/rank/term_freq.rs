@@ -6,9 +6,9 @@ use super::question_features::{Cues, Fit};
 use super::tokens::{PassageTokens, number};
 use super::{CandidatePassage, PassageSource};
 use crate::embed::StaticEmbeddingModel;
-use crate::porter::porter;
+use crate::porter::porter_stem;
 use crate::query::{Query, QueryTerm, TermKind, TermRequirement};
-use crate::tokenize::{fold, words};
+use crate::tokenize::{fold, tokenize};
 
 /// The terms of a query, ready to be counted in texts.
 pub struct QueryTerms {
@@ -90,7 +90,7 @@ impl QueryTerms {
             _ => {
                 let cut = &passage.cut;
                 let terms = self.terms.iter().map(|term| cut.count(&term.numbers) as f32);
-                let words = cut.words() as f32;
+                let words = cut.word_count() as f32;
                 TermFreqs { terms: terms.collect(), words, ..TermFreqs::default() }
             }
         };
@@ -119,7 +119,7 @@ impl QueryTerms {
         // The last words with their stems, as many as the longest phrase has; the newest at the end.
         let mut recent: Vec<(String, String)> = Vec::new();
         let longest = self.terms.iter().map(|term| term.stems.len()).max().unwrap_or(1);
-        for word in words(text) {
+        for word in tokenize(text) {
             counts.words += 1.0;
             let is_sought = !word.text.is_ascii() || self.may_begin(beginning(word.text));
             if !is_sought {
@@ -127,7 +127,7 @@ impl QueryTerms {
                 continue;
             }
             let folded = fold(word.text).into_owned();
-            let stem = porter(&folded);
+            let stem = porter_stem(&folded);
             if !has_phrases {
                 recent.clear();
             } else if recent.len() == longest {
@@ -147,7 +147,7 @@ impl QueryTerms {
 impl SoughtTerm {
     fn new(term: &QueryTerm) -> Self {
         let folded: Vec<_> = term.words.iter().map(|word| fold(word).into_owned()).collect();
-        let stems: Vec<_> = folded.iter().map(|word| porter(word)).collect();
+        let stems: Vec<_> = folded.iter().map(|word| porter_stem(word)).collect();
         let numbers = stems.iter().map(|stem| number(stem)).collect();
         let last = folded.last().cloned().unwrap_or_default();
         let weights = term.words.iter().map(|word| StaticEmbeddingModel::embedded().weight(word));

@@ -53,7 +53,7 @@ fn ranked_with(
         when: named.as_ref(),
         now: at(NOW),
     };
-    rank(&candidates, &asked, &RankOptions::STANDARD)
+    rank_notes(&candidates, &asked, &RankOptions::STANDARD)
 }
 
 fn check(asked: &str, candidates: &[RankCandidate<u64>], expected: &[u64]) {
@@ -156,7 +156,7 @@ fn a_hit_says_why() {
 fn each_passage_says_why_for_itself() {
     let texts = ["the red door", "blue paint is in the shed", "a bucket of grey paint", "goats"];
     let titled = RankCandidate { title_match: TitleMatch::AllWords, ..note(1, &texts) };
-    let passages = by_passage(&ranked("blue paint", &[titled]));
+    let passages = rank_passages(&ranked("blue paint", &[titled]));
     assert_eq!(passages.len(), 4);
     for passage in &passages {
         let sum: f64 = passage.why.iter().map(|signal| signal.amount()).sum();

@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use crate::query::Query;
-use crate::tokenize::{fold, stem, words};
+use crate::tokenize::{fold, stem, tokenize};
 
 /// How well a note's title or permalink matches a query.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -31,7 +31,7 @@ impl TitleQuery {
     pub fn new(asked: &str, query: &Query) -> Self {
         let wanted = query.wanted().flat_map(|term| &term.words);
         let wanted: Vec<_> = wanted.map(|word| stem(&fold(word)).to_owned()).collect();
-        let folded: Vec<_> = words(asked).map(|word| fold(word.text).into_owned()).collect();
+        let folded: Vec<_> = tokenize(asked).map(|word| fold(word.text).into_owned()).collect();
         let firsts = folded.iter().chain(&wanted).filter_map(|word| word.bytes().next()).collect();
         Self { folded, signs: signs(asked), wanted, firsts }
     }
@@ -41,7 +41,7 @@ impl TitleQuery {
         let mut is_same = !self.folded.is_empty();
         let mut same = self.folded.iter();
         let mut missing: SmallVec<[&str; 8]> = self.wanted.iter().map(String::as_str).collect();
-        for word in words(name) {
+        for word in tokenize(name) {
             let first = word.text.bytes().next().unwrap_or_default();
             if word.text.is_ascii() && !self.firsts.contains(&first.to_ascii_lowercase()) {
                 is_same = false;

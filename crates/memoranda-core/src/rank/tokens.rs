@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::question_features::{self, Signs};
-use crate::porter::porter;
-use crate::tokenize::{fold, words};
+use crate::porter::porter_stem;
+use crate::tokenize::{fold, tokenize};
 
 /// What stands between words that are not in a row.
 const BREAK: u32 = 0;
@@ -31,19 +31,19 @@ impl PassageTokens {
     pub fn new(heading: &str, text: &str) -> Self {
         let (mut stems, mut speakers, mut first_speaker) = (Vec::new(), Vec::new(), 0);
         let mut signs = Signs::default();
-        for word in words(text) {
+        for word in tokenize(text) {
             signs.see(word.text);
             stems.push(stem_number(word.text));
         }
         for label in question_features::labels(text) {
-            speakers.extend(words(label).map(|word| word_number(word.text)));
+            speakers.extend(tokenize(label).map(|word| word_number(word.text)));
             if first_speaker == 0 {
                 first_speaker = speakers.len();
             }
         }
         if !heading.is_empty() && !text.trim_start().starts_with('#') {
             stems.push(BREAK);
-            stems.extend(words(heading).map(|word| stem_number(word.text)));
+            stems.extend(tokenize(heading).map(|word| stem_number(word.text)));
         }
         let numbers = stems.iter().chain(&speakers);
         let bytes: Arc<[u8]> = numbers.flat_map(|number: &u32| number.to_le_bytes()).collect();
@@ -66,7 +66,7 @@ impl PassageTokens {
     }
 
     /// How many words it has.
-    pub(super) fn words(&self) -> usize {
+    pub(super) fn word_count(&self) -> usize {
         let breaks = self.stems().iter().filter(|stem| **stem == BREAK.to_le_bytes());
         self.stems().len() - breaks.count()
     }
@@ -155,7 +155,7 @@ fn is_row(found: &[[u8; 4]], sought: &[u32]) -> bool {
 
 /// The number of a word, whatever its form: the same for words with the same stem.
 fn stem_number(word: &str) -> u32 {
-    number(&porter(&fold(word)))
+    number(&porter_stem(&fold(word)))
 }
 
 /// The number of a word in this very form.
@@ -191,7 +191,7 @@ mod tests {
             prop_assert_eq!(PassageTokens::read(&bytes, &mut place), Some(cut.clone()));
             prop_assert_eq!(place, bytes.len());
             let read = read.unwrap_or_default();
-            prop_assert_eq!(read.words(), cut.words());
+            prop_assert_eq!(read.word_count(), cut.word_count());
             prop_assert!(read.first_speaker().eq(cut.first_speaker()));
             let mut again = vec![7];
             read.write(&mut again);
@@ -203,7 +203,7 @@ mod tests {
         fn any_bytes_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
             let (bytes, mut place) = (bytes.into(), 0);
             while let Some(cut) = PassageTokens::read(&bytes, &mut place) {
-                prop_assert!(cut.words() <= bytes.len());
+                prop_assert!(cut.word_count() <= bytes.len());
                 cut.first_speaker().for_each(drop);
             }
         }

@@ -1,7 +1,7 @@
 //! What each signal is worth. The numbers come from development data (`docs/search.md`).
 
 /// What the signals are worth. Words that match as well as can be are worth the sum of
-/// `passage`, `neighbours` and `note`; a meaning that is the same is worth `meaning` where no word
+/// `passage`, `find_neighbours` and `note`; a meaning that is the same is worth `meaning` where no word
 /// matches.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RankOptions {

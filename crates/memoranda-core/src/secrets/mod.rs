@@ -24,7 +24,7 @@ pub struct SecretMatch {
 }
 
 /// The secrets in a text, in order, without overlap.
-pub fn secrets(text: &str) -> Vec<SecretMatch> {
+pub fn find_secrets(text: &str) -> Vec<SecretMatch> {
     let mut found = Vec::new();
     for n in SET.matches(text) {
         let (Some(rule), Some(pattern)) = (RULES.get(n), PATTERNS.get(n)) else { continue };
@@ -75,13 +75,13 @@ pub fn secrets(text: &str) -> Vec<SecretMatch> {
 
 /// The secrets that a change brought into a text: those in what is new, and those that only what
 /// is new made whole. A secret that was there before and has not been touched is not told again.
-pub fn brought(before: &str, after: &str) -> Vec<SecretMatch> {
-    let mut found = secrets(after);
+pub fn newly_added(before: &str, after: &str) -> Vec<SecretMatch> {
+    let mut found = find_secrets(after);
     if found.is_empty() || before.is_empty() {
         return found;
     }
     let new = changed(before.as_bytes(), after.as_bytes());
-    let known = secrets(before);
+    let known = find_secrets(before);
     let known: Vec<&str> = known.iter().filter_map(|s| before.get(s.span.clone())).collect();
     found.retain(|secret| {
         let is_touched = secret.span.start < new.end && new.start < secret.span.end;
@@ -100,12 +100,12 @@ fn changed(before: &[u8], after: &[u8]) -> Range<usize> {
 }
 
 /// The text with every secret replaced by what it was.
-pub fn redact(text: &str) -> String {
-    redact_these(text, &secrets(text))
+pub fn redact_all(text: &str) -> String {
+    redact(text, &find_secrets(text))
 }
 
 /// The text with these secrets of it replaced by what they were.
-pub fn redact_these(text: &str, secrets: &[SecretMatch]) -> String {
+pub fn redact(text: &str, secrets: &[SecretMatch]) -> String {
     let mut redacted = String::with_capacity(text.len());
     let mut at = 0;
     for secret in secrets {
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &[&str]) {
-        let kinds: Vec<_> = secrets(text).iter().map(|secret| secret.kind).collect();
+        let kinds: Vec<_> = find_secrets(text).iter().map(|secret| secret.kind).collect();
         assert_eq!(kinds, expected, "{text:?}");
     }
 
@@ -332,10 +332,10 @@ mod tests {
     fn redaction_says_what_was_there() {
         let text = "before\nlogin https://bob:s3cr3t@host/ after";
         assert_eq!(
-            redact(text),
+            redact_all(text),
             "before\nlogin https://bob:[redacted: password in an address]@host/ after"
         );
-        assert_eq!(secrets(text)[0].line, 2);
+        assert_eq!(find_secrets(text)[0].line, 2);
     }
 
     #[test]
@@ -360,7 +360,7 @@ mod tests {
             ("api-key abcdef123456 is it", "api-key # is it"),
         ] {
             assert_eq!(
-                redact(text),
+                redact_all(text),
                 expected.replace('#', "[redacted: password or key]"),
                 "{text}"
             );
@@ -371,7 +371,7 @@ mod tests {
             ("postgres://u:pass@w:rd@db, a@b", "postgres://u:#@db, a@b"),
             ("[\"redis://:s3cr3t@h\",\"a@b\"]", "[\"redis://:#@h\",\"a@b\"]"),
         ] {
-            assert_eq!(redact(text), expected.replace('#', address), "{text}");
+            assert_eq!(redact_all(text), expected.replace('#', address), "{text}");
         }
     }
 
@@ -396,7 +396,7 @@ mod tests {
             (format!("{begin}\n{line}\n\n{begin}\n{line}\n{end}"), "#\n\n#"),
         ] {
             let expected = expected.replace('#', "[redacted: private key]");
-            assert_eq!(redact(&text), expected, "{text}");
+            assert_eq!(redact_all(&text), expected, "{text}");
         }
     }
 
@@ -415,8 +415,10 @@ mod tests {
             ("", "password: hunter2!x", &["hunter2!x"]),
             ("é", "password: hunter2!é", &["hunter2!é"]),
         ] {
-            let found: Vec<&str> =
-                brought(before, after).iter().map(|secret| &after[secret.span.clone()]).collect();
+            let found: Vec<&str> = newly_added(before, after)
+                .iter()
+                .map(|secret| &after[secret.span.clone()])
+                .collect();
             assert_eq!(found, expected, "{before:?} {after:?}");
         }
     }
@@ -424,10 +426,10 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_can_be_screened(text in "\\PC{0,200}|[a-z:= 0-9\n-]{0,200}") {
-            for secret in secrets(&text) {
+            for secret in find_secrets(&text) {
                 prop_assert!(text.get(secret.span).is_some());
             }
-            redact(&text);
+            redact_all(&text);
         }
     }
 }

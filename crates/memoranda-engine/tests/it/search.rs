@@ -5,7 +5,7 @@ use std::time::Duration;
 use memoranda_core::change::{Author, ChangeChannel};
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
-use memoranda_core::porter::porter;
+use memoranda_core::porter::porter_stem;
 use memoranda_core::rank::RankOptions;
 use memoranda_engine::{
     DeleteRequest, Memory, OpenOptions, Past, Place, SearchFilter, SearchPage, SearchRequest,
@@ -404,7 +404,12 @@ fn stems_are_those_of_the_index() {
     for (n, word) in words.split_whitespace().enumerate() {
         let request = SearchRequest { options: RankOptions::WORDS, limit: 100, ..asked(word) };
         let page = memory.search(&request).unwrap();
-        assert!(page.corrections.is_empty(), "{word} -> {}: {:?}", porter(word), page.corrections);
+        assert!(
+            page.corrections.is_empty(),
+            "{word} -> {}: {:?}",
+            porter_stem(word),
+            page.corrections
+        );
         assert!(paths(&page).contains(&format!("w{n}.md")), "{word}");
     }
 }

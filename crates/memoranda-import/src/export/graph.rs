@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::io::Write;
 
 use memoranda_engine::Memory;
-use memoranda_engine::core::fact::{UNTYPED, thread_folder};
+use memoranda_engine::core::fact::{DEFAULT_ENTITY_TYPE, thread_folder};
 use memoranda_engine::core::id::ProjectName;
-use memoranda_engine::core::note::{content, parse};
+use memoranda_engine::core::note::{observation_content, parse};
 use serde::Serialize;
 
 use super::{ExportSummary, project_files};
@@ -55,12 +55,12 @@ pub fn write_graph(
         // What is struck out or superseded is no longer said.
         let current = note.observations.iter().filter(|fact| !fact.struck);
         let mut observations: Vec<String> = Vec::new();
-        for said in current.map(|fact| content(&text, fact)) {
+        for said in current.map(|fact| observation_content(&text, fact)) {
             if !observations.contains(&said) {
                 observations.push(said);
             }
         }
-        let kind = note.frontmatter.text("type").unwrap_or_else(|| UNTYPED.to_owned());
+        let kind = note.frontmatter.text("type").unwrap_or_else(|| DEFAULT_ENTITY_TYPE.to_owned());
         // A link within a fact mentions another entity, and states nothing of it.
         let stated = || note.relations.iter().filter(|relation| relation.is_stated);
         // What was typed by hand is called by the name of what it means.

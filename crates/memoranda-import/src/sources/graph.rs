@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use memoranda_engine::core::fact::{UNTYPED, thread_folder};
+use memoranda_engine::core::fact::{DEFAULT_ENTITY_TYPE, thread_folder};
 use memoranda_engine::core::id::ObservationId;
-use memoranda_engine::core::note::edit::{NoteEdit, apply};
-use memoranda_engine::core::note::{NewObservation, NewRelation, ObservationMeta, stated};
+use memoranda_engine::core::note::edit::{NoteEdit, apply_edit};
+use memoranda_engine::core::note::{
+    NewObservation, NewRelation, ObservationMeta, observation_from_text,
+};
 use memoranda_engine::hash;
 use serde_json::Value;
 
@@ -168,7 +170,7 @@ fn add_element(
     }
 }
 
-/// A fact, from a text or from an object with a `content`.
+/// A fact, from a text or from an object with a `observation_content`.
 fn parse_observation(value: &Value, entity: &str, thread: &str) -> Option<NewObservation> {
     let empty = JsonObject::new();
     let object = value.as_object().unwrap_or(&empty);
@@ -188,7 +190,7 @@ fn parse_observation(value: &Value, entity: &str, thread: &str) -> Option<NewObs
             superseded_by: None,
             supersedes: None,
         }),
-        ..stated(said)
+        ..observation_from_text(said)
     })
 }
 
@@ -220,7 +222,7 @@ fn entity_note(
     let (kind, placeholder) = if !entity.is_declared {
         ("Unknown", "true")
     } else if entity.kind.is_empty() {
-        (UNTYPED, "")
+        (DEFAULT_ENTITY_TYPE, "")
     } else {
         (entity.kind.as_str(), "")
     };
@@ -228,7 +230,7 @@ fn entity_note(
         NoteDraft::new("").key("title", name).key("type", kind).key("placeholder", placeholder);
     let mut text = draft.text();
     for edit in &edits {
-        match apply(&text, edit) {
+        match apply_edit(&text, edit) {
             Ok(edited) => text = edited,
             Err(error) => sink.add_problem(name, format!("something was left out: {error}")),
         }
@@ -238,7 +240,7 @@ fn entity_note(
 
 #[cfg(test)]
 mod tests {
-    use memoranda_engine::core::note::{content, parse};
+    use memoranda_engine::core::note::{observation_content, parse};
     use serde_json::json;
 
     use super::*;
@@ -251,7 +253,7 @@ mod tests {
         add_element(&value, "entity", "here", "default", &mut graph, &mut sink);
         let (text, _) = entity_note("A", graph.remove("A").unwrap(), &mut sink);
         let read: Vec<String> =
-            parse(&text).observations.iter().map(|fact| content(&text, fact)).collect();
+            parse(&text).observations.iter().map(|fact| observation_content(&text, fact)).collect();
         assert_eq!(read, facts, "{text}");
         let told: Vec<&str> = sink.problems.iter().map(|p| p.message.as_str()).collect();
         assert_eq!(told, problems);

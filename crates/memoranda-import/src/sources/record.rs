@@ -1,7 +1,7 @@
 //! Small memories of one statement each, as the records dialect keeps them.
 
 use jiff::Timestamp;
-use memoranda_engine::core::note::edit::{NoteEdit, apply};
+use memoranda_engine::core::note::edit::{NoteEdit, apply_edit};
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::hash;
 use memoranda_tools::{NewRecord, RecordExpiry, RecordKind, RecordScope};
@@ -56,7 +56,7 @@ impl ImportedRecord {
         let text = match self.created {
             Some(_) => text,
             // A time that nobody knows is better not stated.
-            None => apply(&text, &NoteEdit::RemoveKey { key: "created".to_owned() })
+            None => apply_edit(&text, &NoteEdit::RemoveKey { key: "created".to_owned() })
                 .map_err(|e| failed(e.to_string()))?,
         };
         let text = with_key(text, "modified", &time::frontmatter(self.modified));

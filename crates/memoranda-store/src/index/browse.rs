@@ -6,7 +6,7 @@
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::name_key;
 use memoranda_core::query::Query;
-use memoranda_core::tokenize::{forms, index_text, words};
+use memoranda_core::tokenize::{index_text, tokenize, unicode_forms};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params, params_from_iter};
 
@@ -63,14 +63,14 @@ pub(crate) fn browse(db: &Connection, browse: &Browse) -> Result<Vec<FileSummary
     );
     values.extend(condition.values);
     for part in browse.title.iter().filter(|_| !by_words) {
-        let forms = forms(part);
+        let forms = unicode_forms(part);
         let any = vec!["instr(lower(f.title), lower(?)) > 0"; forms.len()].join(" OR ");
         sql.push_str(&format!(" AND ({any})"));
         values.extend(forms.into_iter().map(Value::Text));
     }
     match (browse.title.is_empty(), browse.order) {
         (false, _) => {
-            let forms = forms(&browse.title.join(" "));
+            let forms = unicode_forms(&browse.title.join(" "));
             let marks = vec!["lower(?)"; forms.len()].join(", ");
             sql.push_str(&format!(
                 " ORDER BY lower(f.title) NOT IN ({marks}), length(f.title), f.updated_ms DESC, f.path"
@@ -91,7 +91,7 @@ pub(super) fn title_expression(title: &[String]) -> Option<String> {
     let mut parts = Vec::new();
     for part in title {
         let folded = index_text(part);
-        parts.extend(words(&folded).map(|word| {
+        parts.extend(tokenize(&folded).map(|word| {
             let quoted = word.text.replace('"', "\"\"");
             format!("(title : \"{quoted}\" OR title : \"{quoted}\" *)")
         }));
@@ -104,7 +104,7 @@ pub(super) fn title_expression(title: &[String]) -> Option<String> {
 fn filter_expression(filter: &SearchFilter) -> Option<String> {
     let phrase = |column: &str, text: &str| {
         let text = index_text(text.trim_start_matches('#')).into_owned();
-        let has_words = words(&text).next().is_some();
+        let has_words = tokenize(&text).next().is_some();
         has_words
             .then(|| format!("{column} : \"{}\"", text.replace('\0', " ").replace('"', "\"\"")))
     };
@@ -139,7 +139,7 @@ fn addressed(db: &Connection, address: &str) -> Result<(String, Vec<Value>)> {
     let mut projects = db.prepare_cached("SELECT id, name FROM projects")?;
     let rows = projects.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)))?;
     let (mut parts, mut values) = (Vec::new(), Vec::new());
-    let forms = forms(address);
+    let forms = unicode_forms(address);
     for row in rows {
         let (project, name): (i64, String) = row?;
         let mut add = |column: &str, address: &str| {

@@ -6,13 +6,13 @@ use std::sync::OnceLock;
 
 use memoranda_core::embed::{StaticEmbeddingModel, StaticVector};
 use memoranda_core::id::ObservationId;
-use memoranda_core::note::permalink::{address, permalink_of, without_project};
+use memoranda_core::note::permalink::{path_address, permalink_of, strip_project};
 use memoranda_core::note::{self, MetaValue, Note, Observation};
 use memoranda_core::passage::{self, PassageStart};
 use memoranda_core::path::NotePath;
 use memoranda_core::problem::ParseProblem;
 use memoranda_core::rank::PassageTokens;
-use memoranda_core::tokenize::{WordToken, index_text, words};
+use memoranda_core::tokenize::{WordToken, index_text, tokenize};
 
 /// Above this size a file is known by name but not searched.
 const MAX_INDEXED_BYTES: usize = 16 << 20;
@@ -117,7 +117,7 @@ pub(crate) fn is_text(path: &NotePath, bytes: &[u8]) -> bool {
 
 /// The permalink that a note asks for, without a look at all of it; `None` if the file is no note.
 pub(crate) fn address_of(path: &NotePath, bytes: &[u8]) -> Option<Address> {
-    let given = || note::given_permalink(&String::from_utf8_lossy(bytes));
+    let given = || note::stated_permalink(&String::from_utf8_lossy(bytes));
     (path.is_markdown() && is_text(path, bytes)).then(|| Address::new(path, given()))
 }
 
@@ -151,7 +151,7 @@ pub(crate) fn digest(path: &NotePath, bytes: &[u8]) -> Digest {
 fn markdown(path: &NotePath, text: &str, mut problems: Vec<ParseProblem>) -> Digest {
     let note = note::parse(text);
     let title = note.title().unwrap_or_else(|| path.stem().to_owned());
-    let passages = passage::passages(text, &note)
+    let passages = passage::split_note_passages(text, &note)
         .into_iter()
         .map(|passage| DigestedPassage::new(&passage, text, age(&note, text, &passage)));
     problems.extend(note.problems.iter().cloned());
@@ -178,7 +178,7 @@ fn markdown(path: &NotePath, text: &str, mut problems: Vec<ParseProblem>) -> Dig
 
 fn plain(path: &NotePath, text: &str, problems: Vec<ParseProblem>) -> Digest {
     let title = path.file_name().to_owned();
-    let passages = passage::passages_of_text(text)
+    let passages = passage::split_text_passages(text)
         .into_iter()
         .map(|passage| DigestedPassage::new(&passage, text, Age::Current));
     Digest {
@@ -227,7 +227,7 @@ fn identify(path: &NotePath, note: &Note) -> Vec<(ObservationId, Observation)> {
                 let key = (observation.category.as_deref(), observation.text.as_str());
                 let occurrence = seen.entry(key).or_default();
                 *occurrence += 1;
-                note::derived_id(&path.key(), observation, *occurrence - 1)
+                note::derive_observation_id(&path.key(), observation, *occurrence - 1)
             }
         };
         identified.push((id, observation.clone()));
@@ -239,7 +239,7 @@ fn identify(path: &NotePath, note: &Note) -> Vec<(ObservationId, Observation)> {
 /// same as `[[Plan]]`.
 pub fn link_key(name: &str) -> String {
     let name = without_markdown(name);
-    let address = address(name);
+    let address = path_address(name);
     if address.is_empty() { name.to_lowercase() } else { address }
 }
 
@@ -285,7 +285,7 @@ pub(crate) fn link_keys(
     // need not be a slug.
     keys.push(link_key(permalink));
     // Basic Memory's names the project first, and is said with it or without.
-    keys.extend(without_project(permalink, project).map(link_key));
+    keys.extend(strip_project(permalink, project).map(link_key));
     let whole = match path.is_markdown() {
         true => link_key(without_extension),
         false => {
@@ -305,7 +305,7 @@ pub(crate) fn link_keys(
         let metadata: serde_json::Value = serde_json::from_str(metadata).unwrap_or_default();
         let stated = metadata["permalink"].as_str();
         keys.extend(stated.map(link_key));
-        keys.extend(stated.and_then(|stated| without_project(stated, project)).map(link_key));
+        keys.extend(stated.and_then(|stated| strip_project(stated, project)).map(link_key));
         for aliases in [&metadata["aliases"], &metadata["alias"]] {
             let listed =
                 aliases.as_array().into_iter().flatten().filter_map(|alias| alias.as_str());
@@ -446,7 +446,7 @@ fn first_words(text: &str) -> &str {
     let is_enough = |(count, word): &(usize, WordToken<'_>)| {
         count + 1 >= OVERLAP_WORDS && word.span.end >= OVERLAP_BYTES
     };
-    let last = words(text).enumerate().find(is_enough);
+    let last = tokenize(text).enumerate().find(is_enough);
     last.and_then(|(_, word)| text.get(..word.span.end)).unwrap_or(text)
 }
 

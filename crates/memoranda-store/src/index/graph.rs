@@ -1,6 +1,8 @@
 //! The graph as the index holds it: files and the relations between them, a level at a time.
 
-use memoranda_core::graph::{GraphEdge, GraphNeighbourhood, GraphRoute, neighbours, shortest_path};
+use memoranda_core::graph::{
+    GraphEdge, GraphNeighbourhood, GraphRoute, find_neighbours, shortest_path,
+};
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use rusqlite::Connection;
@@ -30,7 +32,7 @@ pub(crate) fn around(
     depth: usize,
     max: usize,
 ) -> Result<GraphNeighbourhood<i64, String>> {
-    neighbours(start, depth, max, |level| edges(db, level))
+    find_neighbours(start, depth, max, |level| edges(db, level))
 }
 
 /// A shortest way from one note to another.

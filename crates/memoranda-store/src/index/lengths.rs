@@ -92,7 +92,7 @@ fn numbers(mut bytes: &[u8]) -> impl Iterator<Item = u64> {
 
 #[cfg(test)]
 mod tests {
-    use memoranda_core::tokenize::{index_text, words};
+    use memoranda_core::tokenize::{index_text, tokenize};
     use proptest::prelude::*;
 
     use super::*;
@@ -110,7 +110,7 @@ mod tests {
             let mut lengths = Lengths::new(&db, None).unwrap();
             for (id, text) in (1..).zip(&texts) {
                 db.execute(insert, (id, index_text(text))).unwrap();
-                let ours = words(text).count() as u32;
+                let ours = tokenize(text).count() as u32;
                 prop_assert_eq!(lengths.of(id).unwrap(), Some(ours), "{:?}", text);
             }
         }

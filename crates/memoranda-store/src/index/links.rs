@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use memoranda_core::graph::{LinkCandidate, resolve_exact_title, resolve_link};
-use memoranda_core::note::name_part;
-use memoranda_core::note::permalink::{permalink_of, without_project};
+use memoranda_core::note::link_name;
+use memoranda_core::note::permalink::{permalink_of, strip_project};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, params};
 
@@ -116,7 +116,7 @@ pub(super) fn bind(db: &Connection, project: i64, key: &str) -> Result<()> {
 
 /// What a link names if a heading follows.
 pub(super) fn part(target: &str) -> &str {
-    name_part(target).trim_end()
+    link_name(target).trim_end()
 }
 
 /// Binds relations that may say a name, or a name and a heading.
@@ -344,7 +344,7 @@ pub(crate) fn candidates(
         if let Ok(path) = NotePath::parse(&path) {
             let text = |column| -> rusqlite::Result<&str> { Ok(row.get_ref(column)?.as_str()?) };
             let is_permalink_kept = is_kept(&path, &permalink, text(4)?);
-            let within = without_project(&permalink, text(5)?).map(str::to_owned);
+            let within = strip_project(&permalink, text(5)?).map(str::to_owned);
             let (id, title) = (row.get(0)?, row.get(3)?);
             let found = LinkCandidate { id, path, permalink, within, title, is_permalink_kept };
             candidates.push(found);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
-use memoranda_core::tokenize::{index_text, is_unspaced, words};
+use memoranda_core::tokenize::{index_text, is_unspaced, tokenize};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
@@ -77,7 +77,7 @@ pub(crate) fn mentioning(
 /// that is not told from its neighbours by blanks.
 fn expression(texts: &[String]) -> Option<String> {
     let phrase = |text: &String| {
-        let is_told = words(text).next().is_some() && !text.contains(is_unspaced);
+        let is_told = tokenize(text).next().is_some() && !text.contains(is_unspaced);
         is_told.then(|| format!("\"{}\"", index_text(text).replace('\0', " ").replace('"', "\"\"")))
     };
     let phrases: Option<Vec<_>> = texts.iter().map(phrase).collect();

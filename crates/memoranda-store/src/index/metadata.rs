@@ -1,7 +1,7 @@
 //! Frontmatter as a condition on `files f`.
 
 use memoranda_core::query::{MetaFilter, MetaScalar, MetaTest};
-use memoranda_core::tokenize::forms;
+use memoranda_core::tokenize::unicode_forms;
 use rusqlite::types::Value;
 
 use super::search::SearchFilter;
@@ -119,7 +119,7 @@ fn spellings(value: &str) -> Vec<String> {
         spellings.push(first.chain(rest.clone()).collect());
         spellings.push(value.to_uppercase());
         spellings.push(lower);
-        spellings = spellings.iter().flat_map(|spelling| forms(spelling)).collect();
+        spellings = spellings.iter().flat_map(|spelling| unicode_forms(spelling)).collect();
         spellings.dedup();
     }
     spellings

@@ -9,7 +9,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
-use memoranda_core::embed::{BYTES, DIMS, StaticQueryVector, StaticVector};
+use memoranda_core::embed::{
+    STATIC_VECTOR_BYTES, STATIC_VECTOR_DIMS, StaticQueryVector, StaticVector,
+};
 use rusqlite::{Connection, OptionalExtension as _, params, params_from_iter};
 
 use super::connection::Standing;
@@ -37,7 +39,7 @@ pub(super) fn put(
     passages: &[DigestedPassage],
 ) -> Result<()> {
     let most = passages.len().min(PASSAGES_PER_FILE as usize);
-    let mut data = Vec::with_capacity(most * BYTES);
+    let mut data = Vec::with_capacity(most * STATIC_VECTOR_BYTES);
     passages.iter().take(most).for_each(|p| data.extend_from_slice(&p.vector().bytes()));
     let values = params![file, project, most as i64, lengths::of_file(db, file)?, data];
     // To replace a row at once may take two steps, for which SQLite makes a savepoint; at each of
@@ -67,11 +69,14 @@ pub(super) fn remove(db: &Connection, file: i64) -> Result<()> {
 }
 
 /// The vectors of one file, for whoever does not need them all.
-pub(super) fn of_file(db: &Connection, file: i64) -> Result<(Vec<f32>, Vec<[i8; DIMS]>)> {
+pub(super) fn of_file(
+    db: &Connection,
+    file: i64,
+) -> Result<(Vec<f32>, Vec<[i8; STATIC_VECTOR_DIMS]>)> {
     let mut select = db.prepare_cached("SELECT data FROM vectors WHERE file = ?")?;
     let data: Option<Vec<u8>> = select.query_row([file], |row| row.get(0)).optional()?;
     let data = data.unwrap_or_default();
-    let vectors = data.chunks_exact(BYTES).filter_map(StaticVector::read);
+    let vectors = data.chunks_exact(STATIC_VECTOR_BYTES).filter_map(StaticVector::read);
     Ok(vectors.map(|vector| (vector.scale, vector.numbers)).unzip())
 }
 
@@ -128,7 +133,7 @@ struct Held {
     /// How many words each has.
     lengths: Vec<u32>,
     scales: Vec<f32>,
-    numbers: Vec<[i8; DIMS]>,
+    numbers: Vec<[i8; STATIC_VECTOR_DIMS]>,
     /// Places that no passage has any more.
     free: usize,
 }
@@ -214,7 +219,7 @@ impl VectorCache {
         probe: &StaticQueryVector,
         near: &mut Vec<f32>,
     ) -> Result<()> {
-        let mut compare = |(scales, numbers): (&[f32], &[[i8; DIMS]])| {
+        let mut compare = |(scales, numbers): (&[f32], &[[i8; STATIC_VECTOR_DIMS]])| {
             near.clear();
             near.resize(scales.len(), 0.0);
             probe.similarities(scales, numbers, near);
@@ -282,7 +287,7 @@ pub(super) fn nearest_that_fit(
     while let Some(row) = rows.next()? {
         let first = first_passage(row.get(0)?);
         let data = row.get_ref(1)?.as_blob().unwrap_or_default();
-        let vectors = data.chunks_exact(BYTES).filter_map(StaticVector::read);
+        let vectors = data.chunks_exact(STATIC_VECTOR_BYTES).filter_map(StaticVector::read);
         for (kept, passage) in vectors.zip(first..) {
             nearest.offer(passage, vector.similarity(&kept));
         }
@@ -404,7 +409,7 @@ impl Held {
         })
     }
 
-    fn of_file(&self, file: i64) -> (&[f32], &[[i8; DIMS]]) {
+    fn of_file(&self, file: i64) -> (&[f32], &[[i8; STATIC_VECTOR_DIMS]]) {
         let places = self.files.get(&file).map_or(0..0, HeldFile::places);
         let scales = self.scales.get(places.clone()).unwrap_or_default();
         (scales, self.numbers.get(places).unwrap_or_default())
@@ -437,7 +442,7 @@ impl Held {
             self.free += gone.count;
         }
         let start = self.passages.len();
-        let vectors = data.chunks_exact(BYTES).filter_map(StaticVector::read);
+        let vectors = data.chunks_exact(STATIC_VECTOR_BYTES).filter_map(StaticVector::read);
         let lengths = lengths::read(lengths).map(Some).chain(std::iter::repeat(None));
         for ((vector, length), passage) in vectors.zip(lengths).zip(first_passage(file)..) {
             self.passages.push(passage);
@@ -497,12 +502,16 @@ mod tests {
             (state >> 24) as u8
         };
         for file in 1..=1200 {
-            let vector = |_| [&0.01f32.to_le_bytes()[..], &[0; DIMS].map(|_| number())].concat();
+            let vector = |_| {
+                [&0.01f32.to_le_bytes()[..], &[0; STATIC_VECTOR_DIMS].map(|_| number())].concat()
+            };
             // Twice the same, so that equals are among them.
             let data: Vec<u8> = (0..file % 5).flat_map(vector).collect();
             held.put((1, file), &[], &[data.clone(), data].concat());
         }
-        let asked = StaticVector::read(&[&0.01f32.to_le_bytes()[..], &[3; DIMS]].concat()).unwrap();
+        let asked =
+            StaticVector::read(&[&0.01f32.to_le_bytes()[..], &[3; STATIC_VECTOR_DIMS]].concat())
+                .unwrap();
         let probe = StaticQueryVector::new(&asked);
         let nearest = |held: &Held, helpers| {
             let (nearest, done) = held.nearest_beside(helpers, &probe, 11, || helpers);

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memoranda_core::id::ProjectName;
-use memoranda_core::token_estimate::estimate;
+use memoranda_core::token_estimate::estimate_tokens;
 use memoranda_engine::{KeptText, Memory, Place, Result};
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ pub(crate) struct LoadedBank {
 impl LoadedBank {
     /// About how many tokens it takes.
     pub(crate) fn tokens(&self) -> usize {
-        self.files.iter().map(|file| estimate(&file.text)).sum()
+        self.files.iter().map(|file| estimate_tokens(&file.text)).sum()
     }
 
     pub(crate) fn bytes(&self) -> usize {

@@ -2,7 +2,7 @@
 //! searched nor versioned.
 
 use memoranda_core::path::NotePath;
-use memoranda_core::token_estimate::estimate;
+use memoranda_core::token_estimate::estimate_tokens;
 use memoranda_engine::{Place, clock};
 use serde_json::{Map, Value, json};
 
@@ -34,7 +34,7 @@ fn state(call: &CallContext<'_>, bank: &MemoryBank, loaded: &LoadedBank) -> Valu
     let mut files = Map::new();
     for file in &loaded.files {
         let state = json!({
-            "tokens": estimate(&file.text),
+            "tokens": estimate_tokens(&file.text),
             "bytes": file.text.len(),
             "modified": file.modified.to_string(),
             "version": file.hash.to_string(),

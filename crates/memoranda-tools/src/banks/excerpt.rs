@@ -1,7 +1,7 @@
 //! The texts of a bank within a budget: small files whole, large ones as their beginning, their
 //! headings and their newest lines, each with the call that reads the rest.
 
-use memoranda_core::token_estimate::estimate;
+use memoranda_core::token_estimate::estimate_tokens;
 
 use super::bank::MemoryBank;
 use super::outline::{OutlineHeading, headings};
@@ -67,8 +67,8 @@ pub(crate) fn choose(
         let (part, from) = excerpt.unwrap_or_default();
         shown.cut.push(CutFile {
             file: (*name).to_owned(),
-            tokens: estimate(text),
-            shown_tokens: estimate(&part),
+            tokens: estimate_tokens(text),
+            shown_tokens: estimate_tokens(&part),
             read_with: reading_call(bank, name, from.max(1)),
         });
         if !part.is_empty() {

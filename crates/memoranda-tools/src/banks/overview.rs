@@ -1,7 +1,7 @@
 //! Looking at banks without using them: for people at a command line.
 
 use jiff::Timestamp;
-use memoranda_core::token_estimate::estimate;
+use memoranda_core::token_estimate::estimate_tokens;
 use memoranda_engine::{EngineError, HistoryFilter, Result};
 
 use super::activate::in_order;
@@ -98,7 +98,7 @@ fn overview(call: &CallContext<'_>, listed: list::ListedBank) -> Result<BankOver
             .map(|(name, text)| BankFile {
                 name: name.to_owned(),
                 text: text.to_owned(),
-                tokens: estimate(text),
+                tokens: estimate_tokens(text),
             })
             .collect()
     });

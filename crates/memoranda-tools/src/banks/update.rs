@@ -439,7 +439,7 @@ fn screen_secrets(
     call: &CallContext<'_>,
     content: String,
 ) -> Result<(String, Vec<String>), BankError> {
-    let secrets = secrets::secrets(&content);
+    let secrets = secrets::find_secrets(&content);
     if secrets.is_empty() {
         return Ok((content, Vec::new()));
     }
@@ -454,7 +454,7 @@ fn screen_secrets(
         )),
         SecretPolicy::Redact => {
             let new_bank = format!("Replaced what looked like a secret: {kinds}.");
-            Ok((secrets::redact(&content), vec![new_bank]))
+            Ok((secrets::redact_all(&content), vec![new_bank]))
         }
         SecretPolicy::Warn => {
             let new_bank = format!(

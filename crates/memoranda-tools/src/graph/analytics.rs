@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
-use memoranda_core::fact::{UNTYPED, thread_of_folder};
+use memoranda_core::fact::{DEFAULT_ENTITY_TYPE, thread_of_folder};
 use memoranda_core::path::NotePath;
 use memoranda_engine::{FileOrder, FileSummary, FilesBelow, ListFilter, ListOrder, NodeRow, clock};
 use serde_json::{Value, json};
@@ -266,7 +266,8 @@ pub(super) fn stats(call: &CallContext<'_>, arguments: Value) -> Result<ToolResu
     let relations = threads.iter().find(|sum| sum.folder == thread.folder);
     let mut types: BTreeMap<String, u64> = BTreeMap::new();
     for (entity_type, count) in folder.types()? {
-        *types.entry(entity_type.unwrap_or_else(|| UNTYPED.to_owned())).or_default() += count;
+        *types.entry(entity_type.unwrap_or_else(|| DEFAULT_ENTITY_TYPE.to_owned())).or_default() +=
+            count;
     }
     let week = clock::now().checked_sub(SignedDuration::from_hours(7 * 24)).unwrap_or_default();
     let day = |start: Timestamp| start.to_string().chars().take(10).collect::<String>();

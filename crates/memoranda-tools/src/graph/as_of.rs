@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
-use memoranda_core::fact::inverse_of;
+use memoranda_core::fact::inverse_relation_type;
 use memoranda_core::id::ContentHash;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{FileThen, Moment, exact_key, link_key};
@@ -164,7 +164,7 @@ pub(super) fn incoming_relation(
     let mut rendered = json!({ "from": from, "to": to, "relationType": relation_type });
     if thread.shape == AnswerShape::Thread {
         // Read from this end; only the other end's note states it.
-        rendered["inverse"] = json!(inverse_of(relation_type));
+        rendered["inverse"] = json!(inverse_relation_type(relation_type));
     }
     rendered
 }

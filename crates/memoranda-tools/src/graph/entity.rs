@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
-use memoranda_core::fact::UNTYPED;
+use memoranda_core::fact::DEFAULT_ENTITY_TYPE;
 use memoranda_core::id::ObservationId;
 use memoranda_core::note::{self, Note, Observation};
 use memoranda_core::path::NotePath;
@@ -103,7 +103,10 @@ impl GraphEntity {
         Self {
             path: path.clone(),
             name: note.title().unwrap_or_else(|| path.stem().to_owned()),
-            entity_type: note.frontmatter.text("type").unwrap_or_else(|| UNTYPED.to_owned()),
+            entity_type: note
+                .frontmatter
+                .text("type")
+                .unwrap_or_else(|| DEFAULT_ENTITY_TYPE.to_owned()),
             importance: share("importance").unwrap_or(IMPORTANCE),
             confidence: share("confidence").unwrap_or(CONFIDENCE),
             is_placeholder: note.frontmatter.text("placeholder").is_some_and(|t| t == "true"),
@@ -223,7 +226,7 @@ pub(crate) fn type_of(file: &FileSummary) -> String {
 /// The type that a frontmatter names, as the index keeps it.
 pub(crate) fn type_in(metadata: &str) -> String {
     let metadata: Value = serde_json::from_str(metadata).unwrap_or_default();
-    metadata["type"].as_str().unwrap_or(UNTYPED).to_owned()
+    metadata["type"].as_str().unwrap_or(DEFAULT_ENTITY_TYPE).to_owned()
 }
 
 /// Whether a frontmatter says that the note only stands for something that was not described.
@@ -247,13 +250,13 @@ fn facts(path: &NotePath, text: &str, observations: &[Observation]) -> Vec<Entit
                 let key = (observation.category.as_deref(), observation.text.as_str());
                 let occurrence = seen.entry(key).or_default();
                 *occurrence += 1;
-                note::derived_id(&path.key(), observation, *occurrence - 1)
+                note::derive_observation_id(&path.key(), observation, *occurrence - 1)
             }
         };
         let superseded_by = known.and_then(|fact| fact.superseded_by.clone());
         facts.push(EntityObservation {
             id,
-            content: note::content(text, observation),
+            content: note::observation_content(text, observation),
             category: observation.category.clone(),
             version: known.map_or(1, |fact| fact.version),
             time: known.and_then(|fact| fact.time),

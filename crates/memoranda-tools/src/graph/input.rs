@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 use memoranda_core::fact::{FactLimits, atomic_facts, sentence_count};
-use memoranda_core::note::plain;
+use memoranda_core::note::plain_text;
 use serde_json::{Value, json};
 
 use super::entity::normalize_name;
@@ -165,13 +165,13 @@ impl ObservationInputs {
             time: None,
         };
         match item {
-            Value::String(text) => fact.content = plain(&text),
+            Value::String(text) => fact.content = plain_text(&text),
             Value::Object(object) => {
                 let Some(Value::String(text)) = object.get("content") else {
                     self.problems.push(none);
                     return;
                 };
-                fact.content = plain(text);
+                fact.content = plain_text(text);
                 let Ok(args) = ToolArgs::new("an observation", Value::Object(object)) else {
                     return;
                 };

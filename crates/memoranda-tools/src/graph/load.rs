@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 use memoranda_core::path::NotePath;
-use memoranda_core::token_estimate::estimate;
+use memoranda_core::token_estimate::estimate_tokens;
 use memoranda_engine::{EngineError, FileSummary, Memory, Place};
 use serde_json::{Map, Value, json};
 
@@ -156,7 +156,7 @@ pub(super) fn unknown(
     name: &str,
 ) -> Result<GraphError> {
     let names = super::save::names(call, thread)?;
-    let near = memoranda_core::fact::near_names(name, names.iter().map(String::as_str), 3);
+    let near = memoranda_core::fact::similar_names(name, names.iter().map(String::as_str), 3);
     let hint = match near.as_slice() {
         [] => "list_entities and search_nodes show what there is.".to_owned(),
         near => format!("Did you mean '{}'?", near.join("' or '")),
@@ -239,9 +239,9 @@ impl<'w> AnswerLayout<'w> {
             AnswerShape::Reference => {
                 // Indented by four more within the whole.
                 let text = serde_json::to_string_pretty(value).unwrap_or_default();
-                estimate(&text) + text.lines().count()
+                estimate_tokens(&text) + text.lines().count()
             }
-            AnswerShape::Thread => estimate(&value.to_string()) + 1,
+            AnswerShape::Thread => estimate_tokens(&value.to_string()) + 1,
         }
     }
 

@@ -237,7 +237,7 @@ pub(super) fn conflicts(call: &CallContext<'_>, arguments: Value) -> Result<Tool
     let mut left_out = 0;
     for facts in facts.chunk_by(|a, b| a.file == b.file) {
         let texts: Vec<&str> = facts.iter().map(|fact| fact.text.as_str()).collect();
-        let pairs = memoranda_core::fact::contradictions(&texts);
+        let pairs = memoranda_core::fact::find_contradictions(&texts);
         if pairs.is_empty() {
             continue;
         }

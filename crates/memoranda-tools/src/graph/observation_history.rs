@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use jiff::{SignedDuration, Timestamp};
 use memoranda_core::change::Commit;
 use memoranda_core::id::ObservationId;
-use memoranda_core::note::permalink::file_name_of_title;
+use memoranda_core::note::permalink::file_name_from_title;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{HistoryFilter, Memory, Place};
 use serde_json::{Value, json};
@@ -248,7 +248,7 @@ fn deleted_location(
     thread: &GraphThread,
     name: &str,
 ) -> Result<Option<Place>> {
-    let file = file_name_of_title(name);
+    let file = file_name_from_title(name);
     let stem = file.strip_suffix(".md").unwrap_or(&file);
     let mut gone = call.memory.store().gone(&thread.project, MAX_DELETED)?;
     gone.retain(|file| is_thread_note(thread, &file.path));

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use memoranda_core::id::ObservationId;
 use memoranda_core::note::edit::{NoteEdit, ObservationRef};
-use memoranda_core::note::{NewObservation, plain, stated};
+use memoranda_core::note::{NewObservation, observation_from_text, plain_text};
 use serde_json::{Value, json};
 
 use super::entity::{EntityObservation, GraphEntity, normalize_name};
@@ -263,7 +263,7 @@ fn supersede(
     comment.version = fact.version.saturating_add(1);
     comment.supersedes = Some(old.clone());
     let id = comment.id.clone();
-    let replacement = NewObservation { fact: Some(comment), ..stated(content) };
+    let replacement = NewObservation { fact: Some(comment), ..observation_from_text(content) };
     let observation = if fact.has_comment {
         ObservationRef::Id(old.clone())
     } else {
@@ -322,8 +322,8 @@ pub(super) fn update_observation(call: &CallContext<'_>, arguments: Value) -> Re
         Ok(id.ok_or_else(|| args.missing("observationId", "the observation's id"))?)
     });
     let id = collect_problem(id, &name, &mut problems);
-    let content =
-        collect_problem(args.text("newContent"), &name, &mut problems).map(|text| plain(&text));
+    let content = collect_problem(args.text("newContent"), &name, &mut problems)
+        .map(|text| plain_text(&text));
     let weight = weight(&args, &name, &mut problems);
     let time = collect_problem(time(&args, "timestamp"), &name, &mut problems).flatten();
     let wrong = content.as_deref().and_then(|text| check(thread.as_ref(), call, &name, text));

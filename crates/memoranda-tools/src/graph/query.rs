@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use memoranda_core::fact::inverse_of;
+use memoranda_core::fact::inverse_relation_type;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{FileSummary, NamedNote};
 use serde_json::{Value, json};
@@ -325,7 +325,8 @@ pub(super) fn find_path(call: &CallContext<'_>, arguments: Value) -> Result<Tool
     let mut relations = Vec::with_capacity(route.edges.len());
     for (edge, pair) in route.edges.iter().zip(route.notes.windows(2)) {
         let is_forward = pair.first() == Some(&edge.from);
-        let label = if is_forward { edge.label.clone() } else { inverse_of(&edge.label) };
+        let label =
+            if is_forward { edge.label.clone() } else { inverse_relation_type(&edge.label) };
         said.push(format!("—{label}→ {}", title(pair[1])));
         relations.push(json!({
             "from": title(edge.from), "to": title(edge.to), "relationType": edge.label,

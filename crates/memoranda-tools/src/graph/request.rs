@@ -3,7 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use memoranda_core::fact::{COMMON_TYPES, FactLimits, near_names, normal_type, quality_score};
+use memoranda_core::fact::{
+    COMMON_ENTITY_TYPES, FactLimits, normalize_entity_type, quality_score, similar_names,
+};
 use serde_json::{Value, json};
 
 use super::entity::normalize_name;
@@ -92,7 +94,7 @@ impl SaveRequest {
             let Some(target) = &problem.unknown else { continue };
             let others = |names: &'_ [String]| -> Vec<String> {
                 let names = names.iter().map(String::as_str);
-                let near = near_names(target, names.filter(|name| *name != problem.entity), 3);
+                let near = similar_names(target, names.filter(|name| *name != problem.entity), 3);
                 near.into_iter().map(str::to_owned).collect()
             };
             let mut near = others(thread_names);
@@ -215,7 +217,7 @@ impl EntityReader<'_> {
 
     fn entity_type(&mut self, args: &ToolArgs) -> String {
         let given = args.optional_text("entityType").ok().flatten().unwrap_or_default();
-        let common = COMMON_TYPES[..6].join(", ");
+        let common = COMMON_ENTITY_TYPES[..6].join(", ");
         if given.trim().is_empty() {
             let suggestion = format!("Give any type, e.g. one of {common}");
             self.problem("Missing entityType.", &suggestion, None);
@@ -223,13 +225,13 @@ impl EntityReader<'_> {
         }
         let chars = given.trim().chars().count();
         if chars > MAX_TYPE_CHARS {
-            let near = near_names(given.trim(), COMMON_TYPES.iter().copied(), 1);
+            let near = similar_names(given.trim(), COMMON_ENTITY_TYPES.iter().copied(), 1);
             let near = near.first().copied().unwrap_or(&common);
             let problem =
                 format!("entityType too long ({chars} chars). Max {MAX_TYPE_CHARS} chars.");
             self.problem(&problem, &format!("Use a short type, e.g. {near}"), None);
         }
-        let normal = normal_type(&given);
+        let normal = normalize_entity_type(&given);
         let index = self.index;
         let named =
             normal.warnings.into_iter().map(|w| (index, format!("Entity '{}': {w}", self.name)));

@@ -330,7 +330,7 @@ pub(super) fn screen_secrets(
 ) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
     for ObservationInput { content: fact, .. } in facts {
-        let Some(secret) = secrets::secrets(fact).into_iter().next() else { continue };
+        let Some(secret) = secrets::find_secrets(fact).into_iter().next() else { continue };
         warnings.push(match call.settings.secrets {
             SecretPolicy::Refuse => {
                 return Err(GraphError::Refused(format!(
@@ -340,7 +340,7 @@ pub(super) fn screen_secrets(
                 )));
             }
             SecretPolicy::Redact => {
-                *fact = secrets::redact(fact);
+                *fact = secrets::redact_all(fact);
                 format!("Entity '{about}': what looked like a secret ({}) was replaced", secret.kind)
             }
             SecretPolicy::Warn => {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
 use memoranda_core::rank::RankOptions;
-use memoranda_core::tokenize::{fold, words};
+use memoranda_core::tokenize::{fold, tokenize};
 use memoranda_engine::{EngineError, Folder, Past, SearchFilter, SearchRequest};
 use serde_json::{Value, json};
 
@@ -170,7 +170,7 @@ fn mentions(entity: &GraphEntity, text: &str, superseded: SupersededDisplay) -> 
         entity.facts.iter().filter(|f| f.is_current || superseded == SupersededDisplay::Show);
     let own = [&entity.name, &entity.entity_type];
     facts.map(|fact| &fact.content).chain(own).any(|said| {
-        let spoken: Vec<String> = words(said).map(|word| fold(word.text).into_owned()).collect();
+        let spoken: Vec<String> = tokenize(said).map(|word| fold(word.text).into_owned()).collect();
         let holds = |term: &Vec<String>| {
             let windows = &mut spoken.windows(term.len().max(1));
             windows.any(|window| window.iter().zip(term).all(|(said, word)| is_form(said, word)))

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use jiff::Timestamp;
 use memoranda_core::id::ObservationId;
-use memoranda_core::note::edit::{EditError, NoteEdit, ObservationRef, apply, head};
-use memoranda_core::note::permalink::{file_name_of_title, permalink_of};
+use memoranda_core::note::edit::{
+    EditError, NoteEdit, ObservationRef, apply_edit, render_frontmatter,
+};
+use memoranda_core::note::permalink::{file_name_from_title, permalink_of};
 use memoranda_core::note::{
-    self, MetaValue, NewRelation, ObservationMeta as Comment, render_observation, render_relation,
-    stated,
+    self, MetaValue, NewRelation, ObservationMeta as Comment, observation_from_text,
+    render_observation, render_relation,
 };
 use memoranda_core::path::NotePath;
 use memoranda_engine::{Desk, ListFilter, ListOrder, ObservationRow, Step, clock};
@@ -182,7 +184,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
                     .max(fact.time.unwrap_or_default());
                 let fact = Comment { version, time: Some(time), ..fact.clone() };
                 let edit = NoteEdit::SetObservationMeta { observation, fact };
-                text = apply(&text, &edit)
+                text = apply_edit(&text, &edit)
                     .map_err(|error| GraphError::Edit { name: path.stem().to_owned(), error })?;
             }
         }
@@ -206,7 +208,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
     /// Changes an opened note.
     pub(crate) fn edit(&mut self, name: &str, edit: &NoteEdit) -> Result<()> {
         if let Some(note) = self.notes.get_mut(name) {
-            note.text = apply(&note.text, edit)
+            note.text = apply_edit(&note.text, edit)
                 .map_err(|error| GraphError::Edit { name: name.to_owned(), error })?;
         }
         Ok(())
@@ -240,13 +242,16 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
         }
         let keys: Vec<_> =
             keys.into_iter().map(|(key, text)| (key, value_of(key, &text))).collect();
-        let mut text = head(&keys);
+        let mut text = render_frontmatter(&keys);
         let mut ids = Vec::with_capacity(new.facts.len());
         let mut facts = Vec::with_capacity(new.facts.len());
         for fact in new.facts {
             let comment = self.observation_meta(fact.weight.or(new.weight), fact.time.or(new.time));
             ids.push(comment.id.clone());
-            facts.push(note::NewObservation { fact: Some(comment), ..stated(&fact.content) });
+            facts.push(note::NewObservation {
+                fact: Some(comment),
+                ..observation_from_text(&fact.content)
+            });
         }
         if !facts.is_empty() {
             text.push_str("\n## Observations\n");
@@ -274,15 +279,15 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
         text = String::new();
         for (key, value) in keys {
             let edit = NoteEdit::SetKey { key: key.to_owned(), value };
-            text = apply(&text, &edit).map_err(failed)?;
+            text = apply_edit(&text, &edit).map_err(failed)?;
         }
         for observation in facts {
             let edit = NoteEdit::AddObservation { section: None, observation };
-            text = apply(&text, &edit).map_err(failed)?;
+            text = apply_edit(&text, &edit).map_err(failed)?;
         }
         for relation in &new.relations {
             let edit = NoteEdit::AddRatedRelation { relation: relation.clone() };
-            text = apply(&text, &edit).map_err(failed)?;
+            text = apply_edit(&text, &edit).map_err(failed)?;
         }
         Ok((text, ids))
     }
@@ -319,7 +324,8 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
     ) -> Result<ObservationId> {
         let comment = self.observation_meta(fact.weight.or(weight), fact.time.or(time));
         let id = comment.id.clone();
-        let observation = note::NewObservation { fact: Some(comment), ..stated(&fact.content) };
+        let observation =
+            note::NewObservation { fact: Some(comment), ..observation_from_text(&fact.content) };
         self.edit(name, &NoteEdit::AddObservation { section: None, observation })?;
         Ok(id)
     }
@@ -569,7 +575,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
 
     /// Where the note of an entity lies, if so many of nearly its name came before it.
     fn path(&self, name: &str, number: usize) -> Result<NotePath> {
-        let file = file_name_of_title(name);
+        let file = file_name_from_title(name);
         let stem = file.strip_suffix(".md").unwrap_or(&file);
         // Room for a number behind the name.
         let stem = &stem[..stem.floor_char_boundary(200)];
@@ -583,7 +589,7 @@ impl<'a, 'd> GraphTransaction<'a, 'd> {
 
 /// A note with a key.
 fn with_key(text: &str, key: &str, value: &str) -> Result<String, EditError> {
-    apply(text, &NoteEdit::SetKey { key: key.to_owned(), value: value_of(key, value) })
+    apply_edit(text, &NoteEdit::SetKey { key: key.to_owned(), value: value_of(key, value) })
 }
 
 /// What a key says. Numbers and flags stand bare, as people write them.

@@ -391,7 +391,7 @@ fn screened(
     text: String,
 ) -> Result<(String, Vec<String>), Failure> {
     // Half a secret can be in the file already: only the whole text tells.
-    let secrets = secrets::brought(before, &text);
+    let secrets = secrets::newly_added(before, &text);
     if secrets.is_empty() {
         return Ok((text, Vec::new()));
     }
@@ -407,7 +407,7 @@ fn screened(
         SecretPolicy::Refuse => Err(Failure::Secrets { path: path.to_owned(), kinds }),
         SecretPolicy::Redact => {
             let warning = format!("Replaced what looked like a secret: {}.", kinds.join(", "));
-            Ok((secrets::redact_these(&text, &secrets), vec![warning]))
+            Ok((secrets::redact_all(&text, &secrets), vec![warning]))
         }
         SecretPolicy::Warn => {
             let warning = format!(

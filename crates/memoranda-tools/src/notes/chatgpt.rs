@@ -1,6 +1,6 @@
 //! `search` and `fetch`, in the shapes that ChatGPT's connectors ask for: one JSON text each.
 
-use memoranda_core::token_estimate::cut_to_budget;
+use memoranda_core::token_estimate::truncate_to_tokens;
 use memoranda_engine::{Intent, Place, SearchFilter, SearchRequest};
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ fn fetch(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
         let text = format!("{} has {} bytes, and no text from {from} on.", note.place, text.len());
         return Err(Failure::new("INVALID_ARGUMENTS", text));
     };
-    let kept = cut_to_budget(rest, MAX_TOKENS);
+    let kept = truncate_to_tokens(rest, MAX_TOKENS);
     let (end, cut) = (from + kept.len(), rest.len() - kept.len());
     let whole = format!("{}/{}", note.place.project, note.place.path);
     let part = |from: usize| format!("{whole}{PART}{from}");

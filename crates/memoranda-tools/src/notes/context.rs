@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
-use memoranda_core::token_estimate::{cut_to_budget, estimate};
+use memoranda_core::token_estimate::{estimate_tokens, truncate_to_tokens};
 use memoranda_engine::{
     Browse, ContextNote, ContextRequest, ContextTarget, EngineError, FileSummary, FurtherLink,
     Intent, ListOrder, Place, Related, SearchFilter, clock,
@@ -91,11 +91,12 @@ fn build(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
         "left_out": 0,
         "related_truncated": false,
     });
-    let mut room = Room(budget.saturating_sub(estimate(&structured.to_string()) + COUNTS_TOKENS));
+    let mut room =
+        Room(budget.saturating_sub(estimate_tokens(&structured.to_string()) + COUNTS_TOKENS));
     let (mut results, mut blocks, mut left_out) = (Vec::new(), String::new(), 0);
     let (mut related, mut further, mut facts, mut is_cut) = (0, 0, 0, false);
     for note in &found.notes {
-        let head = estimate(&Shown::default().value(note).to_string());
+        let head = estimate_tokens(&Shown::default().value(note).to_string());
         if room.0 < head + LEAST_TOKENS && !results.is_empty() {
             // A shorter one that comes after it is not to be taken for the next.
             room.0 = 0;
@@ -334,7 +335,7 @@ impl Room {
     fn fit(&mut self, values: impl Iterator<Item = Value>) -> Vec<Value> {
         let mut kept = Vec::new();
         for value in values {
-            let cost = estimate(&format!("{value},"));
+            let cost = estimate_tokens(&format!("{value},"));
             if cost > self.0 {
                 // What comes next is not to be taken for all there is.
                 self.0 = 0;
@@ -350,9 +351,10 @@ impl Room {
     fn fit_text<'t>(&mut self, text: &'t str, tokens: usize) -> &'t str {
         let mut most = tokens.min(self.0);
         loop {
-            let kept = cut_to_budget(text, most);
+            let kept = truncate_to_tokens(text, most);
             // Line ends and quotation marks take more than themselves, in either form.
-            let cost = estimate(&json!(kept).to_string()).max(estimate(&quote_lines(kept)));
+            let cost =
+                estimate_tokens(&json!(kept).to_string()).max(estimate_tokens(&quote_lines(kept)));
             if cost <= self.0 || most == 0 {
                 self.0 = self.0.saturating_sub(cost);
                 return kept;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use memoranda_core::path::NotePath;
-use memoranda_core::token_estimate::cut_to_budget;
+use memoranda_core::token_estimate::truncate_to_tokens;
 use memoranda_engine::{FileKind, FileOrder, FilesBelow, FolderFiles, Intent, Place};
 use serde_json::{Value, json};
 
@@ -255,7 +255,7 @@ fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     };
     if let Ok(text) = found.text() {
         let budget = args.number("max_tokens", 1, 1_000_000)?.unwrap_or(MAX_TOKENS) as usize;
-        let kept = cut_to_budget(text, budget);
+        let kept = truncate_to_tokens(text, budget);
         let cut = text.len() - kept.len();
         let mut shown = kept.to_owned();
         if cut > 0 {

@@ -1,10 +1,10 @@
 //! `edit_note`: a part of a note, and nothing else of it.
 
 use memoranda_core::change::{ExpectedContent, FileAction};
-use memoranda_core::diff::{DiffLabels, unified};
+use memoranda_core::diff::{DiffLabels, unified_diff};
 use memoranda_core::id::ProjectName;
 use memoranda_core::note;
-use memoranda_core::note::edit::{NoteEdit, SubsectionHandling, apply, near_headings};
+use memoranda_core::note::edit::{NoteEdit, SubsectionHandling, apply_edit, similar_headings};
 use memoranda_engine::{EngineError, Intent, Place, RelationRow, ReviseOutcome, Step, hash};
 use serde_json::{Map, Value, json};
 
@@ -106,7 +106,7 @@ fn edit(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let mut answer = receipt.answer(call, &heading, more)?;
     add_lost(&mut answer, call, &receipt, &changed.before, &changed.links)?;
     let labels = DiffLabels { before: "before", after: "after" };
-    let diff = unified(&changed.before, &receipt.text, 1, labels);
+    let diff = unified_diff(&changed.before, &receipt.text, 1, labels);
     let hunks = diff.split_once("@@").map_or("", |(head, _)| diff.get(head.len()..).unwrap_or(""));
     if !hunks.is_empty() {
         let (shown, rest) = cut(hunks, DIFF_CHARS);
@@ -259,9 +259,9 @@ fn change(
             if let NoteEdit::ReplaceSection { section, .. } = edit {
                 let note = note::parse(&new);
                 let is_missing = note.sections_named(section).is_empty();
-                added_section = is_missing.then(|| near_headings(&note, section));
+                added_section = is_missing.then(|| similar_headings(&note, section));
             }
-            new = apply(&new, edit).map_err(refused)?;
+            new = apply_edit(&new, edit).map_err(refused)?;
         }
         if place.path.is_markdown() {
             new = title_follows(&text, new).map_err(refused)?;

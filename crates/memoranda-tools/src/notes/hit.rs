@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use memoranda_core::note::permalink::slug;
 use memoranda_core::rank::RankSignal;
-use memoranda_core::token_estimate::{cut_to_budget, estimate};
+use memoranda_core::token_estimate::{estimate_tokens, truncate_to_tokens};
 use memoranda_engine::{FileSummary, ObservationRow, Place, RelationRow, SearchResult, hash};
 use serde_json::{Value, json};
 
@@ -234,7 +234,7 @@ impl Hit {
     /// How many tokens it takes, in the form that takes more.
     fn cost(&self) -> usize {
         // Something stands between two.
-        estimate(&self.item().to_string()).max(estimate(&self.text())) + 1
+        estimate_tokens(&self.item().to_string()).max(estimate_tokens(&self.text())) + 1
     }
 
     /// Leaves out the frontmatter, and as much of the text as there is no room for.
@@ -244,7 +244,7 @@ impl Hit {
         let chunk = self.more.get_mut("matched_chunk").map(Value::take);
         // What matched stands there twice, and its signs may have to be escaped.
         let left = room.saturating_sub(self.cost()) / 4;
-        self.content = cut_to_budget(&content, left).to_owned();
+        self.content = truncate_to_tokens(&content, left).to_owned();
         if chunk.is_some() {
             self.more["matched_chunk"] = json!(self.content);
         }

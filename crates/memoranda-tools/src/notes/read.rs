@@ -3,7 +3,7 @@
 use memoranda_core::id::ContentHash;
 use memoranda_core::note;
 use memoranda_core::note::permalink::permalink_of;
-use memoranda_core::token_estimate::{cut_to_budget, estimate};
+use memoranda_core::token_estimate::{estimate_tokens, truncate_to_tokens};
 use memoranda_engine::{Intent, Place, SearchFilter, SearchRequest};
 use serde_json::{Map, Value, json};
 
@@ -136,7 +136,7 @@ fn read(call: &CallContext<'_>, args: &ToolArgs) -> Result<Shown, Failure> {
     let line = rest.split_inclusive('\n').next().unwrap_or_default();
     let columns = line.char_indices().map(|(at, _)| at).nth(first_column - 1);
     let rest = rest.get(columns.unwrap_or(line.len())..).unwrap_or_default();
-    let content = cut_to_budget(rest, budget).to_owned();
+    let content = truncate_to_tokens(rest, budget).to_owned();
     let next = (content.len() < rest.len()).then(|| match content.rsplit_once('\n') {
         // A line that is longer than the budget goes on where it was cut.
         None => (first_line, first_column + content.chars().count()),
@@ -190,7 +190,7 @@ impl Shown {
             "[lines {} to {last} of {}; {} tokens in all; continue with start_line={line}{within}]\n",
             self.first.0,
             self.lines,
-            estimate(&self.whole)
+            estimate_tokens(&self.whole)
         )
     }
 

@@ -1,7 +1,7 @@
 //! `move_note` and `delete_note`: notes and folders, in one commit each, restorable.
 
 use memoranda_core::id::{ContentHash, ProjectName};
-use memoranda_core::note::permalink::is_reserved;
+use memoranda_core::note::permalink::is_reserved_name;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
     DeleteOutcome, DeleteRequest, EngineError, Holders, Intent, Links, Place, RenameOutcome,
@@ -290,7 +290,7 @@ fn check_portable(call: &CallContext<'_>, from: &Place, to: &NotePath) -> Result
     let mut end = 0;
     for name in to.as_str().split('/') {
         end += name.len() + usize::from(end > 0);
-        let is_bad = is_reserved(name) || name.contains(['<', '>', ':', '"', '|', '?', '*']);
+        let is_bad = is_reserved_name(name) || name.contains(['<', '>', ':', '"', '|', '?', '*']);
         if !is_bad || has(name) {
             continue;
         }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use memoranda_core::id::ProjectName;
-use memoranda_core::note::edit::head;
+use memoranda_core::note::edit::render_frontmatter;
 use memoranda_core::note::{MetaValue, Note, one_line, type_key};
 use memoranda_core::schema::{
-    FieldOccurrence, NoteOutline, NoteSchema, ValidationMode, infer, render,
+    FieldOccurrence, NoteOutline, NoteSchema, ValidationMode, infer_fields, render_field,
 };
 use memoranda_engine::{Browse, FileSummary, Intent, ListOrder, Place, SearchFilter};
 use serde_json::{Value, json};
@@ -271,13 +271,13 @@ fn inferred(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> 
         let text = format!("There is no note of type {kind:?} in project {project}.");
         return Err(Failure::new("NO_NOTES", text));
     }
-    let found = infer(&notes, threshold);
+    let found = infer_fields(&notes, threshold);
     let field = |found: &FieldOccurrence| {
-        let (key, value) = render(&found.field);
+        let (key, value) = render_field(&found.field);
         (key, MetaValue::Text(value))
     };
     let warn = ("validation".to_owned(), MetaValue::Text("warn".to_owned()));
-    let proposed = head(&[
+    let proposed = render_frontmatter(&[
         ("type", MetaValue::Text("schema".to_owned())),
         ("entity", MetaValue::Text(kind.clone())),
         ("version", MetaValue::Plain("1".to_owned())),
@@ -302,7 +302,7 @@ fn inferred(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> 
     }
     text.push_str("\nwrite_note it with note_type=\"schema\" to have notes held to it.\n");
     let schema: serde_json::Map<String, Value> =
-        found.iter().map(|f| render(&f.field)).map(|(k, v)| (k, json!(v))).collect();
+        found.iter().map(|f| render_field(&f.field)).map(|(k, v)| (k, json!(v))).collect();
     let structured = json!({
         "project": project.as_str(),
         "note_type": kind,
@@ -346,7 +346,7 @@ fn diff(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let clash = clashes.iter().find(|clash| clash.entity == type_key(&kind));
     text.push_str(&clash.map(Clash::said).unwrap_or_default());
     for field in &drift.new {
-        let (key, value) = render(&field.field);
+        let (key, value) = render_field(&field.field);
         text.push_str(&format!("- new: {key}: {value} ({:.0} % of notes)\n", field.share * 100.0));
     }
     for (name, share) in &drift.dropped {

@@ -1,7 +1,7 @@
 //! Where a call works: which project, which note, which moment. Nothing is guessed for a change.
 
 use jiff::Timestamp;
-use memoranda_core::diff::{DiffLabels, unified};
+use memoranda_core::diff::{DiffLabels, unified_diff};
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_core::timeframe::parse_timeframe;
@@ -388,7 +388,7 @@ pub(super) fn conflict(
     let mut diff = String::new();
     if let (Some(known), Some(now)) = (known, now) {
         let labels = DiffLabels { before: "the version you know", after: "the version now" };
-        diff = unified(&known, &now, 2, labels);
+        diff = unified_diff(&known, &now, 2, labels);
         let (shown, rest) = cut(&diff, DIFF_CHARS);
         text.push_str(&format!(" What changed:\n\n{shown}"));
         if rest > 0 {

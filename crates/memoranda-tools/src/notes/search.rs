@@ -1,10 +1,10 @@
 //! `search_notes`: notes, facts and relations by words, names, kinds and frontmatter.
 
 use memoranda_core::note::type_key;
-use memoranda_core::query::{MetaFilter, MetaScalar, MetaTest, meta_key};
+use memoranda_core::query::{MetaFilter, MetaScalar, MetaTest, parse_frontmatter_key};
 use memoranda_core::rank::RankOptions;
-use memoranda_core::token_estimate::estimate;
-use memoranda_core::tokenize::forms;
+use memoranda_core::token_estimate::estimate_tokens;
+use memoranda_core::tokenize::unicode_forms;
 use memoranda_engine::{
     Browse, ListOrder, MIN_RELEVANCE, Place, SearchFilter, SearchRequest, SearchUnit, Understood,
 };
@@ -108,7 +108,8 @@ fn search(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     };
     let mut text = format!("# Search results for {what} in {scope}, page {}\n", asked.page);
     text.push_str(&found.reading.to_text());
-    let room = asked.max_tokens.map(|most| most.saturating_sub(estimate(&text) + FRAME_TOKENS));
+    let room =
+        asked.max_tokens.map(|most| most.saturating_sub(estimate_tokens(&text) + FRAME_TOKENS));
     let (hits, left_out) = within(found.hits, room);
     if hits.is_empty() && total > 0 {
         text.push_str(&format!("\nThere are no more than {}.\n", count(total, "result")));
@@ -205,7 +206,7 @@ fn asked(call: &CallContext<'_>, args: &ToolArgs) -> Result<Asked, Failure> {
         projects,
         note_types: kinds.iter().map(|kind| type_key(kind)).collect(),
         tags: at_most(args, "tags", MOST_DEMANDS)?,
-        categories: categories.iter().flat_map(|category| forms(category)).collect(),
+        categories: categories.iter().flat_map(|category| unicode_forms(category)).collect(),
         after: after.map(|text| scope::since(call, &text)).transpose()?,
         metadata,
         ..SearchFilter::default()
@@ -268,7 +269,8 @@ fn is_open(filter: &SearchFilter) -> bool {
 
 /// One condition on frontmatter: a value, a list of which all must be there, or an operator.
 fn meta_filter(args: &ToolArgs, key: &str, value: &Value) -> Result<MetaFilter, Failure> {
-    let names = meta_key(key).map_err(|e| Failure::new("INVALID_ARGUMENTS", e.to_string()))?;
+    let names =
+        parse_frontmatter_key(key).map_err(|e| Failure::new("INVALID_ARGUMENTS", e.to_string()))?;
     let wrong =
         |expected: &str| -> Failure { args.wrong("metadata_filters", expected, value).into() };
     let scalar = |value: &Value| match (value, value.as_f64()) {

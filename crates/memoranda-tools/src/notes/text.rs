@@ -1,7 +1,7 @@
 //! The text of notes as `write_note` and `edit_note` make it: a caller's words, with frontmatter
 //! around them, and nothing else touched.
 
-use memoranda_core::note::edit::{EditError, NoteEdit, adopt, apply};
+use memoranda_core::note::edit::{EditError, NoteEdit, apply_edit, merge_frontmatter};
 use memoranda_core::note::{self, MetaValue};
 use memoranda_core::problem::ParseProblem;
 use memoranda_core::secrets;
@@ -51,9 +51,9 @@ pub(super) fn compose(wanted: &Wanted<'_>, permalink: &str) -> Result<String, Ed
     let mut head = String::new();
     for (key, value) in OWN_KEYS.into_iter().zip([wanted.title, kind, permalink]) {
         let value = MetaValue::Text(value.to_owned());
-        head = apply(&head, &NoteEdit::SetKey { key: key.to_owned(), value })?;
+        head = apply_edit(&head, &NoteEdit::SetKey { key: key.to_owned(), value })?;
         if stated.span.is_some() {
-            rest = apply(&rest, &NoteEdit::RemoveKey { key: key.to_owned() })?;
+            rest = apply_edit(&rest, &NoteEdit::RemoveKey { key: key.to_owned() })?;
         }
     }
     if rest.contains("\r\n") {
@@ -111,11 +111,11 @@ pub(super) fn compose_over(
     }
     let set = |text: String, (key, value): (String, MetaValue)| {
         let is_said = note::parse(&text).frontmatter.get(&key) == Some(&value);
-        if is_said { Ok(text) } else { apply(&text, &NoteEdit::SetKey { key, value }) }
+        if is_said { Ok(text) } else { apply_edit(&text, &NoteEdit::SetKey { key, value }) }
     };
     text = keys.into_iter().try_fold(text, set)?;
     // The title in the caller's frontmatter gives way, and a permalink that another note has.
-    text = set(adopt(&text, wanted.content)?, title)?;
+    text = set(merge_frontmatter(&text, wanted.content)?, title)?;
     if new.permalink().is_some_and(|stated| stated != permalink) {
         let value = MetaValue::Text(permalink.to_owned());
         text = set(text, ("permalink".to_owned(), value))?;
@@ -130,14 +130,14 @@ fn described(text: &str, wanted: &Wanted<'_>) -> Result<String, EditError> {
         let bare = |tag: &String| tag.trim().trim_start_matches('#').trim().to_owned();
         let tags = tags.iter().map(|tag| note::one_line(&bare(tag)).into_owned());
         let value = MetaValue::List(tags.map(MetaValue::Text).collect());
-        text = apply(&text, &NoteEdit::SetKey { key: "tags".to_owned(), value })?;
+        text = apply_edit(&text, &NoteEdit::SetKey { key: "tags".to_owned(), value })?;
     }
     for (key, value) in wanted.metadata.into_iter().flatten() {
         let is_tags = key == "tags" && wanted.tags.is_some();
         if OWN_KEYS.contains(&key.as_str()) || is_tags {
             continue;
         }
-        text = apply(&text, &NoteEdit::SetKey { key: key.clone(), value: meta(value) })?;
+        text = apply_edit(&text, &NoteEdit::SetKey { key: key.clone(), value: meta(value) })?;
     }
     Ok(text)
 }
@@ -208,7 +208,7 @@ pub(super) fn title_follows(before: &str, after: String) -> Result<String, EditE
     if title != was || is == was || new.title() != Some(title) {
         return Ok(after);
     }
-    apply(&after, &NoteEdit::SetKey { key: "title".to_owned(), value: MetaValue::Text(is) })
+    apply_edit(&after, &NoteEdit::SetKey { key: "title".to_owned(), value: MetaValue::Text(is) })
 }
 
 /// Looks for secrets that a change brings into a text, and does with them what the person wants.
@@ -218,7 +218,7 @@ pub(super) fn screened(
     before: &str,
     text: String,
 ) -> Result<(String, Option<String>), Failure> {
-    let secrets = secrets::brought(before, &text);
+    let secrets = secrets::newly_added(before, &text);
     if secrets.is_empty() {
         return Ok((text, None));
     }
@@ -231,7 +231,7 @@ pub(super) fn screened(
         }
         SecretPolicy::Redact => {
             let warning = format!("Replaced what looked like a secret: {kinds}.");
-            Ok((secrets::redact_these(&text, &secrets), Some(warning)))
+            Ok((secrets::redact_all(&text, &secrets), Some(warning)))
         }
         SecretPolicy::Warn => {
             let warning = format!(

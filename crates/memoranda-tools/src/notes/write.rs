@@ -5,7 +5,7 @@ use memoranda_core::graph::alias_key;
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note;
 use memoranda_core::note::permalink::{
-    file_name_of_title, permalink_of, slug, title_without_extension,
+    file_name_from_title, permalink_of, slug, title_without_extension,
 };
 use memoranda_core::path::NotePath;
 use memoranda_core::problem::ParseProblem;
@@ -141,7 +141,7 @@ pub(super) fn note_path(
     }
     let directory = scope::own_path(call, project, directory);
     let folder = call.memory.folder_named(project, directory)?;
-    let name = file_name_of_title(title);
+    let name = file_name_from_title(title);
     let renamed = renamed(&folder, directory);
     let folder = folder.path;
     let path = if folder.is_empty() { name } else { format!("{folder}/{name}") };

@@ -1,6 +1,6 @@
 //! What an agent needs at the start of a task: the rules, what is relevant, what is due.
 
-use memoranda_core::token_estimate::estimate;
+use memoranda_core::token_estimate::estimate_tokens;
 use memoranda_engine::{EngineError, Memory};
 use serde_json::json;
 
@@ -63,10 +63,10 @@ pub(super) fn get_context(call: &CallContext<'_>, args: &ToolArgs) -> Result<Too
     if let Some(query) = &query {
         text.push_str("\n## Relevant Memories\n");
         let mut lines = Vec::new();
-        let mut spent = estimate(&text);
+        let mut spent = estimate_tokens(&text);
         for record in &found {
             let line = record.list_line(LINE_CHARS);
-            spent += estimate(&line);
+            spent += estimate_tokens(&line);
             if budget.is_some_and(|budget| spent as u64 > budget) {
                 break;
             }

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use memoranda_core::globs;
 use memoranda_core::id::ProjectName;
-use memoranda_core::note::edit::{NoteEdit, apply};
+use memoranda_core::note::edit::{NoteEdit, apply_edit};
 use memoranda_core::note::{self, MetaValue};
 use memoranda_core::path::NotePath;
 use memoranda_engine::{EngineError, FileSummary, Place};
@@ -297,7 +297,7 @@ pub(super) fn remove_key(text: &str, key: &str) -> Result<String> {
 }
 
 fn change(text: &str, edit: &NoteEdit) -> Result<String> {
-    apply(text, edit).map_err(|error| super::error::RecordError::new(format!("{error}.")))
+    apply_edit(text, edit).map_err(|error| super::error::RecordError::new(format!("{error}.")))
 }
 
 /// A list as frontmatter holds it.
@@ -332,7 +332,7 @@ fn as_text(value: &Value) -> Option<String> {
 fn list(value: Option<&Value>) -> Vec<String> {
     match value {
         Some(Value::Array(items)) => items.iter().filter_map(as_text).collect(),
-        Some(Value::String(text)) => globs::split(text),
+        Some(Value::String(text)) => globs::split_globs(text),
         _ => Vec::new(),
     }
 }

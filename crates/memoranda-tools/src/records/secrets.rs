@@ -22,7 +22,7 @@ impl SecretScreen {
 
     /// Looks at one text.
     pub(super) fn text(&mut self, text: &mut String) {
-        let secrets = secrets::secrets(text);
+        let secrets = secrets::find_secrets(text);
         if secrets.is_empty() {
             return;
         }
@@ -32,7 +32,7 @@ impl SecretScreen {
             }
         }
         if self.policy == SecretPolicy::Redact {
-            *text = secrets::redact(text);
+            *text = secrets::redact_all(text);
         }
     }
 

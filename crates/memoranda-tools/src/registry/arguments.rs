@@ -168,7 +168,7 @@ impl ToolArgs {
             Value::Array(list) => list.clone(),
             Value::String(text) => match serde_json::from_str(text) {
                 Ok(Value::Array(list)) => list,
-                _ => globs::split(text).into_iter().map(Value::String).collect(),
+                _ => globs::split_globs(text).into_iter().map(Value::String).collect(),
             },
             other => return Err(self.wrong(name, "a list of texts", other)),
         };

@@ -91,7 +91,7 @@ fn any_text_is_a_fact_and_equal_to_itself() {
             new["relations"][0]["relationType"] = json!("knows");
             save(&vault, json!([new]));
         }
-        let kept = memoranda_core::note::plain(said);
+        let kept = memoranda_core::note::plain_text(said);
         assert_eq!(facts(&vault, "A"), ["First fact", &kept], "{said:?}");
         let id = open(&vault, "A", json!({}))["entities"][0]["observations"][1]["id"].clone();
         vault.done(

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use memoranda_engine::core::diff::{DiffLabels, unified};
+use memoranda_engine::core::diff::{DiffLabels, unified_diff};
 use memoranda_engine::core::note::MetaValue;
 use memoranda_engine::core::note::edit::NoteEdit;
 use memoranda_engine::{
@@ -177,7 +177,7 @@ fn conflict(
     let place = &base.place;
     let now = memory.read_at(place).map(|note| note.lossy_text().into_owned()).unwrap_or_default();
     let labels = DiffLabels { before: "when you began", after: "now" };
-    let theirs = unified(&base.lossy_text(), &now, 3, labels);
+    let theirs = unified_diff(&base.lossy_text(), &now, 3, labels);
     session.printer.say(format!("What changed in {place} while you edited:"));
     if !session.is_json() {
         paint::diff(&session.printer, &theirs)?;

@@ -1,6 +1,6 @@
 //! `memoranda setup`: connect the clients that are on this machine.
 
-use memoranda_engine::core::diff::{DiffLabels, unified};
+use memoranda_engine::core::diff::{DiffLabels, unified_diff};
 use serde::Serialize;
 
 use crate::config::Origin;
@@ -426,7 +426,7 @@ fn show(session: &Session, bases: &Bases, change: &Change) -> Result<()> {
         before: if change.before.is_some() { &shown } else { none },
         after: if change.after.is_some() { &shown } else { none },
     };
-    paint::diff(&session.printer, &unified(before, after, 3, labels))
+    paint::diff(&session.printer, &unified_diff(before, after, 3, labels))
 }
 
 /// What to paste by hand.

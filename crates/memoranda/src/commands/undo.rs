@@ -1,7 +1,7 @@
 //! `memoranda undo`: take a commit back.
 
 use memoranda_engine::core::change::{ChangeChannel, Commit};
-use memoranda_engine::core::diff::{DiffLabels, unified};
+use memoranda_engine::core::diff::{DiffLabels, unified_diff};
 use memoranda_engine::{CommitDiff, FileDiff, HistoryFilter, Memory, UndoOutcome};
 use serde::Serialize;
 
@@ -132,7 +132,7 @@ fn reversed(file: &FileDiff) -> FileDiff {
         after: if after.is_some() { &new } else { "/dev/null" },
     };
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    let unified = unified(&text(&before), &text(&after), 3, labels);
+    let unified = unified_diff(&text(&before), &text(&after), 3, labels);
     FileDiff { place, moved_from, before, after, unified }
 }
 

@@ -39,7 +39,7 @@ pub(super) fn keep(run: &Run, memory: &Memory) -> Result<()> {
     if ending == Ending::default() && run.input.summary.is_none() {
         return Ok(());
     }
-    let text = secrets::redact(&written(run, &ending, summary.as_deref()));
+    let text = secrets::redact_all(&written(run, &ending, summary.as_deref()));
     // Gemini CLI ends a conversation three times.
     if says_the_same(&text, &old) {
         return Ok(());

@@ -100,7 +100,7 @@ fn scope(head: &str, frontmatter: &Frontmatter) -> Vec<String> {
         }
         let value = KEYS.iter().find_map(|key| line.strip_prefix(key)?.strip_prefix(':'));
         is_list = value.is_some_and(|value| value.trim().is_empty());
-        found.extend(value.into_iter().flat_map(|value| globs::split(&plain(value))));
+        found.extend(value.into_iter().flat_map(|value| globs::split_globs(&plain(value))));
     }
     found
 }
@@ -247,7 +247,7 @@ fn item(line: &str) -> Option<&str> {
 fn globs_of(value: &MetaValue) -> Vec<String> {
     match value {
         MetaValue::List(items) => items.iter().flat_map(globs_of).collect(),
-        MetaValue::Text(text) | MetaValue::Plain(text) => globs::split(text),
+        MetaValue::Text(text) | MetaValue::Plain(text) => globs::split_globs(text),
         MetaValue::Map(_) => Vec::new(),
     }
 }

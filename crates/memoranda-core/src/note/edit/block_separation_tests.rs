@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::super::{Note, parse};
-use super::super::{NoteEdit, apply};
+use super::super::{NoteEdit, apply_edit};
 
 fn append(text: &str) -> NoteEdit {
     NoteEdit::Append { text: text.to_owned() }
@@ -22,10 +22,10 @@ fn after(content: &str) -> NoteEdit {
 }
 
 fn check(text: &str, edit: &NoteEdit, expected: &str) {
-    assert_eq!(apply(text, edit).as_deref(), Ok(expected), "{text:?} {edit:?}");
+    assert_eq!(apply_edit(text, edit).as_deref(), Ok(expected), "{text:?} {edit:?}");
     let crlf = |text: &str| text.replace('\n', "\r\n");
     if text.contains('\n') {
-        assert_eq!(apply(&crlf(text), edit), Ok(crlf(expected)), "CRLF {text:?} {edit:?}");
+        assert_eq!(apply_edit(&crlf(text), edit), Ok(crlf(expected)), "CRLF {text:?} {edit:?}");
     }
 }
 
@@ -82,7 +82,7 @@ fn a_blank_line_keeps_apart_what_would_mean_something_else() {
             check(&format!("{above}\n## A\n"), &before(below), &format!("{apart}\n## A\n"));
         }
         // A text without a final newline has none afterwards.
-        let open = apply(above, &append(below));
+        let open = apply_edit(above, &append(below));
         assert_eq!(open.as_deref(), Ok(apart.trim_end()), "{above:?} {below:?}");
     }
 }
@@ -197,7 +197,7 @@ proptest! {
             1 => (prepend(&added), &added, &text),
             _ => (NoteEdit::InsertAfterSection { section, content: added.clone() }, &added, &text),
         };
-        let edited = apply(&format!("{head}{text}"), &edit).unwrap();
+        let edited = apply_edit(&format!("{head}{text}"), &edit).unwrap();
         // Every byte is there, and a blank line is all that came with them.
         let whole = edited.strip_prefix(head).unwrap();
         prop_assert!(whole.starts_with(upper.as_str()) && whole.ends_with(lower.as_str()));

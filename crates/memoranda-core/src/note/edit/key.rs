@@ -12,7 +12,7 @@ use super::splice::Draft;
 
 /// The frontmatter of a note that is new: what setting its keys one after the other would make,
 /// without reading the note anew for each.
-pub fn head(keys: &[(&str, MetaValue)]) -> String {
+pub fn render_frontmatter(keys: &[(&str, MetaValue)]) -> String {
     let entry =
         |(key, value): &(&str, MetaValue)| entry_lines(&scalar(key, Place::Key), value, "", "\n");
     format!("---\n{}---\n", keys.iter().map(entry).collect::<String>())

@@ -163,7 +163,7 @@ fn with(mapping: &MetaValue, path: &[String], value: &MetaValue) -> MetaValue {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{NoteEdit, apply};
+    use super::super::{NoteEdit, apply_edit};
     use super::*;
 
     fn text(text: &str) -> MetaValue {
@@ -178,7 +178,7 @@ mod tests {
         let edit = NoteEdit::MergeKey { key: key.to_owned(), value };
         let note = |head: &str, end: &str| format!("---\n{head}---\nbody\n").replace('\n', end);
         for end in ["\n", "\r\n"] {
-            let edited = apply(&note(before, end), &edit);
+            let edited = apply_edit(&note(before, end), &edit);
             assert_eq!(edited, Ok(note(after, end)), "{before:?} {edit:?}");
         }
     }
@@ -230,7 +230,7 @@ mod tests {
         for head in ["x: &a {k: 1}\nreview: *a\n", "x: &a {k: 1}\nreview:\n  <<: *a\n  l: 2\n"] {
             let value = map(&[("k", text("2"))]);
             let edit = NoteEdit::MergeKey { key: "review".to_owned(), value };
-            let edited = apply(&format!("---\n{head}---\n"), &edit);
+            let edited = apply_edit(&format!("---\n{head}---\n"), &edit);
             assert!(matches!(edited, Err(EditError::KeyNotEditable { .. })), "{head:?} {edited:?}");
         }
     }

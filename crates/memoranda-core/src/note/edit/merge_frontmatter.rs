@@ -12,7 +12,7 @@ use super::{EditError, key};
 
 /// A text with the frontmatter keys of another. Keys that it has itself give way at their place,
 /// others follow the last.
-pub fn adopt(text: &str, other: &str) -> Result<String, EditError> {
+pub fn merge_frontmatter(text: &str, other: &str) -> Result<String, EditError> {
     let stated = parse(other).frontmatter;
     let Some(span) = stated.span.clone() else { return Ok(text.to_owned()) };
     let draft = Draft::new(text);

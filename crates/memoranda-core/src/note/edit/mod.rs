@@ -11,9 +11,9 @@ mod merge_frontmatter;
 mod section;
 mod splice;
 
-pub use self::key::head;
-pub use self::merge_frontmatter::adopt;
-pub use self::section::near_headings;
+pub use self::key::render_frontmatter;
+pub use self::merge_frontmatter::merge_frontmatter;
+pub use self::section::similar_headings;
 
 use self::block_separation::{Above, insert};
 use self::splice::Draft;
@@ -251,7 +251,7 @@ pub enum EditError {
 }
 
 /// Applies an edit to a text.
-pub fn apply(text: &str, edit: &NoteEdit) -> Result<String, EditError> {
+pub fn apply_edit(text: &str, edit: &NoteEdit) -> Result<String, EditError> {
     let draft = Draft::new(text);
     match edit {
         NoteEdit::Append { text: added } => Ok(insert(&draft, text.len(), added, Above::Line)),

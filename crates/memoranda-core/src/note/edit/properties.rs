@@ -204,14 +204,14 @@ proptest! {
 
     #[test]
     fn edits_never_panic(text in texts(), edit in edits()) {
-        if let Ok(edited) = apply(&text, &edit) {
+        if let Ok(edited) = apply_edit(&text, &edit) {
             prop_assert!(parse(&edited).body.end == edited.len());
         }
     }
 
     #[test]
     fn inserted_lines_keep_every_other_byte(text in texts(), edit in edits()) {
-        let Ok(edited) = apply(&text, &edit) else { return Ok(()) };
+        let Ok(edited) = apply_edit(&text, &edit) else { return Ok(()) };
         let inserts = matches!(
             edit,
             NoteEdit::Append { .. } | NoteEdit::Prepend { .. } | NoteEdit::InsertAtLine { .. }
@@ -239,7 +239,7 @@ proptest! {
     #[test]
     fn one_line_ending_stays_one_line_ending(text in texts(), edit in edits()) {
         let text = text.replace(['\r', '\0'], "").replace('\n', "\r\n") + "\r\n";
-        let Ok(edited) = apply(&text, &edit) else { return Ok(()) };
+        let Ok(edited) = apply_edit(&text, &edit) else { return Ok(()) };
         prop_assert_eq!(edited.matches('\n').count(), edited.matches("\r\n").count(), "{:?}", edited);
     }
 
@@ -247,7 +247,7 @@ proptest! {
     fn a_key_that_was_set_is_read_back(text in texts(), key in words(), value in values()) {
         let before = parse(&text);
         let edit = NoteEdit::SetKey { key: key.clone(), value: value.clone() };
-        let Ok(edited) = apply(&text, &edit) else { return Ok(()) };
+        let Ok(edited) = apply_edit(&text, &edit) else { return Ok(()) };
         let after = parse(&edited);
         prop_assert_eq!(after.frontmatter.get(&key), Some(&value));
         let others = |note: &super::super::Note| -> Vec<_> {
@@ -260,7 +260,7 @@ proptest! {
     #[test]
     fn any_value_can_be_set_on_a_plain_note(key in "[a-z]{1,8}", value in values()) {
         let text = "---\ntitle: T # c\n---\nbody\n";
-        let edited = apply(text, &NoteEdit::SetKey { key: key.clone(), value: value.clone() });
+        let edited = apply_edit(text, &NoteEdit::SetKey { key: key.clone(), value: value.clone() });
         prop_assert!(edited.is_ok(), "{:?}", edited);
     }
 
@@ -271,9 +271,9 @@ proptest! {
         let keys: Vec<_> = keys.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
         let mut text = String::new();
         for (key, value) in keys.clone() {
-            text = apply(&text, &NoteEdit::SetKey { key: key.to_owned(), value }).unwrap();
+            text = apply_edit(&text, &NoteEdit::SetKey { key: key.to_owned(), value }).unwrap();
         }
-        prop_assert_eq!(head(&keys), text);
+        prop_assert_eq!(render_frontmatter(&keys), text);
     }
 
     #[test]
@@ -298,9 +298,9 @@ proptest! {
     #[test]
     fn written_relations_are_read_back(kind in words(), target in words(), context in words()) {
         let edit = NoteEdit::AddRelation { relation_type: kind, target, context: Some(context) };
-        if let Ok(edited) = apply("", &edit) {
+        if let Ok(edited) = apply_edit("", &edit) {
             prop_assert_eq!(parse(&edited).relations.len(), 1, "{:?}", edited);
-            prop_assert_eq!(apply(&edited, &edit), Ok(edited));
+            prop_assert_eq!(apply_edit(&edited, &edit), Ok(edited));
         }
     }
 
@@ -315,7 +315,7 @@ proptest! {
             confidence: None,
             importance: Some(0.7),
         };
-        let edited = apply("# T\n", &NoteEdit::AddRatedRelation { relation: relation.clone() });
+        let edited = apply_edit("# T\n", &NoteEdit::AddRatedRelation { relation: relation.clone() });
         prop_assert!(edited.is_ok(), "{:?}", edited);
         let edited = edited.unwrap_or_default();
         let note = parse(&edited);
@@ -324,42 +324,42 @@ proptest! {
         prop_assert_eq!(&read.relation_type, &one_line(&relation.relation_type));
         prop_assert_eq!(read.name(), &one_line(&relation.target));
         let (relation_type, target) = (relation.relation_type, relation.target);
-        let gone = apply(&edited, &NoteEdit::RemoveRelation { relation_type, target });
+        let gone = apply_edit(&edited, &NoteEdit::RemoveRelation { relation_type, target });
         prop_assert_eq!(gone.map(|text| parse(&text).relations.len()), Ok(0));
     }
 
     #[test]
     fn what_a_fact_says_is_read_back_to_the_letter(first in said(), second in said()) {
-        use super::super::{content, plain, stated};
-        let observation = NewObservation { fact: Some(fact_of("obs_A")), ..stated(&first) };
-        let edited = apply("# T\n", &NoteEdit::AddObservation { section: None, observation });
+        use super::super::{observation_content, plain_text, observation_from_text};
+        let observation = NewObservation { fact: Some(fact_of("obs_A")), ..observation_from_text(&first) };
+        let edited = apply_edit("# T\n", &NoteEdit::AddObservation { section: None, observation });
         prop_assert!(edited.is_ok(), "{:?}", edited);
         let edited = edited.unwrap_or_default();
         let note = parse(&edited);
         prop_assert_eq!(note.observations.len(), 1, "{:?}", edited);
         prop_assert!(!note.observations[0].struck, "{:?}", edited);
-        prop_assert_eq!(content(&edited, &note.observations[0]), plain(&first), "{:?}", edited);
+        prop_assert_eq!(observation_content(&edited, &note.observations[0]), plain_text(&first), "{:?}", edited);
         // And once it is superseded, still.
-        let replacement = NewObservation { fact: Some(fact_of("obs_B")), ..stated(&second) };
+        let replacement = NewObservation { fact: Some(fact_of("obs_B")), ..observation_from_text(&second) };
         let observation = ObservationRef::Id(ObservationId::parse("obs_A").unwrap());
-        let edited = apply(&edited, &NoteEdit::SupersedeObservation { observation, replacement });
+        let edited = apply_edit(&edited, &NoteEdit::SupersedeObservation { observation, replacement });
         prop_assert!(edited.is_ok(), "{:?}", edited);
         let edited = edited.unwrap_or_default();
         let note = parse(&edited);
         let read: Vec<_> =
-            note.observations.iter().map(|o| (content(&edited, o), o.struck)).collect();
-        prop_assert_eq!(read, [(plain(&second), false), (plain(&first), true)], "{:?}", edited);
+            note.observations.iter().map(|o| (observation_content(&edited, o), o.struck)).collect();
+        prop_assert_eq!(read, [(plain_text(&second), false), (plain_text(&first), true)], "{:?}", edited);
     }
 
     #[test]
     fn permalinks_are_stable(text in any::<String>()) {
-        use super::super::permalink::{clean_directory, file_name_of_title, slug};
+        use super::super::permalink::{normalize_directory, file_name_from_title, slug};
         let once = slug(&text);
         prop_assert_eq!(slug(&once), once.clone());
-        let file = file_name_of_title(&text);
+        let file = file_name_from_title(&text);
         prop_assert!(crate::path::NotePath::parse(&file).is_ok() || file.contains(':'), "{}", file);
-        let folder = clean_directory(&text);
-        prop_assert_eq!(clean_directory(&folder), folder.clone());
+        let folder = normalize_directory(&text);
+        prop_assert_eq!(normalize_directory(&folder), folder.clone());
         prop_assert!(folder.is_empty() || crate::path::NotePath::parse(&folder).is_ok());
     }
 }
@@ -368,7 +368,7 @@ proptest! {
 fn said() -> impl Strategy<Value = String> {
     let pieces = "(\\PC|[\n\t\r()\\[\\]{}#~*_` ]|<br>|<!--|-->|~~|\\\\|\\[fact\\] |\\[a1\\] |\\[\\[B\\]\\]|#bm:links_to){1,40}";
     prop_oneof![pieces, "[()]{1,3}[a-z ]{0,8}[()]{1,3}", any::<String>()]
-        .prop_filter("says something", |said| !super::super::plain(said).is_empty())
+        .prop_filter("says something", |said| !super::super::plain_text(said).is_empty())
 }
 
 fn fact_of(id: &str) -> ObservationMeta {

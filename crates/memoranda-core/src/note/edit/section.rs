@@ -114,7 +114,7 @@ fn find_or_missing<'d>(draft: &'d Draft<'_>, name: &str) -> Result<&'d NoteSecti
 
 /// The headings that a name may have meant: equal but for case and level, or with all words of the
 /// one in the other.
-pub fn near_headings(note: &Note, name: &str) -> Vec<String> {
+pub fn similar_headings(note: &Note, name: &str) -> Vec<String> {
     let words = |heading: &str| -> Vec<String> {
         asked_heading(heading).1.to_lowercase().split_whitespace().map(str::to_owned).collect()
     };

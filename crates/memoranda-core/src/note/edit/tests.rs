@@ -1,19 +1,19 @@
 //! Edits by example: the text before, the edit, the text after.
 
-use super::super::{content, parse};
+use super::super::{observation_content, parse};
 use super::*;
 
 fn check(before: &str, edit: &NoteEdit, after: &str) {
-    assert_eq!(apply(before, edit).as_deref(), Ok(after), "{before:?} {edit:?}");
+    assert_eq!(apply_edit(before, edit).as_deref(), Ok(after), "{before:?} {edit:?}");
     // The same edit on the same text with the other line ending is the same result.
     let crlf = |text: &str| text.replace('\n', "\r\n");
     if before.contains('\n') && !before.contains('\r') {
-        assert_eq!(apply(&crlf(before), edit), Ok(crlf(after)), "CRLF {before:?} {edit:?}");
+        assert_eq!(apply_edit(&crlf(before), edit), Ok(crlf(after)), "CRLF {before:?} {edit:?}");
     }
 }
 
 fn check_error(before: &str, edit: &NoteEdit, error: &EditError) {
-    assert_eq!(apply(before, edit).as_ref(), Err(error), "{before:?} {edit:?}");
+    assert_eq!(apply_edit(before, edit).as_ref(), Err(error), "{before:?} {edit:?}");
 }
 
 fn append(text: &str) -> NoteEdit {
@@ -245,7 +245,7 @@ fn keys_are_set_alone() {
     let deep = MetaValue::List(vec![list(&["a"]), MetaValue::Map(Vec::new())]);
     check("x\n", &set_key("m", deep), "---\nm:\n  - [\"a\"]\n  - {}\n---\nx\n");
     for broken in ["---\na: b: c\n---\n", "---\n{a: b}\n---\n", "---\nx: &a 1\ny: *a\n---\n"] {
-        let result = apply(broken, &set_key("x", text("z")));
+        let result = apply_edit(broken, &set_key("x", text("z")));
         assert!(matches!(result, Err(EditError::KeyNotEditable { .. })), "{broken:?} {result:?}");
     }
 }
@@ -256,10 +256,10 @@ fn a_comment_beside_a_key_stays_whatever_its_value_becomes() {
         let list = MetaValue::List(["x", "y"].map(|item| MetaValue::Text(item.into())).into());
         let set = NoteEdit::SetKey { key: "k".into(), value: list };
         let text = format!("---\n{before}b: 2\n---\nbody\n");
-        assert_eq!(apply(&text, &set).unwrap(), format!("---\n{after}b: 2\n---\nbody\n"));
+        assert_eq!(apply_edit(&text, &set).unwrap(), format!("---\n{after}b: 2\n---\nbody\n"));
         let text = text.replace('\n', "\r\n");
         let after = format!("---\n{after}b: 2\n---\nbody\n").replace('\n', "\r\n");
-        assert_eq!(apply(&text, &set).unwrap(), after);
+        assert_eq!(apply_edit(&text, &set).unwrap(), after);
     };
     let new = "k: # mine\n  - x\n  - \"y\"\n";
     check("k: [a, b] # mine\n", new);
@@ -297,13 +297,13 @@ fn comments_around_a_value_stay() {
             ("", "\n\nb: |\n  # text\n"),
         ] {
             let note = format!("---\n{before}{entry}{after}---\nbody\n");
-            let edited = apply(&note, &set_key("k", list(&["x"]))).unwrap();
+            let edited = apply_edit(&note, &set_key("k", list(&["x"]))).unwrap();
             let head = format!("---\n{before}");
             let tail = format!("{after}---\nbody\n");
             assert!(edited.starts_with(&head) && edited.ends_with(&tail), "{note}\n=>\n{edited}");
-            let edited = apply(&note, &set_key("k", text("x"))).unwrap();
+            let edited = apply_edit(&note, &set_key("k", text("x"))).unwrap();
             assert!(edited.starts_with(&head) && edited.ends_with(&tail), "{note}\n=>\n{edited}");
-            let edited = apply(&note, &remove_key("k")).unwrap();
+            let edited = apply_edit(&note, &remove_key("k")).unwrap();
             let gone = format!("{head}{tail}");
             assert_eq!(edited.replace("\n\n", "\n"), gone.replace("\n\n", "\n"), "{note}");
         }
@@ -391,7 +391,7 @@ fn facts_are_superseded_and_kept() {
     let struck = EditError::ObservationStruck { line: 7, by: Some(id("obs_B")) };
     check_error(after, &supersede(ObservationRef::Id(id("obs_A")), replacement.clone()), &struck);
     let third = NewObservation { fact: Some(fact("obs_C", 3)), ..new("d1", "1.3.0") };
-    let edited = apply(after, &supersede(ObservationRef::Id(id("obs_B")), third)).unwrap();
+    let edited = apply_edit(after, &supersede(ObservationRef::Id(id("obs_B")), third)).unwrap();
     assert!(
         edited.ends_with(
             "by obs_B k=v -->\n- [d1] ~~1.2.0~~ <!-- obs_B v2 by obs_C supersedes obs_A -->\n"
@@ -421,13 +421,13 @@ fn superseded_words_stay_as_they_were_written() {
             observation: ObservationRef::Id(id("obs_A")),
             replacement,
         };
-        let edited = apply(&note, &edit).unwrap();
+        let edited = apply_edit(&note, &edit).unwrap();
         let line = edited.lines().last().unwrap();
         assert_eq!(line, format!("- {struck} <!-- obs_A v1 by obs_B -->"));
         let (before, after) = (parse(&note), parse(&edited));
         let (was, now) = (&before.observations[0], &after.observations[1]);
         assert_eq!((&now.text, &now.context, now.struck), (&was.text, &was.context, true));
-        assert_eq!(content(&edited, now), content(&note, was));
+        assert_eq!(observation_content(&edited, now), observation_content(&note, was));
     };
     check("[fact] Calls render(x)", "[fact] ~~Calls render(x)~~");
     check("[fact] a(b(c))", "[fact] ~~a(b(c))~~");
@@ -536,7 +536,11 @@ fn relations_are_added_and_removed() {
 #[test]
 fn the_frontmatter_of_another_text_is_taken_as_it_is_written() {
     let check = |text: &str, other: &str, expected: &str| {
-        assert_eq!(adopt(text, other).as_deref(), Ok(expected), "{other:?} over {text:?}");
+        assert_eq!(
+            merge_frontmatter(text, other).as_deref(),
+            Ok(expected),
+            "{other:?} over {text:?}"
+        );
     };
     let old = "---\n# mine\ntitle: A # t\ndone: no\nz: [1]\n# end\n---\nbody\n";
     check(old, "no frontmatter\n", old);

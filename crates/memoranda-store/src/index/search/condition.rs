@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use memoranda_core::note::tag_key;
 use memoranda_core::query::{MetaFilter, MetaTest, Mode, Query, QueryTerm, TermRequirement};
-use memoranda_core::tokenize::forms;
+use memoranda_core::tokenize::unicode_forms;
 use rusqlite::types::Value;
 use rusqlite::{CachedStatement, Connection, params_from_iter};
 
@@ -86,7 +86,7 @@ impl Condition {
             values.push(Value::Real(least));
         }
         if let Some(folder) = &filter.folder {
-            let folders = forms(folder.as_str());
+            let folders = unicode_forms(folder.as_str());
             let any = vec!["f.path = ? OR (f.path > ? AND f.path < ?)"; folders.len()].join(" OR ");
             sql.push_str(&format!(" AND ({any})"));
             for folder in folders {
@@ -94,7 +94,8 @@ impl Condition {
                 values.extend([folder, below, after].map(Value::Text));
             }
         }
-        let folders: Vec<_> = filter.folders.iter().flat_map(|f| forms(f.as_str())).collect();
+        let folders: Vec<_> =
+            filter.folders.iter().flat_map(|f| unicode_forms(f.as_str())).collect();
         if !folders.is_empty() {
             let any = vec!["(f.path >= ? AND f.path < ?)"; folders.len()].join(" OR ");
             sql.push_str(&format!(" AND ({any})"));

@@ -2,7 +2,7 @@
 //! once for every word and not once more for every passage, which takes most of the time where few
 //! passages hold a word. The weights are those that its own function gives.
 
-use memoranda_core::porter::porter;
+use memoranda_core::porter::porter_stem;
 use memoranda_core::query::{QueryTerm, TermKind};
 use memoranda_core::tokenize::fold;
 use rusqlite::Connection;
@@ -61,7 +61,7 @@ pub(super) fn list(db: &Connection, term: &QueryTerm, most: usize) -> Result<Opt
         return Ok(None);
     }
     let mut select = db.prepare_cached("SELECT doc, col FROM word_places WHERE term = ?")?;
-    let mut places = select.query([porter(&fold(word))])?;
+    let mut places = select.query([porter_stem(&fold(word))])?;
     let mut list: Vec<(i64, f64)> = Vec::new();
     while let Some(place) = places.next()? {
         let (passage, weight) = (place.get(0)?, weight(place.get_ref(1)?));

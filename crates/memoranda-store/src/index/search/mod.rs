@@ -19,7 +19,7 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::{MetaFilter, Query};
 use memoranda_core::rank::{TitleMatch, TitleQuery};
-use memoranda_core::tokenize::{index_text, words};
+use memoranda_core::tokenize::{index_text, tokenize};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
@@ -156,7 +156,7 @@ fn tag_hits(
     let one = |tag: &String| {
         let text = index_text(tag.trim_start_matches('#'));
         // A picture is no word, and yet a tag.
-        let has_words = words(&text).next().is_some();
+        let has_words = tokenize(&text).next().is_some();
         has_words.then(|| format!("tags : \"{}\"", text.replace('\0', " ").replace('"', "\"\"")))
     };
     let any = |tags: &[String]| {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memoranda_core::path::stem_of;
+use memoranda_core::path::file_stem;
 use memoranda_core::query::Query;
 use memoranda_core::rank::{
     CandidatePassage, PassageSource, RankCandidate, TitleMatch, TitleQuery,
@@ -69,7 +69,7 @@ impl<'r> Reader<'r> {
         if self.needs_texts {
             add_texts(db, &mut passages)?;
         }
-        let names = [&kept.title, &kept.permalink, stem_of(&kept.path)];
+        let names = [&kept.title, &kept.permalink, file_stem(&kept.path)];
         let matches = names.map(|name| asked.matches(name)).into_iter().max();
         let title_match = match (found.by, matches.unwrap_or(TitleMatch::None)) {
             // The name is none of these: another that it goes by.

@@ -1,11 +1,11 @@
 //! How common the words of a query are, and what a word means that no text holds: the beginning
 //! of others, or a slip.
 
-use memoranda_core::porter::porter;
+use memoranda_core::porter::porter_stem;
 use memoranda_core::query::{
-    Mode, Query, QueryTerm, TermKind, TermRequirement, completed, distance, tolerance,
+    Mode, Query, QueryTerm, TermKind, TermRequirement, edit_distance, max_typos, prefix_stem_words,
 };
-use memoranda_core::tokenize::{is_unspaced, kept, words};
+use memoranda_core::tokenize::{fold_for_index, is_unspaced, tokenize};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::compare::MAX_COMPARED;
@@ -61,7 +61,7 @@ pub(super) fn look_up(db: &Connection, query: &Query) -> Result<Known> {
             && is_word
             && let Some(typed) = term.words.first().cloned()
         {
-            let folded = kept(&typed).into_owned();
+            let folded = fold_for_index(&typed).into_owned();
             if !folded.starts_with(is_unspaced) && folded.chars().count() >= LEAST_BEGINNING {
                 // What nothing begins with is rather a slip than a word whose stem is shorter.
                 let slip = match beginning(db, &folded)? {
@@ -97,14 +97,14 @@ fn holders(db: &Connection, term: &QueryTerm) -> Result<(u64, Option<List>)> {
     };
     let held = match (term.kind, term.words.as_slice()) {
         // The index may write it in a way of its own, which only it knows.
-        (TermKind::Prefix, [word]) => match endings(db, &kept(word))? {
+        (TermKind::Prefix, [word]) => match endings(db, &fold_for_index(word))? {
             0 => counted(db, term)?,
             held => held,
         },
         (TermKind::Word, [word]) => match about(db, &term.expression(Mode::Exact), oldest)? {
             About::Exactly(held) => held,
             About::Many(guess) if guess > COUNTED as u64 => guess,
-            About::Many(guess) => match stem_holders(db, &porter(&kept(word)))? {
+            About::Many(guess) => match stem_holders(db, &porter_stem(&fold_for_index(word)))? {
                 0 => guess,
                 held => held,
             },
@@ -168,8 +168,8 @@ fn stem_holders(db: &Connection, stem: &str) -> Result<u64> {
 /// How many passages hold a word that begins so, also where its stem ends before.
 fn endings(db: &Connection, begin: &str) -> Result<u64> {
     let mut held = beginning(db, begin)?;
-    for word in completed(begin) {
-        held += stem_holders(db, &porter(&word))?;
+    for word in prefix_stem_words(begin) {
+        held += stem_holders(db, &porter_stem(&word))?;
     }
     Ok(held)
 }
@@ -188,8 +188,8 @@ fn beginning(db: &Connection, begin: &str) -> Result<u64> {
 /// The word that was most likely meant: few slips away, then the commonest. The first letter is
 /// the one that is hardly ever wrong.
 fn nearest(db: &Connection, folded: &str) -> Result<Option<(String, u64)>> {
-    let stem = porter(folded);
-    let most = tolerance(folded, &stem);
+    let stem = porter_stem(folded);
+    let most = max_typos(folded, &stem);
     let Some(first) = folded.chars().next().filter(|c| most > 0 && c.is_alphabetic()) else {
         return Ok(None);
     };
@@ -201,7 +201,7 @@ fn nearest(db: &Connection, folded: &str) -> Result<Option<(String, u64)>> {
     while let Some(row) = rows.next()? {
         let term = row.get_ref(0)?.as_str().unwrap_or_default();
         let is_short = term.chars().nth(SHORTEST_MEANT - 1).is_none();
-        let Some(slips) = distance(&stem, term, most).filter(|_| !is_short) else { continue };
+        let Some(slips) = edit_distance(&stem, term, most).filter(|_| !is_short) else { continue };
         let held: i64 = row.get(1)?;
         let is_better = best
             .as_ref()
@@ -228,13 +228,18 @@ fn written(db: &Connection, stem: &str, word: &str) -> Result<Option<String>> {
     passages::each(db, passage..=passage + 1, |kept| {
         text.extend([" ", kept.text, " ", kept.heading]);
     })?;
-    Ok(words(&text).map(|word| kept(word.text).into_owned()).find(|word| porter(word) == stem))
+    Ok(tokenize(&text)
+        .map(|word| fold_for_index(word.text).into_owned())
+        .find(|word| porter_stem(word) == stem))
 }
 
 /// A word with this stem, since what is asked for is stemmed again: `coffe` would be, to `coff`.
 fn word_of(stem: &str) -> Option<String> {
     let endings = ["", "e", "s", "y", "ed", "ing", "al", "er"];
-    endings.map(|ending| format!("{stem}{ending}")).into_iter().find(|word| porter(word) == stem)
+    endings
+        .map(|ending| format!("{stem}{ending}"))
+        .into_iter()
+        .find(|word| porter_stem(word) == stem)
 }
 
 #[cfg(test)]
@@ -258,7 +263,7 @@ mod tests {
         let mut term = db.prepare("SELECT term FROM word_places WHERE doc = ?").unwrap();
         let other = letters.filter(|&letter| {
             let found: String = term.query_row([u32::from(letter)], |row| row.get(0)).unwrap();
-            found != kept(&format!("a{letter}"))
+            found != fold_for_index(&format!("a{letter}"))
         });
         // Signs in the shape of letters, letters that two alphabets share, and some of few languages.
         assert_eq!(other.collect::<String>(), "µſǠǡͿϐϑϕϖϰϱϵԨԪԬԮẛ");

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use memoranda_engine::Memory;
-use memoranda_engine::core::diff::{DiffLabels, unified};
+use memoranda_engine::core::diff::{DiffLabels, unified_diff};
 use memoranda_tools::{MemoryRecord, RecordScope, active_rules};
 use serde::Serialize;
 
@@ -270,7 +270,7 @@ fn tell(session: &Session, asked: &Generate, drawn: &Drawn) -> Result<()> {
             let (before, after) = (plan.before.as_deref(), plan.after.as_deref());
             let name = |text: Option<&str>| if text.is_some() { &plan.path } else { "/dev/null" };
             let labels = DiffLabels { before: name(before), after: name(after) };
-            let text = unified(before.unwrap_or(""), after.unwrap_or(""), 3, labels);
+            let text = unified_diff(before.unwrap_or(""), after.unwrap_or(""), 3, labels);
             paint::diff(printer, &text)?;
         } else {
             let change = plan.change();
