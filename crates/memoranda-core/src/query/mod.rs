@@ -9,7 +9,6 @@
 //! tag as for a word, since notes are found by the words of their tags as well.
 
 mod boolean;
-mod expression;
 mod frontmatter_filter;
 mod parse;
 mod prefix_stems;
@@ -17,7 +16,6 @@ mod stop_words;
 mod time_range;
 mod typo;
 
-pub use expression::{Mode, match_expression};
 pub use frontmatter_filter::{
     FrontmatterKeyError, MetaFilter, MetaScalar, MetaTest, parse_frontmatter_key,
 };

@@ -6,6 +6,7 @@ mod cuts;
 pub(crate) mod digest;
 mod fingerprint;
 mod folders;
+mod fts5_query;
 mod graph;
 pub(crate) mod history;
 mod lengths;

@@ -407,7 +407,7 @@ fn screened(
         SecretPolicy::Refuse => Err(Failure::Secrets { path: path.to_owned(), kinds }),
         SecretPolicy::Redact => {
             let warning = format!("Replaced what looked like a secret: {}.", kinds.join(", "));
-            Ok((secrets::redact_all(&text, &secrets), vec![warning]))
+            Ok((secrets::redact(&text, &secrets), vec![warning]))
         }
         SecretPolicy::Warn => {
             let warning = format!(

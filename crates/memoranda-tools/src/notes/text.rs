@@ -231,7 +231,7 @@ pub(super) fn screened(
         }
         SecretPolicy::Redact => {
             let warning = format!("Replaced what looked like a secret: {kinds}.");
-            Ok((secrets::redact_all(&text, &secrets), Some(warning)))
+            Ok((secrets::redact(&text, &secrets), Some(warning)))
         }
         SecretPolicy::Warn => {
             let warning = format!(

@@ -4,7 +4,7 @@
 //! passages are looked at, as many words as there is room for; the others are weighed when the
 //! best passages are read.
 
-use memoranda_core::query::{Mode, Query, QueryTerm, TermRequirement, match_expression};
+use memoranda_core::query::{Query, QueryTerm, TermRequirement};
 use rusqlite::types::Value;
 use rusqlite::{Connection, params_from_iter};
 
@@ -13,6 +13,7 @@ use super::condition::Condition;
 use super::lists::{List, WEIGHTS, weigh};
 use super::terms::Known;
 use crate::error::Result;
+use crate::index::fts5_query::match_expression;
 use crate::index::lengths::Lengths;
 use crate::index::write::PASSAGES_PER_FILE;
 
@@ -74,7 +75,7 @@ pub(super) fn compare(
             };
             asked.terms.push(QueryTerm { need, ..term.clone() });
         }
-        match_expression(&asked, Mode::Exact)
+        match_expression(&asked)
     };
     let rarest: Vec<usize> = optional.iter().map(|&(_, at)| at).take(2).collect();
     let are_common = optional.first().is_some_and(|&(held, _)| held > most as u64);

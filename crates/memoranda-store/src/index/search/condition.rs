@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use memoranda_core::note::tag_key;
-use memoranda_core::query::{MetaFilter, MetaTest, Mode, Query, QueryTerm, TermRequirement};
+use memoranda_core::query::{MetaFilter, MetaTest, Query, QueryTerm, TermRequirement};
 use memoranda_core::tokenize::unicode_forms;
 use rusqlite::types::Value;
 use rusqlite::{CachedStatement, Connection, params_from_iter};
@@ -11,6 +11,7 @@ use rusqlite::{CachedStatement, Connection, params_from_iter};
 use super::SearchFilter;
 use super::caches::Caches;
 use crate::error::Result;
+use crate::index::fts5_query::term_expression;
 use crate::index::metadata;
 use crate::index::write::{PASSAGES_PER_FILE, first_passage};
 
@@ -143,13 +144,13 @@ impl Condition {
     pub(super) fn demanding(&self, query: &Query) -> Self {
         let mut demanding = self.clone();
         let alone = query.terms.iter().filter(|term| term.need != TermRequirement::Optional);
-        let alone = alone.map(|term| (term.need, term.expression(Mode::Exact)));
+        let alone = alone.map(|term| (term.need, term_expression(term)));
         // Where nothing but alternatives is asked for, whatever is found by its words holds one.
         let is_choice =
             |term: &QueryTerm| term.need == TermRequirement::Excluded || term.groups == 1;
         let is_one_choice = query.terms.iter().all(is_choice);
         let groups = query.groups().filter(|_| !is_one_choice).map(|group| {
-            let any: Vec<_> = group.iter().map(|term| term.expression(Mode::Exact)).collect();
+            let any: Vec<_> = group.iter().map(|term| term_expression(term)).collect();
             (TermRequirement::Required, any.join(" OR "))
         });
         for (need, expression) in alone.chain(groups) {

@@ -109,12 +109,13 @@ pub(super) fn weigh(
 
 #[cfg(test)]
 mod tests {
-    use memoranda_core::query::{Mode, Query};
+    use memoranda_core::query::Query;
     use proptest::prelude::*;
 
     use super::*;
     use crate::index::connection::Standing;
     use crate::index::digest::DigestedPassage;
+    use crate::index::fts5_query::term_expression;
     use crate::index::vectors::{self, VectorCache};
     use crate::index::write::first_passage;
 
@@ -140,7 +141,7 @@ mod tests {
 
     /// What the word index itself says of passages that hold any of some words.
     fn by_index(db: &Connection, query: &Query) -> Vec<(i64, f64)> {
-        let terms: Vec<_> = query.terms.iter().map(|term| term.expression(Mode::Exact)).collect();
+        let terms: Vec<_> = query.terms.iter().map(term_expression).collect();
         let sql = format!(
             "SELECT rowid, -bm25(words, {WEIGHTS}) FROM words WHERE words MATCH ? ORDER BY rowid"
         );

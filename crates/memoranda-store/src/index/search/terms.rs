@@ -3,7 +3,7 @@
 
 use memoranda_core::porter::porter_stem;
 use memoranda_core::query::{
-    Mode, Query, QueryTerm, TermKind, TermRequirement, edit_distance, max_typos, prefix_stem_words,
+    Query, QueryTerm, TermKind, TermRequirement, edit_distance, max_typos, prefix_stem_words,
 };
 use memoranda_core::tokenize::{fold_for_index, is_unspaced, tokenize};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -11,6 +11,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::compare::MAX_COMPARED;
 use super::lists::{List, Listed, list};
 use crate::error::Result;
+use crate::index::fts5_query::term_expression;
 use crate::index::passages;
 use crate::index::write::PASSAGES_PER_FILE;
 
@@ -101,7 +102,7 @@ fn holders(db: &Connection, term: &QueryTerm) -> Result<(u64, Option<List>)> {
             0 => counted(db, term)?,
             held => held,
         },
-        (TermKind::Word, [word]) => match about(db, &term.expression(Mode::Exact), oldest)? {
+        (TermKind::Word, [word]) => match about(db, &term_expression(term), oldest)? {
             About::Exactly(held) => held,
             About::Many(guess) if guess > COUNTED as u64 => guess,
             About::Many(guess) => match stem_holders(db, &porter_stem(&fold_for_index(word)))? {
@@ -118,7 +119,7 @@ fn holders(db: &Connection, term: &QueryTerm) -> Result<(u64, Option<List>)> {
 fn counted(db: &Connection, term: &QueryTerm) -> Result<u64> {
     let mut count = db
         .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ? LIMIT ?)")?;
-    let expression = term.expression(Mode::Exact);
+    let expression = term_expression(term);
     let held: i64 = count.query_row(params![expression, MAX_COMPARED + 1], |row| row.get(0))?;
     Ok(held as u64)
 }

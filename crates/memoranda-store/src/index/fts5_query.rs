@@ -1,24 +1,15 @@
-//! A query as a SQLite FTS5 expression. Only the string is made here; the store runs it.
+//! Translates a [`Query`] into a SQLite FTS5 `MATCH` expression.
 //!
-//! Every word stands in quotes and holds nothing but letters, digits, marks and `_`, so no text
-//! can be read as syntax. The tree is flat, because FTS5 refuses deep ones.
+//! Every word is quoted and contains only letters, digits, marks and `_`, so user text cannot be
+//! parsed as FTS5 syntax. The expression tree is flat, because FTS5 limits its depth.
 
-use super::{Query, QueryTerm, TermKind, TermRequirement, prefix_stem_words};
+use memoranda_core::query::{Query, QueryTerm, TermKind, TermRequirement, prefix_stem_words};
 
-/// Whether words must be whole.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Mode {
-    /// Words as typed.
-    Exact,
-    /// Every word of three characters or more may be the beginning of a longer one.
-    Prefix,
-}
-
-/// The query as an FTS5 `MATCH` expression; `None` if it asks for no word.
-pub fn match_expression(query: &Query, mode: Mode) -> Option<String> {
+/// Returns the FTS5 `MATCH` expression of a query; `None` if the query asks for no word.
+pub(crate) fn match_expression(query: &Query) -> Option<String> {
     let joined = |needs: &[TermRequirement], operator: &str| {
         let terms = query.terms.iter().filter(|term| needs.contains(&term.need));
-        terms.map(|term| term.expression(mode)).collect::<Vec<_>>().join(operator)
+        terms.map(term_expression).collect::<Vec<_>>().join(operator)
     };
     let required = joined(&[TermRequirement::Required], " AND ");
     let optional = joined(&[TermRequirement::Optional], " OR ");
@@ -28,8 +19,8 @@ pub fn match_expression(query: &Query, mode: Mode) -> Option<String> {
         (true, false) => optional,
         (false, true) => required,
         (false, false) => {
-            // FTS5 has no "the better for it". Alternatives beside a required term that is sure
-            // to match demand nothing, and still count for the score.
+            // FTS5 has no optional terms. In `required AND (required OR optional)` the second
+            // operand always matches, and its optional terms still add to the score.
             let any = joined(&[TermRequirement::Required, TermRequirement::Optional], " OR ");
             format!("({required}) AND ({any})")
         }
@@ -37,29 +28,19 @@ pub fn match_expression(query: &Query, mode: Mode) -> Option<String> {
     if excluded.is_empty() { Some(wanted) } else { Some(format!("({wanted}) NOT ({excluded})")) }
 }
 
-impl QueryTerm {
-    /// The term alone as an FTS5 expression: for asking how common it is before searching.
-    pub fn expression(&self, mode: Mode) -> String {
-        // The index separates the characters of unspaced scripts by blanks, as the words here.
-        let quoted = self.words.join(" ").replace('\0', "").replace('"', "\"\"");
-        let star = match (self.kind, mode) {
-            (TermKind::Prefix, Mode::Exact | Mode::Prefix) => "*",
-            (TermKind::Word, Mode::Prefix) if self.is_long() => "*",
-            (TermKind::Word | TermKind::Phrase, Mode::Exact | Mode::Prefix) => "",
-        };
-        let asked = format!("\"{quoted}\"{star}");
-        match (self.kind, self.words.as_slice()) {
-            (TermKind::Prefix, [begin]) => {
-                let words = prefix_stem_words(begin).into_iter().map(|word| format!("\"{word}\""));
-                let all: Vec<String> = std::iter::once(asked).chain(words).collect();
-                if all.len() == 1 { all.concat() } else { format!("({})", all.join(" OR ")) }
-            }
-            _ => asked,
+/// Returns the FTS5 expression of a single term, for example to count its matches.
+pub(crate) fn term_expression(term: &QueryTerm) -> String {
+    // The index separates the characters of unspaced scripts by blanks, as the words here.
+    let quoted = term.words.join(" ").replace('\0', "").replace('"', "\"\"");
+    let star = if term.kind == TermKind::Prefix { "*" } else { "" };
+    let expression = format!("\"{quoted}\"{star}");
+    match (term.kind, term.words.as_slice()) {
+        (TermKind::Prefix, [prefix]) => {
+            let words = prefix_stem_words(prefix).into_iter().map(|word| format!("\"{word}\""));
+            let all: Vec<String> = std::iter::once(expression).chain(words).collect();
+            if all.len() == 1 { all.concat() } else { format!("({})", all.join(" OR ")) }
         }
-    }
-
-    fn is_long(&self) -> bool {
-        self.words.iter().all(|word| word.chars().nth(2).is_some())
+        _ => expression,
     }
 }
 
@@ -69,32 +50,28 @@ mod tests {
 
     use super::*;
 
-    fn check(text: &str, mode: Mode, expected: Option<&str>) {
-        let expression = match_expression(&Query::parse(text), mode);
+    fn check(text: &str, expected: Option<&str>) {
+        let expression = match_expression(&Query::parse(text));
         assert_eq!(expression.as_deref(), expected, "{text:?}");
     }
 
     #[test]
     fn queries_become_expressions() {
-        check("", Mode::Exact, None);
-        check("tag:x", Mode::Exact, None);
-        check("one two", Mode::Exact, Some(r#""one" OR "two""#));
-        check("one of an ox", Mode::Prefix, Some(r#""one"* OR "ox""#));
-        check("foo-bar a.b", Mode::Prefix, Some(r#""foo bar" OR "a b""#));
-        check("wor*", Mode::Exact, Some(r#""wor"*"#));
-        check(
-            "runn* -happy*",
-            Mode::Exact,
-            Some(r#"(("runn"* OR "runned")) NOT (("happy"* OR "happy"))"#),
-        );
-        check("a1 AND b1", Mode::Exact, Some(r#""a1" AND "b1""#));
-        check("+a1 b1", Mode::Exact, Some(r#"("a1") AND ("a1" OR "b1")"#));
-        check("a1 -b1 -c1", Mode::Exact, Some(r#"("a1") NOT ("b1" OR "c1")"#));
-        check("東京都", Mode::Prefix, Some(r#""東 京" OR "京 都""#));
-        check("\" OR * NEAR(x y) col:z", Mode::Exact, Some(r#""NEAR x" OR "y" OR "col z""#));
+        check("", None);
+        check("tag:x", None);
+        check("one two", Some(r#""one" OR "two""#));
+        check("one of an ox", Some(r#""one" OR "ox""#));
+        check("foo-bar a.b", Some(r#""foo bar" OR "a b""#));
+        check("wor*", Some(r#""wor"*"#));
+        check("runn* -happy*", Some(r#"(("runn"* OR "runned")) NOT (("happy"* OR "happy"))"#));
+        check("a1 AND b1", Some(r#""a1" AND "b1""#));
+        check("+a1 b1", Some(r#"("a1") AND ("a1" OR "b1")"#));
+        check("a1 -b1 -c1", Some(r#"("a1") NOT ("b1" OR "c1")"#));
+        check("東京都", Some(r#""東 京" OR "京 都""#));
+        check("\" OR * NEAR(x y) col:z", Some(r#""NEAR x" OR "y" OR "col z""#));
     }
 
-    /// Reads the part of FTS5's grammar that is used here, independently of how it is written:
+    /// Returns true if an expression matches the part of FTS5's grammar that is used here:
     /// `or := and (OR and)*`, `and := not (AND not)*`, `not := leaf (NOT leaf)*`,
     /// `leaf := '(' or ')' | string '*'?`. The store's tests run expressions on SQLite itself.
     fn is_valid(expression: &str) -> bool {
@@ -169,20 +146,18 @@ mod tests {
             text in "[\\x00-\\x{10ffff}]{0,40}|([a-c語\"*+:^{}()\0 -]|AND |OR |NOT |NEAR){0,40}",
         ) {
             let query = Query::parse(&text);
-            for mode in [Mode::Exact, Mode::Prefix] {
-                if let Some(expression) = match_expression(&query, mode) {
-                    prop_assert!(is_valid(&expression), "{expression}");
-                }
-                for term in &query.terms {
-                    prop_assert!(is_valid(&term.expression(mode)));
-                }
+            if let Some(expression) = match_expression(&query) {
+                prop_assert!(is_valid(&expression), "{expression}");
+            }
+            for term in &query.terms {
+                prop_assert!(is_valid(&term_expression(term)));
             }
         }
 
         #[test]
         fn words_made_by_hand_are_quoted_too(word in "[\\x00-\\x{10ffff}]{1,20}") {
             let term = QueryTerm { kind: TermKind::Word, words: vec![word.clone()], need: TermRequirement::Optional, groups: 0 };
-            prop_assert!(word.chars().all(|c| c == '\0') || is_valid(&term.expression(Mode::Exact)));
+            prop_assert!(word.chars().all(|c| c == '\0') || is_valid(&term_expression(&term)));
         }
     }
 }
