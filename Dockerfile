@@ -16,9 +16,9 @@ LABEL io.modelcontextprotocol.server.name="io.github.memoranda/memoranda" \
       org.opencontainers.image.licenses="MIT OR Apache-2.0"
 COPY --from=build /src/target/release/memoranda /memoranda
 COPY --from=build --chown=1000:1000 /vault /vault
-# `doctor` compares in a folder that vanishes.
+# `memoranda doctor` builds a second index in a temporary folder.
 COPY --from=build /empty /tmp
-# Everything is on the volume, the index too: deleted, it is made anew.
+# Everything is on the volume, also the index, which is rebuilt if it was deleted.
 ENV HOME=/vault/.home MEMORANDA_HOME=/vault XDG_CACHE_HOME=/vault/.memoranda/cache \
     XDG_STATE_HOME=/vault/.memoranda/state
 USER 1000:1000

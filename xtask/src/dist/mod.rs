@@ -129,6 +129,11 @@ fn deployment_target(root: &Path, platform: &ReleasePlatform) -> Result<String> 
 fn build_program(root: &Path, platform: &ReleasePlatform) -> Result<PathBuf> {
     let mut command = workspace::cargo(root);
     command.args(["build", "--locked", "--profile", "dist", "--package", "memoranda"]);
+    // `memoranda --version --json` prints the commit. An unpacked archive has no Git history.
+    let mut git = Command::new("git");
+    if let Ok(commit) = workspace::output(git.current_dir(root).args(["rev-parse", "HEAD"])) {
+        command.env("MEMORANDA_COMMIT", commit.trim());
+    }
     workspace::status(command.args(["--target", platform.target]))?;
     let folder = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
     let folder = folder.unwrap_or_else(|| root.join("target"));
