@@ -1,4 +1,4 @@
-//! Any edit of any text gives a text or an error, and what it wrote can be read.
+//! Any edit of any text returns a text or an error, and the inserted text can be parsed back.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -34,7 +34,7 @@ fuzz_target!(|data: &[u8]| {
         NoteEdit::Prepend { .. } => assert!(edited.ends_with(&text[before.body])),
         NoteEdit::InsertAtLine { line, .. } => {
             let kept = text.split_inclusive('\n').take(*line).map(str::len).sum::<usize>();
-            // A lone `\r` ends a line too, and the top is below a byte-order mark.
+            // A lone `\r` ends a line too, and the top of the text is after a byte-order mark.
             let lone = text.replace("\r\n", "").contains('\r') || text.starts_with('\u{feff}');
             assert!(lone || edited.starts_with(&text[..kept]) && edited.ends_with(&text[kept..]));
         }

@@ -1,4 +1,4 @@
-//! Any text is a note, and every part of it lies within the text.
+//! Any text parses as a note, and every part of the note is a range of the text.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,11 +1,11 @@
-//! `cargo xtask docs`: the reference pages, printed by the binary itself from its own tables, so
-//! that no flag, variable or exit code can be missing from them.
+//! `cargo xtask docs`: writes the reference pages. The binary prints them from its own tables, so
+//! that they contain every flag, variable and exit code.
 
 use std::path::Path;
 
 use crate::{Result, workspace};
 
-/// The pages, and what to ask the binary for each.
+/// The pages, and the arguments of the binary for each.
 const PAGES: &[(&str, &[&str])] = &[
     ("docs/reference/commands.md", &["reference", "commands"]),
     ("docs/reference/environment.md", &["reference", "environment"]),
@@ -42,7 +42,7 @@ fn write(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Fails with the first line of the first page that is not what the binary prints.
+/// Fails with the first line of the first page that differs from the output of the binary.
 pub(crate) fn check(root: &Path) -> Result<()> {
     for (path, question) in PAGES {
         let produced = produced(root, question)?;
@@ -59,7 +59,7 @@ pub(crate) fn check(root: &Path) -> Result<()> {
 fn produced(root: &Path, question: &[&str]) -> Result<String> {
     let mut command = workspace::cargo(root);
     command.args(["run", "--quiet", "--package", "memoranda", "--"]).args(question);
-    // What the page says must not depend on who makes it.
+    // The page must not depend on the settings of the person who makes it.
     command.env("NO_COLOR", "1").env("COLUMNS", "100");
     let text = workspace::output(&mut command).map_err(|e| {
         format!("the binary does not answer `memoranda {}`: {e}", question.join(" "))
@@ -71,7 +71,7 @@ fn produced(root: &Path, question: &[&str]) -> Result<String> {
     Ok(text)
 }
 
-/// Where two texts differ first, and how; `None` if they are equal.
+/// Returns the first difference of two texts; `None` if they are equal.
 fn first_difference(written: &str, produced: &str) -> Option<String> {
     if written == produced {
         return None;

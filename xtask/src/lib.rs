@@ -1,3 +1,3 @@
-//! What the chores share with tests: a made-up vault of any size, the same bytes on every run.
+//! A generated vault of any size for chores and tests, with the same bytes on every run.
 
 pub mod vault;

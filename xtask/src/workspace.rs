@@ -1,28 +1,28 @@
-//! Where the workspace is, which files it has, and how a chore runs another program.
+//! The root and the files of the workspace, and functions that run other programs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::Result;
 
-/// A file of the workspace that holds text.
+/// A text file of the workspace.
 pub(crate) struct TextFile {
-    /// Below the root, with `/` between the parts.
+    /// Path relative to the root, with `/` as separator.
     pub(crate) path: String,
     pub(crate) text: String,
 }
 
 impl TextFile {
-    /// What follows the last dot of the name, or nothing.
+    /// Returns the extension of the name, or an empty string.
     pub(crate) fn extension(&self) -> &str {
         let name = self.path.rsplit('/').next().unwrap_or_default();
         name.rsplit_once('.').map_or("", |(_, extension)| extension)
     }
 }
 
-/// The folder of the workspace's `Cargo.toml`.
+/// Returns the folder of the workspace's `Cargo.toml`.
 pub(crate) fn root() -> Result<PathBuf> {
-    // Asked at run time: worktrees that share a target folder share this binary too.
+    // Determined at run time, because worktrees with a common target folder share this binary.
     if let Some(xtask) = std::env::var_os("CARGO_MANIFEST_DIR") {
         let xtask = PathBuf::from(xtask);
         return Ok(xtask.parent().ok_or("xtask has no parent folder")?.to_owned());
@@ -32,14 +32,14 @@ pub(crate) fn root() -> Result<PathBuf> {
     Ok(root.ok_or("not inside the workspace")?.to_owned())
 }
 
-/// Cargo, the one that runs this chore if there is one.
+/// Returns a command for the cargo that runs this chore.
 pub(crate) fn cargo(root: &Path) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root);
     command
 }
 
-/// Runs a program and yields what it prints; what it complains about is the error.
+/// Runs a program and returns its output. Its error output becomes the error.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let output = command.output()?;
     if !output.status.success() {
@@ -49,13 +49,13 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Runs a program that talks for itself.
+/// Runs a program with inherited output.
 pub(crate) fn status(command: &mut Command) -> Result<()> {
     let status = command.status()?;
     if status.success() { Ok(()) } else { Err(format!("{command:?} ended with {status}").into()) }
 }
 
-/// Every text file that is tracked, or new and not ignored, in order of path.
+/// Returns every text file that is tracked, or new and not ignored, in order of path.
 pub(crate) fn text_files(root: &Path) -> Result<Vec<TextFile>> {
     let mut command = Command::new("git");
     command.current_dir(root).args([
@@ -67,7 +67,7 @@ pub(crate) fn text_files(root: &Path) -> Result<Vec<TextFile>> {
     ]);
     let mut paths: Vec<String> = match output(&mut command) {
         Ok(listed) => listed.split_terminator('\0').map(str::to_owned).collect(),
-        // An unpacked archive has no git, and nothing ignored in it but what cargo made.
+        // An unpacked archive has no git repository, and its only ignored files are cargo's.
         Err(_) => walked(root)?,
     };
     paths.sort();
@@ -75,7 +75,7 @@ pub(crate) fn text_files(root: &Path) -> Result<Vec<TextFile>> {
     let mut files = Vec::new();
     for path in paths {
         let full = root.join(&path);
-        // A file may be listed and removed, or a link to nowhere; neither has text.
+        // A listed file may be removed or a dangling symlink; neither has text.
         if !full.is_file() {
             continue;
         }

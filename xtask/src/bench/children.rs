@@ -1,4 +1,4 @@
-//! The tasks that this program does as its own child: the least that a process can do.
+//! Tasks that this program runs as its own child process: the raw limits of a process.
 
 use std::io::{BufRead as _, Write as _};
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::product::Product;
 use super::size::{Raw, RawWrite};
 use crate::Result;
 
-/// Does the task that the parent names.
+/// Runs the task that the parent names.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
     match arguments[..] {
@@ -31,7 +31,7 @@ fn open(database: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Answers every line with itself until there are no more: the limit of a request over stdio.
+/// Echoes every line until the input ends: the limit of a request over stdio.
 fn echo() -> Result<()> {
     let mut output = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
@@ -41,7 +41,7 @@ fn echo() -> Result<()> {
     Ok(())
 }
 
-/// Writes what every line holds by the raw steps, and says so: the limit of a durable write.
+/// Writes every line by the raw steps and acknowledges it: the limit of a durable write.
 fn write(folder: &Path) -> Result<()> {
     let mut steps = RawWrite::create(folder)?;
     let mut output = std::io::stdout().lock();
@@ -55,7 +55,7 @@ fn write(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Opens a vault, searches it, and prints how many bytes stay resident.
+/// Opens a vault, searches it, and prints the resident bytes.
 fn memory(home: &Path, cache: &Path, notes: usize) -> Result<()> {
     let product = Product::open(home, cache)?;
     for query in query_mix(notes) {

@@ -1,4 +1,4 @@
-//! The raw limits of the disk: what a durable write and a look at every file cost anyone.
+//! The raw limits of the disk: a durable write, and a stat of every file.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Result;
 
-/// A log that is appended to and forced to the disk, a kilobyte at a time.
+/// A log file with forced appends of one kilobyte.
 pub(super) struct Log(File);
 
 impl Log {
@@ -14,14 +14,14 @@ impl Log {
         Ok(Self(OpenOptions::new().create(true).append(true).open(folder.join("log"))?))
     }
 
-    /// Appends a kilobyte and waits until the disk has it.
+    /// Appends a kilobyte and forces it to disk.
     pub(super) fn append(&mut self) -> Result<()> {
         self.0.write_all(&[b'm'; 1024])?;
         Ok(self.0.sync_data()?)
     }
 }
 
-/// A folder whose files are replaced by writing beside them and renaming.
+/// A folder whose files are replaced by a temporary file and a rename.
 pub(super) struct Replaced {
     folder: PathBuf,
     written: usize,
@@ -34,7 +34,7 @@ impl Replaced {
         Ok(Self { folder, written: 0 })
     }
 
-    /// Writes a text to a temporary file and renames it into place. It is not synced: the log is.
+    /// Writes a text to a temporary file and renames it into place. Only the log is synced.
     pub(super) fn write(&mut self, text: &str) -> Result<()> {
         let temporary = self.folder.join(".temporary");
         fs::write(&temporary, text)?;
@@ -43,7 +43,7 @@ impl Replaced {
     }
 }
 
-/// Walks a folder and asks for the state of every file; yields their number and bytes.
+/// Walks a folder and stats every file; returns their number and bytes.
 pub(super) fn walk(folder: &Path) -> Result<(usize, u64)> {
     let (mut files, mut bytes) = (0, 0);
     let mut folders = vec![folder.to_owned()];

@@ -1,4 +1,4 @@
-//! The raw limits of full-text search: the same texts in a bare FTS5 table, one row a note.
+//! The raw limits of full-text search: the same texts in a bare FTS5 table, one row per note.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use xtask::vault::Note;
 
 use crate::Result;
 
-/// How many hits a search yields.
+/// Number of hits of a search.
 pub(super) const HITS: usize = 10;
 
-/// A bare full-text table in WAL mode, synced as SQLite advises for it.
+/// A bare full-text table in WAL mode, with the synchronous setting that SQLite recommends for it.
 pub(super) struct FullText(Connection);
 
 impl FullText {
@@ -45,7 +45,7 @@ impl FullText {
         Ok(())
     }
 
-    /// The best hits by BM25; yields how many there are.
+    /// Finds the best hits by BM25 and returns their number.
     pub(super) fn query(&self, expression: &str) -> Result<usize> {
         let mut select = self.0.prepare_cached(
             "SELECT rowid, rank FROM notes WHERE notes MATCH ?1 ORDER BY rank LIMIT ?2",

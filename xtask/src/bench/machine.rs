@@ -1,11 +1,11 @@
-//! What the numbers were measured on, told without names or paths of anybody's machine.
+//! Describes the machine of a measurement, without its name or paths.
 
 use std::path::Path;
 use std::process::Command;
 
 use crate::{Result, workspace};
 
-/// Rows of a table: what, and which.
+/// Rows of a table: property and value.
 pub(super) fn facts(scratch: &Path) -> Result<Vec<(&'static str, String)>> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     Ok(vec![
@@ -19,7 +19,7 @@ pub(super) fn facts(scratch: &Path) -> Result<Vec<(&'static str, String)>> {
     ])
 }
 
-/// Today's date as SQLite writes it; it is here anyway, a calendar would be one more dependency.
+/// Today's date, from SQLite, which saves a dependency on a calendar crate.
 pub(super) fn today() -> Result<String> {
     let db = rusqlite::Connection::open_in_memory()?;
     Ok(db.query_row("SELECT date('now')", [], |row| row.get(0))?)
@@ -43,7 +43,7 @@ fn file_system(folder: &Path) -> Option<String> {
     file_system_of(&folder, &std::fs::read_to_string("/proc/mounts").ok()?)
 }
 
-/// The type of the innermost mount that a folder lies in.
+/// The file system type of the innermost mount that contains a folder.
 fn file_system_of(folder: &Path, mounts: &str) -> Option<String> {
     let mounts = mounts.lines().filter_map(|line| {
         let mut fields = line.split(' ').skip(1);

@@ -1,4 +1,4 @@
-//! The server as a client meets it: started, greeted, asked for its tools, and written through.
+//! The server as a client uses it: start, handshake, list of tools, writes.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::size::BETWEEN_WRITES;
 use super::this_program;
 use crate::Result;
 
-/// From starting the process until its tools are listed.
+/// Measures the time from starting the process until its tools are listed.
 pub(super) fn starts(effort: Effort, command: impl Fn() -> Command) -> Result<Samples> {
     let mut samples = Samples::default();
     Server::greeted(command())?.end()?;
@@ -25,11 +25,11 @@ pub(super) fn starts(effort: Effort, command: impl Fn() -> Command) -> Result<Sa
 /// Durable writes of new notes, each acknowledged over the pipe.
 #[derive(Default)]
 pub(super) struct Writes {
-    /// The raw steps, done by a bare child that is asked over a pipe, in turns with the writes and
-    /// after the same pause: how long a disk takes changes from minute to minute.
+    /// The raw steps, done by a bare child process over a pipe. They alternate with the writes, after
+    /// the same pause, because the speed of a disk changes from minute to minute.
     pub(super) raw: Samples,
     pub(super) ours: Samples,
-    /// Writes of which each begins as soon as the one before is acknowledged.
+    /// Back-to-back writes: each starts as soon as the one before is acknowledged.
     pub(super) burst: Samples,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn writes(effort: Effort, command: Command, scratch: &Path) -> Result
     Ok(writes)
 }
 
-/// What an agent asks at the start of a task.
+/// Measures the call that an agent makes at the start of a task.
 pub(super) fn contexts(effort: Effort, command: Command) -> Result<Samples> {
     let mut samples = Samples::default();
     let mut server = Server::greeted(command)?;
@@ -91,7 +91,7 @@ struct Server {
 }
 
 impl Server {
-    /// Starts the server, shakes hands and asks for its tools.
+    /// Starts the server, initializes it and lists its tools.
     fn greeted(mut command: Command) -> Result<Self> {
         let mut child = command
             .arg("mcp")

@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: every budget as a ratio to the same work done raw, in one run on one
-//! disk, because absolute times say more about a machine than about us. Never a timed test.
+//! `cargo xtask bench`: measures every budget as a ratio to the same work done raw, in one run on
+//! one disk. Absolute times depend on the machine, so no test asserts them.
 
 pub(crate) mod children;
 mod files;
@@ -21,7 +21,7 @@ use crate::{Result, workspace};
 use options::{Effort, Options};
 use report::Report;
 
-/// Where the numbers are kept.
+/// The page with the results.
 const PAGE: &str = "docs/benchmarks.md";
 
 /// Measures everything and writes the page.
@@ -75,7 +75,7 @@ fn measure(options: &Options, root: &Path, scratch: &Path) -> Result<Report> {
         println!("bench: {notes} notes");
         let folder = scratch.join(notes.to_string());
         let at = size::measure(&folder, notes, options.effort)?;
-        // A long run shows what it has so far.
+        // A long run shows its results so far.
         print!("{}", report::growth_row(&at));
         sizes.push(at);
         std::fs::remove_dir_all(&folder)?;
@@ -91,8 +91,8 @@ fn measure(options: &Options, root: &Path, scratch: &Path) -> Result<Report> {
     })
 }
 
-/// The folder for what is measured on, on the disk of the workspace (a temporary folder may be in
-/// memory, where syncing costs nothing), gone when the run is over.
+/// The folder for the measured vaults, removed after the run. It is on the disk of the workspace,
+/// because a temporary folder may be in memory, where syncing costs nothing.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -107,7 +107,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Left behind it is only clutter, swept by the next run.
+        // If this fails, the next run removes the folder.
         drop(std::fs::remove_dir_all(&self.0));
     }
 }
@@ -120,7 +120,7 @@ fn executable(name: &str) -> String {
     format!("{name}{}", std::env::consts::EXE_SUFFIX)
 }
 
-/// This program again, as a child with a task of its own.
+/// Returns a command that starts this program as a child process with a task.
 fn this_program(task: &str) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("bench-child").arg(task);

@@ -1,21 +1,21 @@
-//! What was asked of the bench.
+//! Command-line options of the benchmark.
 
 use crate::Result;
 
 const SIZES: &[usize] = &[100, 1_000, 10_000, 100_000];
 const QUICK_SIZES: &[usize] = &[100, 1_000];
 
-/// How thorough to be.
+/// Number of repetitions, by purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Effort {
-    /// Enough repetitions for numbers that can be kept.
+    /// Enough repetitions for published results.
     Full,
-    /// Enough to see that everything runs.
+    /// Enough repetitions to see that everything runs.
     Quick,
 }
 
 impl Effort {
-    /// How often a short piece of work is done.
+    /// Repetitions of a short piece of work.
     pub(super) fn repetitions(self) -> usize {
         match self {
             Self::Full => 200,
@@ -23,7 +23,7 @@ impl Effort {
         }
     }
 
-    /// How often the whole query mix is asked.
+    /// Repetitions of the whole query mix.
     pub(super) fn rounds(self) -> usize {
         match self {
             Self::Full => 7,
@@ -32,16 +32,16 @@ impl Effort {
     }
 }
 
-/// What was asked.
+/// The parsed options.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Options {
-    /// Numbers of notes, growing.
+    /// Numbers of notes, in ascending order.
     pub(super) sizes: Vec<usize>,
     pub(super) effort: Effort,
 }
 
 impl Options {
-    /// The command that asks for the same.
+    /// Returns the command line with the same options.
     pub(super) fn command(&self) -> String {
         let sizes: Vec<_> = self.sizes.iter().map(usize::to_string).collect();
         let quick = match self.effort {

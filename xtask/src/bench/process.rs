@@ -1,4 +1,4 @@
-//! What starting a process and talking to it costs: bare, and with our binary.
+//! Costs of starting a process and exchanging messages: bare, and with our binary.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -10,27 +10,27 @@ use super::samples::Samples;
 use super::this_program;
 use crate::{Result, workspace};
 
-/// So many records, and so many rules among them, are known to whoever asks for the context.
+/// Number of records, and of rules among them, in the vault of `get_context`.
 pub(super) const RECORDS: usize = 10_000;
 const RULES: usize = 30;
 
-/// What was measured on whole processes.
+/// Measurements of whole processes.
 pub(super) struct Processes {
-    /// Starting a program that opens SQLite and prints a line.
+    /// Start of a program that opens SQLite and prints a line.
     pub(super) bare_start: Samples,
-    /// A line to a child and back.
+    /// Round trip of a line to a child process.
     pub(super) round_trip: Samples,
-    /// Starting `memoranda --version`, if it answers.
+    /// Start of `memoranda --version`; `None` if it fails.
     pub(super) version: Option<Samples>,
-    /// Starting `memoranda status` on a small vault, if it answers.
+    /// Start of `memoranda status` on a small vault; `None` if it fails.
     pub(super) status: Option<Samples>,
-    /// Starting `memoranda mcp` until its tools are listed.
+    /// Start of `memoranda mcp` until its tools are listed.
     pub(super) mcp_start: Option<Samples>,
-    /// Durable writes through `memoranda mcp` in a small vault, with the raw steps beside them.
+    /// Durable writes through `memoranda mcp` in a small vault, alternating with the raw steps.
     pub(super) mcp_write: Option<Writes>,
-    /// Starting `memoranda tool get_context` with many records, until it has answered.
+    /// Start of `memoranda tool get_context` with many records, until it has answered.
     pub(super) context_start: Option<Samples>,
-    /// `get_context` through `memoranda mcp` with as many.
+    /// Call of `get_context` through `memoranda mcp` with the same records.
     pub(super) mcp_context: Option<Samples>,
     /// The size of the release binary.
     pub(super) binary: u64,
@@ -43,7 +43,7 @@ pub(super) fn measure(binary: &Path, scratch: &Path, effort: Effort) -> Result<P
     let program_at = |home: &Path| {
         let mut command = Command::new(binary);
         command.env("MEMORANDA_HOME", home).env("CLAUDE_PROJECT_DIR", scratch);
-        // Nothing of the person's own may be read, or written to.
+        // The benchmark must not read or write the person's own files.
         for (variable, folder) in [
             ("XDG_CACHE_HOME", "cache"),
             ("XDG_CONFIG_HOME", "config"),
@@ -85,7 +85,7 @@ pub(super) fn measure(binary: &Path, scratch: &Path, effort: Effort) -> Result<P
     })
 }
 
-/// Records as a person may write them: a sentence each.
+/// Writes records of one sentence each, as a person would.
 fn write_records(folder: &Path, records: usize) -> Result<()> {
     std::fs::create_dir_all(folder)?;
     for number in 0..records {
@@ -98,7 +98,7 @@ fn write_records(folder: &Path, records: usize) -> Result<()> {
 
 fn starts(effort: Effort, command: impl Fn() -> Result<Command>) -> Result<Samples> {
     let mut samples = Samples::default();
-    // The first start reads the program from the disk, and makes what is missing.
+    // The first start reads the program from disk and creates missing files.
     workspace::output(&mut command()?)?;
     for _ in 0..effort.repetitions() / 4 {
         let mut command = command()?;
@@ -107,7 +107,7 @@ fn starts(effort: Effort, command: impl Fn() -> Result<Command>) -> Result<Sampl
     Ok(samples)
 }
 
-/// As [`starts`], or nothing if our binary does not know the command yet.
+/// Measures like [`starts`]; `None` if our binary does not know the command.
 fn answered(effort: Effort, command: impl Fn() -> Command) -> Result<Option<Samples>> {
     match workspace::output(&mut command()) {
         Ok(text) if !text.trim().is_empty() => starts(effort, || Ok(command())).map(Some),

@@ -1,5 +1,5 @@
-//! The one file of the bench that knows the engine: how to open a vault, bring its index up to
-//! date, write a note and search.
+//! The only file of the benchmark that uses the engine: it opens a vault, scans it, writes a note
+//! and searches.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use memoranda_engine::{
 use super::fulltext::HITS;
 use crate::Result;
 
-/// How long a quotation may be, as for a caller who does not say.
+/// Maximum length of a quotation in characters, the default of a caller.
 const SNIPPET_CHARS: usize = 300;
 
 /// An open vault.
@@ -43,19 +43,19 @@ impl Product {
         Ok(Self { memory, project: ProjectName::parse(DEFAULT_PROJECT)?, author })
     }
 
-    /// Brings the index up to date with the files.
+    /// Scans the files into the index.
     pub(super) fn sync(&self) -> Result<()> {
         self.memory.sync(&mut |_| ())?;
         Ok(())
     }
 
-    /// Starts what a server does beside its answers.
+    /// Starts the background work of a server.
     pub(super) fn serve(&self) -> Result<()> {
         self.memory.start_background()?;
         Ok(())
     }
 
-    /// Writes a new note, durably, so that the next search finds it.
+    /// Writes a new note durably; the next search finds it.
     pub(super) fn write(&self, path: &str, text: &str) -> Result<()> {
         let outcome = self.memory.write(
             &self.author,
@@ -75,12 +75,12 @@ impl Product {
         }
     }
 
-    /// Searches as a caller would; yields the number of hits.
+    /// Searches as a caller would and returns the number of hits.
     pub(super) fn search(&self, typed: &str) -> Result<usize> {
         self.search_by(typed, RankOptions::STANDARD)
     }
 
-    /// The same by words alone, as the raw query does.
+    /// Searches by words only, as the raw query does.
     pub(super) fn search_words(&self, typed: &str) -> Result<usize> {
         self.search_by(typed, RankOptions::WORDS)
     }
@@ -99,12 +99,12 @@ impl Product {
     }
 }
 
-/// What a question means; yields whether it means anything.
+/// Embeds a query; returns true if it has an embedding.
 pub(super) fn embed(typed: &str) -> bool {
     !StaticEmbeddingModel::embedded().embed(typed).is_zero()
 }
 
-/// The passages of a note, as an index embeds them.
+/// Returns the texts of a note's passages, as the index embeds them.
 pub(super) fn passages(text: &str) -> Vec<String> {
     let passages = passage::split_note_passages(text, &note::parse(text));
     passages.iter().map(|passage| passage.text(text).to_owned()).collect()

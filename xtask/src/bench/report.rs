@@ -1,5 +1,5 @@
-//! The page of numbers: every budget beside the raw limit it is a ratio of. What was not
-//! measured says so.
+//! Renders the benchmark page: every budget with the raw limit that it is a ratio of. Missing
+//! measurements are marked.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -8,28 +8,28 @@ use super::process::{Processes, RECORDS};
 use super::samples::Samples;
 use super::size::AtSize;
 
-/// The size that most budgets speak of.
+/// Number of notes of most budgets.
 const BUDGET_SIZE: usize = 10_000;
 
-/// The size at which search has a limit in time.
+/// Number of notes at which search has an absolute time limit.
 const LARGE_SIZE: usize = 100_000;
 
 const NOT_MEASURED: &str = "–";
 
-/// Everything that was measured in one run.
+/// All measurements of one run.
 pub(super) struct Report {
     pub(super) machine: Vec<(&'static str, String)>,
     pub(super) command: String,
     pub(super) date: String,
     pub(super) processes: Processes,
-    /// By size, growing.
+    /// By size, in ascending order.
     pub(super) sizes: Vec<AtSize>,
 }
 
-/// What the numbers alone do not say.
+/// Explanations of the results.
 const KNOWN: &str = include_str!("known.md");
 
-/// The whole page.
+/// Renders the whole page.
 pub(super) fn render(report: &Report) -> String {
     let mut page = String::from(
         "# Benchmarks\n\n\
@@ -61,21 +61,21 @@ pub(super) fn render(report: &Report) -> String {
     page
 }
 
-/// How a measurement is judged.
+/// The limit of a measurement.
 enum Limit {
-    /// At most so many times the raw work.
+    /// Maximum multiple of the raw work.
     Times(f64),
-    /// At most so long.
+    /// Maximum time.
     Within(Duration),
-    /// At most so many bytes.
+    /// Maximum number of bytes.
     Bytes(u64),
 }
 
-/// One budget.
+/// One budget with its measurement.
 struct Row {
     work: String,
     limit: Limit,
-    /// What the limit is a multiple of, in words, if it is not the raw work beside it.
+    /// Description of the raw work that the limit is a multiple of.
     of: &'static str,
     raw: Option<Duration>,
     ours: Option<Measured>,
@@ -244,7 +244,7 @@ fn budgets(report: &Report) -> Vec<Row> {
     rows
 }
 
-/// A budget in time itself, in microseconds.
+/// An absolute time budget, in microseconds.
 fn within(work: String, most: u64, ours: Duration) -> Row {
     let limit = Limit::Within(Duration::from_micros(most));
     Row { work, limit, of: "", raw: None, ours: Some(Measured::Time(ours)) }
@@ -290,7 +290,7 @@ fn growth(page: &mut String, sizes: &[AtSize]) {
     page.extend(sizes.iter().map(growth_row));
 }
 
-/// What was measured at one size, as a row of the growth table.
+/// Renders the measurements at one size as a row of the growth table.
 pub(super) fn growth_row(at: &AtSize) -> String {
     let AtSize { notes, bytes: size, raw, ours } = at;
     format!(
@@ -354,7 +354,7 @@ fn verdict(ratio: f64, most: f64) -> &'static str {
 }
 
 fn ratio(ours: Duration, raw: Duration) -> f64 {
-    // A raw time of nothing cannot be met, and must not read as met.
+    // A raw time of zero must not count as met.
     if raw.is_zero() { f64::INFINITY } else { ours.as_secs_f64() / raw.as_secs_f64() }
 }
 
@@ -362,7 +362,7 @@ fn both(samples: &Samples) -> String {
     format!("{} / {}", time(samples.p50()), time(samples.p95()))
 }
 
-/// Three digits and a unit.
+/// Formats a duration with three digits and a unit.
 fn time(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     let (value, unit) = match seconds {
@@ -382,7 +382,7 @@ fn bytes(count: u64) -> String {
     if megabytes >= 10.0 { format!("{megabytes:.0} MB") } else { format!("{megabytes:.1} MB") }
 }
 
-/// With a comma between thousands.
+/// Formats a number with commas between thousands.
 fn number(value: usize) -> String {
     let digits = value.to_string();
     let mut text = String::new();

@@ -1,5 +1,5 @@
-//! Many timings of the same work, of which the middle and the slow end are told. Means are not:
-//! one hiccup of the disk would speak for two hundred calm writes.
+//! Timings of the same work, reported as median and slow end. Means are not reported, because one
+//! slow disk access would dominate two hundred fast ones.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::Result;
 pub(super) struct Samples(Vec<Duration>);
 
 impl Samples {
-    /// Times one piece of work and yields what it made.
+    /// Times one piece of work and returns its result.
     pub(super) fn time<T>(&mut self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let start = Instant::now();
         let made = work()?;
@@ -26,7 +26,7 @@ impl Samples {
         self.at(95)
     }
 
-    /// The shortest time that so many in a hundred did not exceed.
+    /// Returns the shortest time that the given percentage of samples did not exceed.
     fn at(&self, percent: usize) -> Duration {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();

@@ -1,5 +1,5 @@
-//! Everything that is measured on a vault of one size. Raw work and ours take turns, so that a
-//! busy moment of the machine falls on both.
+//! All measurements on a vault of one size. Raw work and ours alternate, so that a busy moment of
+//! the machine affects both.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,16 +15,17 @@ use super::samples::Samples;
 use super::this_program;
 use crate::{Result, workspace};
 
-/// How often work that looks at every note is repeated.
+/// Repetitions of work that reads every note.
 const PASSES: usize = 5;
 
-/// A vault larger than this is indexed once: it takes long enough to be steady by itself.
+/// Maximum number of notes of a vault that is indexed repeatedly. A larger one takes long enough
+/// to give a stable time.
 const REPEATED_INDEX: usize = 10_000;
 
-/// No model asks for the next write sooner; writes that follow at once are measured, too.
+/// Pause between two writes. No model is faster; back-to-back writes are measured separately.
 pub(super) const BETWEEN_WRITES: Duration = Duration::from_millis(3);
 
-/// What was measured on a vault of one size.
+/// Measurements on a vault of one size.
 #[derive(Default)]
 pub(super) struct AtSize {
     pub(super) notes: usize,
@@ -33,7 +34,7 @@ pub(super) struct AtSize {
     pub(super) ours: Ours,
 }
 
-/// The same work done raw.
+/// Measurements of the raw work.
 #[derive(Default)]
 pub(super) struct Raw {
     pub(super) append: Samples,
@@ -45,13 +46,13 @@ pub(super) struct Raw {
 }
 
 impl Raw {
-    /// The steps of a durable write, one after the other.
+    /// Returns the median time of all steps of a durable write.
     pub(super) fn write_p50(&self) -> Duration {
         self.append.p50() + self.rename.p50() + self.insert.p50()
     }
 }
 
-/// The steps of a durable write, done raw.
+/// The raw steps of a durable write.
 pub(super) struct RawWrite {
     log: Log,
     replaced: Replaced,
@@ -59,7 +60,7 @@ pub(super) struct RawWrite {
 }
 
 impl RawWrite {
-    /// In a small vault.
+    /// Prepares the steps in a small vault.
     pub(super) fn create(folder: &Path) -> Result<Self> {
         let mut full_text = FullText::create(&folder.join("raw-steps.db"))?;
         full_text.build(&(0..100).map(vault::note).collect::<Vec<_>>())?;
@@ -70,7 +71,7 @@ impl RawWrite {
         Ok(Self { log: Log::create(folder)?, replaced: Replaced::create(folder)?, full_text })
     }
 
-    /// Writes a note, and notes how long each step took.
+    /// Writes a note and records the time of each step.
     pub(super) fn write(&mut self, note: &Note, raw: &mut Raw) -> Result<()> {
         raw.append.time(|| self.log.append())?;
         raw.rename.time(|| self.replaced.write(&note.text))?;
@@ -78,38 +79,38 @@ impl RawWrite {
     }
 }
 
-/// What the engine takes for it.
+/// Measurements of the engine.
 #[derive(Default)]
 pub(super) struct Ours {
     pub(super) first_index: Samples,
     pub(super) resync: Samples,
     pub(super) write: Samples,
     pub(super) search: Samples,
-    /// Search by words alone.
+    /// Search by words only.
     pub(super) words: Samples,
-    /// The vector of a question.
+    /// Embedding of a query.
     pub(super) query_vector: Samples,
-    /// The vectors of all passages, one after the other and with nothing beside them.
+    /// Embeddings of all passages, one after the other, without parallel work.
     pub(super) vectors: Samples,
-    /// Bytes resident in a process of its own after the query mix; nothing where the system
-    /// does not say.
+    /// Resident bytes of a separate process after the query mix; `None` if the system does not
+    /// report them.
     pub(super) resident: Option<u64>,
 }
 
 impl Ours {
-    /// How long the first index would take at the least if it made no vectors: it makes them
-    /// beside its other work, so to leave them out saves no more than they take alone.
+    /// Returns the minimum time of the first index without embeddings. They run in parallel with
+    /// the other work, so omitting them saves at most their own time.
     pub(super) fn index_without_vectors(&self) -> Duration {
         self.first_index.p50().saturating_sub(self.vectors.p50())
     }
 }
 
-/// Where a measurement takes place.
+/// The folders of a measurement.
 struct Place {
     folder: PathBuf,
     home: PathBuf,
     cache: PathBuf,
-    /// The notes of the only project.
+    /// The folder of the only project.
     main: PathBuf,
 }
 
@@ -138,7 +139,7 @@ pub(super) fn measure(folder: &Path, notes: usize, effort: Effort) -> Result<AtS
     Ok(at)
 }
 
-/// Indexes all notes for the first time, several times over.
+/// Measures the first index of all notes, repeatedly.
 fn index(at: &mut AtSize, place: &Place) -> Result<(FullText, Product)> {
     let texts: Vec<Note> = (0..at.notes).map(vault::note).collect();
     let passes = if at.notes <= REPEATED_INDEX { 3 } else { 1 };
@@ -174,7 +175,7 @@ fn search(at: &mut AtSize, full_text: &FullText, product: &Product, effort: Effo
     let mix = vault::query_mix(at.notes);
     for round in 0..=effort.rounds() {
         if round == 1 {
-            // The first round filled caches, for both.
+            // The first round fills the caches of both.
             at.raw.query = Samples::default();
             (at.ours.search, at.ours.words) = Default::default();
         }
@@ -186,7 +187,7 @@ fn search(at: &mut AtSize, full_text: &FullText, product: &Product, effort: Effo
                 at.ours.search.time(|| product.search(&typed))?,
             ];
             at.ours.query_vector.time(|| Ok(product::embed(&typed)))?;
-            // By meaning, or read as a slip, a word is found that no note holds to the letter.
+            // Search by meaning or with a corrected spelling finds words that no note contains.
             if found.iter().any(|&found| (found == 0 && expected > 0) || found > HITS) {
                 return Err(format!("`{typed}`: {found:?} hits, raw {expected}").into());
             }
@@ -214,7 +215,7 @@ fn write(
     Ok(())
 }
 
-/// Asks a process of its own, because this one holds more than a vault.
+/// Measures a separate process, because this one contains more than a vault.
 fn resident(place: &Place, notes: usize) -> Option<u64> {
     let mut command = this_program("memory").ok()?;
     command.arg(&place.home).arg(&place.cache).arg(notes.to_string());

@@ -1,5 +1,5 @@
-//! `cargo xtask commands`: every command that the README and the guides show is run, in a home of
-//! its own, and what it prints is compared with what the page says.
+//! `cargo xtask commands`: runs every command that the README and the guides show, in a separate home
+//! folder, and compares the output with the page.
 
 mod page;
 
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::{Result, workspace};
 
-/// What cannot be run here, and who runs it instead.
+/// Commands that cannot run here, and the check that runs them instead.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("cargo ", "builds and tests have their own steps"),
     ("claude ", "the client may not be here; `.ci/packages` runs it"),
@@ -30,7 +30,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("apt-get ", "changes the machine"),
 ];
 
-/// Runs them.
+/// Runs the commands of all pages, or of the given ones.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     let root = workspace::root()?;
     let mut binary = None;
@@ -88,7 +88,7 @@ fn elsewhere(command: &str) -> Option<&'static (&'static str, &'static str)> {
     ELSEWHERE.iter().find(|(beginning, _)| command.starts_with(beginning))
 }
 
-/// A person's home, with the program on the path.
+/// A temporary home folder with the program on the PATH.
 struct Home {
     folder: tempfile::TempDir,
     path: std::ffi::OsString,
@@ -103,7 +103,7 @@ impl Home {
         std::fs::hard_link(binary, programs.join("memoranda"))
             .or_else(|_| std::fs::copy(binary, programs.join("memoranda")).map(drop))?;
         let old = std::env::var_os("PATH").unwrap_or_default();
-        // Clients that happen to be installed must not change what is printed.
+        // Installed clients must not change the output.
         let system = std::env::split_paths(&old)
             .filter(|dir| dir.starts_with("/usr") || dir.starts_with("/bin"));
         let path = std::env::join_paths(std::iter::once(programs).chain(system))?;
@@ -127,7 +127,7 @@ impl Home {
         match &step.shown {
             None if output.status.success() => Ok(()),
             None => Err(format!("fails: {out}{err}")),
-            // A page may show what is said beside the data, or leave it out.
+            // A page may show the messages on standard error, or leave them out.
             Some(shown)
                 if page::fits(shown, &out, &at)
                     || page::fits(shown, &format!("{out}{err}"), &at)

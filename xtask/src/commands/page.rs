@@ -1,19 +1,19 @@
-//! The commands of a page: what stands in its blocks of shell, in order.
+//! Extracts the commands of a page from its shell blocks, in order.
 
-/// One command, and what the page says about it.
+/// One command with the output that the page shows.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Step {
-    /// The line on which it stands.
+    /// Line number of the command.
     pub(super) line: usize,
-    /// What is typed.
+    /// Text of the command.
     pub(super) command: String,
-    /// What the page shows of the output; `None` if it shows nothing.
+    /// Output that the page shows; `None` if the page shows none.
     pub(super) shown: Option<String>,
 }
 
-/// The commands of a page. `console` blocks have a `$` before each command and its output below;
-/// `sh` blocks are commands only, with their output in a `text` block behind; a comment
-/// `<!-- before: COMMAND -->` prepares what the reader has already.
+/// Returns the commands of a page. A `console` block has a `$` before each command, followed by its
+/// output. An `sh` block has only commands; a `text` block after it is the output. A comment
+/// `<!-- before: COMMAND -->` prepares what the reader already has.
 pub(super) fn steps(page: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut fence: Option<&str> = None;
@@ -80,8 +80,8 @@ fn show(steps: &mut [Step], line: &str) {
     }
 }
 
-/// Whether what was printed is what is shown, but for ids, days and times. A line `...` stands for
-/// any number of lines.
+/// Returns true if the printed output equals the shown one, except for ids, days and times. A line
+/// `...` matches any number of lines.
 pub(super) fn fits(shown: &str, printed: &str, home: &str) -> bool {
     let shown: Vec<Vec<String>> = shown.lines().map(words).collect();
     let printed: Vec<Vec<String>> =
@@ -102,7 +102,7 @@ fn matches(shown: &[Vec<String>], printed: &[Vec<String>]) -> bool {
     }
 }
 
-/// The words and signs of a line. Blanks are left out: columns are as wide as their widest cell,
+/// Splits a line into words and signs, without spaces: columns are as wide as their widest cell,
 /// which may be an id or a time.
 fn words(line: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
@@ -123,8 +123,8 @@ fn is_same_line(shown: &[String], printed: &[String]) -> bool {
     shown.len() == printed.len() && shown.iter().zip(printed).all(|(a, b)| is_same(a, b))
 }
 
-/// Whether a word may stand for another: an id for an id, a number of a date for another. What is
-/// shown as an id has a digit in it; what is printed need not.
+/// Returns true if a word matches another: an id matches an id, a number of a date another number.
+/// A shown id has a digit; a printed id need not.
 fn is_same(shown: &str, printed: &str) -> bool {
     let is_lower = |c: char| c.is_ascii_digit() || c.is_ascii_lowercase();
     let is_digit = |c: char| c.is_ascii_digit();

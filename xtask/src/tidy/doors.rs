@@ -1,9 +1,9 @@
-//! One door for each effect: `clippy.toml` forbids files, clock, environment, processes and
-//! SQLite everywhere, and only the files in this table may allow them again.
+//! The doors to effects: `clippy.toml` forbids files, clock, environment, processes and SQLite
+//! everywhere, and only the files in this table may allow them again.
 
 use super::{Findings, Tree, is_test_file, without_inline_tests};
 
-/// The doors. A row that ends in `/` stands for a folder. To open a new one is a decision:
+/// The doors. A row that ends in `/` is a folder. A new door is a decision:
 /// add a row here and the reason at the top of the file.
 const DOORS: &[&str] = &[
     "crates/memoranda-engine/src/repository.rs",
@@ -26,7 +26,7 @@ const DOORS: &[&str] = &[
     "xtask/src/",
 ];
 
-// In two parts, so that this file does not find itself.
+// Split in two parts, so that the rule does not match this file.
 const LINTS: &str = concat!("clippy::", "disallowed_");
 
 pub(super) fn check(tree: &Tree) -> Findings {
@@ -48,7 +48,7 @@ fn may_open(path: &str) -> bool {
         || DOORS.iter().any(|door| path == *door || door.ends_with('/') && path.starts_with(door))
 }
 
-/// The lines, from 1, on which a forbidden effect is allowed again.
+/// Returns the line numbers, from 1, on which a forbidden effect is allowed again.
 fn lines_that_open(text: &str) -> Vec<usize> {
     let lines = without_inline_tests(text).lines().enumerate();
     lines.filter(|(_, line)| line.contains(LINTS)).map(|(n, _)| n + 1).collect()

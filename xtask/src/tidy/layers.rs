@@ -1,7 +1,7 @@
-//! Each crate exists for what it must not know. Here is the table of what that is.
+//! The table of what each crate must not know.
 //!
-//! Direct dependencies show the arrows between our crates; what is reachable at all shows
-//! whether a runtime or a database came in through somebody else's crate.
+//! Direct dependencies are the arrows between our crates. Indirect ones show whether a runtime or a
+//! database came in through another crate.
 
 use std::collections::HashSet;
 
@@ -57,12 +57,12 @@ const FILES: &[&str] =
 const CHANCE: &[&str] = &["fastrand", "getrandom", "rand", "ulid", "uuid"];
 const TERMINAL: &[&str] = &["anstream", "clap", "comfy-table", "crossterm", "indicatif"];
 
-/// One crate, and what it may and may not know.
+/// One crate with its allowed and forbidden dependencies.
 struct Layer {
     name: &'static str,
-    /// Our crates that it may depend on: those to its right.
+    /// Our crates that it may depend on.
     may_use: &'static [&'static str],
-    /// Packages that must not be reachable from it, and what they would bring.
+    /// Packages that must not be reachable from it, and the reason.
     never: &'static [(&'static str, &'static [&'static str])],
 }
 
@@ -97,7 +97,7 @@ const LAYERS: &[Layer] = &[
         may_use: &[CORE, STORE],
         never: &[("an async runtime", ASYNC), ("HTTP", HTTP), ("the terminal", TERMINAL)],
     },
-    // The only door to language models may speak HTTP, and nothing else.
+    // The only door to language models may use HTTP, but nothing else of the server.
     Layer {
         name: MODEL,
         may_use: &[CORE, ENGINE],

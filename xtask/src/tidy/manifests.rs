@@ -1,4 +1,4 @@
-//! Every crate says what it is for, and takes the lints of the workspace.
+//! Every crate has a description and the lints of the workspace.
 
 use super::{Findings, Tree};
 

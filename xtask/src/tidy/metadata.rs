@@ -1,4 +1,4 @@
-//! What cargo knows about the workspace: its crates and everything they depend on.
+//! Cargo's metadata of the workspace: its crates and all their dependencies.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use crate::{Result, workspace};
 
-/// The workspace as cargo sees it, with every feature on.
+/// The workspace with all features.
 #[derive(Default)]
 pub(super) struct Metadata {
     pub(super) members: Vec<Member>,
-    /// For every package what it is called and what it is built from (not what its tests use).
+    /// Name and dependencies of every package, without dev-dependencies.
     graph: HashMap<String, (String, Vec<String>)>,
 }
 
@@ -20,17 +20,17 @@ pub(super) struct Metadata {
 pub(super) struct Member {
     pub(super) id: String,
     pub(super) name: String,
-    /// Its folder below the root.
+    /// Folder of the crate, relative to the root.
     pub(super) folder: String,
     pub(super) description: Option<String>,
-    /// What its code is built from; what only its tests use may come from anywhere.
+    /// Direct dependencies, without dev-dependencies.
     pub(super) dependencies: Vec<String>,
-    /// The names of its integration tests, one a binary.
+    /// Names of its integration test binaries.
     pub(super) test_binaries: Vec<String>,
 }
 
 impl Metadata {
-    /// The names of all packages that a member is built from, however far away.
+    /// Returns the names of all direct and indirect dependencies of a member.
     pub(super) fn reachable(&self, member: &Member) -> HashSet<&str> {
         let mut names = HashSet::new();
         let mut seen = HashSet::from([member.id.as_str()]);
@@ -48,7 +48,7 @@ impl Metadata {
     }
 }
 
-/// Asks cargo.
+/// Runs `cargo metadata`.
 pub(super) fn read(root: &Path) -> Result<Metadata> {
     let mut command = workspace::cargo(root);
     command.args(["metadata", "--format-version", "1", "--all-features", "--locked"]);

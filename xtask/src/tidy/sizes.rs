@@ -1,14 +1,14 @@
-//! A file that one cannot keep in one's head is two files.
+//! Limits of file sizes: a long file is hard to understand.
 
 use super::{Findings, Tree, is_test_file, without_inline_tests};
 
-/// Over this a file deserves a thought.
+/// Number of lines above which a file gets a warning.
 const THINK: usize = 500;
 
-/// Over this it is split.
+/// Maximum number of lines of a file.
 const SPLIT: usize = 800;
 
-/// Files that are one long table, which nobody reads from top to bottom.
+/// Files that are one long table and may be longer.
 const TABLES: &[&str] = &[];
 
 pub(super) fn check(tree: &Tree) -> Findings {

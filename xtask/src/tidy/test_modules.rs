@@ -1,7 +1,7 @@
-//! One integration binary a crate, and no test file that nobody runs.
+//! One integration test binary per crate, and no test file that is never run.
 //!
-//! A crate whose tests are gathered in `tests/it/main.rs` links once instead of once a file. The price
-//! is that a file missing from the list is silently never run: hence this rule.
+//! A crate whose tests are modules of `tests/it/main.rs` links once instead of once per file. A file that
+//! is missing from the list would never run: hence this rule.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ pub(super) fn check(tree: &Tree) -> Findings {
     Findings { problems, ..Findings::default() }
 }
 
-/// The files of a `tests/` folder that no module line names.
+/// Returns the files of a `tests/` folder that no `mod` line names.
 fn forgotten(folder: &str, texts: &HashMap<&str, &str>) -> Vec<String> {
     let mut problems = Vec::new();
     for path in texts.keys().filter(|path| path.ends_with(".rs")) {

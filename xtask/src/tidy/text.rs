@@ -1,25 +1,25 @@
-//! What no text in the repository holds: stray white space, paths of somebody's machine,
-//! unfinished code, tests that are switched off.
+//! Rejects stray white space, paths of a private machine, unfinished code and ignored tests in all
+//! texts of the repository.
 
 use super::{Findings, Tree};
 use crate::workspace::TextFile;
 
-/// Kinds of files that people write, and that are therefore kept clean.
-const WRITTEN: &[&str] =
+/// Extensions of files that people write, which are checked for stray white space.
+const CLEAN_EXTENSIONS: &[&str] =
     &["css", "html", "js", "md", "rs", "sh", "sql", "toml", "ts", "yml", "yaml"];
 
-/// Kinds of files that hold no tabs. The others may need one.
-const WITHOUT_TABS: &[&str] = &["md", "rs", "toml"];
+/// Extensions of files without tabs. Other files may need a tab.
+const TABLESS_EXTENSIONS: &[&str] = &["md", "rs", "toml"];
 
-/// Folders whose files are as they are on purpose, such as notes with Windows line ends.
-const AS_THEY_ARE: &[&str] = &["fixtures", "snapshots", "corpus", "regressions"];
+/// Folders of verbatim test data, such as notes with Windows line ends.
+const VERBATIM_FOLDERS: &[&str] = &["fixtures", "snapshots", "corpus", "regressions"];
 
-// What is looked for is spelt in two parts, so that this file does not find itself.
+// The patterns are split in two parts, so that the rule does not match this file.
 const MACHINE_PATHS: &[&str] =
     &[concat!("/ho", "me/"), concat!("/Us", "ers/"), concat!("/wo", "rk/"), concat!("/tmp/", "wt")];
-const UNFINISHED: &[&str] =
+const UNFINISHED_CODE: &[&str] =
     &[concat!("todo", "!("), concat!("unimplemented", "!("), concat!("dbg", "!(")];
-const SWITCHED_OFF: &[&str] = &[concat!("#[ign", "ore]"), concat!("#[ign", "ore =")];
+const IGNORED_TESTS: &[&str] = &[concat!("#[ign", "ore]"), concat!("#[ign", "ore =")];
 
 pub(super) fn check(tree: &Tree) -> Findings {
     let problems = tree.files.iter().flat_map(problems_of).collect();
@@ -28,58 +28,60 @@ pub(super) fn check(tree: &Tree) -> Findings {
 
 fn problems_of(file: &TextFile) -> Vec<String> {
     let mut problems = Vec::new();
-    let mut tell = |line: usize, what: &str| {
+    let mut report = |line: usize, what: &str| {
         problems.push(format!("{}:{}: {what}", file.path, line + 1));
     };
     let is_rust = file.extension() == "rs";
-    let is_kept_clean = WRITTEN.contains(&file.extension()) && !is_as_it_is(&file.path);
-    let has_no_tabs = WITHOUT_TABS.contains(&file.extension()) && !is_as_it_is(&file.path);
+    let is_kept_clean = CLEAN_EXTENSIONS.contains(&file.extension()) && !is_verbatim(&file.path);
+    let has_no_tabs = TABLESS_EXTENSIONS.contains(&file.extension()) && !is_verbatim(&file.path);
     for (n, line) in file.text.split('\n').enumerate() {
         if is_kept_clean && line.ends_with([' ', '\t', '\r']) {
-            tell(n, "white space at the end of the line");
+            report(n, "white space at the end of the line");
         }
         if has_no_tabs && line.contains('\t') {
-            tell(n, "a tab");
+            report(n, "a tab");
         }
         for path in MACHINE_PATHS.iter().filter(|path| has_absolute(line, path)) {
-            tell(n, &format!("`{path}` is a path of somebody's machine"));
+            report(n, &format!("`{path}` is a path of a private machine"));
         }
         if is_rust {
-            for code in UNFINISHED.iter().filter(|code| has_word(line, code)) {
-                tell(n, &format!("`{code}` is unfinished code"));
+            for code in UNFINISHED_CODE.iter().filter(|code| has_word(line, code)) {
+                report(n, &format!("`{code}` is unfinished code"));
             }
-            if SWITCHED_OFF.iter().any(|off| line.contains(off)) {
-                tell(n, "a test that never runs; mend it or delete it");
+            if IGNORED_TESTS.iter().any(|off| line.contains(off)) {
+                report(n, "a test that never runs; fix it or delete it");
             }
         }
     }
     if is_kept_clean && !file.text.is_empty() {
         let end = file.text.lines().count().saturating_sub(1);
         if !file.text.ends_with('\n') {
-            tell(end, "no line feed at the end of the file");
+            report(end, "no line feed at the end of the file");
         } else if file.text.ends_with("\n\n") {
-            tell(end, "empty lines at the end of the file");
+            report(end, "empty lines at the end of the file");
         }
     }
     problems
 }
 
-fn is_as_it_is(path: &str) -> bool {
-    path.split('/').any(|part| AS_THEY_ARE.contains(&part))
+/// Returns true if a file is verbatim test data.
+pub(super) fn is_verbatim(path: &str) -> bool {
+    path.split('/').any(|part| VERBATIM_FOLDERS.contains(&part))
 }
 
-/// Whether a path begins here, rather than goes on: `notes/…` before it makes it relative.
+/// Returns true if the line contains the path as an absolute one. A name before it, as in
+/// `notes/…`, makes it relative.
 fn has_absolute(line: &str, path: &str) -> bool {
     preceding(line, path)
         .any(|before| before.is_none_or(|c| !(c.is_alphanumeric() || "_-.~*/})]>$".contains(c))))
 }
 
-/// Whether a name begins here, rather than being the end of a longer one.
+/// Returns true if the line contains the word, and not only as the end of a longer one.
 fn has_word(line: &str, word: &str) -> bool {
     preceding(line, word).any(|before| before.is_none_or(|c| !c.is_alphanumeric() && c != '_'))
 }
 
-/// What stands before each place where `wanted` occurs.
+/// Returns the character before each occurrence of `wanted`.
 fn preceding(line: &str, wanted: &str) -> impl Iterator<Item = Option<char>> {
     line.match_indices(wanted).map(|(at, _)| line[..at].chars().next_back())
 }
@@ -114,19 +116,19 @@ mod tests {
     #[test]
     fn paths_of_a_machine() {
         let home = MACHINE_PATHS[0];
-        check("a.txt", &format!("open {home}ada/notes\n"), &["somebody's machine"]);
-        check("a.rs", &format!("\"{home}ada\"\n"), &["somebody's machine"]);
+        check("a.txt", &format!("open {home}ada/notes\n"), &["private machine"]);
+        check("a.rs", &format!("\"{home}ada\"\n"), &["private machine"]);
         check("a.rs", &format!("\"projects{home}ada\"\n"), &[]);
         check("a.rs", &format!("\"~{home}\"\n"), &[]);
     }
 
     #[test]
     fn unfinished_code() {
-        let [todo, _, dbg] = UNFINISHED else { panic!("three of them") };
+        let [todo, _, dbg] = UNFINISHED_CODE else { panic!("three of them") };
         check("a.rs", &format!("    {todo})\n"), &["unfinished"]);
         check("a.rs", &format!("    std::{dbg}x)\n"), &["unfinished"]);
         check("a.rs", &format!("    my_{dbg}x)\n"), &[]);
         check("a.md", &format!("`{todo})`\n"), &[]);
-        check("a.rs", &format!("    {}\n", SWITCHED_OFF[0]), &["never runs"]);
+        check("a.rs", &format!("    {}\n", IGNORED_TESTS[0]), &["never runs"]);
     }
 }

@@ -1,9 +1,9 @@
-//! How long a note is: most are short, a few are very long, as in a real folder.
+//! Lengths of generated notes: most are short, a few are very long, as in a real folder.
 
 use super::random::Random;
 
-/// Lengths in words at equal steps of probability; between two of them the line is straight.
-/// The shape is a log-normal with a median of 95 and a mean of about 150.
+/// Lengths in words at equal steps of probability, interpolated linearly.
+/// The distribution is log-normal with a median of 95 and a mean of about 150.
 const QUANTILES: [u64; 21] =
     [15, 24, 32, 40, 47, 54, 61, 69, 77, 86, 95, 105, 117, 131, 147, 167, 192, 225, 274, 370, 700];
 

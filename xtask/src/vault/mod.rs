@@ -1,8 +1,8 @@
-//! A made-up vault: realistic notes of any number, for measuring and for tests.
+//! A generated vault: any number of realistic notes, for benchmarks and tests.
 //!
-//! Note `n` depends on nothing but `n`, so a vault of a thousand notes is the beginning of one of
-//! ten thousand, any single note can be made without the others, and every run on every machine
-//! yields the same bytes. That is why there are only integers in here.
+//! Note `n` depends only on `n`. A vault of a thousand notes is the start of one of ten thousand, and
+//! any note can be generated without the others. The code uses only integers, so that every run on
+//! every machine yields the same bytes.
 
 #![allow(clippy::disallowed_methods, reason = "it writes a folder of notes, outside any vault")]
 
@@ -19,14 +19,14 @@ pub use note::{Note, note};
 pub use queries::{Kind, Query, query_mix};
 pub use words::{VOCABULARY, rare_word, word};
 
-/// Writes the first `notes` notes below a folder, making the folders between.
+/// Writes the first `notes` notes into a folder and creates its subfolders.
 pub fn write(folder: &Path, notes: usize) -> io::Result<()> {
     for number in 0..notes {
         let note = note(number);
         let path = folder.join(&note.path);
         match std::fs::write(&path, &note.text) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                // Folders are few and notes many: made only when one is found missing.
+                // There are few folders and many notes: create a folder only after a failure.
                 std::fs::create_dir_all(path.parent().unwrap_or(folder))?;
                 std::fs::write(&path, &note.text)?;
             }

@@ -1,4 +1,4 @@
-//! One made-up note: front matter, prose under headings, facts, relations, links.
+//! One generated note: frontmatter, prose under headings, facts, relations, links.
 
 use std::fmt::Write as _;
 
@@ -16,20 +16,20 @@ const TYPES: &[&str] = &["note", "note", "note", "person", "project", "decision"
 const HEADINGS: &[&str] =
     &["Background", "What was said", "Details", "Next steps", "Why it matters", "Open points"];
 
-/// A note as it lies on the disk.
+/// A generated note.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
-    /// Where, below the project's folder, with `/` between the parts.
+    /// Path relative to the project's folder, with `/` as separator.
     pub path: String,
-    /// What it is called, and how others link to it.
+    /// Title, used in links to the note.
     pub title: String,
-    /// All its bytes.
+    /// Content of the file.
     pub text: String,
-    /// A word that only this note holds.
+    /// A word that only this note contains.
     pub rare_word: String,
 }
 
-/// Makes note `number`.
+/// Generates note `number`.
 pub fn note(number: usize) -> Note {
     let mut random = Random::new(SEED ^ (number as u64).wrapping_mul(0x2545_f491_4f6c_dd1d));
     let title = title(number);
@@ -40,7 +40,7 @@ pub fn note(number: usize) -> Note {
     Note { path: path(number), title, text, rare_word: words::rare_word(number) }
 }
 
-/// The title of a note, from its number alone, so that others can link to it.
+/// Returns the title of a note, derived from its number, so that others can link to it.
 fn title(number: usize) -> String {
     let mut random = Random::new(SEED.rotate_left(17) ^ number as u64);
     let first = words::word(words::draw_rank(&mut random));
@@ -48,7 +48,7 @@ fn title(number: usize) -> String {
     format!("{} {second} {number}", capitalised(&first))
 }
 
-/// About a hundred and thirty folders, two deep, whatever the size of the vault.
+/// Returns the path of a note, in one of about 130 folders for a vault of any size.
 fn path(number: usize) -> String {
     let mut random = Random::new(SEED.rotate_left(31) ^ number as u64);
     let area = random.pick(AREAS);
@@ -90,7 +90,7 @@ impl Writer<'_> {
         self.relations();
     }
 
-    /// Sentences of some words each, now and then with a link.
+    /// Writes sentences, some of them with a link.
     fn paragraph(&mut self, words: usize) {
         let mut in_sentence = 0;
         for n in 0..words {
@@ -156,8 +156,8 @@ impl Writer<'_> {
         }
     }
 
-    /// An earlier note, so that a smaller vault is the beginning of a larger one, and the old
-    /// notes are the well-linked ones; or, now and then, one that is not written yet.
+    /// Returns a link target: an earlier note, so that a smaller vault is the start of a larger one
+    /// and old notes have many links, or sometimes a note that does not exist yet.
     fn target(&mut self) -> String {
         if self.number == 0 || self.random.below(20) == 0 {
             return format!("{} unwritten", capitalised(&self.word()));
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn bytes_never_change() {
-        // If this fails, older measurements can no longer be compared: say so in the change log.
+        // If this fails, older measurements are no longer comparable: note it in the changelog.
         let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
         for byte in (0..500).flat_map(|number| note(number).text.into_bytes()) {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);

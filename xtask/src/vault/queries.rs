@@ -1,45 +1,45 @@
-//! The fixed query mix: what people and agents ask, from one rare word to several common ones.
+//! The fixed query mix, from one rare word to several common ones.
 
 use super::random::Random;
 use super::words;
 
-/// What is asked, by how much a full-text index has to read for it.
+/// Kinds of queries, by the amount that a full-text index has to read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// A word that one note holds.
+    /// A word of a single note.
     Rare,
-    /// A word that about one note in a hundred holds.
+    /// A word of about one note in a hundred.
     Medium,
-    /// A word that every third note holds, or more.
+    /// A word of every third note or more.
     Common,
-    /// Two to four words of any frequency, of which any will do.
+    /// Two to four alternative words of any frequency.
     Several,
 }
 
-/// One question.
+/// One query.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Query {
-    /// How hard it is.
+    /// Kind of the query.
     pub kind: Kind,
     /// Its words.
     pub words: Vec<String>,
 }
 
 impl Query {
-    /// As a person types it: words side by side are alternatives. What makes it a question is no
-    /// word to look for, but lets it mean something: made-up words alone mean nothing.
+    /// Returns the query as a person types it, with words as alternatives. It is phrased as a
+    /// question, because generated words alone have no embedding.
     pub fn typed(&self) -> String {
         format!("what is {}", self.words.join(" "))
     }
 
-    /// As an FTS5 expression that asks for the same.
+    /// Returns the query as an FTS5 expression.
     pub fn expression(&self) -> String {
         let quoted: Vec<_> = self.words.iter().map(|word| format!("\"{word}\"")).collect();
         quoted.join(" OR ")
     }
 }
 
-/// The questions for a vault of some notes, the same on every run.
+/// Returns the queries for a vault, the same on every run.
 pub fn query_mix(notes: usize) -> Vec<Query> {
     let mut random = Random::new(0x5eed);
     let mut queries = Vec::new();

@@ -1,4 +1,4 @@
-//! Numbers that look random and are not: SplitMix64, twelve lines instead of a dependency.
+//! Pseudo-random numbers: SplitMix64, twelve lines instead of a dependency.
 
 /// A stream of numbers, the same for the same seed.
 pub(super) struct Random(u64);
@@ -16,23 +16,23 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `end`, which is not zero.
+    /// Returns a number below `end`, which must not be zero.
     pub(super) fn below(&mut self, end: u64) -> u64 {
-        // The bias of the remainder is one in billions here; what counts is that it is the same.
+        // The bias of the remainder is negligible here; only reproducibility matters.
         self.next() % end
     }
 
-    /// An index into something of `len` items, which is not zero.
+    /// Returns an index below `len`, which must not be zero.
     pub(super) fn index(&mut self, len: usize) -> usize {
         self.below(len as u64) as usize
     }
 
-    /// One of several items, which are not none.
+    /// Returns one of the items, which must not be empty.
     pub(super) fn pick<'a, T>(&mut self, items: &'a [T]) -> &'a T {
         &items[self.index(items.len())]
     }
 
-    /// A number from a range, both ends included.
+    /// Returns a number from a range, both ends included.
     pub(super) fn between(&mut self, first: u64, last: u64) -> u64 {
         first + self.below(last - first + 1)
     }

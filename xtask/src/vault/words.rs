@@ -1,26 +1,26 @@
-//! The vocabulary: twenty thousand pronounceable words, as unequal as those of a language, and
-//! for every note one word that no other note has.
+//! The vocabulary: twenty thousand pronounceable words with the frequencies of a language, and one
+//! unique word for every note.
 
 use std::sync::OnceLock;
 
 use super::random::Random;
 
-/// How many words there are, the most frequent first.
+/// Number of words; the most frequent come first.
 pub const VOCABULARY: usize = 20_000;
 
 const CONSONANTS: &[u8; 20] = b"bcdfghjklmnpqrstvwxz";
 const VOWELS: &[u8; 5] = b"aeiou";
 const SYLLABLES: usize = CONSONANTS.len() * VOWELS.len();
 
-/// The first words are short, as in every language.
+/// Number of short words. The most frequent words are short, as in every language.
 const SHORT: usize = 500;
 
-/// The word of a rank, from 0, the most frequent, to [`VOCABULARY`], exclusive.
+/// Returns the word of a rank, from 0, the most frequent, to [`VOCABULARY`], exclusive.
 ///
-/// No two ranks share a word, and none is an English one that a search may leave out: each ends
-/// in a consonant that English seldom ends in.
+/// Every rank has its own word. No word is an English stop word: each ends in a consonant that is
+/// rare at the end of English words.
 pub fn word(rank: usize) -> String {
-    // Multiplying by a number without a common factor visits every place once, in no visible order.
+    // Multiplying by a coprime number visits every position once, in a scattered order.
     let (mut text, place) = if rank < SHORT {
         (String::with_capacity(5), (rank * 3_701 + 17) % SYLLABLES.pow(2))
     } else {
@@ -31,7 +31,7 @@ pub fn word(rank: usize) -> String {
     text
 }
 
-/// The word that only note `number` holds.
+/// Returns the unique word of note `number`.
 pub fn rare_word(number: usize) -> String {
     let mut text = String::from("zy");
     push_syllables(&mut text, (number * 7_000_003 + 101) % SYLLABLES.pow(4), 4);
@@ -39,7 +39,7 @@ pub fn rare_word(number: usize) -> String {
     text
 }
 
-/// Draws a rank as Zipf's law has it: the second word half as often as the first, and so on.
+/// Draws a rank by Zipf's law: the second word is half as frequent as the first, and so on.
 pub(super) fn draw_rank(random: &mut Random) -> usize {
     static SUMS: OnceLock<Vec<u64>> = OnceLock::new();
     let sums = SUMS.get_or_init(|| {
