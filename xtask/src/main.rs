@@ -5,7 +5,7 @@
     clippy::print_stderr,
     clippy::disallowed_methods,
     clippy::disallowed_types,
-    reason = "a chore talks to whoever started it, reads the workspace and runs cargo"
+    reason = "a chore prints to its terminal, reads the workspace and runs cargo"
 )]
 
 mod bench;
@@ -17,13 +17,13 @@ mod workspace;
 
 use std::process::ExitCode;
 
-/// What goes wrong in a chore is read by a person and acted on by nobody, so text is enough.
+/// Errors of a chore are only read by a person, so text is enough.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const USAGE: &str = "\
 Usage: cargo xtask <chore>
 
-  tidy                       check what the compiler cannot: layers, doors, sizes, text, docs
+  tidy                       check what the compiler cannot: layers, doors, sizes, text, prose, names, docs
   docs [--check]             write the reference pages from the binary's own tables
   bench [--quick] [--sizes 100,1000,10000,100000]
                              measure against the raw limits, write docs/benchmarks.md

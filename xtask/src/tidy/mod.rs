@@ -1,14 +1,16 @@
-//! `cargo xtask tidy`: what the compiler cannot check, each rule a function that can fail.
+//! `cargo xtask tidy`: checks what the compiler cannot. Each rule is a function.
 //!
-//! The rules read the workspace once and are pure after that, so each has tests of its own.
+//! The workspace is read once. The rules are pure, so each has its own tests.
 
 mod doors;
 mod layers;
 mod manifests;
 mod metadata;
+mod prose;
 mod sizes;
 mod test_modules;
 mod text;
+mod type_names;
 
 use std::collections::HashMap;
 
@@ -16,14 +18,14 @@ use crate::workspace::{self, TextFile};
 use crate::{Result, docs};
 use metadata::Metadata;
 
-/// What a rule looks at.
+/// The input of a rule.
 struct Tree {
     files: Vec<TextFile>,
     metadata: Metadata,
 }
 
 impl Tree {
-    /// The text of every file by its path.
+    /// Returns the text of every file by its path.
     fn by_path(&self) -> HashMap<&str, &str> {
         self.files.iter().map(|file| (file.path.as_str(), file.text.as_str())).collect()
     }
@@ -33,19 +35,19 @@ impl Tree {
     }
 }
 
-/// What a rule has to say.
+/// The result of a rule.
 #[derive(Default, PartialEq, Eq, Debug)]
 struct Findings {
-    /// What must change.
+    /// Problems that must be solved.
     problems: Vec<String>,
-    /// What deserves a thought.
+    /// Hints that may be ignored.
     warnings: Vec<String>,
 }
 
-/// A rule: pure, so that it can be tested on made-up trees.
+/// A pure rule, so that it can be tested on constructed trees.
 type Rule = fn(&Tree) -> Findings;
 
-/// The rules, in the order in which they are told.
+/// The rules, in the order of their output.
 const RULES: &[(&str, Rule)] = &[
     ("layers", layers::check),
     ("doors", doors::check),
@@ -53,9 +55,11 @@ const RULES: &[(&str, Rule)] = &[
     ("test modules", test_modules::check),
     ("file sizes", sizes::check),
     ("text", text::check),
+    ("prose", prose::check),
+    ("type names", type_names::check),
 ];
 
-/// Runs every rule and tells all that they find.
+/// Runs every rule and prints all findings.
 pub(crate) fn run(arguments: &[String]) -> Result<()> {
     if let Some(argument) = arguments.first() {
         return Err(format!("takes no arguments, got `{argument}`").into());
@@ -79,15 +83,15 @@ pub(crate) fn run(arguments: &[String]) -> Result<()> {
     }
     match problems {
         0 => {
-            println!("tidy: {} files, nothing to mend", tree.files.len());
+            println!("tidy: {} files, no problems", tree.files.len());
             Ok(())
         }
-        1 => Err("1 thing to mend".into()),
-        n => Err(format!("{n} things to mend").into()),
+        1 => Err("1 problem".into()),
+        n => Err(format!("{n} problems").into()),
     }
 }
 
-/// Whether a file holds only tests, so that the rules for product code pass it by.
+/// Returns true if a file contains only tests, so that rules for product code skip it.
 fn is_test_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name == "tests.rs"
@@ -95,13 +99,13 @@ fn is_test_file(path: &str) -> bool {
         || path.split('/').any(|part| part == "tests" || part == "benches")
 }
 
-/// The part of a source file before its own module of tests.
+/// Returns the part of a source file before its module of tests.
 fn without_inline_tests(text: &str) -> &str {
     let mut start = 0;
     while let Some(found) = text[start..].find("\n#[cfg(test)]\n") {
         let attribute = start + found + 1;
         let rest = &text[attribute..];
-        // Further attributes may stand between; what counts is that a module body follows.
+        // Further attributes may follow; a module body must come after them.
         let item = rest.lines().find(|line| !line.starts_with("#["));
         if item.is_some_and(|line| line.starts_with("mod ") && line.ends_with('{')) {
             return &text[..attribute];
