@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use memoranda_tools::{
@@ -11,6 +12,7 @@ use memoranda_tools::{
 use subtle::ConstantTimeEq as _;
 
 use crate::error::ServerError;
+use crate::guard::parse_origin;
 use crate::mcp::{Logging, Sessions};
 
 /// Everything that a server may do and how.
@@ -30,12 +32,20 @@ pub struct ServerConfig {
     pub logging: Logging,
     /// Where HTTP listens.
     pub bind: SocketAddr,
-    /// What an HTTP client must show. Needed when others than this machine can connect.
-    pub token: Option<Token>,
-    /// Host names beside loopback by which the server may be called, with or without a port.
+    /// How HTTP clients authenticate.
+    pub authentication: ClientAuthentication,
+    /// Host names by which the server may be called in addition to loopback names, with or
+    /// without a port.
     pub allowed_hosts: Vec<String>,
-    /// Origins beside loopback from which pages may call, such as `https://notes.example`.
+    /// Origins whose pages may call in addition to the server's own origin, such as
+    /// `https://notes.example`.
     pub allowed_origins: Vec<String>,
+    /// Maximum time from the opening of a connection, or the end of the previous request, to the
+    /// end of a request head. The connection is closed after it.
+    pub head_timeout: Duration,
+    /// Maximum number of open connections without an authenticated request. One more closes the
+    /// oldest of them.
+    pub max_unauthenticated_connections: usize,
     /// The largest request body, in bytes.
     pub body_limit: usize,
     /// How long an HTTP request may take until its answer begins.
@@ -53,21 +63,47 @@ impl ServerConfig {
             sessions: Sessions::None,
             logging: Logging::Process,
             bind: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), DEFAULT_PORT),
-            token: None,
+            authentication: ClientAuthentication::Undecided,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            head_timeout: Duration::from_secs(15),
+            max_unauthenticated_connections: 64,
             body_limit: 32 << 20,
             request_timeout: Duration::from_secs(120),
         }
     }
 
-    /// Refuses what would let others in unrecognised.
+    /// Rejects an allowed origin that is not an origin, and a server without a token that other
+    /// machines can reach.
     pub fn check(&self) -> Result<(), ServerError> {
-        if !self.bind.ip().to_canonical().is_loopback() && self.token.is_none() {
+        for origin in &self.allowed_origins {
+            if parse_origin(origin).is_none() {
+                return Err(ServerError::BadOrigin { origin: origin.clone() });
+            }
+        }
+        let is_open = matches!(self.authentication, ClientAuthentication::Disabled);
+        if is_open && !self.binds_to_loopback() {
             return Err(ServerError::TokenRequired { bind: self.bind });
         }
         Ok(())
     }
+
+    /// Returns true if only this machine can connect.
+    pub(crate) fn binds_to_loopback(&self) -> bool {
+        self.bind.ip().to_canonical().is_loopback()
+    }
+}
+
+/// How HTTP clients authenticate.
+#[derive(Clone, Default)]
+pub enum ClientAuthentication {
+    /// No decision was made: the HTTP server refuses to start.
+    #[default]
+    Undecided,
+    /// Clients send this token as `Authorization: Bearer TOKEN`.
+    Token(BearerToken),
+    /// Clients send no token. Accepted on loopback only.
+    Disabled,
 }
 
 /// What is offered beside the dialects, whatever the selection: for tests and embedders.
@@ -94,33 +130,47 @@ pub struct Speaker {
 /// The port that HTTP listens on when none is said.
 const DEFAULT_PORT: u16 = 7337;
 
-/// A secret that an HTTP client must show. It never prints.
+/// A secret that HTTP clients send. It is never printed.
 #[derive(Clone)]
-pub struct Token(String);
+pub struct BearerToken {
+    secret: String,
+    file: Option<PathBuf>,
+}
 
-impl Token {
-    /// The fewest characters of a token: fewer can be guessed.
-    const LEAST: usize = 16;
+impl BearerToken {
+    /// Minimum number of characters of a token; fewer can be guessed.
+    const MIN_CHARS: usize = 16;
 
-    /// Takes a token as it was read from a file or a variable; white space around it is no part
-    /// of it.
-    pub fn new(text: &str) -> Result<Self, ServerError> {
+    /// Parses the text of a file or a variable, without the white space around it.
+    pub fn parse(text: &str) -> Result<Self, ServerError> {
         let text = text.trim();
-        if text.len() < Self::LEAST || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        if text.len() < Self::MIN_CHARS || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(ServerError::BadToken);
         }
-        Ok(Self(text.to_owned()))
+        Ok(Self { secret: text.to_owned(), file: None })
     }
 
-    /// Whether this is what was shown. Takes as long for a near miss as for any other.
-    pub(crate) fn is(&self, shown: &[u8]) -> bool {
-        self.0.as_bytes().ct_eq(shown).into()
+    /// Adds the file that contains the token. A refused client of this machine is pointed to it.
+    #[must_use]
+    pub fn in_file(mut self, file: impl Into<PathBuf>) -> Self {
+        self.file = Some(file.into());
+        self
+    }
+
+    /// Returns the file that contains the token; `None` if it came from a variable.
+    pub fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
+    }
+
+    /// Returns true if `sent` is the token. The comparison takes constant time.
+    pub(crate) fn matches(&self, sent: &[u8]) -> bool {
+        self.secret.as_bytes().ct_eq(sent).into()
     }
 }
 
-impl fmt::Debug for Token {
+impl fmt::Debug for BearerToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token(…)")
+        f.write_str("BearerToken(…)")
     }
 }
 
@@ -129,19 +179,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_never_prints_and_is_no_trifle() {
-        let token = Token::new(" correct-horse-battery\n").unwrap();
-        assert_eq!(format!("{token:?}"), "Token(…)");
-        assert!(token.is(b"correct-horse-battery"));
-        assert!(!token.is(b"correct-horse-batterx") && !token.is(b""));
+    fn a_token_is_never_printed_and_has_a_minimum_length() {
+        let token = BearerToken::parse(" correct-horse-battery\n").unwrap().in_file("/x");
+        assert_eq!(format!("{token:?}"), "BearerToken(…)");
+        assert!(token.matches(b"correct-horse-battery"));
+        assert!(!token.matches(b"correct-horse-batterx") && !token.matches(b""));
         for bad in ["", "short", "sixteen or more with spaces", "sechzehn-zeichen-ä"] {
-            assert!(matches!(Token::new(bad), Err(ServerError::BadToken)), "{bad}");
+            assert!(matches!(BearerToken::parse(bad), Err(ServerError::BadToken)), "{bad}");
         }
     }
 
     #[test]
-    fn only_loopback_goes_without_a_token() {
+    fn only_loopback_may_disable_the_token() {
         let mut config = ServerConfig::standard("1");
+        config.authentication = ClientAuthentication::Disabled;
         for bind in ["127.0.0.1:1", "[::1]:1", "127.8.8.8:1", "[::ffff:127.0.0.1]:1"] {
             config.bind = bind.parse().unwrap();
             assert!(config.check().is_ok(), "{bind}");
@@ -150,7 +201,17 @@ mod tests {
             config.bind = bind.parse().unwrap();
             assert!(matches!(config.check(), Err(ServerError::TokenRequired { .. })), "{bind}");
         }
-        config.token = Some(Token::new("correct-horse-battery").unwrap());
+        let token = BearerToken::parse("correct-horse-battery").unwrap();
+        config.authentication = ClientAuthentication::Token(token);
         assert!(config.check().is_ok());
+    }
+
+    #[test]
+    fn an_allowed_origin_must_be_an_origin() {
+        let mut config = ServerConfig::standard("1");
+        for origin in ["*", "null", "notes.example", "https://", "https://a.example/page", ""] {
+            config.allowed_origins = vec!["https://notes.example".into(), origin.into()];
+            assert!(matches!(config.check(), Err(ServerError::BadOrigin { .. })), "{origin}");
+        }
     }
 }

@@ -10,15 +10,22 @@ pub enum ServerError {
     /// The choice of tools names something that does not exist.
     #[error(transparent)]
     Selection(#[from] SelectionError),
-    /// Others than this machine could connect, and nothing would tell them from the owner.
-    #[error(
-        "{bind} can be reached from other machines, so a token is needed; set one, or bind to 127.0.0.1"
-    )]
+    /// Other machines could connect without a token.
+    #[error("{bind} can be reached from other machines, so a token is needed")]
     TokenRequired {
         /// The address that was asked for.
         bind: SocketAddr,
     },
-    /// A token without a character, or with one that a header cannot carry.
+    /// The configuration names neither a token nor its absence.
+    #[error("HTTP needs a token, or the explicit decision to go without one")]
+    AuthenticationUndecided,
+    /// An allowed origin is not a scheme, a host and an optional port.
+    #[error("{origin:?} is not an origin; one looks like https://notes.example:8443")]
+    BadOrigin {
+        /// The text that was given.
+        origin: String,
+    },
+    /// A token that is too short or has a character that a header cannot carry.
     #[error("the token must be 16 or more visible ASCII characters")]
     BadToken,
     /// The address cannot be listened on.

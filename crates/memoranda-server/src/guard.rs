@@ -1,12 +1,13 @@
-//! The guard: one layer in front of every route, those that do not exist included.
+//! The guard: one layer in front of every route, also of routes that do not exist.
 //!
-//! A page in a browser can reach a server on loopback, by its address or by a name that was
-//! made to point there. So the Host must be ours, the Origin, if there is one, must be ours, and
-//! a token must be shown where one is set, before anything is read or done.
+//! A page in a browser can reach a server on loopback, by its address or by a name that was made
+//! to point there. Every process of every user of the machine can reach it too. So a request is
+//! refused unless its Host is ours, its Origin is the server's own or an allowed one, and it
+//! carries the token. Every body must be declared as JSON, which a page of another origin cannot
+//! send without a preflight. All of this is checked before a body is read.
 
-use std::future::poll_fn;
 use std::net::IpAddr;
-use std::pin::pin;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,43 +15,54 @@ use axum::Json;
 use axum::body::{Body, HttpBody as _};
 use axum::extract::{Request, State};
 use axum::http::header::{
-    AUTHORIZATION, CACHE_CONTROL, CONTENT_LENGTH, HOST, ORIGIN, WWW_AUTHENTICATE,
-    X_CONTENT_TYPE_OPTIONS,
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
+    ACCESS_CONTROL_REQUEST_METHOD, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HOST, ORIGIN, VARY,
+    WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde_json::json;
 use tokio::time::{Instant, timeout_at};
 
-use crate::config::{ServerConfig, Token};
+use crate::api::is_public;
+use crate::config::{BearerToken, ClientAuthentication, ServerConfig};
+use crate::connections::ConnectionTicket;
 
-/// What a request must be to be let through.
-pub(crate) struct Guard {
-    /// The address that was bound, if it is a particular one.
+/// Set by browsers: how the origin of a request relates to the server's.
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Conditions that every request must meet.
+pub(crate) struct RequestGuard {
+    /// Address that was bound; `None` if the server listens on all addresses.
     address: Option<IpAddr>,
     hosts: Vec<String>,
     origins: Vec<String>,
-    token: Option<Token>,
-    body_limit: usize,
-    patience: Duration,
+    /// `None` if clients need no token.
+    token: Option<BearerToken>,
+    /// File of the token, as a refused client may see it.
+    shown_token_file: Option<PathBuf>,
+    max_body_bytes: usize,
+    request_timeout: Duration,
 }
 
-/// A request that is not served, and why, in words for whoever sent it.
+/// A request that is refused: the status, and a sentence for the client.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct HttpError {
     pub(crate) status: StatusCode,
     pub(crate) message: String,
 }
 
-impl Refusal {
+impl HttpError {
     pub(crate) fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Self { status, message: message.into() }
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let mut response = (self.status, Json(json!({ "error": self.message }))).into_response();
         if self.status == StatusCode::UNAUTHORIZED {
@@ -61,39 +73,82 @@ impl IntoResponse for Refusal {
     }
 }
 
-impl Guard {
+/// Whose page sent a request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RequestOrigin {
+    /// No Origin header: a program that is not a browser, or a navigation.
+    Absent,
+    /// The server's own: the Host of the request.
+    Own,
+    /// One that the configuration allows.
+    Allowed,
+}
+
+impl RequestGuard {
     pub(crate) fn new(config: &ServerConfig) -> Self {
         let address = config.bind.ip();
+        let token = match &config.authentication {
+            ClientAuthentication::Token(token) => Some(token.clone()),
+            ClientAuthentication::Disabled | ClientAuthentication::Undecided => None,
+        };
+        // Other machines learn nothing of this one's folders.
+        let file = token.as_ref().and_then(BearerToken::file);
+        let shown_token_file = file.filter(|_| config.binds_to_loopback()).map(PathBuf::from);
         Self {
             address: (!address.is_unspecified()).then_some(address),
             hosts: config.allowed_hosts.iter().map(|host| host.to_ascii_lowercase()).collect(),
-            origins: config.allowed_origins.iter().map(|origin| canonical(origin)).collect(),
-            token: config.token.clone(),
-            body_limit: config.body_limit,
-            patience: config.request_timeout,
+            origins: config.allowed_origins.iter().filter_map(|text| parse_origin(text)).collect(),
+            token,
+            shown_token_file,
+            max_body_bytes: config.body_limit,
+            request_timeout: config.request_timeout,
         }
     }
 
-    /// Whether a request may come in, by its head alone.
-    fn admit(&self, request: &Request) -> Result<(), Refusal> {
+    /// Checks Host, Origin and `Sec-Fetch-Site`: rejects what a foreign page may have sent.
+    fn check_sender(&self, request: &Request) -> Result<RequestOrigin, HttpError> {
         let headers = request.headers();
-        let ours = |authority: &str| self.is_our_host(authority);
-        let host = only(headers, &HOST).map_err(|()| no_host())?;
-        if !host.is_some_and(ours) || request.uri().authority().is_some_and(|a| !ours(a.as_str())) {
-            return Err(no_host());
+        let host = single(headers, &HOST).map_err(|()| foreign_host())?;
+        let host = host.filter(|host| self.is_our_host(host)).ok_or_else(foreign_host)?;
+        let target = request.uri().authority();
+        if target.is_some_and(|target| !self.is_our_host(target.as_str())) {
+            return Err(foreign_host());
         }
-        let origin = only(headers, &ORIGIN).map_err(|()| no_origin())?;
-        if origin.is_some_and(|origin| !self.is_our_origin(origin)) {
-            return Err(no_origin());
+        let origin = match single(headers, &ORIGIN).map_err(|()| foreign_origin())? {
+            None => RequestOrigin::Absent,
+            Some(origin) if self.is_allowed_origin(origin) => RequestOrigin::Allowed,
+            Some(origin) if is_own_origin(origin, host) => RequestOrigin::Own,
+            Some(_) => return Err(foreign_origin()),
+        };
+        let site = single(headers, &SEC_FETCH_SITE).map_err(|()| foreign_origin())?;
+        let is_foreign = site.is_some_and(|site| !matches!(site, "same-origin" | "none"));
+        if is_foreign && origin != RequestOrigin::Allowed {
+            return Err(foreign_origin());
         }
-        if let Some(token) = &self.token {
-            let shown = only(headers, &AUTHORIZATION).ok().flatten().and_then(bearer);
-            if !shown.is_some_and(|shown| token.is(shown.as_bytes())) {
-                let message = "Show the token: Authorization: Bearer TOKEN";
-                return Err(Refusal::new(StatusCode::UNAUTHORIZED, message));
+        Ok(origin)
+    }
+
+    /// Checks the token, which only public routes go without.
+    fn check_token(&self, request: &Request) -> Result<(), HttpError> {
+        let sent = single(request.headers(), &AUTHORIZATION).ok().flatten().and_then(bearer);
+        let is_right = self
+            .token
+            .as_ref()
+            .is_none_or(|token| sent.is_some_and(|sent| token.matches(sent.as_bytes())));
+        if is_right {
+            if let Some(ticket) = request.extensions().get::<ConnectionTicket>() {
+                ticket.mark_authenticated();
             }
+            return Ok(());
         }
-        Ok(())
+        if is_public(request.method(), request.uri().path()) {
+            return Ok(());
+        }
+        let mut message = "Send the token of this server: Authorization: Bearer TOKEN.".to_owned();
+        if let Some(file) = &self.shown_token_file {
+            message.push_str(&format!(" It is in {}.", file.display()));
+        }
+        Err(HttpError::new(StatusCode::UNAUTHORIZED, message))
     }
 
     fn is_our_host(&self, authority: &str) -> bool {
@@ -108,82 +163,114 @@ impl Guard {
             || self.hosts.iter().any(|allowed| *allowed == authority || allowed == host)
     }
 
-    fn is_our_origin(&self, origin: &str) -> bool {
-        let origin = canonical(origin);
-        if self.origins.contains(&origin) {
-            return true;
-        }
-        let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
-        let Some(Ok(parsed)) = rest.map(str::parse::<Authority>) else { return false };
-        !origin.contains('@') && is_loopback(parsed.host())
+    fn is_allowed_origin(&self, origin: &str) -> bool {
+        parse_origin(origin).is_some_and(|origin| self.origins.contains(&origin))
     }
 
-    /// Reads the body, as long as it is not too long.
-    async fn read(&self, request: Request) -> Result<Request, Refusal> {
+    /// Reads the body, up to the limit.
+    async fn read_body(&self, request: Request) -> Result<Request, HttpError> {
         let too_large = || {
-            let message = format!("The body may have {} bytes at the most.", self.body_limit);
-            Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, message)
+            let message = format!("The body may have {} bytes at the most.", self.max_body_bytes);
+            HttpError::new(StatusCode::PAYLOAD_TOO_LARGE, message)
         };
         let (head, body) = request.into_parts();
-        let announced = head.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-        let announced = announced.and_then(|value| value.parse::<u64>().ok()).unwrap_or(0);
-        if announced > self.body_limit as u64 {
+        if body.size_hint().lower() > self.max_body_bytes as u64 {
             return Err(too_large());
         }
-        let mut body = pin!(body);
-        let mut bytes = Vec::new();
-        while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
-            let frame =
-                frame.map_err(|_| Refusal::new(StatusCode::BAD_REQUEST, "The body broke off."))?;
-            if let Some(data) = frame.data_ref() {
-                if bytes.len() + data.len() > self.body_limit {
-                    return Err(too_large());
-                }
-                bytes.extend_from_slice(data);
-            }
+        match Limited::new(body, self.max_body_bytes).collect().await {
+            Ok(body) => Ok(Request::from_parts(head, Body::from(body.to_bytes()))),
+            Err(error) if error.is::<LengthLimitError>() => Err(too_large()),
+            Err(_) => Err(HttpError::new(StatusCode::BAD_REQUEST, "The body broke off.")),
         }
-        Ok(Request::from_parts(head, Body::from(bytes)))
     }
 
-    async fn pass(&self, request: Request, next: Next) -> Result<Response, Refusal> {
-        self.admit(&request)?;
-        let deadline = Instant::now() + self.patience;
-        let late = |status, message: &str| Refusal::new(status, message);
-        let request = timeout_at(deadline, self.read(request))
-            .await
-            .map_err(|_| late(StatusCode::REQUEST_TIMEOUT, "The body took too long."))??;
+    async fn pass(&self, request: Request, next: Next) -> Result<Response, HttpError> {
+        let origin = self.check_sender(&request)?;
+        if origin == RequestOrigin::Allowed && is_preflight(&request) {
+            return Ok(answer_preflight(request.headers()));
+        }
+        self.check_token(&request)?;
+        check_content_type(&request)?;
+        let deadline = Instant::now() + self.request_timeout;
+        let request = timeout_at(deadline, self.read_body(request)).await.map_err(|_| {
+            HttpError::new(StatusCode::REQUEST_TIMEOUT, "The body took too long.")
+        })??;
         timeout_at(deadline, next.run(request))
             .await
-            .map_err(|_| late(StatusCode::GATEWAY_TIMEOUT, "The answer took too long."))
+            .map_err(|_| HttpError::new(StatusCode::GATEWAY_TIMEOUT, "The answer took too long."))
     }
 }
 
 /// The layer.
 pub(crate) async fn guard(
-    State(guard): State<Arc<Guard>>,
+    State(guard): State<Arc<RequestGuard>>,
     request: Request,
     next: Next,
 ) -> Response {
-    let mut response = guard.pass(request, next).await.unwrap_or_else(|refusal| {
-        tracing::debug!(status = refusal.status.as_u16(), "refused a request");
-        refusal.into_response()
+    let origin = single(request.headers(), &ORIGIN).ok().flatten();
+    let allowed = origin.filter(|origin| guard.is_allowed_origin(origin));
+    let allowed = allowed.and_then(|origin| HeaderValue::from_str(origin).ok());
+    let mut response = guard.pass(request, next).await.unwrap_or_else(|error| {
+        tracing::debug!(status = error.status.as_u16(), "refused a request");
+        error.into_response()
     });
     let headers = response.headers_mut();
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Some(origin) = allowed {
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        let exposed = HeaderValue::from_static("mcp-session-id, www-authenticate");
+        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+        headers.append(VARY, HeaderValue::from_static("origin"));
+    }
     response
 }
 
-fn no_host() -> Refusal {
-    Refusal::new(StatusCode::FORBIDDEN, "This Host is not served here.")
+/// Rejects a body that is not declared as JSON. A method that takes a body needs the declaration
+/// also without one: a page can send an empty POST, but not this header, without a preflight.
+fn check_content_type(request: &Request) -> Result<(), HttpError> {
+    let takes_body = [Method::POST, Method::PUT, Method::PATCH].contains(request.method());
+    if !takes_body && request.body().is_end_stream() {
+        return Ok(());
+    }
+    let declared = single(request.headers(), &CONTENT_TYPE).ok().flatten().unwrap_or_default();
+    let essence = declared.split(';').next().unwrap_or_default().trim();
+    if essence.eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    let message = "Send the body as JSON: Content-Type: application/json.";
+    Err(HttpError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message))
 }
 
-fn no_origin() -> Refusal {
-    Refusal::new(StatusCode::FORBIDDEN, "Pages of this Origin may not call.")
+/// Returns true if a browser asks whether a page of another origin may send a request.
+fn is_preflight(request: &Request) -> bool {
+    request.method() == Method::OPTIONS
+        && request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// The one value of a header; an error if there are several or it is no text.
-fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, ()> {
+/// Permits what a page of an allowed origin asks for. The request itself still needs the token.
+fn answer_preflight(asked: &HeaderMap) -> Response {
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    let headers = response.headers_mut();
+    let methods = HeaderValue::from_static("GET, POST, DELETE");
+    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
+    if let Some(names) = asked.get(ACCESS_CONTROL_REQUEST_HEADERS) {
+        headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, names.clone());
+    }
+    headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+    response
+}
+
+fn foreign_host() -> HttpError {
+    HttpError::new(StatusCode::FORBIDDEN, "This Host is not served here.")
+}
+
+fn foreign_origin() -> HttpError {
+    HttpError::new(StatusCode::FORBIDDEN, "Pages of this Origin may not call.")
+}
+
+/// Returns the only value of a header; an error if there are several or it is not text.
+fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, ()> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
         (None, _) => Ok(None),
@@ -206,27 +293,46 @@ fn is_loopback(host: &str) -> bool {
     host == "localhost" || ip(host).is_some_and(|address| address.is_loopback())
 }
 
-/// An origin in the one form in which it is compared.
-fn canonical(origin: &str) -> String {
-    let origin = origin.trim().trim_end_matches('/').to_ascii_lowercase();
-    let bare = match origin.split_once("://") {
-        Some(("http", _)) => origin.strip_suffix(":80"),
-        Some(("https", _)) => origin.strip_suffix(":443"),
-        _ => None,
+/// Returns true if an origin is the server's own, by the Host that the client used. The server
+/// speaks plain HTTP; a page that comes through a TLS proxy has an origin to be allowed.
+fn is_own_origin(origin: &str, host: &str) -> bool {
+    let origin = parse_origin(origin);
+    origin.is_some() && origin == parse_origin(&format!("http://{host}"))
+}
+
+/// Parses an origin into the form in which origins are compared: lower case, without the default
+/// port of its scheme. `None` if it is not a web origin.
+pub(crate) fn parse_origin(text: &str) -> Option<String> {
+    let text = text.trim().to_ascii_lowercase();
+    let (scheme, authority) = text.split_once("://")?;
+    let default_port = match scheme {
+        "http" => 80,
+        "https" => 443,
+        _ => return None,
     };
-    bare.unwrap_or(&origin).to_owned()
+    let authority = authority.strip_suffix('/').unwrap_or(authority).parse::<Authority>().ok()?;
+    if authority.as_str().contains('@') || authority.host().is_empty() {
+        return None;
+    }
+    let host = authority.host();
+    let has_port = authority.as_str().len() > host.len();
+    let port = if has_port { Some(authority.port_u16()?) } else { None };
+    Some(match port.filter(|port| *port != default_port) {
+        Some(port) => format!("{scheme}://{host}:{port}"),
+        None => format!("{scheme}://{host}"),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn guard() -> Guard {
+    fn guard() -> RequestGuard {
         let mut config = ServerConfig::standard("1");
         config.bind = "192.168.7.7:7337".parse().unwrap();
         config.allowed_hosts = vec!["Notes.example".into(), "box:8080".into()];
         config.allowed_origins = vec!["https://notes.example:443/".into()];
-        Guard::new(&config)
+        RequestGuard::new(&config)
     }
 
     #[test]
@@ -267,33 +373,56 @@ mod tests {
     }
 
     #[test]
-    fn origins_are_loopback_or_listed() {
-        let ours = [
-            "http://localhost",
-            "https://localhost:5173",
-            "http://127.0.0.1:7337",
-            "http://[::1]:1",
-            "https://notes.example",
-            "HTTPS://NOTES.EXAMPLE:443",
-        ];
-        for origin in ours {
-            assert!(guard().is_our_origin(origin), "{origin}");
+    fn an_own_origin_has_scheme_host_and_port_of_the_host_header() {
+        for (origin, host) in [
+            ("http://localhost:7337", "localhost:7337"),
+            ("HTTP://LOCALHOST:7337", "localhost:7337"),
+            ("http://127.0.0.1:7337", "127.0.0.1:7337"),
+            ("http://[::1]:1", "[::1]:1"),
+            ("http://localhost", "localhost"),
+            ("http://localhost", "localhost:80"),
+            ("http://localhost:80", "LOCALHOST"),
+        ] {
+            assert!(is_own_origin(origin, host), "{origin} at {host}");
         }
-        let others = [
+        for (origin, host) in [
+            ("http://localhost:3000", "localhost:7337"),
+            ("http://localhost", "localhost:7337"),
+            ("http://localhost:7337", "localhost"),
+            ("https://localhost:7337", "localhost:7337"),
+            ("http://127.0.0.1:7337", "localhost:7337"),
+            ("http://localhost:73370", "localhost:7337"),
+            ("http://localhost:7337.evil.example", "localhost:7337"),
+            ("http://evil.example", "localhost:7337"),
+            ("http://x@localhost:7337", "localhost:7337"),
+            ("localhost:7337", "localhost:7337"),
+            ("null", "null"),
+            ("", ""),
+            ("file://", "localhost"),
+            ("chrome-extension://localhost:7337", "localhost:7337"),
+        ] {
+            assert!(!is_own_origin(origin, host), "{origin} at {host}");
+        }
+    }
+
+    #[test]
+    fn other_origins_must_be_allowed_exactly() {
+        for origin in ["https://notes.example", "HTTPS://NOTES.EXAMPLE:443"] {
+            assert!(guard().is_allowed_origin(origin), "{origin}");
+        }
+        for origin in [
             "null",
             "",
+            "*",
             "http://notes.example",
             "https://notes.example:444",
-            "file://",
-            "http://localhost.evil.example",
-            "http://evil.example",
-            "ftp://localhost",
-            "http://evil@localhost",
-            "chrome-extension://abc",
-            "localhost",
-        ];
-        for origin in others {
-            assert!(!guard().is_our_origin(origin), "{origin}");
+            "https://notes.example.evil.example",
+            "https://a.notes.example",
+            "https://notes.example:",
+            "https://notes.example/x",
+            "http://localhost:7337",
+        ] {
+            assert!(!guard().is_allowed_origin(origin), "{origin}");
         }
     }
 

@@ -7,6 +7,7 @@
 mod api;
 mod call;
 mod config;
+mod connections;
 mod error;
 mod guard;
 mod mcp;
@@ -14,7 +15,7 @@ mod offer;
 mod run;
 
 pub use api::{ROUTES, Route};
-pub use config::{Extra, ServerConfig, Speaker, Token};
+pub use config::{BearerToken, ClientAuthentication, Extra, ServerConfig, Speaker};
 pub use error::ServerError;
 pub use mcp::{Logging, Sessions, protocol_revisions, said, serve_stream};
 pub use run::{HttpServer, run_http, run_stdio};

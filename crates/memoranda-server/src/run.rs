@@ -9,9 +9,10 @@ use memoranda_engine::Memory;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::api::{App, router};
-use crate::config::ServerConfig;
+use crate::config::{ClientAuthentication, ServerConfig};
+use crate::connections::{ConnectionLimits, serve_connections};
 use crate::error::ServerError;
-use crate::guard::Guard;
+use crate::guard::RequestGuard;
 use crate::mcp;
 use crate::offer::Offer;
 
@@ -53,9 +54,12 @@ pub struct HttpServer {
 }
 
 impl HttpServer {
-    /// Listens. Refuses an address that others can reach unless there is a token.
+    /// Listens. Refuses a configuration that does not say how clients authenticate.
     pub fn bind(config: ServerConfig) -> Result<Self, ServerError> {
         config.check()?;
+        if matches!(config.authentication, ClientAuthentication::Undecided) {
+            return Err(ServerError::AuthenticationUndecided);
+        }
         config.selection.resolve()?;
         let bound = TcpListener::bind(config.bind).and_then(|listener| {
             listener.set_nonblocking(true)?;
@@ -92,16 +96,19 @@ impl HttpServer {
         let listener = tokio::net::TcpListener::from_std(self.listener).map_err(io)?;
         let offer = Arc::new(Offer::new(Arc::clone(&memory), &self.config)?);
         let app = App { mcp: mcp::service(Arc::clone(&offer), &self.config), offer };
-        let router = router(app, Guard::new(&self.config));
+        let router = router(app, RequestGuard::new(&self.config));
         tokio::task::spawn_blocking(move || {
             if let Err(error) = memory.start_background() {
                 tracing::warn!(%error, "edits by hand are not noticed as they happen");
             }
         });
-        tokio::select! {
-            served = async { axum::serve(listener, router).await } => served.map_err(io),
-            () = stop => Ok(()),
-        }
+        let limits = ConnectionLimits {
+            head_timeout: self.config.head_timeout,
+            max_unauthenticated: self.config.max_unauthenticated_connections,
+            drain_timeout: LAST_CALLS,
+        };
+        serve_connections(&listener, router, limits, stop).await;
+        Ok(())
     }
 }
 

@@ -53,12 +53,25 @@ pub(crate) const MEMORANDA_READ_ONLY: Variable = Variable {
 /// The secret that HTTP clients show.
 pub(crate) const MEMORANDA_TOKEN: Variable = Variable {
     name: "MEMORANDA_TOKEN",
-    doc: "The token that clients of `memoranda serve` must show. `--token-file` comes before it.",
+    doc: "The token that clients of `memoranda serve` send. `--token-file` comes before it.",
 };
 /// The file with that secret.
 pub(crate) const MEMORANDA_TOKEN_FILE: Variable = Variable {
     name: "MEMORANDA_TOKEN_FILE",
-    doc: "A file that holds the token, if `MEMORANDA_TOKEN` is unset.",
+    doc: "A file that contains the token, if `MEMORANDA_TOKEN` is unset. Without both, \
+          `memoranda serve` makes a token for each vault.",
+};
+/// Host names of the HTTP server.
+pub(crate) const MEMORANDA_ALLOW_HOSTS: Variable = Variable {
+    name: "MEMORANDA_ALLOW_HOSTS",
+    doc: "Host names by which `memoranda serve` may be called, with commas between them. \
+          `--allow-host` comes before it.",
+};
+/// Origins whose pages may call the HTTP server.
+pub(crate) const MEMORANDA_ALLOW_ORIGINS: Variable = Variable {
+    name: "MEMORANDA_ALLOW_ORIGINS",
+    doc: "Origins whose pages may call `memoranda serve`, with commas between them. \
+          `--allow-origin` comes before it.",
 };
 /// The folder that a client works in.
 pub(crate) const CLAUDE_PROJECT_DIR: Variable = Variable {
@@ -143,6 +156,8 @@ pub(crate) const TABLE: &[&Variable] = &[
     &MEMORANDA_READ_ONLY,
     &MEMORANDA_TOKEN,
     &MEMORANDA_TOKEN_FILE,
+    &MEMORANDA_ALLOW_HOSTS,
+    &MEMORANDA_ALLOW_ORIGINS,
     &CLAUDE_PROJECT_DIR,
     &CLAUDE_CONFIG_DIR,
     &CODEX_HOME,
@@ -176,7 +191,8 @@ pub(crate) const TABLE: &[&Variable] = &[
     },
     &Variable {
         name: "XDG_STATE_HOME",
-        doc: "Where this device's name lies (default `~/.local/state`; `%APPDATA%` on Windows).",
+        doc: "Where this device's name and the tokens of `memoranda serve` lie (default \
+              `~/.local/state`; `%APPDATA%` on Windows).",
     },
     &Variable { name: "TZ", doc: "The time zone in which times are shown and understood." },
     &Variable { name: "HOME", doc: "The person's own folder." },

@@ -36,6 +36,39 @@ pub(crate) fn is_readable_by_others(path: &Path) -> bool {
     }
 }
 
+/// Creates a small file that its owner alone can read, unless one exists. It is whole and on disk
+/// when this returns; of two processes that create it at once, one wins and both succeed.
+pub(crate) fn create_private(path: &Path, bytes: &[u8]) -> Result<()> {
+    let create = || -> io::Result<()> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let mut builder = fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(folder)?;
+        // A temporary file is readable by its owner alone.
+        let mut draft = tempfile::Builder::new().prefix(".memoranda-").tempfile_in(folder)?;
+        draft.write_all(bytes)?;
+        draft.as_file().sync_all()?;
+        match draft.persist_noclobber(path) {
+            Err(e) if e.error.kind() != io::ErrorKind::AlreadyExists => return Err(e.error),
+            _ => {}
+        }
+        // The name of the file, and that of a folder which may be new.
+        #[cfg(unix)]
+        for folder in path.ancestors().skip(1).take(2) {
+            File::open(folder)?.sync_all()?;
+        }
+        Ok(())
+    };
+    create().map_err(|e| failed("write", path, &e))
+}
+
+/// Returns a path without links and relative parts.
+pub(crate) fn canonical(path: &Path) -> Result<PathBuf> {
+    fs::canonicalize(path).map_err(|e| failed("find", path, &e))
+}
+
 /// Reads a file's bytes.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(|e| failed("read", path, &e))

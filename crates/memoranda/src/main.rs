@@ -12,6 +12,7 @@ mod error;
 mod exit;
 mod files;
 mod hook;
+mod http_token;
 mod offer;
 mod output;
 mod paint;

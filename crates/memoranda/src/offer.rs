@@ -128,9 +128,12 @@ pub(crate) fn failed(error: ServerError) -> CommandError {
     match error {
         ServerError::Selection(_) => CommandError::configuration(message)
             .hint("`memoranda tool --list` lists the tools and their sets"),
-        ServerError::TokenRequired { .. } => CommandError::configuration(message).hint(
-            "`memoranda serve --token-file FILE`, with 16 or more random characters in the file",
-        ),
+        ServerError::TokenRequired { .. } | ServerError::AuthenticationUndecided => {
+            CommandError::configuration(message)
+                .hint("leave out `--no-token`, or bind to 127.0.0.1")
+        }
+        ServerError::BadOrigin { .. } => CommandError::configuration(message)
+            .hint("`--allow-origin` and `serve.allow_origins` take a scheme, a host and a port"),
         ServerError::BadToken => {
             CommandError::configuration(message).hint("`openssl rand -hex 32` prints a good one")
         }
@@ -147,6 +150,7 @@ pub(crate) fn failed(error: ServerError) -> CommandError {
     }
 }
 
-fn words(text: &str) -> Vec<String> {
+/// Splits a list with commas into its words.
+pub(crate) fn words(text: &str) -> Vec<String> {
     text.split(',').map(str::trim).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }

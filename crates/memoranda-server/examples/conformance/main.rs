@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use memoranda_engine::{Memory, OpenOptions};
-use memoranda_server::{Extra, Logging, ServerConfig, Sessions, run_http};
+use memoranda_server::{ClientAuthentication, Extra, Logging, ServerConfig, Sessions, run_http};
 
 /// A picture of one red point, and a silent sound.
 const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
@@ -37,6 +37,8 @@ fn main() {
     });
     let config = ServerConfig {
         bind: "127.0.0.1:0".parse().unwrap(),
+        // The suite cannot send a token.
+        authentication: ClientAuthentication::Disabled,
         extra: Extra {
             tools: tools::TOOLS,
             prompts: prompts::PROMPTS,

@@ -2,16 +2,16 @@
 
 mod routes;
 
-pub(crate) use routes::router;
 pub use routes::{ROUTES, Route};
+pub(crate) use routes::{is_public, router};
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::body::{Bytes, to_bytes};
 use axum::extract::{Path, Request, State};
-use axum::http::header::USER_AGENT;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::header::{CONTENT_TYPE, USER_AGENT};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use memoranda_engine::Who;
 use memoranda_engine::core::change::ChangeChannel;
@@ -22,7 +22,7 @@ use memoranda_tools::{
 use serde_json::{Map, Value, json};
 
 use crate::call::{Job, Turn, client_name};
-use crate::guard::Refusal;
+use crate::guard::HttpError;
 use crate::mcp::McpService;
 use crate::offer::{Offer, Offered, asked_by};
 
@@ -32,7 +32,7 @@ pub(crate) struct App {
     pub(crate) mcp: McpService,
 }
 
-type Answer = Result<Json<Value>, Refusal>;
+type Answer = Result<Json<Value>, HttpError>;
 
 /// Whether all is well; nothing about the vault or the machine.
 async fn health(State(app): State<Arc<App>>) -> Json<Value> {
@@ -68,12 +68,16 @@ async fn memory_tool(State(app): State<Arc<App>>, headers: HeaderMap, body: Byte
 }
 
 /// Hands a request to the protocol's own service, with the tools that it may use.
-async fn mcp(State(app): State<Arc<App>>, mut request: Request) -> Result<Response, Refusal> {
+async fn mcp(State(app): State<Arc<App>>, mut request: Request) -> Result<Response, HttpError> {
     let mut asked = asked_by(request.headers());
     narrow_by_path(&mut asked, request.uri().path());
     if asked != ToolSelection::default() {
         let offered = offered(&app, &asked)?;
         request.extensions_mut().insert(offered);
+    }
+    if let Some(declared) = request.headers_mut().get_mut(CONTENT_TYPE) {
+        // The guard has accepted it; `rmcp` accepts lower case alone.
+        *declared = HeaderValue::from_static("application/json");
     }
     let (head, body) = request.into_parts();
     // The guard has read it, and held it to its limit.
@@ -109,7 +113,7 @@ fn narrow_by_path(asked: &mut ToolSelection, path: &str) {
     }
 }
 
-fn offered(app: &App, asked: &ToolSelection) -> Result<Offered, Refusal> {
+fn offered(app: &App, asked: &ToolSelection) -> Result<Offered, HttpError> {
     app.offer.asked(asked).map_err(|error| {
         bad_request(match error {
             SelectionError::NoTool(name) => format!("There is no tool {name:?}."),
@@ -118,9 +122,9 @@ fn offered(app: &App, asked: &ToolSelection) -> Result<Offered, Refusal> {
     })
 }
 
-fn offered_tool(app: &App, headers: &HeaderMap, name: &str) -> Result<&'static ToolDef, Refusal> {
+fn offered_tool(app: &App, headers: &HeaderMap, name: &str) -> Result<&'static ToolDef, HttpError> {
     offered(app, &asked_by(headers))?.tool(name).ok_or_else(|| {
-        Refusal::new(StatusCode::NOT_FOUND, format!("There is no tool {name:?} here."))
+        HttpError::new(StatusCode::NOT_FOUND, format!("There is no tool {name:?} here."))
     })
 }
 
@@ -130,7 +134,7 @@ async fn call(
     settings: Arc<ToolSettings>,
     headers: &HeaderMap,
     arguments: Value,
-) -> Result<ToolResult, Refusal> {
+) -> Result<ToolResult, HttpError> {
     let agent = headers.get(USER_AGENT).and_then(|value| value.to_str().ok());
     let client = agent.and_then(|agent| client_name([agent]));
     let who = Who {
@@ -144,19 +148,19 @@ async fn call(
     // Nobody can be asked here: a tool that asks has said what it lacks in its answer.
     answered
         .map(|(result, _)| result)
-        .map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "The tool broke down."))
+        .map_err(|_| HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, "The tool broke down."))
 }
 
 /// The JSON object that a body holds; none for an empty body.
-fn object(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
+fn object(body: &[u8]) -> Result<Map<String, Value>, HttpError> {
     if body.trim_ascii().is_empty() {
         return Ok(Map::new());
     }
     json_object(body).map_err(|error| bad_request(format!("The body is no JSON object: {error}.")))
 }
 
-fn bad_request(message: impl Into<String>) -> Refusal {
-    Refusal::new(StatusCode::BAD_REQUEST, message)
+fn bad_request(message: impl Into<String>) -> HttpError {
+    HttpError::new(StatusCode::BAD_REQUEST, message)
 }
 
 #[cfg(test)]

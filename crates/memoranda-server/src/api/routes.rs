@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use axum::extract::DefaultBodyLimit;
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use axum::routing::{MethodRouter, any, get, post};
 use axum::{Router, middleware};
 
 use super::{App, health, mcp, memory_tool, tool};
-use crate::guard::{Guard, Refusal, guard};
+use crate::guard::{HttpError, RequestGuard, guard};
 
 /// One route.
 pub struct Route {
@@ -19,6 +19,8 @@ pub struct Route {
     pub path: &'static str,
     /// What it is for, in one line.
     pub summary: &'static str,
+    /// True if the route answers without a token.
+    pub is_public: bool,
     endpoint: Endpoint,
 }
 
@@ -31,7 +33,7 @@ enum Endpoint {
 }
 
 const fn mcp_at(path: &'static str, summary: &'static str) -> Route {
-    Route { method: "POST", path, summary, endpoint: Endpoint::Mcp }
+    Route { method: "POST", path, summary, is_public: false, endpoint: Endpoint::Mcp }
 }
 
 /// Every route there is.
@@ -44,21 +46,29 @@ pub const ROUTES: &[Route] = &[
         method: "POST",
         path: "/api/tools/{name}",
         summary: "call a tool: the body is its arguments",
+        is_public: false,
         endpoint: Endpoint::Tool,
     },
     Route {
         method: "POST",
         path: "/api/memory-tool",
         summary: "do a tool_use block of the Claude API, answer with the tool_result",
+        is_public: false,
         endpoint: Endpoint::MemoryTool,
     },
     Route {
         method: "GET",
         path: "/api/health",
         summary: "whether all is well",
+        is_public: true,
         endpoint: Endpoint::Health,
     },
 ];
+
+/// Returns true if a request is answered without a token.
+pub(crate) fn is_public(method: &Method, path: &str) -> bool {
+    ROUTES.iter().any(|route| route.is_public && route.method == method && route.path == path)
+}
 
 impl Endpoint {
     fn handler(self) -> MethodRouter<Arc<App>> {
@@ -73,15 +83,15 @@ impl Endpoint {
 }
 
 /// All routes behind the guard.
-pub(crate) fn router(app: App, guards: Guard) -> Router {
+pub(crate) fn router(app: App, guards: RequestGuard) -> Router {
     let mut router = Router::new();
     for route in ROUTES {
         router = router.route(route.path, route.endpoint.handler());
     }
     router
-        .fallback(|| async { Refusal::new(StatusCode::NOT_FOUND, "There is nothing here.") })
+        .fallback(|| async { HttpError::new(StatusCode::NOT_FOUND, "There is nothing here.") })
         .method_not_allowed_fallback(|| async {
-            Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "This route takes another method.")
+            HttpError::new(StatusCode::METHOD_NOT_ALLOWED, "This route takes another method.")
         })
         // The guard has read the body and knows its limit; a second one would be another.
         .layer(DefaultBodyLimit::disable())

@@ -1,16 +1,22 @@
 //! The guard: every route, and every way in which a request can be a stranger's.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use memoranda_server::{HttpServer, ROUTES, ServerConfig, ServerError, Token};
+use memoranda_server::{
+    BearerToken, ClientAuthentication, HttpServer, ROUTES, ServerConfig, ServerError,
+};
 use serde_json::json;
 
 use crate::support::{EXTRA, Http, PATIENCE, Reply, Vault, config, noticed};
 
 const TOKEN: &str = "correct-horse-battery-staple";
+const TOKEN_FILE: &str = "/home/owner/state/http-token";
 
 fn guarded() -> ServerConfig {
-    ServerConfig { token: Some(Token::new(TOKEN).unwrap()), ..config() }
+    let token = BearerToken::parse(TOKEN).unwrap().in_file(TOKEN_FILE);
+    ServerConfig { authentication: ClientAuthentication::Token(token), ..config() }
 }
 
 /// A body with which the route would write, were it let.
@@ -36,10 +42,7 @@ fn everywhere() -> Vec<(&'static str, String)> {
 }
 
 fn send(http: &Http, (method, path): &(&str, String), more: &[(&str, &str)]) -> Reply {
-    let mut headers = vec![
-        ("Content-Type", "application/json"),
-        ("Accept", "application/json, text/event-stream"),
-    ];
+    let mut headers = vec![("Accept", "application/json, text/event-stream")];
     headers.extend(more);
     http.send(method, path, &headers, &body(path))
 }
@@ -53,12 +56,17 @@ fn strangers_get_in_nowhere() {
     let http = Http::start(&vault, guarded());
     let right = format!("Bearer {TOKEN}");
     let right = ("Authorization", right.as_str());
-    let strangers: [Stranger<'_>; 10] = [
+    let strangers: [Stranger<'_>; 15] = [
         ("wrong Host", 403, &[("Host", "evil.example"), right]),
         ("rebound Host", 403, &[("Host", "localhost.evil.example:7337"), right]),
         ("two Hosts", 400, &[("Host", "localhost"), ("Host", "evil.example"), right]),
         ("wrong Origin", 403, &[("Origin", "https://evil.example"), right]),
         ("no Origin's name", 403, &[("Origin", "null"), right]),
+        ("a page of another port", 403, &[("Origin", "http://127.0.0.1:3000"), right]),
+        ("two Origins", 403, &[("Origin", "http://a"), ("Origin", "http://a"), right]),
+        ("another site", 403, &[("Sec-Fetch-Site", "cross-site"), right]),
+        ("the same site", 403, &[("Sec-Fetch-Site", "same-site"), right]),
+        ("two sites", 403, &[("Sec-Fetch-Site", "none"), ("Sec-Fetch-Site", "none"), right]),
         ("no token", 401, &[]),
         ("wrong token", 401, &[("Authorization", "Bearer correct-horse-battery-stapler")]),
         ("part of the token", 401, &[("Authorization", "Bearer correct-horse-battery")]),
@@ -67,6 +75,11 @@ fn strangers_get_in_nowhere() {
     ];
     for route in everywhere() {
         for (name, status, headers) in strangers {
+            if status == 401 && route.1 == "/api/health" {
+                // Without a token a probe learns that the server runs, and nothing else.
+                assert_eq!(send(&http, &route, headers).status, 200, "{name}");
+                continue;
+            }
             let reply = send(&http, &route, headers);
             // Of two Hosts the server of HTTP itself may already make nothing.
             let fits = reply.status == status || (status == 400 && reply.status == 403);
@@ -81,6 +94,7 @@ fn strangers_get_in_nowhere() {
                 assert!(reply.head.contains("cache-control: no-store"), "{reply:?}");
             }
             assert_eq!(reply.status == 401, reply.head.contains("www-authenticate: bearer"));
+            assert_eq!(reply.status == 401, reply.body.contains(TOKEN_FILE), "{reply:?}");
         }
     }
     assert_eq!(vault.commits(), 0);
@@ -92,9 +106,18 @@ fn the_owner_gets_in_everywhere() {
     let vault = Vault::new();
     let http = Http::start(&vault, guarded());
     let right = format!("Bearer {TOKEN}");
-    for origin in [None, Some("http://localhost:5173"), Some("http://127.0.0.1")] {
+    let port = http.address.port();
+    let (own, own_name) = (format!("http://{}", http.address), format!("localhost:{port}"));
+    let pages: [&[(&str, &str)]; 5] = [
+        &[],
+        &[("Origin", &own)],
+        &[("Origin", &own), ("Sec-Fetch-Site", "same-origin")],
+        &[("Sec-Fetch-Site", "none")],
+        &[("Host", &own_name), ("Origin", &format!("http://{own_name}"))],
+    ];
+    for page in pages {
         let mut headers = vec![("Authorization", right.as_str())];
-        headers.extend(origin.map(|origin| ("Origin", origin)));
+        headers.extend(page);
         for route in everywhere() {
             let reply = send(&http, &route, &headers);
             let expected = match (route.0, route.1.as_str()) {
@@ -114,7 +137,7 @@ fn the_owner_gets_in_everywhere() {
 }
 
 #[test]
-fn without_a_token_loopback_is_enough_and_origins_still_count() {
+fn without_a_token_hosts_and_origins_still_count() {
     let vault = Vault::new();
     let http = Http::start(&vault, config());
     let health = ("GET", "/api/health".to_owned());
@@ -127,6 +150,160 @@ fn without_a_token_loopback_is_enough_and_origins_still_count() {
     assert_eq!(http.raw(absolute.as_bytes()).status, 403);
     let none = "GET /api/health HTTP/1.0\r\n\r\n";
     assert_eq!(http.raw(none.as_bytes()).status, 403);
+}
+
+const TYPES: [(&str, bool); 7] = [
+    ("application/json", true),
+    ("Application/JSON; charset=utf-8", true),
+    ("", false),
+    ("text/plain", false),
+    ("text/plain; application/json", false),
+    ("application/x-www-form-urlencoded", false),
+    ("application/jsonx", false),
+];
+
+/// Every combination of what a client can send, against the rules in five lines.
+#[test]
+fn every_combination_of_headers_is_judged_by_the_rules() {
+    let vault = Vault::new();
+    let allowed = "https://app.example:8443";
+    let config = ServerConfig {
+        allowed_hosts: vec!["notes.example".into()],
+        allowed_origins: vec![allowed.into()],
+        ..guarded()
+    };
+    let http = Http::start(&vault, config);
+    let (address, port) = (http.address.to_string(), http.address.port());
+    let hosts = [address, format!("localhost:{port}"), "notes.example".into(), "evil.test".into()];
+    let routes = [
+        ("POST", "/api/tools/memory", 200),
+        ("POST", "/mcp", 200),
+        ("GET", "/api/health", 200),
+        ("GET", "/", 404),
+        ("DELETE", "/mcp", 405),
+        ("PUT", "/api/memory-tool", 405),
+    ];
+    let right = format!("Bearer {TOKEN}");
+    let mut judged = 0;
+    for host in &hosts {
+        let origins = [
+            ("".into(), true),
+            (format!("http://{host}"), true),
+            (allowed.into(), true),
+            (format!("https://{host}"), false),
+            (format!("http://{host}0"), false),
+            ("http://localhost:3000".into(), false),
+            ("null".into(), false),
+        ];
+        for (origin, is_origin) in &origins {
+            for site in ["", "none", "same-origin", "same-site", "cross-site"] {
+                for (token, is_token) in [("", false), ("Bearer wrong", false), (&*right, true)] {
+                    for (method, path, found) in routes {
+                        // Each type with one token of two: half of the requests, all of the pairs.
+                        for (n, (kind, is_json)) in TYPES.into_iter().enumerate() {
+                            if !is_token && n > 2 || !is_origin && n > 3 {
+                                continue;
+                            }
+                            let is_site = matches!(site, "" | "none" | "same-origin");
+                            let expected = if host == "evil.test" || !is_origin {
+                                403
+                            } else if !is_site && origin != allowed {
+                                403
+                            } else if !is_token && path != "/api/health" {
+                                401
+                            } else if !is_json && method != "GET" {
+                                415
+                            } else {
+                                found
+                            };
+                            let headers = [
+                                ("Host", host.as_str()),
+                                ("Origin", origin),
+                                ("Sec-Fetch-Site", site),
+                                ("Content-Type", kind),
+                                ("Authorization", token),
+                                ("Accept", "application/json, text/event-stream"),
+                            ];
+                            let text = if method == "GET" { String::new() } else { body(path) };
+                            let reply = http.send(method, path, &headers, &text);
+                            assert_eq!(reply.status, expected, "{method} {path} {headers:?}");
+                            let is_shared = reply.head.contains("access-control-allow-origin");
+                            assert_eq!(is_shared, origin == allowed, "{headers:?}: {reply:?}");
+                            judged += 1;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(judged > 5_000, "{judged}");
+}
+
+/// A page can send an empty POST, or a body with any method, without asking first.
+#[test]
+fn a_body_that_is_not_declared_as_json_is_refused() {
+    let vault = Vault::new();
+    let http = Http::start(&vault, config());
+    for route in everywhere() {
+        for (kind, is_json) in TYPES {
+            let reply = send(&http, &route, &[("Content-Type", kind)]);
+            assert_eq!(reply.status == 415, !is_json, "{route:?} {kind}: {reply:?}");
+            if !is_json {
+                assert!(reply.json()["error"].as_str().unwrap().contains("application/json"));
+            }
+        }
+        let empty = http.send(route.0, &route.1, &[("Content-Type", "")], "");
+        assert_eq!(empty.status == 415, route.0 == "POST", "{route:?}: {empty:?}");
+        let twice = [("Content-Type", "application/json"), ("Content-Type", "text/plain")];
+        assert_eq!(send(&http, &route, &twice).status, 415, "{route:?}");
+    }
+}
+
+#[test]
+fn a_page_of_an_allowed_origin_may_ask_first_and_no_other() {
+    let vault = Vault::new();
+    let origin = "https://app.example";
+    let config = ServerConfig { allowed_origins: vec![origin.into()], ..guarded() };
+    let http = Http::start(&vault, config);
+    let preflight = |origin: &str| {
+        let headers = [
+            ("Origin", origin),
+            ("Sec-Fetch-Site", "cross-site"),
+            ("Access-Control-Request-Method", "POST"),
+            ("Access-Control-Request-Headers", "authorization,content-type"),
+            ("Content-Type", ""),
+        ];
+        http.send("OPTIONS", "/mcp", &headers, "")
+    };
+    let reply = preflight(origin);
+    assert_eq!(reply.status, 204, "{reply:?}");
+    for line in [
+        "access-control-allow-origin: https://app.example",
+        "access-control-allow-headers: authorization,content-type",
+        "access-control-allow-methods: get, post, delete",
+        "vary: origin",
+    ] {
+        assert!(reply.head.contains(line), "{line}: {reply:?}");
+    }
+    assert!(!reply.head.contains("allow-credentials"), "{reply:?}");
+    for other in ["https://app.example:1", "http://localhost:3000", "null"] {
+        let reply = preflight(other);
+        assert_eq!(reply.status, 403, "{reply:?}");
+        assert!(!reply.head.contains("access-control"), "{reply:?}");
+    }
+    let own = format!("http://{}", http.address);
+    let asked = [("Origin", &*own), ("Access-Control-Request-Method", "POST")];
+    assert_eq!(http.send("OPTIONS", "/mcp", &asked, "").status, 401);
+}
+
+#[test]
+fn the_file_of_the_token_is_named_to_this_machine_alone() {
+    let vault = Vault::new();
+    let local = Http::start(&vault, guarded());
+    let post = |http: &Http| http.send("POST", "/mcp", &[], "{}").json()["error"].to_string();
+    assert!(post(&local).contains(TOKEN_FILE));
+    let wide = Http::start_at(&vault, "0.0.0.0:0", guarded());
+    assert!(!post(&wide).contains(TOKEN_FILE) && post(&wide).contains("Bearer TOKEN"));
 }
 
 #[test]
@@ -153,6 +330,9 @@ fn what_others_can_reach_needs_a_token() {
         let refused = HttpServer::bind(config);
         assert!(matches!(refused, Err(ServerError::TokenRequired { .. })), "{bind}");
     }
+    let undecided = ServerConfig::standard("1");
+    let refused = HttpServer::bind(undecided);
+    assert!(matches!(refused, Err(ServerError::AuthenticationUndecided)));
     let mut config = guarded();
     config.bind = "0.0.0.0:0".parse().unwrap();
     assert!(HttpServer::bind(config).is_ok());
@@ -170,7 +350,8 @@ fn bodies_are_bounded() {
         let chunk = format!("3e9\r\n{}\r\n0\r\n\r\n", " ".repeat(1001));
         let head =
             format!("{} {} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n", route.0, route.1);
-        let unannounced = format!("{head}Transfer-Encoding: chunked\r\n\r\n{chunk}");
+        let kind = "Content-Type: application/json\r\n";
+        let unannounced = format!("{head}{kind}Transfer-Encoding: chunked\r\n\r\n{chunk}");
         assert_eq!(http.raw(unannounced.as_bytes()).status, 413, "{route:?}");
     }
 }
@@ -188,6 +369,7 @@ fn a_large_file_fits_where_a_body_may() {
         let reply = http.send("POST", path, &[], &body);
         assert_eq!((reply.status, &reply.json()["is_error"]), (200, &json!(false)), "{path}");
         let head = format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
+        let head = format!("{head}Content-Type: application/json\r\n");
         let reply = http.raw(format!("{head}Content-Length: 33554433\r\n\r\n").as_bytes());
         let said = "The body may have 33554432 bytes at the most.";
         assert_eq!((reply.status, &reply.json()["error"]), (413, &json!(said)), "{path}");
@@ -204,7 +386,117 @@ fn requests_take_only_so_long() {
     let slow = json!({ "steps": 30_000, "name": "too slow" }).to_string();
     assert_eq!(http.send("POST", "/api/tools/slow", &[], &slow).status, 504);
     assert!(noticed("too slow"));
-    let head = "POST /api/tools/memory HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{";
+    let head = "POST /api/tools/memory HTTP/1.1\r\nHost: localhost\r\n\
+        Content-Type: application/json\r\nContent-Length: 10\r\n\r\n{";
     assert_eq!(http.raw(head.as_bytes()).status, 408);
     assert!(started.elapsed() < PATIENCE);
+}
+
+/// Reads until the server closes; the time that it took.
+fn closed_after(mut stream: TcpStream) -> Duration {
+    let started = Instant::now();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut reply = Vec::new();
+    match stream.read_to_end(&mut reply) {
+        Ok(_) => {}
+        Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset),
+    }
+    started.elapsed()
+}
+
+#[test]
+fn a_request_head_takes_only_so_long() {
+    let vault = Vault::new();
+    let head_timeout = Duration::from_millis(400);
+    let http = Http::start(&vault, ServerConfig { head_timeout, extra: EXTRA, ..config() });
+    let connect = || TcpStream::connect(http.address).unwrap();
+    for begun in ["", "POST", "GET /api/health HTTP/1.1\r\nHost: localhost\r\nX: "] {
+        let mut stream = connect();
+        stream.write_all(begun.as_bytes()).unwrap();
+        let took = closed_after(stream);
+        assert!(took > head_timeout / 2 && took < PATIENCE / 2, "{begun:?}: {took:?}");
+    }
+    // One byte at a time does not extend it.
+    let (mut slow, started) = (connect(), Instant::now());
+    while slow.write_all(b"G").is_ok() {
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(started.elapsed() < PATIENCE / 2);
+    }
+    // The next head of the same connection has the same limit.
+    let mut second = connect();
+    second.write_all(b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\nGET /").unwrap();
+    assert!(closed_after(second) < PATIENCE / 2);
+    // It concerns the head alone: a call and a stream of events may take longer.
+    let (_, events) = http.listen("memoranda://memories/a");
+    let slow = json!({ "steps": 80 }).to_string();
+    assert_eq!(http.send("POST", "/api/tools/slow", &[], &slow).status, 200);
+    let create = json!({ "command": "create", "path": "/memories/a.md", "file_text": "x" });
+    http.send("POST", "/api/tools/memory", &[], &create.to_string());
+    assert!(events.recv_timeout(PATIENCE).unwrap().contains("updated"));
+}
+
+#[test]
+fn half_requests_shut_nobody_out() {
+    let vault = Vault::new();
+    let config = ServerConfig { max_unauthenticated_connections: 8, ..guarded() };
+    let http = Http::start(&vault, config);
+    let request = format!(
+        "POST /api/tools/memory HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\
+         Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{{}}"
+    );
+    let mut kept = TcpStream::connect(http.address).unwrap();
+    kept.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut ask_again = || {
+        kept.write_all(request.as_bytes()).unwrap();
+        let mut reply = [0; 4096];
+        let length = kept.read(&mut reply).unwrap();
+        assert!(reply[..length].starts_with(b"HTTP/1.1 200"), "{length}");
+    };
+    ask_again();
+    let mut half = Vec::new();
+    for n in 0..300 {
+        let mut stream = TcpStream::connect(http.address).unwrap();
+        // One that was closed already may refuse it.
+        stream.write_all(b"POST /mcp HTTP/1.1\r\nHost: localhost\r\n").ok();
+        half.push(stream);
+        if n % 50 == 0 {
+            let right = format!("Bearer {TOKEN}");
+            let reply = http.send("POST", "/mcp", &[("Authorization", &right)], "{}");
+            assert_ne!(reply.status, 401, "{reply:?}");
+        }
+    }
+    ask_again();
+    // All but the last few were closed, long before their time.
+    let closed = half.drain(..250).filter(|stream| {
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        matches!((&mut &*stream).read(&mut [0; 16]), Ok(0) | Err(_))
+    });
+    assert_eq!(closed.count(), 250);
+}
+
+#[test]
+fn a_request_that_runs_is_answered_when_the_server_is_stopped() {
+    let vault = Vault::new();
+    let http = Http::start(&vault, ServerConfig { extra: EXTRA, ..config() });
+    let address = http.address;
+    let mut idle = TcpStream::connect(address).unwrap();
+    let caller = std::thread::spawn(move || {
+        let body = json!({ "steps": 20 }).to_string();
+        let mut stream = TcpStream::connect(address).unwrap();
+        let request = format!(
+            "POST /api/tools/slow HTTP/1.1\r\nHost: localhost\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).unwrap();
+        reply
+    });
+    std::thread::sleep(Duration::from_millis(100));
+    drop(http);
+    let reply = caller.join().unwrap();
+    assert!(reply.starts_with("HTTP/1.1 200") && reply.contains("Done"), "{reply:?}");
+    assert!(matches!(idle.read(&mut [0; 16]), Ok(0) | Err(_)));
+    assert!(TcpStream::connect(address).is_err());
 }

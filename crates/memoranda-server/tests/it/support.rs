@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use memoranda_engine::{Memory, OpenOptions};
-use memoranda_server::{Extra, HttpServer, ServerConfig, ServerError};
+use memoranda_server::{ClientAuthentication, Extra, HttpServer, ServerConfig, ServerError};
 use memoranda_tools::{
     CallContext, ToolDef, ToolHints, ToolResult, ToolSelection, ToolTier, Toolset,
 };
@@ -47,7 +47,8 @@ impl Vault {
 /// A server with the memory tool alone: what is tested of it does not change with other tools.
 pub(crate) fn config() -> ServerConfig {
     let selection = ToolSelection { toolsets: vec!["memory".into()], ..ToolSelection::default() };
-    ServerConfig { selection, ..ServerConfig::standard("9.9.9") }
+    let authentication = ClientAuthentication::Disabled;
+    ServerConfig { selection, authentication, ..ServerConfig::standard("9.9.9") }
 }
 
 /// The ways in which a client can begin.
@@ -291,10 +292,15 @@ impl Reply {
 }
 
 impl Http {
-    pub(crate) fn start(vault: &Vault, mut config: ServerConfig) -> Self {
-        config.bind = "127.0.0.1:0".parse().unwrap();
+    pub(crate) fn start(vault: &Vault, config: ServerConfig) -> Self {
+        Self::start_at(vault, "127.0.0.1:0", config)
+    }
+
+    /// Starts a server that listens on `bind` and is called over loopback.
+    pub(crate) fn start_at(vault: &Vault, bind: &str, mut config: ServerConfig) -> Self {
+        config.bind = bind.parse().unwrap();
         let server = HttpServer::bind(config).unwrap();
-        let address = server.address();
+        let address = SocketAddr::from(([127, 0, 0, 1], server.address().port()));
         let (stop, stopped) = tokio::sync::oneshot::channel();
         let memory = Arc::clone(&vault.memory);
         let thread = std::thread::spawn(move || {
@@ -318,7 +324,8 @@ impl Http {
         Reply { status, head: head.to_ascii_lowercase(), body: body.to_owned() }
     }
 
-    /// Sends a request; `Host` is right unless it is among the headers.
+    /// Sends a request. `Host` and `Content-Type` are right unless they are among the headers; a
+    /// header without a value is left out.
     pub(crate) fn send(
         &self,
         method: &str,
@@ -327,10 +334,14 @@ impl Http {
         body: &str,
     ) -> Reply {
         let mut request = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
-        if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
+        let is_given = |header: &str| headers.iter().any(|(name, _)| *name == header);
+        if !is_given("Host") {
             request.push_str(&format!("Host: {}\r\n", self.address));
         }
-        for (name, value) in headers {
+        if !is_given("Content-Type") {
+            request.push_str("Content-Type: application/json\r\n");
+        }
+        for (name, value) in headers.iter().filter(|(_, value)| !value.is_empty()) {
             request.push_str(&format!("{name}: {value}\r\n"));
         }
         request.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));

@@ -31,6 +31,7 @@ mod serve;
 mod setup;
 mod show;
 mod status;
+mod token;
 mod tool;
 mod undo;
 mod vacuum;
@@ -63,6 +64,7 @@ pub(crate) enum Command {
     Reminders(reminders::Args),
     Mcp(mcp::Args),
     Serve(serve::Args),
+    Token(token::Args),
     Tool(tool::Args),
     Hook(hook::Args),
     Project(project::Args),
@@ -106,6 +108,7 @@ pub(crate) fn run(session: &Session, command: Command) -> Result<Exit> {
         Command::Reminders(args) => reminders::run(session, &args),
         Command::Mcp(args) => mcp::run(session, &args),
         Command::Serve(args) => serve::run(session, &args),
+        Command::Token(args) => token::run(session, &args),
         Command::Tool(args) => tool::run(session, &args),
         Command::Hook(args) => hook::run(session, &args),
         Command::Project(args) => project::run(session, &args),

@@ -1,47 +1,55 @@
 //! `memoranda serve`: MCP and the API over HTTP.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use memoranda_server::{ServerConfig, Token};
+use memoranda_server::{ClientAuthentication, ServerConfig};
 use serde::Serialize;
 
 use crate::config;
-use crate::error::{CommandError, Result};
+use crate::error::{Result, quoted};
 use crate::exit::Exit;
-use crate::offer::{OfferArgs, failed};
-use crate::output::{PLACE, Printer};
+use crate::http_token::HttpToken;
+use crate::offer::{OfferArgs, failed, words};
+use crate::output::PLACE;
 use crate::session::Session;
-use crate::{env, files};
 
 /// Serve MCP clients and the API over HTTP.
 ///
-/// Only this machine can connect unless --bind says otherwise; then a token is needed, which
-/// clients show as `Authorization: Bearer TOKEN`. It comes from a file or from MEMORANDA_TOKEN,
-/// never from a flag, which others could see. The vault is made if there is none.
+/// Only this machine can connect unless --bind names another address. Clients send a token as
+/// `Authorization: Bearer TOKEN`, on this machine too: otherwise every program and every user of
+/// it could read the vault. The token is made on first start, in a file that you alone can read;
+/// `memoranda token` prints it. Another one comes from --token-file or MEMORANDA_TOKEN, never
+/// from a flag, which others could see. The vault is made if there is none.
 #[derive(clap::Args)]
 #[command(after_long_help = "\
 Examples:
   memoranda serve
-  claude mcp add --transport http memoranda http://127.0.0.1:7337/mcp
-  memoranda serve --bind 0.0.0.0:7337 --token-file ~/.memoranda-token --allow-host notes.example
+  claude mcp add --transport http memoranda http://127.0.0.1:7337/mcp \\
+    --header \"Authorization: Bearer $(memoranda token)\"
+  memoranda serve --bind 0.0.0.0:7337 --allow-host notes.example
 
 JSON (--json):
-  {address, mcp, token}, once it listens; token says whether one must be shown")]
+  {address, mcp, token, token_file}, once it listens; token is true if clients must send one,
+  token_file is null if it came from MEMORANDA_TOKEN")]
 pub(crate) struct Args {
     /// The address and port to listen on; port 0 is any free one.
     #[arg(long, value_name = "ADDRESS", value_parser = address)]
     bind: Option<SocketAddr>,
 
-    /// A file that holds the token.
-    #[arg(long, value_name = "FILE")]
+    /// A file that contains the token.
+    #[arg(long, value_name = "FILE", conflicts_with = "no_token")]
     token_file: Option<PathBuf>,
+
+    /// Let every program and every user of this machine in without a token.
+    #[arg(long)]
+    no_token: bool,
 
     /// A host name by which the server may be called, beside this machine's own.
     #[arg(long, value_name = "HOST", value_delimiter = ',')]
     allow_host: Vec<String>,
 
-    /// An origin from which pages may call, such as `https://notes.example`.
+    /// An origin whose pages may call, beside the server's own, such as `https://notes.example`.
     #[arg(long, value_name = "ORIGIN", value_delimiter = ',')]
     allow_origin: Vec<String>,
 
@@ -54,59 +62,77 @@ struct ListeningJson {
     address: String,
     mcp: String,
     token: bool,
+    token_file: Option<String>,
 }
 
 /// Serves until it is interrupted.
 pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
-    let token = token(&session.printer, args.token_file.as_deref())?;
-    let bind = args.bind.or(session.settings()?.bind());
-    // Before the vault is opened, or made.
+    let settings = session.settings()?;
+    let chosen = if args.no_token {
+        None
+    } else {
+        HttpToken::chosen(&session.printer, args.token_file.as_deref())?
+    };
+    // Checked before the vault is opened, or made.
     let mut door = ServerConfig::standard("");
-    door.bind = bind.unwrap_or(door.bind);
-    door.token = token;
+    door.bind = args.bind.or(settings.bind()).unwrap_or(door.bind);
+    door.allowed_hosts = or_setting(&args.allow_host, settings.allowed_hosts());
+    door.allowed_origins = or_setting(&args.allow_origin, settings.allowed_origins());
+    door.authentication = match &chosen {
+        Some(token) => ClientAuthentication::Token(token.bearer()?),
+        None if args.no_token => ClientAuthentication::Disabled,
+        None => ClientAuthentication::Undecided,
+    };
     door.check().map_err(failed)?;
     let (memory, mut config) = args.offer.open(session)?;
     config.bind = door.bind;
-    config.token = door.token;
-    config.allowed_hosts.clone_from(&args.allow_host);
-    config.allowed_origins.clone_from(&args.allow_origin);
-    let needs_token = config.token.is_some();
+    config.allowed_hosts = door.allowed_hosts;
+    config.allowed_origins = door.allowed_origins;
+    config.authentication = match door.authentication {
+        ClientAuthentication::Undecided => {
+            ClientAuthentication::Token(HttpToken::of_vault(session)?.bearer()?)
+        }
+        decided => decided,
+    };
+    let token_file = match &config.authentication {
+        ClientAuthentication::Token(token) => token.file().map(|file| file.display().to_string()),
+        ClientAuthentication::Undecided | ClientAuthentication::Disabled => None,
+    };
+    let is_own_file = chosen.is_none() && !args.no_token;
     let listening = |address: SocketAddr| {
         let mcp = format!("http://{address}/mcp");
         session.printer.say(format!("Serving {PLACE}{mcp}{PLACE:#}; Ctrl-C ends it."));
+        if let Some(file) = &token_file {
+            session.printer.say(format!(
+                "Clients send `Authorization: Bearer TOKEN`; the token is in {PLACE}{file}{PLACE:#}."
+            ));
+        }
+        if args.no_token {
+            session.printer.warn("every program and every user of this machine can connect");
+        }
+        if is_own_file {
+            let home = session.args.home.as_ref().map(|home| home.display().to_string());
+            let home = home.map_or(String::new(), |home| format!(" --home {}", quoted(&home)));
+            session.printer.hint(format!(
+                "claude mcp add --transport http memoranda {mcp} \
+                 --header \"Authorization: Bearer $(memoranda token{home})\""
+            ));
+        }
         if session.is_json() {
-            let json = ListeningJson { address: address.to_string(), mcp, token: needs_token };
-            // Whoever does not read it is served all the same.
-            session.printer.json(&json).ok();
+            let (address, token) = (address.to_string(), !args.no_token);
+            // A client that does not read it is served all the same.
+            session.printer.json(&ListeningJson { address, mcp, token, token_file }).ok();
         }
     };
     memoranda_server::run_http(memory, config, listening).map_err(failed)?;
     Ok(Exit::Done)
 }
 
+/// Returns what the flags name, or else what the setting names.
+fn or_setting(flags: &[String], setting: &str) -> Vec<String> {
+    if flags.is_empty() { words(setting) } else { flags.to_vec() }
+}
+
 fn address(text: &str) -> Result<SocketAddr, String> {
     config::address(text).ok_or_else(|| "it takes an address and a port: 127.0.0.1:7337".to_owned())
-}
-
-/// The token from the file that was named, from the variable, or from the file that a variable
-/// names.
-fn token(printer: &Printer, file: Option<&Path>) -> Result<Option<Token>> {
-    let named = || env::MEMORANDA_TOKEN_FILE.get().map(PathBuf::from);
-    let text = match (file, env::MEMORANDA_TOKEN.text()) {
-        (Some(file), _) => Some(read(printer, file)?),
-        (None, Some(text)) => Some(text),
-        (None, None) => named().map(|file| read(printer, &file)).transpose()?,
-    };
-    text.map(|text| Token::new(&text).map_err(failed)).transpose()
-}
-
-fn read(printer: &Printer, file: &Path) -> Result<String> {
-    let text = files::read_text(file)?.ok_or_else(|| {
-        CommandError::configuration(format!("there is no token file {}", file.display()))
-            .hint("`openssl rand -hex 32` prints a good token")
-    })?;
-    if files::is_readable_by_others(file) {
-        printer.warn(format!("others can read the token in {}", file.display()));
-    }
-    Ok(text)
 }

@@ -318,6 +318,22 @@ pub(crate) const KEYS: &[Key] = &[
         variables: &[],
         doc: "Where `memoranda serve` listens.",
     },
+    Key {
+        name: "serve.allow_hosts",
+        kind: KeyKind::Text,
+        default: "",
+        variables: &[&env::MEMORANDA_ALLOW_HOSTS],
+        doc: "Host names by which `memoranda serve` may be called in addition to this machine's \
+              own, with commas between them.",
+    },
+    Key {
+        name: "serve.allow_origins",
+        kind: KeyKind::Text,
+        default: "",
+        variables: &[&env::MEMORANDA_ALLOW_ORIGINS],
+        doc: "Origins whose pages may call `memoranda serve` in addition to its own, such as \
+              `https://notes.example`, with commas between them.",
+    },
 ];
 
 /// Finds a setting; an unknown name is an error that suggests the nearest.

@@ -163,6 +163,16 @@ impl Settings {
         address(self.value("serve.bind"))
     }
 
+    /// Host names by which the HTTP server may be called, with commas between them.
+    pub(crate) fn allowed_hosts(&self) -> &str {
+        self.value("serve.allow_hosts")
+    }
+
+    /// Origins whose pages may call the HTTP server, with commas between them.
+    pub(crate) fn allowed_origins(&self) -> &str {
+        self.value("serve.allow_origins")
+    }
+
     /// The time zone that reminders go by: the one that was set, or the system's.
     fn zone(&self) -> TimeZone {
         let named = Some(self.value("records.time_zone")).filter(|name| !name.is_empty());

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, ChildStdin, ChildStdout, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -189,33 +189,50 @@ fn lines(out: ChildStdout) -> Receiver<String> {
 pub(crate) struct Http {
     child: Child,
     pub(crate) address: String,
-    pub(crate) token: Value,
+    /// What it printed when it listened.
+    pub(crate) listening: Value,
+    token: Option<String>,
 }
 
 impl Http {
     pub(crate) fn start(home: &Home, flags: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command =
             home.command(&[&["serve", "--bind", "127.0.0.1:0", "--json"], flags].concat());
-        command.envs(variables.iter().copied()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
-        let line = lines(child.stdout.take().unwrap()).recv_timeout(PATIENCE).unwrap();
-        let said: Value = serde_json::from_str(&line).unwrap();
-        let address = said["address"].as_str().unwrap().to_owned();
-        assert_eq!(said["mcp"], format!("http://{address}/mcp"));
-        Self { child, address, token: said["token"].clone() }
+        command.envs(variables.iter().copied());
+        Self::spawn(command)
     }
 
-    /// Sends a request by hand: the status, and the body.
+    /// Runs a command that becomes `memoranda serve --json`.
+    pub(crate) fn spawn(mut command: Command) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let line = lines(child.stdout.take().unwrap()).recv_timeout(PATIENCE).unwrap();
+        let listening: Value = serde_json::from_str(&line).unwrap();
+        let address = listening["address"].as_str().unwrap().to_owned();
+        assert_eq!(listening["mcp"], format!("http://{address}/mcp"));
+        let file = listening["token_file"].as_str();
+        let token = file.map(|file| std::fs::read_to_string(file).unwrap().trim().to_owned());
+        Self { child, address: address.replace("0.0.0.0", "127.0.0.1"), listening, token }
+    }
+
+    /// Sends a request by hand: the status, and the body. The token of the server's file is sent
+    /// unless a header `Authorization` is given; one without a value is left out.
     pub(crate) fn post(&self, path: &str, headers: &[(&str, &str)], body: &Value) -> (u16, Value) {
         let body = body.to_string();
         let mut request = format!("POST {path} HTTP/1.1\r\nConnection: close\r\n");
-        if !headers.iter().any(|(name, _)| *name == "Host") {
+        let is_given = |header: &str| headers.iter().any(|(name, _)| *name == header);
+        if !is_given("Host") {
             request.push_str(&format!("Host: {}\r\n", self.address));
         }
-        for (name, value) in headers {
+        if let Some(token) = self.token.as_ref().filter(|_| !is_given("Authorization")) {
+            request.push_str(&format!("Authorization: Bearer {token}\r\n"));
+        }
+        if !is_given("Content-Type") {
+            request.push_str("Content-Type: application/json\r\n");
+        }
+        for (name, value) in headers.iter().filter(|(_, value)| !value.is_empty()) {
             request.push_str(&format!("{name}: {value}\r\n"));
         }
-        request.push_str("Content-Type: application/json\r\n");
         request.push_str("Accept: application/json, text/event-stream\r\n");
         request.push_str(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
         let mut stream = TcpStream::connect(&self.address).unwrap();

@@ -18,6 +18,7 @@ mod first_look;
 mod graph_tools;
 mod help;
 mod hooks;
+mod http_token;
 mod imports;
 mod json;
 mod mcp;

@@ -306,7 +306,7 @@ fn what_is_changed_meanwhile_does_not_expire() {
 fn http_serves_mcp_the_tools_and_the_native_tool() {
     let home = Home::bare();
     let http = Http::start(&home, &[], &[]);
-    assert_eq!(http.token, json!(false));
+    assert_eq!(http.listening["token"], json!(true));
     let hello = json!({
         "jsonrpc": "2.0", "id": 1, "method": "initialize",
         "params": {
@@ -343,11 +343,22 @@ fn http_serves_mcp_the_tools_and_the_native_tool() {
     assert_eq!((&answer["tool_use_id"], &answer["is_error"]), (&json!("toolu_1"), &json!(true)));
     assert_eq!(home.read("memories/a.md"), b"by http\n");
     assert!(home.ok(&["search", "http"]).contains("memories/a.md"));
-    let foreign: [&[(&str, &str)]; 2] =
-        [&[("Host", "evil.example")], &[("Origin", "http://evil.example")]];
+    let foreign: [&[(&str, &str)]; 5] = [
+        &[("Host", "evil.example")],
+        &[("Origin", "http://evil.example")],
+        &[("Origin", "http://localhost:3000")],
+        &[("Origin", "null")],
+        &[("Sec-Fetch-Site", "cross-site")],
+    ];
     for headers in foreign {
         assert_eq!(http.post("/mcp", headers, &hello).0, 403, "{headers:?}");
         assert_eq!(http.post("/api/tools/memory", headers, &create).0, 403, "{headers:?}");
+    }
+    let plain = [("Content-Type", "text/plain")];
+    let own = format!("http://{}", http.address);
+    for path in ["/mcp", "/api/tools/memory", "/api/memory-tool"] {
+        assert_eq!(http.post(path, &plain, &create).0, 415, "{path}");
+        assert_ne!(http.post(path, &[("Origin", &own)], &create).0, 403, "{path}");
     }
     let allowed = Http::start(
         &home,
@@ -374,23 +385,28 @@ fn a_token_comes_from_a_file_or_a_variable() {
         (&["--token-file", file], &[("MEMORANDA_TOKEN", "another-token-entirely")]),
     ] {
         let http = Http::start(&home, flags, variables);
-        assert_eq!(http.token, json!(true));
+        assert_eq!(http.listening["token"], json!(true));
+        assert_eq!(
+            http.listening["token_file"].as_str(),
+            (variables != [("MEMORANDA_TOKEN", token)]).then_some(file)
+        );
         let view = json!({ "command": "view", "path": "/memories" });
         let shown = format!("Bearer {token}");
         assert_eq!(http.post("/api/tools/memory", &[("Authorization", &shown)], &view).0, 200);
-        assert_eq!(http.post("/api/tools/memory", &[], &view).0, 401);
+        assert_eq!(http.post("/api/tools/memory", &[("Authorization", "")], &view).0, 401);
         assert_eq!(http.post("/api/tools/memory", &[("Authorization", "Bearer x")], &view).0, 401);
     }
+    let open = ["serve", "--bind", "0.0.0.0:0", "--no-token"];
     home.fails(
-        &["serve", "--bind", "0.0.0.0:0"],
+        &open,
         3,
         &[
             "can be reached from other machines, so a token is needed",
-            "hint: `memoranda serve --token-file",
+            "hint: leave out `--no-token`, or bind to 127.0.0.1",
         ],
     );
     let bare = Home::bare();
-    bare.fails(&["serve", "--bind", "0.0.0.0:0"], 3, &["a token is needed"]);
+    bare.fails(&open, 3, &["a token is needed"]);
     assert!(!bare.file("main").exists(), "refused before a vault is made");
     home.fails(&["serve", "--token-file", "none"], 3, &["no token file none", "hint:"]);
     assert_eq!(home.run_with(&[("MEMORANDA_TOKEN", "short")], &["serve"]).code, 3);

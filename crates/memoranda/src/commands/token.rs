@@ -1,0 +1,51 @@
+//! `memoranda token`: the token that HTTP clients send.
+
+use serde::Serialize;
+
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::http_token::HttpToken;
+use crate::session::Session;
+
+/// Print the token that clients of `memoranda serve` send.
+///
+/// It is made on first use, for this vault and this device, in a file that you alone can read.
+/// MEMORANDA_TOKEN and MEMORANDA_TOKEN_FILE come before it, as for `memoranda serve`. To replace
+/// it, delete the file and restart the server.
+#[derive(clap::Args)]
+#[command(after_long_help = "\
+Examples:
+  memoranda token
+  curl http://127.0.0.1:7337/api/tools/list_directory -H 'Content-Type: application/json' \\
+    -H \"Authorization: Bearer $(memoranda token)\" -d '{}'
+  claude mcp add --transport http memoranda http://127.0.0.1:7337/mcp \\
+    --header \"Authorization: Bearer $(memoranda token)\"
+
+JSON (--json):
+  {token, file}; file is null if the token came from MEMORANDA_TOKEN")]
+pub(crate) struct Args {}
+
+#[derive(Serialize)]
+struct TokenJson {
+    token: String,
+    file: Option<String>,
+}
+
+/// Prints it.
+pub(crate) fn run(session: &Session, _: &Args) -> Result<Exit> {
+    let token = match HttpToken::chosen(&session.printer, None)? {
+        Some(token) => token,
+        None => {
+            session.memory()?;
+            HttpToken::of_vault(session)?
+        }
+    };
+    token.bearer()?;
+    if session.is_json() {
+        let file = token.file.map(|file| file.display().to_string());
+        session.printer.json(&TokenJson { token: token.text, file })?;
+    } else {
+        session.printer.line(token.text)?;
+    }
+    Ok(Exit::Done)
+}
