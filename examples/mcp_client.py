@@ -5,7 +5,8 @@
     python examples/mcp_client.py http://127.0.0.1:7337/mcp      over HTTP, with `memoranda serve`
 
 `memoranda` must be on the PATH, or MEMORANDA_BIN must name it. It writes to the vault that
-MEMORANDA_HOME names: use one of its own.
+MEMORANDA_HOME names: use one of its own. Over HTTP the token is in MEMORANDA_TOKEN;
+`memoranda token` prints it.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ import os
 import sys
 
 from mcp import Client, StdioServerParameters, stdio_client
+from mcp.client.streamable_http import create_mcp_http_client, streamable_http_client
 
 BINARY = os.environ.get("MEMORANDA_BIN", "memoranda")
 NOTE = "---\ntitle: Tulips\n---\n- [fact] They bloom in spring #garden\n- grow_beside [[Daffodils]]\n"
@@ -23,6 +25,13 @@ def server():
     ours = ("MEMORANDA_", "XDG_", "HOME")
     env = {name: value for name, value in os.environ.items() if name.startswith(ours)}
     return stdio_client(StdioServerParameters(command=BINARY, args=["mcp"], env=env))
+
+
+def over_http(url):
+    """A server that runs already."""
+    token = os.environ.get("MEMORANDA_TOKEN")
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    return streamable_http_client(url, http_client=create_mcp_http_client(headers=headers))
 
 
 async def memory(client, **arguments):
@@ -77,7 +86,7 @@ async def check(target, mode):
 
 async def main():
     for mode in ("legacy", "auto"):
-        await check(sys.argv[1] if len(sys.argv) > 1 else server(), mode)
+        await check(over_http(sys.argv[1]) if len(sys.argv) > 1 else server(), mode)
 
 
 asyncio.run(main())

@@ -4,6 +4,7 @@
 //     npx tsx examples/mcp_client.ts                               over stdio
 //     npx tsx examples/mcp_client.ts http://127.0.0.1:7337/mcp     over HTTP, with `memoranda serve`
 //
+// Over HTTP the token is in MEMORANDA_TOKEN; `memoranda token` prints it.
 // `memoranda` must be on the PATH, or MEMORANDA_BIN must name it. It writes to the vault that
 // MEMORANDA_HOME names: use one of its own.
 
@@ -13,9 +14,11 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 
 const url = process.argv[2];
+const token = process.env.MEMORANDA_TOKEN;
+const headers: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : {};
 const ours = Object.entries(process.env).filter(([name]) => /^(MEMORANDA_|XDG_|HOME$)/.test(name));
 const transport = url
-  ? new StreamableHTTPClientTransport(new URL(url))
+  ? new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } })
   : new StdioClientTransport({
       command: process.env.MEMORANDA_BIN ?? "memoranda",
       args: ["mcp"],

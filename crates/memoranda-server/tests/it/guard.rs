@@ -392,6 +392,9 @@ fn requests_take_only_so_long() {
     assert!(started.elapsed() < PATIENCE);
 }
 
+/// Longer than any limit of these tests, shorter than every limit that the server has by default.
+const SOON: Duration = Duration::from_secs(10);
+
 /// Reads until the server closes; the time that it took.
 fn closed_after(mut stream: TcpStream) -> Duration {
     let started = Instant::now();
@@ -414,18 +417,18 @@ fn a_request_head_takes_only_so_long() {
         let mut stream = connect();
         stream.write_all(begun.as_bytes()).unwrap();
         let took = closed_after(stream);
-        assert!(took > head_timeout / 2 && took < PATIENCE / 2, "{begun:?}: {took:?}");
+        assert!(took > head_timeout / 2 && took < SOON, "{begun:?}: {took:?}");
     }
     // One byte at a time does not extend it.
     let (mut slow, started) = (connect(), Instant::now());
     while slow.write_all(b"G").is_ok() {
         std::thread::sleep(Duration::from_millis(20));
-        assert!(started.elapsed() < PATIENCE / 2);
+        assert!(started.elapsed() < SOON);
     }
     // The next head of the same connection has the same limit.
     let mut second = connect();
     second.write_all(b"GET /api/health HTTP/1.1\r\nHost: localhost\r\n\r\nGET /").unwrap();
-    assert!(closed_after(second) < PATIENCE / 2);
+    assert!(closed_after(second) < SOON);
     // It concerns the head alone: a call and a stream of events may take longer.
     let (_, events) = http.listen("memoranda://memories/a");
     let slow = json!({ "steps": 80 }).to_string();
@@ -438,7 +441,8 @@ fn a_request_head_takes_only_so_long() {
 #[test]
 fn half_requests_shut_nobody_out() {
     let vault = Vault::new();
-    let config = ServerConfig { max_unauthenticated_connections: 8, ..guarded() };
+    let head_timeout = PATIENCE * 2;
+    let config = ServerConfig { max_unauthenticated_connections: 8, head_timeout, ..guarded() };
     let http = Http::start(&vault, config);
     let request = format!(
         "POST /api/tools/memory HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\
@@ -467,11 +471,7 @@ fn half_requests_shut_nobody_out() {
     }
     ask_again();
     // All but the last few were closed, long before their time.
-    let closed = half.drain(..250).filter(|stream| {
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        matches!((&mut &*stream).read(&mut [0; 16]), Ok(0) | Err(_))
-    });
-    assert_eq!(closed.count(), 250);
+    half.drain(..250).for_each(|stream| assert!(closed_after(stream) < SOON));
 }
 
 #[test]
@@ -479,7 +479,7 @@ fn a_request_that_runs_is_answered_when_the_server_is_stopped() {
     let vault = Vault::new();
     let http = Http::start(&vault, ServerConfig { extra: EXTRA, ..config() });
     let address = http.address;
-    let mut idle = TcpStream::connect(address).unwrap();
+    let idle = TcpStream::connect(address).unwrap();
     let caller = std::thread::spawn(move || {
         let body = json!({ "steps": 20 }).to_string();
         let mut stream = TcpStream::connect(address).unwrap();
@@ -497,6 +497,6 @@ fn a_request_that_runs_is_answered_when_the_server_is_stopped() {
     drop(http);
     let reply = caller.join().unwrap();
     assert!(reply.starts_with("HTTP/1.1 200") && reply.contains("Done"), "{reply:?}");
-    assert!(matches!(idle.read(&mut [0; 16]), Ok(0) | Err(_)));
+    assert!(closed_after(idle) < SOON);
     assert!(TcpStream::connect(address).is_err());
 }
