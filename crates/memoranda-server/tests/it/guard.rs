@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::support::{EXTRA, Http, PATIENCE, Reply, Vault, config, noticed};
 
 const TOKEN: &str = "correct-horse-battery-staple";
-const TOKEN_FILE: &str = "/home/owner/state/http-token";
+const TOKEN_FILE: &str = "/state/memoranda/1/http-token";
 
 fn guarded() -> ServerConfig {
     let token = BearerToken::parse(TOKEN).unwrap().in_file(TOKEN_FILE);
