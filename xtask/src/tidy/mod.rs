@@ -6,6 +6,7 @@ mod doors;
 mod layers;
 mod manifests;
 mod metadata;
+mod page_paths;
 mod prose;
 mod sizes;
 mod test_modules;
@@ -56,6 +57,7 @@ const RULES: &[(&str, Rule)] = &[
     ("file sizes", sizes::check),
     ("text", text::check),
     ("prose", prose::check),
+    ("page paths", page_paths::check),
     ("type names", type_names::check),
 ];
 
