@@ -1,4 +1,4 @@
-# Memoranda as one static program in an empty image. Notes live on a volume:
+# Memoranda as one static program in an empty image. Notes are on a volume:
 #
 #   docker run -i --rm -v ~/memoranda:/vault --user "$(id -u):$(id -g)" ghcr.io/memoranda/memoranda
 #

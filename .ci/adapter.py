@@ -23,14 +23,14 @@ import claude_memory
 
 
 class Vault:
-    """A vault whose memories lie in a given folder, which it makes if need be."""
+    """A vault whose memories are in a given folder, created if necessary."""
 
     def __init__(self, memories):
         self.folder = tempfile.TemporaryDirectory()
         home = Path(self.folder.name)
         kept = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
         self.environment = {**kept, "HOME": str(home), "MEMORANDA_HOME": str(home / "vault")}
-        # The person who points the project at a folder makes the folder.
+        # A person who points the project at a folder creates that folder.
         missing = [folder for folder in (memories, *memories.parents) if not folder.exists()]
         for folder in reversed(missing):
             folder.mkdir(mode=0o700)

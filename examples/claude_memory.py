@@ -1,4 +1,4 @@
-"""Claude's memory tool with Memoranda behind it, on the official `anthropic` package.
+"""Claude's memory tool with Memoranda as its backend, on the official `anthropic` package.
 
 How to run it:
 
@@ -28,7 +28,7 @@ URL = os.environ.get("MEMORANDA_URL")
 
 
 def by_command(tool_input, environment=None):
-    """Has the binary do a command; the `tool_result` block."""
+    """Runs a command with the binary and returns the `tool_result` block."""
     done = subprocess.run(
         [BINARY, "tool", "memory", "-", "--wording", "claude", "--json"],
         input=json.dumps(tool_input).encode(),
@@ -41,7 +41,7 @@ def by_command(tool_input, environment=None):
 
 
 def by_http(tool_input):
-    """Has a running server do a command; the `tool_result` block."""
+    """Runs a command on a server and returns the `tool_result` block."""
     headers = {"Content-Type": "application/json", "User-Agent": "claude_memory.py"}
     if token := os.environ.get("MEMORANDA_TOKEN"):
         headers["Authorization"] = f"Bearer {token}"
@@ -52,10 +52,10 @@ def by_http(tool_input):
 
 
 class MemorandaTool(BetaAbstractMemoryTool):
-    """The memory tool, kept in Memoranda's project `memories`."""
+    """The memory tool, stored in Memoranda's project `memories`."""
 
     def run(self, command):
-        """Does one command, whichever it is."""
+        """Runs any of the commands."""
         tool_input = command.to_dict()
         result = by_http(tool_input) if URL else by_command(tool_input)
         if result["is_error"]:

@@ -1,4 +1,4 @@
-// Claude's memory tool with Memoranda behind it, on the official `@anthropic-ai/sdk` package.
+// Claude's memory tool with Memoranda as its backend, on the official `@anthropic-ai/sdk` package.
 //
 // How to run it:
 //
@@ -8,7 +8,7 @@
 //
 // `memoranda` must be on the PATH, or MEMORANDA_BIN must name it. With MEMORANDA_URL (such as
 // http://127.0.0.1:7337) the memories are kept by a running `memoranda serve` instead, with the
-// token in MEMORANDA_TOKEN (`memoranda token` prints it). Without a key, `examples/stand_in.py` plays the API:
+// token in MEMORANDA_TOKEN (`memoranda token` prints it). Without a key, `examples/stand_in.py` simulates the API:
 //
 //     python examples/stand_in.py 8080 &
 //     ANTHROPIC_API_KEY=none ANTHROPIC_BASE_URL=http://127.0.0.1:8080 npx tsx examples/claude_memory.ts

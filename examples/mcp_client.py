@@ -1,4 +1,4 @@
-"""Everything that an MCP client can ask of Memoranda, with the official `mcp` package.
+"""Calls everything that Memoranda offers to an MCP client, with the official `mcp` package.
 
     pip install mcp
     python examples/mcp_client.py                                over stdio, in both eras
@@ -21,7 +21,7 @@ NOTE = "---\ntitle: Tulips\n---\n- [fact] They bloom in spring #garden\n- grow_b
 
 
 def server():
-    """A server of one's own over stdio."""
+    """Starts a server over stdio."""
     ours = ("MEMORANDA_", "XDG_", "HOME")
     env = {name: value for name, value in os.environ.items() if name.startswith(ours)}
     return stdio_client(StdioServerParameters(command=BINARY, args=["mcp"], env=env))
@@ -35,7 +35,7 @@ def over_http(url):
 
 
 async def memory(client, **arguments):
-    """Calls the memory tool: its text, and whether that is an error."""
+    """Calls the memory tool; returns its text, and true if it is an error."""
     result = await client.call_tool("memory", arguments)
     assert result.structured_content, result
     return result.content[0].text, bool(result.is_error)

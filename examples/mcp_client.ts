@@ -6,7 +6,7 @@
 //
 // Over HTTP the token is in MEMORANDA_TOKEN; `memoranda token` prints it.
 // `memoranda` must be on the PATH, or MEMORANDA_BIN must name it. It writes to the vault that
-// MEMORANDA_HOME names: use one of its own.
+// MEMORANDA_HOME names: use a separate one.
 
 import assert from "node:assert/strict";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -28,7 +28,7 @@ const client = new Client({ name: "mcp_client.ts", version: "1" });
 await client.connect(transport);
 assert.match(client.getInstructions() ?? "", /\/memories/);
 
-// Listed first, so that the SDK holds every structured result to the tool's output schema.
+// Listed first, so that the SDK checks every structured result against the tool's output schema.
 const { tools } = await client.listTools();
 assert.ok(tools.some((tool) => tool.name === "memory"));
 for (const tool of tools) {

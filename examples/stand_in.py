@@ -1,4 +1,4 @@
-"""A stand-in for the Claude API, so that the examples run without a key.
+"""A simulated Claude API, so that the examples run without a key.
 
     python examples/stand_in.py [PORT]
 
@@ -21,19 +21,19 @@ SCRIPT = [
     {"command": "view", "path": "/memories/none.md"},
 ]
 NUMBERS = itertools.count()
-# What was said up to each of our messages: newer clients only send what is new.
+# The conversation up to each of our messages: newer clients send only the new part.
 THREADS = {}
 
 
 def conversation(request):
-    """Everything that was said, whether the client sends it all or names where it goes on."""
+    """Returns the whole conversation, also if the client sends only its continuation."""
     thread = request.get("thread") or {}
     earlier, tools = THREADS.get(thread.get("previous_message_id"), ([], []))
     return earlier + request["messages"], request.get("tools") or tools
 
 
 def results(messages):
-    """What the tool answered so far, in order."""
+    """Returns the answers of the tool so far, in order."""
     found = []
     for message in messages:
         if isinstance(message["content"], list):
@@ -49,7 +49,7 @@ def text_of(result):
 
 
 def answer(request):
-    """The next message of the script; nothing if the tool is not there."""
+    """Returns the next message of the script; nothing if the tool is missing."""
     messages, tools = conversation(request)
     if not any(tool.get("type") == "memory_20250818" for tool in tools):
         return None

@@ -19,13 +19,13 @@ import time
 FEW = 100
 
 
-# A note of ordinary length, about a kilobyte, is made of these.
+# Words for notes of ordinary length, about a kilobyte.
 PROSE = """the plan of a garden by river and stone needs water light winter market report budget
 travel doctor music design window summer paper letter answer morning engine winter bridge""".split()
 
 
 class Server:
-    """The server, as a client that speaks to it over stdio sees it."""
+    """A client of the server over stdio."""
 
     def __init__(self, binary, env):
         self.process = subprocess.Popen(
@@ -52,7 +52,7 @@ class Server:
                 return answer["result"]
 
     def busy(self):
-        """The milliseconds that the server has computed so far."""
+        """Returns the CPU time of the server so far, in milliseconds."""
         tasks = f"/proc/{self.process.pid}/task"
         spent = 0
         for task in os.listdir(tasks):
@@ -60,11 +60,11 @@ class Server:
                 with open(f"{tasks}/{task}/schedstat") as file:
                     spent += int(file.read().split()[0])
             except OSError:
-                pass  # It has ended meanwhile.
+                pass  # The thread has ended.
         return spent / 1e6
 
     def call(self, tool, **arguments):
-        """The milliseconds that a call took, those of them that were computing, and its result."""
+        """Returns the wall time and CPU time of a call in milliseconds, and its result."""
         start, busy = time.perf_counter(), self.busy()
         result = self.ask("tools/call", {"name": tool, "arguments": arguments})
         took = (time.perf_counter() - start) * 1000
@@ -77,7 +77,7 @@ class Server:
 
 
 def show(label, measured):
-    """Prints what calls took; gives their medians."""
+    """Prints the times of calls and returns their medians."""
     both = []
     for name, values in zip(("", "computing "), zip(*measured)):
         values = sorted(values)
@@ -89,7 +89,7 @@ def show(label, measured):
 
 
 def write_graph(path, entities):
-    """Entities and relations as the reference memory server keeps them."""
+    """Entities and relations in the format of the reference memory server."""
     with open(path, "w") as file:
         for n in range(entities):
             file.write(json.dumps({

@@ -1,4 +1,4 @@
-"""Tries on data what links between notes would be worth for ranking.
+"""Measures what links between notes would contribute to ranking.
 
     cargo xtask bench retrieval QUESTIONS.jsonl.xz --ranked RANKED.jsonl
     retrieval_links.py QUESTIONS.jsonl[.xz] RANKED.jsonl
@@ -29,7 +29,7 @@ def scores(order, gold):
 
 
 def lifted(order, named, best, least, places, few):
-    """The order in which what is linked to so many of the best notes comes so many places earlier."""
+    """Returns the order with notes moved up that are linked to enough of the best notes."""
     held = collections.Counter(name for of in named.values() for name in of)
     linked = lambda a, b: any(held[name] <= few for name in named[a] & named[b])
     def place(at):

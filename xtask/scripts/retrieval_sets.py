@@ -1,4 +1,4 @@
-"""Makes further questions with known evidence, in the form that `cargo xtask bench retrieval` reads.
+"""Makes further questions with known evidence, in the format that `cargo xtask bench retrieval` reads.
 
     retrieval_sets.py dialogue QUESTIONS.jsonl[.xz]   the same questions, asked of short turns by two named people
     retrieval_sets.py faq FOLDER                      questions of real FAQs, asked of their answers
@@ -27,7 +27,7 @@ def lines(path):
 
 
 def sentences(text):
-    """Sentences, the short ones joined to the next, the long ones cut."""
+    """Splits into sentences; joins short ones to the next and cuts long ones."""
     said, held = [], ""
     for part in SENTENCE.split(text.strip()):
         held = f"{held} {part}".strip()
@@ -39,7 +39,7 @@ def sentences(text):
 
 
 def by_name(question, asker, other):
-    """The question as someone else would ask it."""
+    """Returns the question in the third person."""
     verbs = {"do": "does", "am": "is", "have": "has", "I'm": "is", "I've": "has"}
     text = re.sub(r"\b(do|am|have) I\b", lambda m: f"{verbs[m[1]]} {asker}", question)
     text = re.sub(r"\b(I'm|I've)\b", lambda m: f"{asker} {verbs[m[1]]}", text)
