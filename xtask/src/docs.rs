@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_differing_line_is_told() {
+    fn the_first_differing_line_is_returned() {
         let check = |written: &str, produced: &str, expected: Option<&str>| {
             assert_eq!(first_difference(written, produced).as_deref(), expected);
         };

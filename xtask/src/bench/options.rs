@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn invalid_arguments_are_rejected() {
         for arguments in [&["--sizes"][..], &["--sizes", "0"], &["--sizes", "many"], &["--fast"]] {
             assert!(parsed(arguments).is_err(), "{arguments:?}");
         }

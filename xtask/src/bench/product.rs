@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_lies_there_and_what_is_written_is_found() {
+    fn existing_and_written_notes_are_found() {
         let folder = std::env::temp_dir().join(format!("xtask-product-{}", std::process::id()));
         vault::write(&folder.join("home/main"), 30).unwrap();
         let product = Product::open(&folder.join("home"), &folder.join("cache")).unwrap();

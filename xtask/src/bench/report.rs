@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_says_so() {
+    fn missing_measurements_are_marked() {
         let report = Report {
             machine: vec![("Cores", "2".into())],
             command: "cargo xtask bench".into(),

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_middle_and_the_slow_end() {
+    fn median_and_slow_end() {
         let samples = Samples((1..=100).rev().map(Duration::from_millis).collect());
         assert_eq!(samples.p50(), Duration::from_millis(50));
         assert_eq!(samples.p95(), Duration::from_millis(95));

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_must_differ_may_differ() {
+    fn only_ids_and_times_may_differ() {
         let check = |shown: &str, printed: &str, expected: bool| {
             assert_eq!(fits(shown, printed, "/h/ome"), expected, "{shown:?} {printed:?}");
         };

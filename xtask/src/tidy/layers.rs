@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_layer_must_not_know_is_named() {
+    fn forbidden_dependencies_are_named() {
         let found = forbidden(layer(CORE), &HashSet::from(["jiff", "rusqlite"]));
         assert_eq!(found.len(), 1);
         assert!(found[0].contains("a database") && found[0].contains("rusqlite"));
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn no_arrow_leads_back() {
+    fn layers_have_no_cycles() {
         for (n, layer) in LAYERS.iter().enumerate() {
             for used in layer.may_use {
                 let place = LAYERS.iter().position(|other| other.name == *used);

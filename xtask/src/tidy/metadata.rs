@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_crates_and_what_they_are_built_from() {
+    fn reads_crates_and_dependencies() {
         let json = json!({
             "packages": [
                 { "id": "a 1", "name": "a", "manifest_path": "/r/crates/a/Cargo.toml",

@@ -37,7 +37,7 @@ mod tests {
     use crate::workspace::TextFile;
 
     #[test]
-    fn long_files_are_told_by_length() {
+    fn long_files_are_reported() {
         let file = |path: &str, lines: usize| TextFile {
             path: path.into(),
             text: "//! Line.\n".repeat(lines),

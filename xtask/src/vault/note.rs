@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn only_its_own_note_holds_a_rare_word() {
+    fn a_rare_word_is_in_one_note() {
         let notes: Vec<_> = (0..200).map(note).collect();
         for note in &notes {
             let holders = notes.iter().filter(|other| other.text.contains(&note.rare_word));

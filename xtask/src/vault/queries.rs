@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kinds_are_as_frequent_as_they_say() {
+    fn query_kinds_have_their_frequency() {
         let texts: Vec<_> = (0..1_000).map(|number| note(number).text.to_lowercase()).collect();
         for query in query_mix(1_000) {
             let [word] = &query.words[..] else { continue };

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_says_everything() {
+    fn equal_seeds_give_equal_numbers() {
         // The reference values of SplitMix64 for the seed 1234567.
         let mut random = Random::new(1_234_567);
         assert_eq!(
