@@ -57,7 +57,7 @@ impl Passage {
 pub fn split_note_passages(text: &str, note: &Note) -> Vec<Passage> {
     let end = text.floor_char_boundary(note.body.end);
     let mut at = text.floor_char_boundary(note.body.start).min(end);
-    let mut cutter = PassageSplitter::new(text, Fences::Whole);
+    let mut cutter = PassageSplitter::new(text, FenceHandling::Whole);
     let mut path = HeadingPath::default();
     let mut above: Option<&NoteSection> = None;
     for section in &note.sections {
@@ -80,7 +80,7 @@ pub fn split_note_passages(text: &str, note: &Note) -> Vec<Passage> {
 
 /// Cuts a text that is not Markdown into passages, by paragraphs and lines alone.
 pub fn split_text_passages(text: &str) -> Vec<Passage> {
-    let mut cutter = PassageSplitter::new(text, Fences::Ignored);
+    let mut cutter = PassageSplitter::new(text, FenceHandling::Ignored);
     cutter.cut(0..text.len(), &HeadingPath::default());
     cutter.passages
 }
@@ -105,7 +105,7 @@ impl HeadingPath {
 
 /// Whether lines between code fences belong together.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fences {
+enum FenceHandling {
     Whole,
     Ignored,
 }
@@ -138,7 +138,7 @@ impl Granularity {
 /// Puts blocks together to passages.
 struct PassageSplitter<'t> {
     text: &'t str,
-    fences: Fences,
+    fences: FenceHandling,
     passages: Vec<Passage>,
     /// What is collected for the next passage, and its size.
     group: Range<usize>,
@@ -152,7 +152,7 @@ struct PassageSplitter<'t> {
 }
 
 impl<'t> PassageSplitter<'t> {
-    fn new(text: &'t str, fences: Fences) -> Self {
+    fn new(text: &'t str, fences: FenceHandling) -> Self {
         Self {
             text,
             fences,
@@ -279,7 +279,7 @@ impl<'t> PassageSplitter<'t> {
 }
 
 /// The paragraphs, list items and fenced code of a text.
-fn blocks(text: &str, fences: Fences) -> Vec<Range<usize>> {
+fn blocks(text: &str, fences: FenceHandling) -> Vec<Range<usize>> {
     let mut blocks: Vec<Range<usize>> = Vec::new();
     let mut open: Option<usize> = None;
     let mut fence: Option<&str> = None;
@@ -301,7 +301,7 @@ fn blocks(text: &str, fences: Fences) -> Vec<Range<usize>> {
             blocks.extend(open.take().map(|open| open..start));
             open = Some(start);
         } else {
-            fence = fence_mark(content).filter(|_| fences == Fences::Whole);
+            fence = fence_mark(content).filter(|_| fences == FenceHandling::Whole);
             if fence.is_some() {
                 blocks.extend(open.take().map(|open| open..start));
             }

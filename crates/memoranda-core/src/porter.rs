@@ -7,7 +7,7 @@ const LONGEST: usize = 64;
 /// The stem of a folded word. Words with other letters than `a` to `z` follow the same rules,
 /// because the index does not look at letters either.
 pub fn porter_stem(word: &str) -> String {
-    let mut stem = Stem { word: word.as_bytes().to_vec() };
+    let mut stem = StemBuffer { word: word.as_bytes().to_vec() };
     if word.len() > 2 && word.len() < LONGEST {
         stem.plural();
         stem.past();
@@ -60,11 +60,11 @@ const LAST_SUFFIXES: &[&str] = &[
     "ive", "ize", "al", "er", "ic", "ou",
 ];
 
-struct Stem {
+struct StemBuffer {
     word: Vec<u8>,
 }
 
-impl Stem {
+impl StemBuffer {
     fn ends(&self, suffix: &str) -> Option<usize> {
         self.word.ends_with(suffix.as_bytes()).then(|| self.word.len() - suffix.len())
     }

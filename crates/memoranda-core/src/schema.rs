@@ -262,9 +262,10 @@ pub fn infer_fields(notes: &[NoteOutline], threshold: f64) -> Vec<FieldOccurrenc
         .into_iter()
         .map(|((is_relation, name), (count, most))| {
             let share = count as f64 / notes.len().max(1) as f64;
-            let kind = match is_relation {
-                true => SchemaFieldKind::Reference("Note".to_owned()),
-                false => SchemaFieldKind::Scalar("string".to_owned()),
+            let kind = if is_relation {
+                SchemaFieldKind::Reference("Note".to_owned())
+            } else {
+                SchemaFieldKind::Scalar("string".to_owned())
             };
             let required = share >= REQUIRED_SHARE;
             let field = SchemaField { name, kind, required, is_array: most > 1, description: None };
@@ -317,9 +318,10 @@ fn field(key: &str, value: &MetaValue) -> Option<SchemaField> {
                 None => (text.trim(), None),
             };
             let kind = if kind.is_empty() { "any" } else { kind };
-            match kind.chars().next().is_some_and(char::is_uppercase) {
-                true => (SchemaFieldKind::Reference(kind.to_owned()), about),
-                false => (SchemaFieldKind::Scalar(kind.to_owned()), about),
+            if kind.chars().next().is_some_and(char::is_uppercase) {
+                (SchemaFieldKind::Reference(kind.to_owned()), about)
+            } else {
+                (SchemaFieldKind::Scalar(kind.to_owned()), about)
             }
         }
     };

@@ -28,7 +28,7 @@ pub struct Snippet {
 /// The piece of at most `max_chars` characters that holds the most of what is asked for; the
 /// beginning if it holds nothing.
 pub fn extract_snippet(text: &str, query: &Query, max_chars: usize) -> Snippet {
-    let terms: Vec<_> = query.wanted().map(Sought::new).collect();
+    let terms: Vec<_> = query.wanted().map(SnippetQuery::new).collect();
     let hits = hits(text, &terms);
     let window = if text.len() <= max_chars || text.chars().nth(max_chars).is_none() {
         0..text.len()
@@ -41,27 +41,27 @@ pub fn extract_snippet(text: &str, query: &Query, max_chars: usize) -> Snippet {
 }
 
 /// A term as it is looked for.
-struct Sought {
+struct SnippetQuery {
     kind: TermKind,
-    words: Vec<SoughtWord>,
+    words: Vec<SnippetWord>,
 }
 
-struct SoughtWord {
+struct SnippetWord {
     folded: String,
     stem: String,
 }
 
-impl Sought {
+impl SnippetQuery {
     fn new(term: &QueryTerm) -> Self {
         let words = term.words.iter().map(|word| {
             let folded = fold(word).into_owned();
-            SoughtWord { stem: stem(&folded).to_owned(), folded }
+            SnippetWord { stem: stem(&folded).to_owned(), folded }
         });
         Self { kind: term.kind, words: words.collect() }
     }
 
     /// Whether the term's words stand at the beginning of these; if so, how many they are.
-    fn stands_in(&self, found: &[Found<'_>]) -> Option<usize> {
+    fn stands_in(&self, found: &[SnippetMatches<'_>]) -> Option<usize> {
         let last = self.words.len().checked_sub(1)?;
         let found = found.get(..=last)?;
         let all = self.words.iter().zip(found).enumerate().all(|(i, (sought, found))| {
@@ -72,7 +72,7 @@ impl Sought {
     }
 }
 
-impl SoughtWord {
+impl SnippetWord {
     fn is_like(&self, found: &str) -> bool {
         if self.folded == found {
             return true;
@@ -92,7 +92,7 @@ impl SoughtWord {
 }
 
 /// A word of the text.
-struct Found<'t> {
+struct SnippetMatches<'t> {
     folded: Cow<'t, str>,
     span: Range<usize>,
     /// Characters before the word and before its end.
@@ -100,13 +100,13 @@ struct Found<'t> {
 }
 
 /// A place where a term stands.
-struct Hit {
+struct TermHit {
     term: usize,
     span: Range<usize>,
     chars: Range<usize>,
 }
 
-fn hits(text: &str, terms: &[Sought]) -> Vec<Hit> {
+fn hits(text: &str, terms: &[SnippetQuery]) -> Vec<TermHit> {
     let (mut at, mut chars) = (0, 0);
     let mut count = |to: usize| {
         chars += text.get(at..to).unwrap_or_default().chars().count();
@@ -116,7 +116,7 @@ fn hits(text: &str, terms: &[Sought]) -> Vec<Hit> {
     let found: Vec<_> = tokenize(text)
         .map(|word| {
             let chars = count(word.span.start)..count(word.span.end);
-            Found { folded: fold(word.text), span: word.span, chars }
+            SnippetMatches { folded: fold(word.text), span: word.span, chars }
         })
         .collect();
     // Like words begin alike, so that most words are compared with no term at all.
@@ -134,7 +134,7 @@ fn hits(text: &str, terms: &[Sought]) -> Vec<Hit> {
             let Some(last) = length.and_then(|length| rest.get(length.checked_sub(1)?)) else {
                 continue;
             };
-            hits.push(Hit {
+            hits.push(TermHit {
                 term,
                 span: first.span.start..last.span.end,
                 chars: first.chars.start..last.chars.end,
@@ -146,7 +146,7 @@ fn hits(text: &str, terms: &[Sought]) -> Vec<Hit> {
 
 /// The bytes from the first to the last hit of the best window: most different terms, then most
 /// hits, then the earliest.
-fn best_window(hits: &[Hit], terms: usize, room: usize) -> Range<usize> {
+fn best_window(hits: &[TermHit], terms: usize, room: usize) -> Range<usize> {
     let mut held = vec![0usize; terms];
     let mut distinct = 0;
     let mut best = (0, 0, 0..0);
@@ -204,7 +204,7 @@ fn widened(text: &str, core: Range<usize>, room: usize) -> Range<usize> {
 }
 
 /// The window as it is shown: trimmed, with ellipses, and with highlights moved along.
-fn shown(text: &str, window: Range<usize>, hits: &[Hit], max_chars: usize) -> Snippet {
+fn shown(text: &str, window: Range<usize>, hits: &[TermHit], max_chars: usize) -> Snippet {
     let piece = text.get(window.clone()).unwrap_or_default();
     let start = window.end - piece.trim_start().len();
     let end = window.start + piece.trim_end().len();

@@ -26,12 +26,12 @@ pub struct CronExpression {
     /// Whether a field that begins with `*` leaves the choice of the day to the other one.
     days_open: bool,
     weekdays_open: bool,
-    pace: Pace,
+    pace: ClockChangePolicy,
 }
 
 /// What a clock that is set forward or back means for an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Pace {
+enum ClockChangePolicy {
     /// At given times of the day: once each day, whatever the clock does.
     Times,
     /// Every hour or every few minutes: as time really passes.

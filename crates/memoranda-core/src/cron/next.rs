@@ -4,7 +4,7 @@ use jiff::civil::{Date, Weekday};
 use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{Timestamp, ToSpan as _};
 
-use super::{CronExpression, Pace};
+use super::{ClockChangePolicy, CronExpression};
 
 /// The 29th of February can be eight years away; what is further never comes.
 const MAX_DAYS: usize = 366 * 9;
@@ -22,8 +22,8 @@ impl CronExpression {
         let mut first_hour = u32::from(begin.hour().unsigned_abs());
         for _ in 0..MAX_DAYS {
             if self.fits_day(date) {
-                let day = Day::of(date, zone);
-                let from = if day == Day::Even { first_hour } else { 0 };
+                let day = ClockChanges::of(date, zone);
+                let from = if day == ClockChanges::Even { first_hour } else { 0 };
                 if let Some(found) = self.next_on(date, from, day, after, zone) {
                     return Some(found);
                 }
@@ -73,7 +73,7 @@ impl CronExpression {
         &self,
         date: Date,
         from_hour: u32,
-        day: Day,
+        day: ClockChanges,
         after: Timestamp,
         zone: &TimeZone,
     ) -> Option<Timestamp> {
@@ -86,7 +86,7 @@ impl CronExpression {
                         earliest = Some(time);
                     }
                 }
-                if day == Day::Even && earliest.is_some() {
+                if day == ClockChanges::Even && earliest.is_some() {
                     return earliest;
                 }
             }
@@ -100,14 +100,16 @@ impl CronExpression {
         let ambiguous = zone.to_ambiguous_timestamp(date.at(hour, minute, 0, 0));
         match (ambiguous.offset(), self.pace) {
             (AmbiguousOffset::Unambiguous { .. }, _)
-            | (AmbiguousOffset::Fold { .. }, Pace::Times) => [ambiguous.earlier().ok(), None],
-            (AmbiguousOffset::Fold { .. }, Pace::Interval) => {
+            | (AmbiguousOffset::Fold { .. }, ClockChangePolicy::Times) => {
+                [ambiguous.earlier().ok(), None]
+            }
+            (AmbiguousOffset::Fold { .. }, ClockChangePolicy::Interval) => {
                 let twice = zone.to_ambiguous_timestamp(date.at(hour, minute, 0, 0));
                 [ambiguous.earlier().ok(), twice.later().ok()]
             }
-            (AmbiguousOffset::Gap { .. }, Pace::Interval) => [None, None],
+            (AmbiguousOffset::Gap { .. }, ClockChangePolicy::Interval) => [None, None],
             // The moment of the change: the first transition after a time that was before it.
-            (AmbiguousOffset::Gap { .. }, Pace::Times) => {
+            (AmbiguousOffset::Gap { .. }, ClockChangePolicy::Times) => {
                 let before = ambiguous.earlier().ok();
                 [before.and_then(|before| change_near(before, zone)), None]
             }
@@ -117,14 +119,14 @@ impl CronExpression {
 
 /// Whether the clock is changed on a day.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Day {
+enum ClockChanges {
     /// It is not: times come in the order of the clock.
     Even,
     /// It may be.
     Uneven,
 }
 
-impl Day {
+impl ClockChanges {
     fn of(date: Date, zone: &TimeZone) -> Self {
         let offset = |date: Date| {
             let start = zone.to_ambiguous_timestamp(date.at(0, 0, 0, 0)).compatible();

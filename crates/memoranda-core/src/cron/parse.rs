@@ -1,6 +1,6 @@
 //! Reading an expression: what is wrong, with which field, and what would fit.
 
-use super::{CronExpression, Pace};
+use super::{ClockChangePolicy, CronExpression};
 
 /// A text that is no cron expression.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -47,7 +47,7 @@ fn seconds(found: usize) -> &'static str {
     if found == 6 { "; there is no field for seconds or years" } else { "" }
 }
 
-struct Field {
+struct CronField {
     name: &'static str,
     least: u32,
     most: u32,
@@ -55,35 +55,35 @@ struct Field {
     fits: &'static str,
 }
 
-const MINUTE: Field = Field {
+const MINUTE: CronField = CronField {
     name: "minute",
     least: 0,
     most: 59,
     names: &[],
     fits: "0-59, `*`, lists `0,30`, ranges `0-29`, steps `*/15`",
 };
-const HOUR: Field = Field {
+const HOUR: CronField = CronField {
     name: "hour",
     least: 0,
     most: 23,
     names: &[],
     fits: "0-23, `*`, lists `8,18`, ranges `9-17`, steps `*/2`",
 };
-const DAY: Field = Field {
+const DAY: CronField = CronField {
     name: "day-of-month",
     least: 1,
     most: 31,
     names: &[],
     fits: "1-31, `*`, lists `1,15`, ranges `1-7`, steps `*/2`",
 };
-const MONTH: Field = Field {
+const MONTH: CronField = CronField {
     name: "month",
     least: 1,
     most: 12,
     names: &["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"],
     fits: "1-12 or jan-dec, `*`, lists, ranges, steps",
 };
-const WEEKDAY: Field = Field {
+const WEEKDAY: CronField = CronField {
     name: "day-of-week",
     least: 0,
     // Sunday is 0 and 7.
@@ -123,7 +123,11 @@ impl CronExpression {
             weekdays: (weekdays & 0x7f | weekdays >> 7) as u8,
             days_open: is_open(day),
             weekdays_open: is_open(weekday),
-            pace: if is_open(minute) || is_open(hour) { Pace::Interval } else { Pace::Times },
+            pace: if is_open(minute) || is_open(hour) {
+                ClockChangePolicy::Interval
+            } else {
+                ClockChangePolicy::Times
+            },
         };
         if cron.never() {
             return Err(CronError::Never { text: shown() });
@@ -143,7 +147,7 @@ impl CronExpression {
 }
 
 /// The bits that a field sets.
-fn read(field: &Field, text: &str) -> Result<u64, CronError> {
+fn read(field: &CronField, text: &str) -> Result<u64, CronError> {
     let mut bits = 0;
     for part in text.split(',') {
         bits |= part_bits(field, part).map_err(|reason| CronError::Field {
@@ -157,7 +161,7 @@ fn read(field: &Field, text: &str) -> Result<u64, CronError> {
 }
 
 /// The bits of one part between commas: `*`, `n`, `n-m`, each with `/step`.
-fn part_bits(field: &Field, part: &str) -> Result<u64, String> {
+fn part_bits(field: &CronField, part: &str) -> Result<u64, String> {
     let (range, step) = match part.split_once('/') {
         Some((range, step)) => (range, Some(step)),
         None => (part, None),
@@ -175,18 +179,17 @@ fn part_bits(field: &Field, part: &str) -> Result<u64, String> {
         (field.least, end)
     } else if let Some((from, to)) = range.split_once('-') {
         let (first, last) = (value(field, from)?, value(field, to)?);
-        match first > last {
-            // Names go round: `fri-mon` are four days, `nov-feb` four months.
-            true if is_name(from) || is_name(to) => (first, last + field.names.len() as u32),
-            true => {
-                let range_of = |from: u32, to: u32| match from == to {
-                    true => from.to_string(),
-                    false => format!("{from}-{to}"),
-                };
-                let list = [range_of(first.min(end), end), range_of(field.least, last)].join(",");
-                return Err(format!("the range {range:?} ends before it begins; write {list}"));
-            }
-            false => (first, last),
+        if first <= last {
+            (first, last)
+        } else if is_name(from) || is_name(to) {
+            // Ranges of names wrap around: `fri-mon` is four days, `nov-feb` four months.
+            (first, last + field.names.len() as u32)
+        } else {
+            let range_of = |from: u32, to: u32| {
+                if from == to { from.to_string() } else { format!("{from}-{to}") }
+            };
+            let list = [range_of(first.min(end), end), range_of(field.least, last)].join(",");
+            return Err(format!("the range {range:?} ends before it begins; write {list}"));
         }
     } else {
         let first = value(field, range)?;
@@ -201,7 +204,7 @@ fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic())
 }
 
-fn value(field: &Field, text: &str) -> Result<u32, String> {
+fn value(field: &CronField, text: &str) -> Result<u32, String> {
     if text.is_empty() {
         return Err("a value is missing".to_owned());
     }
@@ -218,6 +221,6 @@ fn value(field: &Field, text: &str) -> Result<u32, String> {
     }
 }
 
-fn names_too(field: &Field) -> &'static str {
+fn names_too(field: &CronField) -> &'static str {
     if field.names.is_empty() { "" } else { " or a name of three letters" }
 }

@@ -15,8 +15,8 @@ pub use embedding::{
 };
 pub use vector::{STATIC_VECTOR_BYTES, STATIC_VECTOR_DIMS, StaticQueryVector, StaticVector};
 
-use table::Table;
-use word_piece::{PieceKind, Vocabulary};
+use table::EmbeddingTable;
+use word_piece::{PieceKind, WordPieceVocabulary};
 
 /// Names the model in caches: vectors of different models cannot be compared.
 pub const MODEL_ID: &str = "static-minilm-256-i8-2";
@@ -33,8 +33,8 @@ static VOCABULARY: &str = include_str!("../../model/vocab.txt");
 
 /// The embedding model, ready to use.
 pub struct StaticEmbeddingModel {
-    vocabulary: Vocabulary<'static>,
-    table: Table<'static>,
+    vocabulary: WordPieceVocabulary<'static>,
+    table: EmbeddingTable<'static>,
 }
 
 impl StaticEmbeddingModel {
@@ -43,8 +43,8 @@ impl StaticEmbeddingModel {
     pub fn embedded() -> &'static Self {
         static MODEL: std::sync::OnceLock<StaticEmbeddingModel> = std::sync::OnceLock::new();
         MODEL.get_or_init(|| Self {
-            vocabulary: Vocabulary::new(VOCABULARY),
-            table: Table::read(TABLE),
+            vocabulary: WordPieceVocabulary::new(VOCABULARY),
+            table: EmbeddingTable::read(TABLE),
         })
     }
 

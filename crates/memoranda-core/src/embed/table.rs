@@ -5,12 +5,12 @@ use super::vector::STATIC_VECTOR_DIMS;
 const HEADER: usize = 20;
 
 /// The table, read where it lies.
-pub(super) struct Table<'b> {
+pub(super) struct EmbeddingTable<'b> {
     scales: &'b [u8],
     rows: &'b [u8],
 }
 
-impl<'b> Table<'b> {
+impl<'b> EmbeddingTable<'b> {
     /// Reads the header. A table of another shape is an empty one, which the tests would notice.
     pub(super) fn read(bytes: &'b [u8]) -> Self {
         let number = |at: usize| {

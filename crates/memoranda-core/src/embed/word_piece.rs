@@ -14,9 +14,9 @@ const EMPTY: u16 = u16::MAX;
 const BEHIND_LATIN: char = '\u{250}';
 
 /// The known pieces, found by their text. Pieces that go on a word begin with `##`.
-pub(super) struct Vocabulary<'t> {
+pub(super) struct WordPieceVocabulary<'t> {
     pieces: Vec<&'t [u8]>,
-    places: Vec<Place>,
+    places: Vec<HashSlot>,
     /// The length of the longest piece.
     longest: usize,
 }
@@ -35,16 +35,16 @@ pub(super) enum PieceKind {
 /// Where a piece may be found. Two pieces that want the same place mostly differ in the mark, so
 /// that texts are hardly ever compared in vain.
 #[derive(Clone, Copy)]
-struct Place {
+struct HashSlot {
     number: u16,
     mark: u16,
 }
 
-impl<'t> Vocabulary<'t> {
+impl<'t> WordPieceVocabulary<'t> {
     /// Reads one piece a line; the number of a piece is that of its line.
     pub(super) fn new(text: &'t str) -> Self {
         let pieces: Vec<_> = text.lines().map(str::as_bytes).take(usize::from(EMPTY)).collect();
-        let mut places = vec![Place { number: EMPTY, mark: 0 }; PLACES];
+        let mut places = vec![HashSlot { number: EMPTY, mark: 0 }; PLACES];
         for (number, piece) in pieces.iter().enumerate() {
             let hash = piece.iter().fold(BEGIN, |hash, &byte| hashed(hash, byte));
             let (mut place, mark) = place(hash);
@@ -52,7 +52,7 @@ impl<'t> Vocabulary<'t> {
                 place = (place + 1) % PLACES;
             }
             if let Some(free) = places.get_mut(place) {
-                *free = Place { number: number as u16, mark };
+                *free = HashSlot { number: number as u16, mark };
             }
         }
         let longest = pieces.iter().map(|piece| piece.len()).max().unwrap_or(0);
@@ -106,10 +106,12 @@ impl<'t> Vocabulary<'t> {
             if is_word { PieceKind::Word } else { PieceKind::Sign }
         } else {
             let mut letters = str::from_utf8(bare).unwrap_or_default().chars();
-            match letters.clone().any(|c| c.is_alphabetic() && c >= BEHIND_LATIN) {
-                true => PieceKind::Spelling,
-                false if letters.any(char::is_alphanumeric) => PieceKind::Word,
-                false => PieceKind::Sign,
+            if letters.clone().any(|c| c.is_alphabetic() && c >= BEHIND_LATIN) {
+                PieceKind::Spelling
+            } else if letters.any(char::is_alphanumeric) {
+                PieceKind::Word
+            } else {
+                PieceKind::Sign
             }
         }
     }
@@ -254,7 +256,7 @@ mod tests {
         ) {
             let text = known.join("\n");
             let mut found = Vec::new();
-            Vocabulary::new(&text).cut(&word, &mut |number| found.push(number));
+            WordPieceVocabulary::new(&text).cut(&word, &mut |number| found.push(number));
             let mut expected = Vec::new();
             let mut rest = word.as_str();
             while !rest.is_empty() {

@@ -19,7 +19,7 @@ pub struct FactContradiction {
 /// Pairs of facts of which one denies what the other says, or which say the same of different
 /// values.
 pub fn find_contradictions(facts: &[&str]) -> Vec<FactContradiction> {
-    let parts: Vec<Parts> = facts.iter().map(|fact| Parts::of(fact)).collect();
+    let parts: Vec<StatementParts> = facts.iter().map(|fact| StatementParts::of(fact)).collect();
     let mut found = Vec::new();
     for (first, a) in parts.iter().enumerate() {
         for (second, b) in parts.iter().enumerate().skip(first + 1) {
@@ -50,7 +50,7 @@ pub fn find_contradictions(facts: &[&str]) -> Vec<FactContradiction> {
     found
 }
 
-struct Parts {
+struct StatementParts {
     negated: bool,
     /// Words longer than three letters, in lower case.
     words: BTreeSet<String>,
@@ -58,7 +58,7 @@ struct Parts {
     values: BTreeSet<String>,
 }
 
-impl Parts {
+impl StatementParts {
     fn of(fact: &str) -> Self {
         let mut parts = Self { negated: false, words: BTreeSet::new(), values: BTreeSet::new() };
         // `can't`, `couldn't`, `weren't`: all of them say `not`.

@@ -133,9 +133,9 @@ pub fn choose_candidate<Id: Copy>(
     if keys.title.is_empty() {
         return LinkResolution::Missing;
     }
-    match chosen(keys, candidates, from, strictness, Others::WithExtension) {
+    match chosen(keys, candidates, from, strictness, NonNoteNames::WithExtension) {
         LinkResolution::Missing if candidates.iter().any(|c| !c.path.is_markdown()) => {
-            chosen(keys, candidates, from, strictness, Others::ByAnyName)
+            chosen(keys, candidates, from, strictness, NonNoteNames::ByAnyName)
         }
         found => found,
     }
@@ -143,7 +143,7 @@ pub fn choose_candidate<Id: Copy>(
 
 /// By which names files go that are no notes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Others {
+enum NonNoteNames {
     WithExtension,
     ByAnyName,
 }
@@ -153,7 +153,7 @@ fn chosen<Id: Copy>(
     candidates: &[LinkCandidate<Id>],
     from: Option<&NotePath>,
     strictness: LinkStrictness,
-    others: Others,
+    others: NonNoteNames,
 ) -> LinkResolution<Id> {
     let is_at = |path: &str| candidates.iter().find(|c| c.path.as_str() == path);
     let bare = |path: &str| alias_key(path.strip_suffix(".md").unwrap_or(path));
@@ -168,12 +168,18 @@ fn chosen<Id: Copy>(
     let is_left =
         |c: &&LinkCandidate<Id>| c.is_permalink_kept && keys.permalinks.contains(&c.permalink);
     let left: Vec<_> = candidates.iter().filter(is_left).collect();
-    let by_any_name = |c: &LinkCandidate<Id>| c.path.is_markdown() || others == Others::ByAnyName;
-    let goes_by = |c: &LinkCandidate<Id>, permalink: &String| match c.permalink == *permalink {
-        _ if !by_any_name(c) => false,
-        true => !is_shadowed(c, candidates),
-        false if !c.path.is_markdown() => bare_address(&c.path) == *permalink,
-        false => left.iter().any(|o| o.permalink == *permalink && o.is_left_to(c)),
+    let by_any_name =
+        |c: &LinkCandidate<Id>| c.path.is_markdown() || others == NonNoteNames::ByAnyName;
+    let goes_by = |c: &LinkCandidate<Id>, permalink: &String| {
+        if !by_any_name(c) {
+            false
+        } else if c.permalink == *permalink {
+            !is_shadowed(c, candidates)
+        } else if !c.path.is_markdown() {
+            bare_address(&c.path) == *permalink
+        } else {
+            left.iter().any(|o| o.permalink == *permalink && o.is_left_to(c))
+        }
     };
     let has_permalink =
         |c: &LinkCandidate<Id>| keys.permalinks.iter().any(|permalink| goes_by(c, permalink));

@@ -105,8 +105,8 @@ where
     Id: Copy + Eq + Hash,
     Label: Clone,
 {
-    let mut near = Side::new(from);
-    let mut far = Side::new(to);
+    let mut near = SearchFrontier::new(from);
+    let mut far = SearchFrontier::new(to);
     if from == to {
         return Ok(Some(GraphRoute { notes: vec![from], edges: Vec::new() }));
     }
@@ -126,21 +126,21 @@ where
 }
 
 /// One of the two circles.
-struct Side<Id, Label> {
+struct SearchFrontier<Id, Label> {
     /// How each note was reached; the centre by no step.
-    reached: HashMap<Id, Option<Step<Id, Label>>>,
+    reached: HashMap<Id, Option<BacktrackStep<Id, Label>>>,
     /// The outermost notes.
     level: Vec<Id>,
 }
 
 /// One link on the way back to a centre.
 #[derive(Clone)]
-struct Step<Id, Label> {
+struct BacktrackStep<Id, Label> {
     edge: GraphEdge<Id, Label>,
     towards: Id,
 }
 
-impl<Id: Copy + Eq + Hash, Label: Clone> Side<Id, Label> {
+impl<Id: Copy + Eq + Hash, Label: Clone> SearchFrontier<Id, Label> {
     fn new(centre: Id) -> Self {
         Self { reached: HashMap::from([(centre, None)]), level: vec![centre] }
     }
@@ -157,7 +157,7 @@ impl<Id: Copy + Eq + Hash, Label: Clone> Side<Id, Label> {
                 if self.reached.contains_key(&id) {
                     continue;
                 }
-                self.reached.insert(id, Some(Step { edge: edge.clone(), towards: end }));
+                self.reached.insert(id, Some(BacktrackStep { edge: edge.clone(), towards: end }));
                 if other.reached.contains_key(&id) {
                     return Some(id);
                 }
@@ -168,7 +168,7 @@ impl<Id: Copy + Eq + Hash, Label: Clone> Side<Id, Label> {
     }
 
     /// The way from a note back to the centre.
-    fn back(&self, mut at: Id) -> Vec<Step<Id, Label>> {
+    fn back(&self, mut at: Id) -> Vec<BacktrackStep<Id, Label>> {
         let mut steps = Vec::new();
         while let Some(Some(step)) = self.reached.get(&at) {
             steps.push(step.clone());
@@ -179,8 +179,8 @@ impl<Id: Copy + Eq + Hash, Label: Clone> Side<Id, Label> {
 }
 
 fn route<Id: Copy + Eq + Hash, Label: Clone>(
-    near: &Side<Id, Label>,
-    far: &Side<Id, Label>,
+    near: &SearchFrontier<Id, Label>,
+    far: &SearchFrontier<Id, Label>,
     meeting: Id,
 ) -> GraphRoute<Id, Label> {
     let mut notes = Vec::new();
@@ -205,17 +205,19 @@ mod tests {
 
     use super::*;
 
-    type Links = [(u64, u64)];
+    type LinkPairs = [(u64, u64)];
 
     /// The links from and to any of the notes, as a store would give them.
-    fn store(links: &Links) -> impl FnMut(&[u64]) -> Result<Vec<GraphEdge<u64, ()>>, Infallible> {
+    fn store(
+        links: &LinkPairs,
+    ) -> impl FnMut(&[u64]) -> Result<Vec<GraphEdge<u64, ()>>, Infallible> {
         move |ids| {
             let found = links.iter().filter(|(from, to)| ids.contains(from) || ids.contains(to));
             Ok(found.map(|&(from, to)| GraphEdge { from, to, label: () }).collect())
         }
     }
 
-    const LINKS: &Links = &[(1, 2), (3, 1), (2, 4), (4, 5), (5, 6), (6, 6), (8, 9)];
+    const LINKS: &LinkPairs = &[(1, 2), (3, 1), (2, 4), (4, 5), (5, 6), (6, 6), (8, 9)];
 
     #[test]
     fn neighbours_come_level_by_level() {

@@ -8,21 +8,21 @@ use std::ops::Range;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 /// One run of inline content, such as a paragraph or the text of a list item.
-pub(crate) struct Block {
+pub(crate) struct MarkdownBlock {
     /// The raw bytes, without markers and indentation before the first line; a heading without
     /// text has none.
     pub(crate) range: Range<usize>,
     /// Whether it stands in a blockquote or callout.
     pub(crate) quoted: bool,
     /// What it is the text of.
-    pub(crate) holder: Holder,
+    pub(crate) holder: BlockContainer,
     /// Set for a heading.
-    pub(crate) heading: Option<Heading>,
+    pub(crate) heading: Option<BlockHeading>,
 }
 
 /// What a block is the text of.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Holder {
+pub(crate) enum BlockContainer {
     /// A list item, which can state a typed relation.
     Item,
     /// A paragraph or heading.
@@ -31,7 +31,7 @@ pub(crate) enum Holder {
 }
 
 /// What makes a block a heading.
-pub(crate) struct Heading {
+pub(crate) struct BlockHeading {
     /// 1 to 6.
     pub(crate) level: u8,
     /// All its bytes: marks, and the underline of a setext heading.
@@ -41,9 +41,9 @@ pub(crate) struct Heading {
 }
 
 /// Finds the inline content of a body, in order.
-pub(crate) fn blocks(text: &str, body: &Range<usize>) -> Vec<Block> {
+pub(crate) fn blocks(text: &str, body: &Range<usize>) -> Vec<MarkdownBlock> {
     let source = text.get(body.clone()).unwrap_or_default();
-    let mut scan = Scan { source, base: body.start, ..Scan::default() };
+    let mut scan = BlockScanner { source, base: body.start, ..BlockScanner::default() };
     for (event, range) in Parser::new_ext(source, Options::empty()).into_offset_iter() {
         scan.event(&event, range);
     }
@@ -52,19 +52,19 @@ pub(crate) fn blocks(text: &str, body: &Range<usize>) -> Vec<Block> {
 }
 
 #[derive(Default)]
-struct Scan<'t> {
+struct BlockScanner<'t> {
     source: &'t str,
     base: usize,
-    found: Vec<Block>,
+    found: Vec<MarkdownBlock>,
     run: Option<Range<usize>>,
-    heading: Option<Heading>,
+    heading: Option<BlockHeading>,
     quotes: usize,
     containers: usize,
-    holder: Holder,
+    holder: BlockContainer,
     opaque: bool,
 }
 
-impl Scan<'_> {
+impl BlockScanner<'_> {
     fn event(&mut self, event: &Event<'_>, range: Range<usize>) {
         match event {
             Event::Start(tag) => match tag {
@@ -75,14 +75,14 @@ impl Scan<'_> {
                 }
                 Tag::Item => {
                     self.flush();
-                    self.holder = Holder::Item;
+                    self.holder = BlockContainer::Item;
                     self.containers += 1;
                 }
                 Tag::Heading { level, .. } => {
                     self.flush();
                     let range = range.start + self.base..range.end + self.base;
                     let top = self.containers == 0;
-                    self.heading = Some(Heading { level: *level as u8, range, top });
+                    self.heading = Some(BlockHeading { level: *level as u8, range, top });
                 }
                 Tag::CodeBlock(_) | Tag::HtmlBlock => {
                     self.flush();
@@ -100,7 +100,7 @@ impl Scan<'_> {
                 TagEnd::Item => {
                     self.flush();
                     // As in Basic Memory: what follows a nested list is no longer item text.
-                    self.holder = Holder::Other;
+                    self.holder = BlockContainer::Other;
                     self.containers = self.containers.saturating_sub(1);
                 }
                 TagEnd::CodeBlock | TagEnd::HtmlBlock => {
@@ -137,6 +137,11 @@ impl Scan<'_> {
             (None, Some(heading)) => heading.range.end..heading.range.end,
             (None, None) => return,
         };
-        self.found.push(Block { range, quoted: self.quotes > 0, holder: self.holder, heading });
+        self.found.push(MarkdownBlock {
+            range,
+            quoted: self.quotes > 0,
+            holder: self.holder,
+            heading,
+        });
     }
 }

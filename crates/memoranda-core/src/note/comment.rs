@@ -12,7 +12,7 @@ use super::ObservationMeta;
 use crate::id::ObservationId;
 
 /// A comment that was taken off the end of a line.
-pub(crate) struct Comment {
+pub(crate) struct ObservationComment {
     /// What it says of the fact; `None` if it cannot be read.
     pub(crate) fact: Option<ObservationMeta>,
     /// Words that mean nothing here, in order.
@@ -22,7 +22,7 @@ pub(crate) struct Comment {
 }
 
 /// Splits a fact comment off the end of a line; any other comment stays part of the text.
-pub(crate) fn split(line: &str) -> (&str, Option<Comment>) {
+pub(crate) fn split(line: &str) -> (&str, Option<ObservationComment>) {
     let Some((text, words)) = find(line) else { return (line, None) };
     let comment = read(words);
     // A comment without a readable identity is only a comment, and therefore text.
@@ -37,8 +37,8 @@ fn find(line: &str) -> Option<(&str, &str)> {
     words.trim_start().starts_with("obs_").then_some((text, words))
 }
 
-fn read(words: &str) -> Comment {
-    let mut comment = Comment { fact: None, unknown: Vec::new(), faults: Vec::new() };
+fn read(words: &str) -> ObservationComment {
+    let mut comment = ObservationComment { fact: None, unknown: Vec::new(), faults: Vec::new() };
     let mut words = words.split_ascii_whitespace().peekable();
     let id = words.next().unwrap_or_default();
     let Some(id) = ObservationId::parse(id) else {

@@ -6,10 +6,10 @@ use std::ops::Range;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::heading::{Fit, title_key};
-use super::lines::Lines;
+use super::heading::{HeadingFit, title_key};
+use super::lines::LineIndex;
 use super::permalink::split_words;
-use super::yaml::{self, Fault};
+use super::yaml::{self, YamlFault};
 use super::{Frontmatter, MetaValue, Note, NoteSection};
 use crate::problem::ParseProblem;
 use crate::tokenize::to_nfc;
@@ -18,7 +18,7 @@ use crate::tokenize::to_nfc;
 pub(crate) const BOM: &str = "\u{feff}";
 
 /// Where the fences of a block are.
-pub(crate) struct Fences {
+pub(crate) struct FrontmatterFences {
     /// From the first `---` to the end of the closing line, its ending included.
     pub(crate) span: Range<usize>,
     /// What lies between.
@@ -26,13 +26,13 @@ pub(crate) struct Fences {
 }
 
 /// What the top of a text is.
-pub(crate) enum Top {
+pub(crate) enum FrontmatterBlock {
     /// No opening fence.
     Absent,
     /// An opening fence that nothing closes.
     Unclosed,
     /// Both fences.
-    Fenced(Fences),
+    Fenced(FrontmatterFences),
 }
 
 /// Where the text begins after a byte-order mark.
@@ -41,40 +41,44 @@ pub(crate) fn text_start(text: &str) -> usize {
 }
 
 /// Looks for the fences.
-pub(crate) fn find(text: &str, lines: &Lines<'_>) -> Top {
+pub(crate) fn find(text: &str, lines: &LineIndex<'_>) -> FrontmatterBlock {
     let start = text_start(text);
     let is_fence = |line: &str| line.trim_end() == "---";
     let mut numbered = lines.iter();
     let first = numbered.next().map(|(_, line)| line.strip_prefix(BOM).unwrap_or(line));
     if !first.is_some_and(is_fence) {
-        return Top::Absent;
+        return FrontmatterBlock::Absent;
     }
     match numbered.find(|(_, line)| is_fence(line)) {
-        None => Top::Unclosed,
+        None => FrontmatterBlock::Unclosed,
         Some((number, _)) => {
             let close = lines.with_ending(number);
             let inner = lines.with_ending(1).end..close.start;
-            Top::Fenced(Fences { span: start..close.end, inner })
+            FrontmatterBlock::Fenced(FrontmatterFences { span: start..close.end, inner })
         }
     }
 }
 
 /// Reads the frontmatter of a text; what cannot be read belongs to the body.
-pub(crate) fn read(text: &str, lines: &Lines<'_>, problems: &mut Vec<ParseProblem>) -> Frontmatter {
+pub(crate) fn read(
+    text: &str,
+    lines: &LineIndex<'_>,
+    problems: &mut Vec<ParseProblem>,
+) -> Frontmatter {
     let mut problem = |line, message| problems.push(ParseProblem { line, message });
     let fences = match find(text, lines) {
-        Top::Absent => return Frontmatter::default(),
-        Top::Unclosed => {
+        FrontmatterBlock::Absent => return Frontmatter::default(),
+        FrontmatterBlock::Unclosed => {
             problem(1, "the frontmatter that `---` opens is not closed".to_owned());
             return Frontmatter::default();
         }
-        Top::Fenced(fences) => fences,
+        FrontmatterBlock::Fenced(fences) => fences,
     };
     // YAML knows no NUL, and nobody means one.
     let inner = text.get(fences.inner.clone()).unwrap_or_default();
     let block = match yaml::read(&inner.replace('\0', "")) {
         Ok(block) => block,
-        Err(Fault { line, message, .. }) => {
+        Err(YamlFault { line, message, .. }) => {
             problem(line + 1, format!("the frontmatter cannot be read: {message}"));
             return Frontmatter::default();
         }
@@ -230,7 +234,7 @@ impl Note {
     pub fn sections_named(&self, name: &str) -> Vec<&NoteSection> {
         // A title may begin with the mark: `## #1`.
         let names = [split_heading(name), asked_heading(name)];
-        for fit in [Fit::Written, Fit::Read] {
+        for fit in [HeadingFit::Written, HeadingFit::Read] {
             for name in names {
                 let found = self.sections_titled(name, fit);
                 if !found.is_empty() {
@@ -241,7 +245,11 @@ impl Note {
         Vec::new()
     }
 
-    fn sections_titled(&self, (level, title): (Option<u8>, &str), fit: Fit) -> Vec<&NoteSection> {
+    fn sections_titled(
+        &self,
+        (level, title): (Option<u8>, &str),
+        fit: HeadingFit,
+    ) -> Vec<&NoteSection> {
         let title = title_key(title, fit);
         let titled = |section: &&NoteSection| title_key(&section.title, fit) == title;
         let at = |wanted: u8| -> Vec<&NoteSection> {

@@ -7,7 +7,7 @@ use super::blocks::blocks;
 
 /// How well a title has to fit the one that is asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Fit {
+pub(crate) enum HeadingFit {
     /// As it is written, however its letters are composed.
     Written,
     /// As it is read: without the marks of emphasis, code and links.
@@ -15,15 +15,15 @@ pub(crate) enum Fit {
 }
 
 /// A title in the form by which it is compared.
-pub(crate) fn title_key(title: &str, fit: Fit) -> String {
+pub(crate) fn title_key(title: &str, fit: HeadingFit) -> String {
     let text = match fit {
-        Fit::Written => title.to_owned(),
-        Fit::Read => shown(title),
+        HeadingFit::Written => title.to_owned(),
+        HeadingFit::Read => shown(title),
     };
     text.nfc().collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The text of a heading as it is shown: `The **bold** [[Link|part]]` is `The bold part`.
+/// The text of a heading as it is shown: `The **bold** [[WikiLink|part]]` is `The bold part`.
 fn shown(title: &str) -> String {
     // Behind its mark a heading is never taken for a list or a quotation.
     let heading = format!("# {}", title.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -66,9 +66,9 @@ mod tests {
             ("Cafe\u{301}", "Caf\u{e9}"),
             ("", ""),
         ] {
-            assert_eq!(title_key(title, Fit::Read), read, "{title:?}");
+            assert_eq!(title_key(title, HeadingFit::Read), read, "{title:?}");
         }
-        assert_eq!(title_key("Cafe\u{301} **x**", Fit::Written), "Caf\u{e9} **x**");
+        assert_eq!(title_key("Cafe\u{301} **x**", HeadingFit::Written), "Caf\u{e9} **x**");
     }
 
     #[test]

@@ -6,12 +6,12 @@
 use std::ops::Range;
 
 /// Where every line of a text begins, so that a line is found without scanning.
-pub(crate) struct Lines<'t> {
+pub(crate) struct LineIndex<'t> {
     text: &'t str,
     starts: Vec<usize>,
 }
 
-impl<'t> Lines<'t> {
+impl<'t> LineIndex<'t> {
     /// Finds the lines of a text; even the empty text has one.
     pub(crate) fn new(text: &'t str) -> Self {
         let bytes = text.as_bytes();
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn lines_end_in_three_ways() {
         let text = "a\nb\r\nc\rd";
-        let lines = Lines::new(text);
+        let lines = LineIndex::new(text);
         let found: Vec<_> = lines.iter().collect();
         assert_eq!(found, [(1, "a"), (2, "b"), (3, "c"), (4, "d")]);
         assert_eq!(lines.number_at(text.len()), 4);
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(lines.without_ending(2), 2..3);
         assert_eq!(lines.with_ending(9), 8..8);
         for (text, count) in [("", 0), ("a", 1), ("a\n", 1), ("a\n\n", 2), ("a\nb", 2)] {
-            assert_eq!(Lines::new(text).count(), count, "{text:?}");
+            assert_eq!(LineIndex::new(text).count(), count, "{text:?}");
         }
     }
 

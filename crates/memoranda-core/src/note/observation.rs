@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 
 use super::ObservationMeta;
-use super::comment::{self, Comment};
+use super::comment::{self, ObservationComment};
 use super::{escape, relation};
 
 /// An observation to be written.
@@ -23,7 +23,7 @@ pub struct NewObservation {
 }
 
 /// What one block of text says as an observation.
-pub(crate) struct Reading {
+pub(crate) struct ParsedObservation {
     pub(crate) category: Option<String>,
     pub(crate) text: String,
     pub(crate) tags: Vec<String>,
@@ -34,7 +34,7 @@ pub(crate) struct Reading {
 }
 
 /// Reads a block; the comment is given back even when the block is no observation.
-pub(crate) fn read(block: &str) -> (Option<Reading>, Option<Comment>) {
+pub(crate) fn read(block: &str) -> (Option<ParsedObservation>, Option<ObservationComment>) {
     let head = category_of(block);
     let (category, start) = match head {
         Some((category, start)) => (Some(category), start),
@@ -71,7 +71,7 @@ pub(crate) fn read(block: &str) -> (Option<Reading>, Option<Comment>) {
     if text.is_empty() {
         return (None, comment);
     }
-    let reading = Reading {
+    let reading = ParsedObservation {
         category: category.map(str::to_owned),
         tags: tags_of(&text),
         text,
@@ -262,9 +262,9 @@ fn one_line(text: &str) -> String {
 mod tests {
     use super::*;
 
-    type Expected<'a> = Option<(Option<&'a str>, &'a str, &'a [&'a str], Option<&'a str>)>;
+    type ExpectedParts<'a> = Option<(Option<&'a str>, &'a str, &'a [&'a str], Option<&'a str>)>;
 
-    fn check(block: &str, expected: Expected<'_>) {
+    fn check(block: &str, expected: ExpectedParts<'_>) {
         let (reading, _) = read(block);
         let found = reading.as_ref().map(|r| {
             let tags: Vec<&str> = r.tags.iter().map(String::as_str).collect();

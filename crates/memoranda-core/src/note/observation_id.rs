@@ -39,7 +39,7 @@ pub fn derive_observation_id(
     let category = observation.category.as_deref().unwrap_or_default();
     let context = observation.context.as_deref().unwrap_or_default();
     let occurrence = occurrence.to_string();
-    let mut hash = Fnv::new();
+    let mut hash = FnvHasher::new();
     for part in [note_path_key, category, &observation.text, context, &occurrence] {
         hash.add(part.as_bytes());
         // No UTF-8 text holds this byte, so no two lists of parts hash the same bytes.
@@ -49,9 +49,9 @@ pub fn derive_observation_id(
 }
 
 /// FNV-1a with 128 bits: stable for ever, unlike the hashes of the standard library.
-struct Fnv(u128);
+struct FnvHasher(u128);
 
-impl Fnv {
+impl FnvHasher {
     const fn new() -> Self {
         Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
     }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::blocks::{Block, Holder, blocks};
-use super::lines::Lines;
+use super::blocks::{BlockContainer, MarkdownBlock, blocks};
+use super::lines::LineIndex;
 use super::{
     Note, NoteSection, Observation, Relation, comment, frontmatter, observation, one_line,
     relation, relation_meta,
@@ -16,12 +16,12 @@ const LONG_LINE_BYTES: usize = 100_000;
 
 /// The permalink that a text gives itself, told by its top alone.
 pub fn stated_permalink(text: &str) -> Option<String> {
-    frontmatter::read(text, &Lines::new(text), &mut Vec::new()).name("permalink")
+    frontmatter::read(text, &LineIndex::new(text), &mut Vec::new()).name("permalink")
 }
 
 /// Reads a text as a note. Never fails: what cannot be read is plain text and a problem.
 pub fn parse(text: &str) -> Note {
-    let lines = Lines::new(text);
+    let lines = LineIndex::new(text);
     let mut problems = text_problems(text, &lines);
     let frontmatter = frontmatter::read(text, &lines, &mut problems);
     let start = frontmatter.span.as_ref().map_or(frontmatter::text_start(text), |span| span.end);
@@ -34,7 +34,7 @@ pub fn parse(text: &str) -> Note {
     Note { frontmatter, body, sections, observations, other_tags, relations, problems }
 }
 
-fn text_problems(text: &str, lines: &Lines<'_>) -> Vec<ParseProblem> {
+fn text_problems(text: &str, lines: &LineIndex<'_>) -> Vec<ParseProblem> {
     let mut problems = Vec::new();
     if let Some(at) = text.find('\0') {
         let line = lines.number_at(at);
@@ -50,8 +50,8 @@ fn text_problems(text: &str, lines: &Lines<'_>) -> Vec<ParseProblem> {
 /// The facts of a text, and the tags of what is none.
 pub(crate) fn observations(
     text: &str,
-    lines: &Lines<'_>,
-    blocks: &[Block],
+    lines: &LineIndex<'_>,
+    blocks: &[MarkdownBlock],
     problems: &mut Vec<ParseProblem>,
 ) -> (Vec<Observation>, Vec<String>) {
     let (mut found, mut other_tags) = (Vec::new(), Vec::new());
@@ -109,16 +109,16 @@ pub(crate) fn observations(
 }
 
 /// A relation and the block that states it.
-pub(crate) struct Site {
+pub(crate) struct LinkSite {
     pub(crate) relation: Relation,
     pub(crate) block: Range<usize>,
-    pub(crate) holder: Holder,
+    pub(crate) holder: BlockContainer,
     /// Whether the block consists of this one link and says its type.
     pub(crate) typed: bool,
 }
 
 /// Every place where a relation is stated, repeated ones too.
-pub(crate) fn sites(text: &str, lines: &Lines<'_>, blocks: &[Block]) -> Vec<Site> {
+pub(crate) fn sites(text: &str, lines: &LineIndex<'_>, blocks: &[MarkdownBlock]) -> Vec<LinkSite> {
     let mut found = Vec::new();
     for block in blocks {
         let raw = text.get(block.range.clone()).unwrap_or_default();
@@ -126,14 +126,14 @@ pub(crate) fn sites(text: &str, lines: &Lines<'_>, blocks: &[Block]) -> Vec<Site
         let (stated, rated) = relation_meta::split(stated);
         // What carries a fact's comment is a fact, whatever it looks like: it mentions notes.
         let is_fact = fact.is_some_and(|comment| comment.fact.is_some());
-        let holder = if is_fact { Holder::Other } else { block.holder };
+        let holder = if is_fact { BlockContainer::Other } else { block.holder };
         for link in relation::links(stated, holder) {
             let start = block.range.start + link.range.start;
             let end = block.range.start + link.range.end;
             // Only a line that is a relation and nothing else is rated.
             let rating = rated.clone().filter(|_| link.typed);
             let is_alone = stated.get(link.range.clone()) == Some(stated.trim());
-            let is_item = holder == Holder::Item && (link.typed || is_alone);
+            let is_item = holder == BlockContainer::Item && (link.typed || is_alone);
             // `- [category] [[Target]]` is a fact, and a link by the way.
             let is_observation = observation::category_of(stated).is_some();
             let told = rating.as_ref().and_then(|rating| rating.relation_type.clone());
@@ -148,17 +148,17 @@ pub(crate) fn sites(text: &str, lines: &Lines<'_>, blocks: &[Block]) -> Vec<Site
                 rating,
             };
             let (block, holder) = (block.range.clone(), block.holder);
-            found.push(Site { relation, block, holder, typed: link.typed });
+            found.push(LinkSite { relation, block, holder, typed: link.typed });
         }
     }
     found
 }
 
 /// Each relation once; a line that states it counts for more than a link that mentions it.
-fn unique(sites: Vec<Site>) -> Vec<Relation> {
+fn unique(sites: Vec<LinkSite>) -> Vec<Relation> {
     let mut places = HashMap::new();
     let mut relations: Vec<Relation> = Vec::new();
-    for Site { relation, .. } in sites {
+    for LinkSite { relation, .. } in sites {
         let key = (relation.relation_type.clone(), relation.name().to_owned());
         let place = *places.entry(key).or_insert(relations.len());
         match relations.get_mut(place) {
@@ -172,8 +172,8 @@ fn unique(sites: Vec<Site>) -> Vec<Relation> {
 
 fn sections(
     text: &str,
-    lines: &Lines<'_>,
-    blocks: &[Block],
+    lines: &LineIndex<'_>,
+    blocks: &[MarkdownBlock],
     body: &Range<usize>,
 ) -> Vec<NoteSection> {
     let mut sections: Vec<NoteSection> = Vec::new();

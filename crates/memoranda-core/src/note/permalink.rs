@@ -87,13 +87,13 @@ fn called(name: &str) -> String {
 /// other alphabets transliterated, Chinese, Japanese and Korean kept.
 pub fn slug(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut last = Kind::Gap;
+    let mut last = CharClass::Gap;
     for c in text.nfc() {
         if matches!(c, '\'' | '\u{2018}' | '\u{2019}') || is_full_width_mark(c) {
             continue;
         }
         if is_cjk(c) {
-            push(&mut out, c, Kind::Cjk, &mut last);
+            push(&mut out, c, CharClass::Cjk, &mut last);
         } else if c.is_ascii() || c.is_whitespace() {
             push_ascii(&mut out, c, &mut last);
         } else if let Some(latin) = latin_of(c) {
@@ -109,36 +109,36 @@ pub fn slug(text: &str) -> String {
 
 /// What the last character was, which decides whether a hyphen goes before the next.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CharClass {
     Lower,
     Upper,
     Cjk,
     Gap,
 }
 
-fn push_ascii(out: &mut String, c: char, last: &mut Kind) {
+fn push_ascii(out: &mut String, c: char, last: &mut CharClass) {
     match c {
-        'a'..='z' | '0'..='9' => push(out, c, Kind::Lower, last),
-        'A'..='Z' => push(out, c.to_ascii_lowercase(), Kind::Upper, last),
+        'a'..='z' | '0'..='9' => push(out, c, CharClass::Lower, last),
+        'A'..='Z' => push(out, c.to_ascii_lowercase(), CharClass::Upper, last),
         '/' | '.' => {
             out.push(c);
-            *last = Kind::Gap;
+            *last = CharClass::Gap;
         }
         _ => {
             if !out.ends_with('-') {
                 out.push('-');
             }
-            *last = Kind::Gap;
+            *last = CharClass::Gap;
         }
     }
 }
 
-fn push(out: &mut String, c: char, kind: Kind, last: &mut Kind) {
+fn push(out: &mut String, c: char, kind: CharClass, last: &mut CharClass) {
     let boundary = matches!(
         (*last, kind),
-        (Kind::Lower, Kind::Upper | Kind::Cjk)
-            | (Kind::Upper, Kind::Cjk)
-            | (Kind::Cjk, Kind::Lower | Kind::Upper)
+        (CharClass::Lower, CharClass::Upper | CharClass::Cjk)
+            | (CharClass::Upper, CharClass::Cjk)
+            | (CharClass::Cjk, CharClass::Lower | CharClass::Upper)
     );
     if boundary {
         out.push('-');

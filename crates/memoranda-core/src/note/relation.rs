@@ -3,14 +3,14 @@
 
 use std::ops::Range;
 
-use super::blocks::Holder;
+use super::blocks::BlockContainer;
 use super::observation::{is_category, without_directive};
 
 /// The type of a link that names none.
 pub(crate) const PLAIN: &str = "links_to";
 
 /// One link in a block, with its place in the block.
-pub(crate) struct Link<'t> {
+pub(crate) struct WikiLink<'t> {
     pub(crate) relation_type: &'t str,
     pub(crate) target: String,
     /// All that it says but for an alias, if that may be the name too.
@@ -23,12 +23,12 @@ pub(crate) struct Link<'t> {
 }
 
 /// All links of a block; only the text of a list item can state a type.
-pub(crate) fn links(block: &str, holder: Holder) -> Vec<Link<'_>> {
+pub(crate) fn links(block: &str, holder: BlockContainer) -> Vec<WikiLink<'_>> {
     if !block.contains("[[") {
         return Vec::new();
     }
     let plain = without_directive(block);
-    if holder == Holder::Item
+    if holder == BlockContainer::Item
         && plain.len() == block.len()
         && let Some(link) = explicit(block)
     {
@@ -37,7 +37,7 @@ pub(crate) fn links(block: &str, holder: Holder) -> Vec<Link<'_>> {
     wikilinks(plain)
         .filter_map(|range| {
             let (target, whole) = target_of(inner(plain, &range));
-            (!target.is_empty()).then_some(Link {
+            (!target.is_empty()).then_some(WikiLink {
                 relation_type: PLAIN,
                 target,
                 whole,
@@ -50,7 +50,7 @@ pub(crate) fn links(block: &str, holder: Holder) -> Vec<Link<'_>> {
 }
 
 /// Reads `type [[Target]]` or `type [[Target]] (context)` and nothing else.
-fn explicit(block: &str) -> Option<Link<'_>> {
+fn explicit(block: &str) -> Option<WikiLink<'_>> {
     let start = block.find("[[")?;
     let end = start + block.get(start..)?.find("]]")? + 2;
     let relation_type = type_of(block.get(..start)?.trim())?;
@@ -63,7 +63,7 @@ fn explicit(block: &str) -> Option<Link<'_>> {
     let context = context.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
     let range = start..end;
     let typed = true;
-    (!target.is_empty()).then_some(Link { relation_type, target, whole, context, range, typed })
+    (!target.is_empty()).then_some(WikiLink { relation_type, target, whole, context, range, typed })
 }
 
 /// One word, or anything in quotes. A bare embed (`!`) or task box says nothing about the link.
@@ -186,7 +186,7 @@ pub(crate) fn render(relation_type: &str, target: &str, context: Option<&str>) -
 mod tests {
     use super::*;
 
-    fn check(block: &str, holder: Holder, expected: &[(&str, &str, Option<&str>)]) {
+    fn check(block: &str, holder: BlockContainer, expected: &[(&str, &str, Option<&str>)]) {
         let links = links(block, holder);
         let found: Vec<_> = links
             .iter()
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn the_table_of_relations() {
-        use Holder::{Item, Other};
+        use BlockContainer::{Item, Other};
         check("depends_on [[A]]", Item, &[("depends_on", "A", None)]);
         check("depends_on [[A]]", Other, &[("links_to", "A", None)]);
         check("'part of' [[A]]", Item, &[("part of", "A", None)]);

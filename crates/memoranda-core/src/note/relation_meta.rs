@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use jiff::Timestamp;
 
-use super::blocks::Holder;
+use super::blocks::BlockContainer;
 use super::{RelationMeta, comment, one_line, relation};
 
 /// A relation to be written, with what is known of it.
@@ -69,7 +69,7 @@ pub fn render_relation(new: &NewRelation) -> String {
         target => target,
     };
     let link = format!("{label} [[{target}]]");
-    let read = relation::links(&link, Holder::Item);
+    let read = relation::links(&link, BlockContainer::Item);
     let (kept_type, kept_target) =
         read.first().filter(|link| link.typed).map_or((false, false), |link| {
             (link.relation_type == new.relation_type, link.target == new.target)

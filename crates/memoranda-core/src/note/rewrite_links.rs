@@ -3,7 +3,7 @@
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag};
 
 use super::blocks::blocks;
-use super::lines::Lines;
+use super::lines::LineIndex;
 use super::{frontmatter, one_line, parse, relation};
 use crate::problem::ParseProblem;
 
@@ -54,7 +54,7 @@ pub fn rewrite_links<N: Into<LinkReplacement>>(
     text: &str,
     mut rename: impl FnMut(&str) -> Option<N>,
 ) -> (String, usize) {
-    let lines = Lines::new(text);
+    let lines = LineIndex::new(text);
     let mut problems: Vec<ParseProblem> = Vec::new();
     let top = frontmatter::read(text, &lines, &mut problems);
     let start = top.span.map_or(frontmatter::text_start(text), |span| span.end);
@@ -150,18 +150,19 @@ pub fn rewrite_paths(
     let body = text.get(start..).unwrap_or_default();
     let mut events = Parser::new_ext(body, Options::empty()).into_offset_iter();
     // Where the destinations of links begin.
-    let mut places: Vec<(usize, Written)> = Vec::new();
+    let mut places: Vec<(usize, PathForm)> = Vec::new();
     for (event, range) in events.by_ref() {
         let raw = body.get(range.clone()).unwrap_or_default();
         match event {
             Event::Start(Tag::Link { link_type, .. } | Tag::Image { link_type, .. }) => {
                 let opens = raw.rfind("](").filter(|_| link_type == LinkType::Inline);
-                places.extend(opens.map(|opens| (range.start + opens + 2, Written::Markdown)));
+                places.extend(opens.map(|opens| (range.start + opens + 2, PathForm::Markdown)));
             }
             Event::Html(_) | Event::InlineHtml(_) if !raw.starts_with("<!--") => {
                 let attributes = attributes(raw).into_iter();
-                places
-                    .extend(attributes.map(|(at, quote)| (range.start + at, Written::Html(quote))));
+                places.extend(
+                    attributes.map(|(at, quote)| (range.start + at, PathForm::Html(quote))),
+                );
             }
             _ => {}
         }
@@ -170,7 +171,7 @@ pub fn rewrite_paths(
         let raw = body.get(definition.span.clone()).unwrap_or_default();
         let Some((name, behind)) = raw.split_once("]:") else { continue };
         let blank = behind.len() - behind.trim_start().len();
-        places.push((definition.span.start + name.len() + 2 + blank, Written::Markdown));
+        places.push((definition.span.start + name.len() + 2 + blank, PathForm::Markdown));
     }
     places.sort_unstable();
     let mut out = text.get(..start).unwrap_or_default().to_owned();
@@ -178,8 +179,8 @@ pub fn rewrite_paths(
     for (place, written) in places {
         let behind = body.get(place..).unwrap_or_default();
         let (place, written, path) = match (written, behind.strip_prefix('<')) {
-            (Written::Html(quote), _) => (place, written, up_to(behind, quote)),
-            (_, Some(angled)) => (place + 1, Written::Angled, up_to(angled, '>')),
+            (PathForm::Html(quote), _) => (place, written, up_to(behind, quote)),
+            (_, Some(angled)) => (place + 1, PathForm::Angled, up_to(angled, '>')),
             (_, None) => (place, written, unangled(behind)),
         };
         let path = up_to(path, '#');
@@ -198,7 +199,7 @@ pub fn rewrite_paths(
 
 /// How a path is written.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Written {
+enum PathForm {
     Markdown,
     /// Between `<` and `>`, as it is.
     Angled,
@@ -206,7 +207,7 @@ enum Written {
     Html(char),
 }
 
-impl Written {
+impl PathForm {
     fn read(self, path: &str) -> String {
         match self {
             Self::Html(_) => decoded(&path.replace("&amp;", "&")),
@@ -308,9 +309,10 @@ fn angled(path: &str) -> String {
 }
 
 fn without_wikilinks(path: String) -> String {
-    match path.contains("[[") || path.contains("]]") {
-        true => path.replace('[', "%5B").replace(']', "%5D"),
-        false => path,
+    if path.contains("[[") || path.contains("]]") {
+        path.replace('[', "%5B").replace(']', "%5D")
+    } else {
+        path
     }
 }
 
@@ -350,9 +352,8 @@ fn with_small_codes(text: &str) -> String {
 /// A path as programs write it that know no other letters than those of ASCII.
 fn percent_encoded(path: &str) -> String {
     let written = encoded(path);
-    let signs = written.bytes().map(|byte| match byte.is_ascii() {
-        true => char::from(byte).to_string(),
-        false => format!("%{byte:02X}"),
+    let signs = written.bytes().map(|byte| {
+        if byte.is_ascii() { char::from(byte).to_string() } else { format!("%{byte:02X}") }
     });
     signs.collect()
 }

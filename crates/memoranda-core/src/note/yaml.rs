@@ -17,15 +17,15 @@ const MAX_BYTES: usize = 1 << 20;
 
 /// A block that was understood.
 #[derive(Default)]
-pub(crate) struct Block {
+pub(crate) struct YamlBlock {
     /// Its entries, in order; a key that is written twice is here twice.
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<YamlEntry>,
     /// Whether it is written as `{a: b}`, whose entries have no lines of their own.
     pub(crate) flow: bool,
 }
 
 /// One key of a block.
-pub(crate) struct Entry {
+pub(crate) struct YamlEntry {
     pub(crate) key: String,
     pub(crate) value: MetaValue,
     /// Where the key begins.
@@ -41,7 +41,7 @@ pub(crate) struct Entry {
 }
 
 /// Why a block is not frontmatter.
-pub(crate) struct Fault {
+pub(crate) struct YamlFault {
     /// The line within the block, from 1.
     pub(crate) line: usize,
     pub(crate) message: String,
@@ -50,7 +50,7 @@ pub(crate) struct Fault {
 }
 
 /// Reads the text between the fences.
-pub(crate) fn read(source: &str) -> Result<Block, Fault> {
+pub(crate) fn read(source: &str) -> Result<YamlBlock, YamlFault> {
     if source.len() > MAX_BYTES {
         return Err(fault(1, "the frontmatter is longer than 1 MB"));
     }
@@ -60,7 +60,7 @@ pub(crate) fn read(source: &str) -> Result<Block, Fault> {
         flow_nesting_limit: MAX_DEPTH,
         block_nesting_limit: MAX_DEPTH,
     };
-    let mut builder = Builder { source, nodes: 0, anchors: HashMap::new() };
+    let mut builder = YamlBuilder { source, nodes: 0, anchors: HashMap::new() };
     let mut events = Parser::new_from_str_with_options(source, options);
     let mut block = None;
     loop {
@@ -74,14 +74,14 @@ pub(crate) fn read(source: &str) -> Result<Block, Fault> {
         match event {
             Event::MappingStart(style, ..) if block.is_none() => {
                 let entries = builder.entries(&mut events)?;
-                block = Some(Block { entries, flow: style == StructureStyle::Flow });
+                block = Some(YamlBlock { entries, flow: style == StructureStyle::Flow });
             }
             Event::Scalar(text, ScalarStyle::Plain, ..) if block.is_none() && text.is_empty() => {
-                block = Some(Block::default());
+                block = Some(YamlBlock::default());
             }
             Event::Scalar(..) | Event::SequenceStart(..) | Event::MappingStart(..) => {
                 let message = "the text between the `---` lines is not a list of keys and values";
-                return Err(Fault { prose: true, ..fault(span.start.line(), message) });
+                return Err(YamlFault { prose: true, ..fault(span.start.line(), message) });
             }
             _ => {}
         }
@@ -113,11 +113,11 @@ pub(crate) fn merged(entries: Vec<(String, MetaValue)>) -> Vec<(String, MetaValu
     all
 }
 
-fn fault(line: usize, message: &str) -> Fault {
-    Fault { line, message: message.to_owned(), prose: false }
+fn fault(line: usize, message: &str) -> YamlFault {
+    YamlFault { line, message: message.to_owned(), prose: false }
 }
 
-struct Builder<'t> {
+struct YamlBuilder<'t> {
     source: &'t str,
     nodes: usize,
     /// Every anchored value with its size in nodes: copies are counted before they are made.
@@ -125,7 +125,7 @@ struct Builder<'t> {
 }
 
 /// A value and the bytes it was read from.
-struct Node {
+struct YamlNode {
     value: MetaValue,
     start: usize,
     end: usize,
@@ -133,23 +133,23 @@ struct Node {
 }
 
 /// What comes next within a collection.
-enum Next {
-    Node(Node),
+enum NextEvent {
+    Node(YamlNode),
     /// The collection closes; its last byte ends here.
     Close(usize),
 }
 
-type Events<'t> = Parser<'t, granit_parser::StrInput<'t>>;
+type YamlEvents<'t> = Parser<'t, granit_parser::StrInput<'t>>;
 
-impl<'t> Builder<'t> {
+impl<'t> YamlBuilder<'t> {
     /// The entries of the outermost mapping, up to its end.
-    fn entries(&mut self, events: &mut Events<'t>) -> Result<Vec<Entry>, Fault> {
+    fn entries(&mut self, events: &mut YamlEvents<'t>) -> Result<Vec<YamlEntry>, YamlFault> {
         let mut entries = Vec::new();
-        while let Next::Node(key) = self.next(events, 1)? {
+        while let NextEvent::Node(key) = self.next(events, 1)? {
             let name = self.key_text(&key)?;
-            let Next::Node(value) = self.next(events, 1)? else { break };
+            let NextEvent::Node(value) = self.next(events, 1)? else { break };
             let written = value.start < value.end;
-            entries.push(Entry {
+            entries.push(YamlEntry {
                 key: name,
                 start: key.start,
                 key_end: key.end,
@@ -162,11 +162,11 @@ impl<'t> Builder<'t> {
         Ok(entries)
     }
 
-    fn next(&mut self, events: &mut Events<'t>, depth: usize) -> Result<Next, Fault> {
+    fn next(&mut self, events: &mut YamlEvents<'t>, depth: usize) -> Result<NextEvent, YamlFault> {
         let (event, span) = match events.next() {
             Some(Ok(next)) => next,
             Some(Err(error)) => return Err(fault(error.marker().line(), &error.info())),
-            None => return Ok(Next::Close(self.source.len())),
+            None => return Ok(NextEvent::Close(self.source.len())),
         };
         let line = span.start.line();
         let range = span.byte_range().unwrap_or_default();
@@ -175,7 +175,7 @@ impl<'t> Builder<'t> {
         if depth > MAX_DEPTH {
             return Err(fault(line, "the frontmatter is nested too deeply"));
         }
-        let mut node = Node {
+        let mut node = YamlNode {
             value: MetaValue::Text(String::new()),
             start: range.start,
             end: range.end,
@@ -195,11 +195,11 @@ impl<'t> Builder<'t> {
                 let mut items = Vec::new();
                 let close = loop {
                     match self.next(events, depth + 1)? {
-                        Next::Node(item) => {
+                        NextEvent::Node(item) => {
                             node.end = node.end.max(item.end);
                             items.push(item.value);
                         }
-                        Next::Close(end) => break end,
+                        NextEvent::Close(end) => break end,
                     }
                 };
                 node.close(style, close);
@@ -210,16 +210,16 @@ impl<'t> Builder<'t> {
                 let mut entries = Vec::new();
                 let close = loop {
                     let key = match self.next(events, depth + 1)? {
-                        Next::Node(key) => key,
-                        Next::Close(end) => break end,
+                        NextEvent::Node(key) => key,
+                        NextEvent::Close(end) => break end,
                     };
                     let name = self.key_text(&key)?;
                     match self.next(events, depth + 1)? {
-                        Next::Node(value) => {
+                        NextEvent::Node(value) => {
                             node.end = node.end.max(key.end).max(value.end);
                             entries.push((name, value.value));
                         }
-                        Next::Close(end) => break end,
+                        NextEvent::Close(end) => break end,
                     }
                 };
                 node.close(style, close);
@@ -236,15 +236,15 @@ impl<'t> Builder<'t> {
                 node.inline = true;
                 0
             }
-            _ => return Ok(Next::Close(range.end)),
+            _ => return Ok(NextEvent::Close(range.end)),
         };
         if anchor != 0 {
             self.anchors.insert(anchor, (node.value.clone(), self.nodes - before));
         }
-        Ok(Next::Node(node))
+        Ok(NextEvent::Node(node))
     }
 
-    fn count(&mut self, nodes: usize, line: usize) -> Result<(), Fault> {
+    fn count(&mut self, nodes: usize, line: usize) -> Result<(), YamlFault> {
         self.nodes = self.nodes.saturating_add(nodes);
         if self.nodes > MAX_NODES {
             return Err(fault(line, "the frontmatter holds too many values"));
@@ -252,7 +252,7 @@ impl<'t> Builder<'t> {
         Ok(())
     }
 
-    fn key_text(&self, key: &Node) -> Result<String, Fault> {
+    fn key_text(&self, key: &YamlNode) -> Result<String, YamlFault> {
         match &key.value {
             MetaValue::Text(name) | MetaValue::Plain(name) => Ok(name.clone()),
             MetaValue::List(_) | MetaValue::Map(_) => {
@@ -264,7 +264,7 @@ impl<'t> Builder<'t> {
     }
 }
 
-impl Node {
+impl YamlNode {
     /// A flow collection ends with its bracket; a block collection with its last value, because
     /// its end is only noticed at the next key.
     fn close(&mut self, style: StructureStyle, end: usize) {

@@ -9,7 +9,7 @@ const DEEPEST: usize = 16;
 
 /// One item of a query, as far as it matters here.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Token {
+pub(super) enum BooleanToken {
     And,
     Or,
     Open,
@@ -20,12 +20,12 @@ pub(super) enum Token {
     Nothing,
 }
 
-type Groups = Vec<BTreeSet<usize>>;
+type TermGroups = Vec<BTreeSet<usize>>;
 
 /// What a part of a query demands.
 #[derive(Default)]
-struct Demand {
-    groups: Groups,
+struct RequiredTerms {
+    groups: TermGroups,
     /// Whether it also says something that no term does. In an alternative it then demands nothing.
     says_more: bool,
 }
@@ -34,15 +34,16 @@ struct Demand {
 ///
 /// Words beside each other are joined by nothing and demanded by nobody. Alternatives beside such
 /// words are not demanded either: the whole then is a list of words.
-pub(super) fn groups(tokens: &[Token]) -> Option<Groups> {
-    let mut reader = Reader { tokens, at: 0, operators: 0, depth: 0 };
-    let (mut demanded, mut loose) = (Groups::new(), false);
+pub(super) fn groups(tokens: &[BooleanToken]) -> Option<TermGroups> {
+    let mut reader = BooleanParser { tokens, at: 0, operators: 0, depth: 0 };
+    let (mut demanded, mut loose) = (TermGroups::new(), false);
     while reader.at < tokens.len() {
         let before = reader.operators;
         let found = reader.either()?;
-        match reader.operators > before {
-            true => demanded.extend(found.groups),
-            false => loose |= !found.groups.is_empty(),
+        if reader.operators > before {
+            demanded.extend(found.groups)
+        } else {
+            loose |= !found.groups.is_empty()
         }
     }
     let is_list = demanded.iter().all(|group| group.len() > 1) && demanded.len() == 1;
@@ -52,33 +53,33 @@ pub(super) fn groups(tokens: &[Token]) -> Option<Groups> {
     (demanded.len() <= MOST_GROUPS).then_some(demanded)
 }
 
-struct Reader<'t> {
-    tokens: &'t [Token],
+struct BooleanParser<'t> {
+    tokens: &'t [BooleanToken],
     at: usize,
     operators: usize,
     depth: usize,
 }
 
-impl Reader<'_> {
-    fn takes(&mut self, token: &Token) -> bool {
+impl BooleanParser<'_> {
+    fn takes(&mut self, token: &BooleanToken) -> bool {
         let is_next = self.tokens.get(self.at) == Some(token);
         self.at += usize::from(is_next);
         is_next
     }
 
     /// Parts joined by `OR`, each of parts joined by `AND`.
-    fn either(&mut self) -> Option<Demand> {
+    fn either(&mut self) -> Option<RequiredTerms> {
         let mut demand = self.both()?;
-        while self.takes(&Token::Or) {
+        while self.takes(&BooleanToken::Or) {
             self.operators += 1;
             demand = one_of(demand, self.both()?)?;
         }
         Some(demand)
     }
 
-    fn both(&mut self) -> Option<Demand> {
+    fn both(&mut self) -> Option<RequiredTerms> {
         let mut demand = self.part()?;
-        while self.takes(&Token::And) {
+        while self.takes(&BooleanToken::And) {
             self.operators += 1;
             let next = self.part()?;
             demand.groups.extend(next.groups);
@@ -87,40 +88,42 @@ impl Reader<'_> {
         Some(demand)
     }
 
-    fn part(&mut self) -> Option<Demand> {
+    fn part(&mut self) -> Option<RequiredTerms> {
         let token = self.tokens.get(self.at)?;
         self.at += 1;
         match token {
-            Token::Terms(terms) => {
+            BooleanToken::Terms(terms) => {
                 let groups = terms.iter().map(|&term| BTreeSet::from([term])).collect();
-                Some(Demand { groups, says_more: false })
+                Some(RequiredTerms { groups, says_more: false })
             }
-            Token::Nothing => Some(Demand { says_more: true, ..Demand::default() }),
-            Token::Open if self.depth < DEEPEST => {
+            BooleanToken::Nothing => {
+                Some(RequiredTerms { says_more: true, ..RequiredTerms::default() })
+            }
+            BooleanToken::Open if self.depth < DEEPEST => {
                 self.depth += 1;
                 let demand = self.either()?;
                 self.depth -= 1;
-                self.takes(&Token::Close).then_some(demand)
+                self.takes(&BooleanToken::Close).then_some(demand)
             }
-            Token::Open | Token::Close | Token::And | Token::Or => None,
+            BooleanToken::Open | BooleanToken::Close | BooleanToken::And | BooleanToken::Or => None,
         }
     }
 }
 
 /// What demands the one or the other: each group of the one, widened by each of the other.
-fn one_of(one: Demand, other: Demand) -> Option<Demand> {
+fn one_of(one: RequiredTerms, other: RequiredTerms) -> Option<RequiredTerms> {
     if one.says_more || other.says_more {
-        return Some(Demand { says_more: true, ..Demand::default() });
+        return Some(RequiredTerms { says_more: true, ..RequiredTerms::default() });
     }
     let (one, other) = (one.groups, other.groups);
     if one.is_empty() || other.is_empty() {
         // Words that are passed over are no alternative.
         let groups = if one.is_empty() { other } else { one };
-        return Some(Demand { groups, says_more: false });
+        return Some(RequiredTerms { groups, says_more: false });
     }
     let both = one.iter().flat_map(|a| other.iter().map(move |b| a | b));
     (one.len() * other.len() <= MOST_GROUPS)
-        .then(|| Demand { groups: both.collect(), says_more: false })
+        .then(|| RequiredTerms { groups: both.collect(), says_more: false })
 }
 
 #[cfg(test)]
@@ -133,12 +136,12 @@ mod tests {
             let tokens: Vec<_> = text
                 .split_whitespace()
                 .map(|word| match word {
-                    "&" => Token::And,
-                    "|" => Token::Or,
-                    "(" => Token::Open,
-                    ")" => Token::Close,
-                    "_" => Token::Nothing,
-                    number => Token::Terms(vec![number.parse().unwrap()]),
+                    "&" => BooleanToken::And,
+                    "|" => BooleanToken::Or,
+                    "(" => BooleanToken::Open,
+                    ")" => BooleanToken::Close,
+                    "_" => BooleanToken::Nothing,
+                    number => BooleanToken::Terms(vec![number.parse().unwrap()]),
                 })
                 .collect();
             let shown = groups(&tokens).map(|groups| {

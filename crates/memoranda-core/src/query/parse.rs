@@ -2,46 +2,46 @@
 
 use std::collections::HashMap;
 
-use super::boolean::{self, Token};
+use super::boolean::{self, BooleanToken};
 use super::{MAX_WORDS, Query, QueryTerm, TermKind, TermRequirement, stop_words};
 use crate::note::tag_key;
 use crate::tokenize::{is_unspaced, tokenize};
 
 /// One item of a query as it was typed.
 #[derive(Clone, Copy, Debug)]
-enum Item<'t> {
+enum QueryItem<'t> {
     And,
     Or,
     Not,
     Open,
     Close,
-    Tag { name: &'t str, sign: Sign },
-    Text { text: &'t str, sign: Sign, quoted: Quoted },
+    Tag { name: &'t str, sign: TermSign },
+    Text { text: &'t str, sign: TermSign, quoted: TermQuoting },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Sign {
+enum TermSign {
     None,
     Plus,
     Minus,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Quoted {
+enum TermQuoting {
     Yes,
     No,
 }
 
 /// What becomes of words that say little.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Filler {
+enum StopWordHandling {
     Drop,
     Keep,
 }
 
 /// Whether a text must not be there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Negated {
+enum ItemNegation {
     Yes,
     No,
     /// It is part of something that must not be there as a whole, which cannot be asked for.
@@ -50,58 +50,60 @@ enum Negated {
 
 /// Whether a word may go on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum End {
+enum WordEnd {
     Closed,
     Open,
 }
 
 pub(super) fn parse_query(text: &str) -> Query {
-    let typed = Items { rest: text, open_quotes: Quoted::Yes };
-    let mut items: Vec<_> = typed.filter(Item::says_something).take(MAX_WORDS * 3).collect();
+    let typed = QueryItems { rest: text, open_quotes: TermQuoting::Yes };
+    let mut items: Vec<_> = typed.filter(QueryItem::says_something).take(MAX_WORDS * 3).collect();
     let negated = negated(&items);
     take_for_words(&mut items, &negated);
     let forbidden = items.iter().zip(&negated).filter_map(|(item, negated)| match item {
-        Item::Tag { name, .. } if *negated == Negated::Yes => Some(names(name)),
+        QueryItem::Tag { name, .. } if *negated == ItemNegation::Yes => Some(names(name)),
         _ => None,
     });
     let mut query = Query {
-        terms: terms(&items, Filler::Drop),
+        terms: terms(&items, StopWordHandling::Drop),
         tags: demanded(&items, &negated),
         forbidden_tags: forbidden.flatten().take(MAX_WORDS).collect(),
-        excludes: negated.iter().any(|negated| *negated != Negated::No),
+        excludes: negated.iter().any(|negated| *negated != ItemNegation::No),
         said: said(&items),
     };
     if query.is_empty() {
         // Filler alone asks for nothing; whoever typed it meant the words.
-        query.terms = terms(&items, Filler::Keep);
+        query.terms = terms(&items, StopWordHandling::Keep);
     }
     // What only says what must not be there asks for nothing, and never for that.
     if query.is_empty() && query.tags.is_empty() && !query.excludes {
         // Operators alone: `OR` is also a word.
-        let plain = |text| Item::Text { text, sign: Sign::None, quoted: Quoted::No };
+        let plain = |text| QueryItem::Text { text, sign: TermSign::None, quoted: TermQuoting::No };
         let bare: Vec<_> = text.split_whitespace().take(MAX_WORDS).map(plain).collect();
-        query.terms = terms(&bare, Filler::Keep);
+        query.terms = terms(&bare, StopWordHandling::Keep);
     }
     query
 }
 
 /// Takes tags for words that are alternatives to words.
-fn take_for_words(items: &mut [Item<'_>], negated: &[Negated]) {
-    let is_one = |item: &Item<'_>| matches!(item, Item::Text { .. } | Item::Tag { .. });
-    let goes_on = |a: &Item<'_>, b: &Item<'_>| matches!((a, b), (Item::Or, other) | (other, Item::Or) if is_one(other));
-    let is_bracket = |item: Option<&Item<'_>>| matches!(item, Some(Item::Open | Item::Close));
+fn take_for_words(items: &mut [QueryItem<'_>], negated: &[ItemNegation]) {
+    let is_one =
+        |item: &QueryItem<'_>| matches!(item, QueryItem::Text { .. } | QueryItem::Tag { .. });
+    let goes_on = |a: &QueryItem<'_>, b: &QueryItem<'_>| matches!((a, b), (QueryItem::Or, other) | (other, QueryItem::Or) if is_one(other));
+    let is_bracket =
+        |item: Option<&QueryItem<'_>>| matches!(item, Some(QueryItem::Open | QueryItem::Close));
     let mut start = 0;
     while start < items.len() {
         let rest = items.get(start..).unwrap_or_default();
         let length = rest.windows(2).take_while(|pair| goes_on(&pair[0], &pair[1])).count() + 1;
         let end = start + length;
         let chain = rest.get(..length).unwrap_or_default();
-        let before = chain.first().filter(|item| matches!(item, Item::Or));
-        let behind = chain.last().filter(|item| matches!(item, Item::Or));
+        let before = chain.first().filter(|item| matches!(item, QueryItem::Or));
+        let behind = chain.last().filter(|item| matches!(item, QueryItem::Or));
         let is_beside_brackets = before.is_some()
             && is_bracket(start.checked_sub(1).and_then(|at| items.get(at)))
             || behind.is_some() && is_bracket(items.get(end));
-        let has_word = chain.iter().any(|item| matches!(item, Item::Text { .. }));
+        let has_word = chain.iter().any(|item| matches!(item, QueryItem::Text { .. }));
         if length > 1 && (has_word || is_beside_brackets) {
             for at in start..end {
                 take_for_word(items, negated, at);
@@ -111,15 +113,15 @@ fn take_for_words(items: &mut [Item<'_>], negated: &[Negated]) {
     }
     // What stands in brackets that are an alternative is one, too.
     for at in 0..items.len() {
-        if !matches!(items.get(at), Some(Item::Or)) {
+        if !matches!(items.get(at), Some(QueryItem::Or)) {
             continue;
         }
         let behind = match items.get(at + 1) {
-            Some(Item::Open) => closing(items, at + 1).map(|end| at + 1..end),
+            Some(QueryItem::Open) => closing(items, at + 1).map(|end| at + 1..end),
             _ => None,
         };
         let before = match at.checked_sub(1).map(|end| (end, items.get(end))) {
-            Some((end, Some(Item::Close))) => opening(items, end).map(|open| open..end),
+            Some((end, Some(QueryItem::Close))) => opening(items, end).map(|open| open..end),
             _ => None,
         };
         for range in [before, behind].into_iter().flatten() {
@@ -130,26 +132,26 @@ fn take_for_words(items: &mut [Item<'_>], negated: &[Negated]) {
     }
 }
 
-fn take_for_word(items: &mut [Item<'_>], negated: &[Negated], at: usize) {
-    if let (Some(item), Some(Negated::No)) = (items.get_mut(at), negated.get(at))
-        && let Item::Tag { name, sign } = *item
+fn take_for_word(items: &mut [QueryItem<'_>], negated: &[ItemNegation], at: usize) {
+    if let (Some(item), Some(ItemNegation::No)) = (items.get_mut(at), negated.get(at))
+        && let QueryItem::Tag { name, sign } = *item
     {
-        *item = Item::Text { text: name, sign, quoted: Quoted::Yes };
+        *item = QueryItem::Text { text: name, sign, quoted: TermQuoting::Yes };
     }
 }
 
 /// The tags that are demanded: alternatives side by side, and each of several behind one `tag:`.
-fn demanded(items: &[Item<'_>], negated: &[Negated]) -> Vec<Vec<String>> {
+fn demanded(items: &[QueryItem<'_>], negated: &[ItemNegation]) -> Vec<Vec<String>> {
     let mut demanded: Vec<Vec<String>> = Vec::new();
     let mut before = None;
     for (at, (item, negated)) in items.iter().zip(negated).enumerate() {
-        let Item::Tag { name, .. } = item else { continue };
-        if *negated != Negated::No {
+        let QueryItem::Tag { name, .. } = item else { continue };
+        if *negated != ItemNegation::No {
             continue;
         }
         let is_alternative =
-            at >= 2 && before == Some(at - 2) && matches!(items.get(at - 1), Some(Item::Or));
-        let is_first = matches!(items.get(at + 1), Some(Item::Or));
+            at >= 2 && before == Some(at - 2) && matches!(items.get(at - 1), Some(QueryItem::Or));
+        let is_first = matches!(items.get(at + 1), Some(QueryItem::Or));
         match demanded.last_mut().filter(|_| is_alternative) {
             Some(alternatives) => alternatives.extend(names(name)),
             None if is_first => demanded.push(names(name).collect()),
@@ -179,11 +181,11 @@ fn tagged(text: &str) -> Option<&str> {
 }
 
 /// The words that stand free, as a text.
-fn said(items: &[Item<'_>]) -> String {
+fn said(items: &[QueryItem<'_>]) -> String {
     let mut free = Vec::new();
     for (item, negated) in items.iter().zip(negated(items)) {
-        if let &Item::Text { text, quoted: Quoted::No, .. } = item
-            && negated == Negated::No
+        if let &QueryItem::Text { text, quoted: TermQuoting::No, .. } = item
+            && negated == ItemNegation::No
             && !text.ends_with('*')
         {
             free.push(text);
@@ -192,7 +194,7 @@ fn said(items: &[Item<'_>]) -> String {
     free.join(" ")
 }
 
-impl Item<'_> {
+impl QueryItem<'_> {
     /// Whether it is more than punctuation.
     fn says_something(&self) -> bool {
         match self {
@@ -203,28 +205,32 @@ impl Item<'_> {
 }
 
 /// Beside each item, whether a sign or `NOT` before it, or before its brackets, forbids it.
-fn negated(items: &[Item<'_>]) -> Vec<Negated> {
-    let mut negated = vec![Negated::No; items.len()];
+fn negated(items: &[QueryItem<'_>]) -> Vec<ItemNegation> {
+    let mut negated = vec![ItemNegation::No; items.len()];
     for (at, item) in items.iter().enumerate() {
         let (range, how) = match (item, items.get(at + 1)) {
-            (Item::Text { sign: Sign::Minus, .. } | Item::Tag { sign: Sign::Minus, .. }, _) => {
-                (at..at + 1, Negated::Yes)
+            (
+                QueryItem::Text { sign: TermSign::Minus, .. }
+                | QueryItem::Tag { sign: TermSign::Minus, .. },
+                _,
+            ) => (at..at + 1, ItemNegation::Yes),
+            (QueryItem::Not, Some(QueryItem::Text { .. } | QueryItem::Tag { .. })) => {
+                (at + 1..at + 2, ItemNegation::Yes)
             }
-            (Item::Not, Some(Item::Text { .. } | Item::Tag { .. })) => {
-                (at + 1..at + 2, Negated::Yes)
-            }
-            (Item::Not, Some(Item::Open)) => match closing(items, at + 1) {
+            (QueryItem::Not, Some(QueryItem::Open)) => match closing(items, at + 1) {
                 Some(end) => {
                     let inside = items.get(at + 2..end).unwrap_or_default();
-                    let is_choice = |item: &Item<'_>| {
-                        let (Item::Text { sign, .. } | Item::Tag { sign, .. }) = item else {
-                            return matches!(item, Item::Or);
+                    let is_choice = |item: &QueryItem<'_>| {
+                        let (QueryItem::Text { sign, .. } | QueryItem::Tag { sign, .. }) = item
+                        else {
+                            return matches!(item, QueryItem::Or);
                         };
-                        *sign == Sign::None
+                        *sign == TermSign::None
                     };
-                    let how = match inside.iter().all(is_choice) {
-                        true => Negated::Yes,
-                        false => Negated::Unsaid,
+                    let how = if inside.iter().all(is_choice) {
+                        ItemNegation::Yes
+                    } else {
+                        ItemNegation::Unsaid
                     };
                     (at + 2..end, how)
                 }
@@ -233,18 +239,18 @@ fn negated(items: &[Item<'_>]) -> Vec<Negated> {
             _ => continue,
         };
         let places = negated.get_mut(range).into_iter().flatten();
-        places.filter(|place| **place == Negated::No).for_each(|place| *place = how);
+        places.filter(|place| **place == ItemNegation::No).for_each(|place| *place = how);
     }
     negated
 }
 
 /// Where the bracket ends that opens here.
-fn closing(items: &[Item<'_>], open: usize) -> Option<usize> {
+fn closing(items: &[QueryItem<'_>], open: usize) -> Option<usize> {
     let mut depth = 0usize;
     items.iter().enumerate().skip(open).find_map(|(at, item)| {
         match item {
-            Item::Open => depth += 1,
-            Item::Close => depth = depth.saturating_sub(1),
+            QueryItem::Open => depth += 1,
+            QueryItem::Close => depth = depth.saturating_sub(1),
             _ => {}
         }
         (depth == 0).then_some(at)
@@ -252,47 +258,47 @@ fn closing(items: &[Item<'_>], open: usize) -> Option<usize> {
 }
 
 /// Where the bracket opens that ends here.
-fn opening(items: &[Item<'_>], close: usize) -> Option<usize> {
+fn opening(items: &[QueryItem<'_>], close: usize) -> Option<usize> {
     let mut depth = 0usize;
     items.iter().enumerate().take(close + 1).rev().find_map(|(at, item)| {
         match item {
-            Item::Close => depth += 1,
-            Item::Open => depth = depth.saturating_sub(1),
+            QueryItem::Close => depth += 1,
+            QueryItem::Open => depth = depth.saturating_sub(1),
             _ => {}
         }
         (depth == 0).then_some(at)
     })
 }
 
-fn terms(items: &[Item<'_>], filler: Filler) -> Vec<QueryTerm> {
-    let mut collected = Collector::default();
+fn terms(items: &[QueryItem<'_>], filler: StopWordHandling) -> Vec<QueryTerm> {
+    let mut collected = TermCollector::default();
     let mut tokens = Vec::with_capacity(items.len());
     for (item, negated) in items.iter().zip(negated(items)) {
         let token = match *item {
-            Item::Text { text, quoted, .. } if negated == Negated::Yes => {
+            QueryItem::Text { text, quoted, .. } if negated == ItemNegation::Yes => {
                 collected.add(text, TermRequirement::Excluded, quoted, filler);
-                Token::Nothing
+                BooleanToken::Nothing
             }
-            Item::Text { .. } if negated == Negated::Unsaid => Token::Nothing,
-            Item::Text { text, sign, quoted } => {
-                let need = if sign == Sign::Plus {
+            QueryItem::Text { .. } if negated == ItemNegation::Unsaid => BooleanToken::Nothing,
+            QueryItem::Text { text, sign, quoted } => {
+                let need = if sign == TermSign::Plus {
                     TermRequirement::Required
                 } else {
                     TermRequirement::Optional
                 };
-                Token::Terms(collected.add(text, need, quoted, filler))
+                BooleanToken::Terms(collected.add(text, need, quoted, filler))
             }
-            Item::And => Token::And,
-            Item::Or => Token::Or,
-            Item::Open => Token::Open,
-            Item::Close => Token::Close,
-            Item::Tag { .. } => Token::Nothing,
-            Item::Not => continue,
+            QueryItem::And => BooleanToken::And,
+            QueryItem::Or => BooleanToken::Or,
+            QueryItem::Open => BooleanToken::Open,
+            QueryItem::Close => BooleanToken::Close,
+            QueryItem::Tag { .. } => BooleanToken::Nothing,
+            QueryItem::Not => continue,
         };
         tokens.push(token);
     }
     let mut terms = collected.terms;
-    let is_operator = |token: &Token| matches!(token, Token::And | Token::Or);
+    let is_operator = |token: &BooleanToken| matches!(token, BooleanToken::And | BooleanToken::Or);
     if tokens.iter().any(is_operator) {
         demand(&mut terms, &tokens);
     }
@@ -300,19 +306,22 @@ fn terms(items: &[Item<'_>], filler: Filler) -> Vec<QueryTerm> {
 }
 
 /// Notes in the terms what the operators between them demand.
-fn demand(terms: &mut [QueryTerm], tokens: &[Token]) {
+fn demand(terms: &mut [QueryTerm], tokens: &[BooleanToken]) {
     let groups = boolean::groups(tokens).unwrap_or_else(|| {
         // What cannot be understood as a whole still says something word by word.
-        let words: Vec<_> =
-            tokens.iter().filter(|token| !matches!(token, Token::Open | Token::Close)).collect();
+        let words: Vec<_> = tokens
+            .iter()
+            .filter(|token| !matches!(token, BooleanToken::Open | BooleanToken::Close))
+            .collect();
         let is = |at: Option<usize>, token| at.and_then(|at| words.get(at)) == Some(&&token);
         let joined = words.iter().enumerate().filter(|&(at, _)| {
-            let beside =
-                |token: Token| is(at.checked_sub(1), token.clone()) || is(Some(at + 1), token);
-            beside(Token::And) && !beside(Token::Or)
+            let beside = |token: BooleanToken| {
+                is(at.checked_sub(1), token.clone()) || is(Some(at + 1), token)
+            };
+            beside(BooleanToken::And) && !beside(BooleanToken::Or)
         });
         let terms = joined.filter_map(|(_, token)| match token {
-            Token::Terms(terms) => Some(terms),
+            BooleanToken::Terms(terms) => Some(terms),
             _ => None,
         });
         terms.flatten().map(|&term| [term].into()).collect()
@@ -335,36 +344,36 @@ fn demand(terms: &mut [QueryTerm], tokens: &[Token]) {
 
 /// The terms found so far, each once, and how many words may still come.
 #[derive(Default)]
-struct Collector {
+struct TermCollector {
     terms: Vec<QueryTerm>,
     seen: HashMap<(TermKind, Vec<String>), usize>,
     words: usize,
 }
 
-impl Collector {
+impl TermCollector {
     /// Adds what a text asks for; yields the numbers of its terms.
     fn add(
         &mut self,
         text: &str,
         need: TermRequirement,
-        quoted: Quoted,
-        filler: Filler,
+        quoted: TermQuoting,
+        filler: StopWordHandling,
     ) -> Vec<usize> {
         let room = MAX_WORDS.saturating_sub(self.words);
         let text = match quoted {
-            Quoted::Yes => text,
-            Quoted::No => without_possessive(text),
+            TermQuoting::Yes => text,
+            TermQuoting::No => without_possessive(text),
         };
         let found: Vec<_> = tokenize(text).take(room).map(|word| word.text.to_owned()).collect();
-        let open = quoted == Quoted::No && text.ends_with('*');
-        let end = if open { End::Open } else { End::Closed };
+        let open = quoted == TermQuoting::No && text.ends_with('*');
+        let end = if open { WordEnd::Open } else { WordEnd::Closed };
         // An exclusion stays whole: leaving out every text that shares two characters with it
         // would leave out far too much.
-        if quoted == Quoted::Yes || need == TermRequirement::Excluded {
+        if quoted == TermQuoting::Yes || need == TermRequirement::Excluded {
             self.push(found, end, need).into_iter().collect()
         } else if found.iter().any(|word| word.starts_with(is_unspaced)) {
             self.add_unspaced(&found, end, need)
-        } else if filler == Filler::Keep || !stop_words::are_filler(&found) {
+        } else if filler == StopWordHandling::Keep || !stop_words::are_filler(&found) {
             self.push(found, end, need).into_iter().collect()
         } else {
             Vec::new()
@@ -373,13 +382,19 @@ impl Collector {
 
     /// Without blanks nobody knows where a word of the script ends, so that every pair of
     /// neighbours is asked for; a text that holds the run holds all the pairs.
-    fn add_unspaced(&mut self, found: &[String], end: End, need: TermRequirement) -> Vec<usize> {
+    fn add_unspaced(
+        &mut self,
+        found: &[String],
+        end: WordEnd,
+        need: TermRequirement,
+    ) -> Vec<usize> {
         let mut added = Vec::new();
         let runs = found.chunk_by(|a, b| a.starts_with(is_unspaced) == b.starts_with(is_unspaced));
         for run in runs {
             if run.len() > 1 && run.iter().all(|word| word.starts_with(is_unspaced)) {
                 added.extend(
-                    run.windows(2).filter_map(|pair| self.push(pair.to_vec(), End::Closed, need)),
+                    run.windows(2)
+                        .filter_map(|pair| self.push(pair.to_vec(), WordEnd::Closed, need)),
                 );
             } else {
                 added.extend(self.push(run.to_vec(), end, need));
@@ -389,10 +404,10 @@ impl Collector {
     }
 
     /// The number of the term that these words are, if there is room for it.
-    fn push(&mut self, words: Vec<String>, end: End, need: TermRequirement) -> Option<usize> {
+    fn push(&mut self, words: Vec<String>, end: WordEnd, need: TermRequirement) -> Option<usize> {
         let kind = match words.len() {
             0 => return None,
-            _ if end == End::Open => TermKind::Prefix,
+            _ if end == WordEnd::Open => TermKind::Prefix,
             1 => TermKind::Word,
             _ => TermKind::Phrase,
         };
@@ -411,19 +426,19 @@ impl Collector {
 }
 
 /// The items of a query, as typed.
-struct Items<'t> {
+struct QueryItems<'t> {
     rest: &'t str,
     /// Whether a closing quote may still come; without this, a text of opening quotes would be
     /// read to its end for each of them.
-    open_quotes: Quoted,
+    open_quotes: TermQuoting,
 }
 
-impl<'t> Iterator for Items<'t> {
-    type Item = Item<'t>;
+impl<'t> Iterator for QueryItems<'t> {
+    type Item = QueryItem<'t>;
 
-    fn next(&mut self) -> Option<Item<'t>> {
+    fn next(&mut self) -> Option<QueryItem<'t>> {
         let text = self.rest.trim_start();
-        for (sign, item) in [('(', Item::Open), (')', Item::Close)] {
+        for (sign, item) in [('(', QueryItem::Open), (')', QueryItem::Close)] {
             if let Some(rest) = text.strip_prefix(sign) {
                 self.rest = rest;
                 return Some(item);
@@ -434,50 +449,50 @@ impl<'t> Iterator for Items<'t> {
         }
         // `--flag` and `++` are not signs.
         let (sign, unsigned) = match (text.strip_prefix('-'), text.strip_prefix('+')) {
-            (Some(rest), _) if !rest.starts_with('-') => (Sign::Minus, rest),
-            (_, Some(rest)) if !rest.starts_with('+') => (Sign::Plus, rest),
-            _ => (Sign::None, text),
+            (Some(rest), _) if !rest.starts_with('-') => (TermSign::Minus, rest),
+            (_, Some(rest)) if !rest.starts_with('+') => (TermSign::Plus, rest),
+            _ => (TermSign::None, text),
         };
         if let Some((phrase, rest)) = self.phrase(unsigned) {
             self.rest = rest;
-            return Some(Item::Text { text: phrase, sign, quoted: Quoted::Yes });
+            return Some(QueryItem::Text { text: phrase, sign, quoted: TermQuoting::Yes });
         }
         if let Some((name, rest)) = tagged(unsigned).and_then(|name| self.phrase(name))
             && !name.trim_matches(['#', ' ']).is_empty()
         {
             self.rest = rest;
-            return Some(Item::Tag { name, sign });
+            return Some(QueryItem::Tag { name, sign });
         }
         let end = text.find(char::is_whitespace).unwrap_or(text.len());
         let token = text.get(..end).unwrap_or(text).trim_end_matches(')');
         self.rest = text.get(token.len()..).unwrap_or_default();
         Some(match token {
-            "AND" => Item::And,
-            "OR" => Item::Or,
-            "NOT" => Item::Not,
+            "AND" => QueryItem::And,
+            "OR" => QueryItem::Or,
+            "NOT" => QueryItem::Not,
             token => {
                 let signs = text.len() - unsigned.len();
                 let text = token.get(signs..).unwrap_or_default();
                 match tagged(text).map(|name| name.trim_matches(['#', '"', ','])) {
-                    Some(name) if !name.is_empty() => Item::Tag { name, sign },
-                    _ => Item::Text { text, sign, quoted: Quoted::No },
+                    Some(name) if !name.is_empty() => QueryItem::Tag { name, sign },
+                    _ => QueryItem::Text { text, sign, quoted: TermQuoting::No },
                 }
             }
         })
     }
 }
 
-impl<'t> Items<'t> {
+impl<'t> QueryItems<'t> {
     /// The phrase that begins here and what follows it, if a quote opens and another closes.
     fn phrase(&mut self, text: &'t str) -> Option<(&'t str, &'t str)> {
         const QUOTES: [char; 3] = ['"', '“', '”'];
         let inside = text.strip_prefix(QUOTES)?;
-        if self.open_quotes == Quoted::No {
+        if self.open_quotes == TermQuoting::No {
             return None;
         }
         let found = inside.split_once(QUOTES);
         if found.is_none() {
-            self.open_quotes = Quoted::No;
+            self.open_quotes = TermQuoting::No;
         }
         found
     }

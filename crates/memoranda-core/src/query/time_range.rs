@@ -31,7 +31,7 @@ pub struct TimeExpression {
 }
 
 /// From one day to another, both included.
-type Days = (Date, Date);
+type DayRange = (Date, Date);
 
 impl TimeRange {
     /// Whether a moment lies in this span. Midnight in UTC stands for the whole day, wherever one
@@ -45,7 +45,7 @@ impl TimeRange {
         (self.from..self.to).contains(&moment)
     }
 
-    fn new((first, last): Days, zone: &TimeZone) -> Option<Self> {
+    fn new((first, last): DayRange, zone: &TimeZone) -> Option<Self> {
         let at = |date: Date| Some(date.to_zoned(zone.clone()).ok()?.timestamp());
         Some(Self { from: at(first)?, to: at(last.tomorrow().ok()?)?, first, last })
     }
@@ -87,7 +87,7 @@ impl TimeExpression {
 }
 
 /// The days that these words begin with, and how many of the words name them.
-fn at_words(words: &[&str], today: Date) -> Option<(Days, usize)> {
+fn at_words(words: &[&str], today: Date) -> Option<(DayRange, usize)> {
     match words {
         ["between", rest @ ..] => span(rest, &["and"], today),
         ["from", rest @ ..] => span(rest, &["to", "till", "until"], today),
@@ -185,7 +185,7 @@ fn at_words(words: &[&str], today: Date) -> Option<(Days, usize)> {
 }
 
 /// From one time to another: in the same year, if only the second has one.
-fn span(words: &[&str], joined: &[&str], today: Date) -> Option<(Days, usize)> {
+fn span(words: &[&str], joined: &[&str], today: Date) -> Option<(DayRange, usize)> {
     let read = |words| month_or_year(words, today).or_else(|| at_words(words, today));
     let ((mut first, _), count) = read(words)?;
     let (join, rest) = words.get(count..)?.split_first()?;
@@ -201,7 +201,7 @@ fn span(words: &[&str], joined: &[&str], today: Date) -> Option<(Days, usize)> {
 }
 
 /// A month or a year that needs no word before it, because another said that a time follows.
-fn month_or_year(words: &[&str], today: Date) -> Option<(Days, usize)> {
+fn month_or_year(words: &[&str], today: Date) -> Option<(DayRange, usize)> {
     match words {
         [year, ..] if is_year(year) => Some((year_of(year)?, 1)),
         [number, name, rest @ ..]
@@ -219,7 +219,7 @@ fn month_or_year(words: &[&str], today: Date) -> Option<(Days, usize)> {
 }
 
 /// A month, perhaps with a day and a year behind it, and how many words those are.
-fn dated(month: i8, rest: &[&str], today: Date) -> Option<(Days, usize)> {
+fn dated(month: i8, rest: &[&str], today: Date) -> Option<(DayRange, usize)> {
     match rest.first().and_then(|word| day_of_month(word)) {
         Some(day) => {
             let (days, count) = on(month, Some(day), rest.get(1..).unwrap_or_default(), today)?;
@@ -239,7 +239,7 @@ fn day_of_month(word: &str) -> Option<i8> {
 }
 
 /// A month or a day of it, perhaps with a year behind it, and how many words that is.
-fn on(month: i8, number: Option<i8>, rest: &[&str], today: Date) -> Option<(Days, usize)> {
+fn on(month: i8, number: Option<i8>, rest: &[&str], today: Date) -> Option<(DayRange, usize)> {
     let year = rest.first().filter(|word| is_year(word)).and_then(|word| word.parse().ok());
     let count = usize::from(year.is_some());
     // Without a year the last such month, or day, is meant.
@@ -253,7 +253,7 @@ fn on(month: i8, number: Option<i8>, rest: &[&str], today: Date) -> Option<(Days
 }
 
 /// A date in digits: `2025-03-18`, `18.03.2025` or the month `2025-03`.
-fn written(word: &str) -> Option<Days> {
+fn written(word: &str) -> Option<DayRange> {
     let parts = |separator: char| -> Option<Vec<i16>> {
         word.split(separator).map(|part| part.parse().ok()).collect()
     };
@@ -272,17 +272,17 @@ fn written(word: &str) -> Option<Days> {
     }
 }
 
-fn month_of(year: i16, month: i8) -> Option<Days> {
+fn month_of(year: i16, month: i8) -> Option<DayRange> {
     let first = Date::new(year, month, 1).ok()?;
     Some((first, first.last_of_month()))
 }
 
-fn a_year_before((first, last): Days) -> Option<Days> {
+fn a_year_before((first, last): DayRange) -> Option<DayRange> {
     Some((first.checked_sub(1.year()).ok()?, last.checked_sub(1.year()).ok()?))
 }
 
 /// So many units back, and about a fifth of that on either side.
-fn ago(count: i64, unit: &str, today: Date) -> Option<Days> {
+fn ago(count: i64, unit: &str, today: Date) -> Option<DayRange> {
     let then = today.checked_sub(spans(count, unit)?).ok()?;
     let distance = (today - then).get_days();
     let slack = (distance / 5).max(match length(unit)?.get_days() {
@@ -293,20 +293,20 @@ fn ago(count: i64, unit: &str, today: Date) -> Option<Days> {
 }
 
 /// From so many units ago until today.
-fn back(count: i64, unit: &str, today: Date) -> Option<Days> {
+fn back(count: i64, unit: &str, today: Date) -> Option<DayRange> {
     Some((today.checked_sub(spans(count, unit)?).ok()?, today))
 }
 
 /// A day, and so many on either side.
-fn day(day: Date, slack: i32) -> Option<Days> {
+fn day(day: Date, slack: i32) -> Option<DayRange> {
     Some((day.checked_sub(slack.days()).ok()?, day.checked_add(slack.days()).ok()?))
 }
 
-fn some(days: Option<Days>, count: usize) -> Option<(Days, usize)> {
+fn some(days: Option<DayRange>, count: usize) -> Option<(DayRange, usize)> {
     days.map(|days| (days, count))
 }
 
-fn year_of(word: &str) -> Option<Days> {
+fn year_of(word: &str) -> Option<DayRange> {
     let first = Date::new(word.parse().ok()?, 1, 1).ok()?;
     Some((first, first.last_of_year()))
 }

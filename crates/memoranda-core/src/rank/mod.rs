@@ -230,7 +230,7 @@ pub fn rank_notes<'r, Id: Copy + Eq + Hash + 'r>(
     options: &'r RankOptions,
 ) -> Vec<RankedNote<Id>> {
     let sought = QueryTerms::new(asked.query);
-    let ranking = Ranking::new(candidates, asked, &sought, options);
+    let ranking = RankingContext::new(candidates, asked, &sought, options);
     let mut notes: Vec<_> = ranking.notes.iter().filter_map(|note| ranking.note(note)).collect();
     notes.sort_by(|a, b| {
         let by_round = a.ranked.round.cmp(&b.ranked.round);
@@ -281,7 +281,7 @@ fn trust_the_order<Id>(ranked: &mut [RankedNote<Id>]) {
 }
 
 /// All that is compared, counted.
-struct Ranking<'r, Id> {
+struct RankingContext<'r, Id> {
     asked: &'r RankQuery<'r>,
     options: &'r RankOptions,
     needs: Vec<TermRequirement>,
@@ -289,7 +289,7 @@ struct Ranking<'r, Id> {
     worth: Vec<f32>,
     /// How sure it is that each term was meant.
     sure: Vec<f32>,
-    notes: Vec<Counted<'r, Id>>,
+    notes: Vec<NoteTermCounts<'r, Id>>,
     /// The mean numbers of words of a passage, a neighbourhood and a note.
     means: [f32; 3],
     /// What the meaning is worth, after what words can tell.
@@ -299,16 +299,16 @@ struct Ranking<'r, Id> {
 }
 
 /// A note, counted.
-struct Counted<'r, Id> {
+struct NoteTermCounts<'r, Id> {
     candidate: &'r RankCandidate<Id>,
     whole: TermFreqs,
-    passages: Vec<CountedPassage>,
+    passages: Vec<PassageTermCounts>,
     /// How well the words of the whole match.
     matched: f64,
 }
 
 /// A passage, counted.
-struct CountedPassage {
+struct PassageTermCounts {
     own: TermFreqs,
     /// With those beside it.
     around: TermFreqs,
@@ -317,7 +317,7 @@ struct CountedPassage {
 }
 
 /// A note in the making.
-struct Scored<'r, Id> {
+struct ScoredNote<'r, Id> {
     ranked: RankedNote<Id>,
     updated: Timestamp,
     path: &'r str,
@@ -350,7 +350,7 @@ impl RankQuery<'_> {
     }
 }
 
-impl<'r, Id: Copy> Ranking<'r, Id> {
+impl<'r, Id: Copy> RankingContext<'r, Id> {
     fn new(
         candidates: impl IntoIterator<Item = &'r RankCandidate<Id>>,
         asked: &'r RankQuery<'r>,
@@ -384,7 +384,7 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         }
         let count = |candidate: &'r RankCandidate<Id>| {
             let is_then = !timely.is_empty() && asked.is_then(candidate);
-            Counted::new(candidate, sought, if is_then { &timely } else { &[] })
+            NoteTermCounts::new(candidate, sought, if is_then { &timely } else { &[] })
         };
         let mut notes: Vec<_> = candidates.into_iter().map(count).collect();
         let mean = |words: &mut dyn Iterator<Item = f32>| {
@@ -427,9 +427,9 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
     /// How well words match at best, as a share of what any text could reach.
     fn best_by_words(&self) -> f64 {
         let options = self.options;
-        let of_note = |note: &Counted<'r, Id>| {
+        let of_note = |note: &NoteTermCounts<'r, Id>| {
             let whole = options.note * note.matched;
-            let of_passages = note.passages.iter().map(|CountedPassage { matched, .. }| {
+            let of_passages = note.passages.iter().map(|PassageTermCounts { matched, .. }| {
                 options.passage * matched[0] + options.neighbours * matched[1] + whole
             });
             of_passages.fold(0.0, f64::max)
@@ -439,7 +439,7 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
         first.map(of_note).fold(0.0, f64::max) / most.max(f64::MIN_POSITIVE)
     }
 
-    fn note(&self, note: &Counted<'r, Id>) -> Option<Scored<'r, Id>> {
+    fn note(&self, note: &NoteTermCounts<'r, Id>) -> Option<ScoredNote<'r, Id>> {
         if !self.is_allowed(&note.whole) {
             return None;
         }
@@ -478,13 +478,13 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
             passages,
             why,
         };
-        Some(Scored { ranked, updated: candidate.updated, path: &candidate.path })
+        Some(ScoredNote { ranked, updated: candidate.updated, path: &candidate.path })
     }
 
     fn passage(
         &self,
         passage: &CandidatePassage,
-        CountedPassage { own, matched, .. }: &CountedPassage,
+        PassageTermCounts { own, matched, .. }: &PassageTermCounts,
         whole: f64,
     ) -> RankedPassage {
         let options = self.options;
@@ -546,7 +546,7 @@ impl<'r, Id: Copy> Ranking<'r, Id> {
     }
 }
 
-impl<'r, Id> Counted<'r, Id> {
+impl<'r, Id> NoteTermCounts<'r, Id> {
     /// Counts what is sought in a note. What names a time is said by all of a note of that time.
     fn new(candidate: &'r RankCandidate<Id>, sought: &QueryTerms, timely: &[usize]) -> Self {
         let name = sought.count(&candidate.name);
@@ -592,7 +592,7 @@ impl<'r, Id> Counted<'r, Id> {
         let around: Vec<_> = around.collect();
         let passages = own.into_iter().zip(around);
         let passages =
-            passages.map(|(own, around)| CountedPassage { own, around, matched: [0.0; 2] });
+            passages.map(|(own, around)| PassageTermCounts { own, around, matched: [0.0; 2] });
         Self { candidate, whole, passages: passages.collect(), matched: 0.0 }
     }
 }

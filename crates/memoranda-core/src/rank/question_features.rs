@@ -17,7 +17,7 @@ const MOST_NAMES: usize = 3;
 
 /// What a question tells besides its words.
 #[derive(Default)]
-pub(super) struct Cues {
+pub(super) struct QuestionFeatures {
     /// Whether the one who asks speaks of themselves.
     is_personal: bool,
     wants_number: bool,
@@ -28,11 +28,11 @@ pub(super) struct Cues {
 
 /// What the words of a passage tell, whatever is asked: bits of one number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Signs(pub(super) u8);
+pub(super) struct PassageFeatures(pub(super) u8);
 
 /// What a passage has of that.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Fit {
+pub(super) struct FeatureMatch {
     is_personal: bool,
     is_named: bool,
     /// A number is asked for, and there is one.
@@ -41,7 +41,7 @@ pub(super) struct Fit {
     pub(super) has_time: bool,
 }
 
-impl Cues {
+impl QuestionFeatures {
     pub(super) fn new(query: &Query) -> Self {
         let said: Vec<String> = tokenize(&query.said).map(|w| fold(w.text).into_owned()).collect();
         let said: Vec<&str> = said.iter().map(String::as_str).collect();
@@ -66,17 +66,17 @@ impl Cues {
     }
 
     /// What a passage has of what the question tells.
-    pub(super) fn fit(&self, cut: &PassageTokens) -> Fit {
-        Fit {
-            is_personal: self.is_personal && cut.signs.has(Signs::PERSONAL),
+    pub(super) fn fit(&self, cut: &PassageTokens) -> FeatureMatch {
+        FeatureMatch {
+            is_personal: self.is_personal && cut.signs.has(PassageFeatures::PERSONAL),
             is_named: cut.named().any(|name| self.names.contains(&name)),
-            has_number: self.wants_number && cut.signs.has(Signs::NUMBER),
-            has_time: self.wants_time && cut.signs.has(Signs::TIME),
+            has_number: self.wants_number && cut.signs.has(PassageFeatures::NUMBER),
+            has_time: self.wants_time && cut.signs.has(PassageFeatures::TIME),
         }
     }
 }
 
-impl Signs {
+impl PassageFeatures {
     const PERSONAL: u8 = 1;
     const NUMBER: u8 = 2;
     const TIME: u8 = 4;
@@ -102,7 +102,7 @@ impl Signs {
     }
 }
 
-impl Fit {
+impl FeatureMatch {
     /// Whether the passage is told by whom the question is about.
     pub(super) fn is_told_by_whom_is_meant(self) -> bool {
         self.is_personal || self.is_named
@@ -226,7 +226,8 @@ mod tests {
     #[test]
     fn a_passage_fits_what_is_asked() {
         let check = |asked: &str, text: &str, expected: [bool; 3]| {
-            let fit = Cues::new(&Query::parse(asked)).fit(&PassageTokens::new("", text));
+            let fit =
+                QuestionFeatures::new(&Query::parse(asked)).fit(&PassageTokens::new("", text));
             let found = [fit.is_told_by_whom_is_meant(), fit.has_number, fit.has_time];
             assert_eq!(found, expected, "{asked:?} {text:?}");
         };

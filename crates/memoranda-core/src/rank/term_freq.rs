@@ -2,7 +2,7 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::question_features::{Cues, Fit};
+use super::question_features::{FeatureMatch, QuestionFeatures};
 use super::tokens::{PassageTokens, number};
 use super::{CandidatePassage, PassageSource};
 use crate::embed::StaticEmbeddingModel;
@@ -12,17 +12,17 @@ use crate::tokenize::{fold, tokenize};
 
 /// The terms of a query, ready to be counted in texts.
 pub struct QueryTerms {
-    terms: Vec<SoughtTerm>,
+    terms: Vec<StemmedTerm>,
     /// How the words begin that are looked for: most words of a text begin otherwise.
     beginnings: Vec<[u8; 2]>,
     /// With which letters they begin.
     firsts: [bool; 256],
     /// Whether beginnings of words are among them.
     has_beginnings: bool,
-    cues: Cues,
+    cues: QuestionFeatures,
 }
 
-struct SoughtTerm {
+struct StemmedTerm {
     kind: TermKind,
     stems: Vec<String>,
     /// The numbers of these.
@@ -42,14 +42,14 @@ pub struct TermFreqs {
     /// How many words the text has.
     pub(super) words: f32,
     /// What it has of what the question tells besides its words.
-    pub(super) fit: Fit,
+    pub(super) fit: FeatureMatch,
 }
 
 impl QueryTerms {
     /// Makes a query's terms ready.
     pub fn new(query: &Query) -> Self {
-        let terms: Vec<_> = query.terms.iter().map(SoughtTerm::new).collect();
-        let words_of = |term: &SoughtTerm| [term.stems.clone(), vec![term.last.clone()]].concat();
+        let terms: Vec<_> = query.terms.iter().map(StemmedTerm::new).collect();
+        let words_of = |term: &StemmedTerm| [term.stems.clone(), vec![term.last.clone()]].concat();
         let mut beginnings: Vec<_> =
             terms.iter().flat_map(words_of).map(|word| beginning(&word)).collect();
         beginnings.sort_unstable();
@@ -57,7 +57,7 @@ impl QueryTerms {
         let firsts =
             std::array::from_fn(|byte| beginnings.iter().any(|b| usize::from(b[0]) == byte));
         let has_beginnings = query.has_beginnings();
-        Self { terms, beginnings, firsts, has_beginnings, cues: Cues::new(query) }
+        Self { terms, beginnings, firsts, has_beginnings, cues: QuestionFeatures::new(query) }
     }
 
     /// What each term needs, in their order.
@@ -144,7 +144,7 @@ impl QueryTerms {
     }
 }
 
-impl SoughtTerm {
+impl StemmedTerm {
     fn new(term: &QueryTerm) -> Self {
         let folded: Vec<_> = term.words.iter().map(|word| fold(word).into_owned()).collect();
         let stems: Vec<_> = folded.iter().map(|word| porter_stem(word)).collect();

@@ -55,9 +55,10 @@ impl TitleQuery {
         if is_same && same.next().is_none() && self.signs == signs(name) {
             return TitleMatch::Exact;
         }
-        match !self.wanted.is_empty() && missing.is_empty() {
-            true => TitleMatch::AllWords,
-            false => TitleMatch::None,
+        if !self.wanted.is_empty() && missing.is_empty() {
+            TitleMatch::AllWords
+        } else {
+            TitleMatch::None
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::question_features::{self, Signs};
+use super::question_features::{self, PassageFeatures};
 use crate::porter::porter_stem;
 use crate::tokenize::{fold, tokenize};
 
@@ -22,7 +22,7 @@ pub struct PassageTokens {
     /// How many of these name the first who speaks.
     first_speaker: usize,
     end: usize,
-    pub(super) signs: Signs,
+    pub(super) signs: PassageFeatures,
 }
 
 impl PassageTokens {
@@ -30,7 +30,7 @@ impl PassageTokens {
     /// with them anyway.
     pub fn new(heading: &str, text: &str) -> Self {
         let (mut stems, mut speakers, mut first_speaker) = (Vec::new(), Vec::new(), 0);
-        let mut signs = Signs::default();
+        let mut signs = PassageFeatures::default();
         for word in tokenize(text) {
             signs.see(word.text);
             stems.push(stem_number(word.text));
@@ -132,7 +132,7 @@ impl PassageTokens {
             return None;
         }
         *place = end;
-        let (bytes, signs) = (Arc::clone(bytes), Signs(signs));
+        let (bytes, signs) = (Arc::clone(bytes), PassageFeatures(signs));
         Some(Self { bytes, stems, speakers, first_speaker, end, signs })
     }
 }

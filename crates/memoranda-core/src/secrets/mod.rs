@@ -9,8 +9,8 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexSet};
 
-use rules::{Proof, RULES};
-use value::Value;
+use rules::{RULES, SecretValidator};
+use value::SecretValue;
 
 /// A secret that was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,15 +36,15 @@ pub fn find_secrets(text: &str) -> Vec<SecretMatch> {
                 break;
             };
             let (span, proven) = match rule.proof {
-                Proof::Pattern => (matched.range(), true),
-                Proof::Luhn => (matched.range(), passes_luhn(matched.as_str())),
-                Proof::Random => (matched.range(), value::is_random(matched.as_str())),
-                Proof::Assigned => {
-                    let value = Value::begun(text, whole.start(), matched.start());
+                SecretValidator::Pattern => (matched.range(), true),
+                SecretValidator::Luhn => (matched.range(), passes_luhn(matched.as_str())),
+                SecretValidator::Random => (matched.range(), value::is_random(matched.as_str())),
+                SecretValidator::Assigned => {
+                    let value = SecretValue::begun(text, whole.start(), matched.start());
                     (value.span(), value.is_assigned_secret())
                 }
-                Proof::Spoken => {
-                    let value = Value::begun(text, whole.start(), matched.start());
+                SecretValidator::Spoken => {
+                    let value = SecretValue::begun(text, whole.start(), matched.start());
                     (value.span(), value.is_spoken_secret())
                 }
             };

@@ -3,7 +3,7 @@
 
 /// How a match is proven beyond its pattern.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Proof {
+pub(super) enum SecretValidator {
     /// The pattern says enough.
     Pattern,
     /// The check digit must be right.
@@ -17,18 +17,18 @@ pub(super) enum Proof {
 }
 
 /// One kind of secret.
-pub(super) struct Rule {
+pub(super) struct SecretRule {
     pub(super) kind: &'static str,
     pub(super) pattern: &'static str,
-    pub(super) proof: Proof,
+    pub(super) proof: SecretValidator,
 }
 
-const fn rule(kind: &'static str, pattern: &'static str) -> Rule {
-    Rule { kind, pattern, proof: Proof::Pattern }
+const fn rule(kind: &'static str, pattern: &'static str) -> SecretRule {
+    SecretRule { kind, pattern, proof: SecretValidator::Pattern }
 }
 
 /// All kinds, the most telling first.
-pub(super) const RULES: &[Rule] = &[
+pub(super) const RULES: &[SecretRule] = &[
     // To its end, or, where that is missing, as far as lines of it follow.
     rule(
         "private key",
@@ -81,7 +81,7 @@ pub(super) const RULES: &[Rule] = &[
         ),
     ),
     rule("Azure account key", r"(?i)\bAccountKey=(?P<secret>[a-z0-9+/]{40,}={0,2})"),
-    Rule {
+    SecretRule {
         kind: "password or key",
         pattern: concat!(
             r"(?i)(?:\b|_)(?:passwor[dt]|passwd|passphrase|pwd|kennwort|secret|token",
@@ -89,18 +89,18 @@ pub(super) const RULES: &[Rule] = &[
             r"|(?:auth|access|api)[_ -]?token|client[_ -]?secret)",
             r#"["'`*]{0,3}\s*(?:=>|:=|[:=])["'`*]{0,3}\s*(?:[|>][+-]?\s*\n\s*)?["'`*]{0,3}(?P<secret>[^\s"'`,;|][^\n]{5})"#,
         ),
-        proof: Proof::Assigned,
+        proof: SecretValidator::Assigned,
     },
     // Tests pass, too, and say so in capitals.
-    Rule {
+    SecretRule {
         kind: "password or key",
         pattern: concat!(
             r"(?:\b[Pp]ass|_(?i:pass))",
             r#"["'`*]{0,3}[ \t]*(?:=>|:=|[:=])["'`*]{0,3}[ \t]*["'`*]{0,3}(?P<secret>[^\s"'`,;|][^\n]{5})"#,
         ),
-        proof: Proof::Spoken,
+        proof: SecretValidator::Spoken,
     },
-    Rule {
+    SecretRule {
         kind: "password or key",
         pattern: concat!(
             r"(?i)(?:\b|_)(?:(?:passwor[dt]|passwd|passphrase|pwd|kennwort|secret|token|(?:api|access|account|secret|auth)[_ -]?key)",
@@ -108,27 +108,27 @@ pub(super) const RULES: &[Rule] = &[
             r"|(?:passwor[dt]|passwd|passphrase|pwd|kennwort|(?:api|access|account|secret|auth)[_ -]?key)[ \t]+)",
             r#"["'`*]{0,3}(?P<secret>[^\s"'`,;|][^\n]{5})"#,
         ),
-        proof: Proof::Spoken,
+        proof: SecretValidator::Spoken,
     },
-    Rule {
+    SecretRule {
         kind: "basic authentication",
         pattern: r#"(?i)\bauthorization[ :="']{1,5}basic\s+(?P<secret>[a-z0-9+/]{8,}={0,2})"#,
-        proof: Proof::Pattern,
+        proof: SecretValidator::Pattern,
     },
-    Rule {
+    SecretRule {
         kind: "bearer token",
         pattern: r"(?i)\bbearer\s+(?P<secret>[a-z0-9._~+/-]{16,}=*)",
-        proof: Proof::Random,
+        proof: SecretValidator::Random,
     },
-    Rule {
+    SecretRule {
         kind: "payment card number",
         pattern: r"\b(?P<secret>[2-6][0-9]{3}[ .-]?[0-9]{4}[ .-]?[0-9]{4}[ .-]?[0-9]{1,7})\b",
-        proof: Proof::Luhn,
+        proof: SecretValidator::Luhn,
     },
-    Rule {
+    SecretRule {
         kind: "payment card number",
         pattern: r"\b(?P<secret>3[47][0-9]{2}[ .-]?[0-9]{6}[ .-]?[0-9]{5})\b",
-        proof: Proof::Luhn,
+        proof: SecretValidator::Luhn,
     },
     // Area 001–665 and 667–899 except 555 (fiction); no group 00, no serial 0000.
     rule(

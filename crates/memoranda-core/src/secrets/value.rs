@@ -24,36 +24,39 @@ const LEAST_WORDS: usize = 3;
 const MOST_WORDS: usize = 16;
 
 /// What stands where a password could stand.
-pub(super) struct Value<'t> {
+pub(super) struct SecretValue<'t> {
     text: &'t str,
     /// Where its name begins.
     name: usize,
     span: Range<usize>,
-    bounds: Bounds,
+    bounds: ValueBounds,
 }
 
 /// What a value ends with.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Bounds {
+enum ValueBounds {
     /// The quote that it began with.
     Quotes,
     /// A blank, or what parts it from the next value.
     Plain,
 }
 
-impl<'t> Value<'t> {
+impl<'t> SecretValue<'t> {
     /// The value that begins at a place of a text, and whose name begins at another.
     pub(super) fn begun(text: &'t str, name: usize, start: usize) -> Self {
         let most = text.floor_char_boundary(start.saturating_add(MOST_BYTES));
         let rest = text.get(start..most).unwrap_or_default();
         let quote = text[..start].chars().next_back().filter(|c| QUOTES.contains(c));
         let (length, bounds) = match quote.and_then(|quote| quoted(rest, quote)) {
-            Some(length) => (length, Bounds::Quotes),
+            Some(length) => (length, ValueBounds::Quotes),
             None => {
                 let before =
                     &text[text.floor_char_boundary(start.saturating_sub(MOST_BYTES))..start];
                 let is_table = before.rsplit('\n').next().is_some_and(|line| line.contains('|'));
-                (plain(rest, if is_table { Row::Table } else { Row::Text }), Bounds::Plain)
+                (
+                    plain(rest, if is_table { ValueContext::Table } else { ValueContext::Text }),
+                    ValueBounds::Plain,
+                )
             }
         };
         Self { text, name, span: start..start + length, bounds }
@@ -69,8 +72,8 @@ impl<'t> Value<'t> {
     fn told(&self) -> &'t str {
         let value = &self.text[self.span()];
         match self.bounds {
-            Bounds::Quotes => value,
-            Bounds::Plain => {
+            ValueBounds::Quotes => value,
+            ValueBounds::Plain => {
                 value.split(|c| QUOTES.contains(&c) || ",;|".contains(c)).next().unwrap_or_default()
             }
         }
@@ -114,9 +117,10 @@ impl<'t> Value<'t> {
         if is_short(self.told()) || is_placeholder(value, "") || is_reference(value) {
             return false;
         }
-        match value.contains(char::is_whitespace) {
-            true => is_phrase(self.lead(), value),
-            false => is_unsaid(value),
+        if value.contains(char::is_whitespace) {
+            is_phrase(self.lead(), value)
+        } else {
+            is_unsaid(value)
         }
     }
 
@@ -130,7 +134,7 @@ const QUOTES: [char; 3] = ['"', '\'', '`'];
 
 /// Where a value stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Row {
+enum ValueContext {
     Text,
     Table,
 }
@@ -153,7 +157,7 @@ fn quoted(rest: &str, quote: char) -> Option<usize> {
 
 /// The length of a value without quotes: a comma or a quote is part of it where a word follows, but
 /// not where the name of another value does.
-fn plain(rest: &str, row: Row) -> usize {
+fn plain(rest: &str, row: ValueContext) -> usize {
     static NAME: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r#"^["'`]?[A-Za-z_][\w .-]{0,40}["'`]?[ \t]*[:=]"#).ok());
     let ends = |(at, c): &(usize, char)| {
@@ -163,7 +167,7 @@ fn plain(rest: &str, row: Row) -> usize {
                 !after.starts_with(char::is_alphanumeric)
                     || NAME.as_ref().is_some_and(|name| name.is_match(after))
             }
-            '|' => row == Row::Table || !after.starts_with(char::is_alphanumeric),
+            '|' => row == ValueContext::Table || !after.starts_with(char::is_alphanumeric),
             c if QUOTES.contains(&c) => !after.starts_with(char::is_alphanumeric),
             c => c.is_whitespace(),
         }

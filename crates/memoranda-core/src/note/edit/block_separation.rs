@@ -10,14 +10,14 @@ use std::ops::Range;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::super::blocks::blocks;
-use super::super::frontmatter::{self, Fences, Top};
-use super::super::lines::{Lines, without_ending};
+use super::super::frontmatter::{self, FrontmatterBlock, FrontmatterFences};
+use super::super::lines::{LineIndex, without_ending};
 use super::super::parse::{observations, sites};
-use super::splice::Draft;
+use super::splice::EditBuffer;
 
 /// How new text stands to the one above it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Above {
+pub(super) enum Attachment {
     /// A line of its own, which may go on in a paragraph: so lines are added to a list or a log.
     Line,
     /// A block of its own.
@@ -25,21 +25,21 @@ pub(super) enum Above {
 }
 
 /// The text with whole lines added at an offset between two blocks.
-pub(super) fn insert(draft: &Draft<'_>, at: usize, added: &str, above: Above) -> String {
+pub(super) fn insert(draft: &EditBuffer<'_>, at: usize, added: &str, above: Attachment) -> String {
     let mut lines = draft.as_lines(at, added);
     if !added.trim().is_empty() {
         let around = part_around(draft, at);
         let before = draft.slice(around.start..at);
         lines.insert_str(0, gap(draft, before, &lines, above));
         let after = draft.slice(at..around.end);
-        lines.push_str(gap(draft, &format!("{before}{lines}"), after, Above::Block));
+        lines.push_str(gap(draft, &format!("{before}{lines}"), after, Attachment::Block));
     }
     let end = at + lines.len();
     let edited = draft.splice(vec![(at..at, lines)]);
     // A rule that is put on top must not make frontmatter of the text down to the next one.
-    let is_drawn_in = |fences: &Fences| fences.span.end > end;
+    let is_drawn_in = |fences: &FrontmatterFences| fences.span.end > end;
     match (frontmatter::find(draft.text, &draft.lines), top_of(&edited)) {
-        (Top::Absent, Top::Fenced(fences)) if is_drawn_in(&fences) => {
+        (FrontmatterBlock::Absent, FrontmatterBlock::Fenced(fences)) if is_drawn_in(&fences) => {
             let (before, after) = edited.split_at(at);
             format!("{before}{}{after}", draft.ending)
         }
@@ -47,44 +47,50 @@ pub(super) fn insert(draft: &Draft<'_>, at: usize, added: &str, above: Above) ->
     }
 }
 
-fn top_of(text: &str) -> Top {
-    frontmatter::find(text, &Lines::new(text))
+fn top_of(text: &str) -> FrontmatterBlock {
+    frontmatter::find(text, &LineIndex::new(text))
 }
 
 /// The part of a text that decides what is meant at an offset: from a heading with which nothing
 /// above it can go on, to one behind a blank line. A long note is not read whole for each line that
 /// is added.
-pub(super) fn part_around(draft: &Draft<'_>, at: usize) -> Range<usize> {
+pub(super) fn part_around(draft: &EditBuffer<'_>, at: usize) -> Range<usize> {
     let (mut start, mut end) = (draft.note.body.start.min(at), draft.text.len());
     for section in &draft.note.sections {
         let heading = section.heading.start;
         let above = draft.slice(0..heading);
         let is_apart = || ["\n\n", "\n\r\n"].iter().any(|blank| above.ends_with(blank));
-        match draft.slice(heading..draft.text.len()).starts_with('#') {
-            true if heading < at => start = heading.max(start),
-            // HTML goes on to the next blank line, over headings too.
-            true if heading > at && is_apart() => {
-                end = heading;
-                break;
-            }
-            _ => {}
+        if !draft.slice(heading..draft.text.len()).starts_with('#') {
+            continue;
+        }
+        if heading < at {
+            start = heading.max(start);
+        } else if heading > at && is_apart() {
+            // Only a heading after a blank line ends the part: HTML continues over other headings.
+            end = heading;
+            break;
         }
     }
     start..end
 }
 
 /// What goes between two texts, of which the second begins a line or the first ends in one.
-pub(super) fn gap<'d>(draft: &'d Draft<'_>, upper: &str, lower: &str, above: Above) -> &'d str {
+pub(super) fn gap<'d>(
+    draft: &'d EditBuffer<'_>,
+    upper: &str,
+    lower: &str,
+    above: Attachment,
+) -> &'d str {
     if upper.trim().is_empty() || lower.trim().is_empty() || is_apart(upper, lower) {
         return "";
     }
-    let wanted = Meaning::of(upper).followed_by(Meaning::of(lower));
-    let tight = Meaning::of(&format!("{upper}{lower}"));
+    let wanted = ParsedMeaning::of(upper).followed_by(ParsedMeaning::of(lower));
+    let tight = ParsedMeaning::of(&format!("{upper}{lower}"));
     if !wanted.has_text_before_table && tight.is(&wanted, above) {
         return "";
     }
     // What no blank line can part, such as a code block that nothing closes, stays as it is.
-    let loose = Meaning::of(&format!("{upper}{}{lower}", draft.ending));
+    let loose = ParsedMeaning::of(&format!("{upper}{}{lower}", draft.ending));
     let is_better = wanted.has_text_before_table || !loose.is(&tight, above);
     if is_better { draft.ending } else { "" }
 }
@@ -92,10 +98,10 @@ pub(super) fn gap<'d>(draft: &'d Draft<'_>, upper: &str, lower: &str, above: Abo
 /// Whether there is a blank line between two texts already.
 fn is_apart(upper: &str, lower: &str) -> bool {
     let (ends, begins) = (upper.ends_with(['\n', '\r']), lower.starts_with(['\n', '\r']));
-    let last = Lines::new(without_ending(upper));
+    let last = LineIndex::new(without_ending(upper));
     let last = last.iter().last().is_some_and(|(_, line)| line.trim().is_empty());
     let first =
-        |text: &str| Lines::new(text).iter().next().is_some_and(|(_, l)| l.trim().is_empty());
+        |text: &str| LineIndex::new(text).iter().next().is_some_and(|(_, l)| l.trim().is_empty());
     match (ends, begins) {
         (true, _) => last || first(lower),
         // The line ending that comes first is that of the last line above.
@@ -107,8 +113,8 @@ fn is_apart(upper: &str, lower: &str) -> bool {
 }
 
 /// What a text says: what each line is, and what a note of it would hold.
-struct Meaning {
-    lines: Vec<Shape>,
+struct ParsedMeaning {
+    lines: Vec<BlockShape>,
     facts: Vec<String>,
     begins_with_table: bool,
     has_text_before_table: bool,
@@ -116,15 +122,15 @@ struct Meaning {
 
 /// What a line is.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-struct Shape {
-    kind: Kind,
-    within: Within,
+struct BlockShape {
+    kind: BlockKind,
+    within: EnclosingBlocks,
     /// Whether a paragraph begins with it.
     begins: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-enum Kind {
+enum BlockKind {
     /// Nothing that is shown, such as the definition of a link.
     #[default]
     Hidden,
@@ -142,17 +148,17 @@ enum Kind {
 
 /// What a line stands in, and how deep.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-struct Within {
+struct EnclosingBlocks {
     quotes: usize,
     items: usize,
     footnotes: usize,
 }
 
-impl Meaning {
+impl ParsedMeaning {
     /// Reads a text that has no frontmatter.
     fn of(text: &str) -> Self {
-        let lines = Lines::new(text);
-        let mut scan = Scan::new(text, &lines);
+        let lines = LineIndex::new(text);
+        let mut scan = ShapeScanner::new(text, &lines);
         let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES;
         for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
             scan.event(&event, range);
@@ -164,8 +170,8 @@ impl Meaning {
         let said = lines.iter().zip(scan.shapes).filter(|((_, line), _)| !line.trim().is_empty());
         let shapes = said.map(|((_, line), shape)| match shape.kind {
             // Rows are added to a table line by line.
-            Kind::Text | Kind::Table if line.trim_start().starts_with('|') => {
-                Shape { kind: Kind::Row, begins: false, ..shape }
+            BlockKind::Text | BlockKind::Table if line.trim_start().starts_with('|') => {
+                BlockShape { kind: BlockKind::Row, begins: false, ..shape }
             }
             _ => shape,
         });
@@ -178,7 +184,7 @@ impl Meaning {
     }
 
     fn followed_by(mut self, other: Self) -> Self {
-        let is_text = |shape: &Shape| matches!(shape.kind, Kind::Text | Kind::Row);
+        let is_text = |shape: &BlockShape| matches!(shape.kind, BlockKind::Text | BlockKind::Row);
         // Not every reader sees a table there.
         let has_text_before_table =
             other.begins_with_table && self.lines.last().is_some_and(is_text);
@@ -189,9 +195,9 @@ impl Meaning {
     }
 
     /// Whether two texts of the same lines mean the same.
-    fn is(&self, other: &Self, above: Above) -> bool {
-        let same = |(one, other): (&Shape, &Shape)| {
-            let begins = above == Above::Line || one.begins == other.begins;
+    fn is(&self, other: &Self, above: Attachment) -> bool {
+        let same = |(one, other): (&BlockShape, &BlockShape)| {
+            let begins = above == Attachment::Line || one.begins == other.begins;
             one.kind == other.kind && one.within == other.within && begins
         };
         self.facts == other.facts
@@ -201,7 +207,7 @@ impl Meaning {
 }
 
 /// The headings, facts and relations of a text as notes have them, each as one text.
-fn facts(text: &str, lines: &Lines<'_>) -> Vec<String> {
+fn facts(text: &str, lines: &LineIndex<'_>) -> Vec<String> {
     let blocks = blocks(text, &(0..text.len()));
     let (observations, _) = observations(text, lines, &blocks, &mut Vec::new());
     let observations = observations.into_iter().map(|fact| {
@@ -222,11 +228,11 @@ fn facts(text: &str, lines: &Lines<'_>) -> Vec<String> {
 }
 
 /// Finds out what each line is.
-struct Scan<'l, 't> {
+struct ShapeScanner<'l, 't> {
     text: &'t str,
-    lines: &'l Lines<'t>,
-    shapes: Vec<Shape>,
-    within: Within,
+    lines: &'l LineIndex<'t>,
+    shapes: Vec<BlockShape>,
+    within: EnclosingBlocks,
     /// Where the tables begin.
     tables: Vec<usize>,
     /// Whether the text that comes now goes on in a paragraph.
@@ -235,13 +241,13 @@ struct Scan<'l, 't> {
     is_inner: bool,
 }
 
-impl<'l, 't> Scan<'l, 't> {
-    fn new(text: &'t str, lines: &'l Lines<'t>) -> Self {
+impl<'l, 't> ShapeScanner<'l, 't> {
+    fn new(text: &'t str, lines: &'l LineIndex<'t>) -> Self {
         Self {
             text,
             lines,
-            shapes: vec![Shape::default(); lines.iter().count()],
-            within: Within::default(),
+            shapes: vec![BlockShape::default(); lines.iter().count()],
+            within: EnclosingBlocks::default(),
             tables: Vec::new(),
             goes_on: false,
             is_inner: false,
@@ -252,7 +258,7 @@ impl<'l, 't> Scan<'l, 't> {
         match event {
             Event::Start(tag) => self.start(tag, range),
             Event::End(tag) => self.end(tag),
-            Event::Rule => self.block(Kind::Rule, range),
+            Event::Rule => self.block(BlockKind::Rule, range),
             _ if self.is_inner => {}
             _ => self.inline(range),
         }
@@ -263,12 +269,14 @@ impl<'l, 't> Scan<'l, 't> {
             Tag::BlockQuote(_) => self.within.quotes += 1,
             Tag::Item => self.within.items += 1,
             Tag::FootnoteDefinition(_) => self.within.footnotes += 1,
-            Tag::Heading { level, .. } => return self.whole(Kind::Heading(*level as u8), range),
-            Tag::CodeBlock(_) => return self.whole(Kind::Code, range),
-            Tag::HtmlBlock => return self.whole(Kind::Html, range),
+            Tag::Heading { level, .. } => {
+                return self.whole(BlockKind::Heading(*level as u8), range);
+            }
+            Tag::CodeBlock(_) => return self.whole(BlockKind::Code, range),
+            Tag::HtmlBlock => return self.whole(BlockKind::Html, range),
             Tag::Table(_) => {
                 self.tables.push(range.start);
-                return self.whole(Kind::Table, range);
+                return self.whole(BlockKind::Table, range);
             }
             Tag::Paragraph | Tag::List(_) => {
                 self.goes_on = false;
@@ -279,7 +287,7 @@ impl<'l, 't> Scan<'l, 't> {
         }
         self.goes_on = false;
         let line = self.lines.number_at(range.start);
-        self.set(line, Shape { kind: Kind::Mark, within: self.within, begins: false });
+        self.set(line, BlockShape { kind: BlockKind::Mark, within: self.within, begins: false });
     }
 
     fn end(&mut self, tag: &TagEnd) {
@@ -303,15 +311,15 @@ impl<'l, 't> Scan<'l, 't> {
     }
 
     /// A block whose lines are all the same, whatever is in them.
-    fn whole(&mut self, kind: Kind, range: Range<usize>) {
+    fn whole(&mut self, kind: BlockKind, range: Range<usize>) {
         self.block(kind, range);
         self.is_inner = true;
     }
 
-    fn block(&mut self, kind: Kind, range: Range<usize>) {
+    fn block(&mut self, kind: BlockKind, range: Range<usize>) {
         self.goes_on = false;
         for line in self.covered(range) {
-            self.set(line, Shape { kind, within: self.within, begins: false });
+            self.set(line, BlockShape { kind, within: self.within, begins: false });
         }
     }
 
@@ -319,7 +327,7 @@ impl<'l, 't> Scan<'l, 't> {
         for line in self.covered(range) {
             let begins = !self.goes_on;
             self.goes_on = true;
-            self.set(line, Shape { kind: Kind::Text, within: self.within, begins });
+            self.set(line, BlockShape { kind: BlockKind::Text, within: self.within, begins });
         }
     }
 
@@ -331,9 +339,9 @@ impl<'l, 't> Scan<'l, 't> {
     }
 
     /// A line is what is found in it first, and a mark only if nothing is.
-    fn set(&mut self, line: usize, shape: Shape) {
+    fn set(&mut self, line: usize, shape: BlockShape) {
         if let Some(known) = self.shapes.get_mut(line.saturating_sub(1))
-            && matches!(known.kind, Kind::Hidden | Kind::Mark)
+            && matches!(known.kind, BlockKind::Hidden | BlockKind::Mark)
         {
             *known = shape;
         }

@@ -4,26 +4,31 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use super::super::frontmatter::{self, Fences, Top};
-use super::super::yaml::{self, Block, Entry};
+use super::super::frontmatter::{self, FrontmatterBlock, FrontmatterFences};
+use super::super::yaml::{self, YamlBlock, YamlEntry};
 use super::super::{MetaValue, parse};
 use super::EditError;
-use super::splice::Draft;
+use super::splice::EditBuffer;
 
 /// The frontmatter of a note that is new: what setting its keys one after the other would make,
 /// without reading the note anew for each.
 pub fn render_frontmatter(keys: &[(&str, MetaValue)]) -> String {
-    let entry =
-        |(key, value): &(&str, MetaValue)| entry_lines(&scalar(key, Place::Key), value, "", "\n");
+    let entry = |(key, value): &(&str, MetaValue)| {
+        entry_lines(&scalar(key, KeyPosition::Key), value, "", "\n")
+    };
     format!("---\n{}---\n", keys.iter().map(entry).collect::<String>())
 }
 
-pub(super) fn set(draft: &Draft<'_>, key: &str, value: &MetaValue) -> Result<String, EditError> {
+pub(super) fn set(
+    draft: &EditBuffer<'_>,
+    key: &str,
+    value: &MetaValue,
+) -> Result<String, EditError> {
     let (fences, block) = match read(draft, key)? {
         Some(found) => found,
         None => {
             let start = frontmatter::text_start(draft.text);
-            let lines = entry_lines(&scalar(key, Place::Key), value, "", draft.ending);
+            let lines = entry_lines(&scalar(key, KeyPosition::Key), value, "", draft.ending);
             let (end, fence) = (draft.ending, "---");
             let new = format!("{fence}{end}{lines}{fence}{end}");
             return prove(draft, key, Some(value), draft.splice(vec![(start..start, new)]));
@@ -35,9 +40,9 @@ pub(super) fn set(draft: &Draft<'_>, key: &str, value: &MetaValue) -> Result<Str
 
 /// What to write where, so that a key of a block has a value.
 pub(super) fn splice(
-    draft: &Draft<'_>,
+    draft: &EditBuffer<'_>,
     inner: &Range<usize>,
-    block: &Block,
+    block: &YamlBlock,
     key: &str,
     value: &MetaValue,
 ) -> (Range<usize>, String) {
@@ -46,7 +51,7 @@ pub(super) fn splice(
     match block.entries.iter().rev().find(|entry| entry.key == key) {
         None => {
             let at = inner.end;
-            (at..at, entry_lines(&scalar(key, Place::Key), value, &indent, draft.ending))
+            (at..at, entry_lines(&scalar(key, KeyPosition::Key), value, &indent, draft.ending))
         }
         Some(entry) => match value {
             // One plain value for another: a comment on the same line stays.
@@ -73,7 +78,7 @@ pub(super) fn splice(
     }
 }
 
-pub(super) fn remove(draft: &Draft<'_>, key: &str) -> Result<String, EditError> {
+pub(super) fn remove(draft: &EditBuffer<'_>, key: &str) -> Result<String, EditError> {
     let Some((fences, block)) = read(draft, key)? else { return Ok(draft.text.to_owned()) };
     let entries = block.entries.iter().filter(|entry| entry.key == key);
     let base = fences.inner.start;
@@ -82,15 +87,18 @@ pub(super) fn remove(draft: &Draft<'_>, key: &str) -> Result<String, EditError> 
 }
 
 /// The block and its entries, or nothing when a block may be created.
-pub(super) fn read(draft: &Draft<'_>, key: &str) -> Result<Option<(Fences, Block)>, EditError> {
+pub(super) fn read(
+    draft: &EditBuffer<'_>,
+    key: &str,
+) -> Result<Option<(FrontmatterFences, YamlBlock)>, EditError> {
     let fail = |line: usize, message: &str| EditError::KeyNotEditable {
         key: key.to_owned(),
         line,
         message: message.to_owned(),
     };
     let fences = match frontmatter::find(draft.text, &draft.lines) {
-        Top::Absent | Top::Unclosed => return Ok(None),
-        Top::Fenced(fences) => fences,
+        FrontmatterBlock::Absent | FrontmatterBlock::Unclosed => return Ok(None),
+        FrontmatterBlock::Fenced(fences) => fences,
     };
     match yaml::read(draft.slice(fences.inner.clone())) {
         Ok(block) if block.flow => Err(fail(2, "the frontmatter is written as `{…}`")),
@@ -103,7 +111,7 @@ pub(super) fn read(draft: &Draft<'_>, key: &str) -> Result<Option<(Fences, Block
 
 /// The edit, if reading it gives the wanted value and all other entries as they were.
 pub(super) fn prove(
-    draft: &Draft<'_>,
+    draft: &EditBuffer<'_>,
     key: &str,
     value: Option<&MetaValue>,
     edited: String,
@@ -135,7 +143,7 @@ fn as_read(value: &MetaValue) -> MetaValue {
 }
 
 /// How far the keys of a block are indented: usually not at all.
-fn indent(draft: &Draft<'_>, inner: &Range<usize>, block: &Block) -> String {
+fn indent(draft: &EditBuffer<'_>, inner: &Range<usize>, block: &YamlBlock) -> String {
     let Some(first) = block.entries.first() else { return String::new() };
     let at = inner.start + first.start;
     let line = draft.lines.with_ending(draft.lines.number_at(at));
@@ -145,7 +153,7 @@ fn indent(draft: &Draft<'_>, inner: &Range<usize>, block: &Block) -> String {
 }
 
 /// Where the value of a key goes that has none: right after its colon.
-fn empty_place(draft: &Draft<'_>, base: usize, entry: &Entry) -> Option<usize> {
+fn empty_place(draft: &EditBuffer<'_>, base: usize, entry: &YamlEntry) -> Option<usize> {
     let key_end = base + entry.key_end;
     let line = draft.lines.without_ending(draft.lines.number_at(key_end));
     let rest = draft.slice(key_end..line.end);
@@ -154,7 +162,7 @@ fn empty_place(draft: &Draft<'_>, base: usize, entry: &Entry) -> Option<usize> {
 }
 
 /// The comment on the line of a key: behind its value, or before one on the lines below.
-fn comment<'d>(draft: &'d Draft<'_>, base: usize, entry: &Entry) -> Option<&'d str> {
+fn comment<'d>(draft: &'d EditBuffer<'_>, base: usize, entry: &YamlEntry) -> Option<&'d str> {
     let (key_end, end) = (base + entry.key_end, base + entry.end);
     let line = draft.lines.without_ending(draft.lines.number_at(key_end));
     let behind = if end <= line.end { end } else { key_end };
@@ -164,7 +172,7 @@ fn comment<'d>(draft: &'d Draft<'_>, base: usize, entry: &Entry) -> Option<&'d s
 }
 
 /// The whole lines of an entry, up to the end of the last line of its value.
-pub(super) fn entry_range(draft: &Draft<'_>, base: usize, entry: &Entry) -> Range<usize> {
+pub(super) fn entry_range(draft: &EditBuffer<'_>, base: usize, entry: &YamlEntry) -> Range<usize> {
     let written = draft.slice(base + entry.start..base + entry.end).trim_end().len();
     draft.lines.covering(&(base + entry.start..base + entry.start + written))
 }
@@ -190,7 +198,7 @@ fn write_entry(out: &mut String, key: &str, value: &MetaValue, indent: &str, end
             let _ = write!(out, "{indent}{key}:{ending}");
             let deeper = format!("{indent}  ");
             for (key, value) in entries {
-                write_entry(out, &scalar(key, Place::Key), value, &deeper, ending);
+                write_entry(out, &scalar(key, KeyPosition::Key), value, &deeper, ending);
             }
             Ok(())
         }
@@ -203,7 +211,7 @@ fn write_entry(out: &mut String, key: &str, value: &MetaValue, indent: &str, end
 /// A value on one line of a block.
 fn line(value: &MetaValue) -> String {
     match value {
-        MetaValue::Text(text) => scalar(text, Place::Block),
+        MetaValue::Text(text) => scalar(text, KeyPosition::Block),
         MetaValue::Plain(text) => text.clone(),
         MetaValue::List(_) | MetaValue::Map(_) => flow(value),
     }
@@ -212,13 +220,13 @@ fn line(value: &MetaValue) -> String {
 pub(super) fn flow(value: &MetaValue) -> String {
     match value {
         MetaValue::Plain(text) => text.clone(),
-        MetaValue::Text(text) => scalar(text, Place::Flow),
+        MetaValue::Text(text) => scalar(text, KeyPosition::Flow),
         MetaValue::List(items) => {
             format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", "))
         }
         MetaValue::Map(entries) => {
             let pair = |(key, value): &(String, MetaValue)| {
-                format!("{}: {}", scalar(key, Place::Flow), flow(value))
+                format!("{}: {}", scalar(key, KeyPosition::Flow), flow(value))
             };
             format!("{{{}}}", entries.iter().map(pair).collect::<Vec<_>>().join(", "))
         }
@@ -227,14 +235,14 @@ pub(super) fn flow(value: &MetaValue) -> String {
 
 /// Where a scalar stands, which decides what it may look like.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum KeyPosition {
     Key,
     Block,
     Flow,
 }
 
 /// A text as YAML: bare when every reader takes it for the same text, else in double quotes.
-pub(super) fn scalar(text: &str, place: Place) -> String {
+pub(super) fn scalar(text: &str, place: KeyPosition) -> String {
     if reads_as_text(text, place) {
         return text.to_owned();
     }
@@ -262,7 +270,7 @@ fn is_hidden(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
-fn reads_as_text(text: &str, place: Place) -> bool {
+fn reads_as_text(text: &str, place: KeyPosition) -> bool {
     const WORDS: [&str; 11] =
         ["null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf"];
     let Some(first) = text.chars().next() else { return false };
@@ -272,12 +280,12 @@ fn reads_as_text(text: &str, place: Place) -> bool {
         && text.chars().all(|c| c.is_ascii_hexdigit() || "xXoOtTzZ_:+-., ".contains(c));
     begins
         && !number
-        && place != Place::Flow
+        && place != KeyPosition::Flow
         && text.trim() == text
         && !text.contains(": ")
         && !text.contains(" #")
         && !text.ends_with(':')
         && !text.chars().any(is_hidden)
         && !WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
-        && !(place == Place::Key && text.len() > 100)
+        && !(place == KeyPosition::Key && text.len() > 100)
 }

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::super::blocks::{Block, Holder, blocks};
+use super::super::blocks::{BlockContainer, MarkdownBlock, blocks};
 use super::super::{
     NewObservation, NewRelation, Note, Observation, ObservationMeta, Relation, RelationMeta,
     comment, escape, observation, one_line, parse, relation, relation_meta,
 };
 use super::section::{find, new_section};
-use super::splice::Draft;
+use super::splice::EditBuffer;
 use super::{EditError, ObservationRef};
 
 const OBSERVATIONS: &str = "Observations";
@@ -17,7 +17,7 @@ const RELATIONS: &str = "Relations";
 const HISTORY: &str = "History";
 
 pub(super) fn add_observation(
-    draft: &Draft<'_>,
+    draft: &EditBuffer<'_>,
     section: Option<&str>,
     new: &NewObservation,
 ) -> Result<String, EditError> {
@@ -28,7 +28,7 @@ pub(super) fn add_observation(
 }
 
 pub(super) fn supersede(
-    draft: &Draft<'_>,
+    draft: &EditBuffer<'_>,
     which: &ObservationRef,
     replacement: &NewObservation,
 ) -> Result<String, EditError> {
@@ -37,7 +37,7 @@ pub(super) fn supersede(
         let by = old.fact.as_ref().and_then(|fact| fact.superseded_by.clone());
         return Err(EditError::ObservationStruck { line: old.line, by });
     }
-    let site = Site::of(draft, old);
+    let site = ObservationSite::of(draft, old);
     let mut new = replacement.clone();
     let mut gone = old.fact.clone();
     if let Some(fact) = &mut new.fact {
@@ -72,35 +72,35 @@ fn first_version(id: crate::id::ObservationId) -> ObservationMeta {
 }
 
 pub(super) fn remove_observation(
-    draft: &Draft<'_>,
+    draft: &EditBuffer<'_>,
     which: &ObservationRef,
 ) -> Result<String, EditError> {
     let old = locate(draft, which)?;
-    let site = Site::of(draft, old);
+    let site = ObservationSite::of(draft, old);
     let edited = draft.splice(vec![(draft.lines.covering(&site.block), String::new())]);
     prove(draft, old.span.start, Some(old), draft.note.observations.len() - 1, edited)
 }
 
 pub(super) fn set_fact(
-    draft: &Draft<'_>,
+    draft: &EditBuffer<'_>,
     which: &ObservationRef,
     fact: &ObservationMeta,
 ) -> Result<String, EditError> {
     let old = locate(draft, which)?;
-    let site = Site::of(draft, old);
+    let site = ObservationSite::of(draft, old);
     let new = format!(" {}", comment::write(fact, &site.unknown));
     let edited = draft.splice(vec![(site.comment, new)]);
     prove(draft, old.span.start, None, draft.note.observations.len(), edited)
 }
 
 pub(super) fn add_relation(
-    draft: &Draft<'_>,
+    draft: &EditBuffer<'_>,
     relation_type: &str,
     target: &str,
     context: Option<&str>,
 ) -> Result<String, EditError> {
     let line = relation::render(relation_type, target, context);
-    let stated = relation::links(&line, Holder::Item);
+    let stated = relation::links(&line, BlockContainer::Item);
     if !stated.first().is_some_and(|link| link.typed) {
         return Err(EditError::EmptyTarget);
     }
@@ -138,7 +138,7 @@ fn declares(note: &Note, new: &NewRelation) -> bool {
     note.relations.iter().any(same)
 }
 
-pub(super) fn relate(draft: &Draft<'_>, new: &NewRelation) -> Result<String, EditError> {
+pub(super) fn relate(draft: &EditBuffer<'_>, new: &NewRelation) -> Result<String, EditError> {
     if new.target.trim().is_empty() {
         return Err(EditError::EmptyTarget);
     }
@@ -157,7 +157,7 @@ pub(super) fn relate(draft: &Draft<'_>, new: &NewRelation) -> Result<String, Edi
 }
 
 /// Writes anew what is known of a relation, in the comment at the end of its line.
-pub(super) fn rate(draft: &Draft<'_>, new: &NewRelation) -> Result<String, EditError> {
+pub(super) fn rate(draft: &EditBuffer<'_>, new: &NewRelation) -> Result<String, EditError> {
     let blocks = blocks(draft.text, &draft.note.body);
     let sites = parse::sites(draft.text, &draft.lines, &blocks);
     let site = sites.into_iter().find(|site| {
@@ -181,7 +181,7 @@ pub(super) fn rate(draft: &Draft<'_>, new: &NewRelation) -> Result<String, EditE
 }
 
 pub(super) fn remove_relation(
-    draft: &Draft<'_>,
+    draft: &EditBuffer<'_>,
     relation_type: &str,
     target: &str,
 ) -> Result<String, EditError> {
@@ -201,7 +201,7 @@ pub(super) fn remove_relation(
         let block = draft.slice(site.block.clone()).trim();
         let link = draft.slice(site.relation.span.clone());
         let alone = site.typed || block.strip_prefix('!').unwrap_or(block) == link;
-        if site.holder == Holder::Item && alone && !observed(&site.block) {
+        if site.holder == BlockContainer::Item && alone && !observed(&site.block) {
             splices.push((draft.lines.covering(&site.block), String::new()));
         } else {
             // A sentence keeps its words and loses only the link.
@@ -226,7 +226,7 @@ pub(super) fn remove_relation(
 }
 
 /// Where the parts of an observation are.
-struct Site {
+struct ObservationSite {
     /// From the text after the list mark to the end of its line.
     stated: Range<usize>,
     /// The comment with the blanks before it, or the empty place where one would go.
@@ -237,10 +237,10 @@ struct Site {
     unknown: Vec<String>,
 }
 
-impl Site {
-    fn of(draft: &Draft<'_>, observation: &Observation) -> Self {
+impl ObservationSite {
+    fn of(draft: &EditBuffer<'_>, observation: &Observation) -> Self {
         let blocks = blocks(draft.text, &draft.note.body);
-        let holds = |block: &&Block| observation.span.contains(&block.range.start);
+        let holds = |block: &&MarkdownBlock| observation.span.contains(&block.range.start);
         let block = blocks.iter().find(holds).map_or(observation.span.clone(), |b| b.range.clone());
         let line_end = observation.span.end;
         // Without a comment the line may go on: closing marks of a heading, trailing blanks.
@@ -254,7 +254,10 @@ impl Site {
     }
 }
 
-fn locate<'d>(draft: &'d Draft<'_>, which: &ObservationRef) -> Result<&'d Observation, EditError> {
+fn locate<'d>(
+    draft: &'d EditBuffer<'_>,
+    which: &ObservationRef,
+) -> Result<&'d Observation, EditError> {
     let meant = |observation: &&Observation| match which {
         ObservationRef::Id(id) => observation.fact.as_ref().is_some_and(|fact| fact.id == *id),
         ObservationRef::Line(line) => observation.line == *line,
@@ -269,7 +272,7 @@ fn locate<'d>(draft: &'d Draft<'_>, which: &ObservationRef) -> Result<&'d Observ
 
 /// What adds an item at the end of a section's list, creating the section if it is missing.
 fn list_splice(
-    draft: &Draft<'_>,
+    draft: &EditBuffer<'_>,
     name: &str,
     item: &str,
 ) -> Result<(Range<usize>, String), EditError> {
@@ -305,7 +308,7 @@ fn starts_item(line: &str) -> bool {
 }
 
 /// Where a missing section goes: facts before relations, both before the history.
-fn section_place(draft: &Draft<'_>, name: &str) -> usize {
+fn section_place(draft: &EditBuffer<'_>, name: &str) -> usize {
     let later: &[&str] = match name {
         OBSERVATIONS => &[RELATIONS, HISTORY],
         RELATIONS => &[HISTORY],
@@ -319,7 +322,7 @@ fn section_place(draft: &Draft<'_>, name: &str) -> usize {
 /// The edit, if reading it gives all facts that were there but the one that goes, and as many
 /// in all as expected.
 fn prove(
-    draft: &Draft<'_>,
+    draft: &EditBuffer<'_>,
     at: usize,
     gone: Option<&Observation>,
     expected: usize,

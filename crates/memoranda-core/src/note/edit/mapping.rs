@@ -2,15 +2,19 @@
 
 use std::ops::Range;
 
-use super::super::yaml::{self, Block};
+use super::super::yaml::{self, YamlBlock};
 use super::super::{Frontmatter, MetaValue};
 use super::EditError;
-use super::key::{self, Place, entry_range, flow, prove, read, scalar};
-use super::splice::Draft;
+use super::key::{self, KeyPosition, entry_range, flow, prove, read, scalar};
+use super::splice::EditBuffer;
 
 /// Gives a key a value. A mapping is merged into the one that is there, key by key, and a dot leads
 /// into one, unless there is a key with that dot.
-pub(super) fn merge(draft: &Draft<'_>, key: &str, value: &MetaValue) -> Result<String, EditError> {
+pub(super) fn merge(
+    draft: &EditBuffer<'_>,
+    key: &str,
+    value: &MetaValue,
+) -> Result<String, EditError> {
     let (key, value) = led(&draft.note.frontmatter, key, value);
     let Some(old) = draft.note.frontmatter.get(&key).filter(|old| is_filled(old)) else {
         return key::set(draft, &key, &value);
@@ -22,7 +26,7 @@ pub(super) fn merge(draft: &Draft<'_>, key: &str, value: &MetaValue) -> Result<S
     differing(old, &value, &mut vec![key], &mut changes);
     let mut text = draft.text.to_owned();
     for (path, value) in changes {
-        text = set_within(&Draft::new(&text), &path, value)?;
+        text = set_within(&EditBuffer::new(&text), &path, value)?;
     }
     Ok(text)
 }
@@ -86,7 +90,11 @@ fn differing<'v>(
 }
 
 /// Gives a key within mappings that are there a value.
-fn set_within(draft: &Draft<'_>, path: &[String], value: &MetaValue) -> Result<String, EditError> {
+fn set_within(
+    draft: &EditBuffer<'_>,
+    path: &[String],
+    value: &MetaValue,
+) -> Result<String, EditError> {
     let [top, way @ .., last] = path else { return Ok(draft.text.to_owned()) };
     let fail = |at: usize| EditError::KeyNotEditable {
         key: path.join("."),
@@ -100,9 +108,10 @@ fn set_within(draft: &Draft<'_>, path: &[String], value: &MetaValue) -> Result<S
         inner = within(draft, &inner, &block, name).ok_or_else(|| fail(at))?;
         block = yaml::read(draft.slice(inner.clone())).map_err(|_| fail(inner.start))?;
     }
-    let splice = match block.flow {
-        true => in_flow(&inner, &block, last, value),
-        false => key::splice(draft, &inner, &block, last, value),
+    let splice = if block.flow {
+        in_flow(&inner, &block, last, value)
+    } else {
+        key::splice(draft, &inner, &block, last, value)
     };
     let rest = path.get(1..).unwrap_or_default();
     let wanted = draft.note.frontmatter.get(top).map(|old| with(old, rest, value));
@@ -111,9 +120,9 @@ fn set_within(draft: &Draft<'_>, path: &[String], value: &MetaValue) -> Result<S
 
 /// The bytes of the mapping that a key of a block holds: whole lines, or from brace to brace.
 fn within(
-    draft: &Draft<'_>,
+    draft: &EditBuffer<'_>,
     inner: &Range<usize>,
-    block: &Block,
+    block: &YamlBlock,
     name: &str,
 ) -> Option<Range<usize>> {
     let entry = block.entries.iter().rev().find(|entry| entry.key == name)?;
@@ -130,12 +139,12 @@ fn within(
 /// What to write where in `{…}`.
 fn in_flow(
     inner: &Range<usize>,
-    block: &Block,
+    block: &YamlBlock,
     key: &str,
     value: &MetaValue,
 ) -> (Range<usize>, String) {
     let (base, value) = (inner.start, flow(value));
-    let new = || format!("{}: {value}", scalar(key, Place::Flow));
+    let new = || format!("{}: {value}", scalar(key, KeyPosition::Flow));
     match (block.entries.iter().rev().find(|entry| entry.key == key), block.entries.last()) {
         (Some(entry), _) if entry.value_start > entry.key_end => {
             (base + entry.value_start..base + entry.end, value)

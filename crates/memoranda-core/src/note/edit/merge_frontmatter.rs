@@ -3,11 +3,11 @@
 
 use std::ops::Range;
 
-use super::super::frontmatter::{self, Fences, Top};
-use super::super::lines::Lines;
-use super::super::yaml::{self, Block};
+use super::super::frontmatter::{self, FrontmatterBlock, FrontmatterFences};
+use super::super::lines::LineIndex;
+use super::super::yaml::{self, YamlBlock};
 use super::super::{Frontmatter, MetaValue, parse};
-use super::splice::Draft;
+use super::splice::EditBuffer;
 use super::{EditError, key};
 
 /// A text with the frontmatter keys of another. Keys that it has itself give way at their place,
@@ -15,7 +15,7 @@ use super::{EditError, key};
 pub fn merge_frontmatter(text: &str, other: &str) -> Result<String, EditError> {
     let stated = parse(other).frontmatter;
     let Some(span) = stated.span.clone() else { return Ok(text.to_owned()) };
-    let draft = Draft::new(text);
+    let draft = EditBuffer::new(text);
     if draft.note.frontmatter.span.is_none() {
         let start = frontmatter::text_start(text);
         let head = draft.with_endings(other.get(span).unwrap_or_default());
@@ -29,7 +29,7 @@ pub fn merge_frontmatter(text: &str, other: &str) -> Result<String, EditError> {
     // What cannot be taken line by line still says the same.
     let mut text = text.to_owned();
     for (key, value) in &stated.entries {
-        text = key::set(&Draft::new(&text), key, value)?;
+        text = key::set(&EditBuffer::new(&text), key, value)?;
     }
     Ok(text)
 }
@@ -43,9 +43,9 @@ fn holds(text: &str, before: &Frontmatter, stated: &Frontmatter) -> bool {
     kept.eq(others) && stated.entries.iter().all(|(key, value)| found.get(key) == Some(value))
 }
 
-fn as_written(draft: &Draft<'_>, other: &str) -> Option<String> {
+fn as_written(draft: &EditBuffer<'_>, other: &str) -> Option<String> {
     let other = draft.with_endings(other);
-    let (old, new) = (Parts::of(draft.text)?, Parts::of(&other)?);
+    let (old, new) = (FrontmatterSplit::of(draft.text)?, FrontmatterSplit::of(&other)?);
     let (mut splices, mut added) = (Vec::new(), String::new());
     for part in &new.entries {
         let (lead, lines) = (new.slice(&part.lead), new.slice(&part.lines));
@@ -71,29 +71,32 @@ fn as_written(draft: &Draft<'_>, other: &str) -> Option<String> {
 }
 
 /// The lines of a frontmatter block.
-struct Parts<'t> {
+struct FrontmatterSplit<'t> {
     text: &'t str,
-    entries: Vec<Part>,
+    entries: Vec<SourceEntry>,
     /// What follows the last key.
     rest: Range<usize>,
 }
 
 /// The lines of one key, and those above it that belong to no other.
-struct Part {
+struct SourceEntry {
     key: String,
     lead: Range<usize>,
     lines: Range<usize>,
 }
 
-impl<'t> Parts<'t> {
+impl<'t> FrontmatterSplit<'t> {
     /// `None` if keys have no lines of their own, or share them.
     fn of(text: &'t str) -> Option<Self> {
-        let lines = Lines::new(text);
-        let Top::Fenced(Fences { inner, .. }) = frontmatter::find(text, &lines) else {
+        let lines = LineIndex::new(text);
+        let FrontmatterBlock::Fenced(FrontmatterFences { inner, .. }) =
+            frontmatter::find(text, &lines)
+        else {
             return None;
         };
-        let block: Block = yaml::read(text.get(inner.clone())?).ok().filter(|block| !block.flow)?;
-        let mut entries: Vec<Part> = Vec::new();
+        let block: YamlBlock =
+            yaml::read(text.get(inner.clone())?).ok().filter(|block| !block.flow)?;
+        let mut entries: Vec<SourceEntry> = Vec::new();
         let mut at = inner.start;
         for entry in block.entries {
             let (start, end) = (inner.start + entry.start, inner.start + entry.end);
@@ -102,7 +105,11 @@ impl<'t> Parts<'t> {
             if covered.start < at || entries.iter().any(|part| part.key == entry.key) {
                 return None;
             }
-            entries.push(Part { key: entry.key, lead: at..covered.start, lines: covered.clone() });
+            entries.push(SourceEntry {
+                key: entry.key,
+                lead: at..covered.start,
+                lines: covered.clone(),
+            });
             at = covered.end;
         }
         Some(Self { text, entries, rest: at..inner.end })

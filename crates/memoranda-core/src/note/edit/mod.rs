@@ -15,8 +15,8 @@ pub use self::key::render_frontmatter;
 pub use self::merge_frontmatter::merge_frontmatter;
 pub use self::section::similar_headings;
 
-use self::block_separation::{Above, insert};
-use self::splice::Draft;
+use self::block_separation::{Attachment, insert};
+use self::splice::EditBuffer;
 use super::{MetaValue, NewObservation, NewRelation, ObservationMeta};
 use crate::id::ObservationId;
 
@@ -252,10 +252,12 @@ pub enum EditError {
 
 /// Applies an edit to a text.
 pub fn apply_edit(text: &str, edit: &NoteEdit) -> Result<String, EditError> {
-    let draft = Draft::new(text);
+    let draft = EditBuffer::new(text);
     match edit {
-        NoteEdit::Append { text: added } => Ok(insert(&draft, text.len(), added, Above::Line)),
-        NoteEdit::Prepend { text: added } => Ok(insert(&draft, draft.top(), added, Above::Block)),
+        NoteEdit::Append { text: added } => Ok(insert(&draft, text.len(), added, Attachment::Line)),
+        NoteEdit::Prepend { text: added } => {
+            Ok(insert(&draft, draft.top(), added, Attachment::Block))
+        }
         NoteEdit::FindReplace { find, replace, expected } => {
             find_replace(&draft, find, replace, *expected)
         }
@@ -295,7 +297,7 @@ pub fn apply_edit(text: &str, edit: &NoteEdit) -> Result<String, EditError> {
     }
 }
 
-fn insert_at_line(draft: &Draft<'_>, line: usize, added: &str) -> Result<String, EditError> {
+fn insert_at_line(draft: &EditBuffer<'_>, line: usize, added: &str) -> Result<String, EditError> {
     let lines = draft.lines.count();
     if line > lines {
         return Err(EditError::LineOutOfRange { line, lines });
@@ -308,7 +310,7 @@ fn insert_at_line(draft: &Draft<'_>, line: usize, added: &str) -> Result<String,
 }
 
 fn find_replace(
-    draft: &Draft<'_>,
+    draft: &EditBuffer<'_>,
     find: &str,
     replace: &str,
     expected: usize,

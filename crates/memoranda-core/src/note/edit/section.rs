@@ -1,17 +1,17 @@
 //! Edits that name a heading.
 
 use super::super::frontmatter::{asked_heading, split_heading};
-use super::super::heading::{Fit, title_key, underlined};
+use super::super::heading::{HeadingFit, title_key, underlined};
 use super::super::{Note, NoteSection};
-use super::block_separation::{Above, gap, insert, part_around};
-use super::splice::Draft;
+use super::block_separation::{Attachment, gap, insert, part_around};
+use super::splice::EditBuffer;
 use super::{EditError, SubsectionHandling};
 
 /// How many headings are offered when one is not found.
 const CANDIDATES: usize = 5;
 
 pub(super) fn replace(
-    draft: &Draft<'_>,
+    draft: &EditBuffer<'_>,
     name: &str,
     content: &str,
     subsections: SubsectionHandling,
@@ -40,7 +40,7 @@ pub(super) fn replace(
 }
 
 pub(super) fn insert_before(
-    draft: &Draft<'_>,
+    draft: &EditBuffer<'_>,
     name: &str,
     content: &str,
 ) -> Result<String, EditError> {
@@ -51,28 +51,29 @@ pub(super) fn insert_before(
     }
     let at = section.heading.start;
     let content = draft.as_lines(at, content);
-    let gap = gap(draft, draft.slice(part_around(draft, at).start..at), &content, Above::Block);
+    let gap =
+        gap(draft, draft.slice(part_around(draft, at).start..at), &content, Attachment::Block);
     let new = format!("{gap}{content}{}", draft.ending);
     Ok(draft.splice(vec![(at..at, new)]))
 }
 
 pub(super) fn insert_after(
-    draft: &Draft<'_>,
+    draft: &EditBuffer<'_>,
     name: &str,
     content: &str,
 ) -> Result<String, EditError> {
     let section = find_or_missing(draft, name)?;
-    Ok(insert(draft, section.heading.end, content, Above::Block))
+    Ok(insert(draft, section.heading.end, content, Attachment::Block))
 }
 
 /// The text with a new section at its end.
-pub(super) fn append_section(draft: &Draft<'_>, name: &str, content: &str) -> String {
+pub(super) fn append_section(draft: &EditBuffer<'_>, name: &str, content: &str) -> String {
     let at = draft.text.len();
     draft.splice(vec![(at..at, new_section(draft, at, name, content))])
 }
 
 /// A new section for a place between others: a blank line before it, and after it if needed.
-pub(super) fn new_section(draft: &Draft<'_>, at: usize, name: &str, content: &str) -> String {
+pub(super) fn new_section(draft: &EditBuffer<'_>, at: usize, name: &str, content: &str) -> String {
     let (level, title) = asked_heading(name);
     let marks = "#".repeat(usize::from(level.unwrap_or(2)));
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -92,7 +93,7 @@ pub(super) fn new_section(draft: &Draft<'_>, at: usize, name: &str, content: &st
 
 /// The one section that a name asks for, if there is one.
 pub(super) fn find<'d>(
-    draft: &'d Draft<'_>,
+    draft: &'d EditBuffer<'_>,
     name: &str,
 ) -> Result<Option<&'d NoteSection>, EditError> {
     match draft.note.sections_named(name).as_slice() {
@@ -105,7 +106,10 @@ pub(super) fn find<'d>(
     }
 }
 
-fn find_or_missing<'d>(draft: &'d Draft<'_>, name: &str) -> Result<&'d NoteSection, EditError> {
+fn find_or_missing<'d>(
+    draft: &'d EditBuffer<'_>,
+    name: &str,
+) -> Result<&'d NoteSection, EditError> {
     find(draft, name)?.ok_or_else(|| EditError::SectionMissing {
         section: name.to_owned(),
         candidates: candidates(&draft.note.sections, name),
@@ -160,7 +164,7 @@ fn without_own_heading<'c>(name: &str, content: &'c str) -> &'c str {
     let (wanted_level, wanted) = asked_heading(name);
     let is_wanted = |title: &str| {
         let reads_so = |fit| title_key(title, fit) == title_key(wanted, fit);
-        reads_so(Fit::Written) || reads_so(Fit::Read)
+        reads_so(HeadingFit::Written) || reads_so(HeadingFit::Read)
     };
     if let Some((level, title, rest)) = underlined(content) {
         let same = is_wanted(title) && wanted_level.is_none_or(|wanted| level == wanted);

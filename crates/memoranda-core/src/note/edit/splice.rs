@@ -2,34 +2,40 @@
 
 use std::ops::Range;
 
-use super::super::frontmatter::{self, Top};
-use super::super::lines::{self, Lines};
+use super::super::frontmatter::{self, FrontmatterBlock};
+use super::super::lines::{self, LineIndex};
 use super::super::{Note, parse};
 
 /// A text that is about to be edited.
-pub(super) struct Draft<'t> {
+pub(super) struct EditBuffer<'t> {
     pub(super) text: &'t str,
     pub(super) note: Note,
-    pub(super) lines: Lines<'t>,
+    pub(super) lines: LineIndex<'t>,
     /// How its lines end.
     pub(super) ending: &'static str,
 }
 
-impl<'t> Draft<'t> {
+impl<'t> EditBuffer<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, note: parse(text), lines: Lines::new(text), ending: lines::ending_of(text) }
+        Self {
+            text,
+            note: parse(text),
+            lines: LineIndex::new(text),
+            ending: lines::ending_of(text),
+        }
     }
 
     /// Where the text proper begins: after the frontmatter, also one that cannot be read, such as that
     /// of a template, if its first line looks like a key.
     pub(super) fn top(&self) -> usize {
         match frontmatter::find(self.text, &self.lines) {
-            Top::Fenced(fences) if self.note.frontmatter.span.is_none() => {
+            FrontmatterBlock::Fenced(fences) if self.note.frontmatter.span.is_none() => {
                 let mut lines = self.slice(fences.inner).lines().map(str::trim);
                 let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
-                match first.is_some_and(|line| line.contains(':')) {
-                    true => fences.span.end,
-                    false => self.note.body.start,
+                if first.is_some_and(|line| line.contains(':')) {
+                    fences.span.end
+                } else {
+                    self.note.body.start
                 }
             }
             _ => self.note.body.start,
