@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::{self, Note};
 use memoranda_core::path::NotePath;
-use memoranda_store::{Browse, FileSummary, ListOrder, Moment, SearchFilter};
+use memoranda_store::{Browse, FileSummary, ListOrder, PointInTime, SearchFilter};
 
 use crate::Memory;
 use crate::error::Result;
@@ -34,7 +34,7 @@ pub struct ContextRequest {
     /// Only what was changed since then; a note that was named itself is always shown.
     pub since: Option<Timestamp>,
     /// Everything as it was then.
-    pub as_of: Option<Moment>,
+    pub as_of: Option<PointInTime>,
     /// How many notes of a pattern at the most.
     pub limit: usize,
     /// How many to pass over first.

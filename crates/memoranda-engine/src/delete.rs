@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
 use memoranda_core::id::ContentHash;
 use memoranda_core::path::NotePath;
-use memoranda_store::{Outcome, RelationRow, View};
+use memoranda_store::{CommitOutcome, RelationRow, View};
 
 use crate::error::{EngineError, Result};
 use crate::mentions::{self, Mentions};
@@ -110,11 +110,11 @@ impl Memory {
         })?;
         let at = |path| Place { project: project.clone(), path };
         Ok(match outcome {
-            Outcome::Conflict(conflicts) => {
+            CommitOutcome::Conflict(conflicts) => {
                 let found = conflicts.first().and_then(|conflict| conflict.found);
                 DeleteOutcome::Conflict(request.place.clone(), found)
             }
-            Outcome::Committed(commit) => {
+            CommitOutcome::Committed(commit) => {
                 let LinksTo { relations, mentions } = links;
                 let lost = self.lost_links(&relations)?.into_iter().chain(mentions.drawn);
                 let (mut drawn, lost): (Vec<_>, Vec<_>) =
@@ -128,7 +128,7 @@ impl Memory {
                     commit: Some(commit),
                 })
             }
-            Outcome::Unchanged => DeleteOutcome::Deleted(Deleted {
+            CommitOutcome::Unchanged => DeleteOutcome::Deleted(Deleted {
                 files: Vec::new(),
                 left,
                 links: 0,

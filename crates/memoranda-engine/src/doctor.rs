@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use memoranda_store::{CheckReport, SyncReport};
+use memoranda_store::{CheckReport, ScanReport};
 
 use crate::Memory;
 use crate::error::Result;
@@ -11,7 +11,7 @@ use crate::error::Result;
 #[derive(Clone, Debug)]
 pub struct DoctorReport {
     /// What people had done that was not yet part of memory.
-    pub sync: SyncReport,
+    pub sync: ScanReport,
     /// Where files, log and index disagree.
     pub check: CheckReport,
 }

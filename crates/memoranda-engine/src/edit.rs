@@ -3,7 +3,7 @@
 use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
 use memoranda_core::id::ContentHash;
 use memoranda_core::note::edit::{NoteEdit, apply_edit};
-use memoranda_store::Outcome;
+use memoranda_store::CommitOutcome;
 
 use crate::error::{EngineError, Result};
 use crate::resolve::Place;
@@ -97,15 +97,15 @@ impl Memory {
         })?;
         let before = before.unwrap_or(memoranda_store::hash(b""));
         Ok(match outcome {
-            Outcome::Committed(commit) => {
+            CommitOutcome::Committed(commit) => {
                 let after = commit.files.iter().find_map(|file| file.after).unwrap_or(before);
                 EditOutcome::Edited(Edited { place: place.clone(), before, after, commit })
             }
-            Outcome::Unchanged => {
+            CommitOutcome::Unchanged => {
                 self.store().note_use(&place.project, &place.path);
                 EditOutcome::Unchanged(place.clone(), before)
             }
-            Outcome::Conflict(conflicts) => {
+            CommitOutcome::Conflict(conflicts) => {
                 let found = conflicts.first().and_then(|conflict| conflict.found);
                 EditOutcome::Conflict(place.clone(), found)
             }

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
-use memoranda_store::{ListFilter, ListOrder, Outcome, clock};
+use memoranda_store::{CommitOutcome, ListFilter, ListOrder, clock};
 
 use crate::error::{EngineError, Result};
 use crate::resolve::Place;
@@ -63,7 +63,7 @@ impl Memory {
                     message: Some(format!("expired: unused for {} days", request.days)),
                 })
             })?;
-            if let Outcome::Committed(commit) = outcome {
+            if let CommitOutcome::Committed(commit) = outcome {
                 let notes = unused.into_iter().map(|(place, _, last)| (place, last)).collect();
                 return Ok(Expired { notes, commit: Some(commit) });
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use memoranda_core::id::ContentHash;
 use memoranda_core::path::NotePath;
-use memoranda_store::{EntryKind, FileStat, StoreError, clock};
+use memoranda_store::{DirEntryKind, FileStat, StoreError, clock};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
@@ -114,9 +114,9 @@ impl Memory {
                 continue;
             };
             match entry.kind {
-                EntryKind::File => files.push(path),
-                EntryKind::Folder if levels == 0 => {}
-                EntryKind::Folder => {
+                DirEntryKind::File => files.push(path),
+                DirEntryKind::Folder if levels == 0 => {}
+                DirEntryKind::Folder => {
                     let below = Place { project: folder.project.clone(), path };
                     self.gather(&below, levels - 1, files)?;
                 }

@@ -3,7 +3,7 @@
 use memoranda_core::change::{Commit, FileChange};
 use memoranda_core::diff::{DiffLabels, unified_diff};
 use memoranda_core::id::ContentHash;
-use memoranda_store::{HistoryFilter, Moment};
+use memoranda_store::{HistoryFilter, PointInTime};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
@@ -108,8 +108,8 @@ impl Memory {
         &self,
         project: Option<&str>,
         identifier: &str,
-        from: Moment,
-        to: Option<Moment>,
+        from: PointInTime,
+        to: Option<PointInTime>,
     ) -> Result<FileDiff> {
         let place = self.place_in_history(project, identifier, Intent::Read)?;
         let text_at = |moment| -> Result<Option<String>> {

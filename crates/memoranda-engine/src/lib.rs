@@ -80,12 +80,13 @@ pub use write::{AddRequest, WriteMode, WriteOutcome, WriteRequest, Written};
 
 pub use memoranda_core as core;
 pub use memoranda_store::{
-    Browse, ChangedFile, CheckReport, Conflict, Correction, Counts, Coverage, Entry, EntryKind,
-    FileKind, FileOrder, FileSummary, FileThen, FilesBelow, Folder, FolderFact, FolderFiles,
-    FolderSum, Following, GraphNode, HardLinks, HistoryFilter, IgnoreRules, ListFilter, ListOrder,
-    Listing, MAX_FILE_BYTES, Moment, NameOf, NamedNote, NodeRow, ObservationRow, OpenOptions, Past,
-    Problems, Project, ProjectPlace, RelationRow, SearchFilter, StoreError, SyncProgress,
-    SyncReport, Ties, Vacuum, VacuumReport, VacuumWhat, clock, exact_key, faults, hash, link_key,
+    Browse, ChangeSubscription, ChangedFile, CheckReport, Correction, Counts, Coverage, DirEntry,
+    DirEntryKind, DirListing, FileKind, FileOrder, FileSummary, FileThen, FilesBelow, FolderFact,
+    FolderFiles, FolderGraph, FolderSum, GraphNode, HardLinkPolicy, HistoryFilter, IgnoreRules,
+    ListFilter, ListOrder, MAX_FILE_BYTES, NameOf, NamedNote, NodeRow, ObservationRow, OpenOptions,
+    Past, PointInTime, Problems, Project, ProjectPlace, RelationRow, ScanProgress, ScanReport,
+    SearchFilter, StoreError, Ties, VacuumExtent, VacuumReport, VacuumRequest, VersionConflict,
+    clock, exact_key, faults, hash, link_key,
 };
 
 use std::sync::{Arc, Mutex, PoisonError};

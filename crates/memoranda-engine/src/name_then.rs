@@ -10,7 +10,7 @@ use memoranda_core::id::ProjectName;
 use memoranda_core::note;
 use memoranda_core::note::permalink::{bare_address, permalink_of, slug};
 use memoranda_core::path::NotePath;
-use memoranda_store::{Gone, Moment, NowCalled};
+use memoranda_store::{CurrentPath, DeletedFile, PointInTime};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
@@ -82,15 +82,15 @@ impl Memory {
         let at = |path| Place { project: place.project.clone(), path };
         let called = self.store().now_called(&place.project, &place.path)?;
         Ok(match called.filter(|_| !self.is_there(place)) {
-            Some(NowCalled::There(path)) => at(path),
-            Some(NowCalled::Gone(path)) if !self.is_there(&at(path.clone())) => at(path),
-            Some(NowCalled::Gone(_)) | None => place.clone(),
+            Some(CurrentPath::There(path)) => at(path),
+            Some(CurrentPath::Deleted(path)) if !self.is_there(&at(path.clone())) => at(path),
+            Some(CurrentPath::Deleted(_)) | None => place.clone(),
         })
     }
 
     /// Whether the history knows a file.
     fn was_there(&self, place: &Place) -> Result<bool> {
-        let now = Moment::Time(Timestamp::MAX);
+        let now = PointInTime::Time(Timestamp::MAX);
         Ok(self.store().version_as_of(&place.project, &place.path, now)?.is_some())
     }
 
@@ -110,13 +110,14 @@ impl Memory {
             return Ok(Vec::new());
         }
         let gone = self.store().gone(project, LOOKED_THROUGH)?;
-        let place = |gone: &Gone| Place { project: project.clone(), path: gone.path.clone() };
+        let place =
+            |gone: &DeletedFile| Place { project: project.clone(), path: gone.path.clone() };
         let keys: Vec<String> = [name.to_owned(), format!("{name}.md")]
             .iter()
             .filter_map(|name| NotePath::parse(name).ok())
             .map(|path| path.key())
             .collect();
-        let is_addressed = |gone: &&Gone| {
+        let is_addressed = |gone: &&DeletedFile| {
             gone.permalink.as_deref().unwrap_or(&permalink_of(&gone.path).0) == name
                 || keys.contains(&gone.path.key())
         };

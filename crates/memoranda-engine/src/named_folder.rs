@@ -4,7 +4,7 @@ use memoranda_core::graph::alias_key;
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::permalink::normalize_directory;
 use memoranda_core::path::{NotePath, name_key};
-use memoranda_store::{EntryKind, StoreError};
+use memoranda_store::{DirEntryKind, StoreError};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
@@ -33,8 +33,8 @@ impl Memory {
             for above in &alike {
                 let listing = self.store().entries(project, above.as_ref())?;
                 let entries = listing.into_iter().flat_map(|listing| listing.entries);
-                let is_meant = |entry: &memoranda_store::Entry| {
-                    entry.kind == EntryKind::Folder && name_key(&entry.name) == key
+                let is_meant = |entry: &memoranda_store::DirEntry| {
+                    entry.kind == DirEntryKind::Folder && name_key(&entry.name) == key
                 };
                 for entry in entries.filter(is_meant) {
                     let place = match above {

@@ -15,8 +15,8 @@ use memoranda_core::note::permalink::{permalink_of, slug, strip_project};
 use memoranda_core::note::{self, Note};
 use memoranda_core::path::{NotePath, name_key};
 use memoranda_store::{
-    Browse, FileKind, FileSummary, ListOrder, Moment, RelationRow, SearchFilter, Whole, exact_key,
-    keys_of, link_key, target_key,
+    Browse, FileKind, FileSummary, ListOrder, PointInTime, RelationRow, SearchFilter, Whole,
+    exact_key, keys_of, link_key, target_key,
 };
 
 use crate::Memory;
@@ -32,7 +32,7 @@ pub(crate) struct Past<'m> {
     project: ProjectName,
     /// The project's name as links say it.
     own_key: String,
-    moment: Moment,
+    moment: PointInTime,
     /// Files of the index that were different then, or were not there.
     hidden: HashSet<i64>,
     /// What the files were that are different now, by path.
@@ -117,7 +117,11 @@ impl PastNote {
 
 impl<'m> Past<'m> {
     /// Works out how a project was.
-    pub(crate) fn load(memory: &'m Memory, project: &ProjectName, moment: Moment) -> Result<Self> {
+    pub(crate) fn load(
+        memory: &'m Memory,
+        project: &ProjectName,
+        moment: PointInTime,
+    ) -> Result<Self> {
         let store = memory.store();
         let project = store.project(project.as_str())?.name;
         let mut past = Self {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use memoranda_core::id::ProjectName;
-use memoranda_store::{HardLinks, Project};
+use memoranda_store::{HardLinkPolicy, Project};
 
 use crate::Memory;
 use crate::error::Result;
@@ -33,7 +33,12 @@ impl Memory {
     }
 
     /// Makes any folder a project. Its files stay where and as they are.
-    pub fn add_project(&self, name: &str, folder: &Path, hard_links: HardLinks) -> Result<Project> {
+    pub fn add_project(
+        &self,
+        name: &str,
+        folder: &Path,
+        hard_links: HardLinkPolicy,
+    ) -> Result<Project> {
         Ok(self.store().add_project(&ProjectName::parse(name)?, folder, hard_links)?)
     }
 
@@ -42,7 +47,7 @@ impl Memory {
         &self,
         name: &str,
         folder: &Path,
-        hard_links: HardLinks,
+        hard_links: HardLinkPolicy,
     ) -> Result<Project> {
         Ok(self.store().move_project(&ProjectName::parse(name)?, folder, hard_links)?)
     }

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::note::{self, Note};
 use memoranda_core::path::NotePath;
-use memoranda_store::{FileSummary, Moment};
+use memoranda_store::{FileSummary, PointInTime};
 
 use crate::Memory;
 use crate::error::{EngineError, Result};
@@ -93,11 +93,11 @@ impl Memory {
         &self,
         project: Option<&str>,
         identifier: &str,
-        moment: Moment,
+        moment: PointInTime,
     ) -> Result<ReadNote> {
         let modified = match moment {
-            Moment::Time(time) => time,
-            Moment::Commit(id) => self.store().find_commit(id.as_str())?.time,
+            PointInTime::Time(time) => time,
+            PointInTime::Commit(id) => self.store().find_commit(id.as_str())?.time,
         };
         let (place, hash) = self.version_as_of(project, identifier, moment)?;
         let bytes = self.store().content(hash)?;
@@ -109,7 +109,7 @@ impl Memory {
         &self,
         project: Option<&str>,
         identifier: &str,
-        moment: Moment,
+        moment: PointInTime,
     ) -> Result<Place> {
         Ok(self.version_as_of(project, identifier, moment)?.0)
     }
@@ -118,7 +118,7 @@ impl Memory {
         &self,
         project: Option<&str>,
         identifier: &str,
-        moment: Moment,
+        moment: PointInTime,
     ) -> Result<(Place, ContentHash)> {
         let (named, name) = split(identifier);
         let place = self.place_in_history(project, identifier, Intent::Read);
@@ -144,10 +144,10 @@ impl Memory {
     }
 
     /// A moment in words; before the first commit of a project, with the time of that.
-    pub(crate) fn when(&self, project: &ProjectName, moment: Moment) -> Result<String> {
+    pub(crate) fn when(&self, project: &ProjectName, moment: PointInTime) -> Result<String> {
         let time = match moment {
-            Moment::Time(time) => time,
-            Moment::Commit(id) => return Ok(format!("at commit {id}")),
+            PointInTime::Time(time) => time,
+            PointInTime::Commit(id) => return Ok(format!("at commit {id}")),
         };
         let begin = self.store().history_begin(project)?.filter(|begin| time < *begin);
         Ok(match begin {
@@ -163,7 +163,7 @@ impl Memory {
     pub(crate) fn version_then(
         &self,
         place: &Place,
-        moment: Moment,
+        moment: PointInTime,
     ) -> Result<Option<(Place, ContentHash)>> {
         let project = &place.project;
         let mut found = self.store().version_then(project, &place.path, moment)?;
@@ -179,7 +179,7 @@ impl Memory {
         &self,
         projects: &[ProjectName],
         name: &str,
-        moment: Moment,
+        moment: PointInTime,
     ) -> Result<Option<(Place, ContentHash)>> {
         for project in projects {
             let own = name.strip_prefix(&format!("{project}/"));

@@ -2,7 +2,7 @@
 
 use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
 use memoranda_core::path::NotePath;
-use memoranda_store::Outcome;
+use memoranda_store::CommitOutcome;
 
 use crate::error::{EngineError, Result};
 use crate::resolve::Place;
@@ -89,16 +89,16 @@ impl Memory {
         })?;
         let at = |path| Place { project: project.clone(), path };
         match outcome {
-            Outcome::Committed(commit) => {
+            CommitOutcome::Committed(commit) => {
                 // Whoever moves a note has it in use, and no use is known of its new name.
                 pairs.iter().for_each(|(_, new)| self.store().note_use(project, new));
                 let files = pairs.into_iter().map(|(old, new)| (at(old), at(new))).collect();
                 Ok(MoveOutcome::Moved(Moved { files, left, commit: Some(commit) }))
             }
-            Outcome::Conflict(conflicts) => {
+            CommitOutcome::Conflict(conflicts) => {
                 Ok(MoveOutcome::Exists(conflicts.into_iter().map(|c| at(c.path)).collect()))
             }
-            Outcome::Unchanged => {
+            CommitOutcome::Unchanged => {
                 Ok(MoveOutcome::Moved(Moved { files: Vec::new(), left, commit: None }))
             }
         }

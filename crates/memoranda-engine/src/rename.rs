@@ -13,7 +13,7 @@ use memoranda_core::id::ContentHash;
 use memoranda_core::note::permalink::slug;
 use memoranda_core::note::{decode_text, encode_text, rewrite_links};
 use memoranda_core::path::NotePath;
-use memoranda_store::{FileSummary, Outcome, View};
+use memoranda_store::{CommitOutcome, FileSummary, View};
 
 use crate::aftermath::{Aftermath, Mend};
 use crate::error::{EngineError, Result};
@@ -276,15 +276,15 @@ impl Memory {
             Ok(ChangeSet { operations, made, emptied, message: None })
         })?;
         match outcome {
-            Outcome::Committed(commit) => {
+            CommitOutcome::Committed(commit) => {
                 done.commit = Some(commit);
                 // Whoever moves a note has it in use, and no use is known of its new name.
                 done.files.iter().for_each(|(_, new)| {
                     self.store().note_use(&new.project, &new.path);
                 });
             }
-            Outcome::Unchanged => {}
-            Outcome::Conflict(conflicts) => {
+            CommitOutcome::Unchanged => {}
+            CommitOutcome::Conflict(conflicts) => {
                 let stale = conflicts.iter().find(|c| c.path.is_within(from.as_str()));
                 if let Some(stale) = stale.filter(|_| request.expected.is_some()) {
                     return Ok(RenameOutcome::Conflict(request.from.clone(), stale.found));

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
 use memoranda_core::id::ContentHash;
-use memoranda_store::{Moment, Outcome};
+use memoranda_store::{CommitOutcome, PointInTime};
 
 use crate::error::{EngineError, Result};
 use crate::resolve::{Intent, Place};
@@ -39,7 +39,7 @@ impl Memory {
         who: &Who,
         project: Option<&str>,
         identifier: &str,
-        moment: Option<Moment>,
+        moment: Option<PointInTime>,
     ) -> Result<RestoreOutcome> {
         let named = self.place_in_history(project, identifier, Intent::Change)?;
         let place = self.now_called(&named)?;
@@ -72,10 +72,12 @@ impl Memory {
             })
         })?;
         Ok(match outcome {
-            Outcome::Committed(commit) => {
+            CommitOutcome::Committed(commit) => {
                 RestoreOutcome::Restored(Restored { place, hash, replaced, commit })
             }
-            Outcome::Unchanged | Outcome::Conflict(_) => RestoreOutcome::Unchanged(place, hash),
+            CommitOutcome::Unchanged | CommitOutcome::Conflict(_) => {
+                RestoreOutcome::Unchanged(place, hash)
+            }
         })
     }
 

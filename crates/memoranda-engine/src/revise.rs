@@ -5,8 +5,8 @@ use memoranda_core::graph::LinkCandidate;
 use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_store::{
-    Conflict, FileSummary, FolderSum, ListFilter, ListOrder, NodeRow, ObservationRow, Outcome,
-    RelationRow, View,
+    CommitOutcome, FileSummary, FolderSum, ListFilter, ListOrder, NodeRow, ObservationRow,
+    RelationRow, VersionConflict, View,
 };
 
 use crate::error::{EngineError, Result};
@@ -55,7 +55,7 @@ pub enum ReviseOutcome {
     /// Everything was so already.
     Unchanged,
     /// Something else was found than was expected; nothing was done.
-    Conflict(Vec<Conflict>),
+    Conflict(Vec<VersionConflict>),
 }
 
 /// The notes as they are while the lock is held. Questions to the index go through here too:
@@ -189,9 +189,9 @@ impl Memory {
             })
         });
         match outcome {
-            Ok(Outcome::Committed(commit)) => Ok(ReviseOutcome::Committed(commit)),
-            Ok(Outcome::Unchanged) => Ok(ReviseOutcome::Unchanged),
-            Ok(Outcome::Conflict(conflicts)) => Ok(ReviseOutcome::Conflict(conflicts)),
+            Ok(CommitOutcome::Committed(commit)) => Ok(ReviseOutcome::Committed(commit)),
+            Ok(CommitOutcome::Unchanged) => Ok(ReviseOutcome::Unchanged),
+            Ok(CommitOutcome::Conflict(conflicts)) => Ok(ReviseOutcome::Conflict(conflicts)),
             Err(Refused::Caller(error)) => Err(error),
             Err(Refused::Store(error)) => Err(EngineError::from(error).into()),
         }

@@ -2,7 +2,7 @@
 
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
-use memoranda_store::{SyncProgress, SyncReport};
+use memoranda_store::{ScanProgress, ScanReport};
 
 use crate::Memory;
 use crate::error::Result;
@@ -18,7 +18,7 @@ pub enum Concern {
 
 impl Memory {
     /// Looks at every file.
-    pub fn sync(&self, progress: &mut dyn FnMut(SyncProgress)) -> Result<SyncReport> {
+    pub fn sync(&self, progress: &mut dyn FnMut(ScanProgress)) -> Result<ScanReport> {
         Ok(self.store().sync(progress)?)
     }
 
@@ -28,8 +28,8 @@ impl Memory {
     pub fn catch_up(
         &self,
         concern: &Concern,
-        progress: &mut dyn FnMut(SyncProgress),
-    ) -> Result<Option<SyncReport>> {
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<Option<ScanReport>> {
         if !self.store().is_indexed()? {
             return self.sync(progress).map(Some);
         }
@@ -48,7 +48,7 @@ impl Memory {
     }
 
     /// Throws the index away and makes it anew.
-    pub fn reindex(&self, progress: &mut dyn FnMut(SyncProgress)) -> Result<SyncReport> {
+    pub fn reindex(&self, progress: &mut dyn FnMut(ScanProgress)) -> Result<ScanReport> {
         Ok(self.store().reindex(progress)?)
     }
 }

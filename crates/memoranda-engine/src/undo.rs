@@ -1,7 +1,7 @@
 //! Undoing a commit: everything it did, taken back by a new commit.
 
 use memoranda_core::change::{ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction};
-use memoranda_store::Outcome;
+use memoranda_store::CommitOutcome;
 
 use crate::error::{EngineError, Result};
 use crate::resolve::Place;
@@ -61,9 +61,11 @@ impl Memory {
         let change = ChangeSet { operations, made, emptied, message };
         let outcome = self.store().commit(who, |_| Ok::<_, EngineError>(change.clone()))?;
         Ok(match outcome {
-            Outcome::Committed(commit) => UndoOutcome::Undone(Box::new(Undone { undone, commit })),
-            Outcome::Unchanged => UndoOutcome::Unchanged,
-            Outcome::Conflict(conflicts) => UndoOutcome::ChangedSince(
+            CommitOutcome::Committed(commit) => {
+                UndoOutcome::Undone(Box::new(Undone { undone, commit }))
+            }
+            CommitOutcome::Unchanged => UndoOutcome::Unchanged,
+            CommitOutcome::Conflict(conflicts) => UndoOutcome::ChangedSince(
                 conflicts.into_iter().map(|c| Place { project: c.project, path: c.path }).collect(),
             ),
         })

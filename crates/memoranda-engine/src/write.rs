@@ -6,7 +6,7 @@ use memoranda_core::note::MetaValue;
 use memoranda_core::note::edit::{NoteEdit, apply_edit};
 use memoranda_core::note::permalink::file_name_from_title;
 use memoranda_core::path::NotePath;
-use memoranda_store::{Outcome, StoreError, hash};
+use memoranda_store::{CommitOutcome, StoreError, hash};
 
 use crate::error::{EngineError, Result};
 use crate::resolve::Place;
@@ -124,17 +124,17 @@ impl Memory {
             })
         })?;
         Ok(match outcome {
-            Outcome::Committed(commit) => {
+            CommitOutcome::Committed(commit) => {
                 let change = commit.files.iter().find(|file| file.path == place.path);
                 let replaced = change.and_then(|file| file.before);
                 WriteOutcome::Written(Written { place, hash: content_hash, replaced, commit })
             }
-            Outcome::Unchanged => {
+            CommitOutcome::Unchanged => {
                 // Whoever writes again what it says has it in use, and the file keeps its time.
                 self.store().note_use(&place.project, &place.path);
                 WriteOutcome::Unchanged(place, content_hash)
             }
-            Outcome::Conflict(conflicts) => {
+            CommitOutcome::Conflict(conflicts) => {
                 let found = conflicts.first().and_then(|conflict| conflict.found);
                 match (request.mode, found) {
                     (WriteMode::Create, Some(found)) => WriteOutcome::Exists(place, found),

@@ -12,7 +12,7 @@ use std::io::{self, BufReader, Cursor, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use memoranda_engine::{EntryKind, IgnoreRules};
+use memoranda_engine::{DirEntryKind, IgnoreRules};
 
 use crate::error::{ImportError, Result};
 use crate::sink::ImportSink;
@@ -212,11 +212,11 @@ pub(crate) fn files_below(
             }
             let name = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
             let Ok(kind) = entry.metadata() else { continue };
-            let what = if kind.is_dir() { EntryKind::Folder } else { EntryKind::File };
+            let what = if kind.is_dir() { DirEntryKind::Folder } else { DirEntryKind::File };
             if rules.ignoring(&name, what).is_some() {
                 sink.skip(match what {
-                    EntryKind::File => "files that .gitignore or the like names",
-                    EntryKind::Folder => "folders that .gitignore or the like names",
+                    DirEntryKind::File => "files that .gitignore or the like names",
+                    DirEntryKind::Folder => "folders that .gitignore or the like names",
                 });
             } else if kind.is_dir() && depth < MAX_DEPTH {
                 folders.push((entry.path(), name, depth + 1, rules.clone()));

@@ -9,8 +9,8 @@ use memoranda_core::path::NotePath;
 use crate::error::{Result, StoreError};
 use crate::files::walk;
 use crate::index::{self, Problems, history};
-use crate::log::{Checking, LogDamage};
-use crate::{Inner, Store};
+use crate::log::{LogDamage, ReadCheck};
+use crate::{Store, StoreInner};
 
 /// What a check found. Everything empty means that files, log and index agree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,12 +71,12 @@ impl Store {
     }
 }
 
-impl Inner {
+impl StoreInner {
     /// Reads the whole log and every file, and compares them with the index.
     pub(crate) fn check(&self) -> Result<CheckReport> {
         let mut report = CheckReport::default();
         for device in self.log.devices()? {
-            let read = self.log.read_from(&device, Default::default(), Checking::Whole, |_| {
+            let read = self.log.read_from(&device, Default::default(), ReadCheck::Whole, |_| {
                 report.commits += 1;
                 Ok(())
             })?;

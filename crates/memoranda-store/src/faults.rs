@@ -96,7 +96,7 @@ mod armed {
     use std::sync::Mutex;
 
     use super::Step;
-    use crate::boot::BootId;
+    use crate::vault::boot::BootId;
 
     /// The number of `EIO` on every system that has it.
     const EIO: i32 = 5;
@@ -129,44 +129,44 @@ mod armed {
         BOOT.get()
     }
 
-    enum Kind {
+    enum FaultKind {
         Abort,
         Fail(io::ErrorKind),
         FailingDevice,
     }
 
-    struct Fault {
+    struct ArmedFault {
         step: Step,
         remaining: u32,
-        kind: Kind,
+        kind: FaultKind,
     }
 
-    static FAULTS: Mutex<Vec<Fault>> = Mutex::new(Vec::new());
+    static FAULTS: Mutex<Vec<ArmedFault>> = Mutex::new(Vec::new());
 
     /// Arms faults `kind:step:n`, such as `abort:log-sync:1` or `full:temp-write:2`, separated by
     /// commas; an empty text disarms. Kinds: `abort`, `full` (no space left), `io` (the device
     /// failed), `plain` (the file system cannot do such a thing).
     pub fn arm(specification: &str) -> Result<(), String> {
-        let faults: Result<Vec<Fault>, String> =
+        let faults: Result<Vec<ArmedFault>, String> =
             specification.split(',').filter(|text| !text.is_empty()).map(parse).collect();
         *FAULTS.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = faults?;
         Ok(())
     }
 
-    fn parse(text: &str) -> Result<Fault, String> {
+    fn parse(text: &str) -> Result<ArmedFault, String> {
         let mut parts = text.split(':');
         let bad = || format!("{text:?} is not KIND:STEP:N");
         let kind = match parts.next() {
-            Some("abort") => Kind::Abort,
-            Some("full") => Kind::Fail(io::ErrorKind::StorageFull),
-            Some("io") => Kind::FailingDevice,
-            Some("plain") => Kind::Fail(io::ErrorKind::Unsupported),
+            Some("abort") => FaultKind::Abort,
+            Some("full") => FaultKind::Fail(io::ErrorKind::StorageFull),
+            Some("io") => FaultKind::FailingDevice,
+            Some("plain") => FaultKind::Fail(io::ErrorKind::Unsupported),
             _ => return Err(bad()),
         };
         let name = parts.next().ok_or_else(bad)?;
         let step = Step::ALL.into_iter().find(|step| step.name() == name).ok_or_else(bad)?;
         let remaining = parts.next().unwrap_or("1").parse().map_err(|_| bad())?;
-        Ok(Fault { step, remaining, kind })
+        Ok(ArmedFault { step, remaining, kind })
     }
 
     pub(crate) fn at(step: Step) -> io::Result<()> {
@@ -178,9 +178,9 @@ mod armed {
             return Ok(());
         };
         match faults.remove(due).kind {
-            Kind::Abort => std::process::abort(),
-            Kind::Fail(kind) => Err(io::Error::new(kind, "a fault that a test asked for")),
-            Kind::FailingDevice => Err(io::Error::from_raw_os_error(EIO)),
+            FaultKind::Abort => std::process::abort(),
+            FaultKind::Fail(kind) => Err(io::Error::new(kind, "a fault that a test asked for")),
+            FaultKind::FailingDevice => Err(io::Error::from_raw_os_error(EIO)),
         }
     }
 }

@@ -7,39 +7,17 @@
 pub mod clock;
 pub mod faults;
 
-mod adopt;
-mod apply;
-mod archive;
-mod aside;
-mod below;
-mod boot;
 mod check;
-mod checkpoint;
 mod commit;
 mod error;
 mod files;
-mod folder;
-mod follow;
-mod glance;
+mod folder_graph;
 mod index;
-mod lock;
 mod log;
-mod missing;
-mod news;
-mod notices;
-mod observe;
-mod reach;
-mod reconcile;
-mod recover;
-mod remembered;
-mod session;
-mod spelling;
-mod sync;
-mod uses;
-mod vacuum;
+mod scan;
+mod subtree;
 mod vault;
 mod view;
-mod watch;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -55,63 +33,63 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
 
-pub use archive::{ExportReport, ImportReport};
 pub use check::CheckReport;
-pub use commit::{Conflict, Outcome};
+pub use commit::{CommitOutcome, VersionConflict};
 pub use error::{Result, StoreError};
-pub use files::ignored::IgnoreRules;
-pub use files::records::Claim;
+pub use files::ignore_rules::IgnoreRules;
+pub use files::record_file::FileLockGuard;
 pub use files::{
-    Below, Entry, EntryKind, FileRules, FileStat, Found, HardLinks, Listing, MAX_FILE_BYTES,
-    Privacy, hash,
+    DirEntry, DirEntryKind, DirListing, FileContent, FilePrivacy, FileRules, FileStat,
+    HardLinkPolicy, MAX_FILE_BYTES, Subtree, hash,
 };
-pub use folder::Folder;
-pub use follow::Following;
+pub use folder_graph::FolderGraph;
 pub use index::digest::{exact_key, keys_of, link_key, target_key};
-pub use index::moves::NowCalled;
+pub use index::moves::CurrentPath;
 pub use index::{
-    Browse, Candidates, ChangedFile, Correction, Counts, Coverage, FileKind, FileOrder,
-    FileSummary, FileThen, FilesBelow, FolderFact, FolderFiles, FolderSum, Gone, GraphNode,
-    HistoryFilter, ListFilter, ListOrder, Moment, NameOf, NamedNote, NodeRow, ObservationRow, Past,
-    PastFile, PendingText, Problems, Question, RelationRow, Rounds, SearchFilter, SearchHit,
-    SearchHits, Shown, ShownNote, ShownPassage, TextKey, Ties, VectorForm, Whole,
+    Browse, Candidates, ChangedFile, Correction, Counts, Coverage, DeletedFile, FileKind,
+    FileOrder, FileSummary, FileThen, FilesBelow, FolderFact, FolderFiles, FolderSum, GraphNode,
+    HistoryFilter, ListFilter, ListOrder, NameOf, NamedNote, NodeRow, ObservationRow, Past,
+    PastFile, PendingText, PointInTime, Problems, Question, RelationRow, Rounds, SearchFilter,
+    SearchHit, SearchHits, Shown, ShownNote, ShownPassage, TextKey, Ties, VectorForm, Whole,
 };
-pub use log::{LogDamage, Purged};
-pub use sync::{SyncProgress, SyncReport};
-pub use vacuum::{Vacuum, VacuumReport, VacuumWhat};
+pub use log::{LogDamage, PurgeReport};
+pub use scan::change_feed::ChangeSubscription;
+pub use scan::{ScanProgress, ScanReport};
+pub use vault::archive::{ExportReport, ImportReport};
+pub use vault::vacuum::{VacuumExtent, VacuumReport, VacuumRequest};
 pub use vault::{FORMAT, OpenOptions, Project, ProjectPlace};
 pub use view::View;
 
-use checkpoint::Background;
+use commit::checkpoint::BackgroundSync;
+use commit::write_session::VaultWriter;
+use files::name_lookup::LookupSource;
 use index::{Index, IndexFile, history};
-use lock::VaultLock;
 use log::LogFolder;
-use session::Writer;
-use spelling::Look;
+use scan::watch::VaultWatcher;
 use vault::Vault;
-use watch::Watching;
+use vault::lock::VaultLock;
 
 /// A vault, open. Cheap to share; everything it does is safe beside other processes.
 pub struct Store {
-    inner: Arc<Inner>,
+    inner: Arc<StoreInner>,
 }
 
-pub(crate) struct Inner {
+pub(crate) struct StoreInner {
     pub(crate) options: OpenOptions,
     pub(crate) vault: Vault,
     pub(crate) log: LogFolder,
     pub(crate) index: Index,
-    pub(crate) writer: Mutex<Writer>,
+    pub(crate) writer: Mutex<VaultWriter>,
     /// How many threads wait for the writer.
     pub(crate) waiting: AtomicUsize,
-    pub(crate) background: Mutex<Option<Background>>,
-    pub(crate) watching: Mutex<Option<Watching>>,
+    pub(crate) background: Mutex<Option<BackgroundSync>>,
+    pub(crate) watching: Mutex<Option<VaultWatcher>>,
     /// Something was written that has not been forced to disk in the files.
     pub(crate) unforced: AtomicBool,
     /// The store is being closed: nobody waits for a look at the files any more.
     closing: AtomicBool,
-    pub(crate) uses: uses::Uses,
-    pub(crate) reached: reach::Reached,
+    pub(crate) uses: vault::access_times::AccessTimes,
+    pub(crate) reached: vault::root_identity::RootIdentityCache,
     /// Whoever wants to hear that files or index may have changed.
     pub(crate) listener: Mutex<Option<Sender<()>>>,
     /// Held while every file is looked at: a second look at the same time would only do the first
@@ -126,19 +104,19 @@ impl Store {
         let log = log::folder(&vault.state);
         let index = Index::new(IndexFile::new(&options.cache, &vault.home)?);
         let lock = VaultLock::open(&vault.state.join("lock"), options.lock_patience)?;
-        let inner = Inner {
+        let inner = StoreInner {
             options,
             vault,
             log,
             index,
-            writer: Mutex::new(Writer::new(lock)),
+            writer: Mutex::new(VaultWriter::new(lock)),
             waiting: AtomicUsize::new(0),
             background: Mutex::new(None),
             watching: Mutex::new(None),
             unforced: AtomicBool::new(false),
             closing: AtomicBool::new(false),
-            uses: uses::Uses::default(),
-            reached: reach::Reached::default(),
+            uses: vault::access_times::AccessTimes::default(),
+            reached: vault::root_identity::RootIdentityCache::default(),
             listener: Mutex::new(None),
             looking: Mutex::new(()),
         };
@@ -150,12 +128,12 @@ impl Store {
     pub fn start_background(&self) -> Result<()> {
         let mut background = self.inner.background();
         if background.is_none() {
-            *background = Some(Background::start(&self.inner)?);
+            *background = Some(BackgroundSync::start(&self.inner)?);
         }
         drop(background);
         let mut watching = self.inner.watching();
         if watching.is_none() {
-            *watching = Some(Watching::start(&self.inner)?);
+            *watching = Some(VaultWatcher::start(&self.inner)?);
         }
         Ok(())
     }
@@ -168,13 +146,13 @@ impl Store {
 
     /// Calls `changed` soon after every change of the vault, whoever made it, until what is
     /// returned is dropped. A person's edit counts when a process that watches has noticed it.
-    pub fn follow(&self, changed: impl Fn() + Send + 'static) -> Result<Following> {
+    pub fn follow(&self, changed: impl Fn() + Send + 'static) -> Result<ChangeSubscription> {
         self.inner.follow(changed)
     }
 
     /// Whether some process notices people's edits on this vault as they happen.
     pub fn is_watched(&self) -> bool {
-        watch::is_watched(&self.inner)
+        scan::watch::is_watched(&self.inner)
     }
 
     /// Whether every file has been looked at since the index was made.
@@ -224,7 +202,7 @@ impl Store {
         &self,
         name: &ProjectName,
         path: &Path,
-        hard_links: HardLinks,
+        hard_links: HardLinkPolicy,
     ) -> Result<Project> {
         self.inner.add_project(name, path, hard_links)
     }
@@ -234,7 +212,7 @@ impl Store {
         &self,
         name: &ProjectName,
         path: &Path,
-        hard_links: HardLinks,
+        hard_links: HardLinkPolicy,
     ) -> Result<Project> {
         self.inner.move_project(name, path, hard_links)
     }
@@ -263,7 +241,7 @@ impl Store {
     }
 
     /// Reads a file as it is on disk; `None` if there is none.
-    pub fn read(&self, project: &ProjectName, path: &NotePath) -> Result<Option<Found>> {
+    pub fn read(&self, project: &ProjectName, path: &NotePath) -> Result<Option<FileContent>> {
         self.inner.read(project, path)
     }
 
@@ -321,9 +299,9 @@ impl Store {
     }
 
     /// The files at or below a place and the folders they lie in, and what is passed over there.
-    pub fn below(&self, project: &ProjectName, place: &NotePath) -> Result<Below> {
+    pub fn below(&self, project: &ProjectName, place: &NotePath) -> Result<Subtree> {
         let root = self.inner.root(&self.inner.vault.project(project.as_str())?)?;
-        self.inner.ask(|db| below::below(db, project, &root, place))
+        self.inner.ask(|db| subtree::below(db, project, &root, place))
     }
 
     /// Notes that a note was looked at, for those who let unused notes expire.
@@ -341,7 +319,7 @@ impl Store {
         &self,
         project: &ProjectName,
         folder: Option<&NotePath>,
-    ) -> Result<Option<Listing>> {
+    ) -> Result<Option<DirListing>> {
         self.inner.root(&self.inner.vault.project(project.as_str())?)?.entries(folder)
     }
 
@@ -351,12 +329,12 @@ impl Store {
         &self,
         author: &Author,
         decide: impl FnMut(&View<'_>) -> Result<ChangeSet, E>,
-    ) -> Result<Outcome, E> {
+    ) -> Result<CommitOutcome, E> {
         self.inner.commit(author, decide)
     }
 
     /// Looks at every file of every project, and records what people did.
-    pub fn sync(&self, progress: &mut dyn FnMut(SyncProgress)) -> Result<SyncReport> {
+    pub fn sync(&self, progress: &mut dyn FnMut(ScanProgress)) -> Result<ScanReport> {
         self.inner.sync_all(progress)
     }
 
@@ -364,8 +342,8 @@ impl Store {
     pub fn sync_project(
         &self,
         project: &ProjectName,
-        progress: &mut dyn FnMut(SyncProgress),
-    ) -> Result<SyncReport> {
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<ScanReport> {
         self.inner.sync_one(project, progress)
     }
 
@@ -376,7 +354,7 @@ impl Store {
     }
 
     /// Throws the index away and makes it anew from the files and the log.
-    pub fn reindex(&self, progress: &mut dyn FnMut(SyncProgress)) -> Result<SyncReport> {
+    pub fn reindex(&self, progress: &mut dyn FnMut(ScanProgress)) -> Result<ScanReport> {
         self.inner.index.forget();
         self.inner.sync_all(progress)
     }
@@ -420,7 +398,7 @@ impl Store {
     }
 
     /// The right to make vectors of a model, if no other process has it.
-    pub fn claim_meanings(&self, model: &str) -> Result<Option<Claim>> {
+    pub fn claim_meanings(&self, model: &str) -> Result<Option<FileLockGuard>> {
         self.inner.claim_meanings(model)
     }
 
@@ -504,7 +482,11 @@ impl Store {
     }
 
     /// Every file of a project that was different at a moment from what it is now, by path.
-    pub fn changed_since(&self, project: &ProjectName, at: Moment) -> Result<Vec<ChangedFile>> {
+    pub fn changed_since(
+        &self,
+        project: &ProjectName,
+        at: PointInTime,
+    ) -> Result<Vec<ChangedFile>> {
         self.inner.ask(|db| index::past::changed_since(db, project, at))
     }
 
@@ -521,7 +503,7 @@ impl Store {
     }
 
     /// The files of a project that were removed, the last first.
-    pub fn gone(&self, project: &ProjectName, limit: usize) -> Result<Vec<Gone>> {
+    pub fn gone(&self, project: &ProjectName, limit: usize) -> Result<Vec<DeletedFile>> {
         self.inner.ask(|db| history::gone(db, index::project_id_of(db, project)?, limit))
     }
 
@@ -549,13 +531,13 @@ impl Store {
     /// case of their letters mean the same file or folder, whoever asks for whatever.
     /// A folder that has no such name is not gone through: for that see [`Store::spelled_on_disk`].
     pub fn spelled(&self, project: &ProjectName, path: &NotePath) -> Result<NotePath> {
-        self.inner.spelled(project, path, Look::Index)
+        self.inner.spelled(project, path, LookupSource::Index)
     }
 
     /// The same, also where the index knows nothing of it: of what is hidden or ignored, and of what
     /// somebody put there just now.
     pub fn spelled_on_disk(&self, project: &ProjectName, path: &NotePath) -> Result<NotePath> {
-        self.inner.spelled(project, path, Look::Disk)
+        self.inner.spelled(project, path, LookupSource::Disk)
     }
 
     /// The files that a name can mean in a project.
@@ -665,7 +647,7 @@ impl Store {
         &self,
         project: &ProjectName,
         path: &NotePath,
-        moment: Moment,
+        moment: PointInTime,
     ) -> Result<Option<Option<ContentHash>>> {
         self.inner.ask(|db| history::content_as_of(db, project, path, moment))
     }
@@ -676,14 +658,18 @@ impl Store {
         &self,
         project: &ProjectName,
         path: &NotePath,
-        moment: Moment,
+        moment: PointInTime,
     ) -> Result<Option<(NotePath, ContentHash)>> {
         self.inner.ask(|db| index::moves::version_then(db, project, path, moment))
     }
 
     /// The name that the file which was last at a path has now, or had when it was removed, if it
     /// was moved away from there.
-    pub fn now_called(&self, project: &ProjectName, path: &NotePath) -> Result<Option<NowCalled>> {
+    pub fn now_called(
+        &self,
+        project: &ProjectName,
+        path: &NotePath,
+    ) -> Result<Option<CurrentPath>> {
         self.inner.ask(|db| index::moves::now_called(db, project, path))
     }
 
@@ -730,12 +716,12 @@ impl Store {
     }
 
     /// Says what a vacuum would purge.
-    pub fn plan_vacuum(&self, vacuum: &Vacuum) -> Result<VacuumReport> {
+    pub fn plan_vacuum(&self, vacuum: &VacuumRequest) -> Result<VacuumReport> {
         self.inner.plan_vacuum(vacuum)
     }
 
     /// Really removes contents that are no longer needed, from the log too.
-    pub fn vacuum(&self, vacuum: &Vacuum) -> Result<VacuumReport> {
+    pub fn vacuum(&self, vacuum: &VacuumRequest) -> Result<VacuumReport> {
         self.inner.vacuum(vacuum)
     }
 
@@ -770,8 +756,8 @@ impl Drop for Store {
     }
 }
 
-impl Inner {
-    fn read(&self, project: &ProjectName, path: &NotePath) -> Result<Option<Found>> {
+impl StoreInner {
+    fn read(&self, project: &ProjectName, path: &NotePath) -> Result<Option<FileContent>> {
         files::check_owner(path)?;
         match self.vault.project(project.as_str()) {
             Ok(project) => self.root(&project)?.read(path),
@@ -799,7 +785,7 @@ impl Inner {
         }
     }
 
-    fn watching(&self) -> std::sync::MutexGuard<'_, Option<Watching>> {
+    fn watching(&self) -> std::sync::MutexGuard<'_, Option<VaultWatcher>> {
         self.watching.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

@@ -10,37 +10,37 @@ use memoranda_core::note::permalink::{permalink_of, strip_project};
 use memoranda_core::path::NotePath;
 use rusqlite::Connection;
 
-use crate::Inner;
-use crate::below;
+use crate::StoreInner;
 use crate::error::{Result, StoreError};
-use crate::files::{self, Found, Root};
+use crate::files::{self, FileContent, ProjectRoot};
 use crate::index::{
     self, FileSummary, FolderSum, ListFilter, ListOrder, NodeRow, ObservationRow, RelationRow,
 };
+use crate::subtree;
 
 /// The files as they are while the lock is held, for a change to be decided on.
 pub struct View<'a> {
-    inner: &'a Inner,
+    inner: &'a StoreInner,
     db: &'a Connection,
-    seen: RefCell<Vec<Seen>>,
+    seen: RefCell<Vec<ReadVersion>>,
     /// The folders of the projects that were read from; none for a project that does not exist.
-    roots: RefCell<HashMap<ProjectName, Option<Rc<Root>>>>,
+    roots: RefCell<HashMap<ProjectName, Option<Rc<ProjectRoot>>>>,
 }
 
 /// What was read: a decision holds only as long as that is there.
-pub(crate) type Seen = (ProjectName, NotePath, Option<ContentHash>);
+pub(crate) type ReadVersion = (ProjectName, NotePath, Option<ContentHash>);
 
 impl<'a> View<'a> {
-    pub(crate) fn new(inner: &'a Inner, db: &'a Connection) -> Self {
+    pub(crate) fn new(inner: &'a StoreInner, db: &'a Connection) -> Self {
         Self { inner, db, seen: RefCell::default(), roots: RefCell::default() }
     }
 
-    pub(crate) fn into_seen(self) -> Vec<Seen> {
+    pub(crate) fn into_seen(self) -> Vec<ReadVersion> {
         self.seen.into_inner()
     }
 
     /// Reads a file; `None` if there is none.
-    pub fn read(&self, project: &ProjectName, path: &NotePath) -> Result<Option<Found>> {
+    pub fn read(&self, project: &ProjectName, path: &NotePath) -> Result<Option<FileContent>> {
         files::check_owner(path)?;
         let found = self.root(project)?.map(|root| root.read(path)).transpose()?.flatten();
         let hash = found.as_ref().map(|found| found.hash);
@@ -48,7 +48,7 @@ impl<'a> View<'a> {
         Ok(found)
     }
 
-    fn root(&self, project: &ProjectName) -> Result<Option<Rc<Root>>> {
+    fn root(&self, project: &ProjectName) -> Result<Option<Rc<ProjectRoot>>> {
         if let Some(root) = self.roots.borrow().get(project) {
             return Ok(root.clone());
         }
@@ -63,10 +63,10 @@ impl<'a> View<'a> {
 
     /// All files at or below a place that are not hidden or ignored, or that a tool wrote, and the
     /// folders they lie in.
-    pub fn below(&self, project: &ProjectName, folder: &NotePath) -> Result<files::Below> {
+    pub fn below(&self, project: &ProjectName, folder: &NotePath) -> Result<files::Subtree> {
         let found = self.inner.vault.project(project.as_str())?;
         let root = self.inner.root_held(self.db, &found)?;
-        below::below(self.db, &found.name, &root, folder)
+        subtree::below(self.db, &found.name, &root, folder)
     }
 
     /// What the index knows of a file, as of the last commit.

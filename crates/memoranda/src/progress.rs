@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use memoranda_engine::SyncProgress;
+use memoranda_engine::ScanProgress;
 
 use crate::output::Printer;
 
@@ -23,7 +23,7 @@ impl Progress {
     }
 
     /// Tells how far reading notes has come.
-    pub(crate) fn update(&mut self, progress: SyncProgress) {
+    pub(crate) fn update(&mut self, progress: ScanProgress) {
         let counted = "{msg} {bar:30} {pos}/{len}";
         self.draw("Reading notes", counted, progress.done as u64, progress.total as u64);
     }

@@ -7,7 +7,7 @@ use memoranda_engine::core::change::{Author, ChangeChannel};
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{
-    Concern, DEFAULT_PROJECT, EngineError, Intent, Memory, OpenOptions, Place, Resolved, SyncReport,
+    Concern, DEFAULT_PROJECT, EngineError, Intent, Memory, OpenOptions, Place, Resolved, ScanReport,
 };
 
 use crate::cli::GlobalArgs;
@@ -162,7 +162,7 @@ impl Session {
     }
 
     /// Says what a look at the files could not reach.
-    fn tell_of(&self, report: Option<&SyncReport>) {
+    fn tell_of(&self, report: Option<&ScanReport>) {
         for (project, reason) in report.iter().flat_map(|report| &report.unavailable) {
             self.printer.warn(format!(
                 "the folder of project {project} cannot be reached: {reason}; what is known of it stays"

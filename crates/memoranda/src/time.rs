@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Unit, Zoned};
 use memoranda_engine::core::timeframe::{self, parse_timeframe};
-use memoranda_engine::{Memory, Moment, clock};
+use memoranda_engine::{Memory, PointInTime, clock};
 
 use crate::error::{CommandError, Result};
 use crate::{env, files};
@@ -51,16 +51,16 @@ pub(crate) fn parse_until(text: Option<&str>) -> Result<Option<Timestamp>> {
 }
 
 /// Reads a point in the history: a commit, or a time.
-pub(crate) fn moment(memory: &Memory, text: &str) -> Result<Moment> {
+pub(crate) fn moment(memory: &Memory, text: &str) -> Result<PointInTime> {
     // Four digits are a year, although a commit's id might begin with them.
     let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
     let missing = match memory.commit(text) {
-        Ok(commit) if !is_year => return Ok(Moment::Commit(commit.id)),
+        Ok(commit) if !is_year => return Ok(PointInTime::Commit(commit.id)),
         Ok(_) => None,
         Err(e) => Some(e),
     };
     match (parse_timeframe(text, &now()), missing) {
-        (Ok(time), _) => Ok(Moment::Time(time)),
+        (Ok(time), _) => Ok(PointInTime::Time(time)),
         (Err(_), Some(missing)) if looks_like_commit(text) => Err(missing.into()),
         (Err(e), _) => Err(CommandError::usage(format!("{e}, or a commit"))
             .hint("`memoranda log` lists the commits")),

@@ -3,8 +3,8 @@
 use memoranda_core::id::{CommitId, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
-    DeleteOutcome, DeleteRequest, EngineError, HardLinks, Moment, MoveOutcome, MoveRequest, Place,
-    RestoreOutcome, Revision, StoreError, UndoOutcome, WriteMode, WriteRequest,
+    DeleteOutcome, DeleteRequest, EngineError, HardLinkPolicy, MoveOutcome, MoveRequest, Place,
+    PointInTime, RestoreOutcome, Revision, StoreError, UndoOutcome, WriteMode, WriteRequest,
 };
 
 use crate::memory::{Vault, place, who};
@@ -137,7 +137,7 @@ fn what_a_removed_project_held_comes_back_to_its_folder_or_not_at_all() {
     let memory = &vault.memory;
     let folder = vault.folder.path().join("elsewhere");
     std::fs::create_dir_all(&folder).unwrap();
-    let add = || memory.add_project("other", &folder, HardLinks::Refuse).unwrap();
+    let add = || memory.add_project("other", &folder, HardLinkPolicy::Refuse).unwrap();
     let other = ProjectName::parse("other").unwrap();
     let note = Place { project: other.clone(), path: NotePath::parse("a.md").unwrap() };
     let write = |text: &str| {
@@ -224,7 +224,7 @@ fn a_moved_note_gets_back_any_version_under_any_name_it_had() {
     let text = |path: &str| vault.text(&format!("main/{path}")).unwrap_or_default();
     for name in ["H2/Hist2.md", "H/Hist.md", "Hist", "h/hist"] {
         for (commit, version) in [(first, "v1\n"), (second, "v2\n")] {
-            let moment = Some(Moment::Commit(commit));
+            let moment = Some(PointInTime::Commit(commit));
             vault.memory.restore(&who(), Some("main"), name, moment).unwrap();
             assert!(text("H2/Hist2.md").ends_with(version), "{name} {version}");
         }
@@ -234,7 +234,7 @@ fn a_moved_note_gets_back_any_version_under_any_name_it_had() {
     // Deleted, it comes back where it was last.
     vault.delete("H2/Hist2.md");
     assert_eq!(vault.restored("H/Hist.md").unwrap(), "H2/Hist2.md");
-    let before = Some(Moment::Time(jiff::Timestamp::UNIX_EPOCH));
+    let before = Some(PointInTime::Time(jiff::Timestamp::UNIX_EPOCH));
     let error = vault.memory.restore(&who(), Some("main"), "H/Hist.md", before).unwrap_err();
     assert!(matches!(error, EngineError::NotThen { .. }), "{error}");
 }
@@ -256,7 +256,7 @@ fn a_note_has_no_part_in_what_others_did_under_its_names() {
         told(&[("Grace.md", "new two"), ("Grace.md", "new one")])
     );
     let read = |name: &str, at| {
-        let note = vault.memory.read_as_of(Some("main"), name, Moment::Commit(at));
+        let note = vault.memory.read_as_of(Some("main"), name, PointInTime::Commit(at));
         note.map(|note| (note.place.path.to_string(), note.text().unwrap().to_owned())).ok()
     };
     let was_old = told(&[("Grace.md", "old one")]).pop();

@@ -8,8 +8,8 @@ use memoranda_core::note::edit::NoteEdit;
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
     AddRequest, Concern, DeleteOutcome, DeleteRequest, EditOutcome, EditRequest, EngineError,
-    ExpireRequest, GraphRequest, HistoryFilter, Holders, Intent, Links, Memory, Moment,
-    MoveOutcome, MoveRequest, OpenOptions, Place, RenameRequest, RestoreOutcome, ReviseOutcome,
+    ExpireRequest, GraphRequest, HistoryFilter, Holders, Intent, Links, Memory, MoveOutcome,
+    MoveRequest, OpenOptions, Place, PointInTime, RenameRequest, RestoreOutcome, ReviseOutcome,
     SearchFilter, SearchRequest, Step, UndoOutcome, WriteMode, WriteOutcome, WriteRequest,
 };
 use tempfile::TempDir;
@@ -116,10 +116,10 @@ fn a_deleted_note_and_an_earlier_version_come_back() {
     let restored = vault.memory.restore(&who(), None, "main/a.md", None).unwrap();
     assert!(matches!(restored, RestoreOutcome::Restored(_)));
     assert_eq!(vault.text("main/a.md").as_deref(), Some("two\n"));
-    let at = Some(Moment::Commit(first.id));
+    let at = Some(PointInTime::Commit(first.id));
     vault.memory.restore(&who(), Some("main"), "a", at).unwrap();
     assert_eq!(vault.text("main/a.md").as_deref(), Some("one\n"));
-    let then = vault.memory.read_as_of(None, "a", Moment::Commit(first.id)).unwrap();
+    let then = vault.memory.read_as_of(None, "a", PointInTime::Commit(first.id)).unwrap();
     assert_eq!(then.text().unwrap(), "one\n");
     let revisions = vault.memory.revisions(&place("a.md"), 10).unwrap();
     assert_eq!(revisions.len(), 5);

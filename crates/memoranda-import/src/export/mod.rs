@@ -7,7 +7,7 @@ mod markdown;
 use jiff::Timestamp;
 use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
-use memoranda_engine::{EntryKind, Memory, Moment, Place};
+use memoranda_engine::{DirEntryKind, Memory, Place, PointInTime};
 
 pub use graph::write_graph;
 pub use jsonl::{JSONL_VERSION, write_jsonl};
@@ -55,11 +55,13 @@ fn project_files(
                 continue;
             }
             match entry.kind {
-                EntryKind::Folder => folders.push(Some(path)),
-                EntryKind::File if path.is_hidden() && !is_in_history(memory, project, &path)? => {
+                DirEntryKind::Folder => folders.push(Some(path)),
+                DirEntryKind::File
+                    if path.is_hidden() && !is_in_history(memory, project, &path)? =>
+                {
                     *left_out += 1;
                 }
-                EntryKind::File => found.push(Place { project: project.clone(), path }),
+                DirEntryKind::File => found.push(Place { project: project.clone(), path }),
             }
         }
     }
@@ -69,6 +71,6 @@ fn project_files(
 
 /// Whether the history knows a file that is there now.
 fn is_in_history(memory: &Memory, project: &ProjectName, path: &NotePath) -> Result<bool> {
-    let now = Moment::Time(Timestamp::MAX);
+    let now = PointInTime::Time(Timestamp::MAX);
     Ok(memory.store().version_as_of(project, path, now)?.flatten().is_some())
 }

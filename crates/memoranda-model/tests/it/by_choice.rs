@@ -9,7 +9,7 @@ use memoranda_engine::core::id::ProjectName;
 use memoranda_engine::core::path::NotePath;
 use memoranda_engine::{
     AskOptions, ChosenModel, DeleteRequest, Made, MakeOutcome, MeaningBy, MeaningBy::Chosen, Place,
-    SyncProgress, Vacuum, VacuumWhat,
+    ScanProgress, VacuumExtent, VacuumRequest,
 };
 
 use super::stand_in::{Reply, StandIn};
@@ -80,7 +80,7 @@ fn an_edit_costs_the_passages_that_changed() {
     let before = own_texts(&stand_in).len();
     put(&memory, "long.md", &format!("{one}\n\n{two}\n\n{three}\n"));
     put(&memory, "copy.md", &format!("{one}\n\n{two}\n\n{three}\n"));
-    memory.reindex(&mut |_: SyncProgress| {}).unwrap();
+    memory.reindex(&mut |_: ScanProgress| {}).unwrap();
     assert_eq!(memory.make_meanings(&mut quiet).unwrap(), done(0));
     assert_eq!(own_texts(&stand_in).len(), before);
     assert_eq!(coverage(&memory).covered, coverage(&memory).passages);
@@ -219,7 +219,7 @@ fn what_leaves_for_good_leaves_no_vector_behind() {
     memory.delete(&who(), &DeleteRequest { place, expected: None }).unwrap();
     assert_eq!(size(), whole, "until then it can come back");
     let now = memoranda_engine::clock::now();
-    let vacuum = Vacuum { project: None, before: now, what: VacuumWhat::Deleted };
+    let vacuum = VacuumRequest { project: None, before: now, what: VacuumExtent::Deleted };
     assert_eq!(memory.vacuum(&vacuum).unwrap().notes.len(), 1);
     // A record: the text's name, a scale, five numbers, a checksum.
     assert_eq!(whole - size(), 16 + 4 + 5 + 4);

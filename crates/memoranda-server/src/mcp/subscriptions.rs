@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use memoranda_engine::{Following, Memory};
+use memoranda_engine::{ChangeSubscription, Memory};
 use rmcp::model::{ErrorCode, ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, SubscriptionContext, SubscriptionSink};
 use rmcp::{ErrorData, RoleServer};
@@ -34,7 +34,7 @@ pub(crate) struct Feed(Mutex<Weak<Changes>>);
 
 struct Changes {
     heard: watch::Receiver<()>,
-    _following: Following,
+    _following: ChangeSubscription,
 }
 
 impl Feed {

@@ -7,7 +7,8 @@ use cap_fs_ext::MetadataExt as _;
 use cap_std::fs::{Dir, DirBuilder};
 
 use super::{
-    FileStat, Found, HardLinks, MAX_FILE_BYTES, Privacy, hash, no_follow, reading, stat_of,
+    FileContent, FilePrivacy, FileStat, HardLinkPolicy, MAX_FILE_BYTES, hash, no_follow, reading,
+    stat_of,
 };
 use crate::clock;
 use crate::faults::{self, Step};
@@ -16,25 +17,29 @@ use crate::faults::{self, Step};
 pub(super) const HARD_LINK: io::ErrorKind = io::ErrorKind::TooManyLinks;
 
 /// The handle of one folder in a project.
-pub(crate) struct Folder {
+pub(crate) struct DirHandle {
     dir: Dir,
 }
 
 /// What became of the file that a swap displaced.
-pub(crate) enum Swapped {
+pub(crate) enum SwapOutcome {
     /// It now has the temporary name.
     Displaced,
     /// It is gone: the file system can only replace.
     Replaced,
 }
 
-impl Folder {
+impl DirHandle {
     pub(super) fn new(dir: Dir) -> Self {
         Self { dir }
     }
 
     /// Reads a plain file; `None` if there is none.
-    pub(crate) fn read(&self, name: &str, hard_links: HardLinks) -> io::Result<Option<Found>> {
+    pub(crate) fn read(
+        &self,
+        name: &str,
+        hard_links: HardLinkPolicy,
+    ) -> io::Result<Option<FileContent>> {
         let checked_ns = clock::now_ns();
         let mut file = match self.dir.open_with(name, &reading()) {
             Ok(file) => file,
@@ -45,7 +50,7 @@ impl Folder {
         if !metadata.is_file() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
-        if metadata.nlink() > 1 && hard_links == HardLinks::Refuse {
+        if metadata.nlink() > 1 && hard_links == HardLinkPolicy::Refuse {
             return Err(HARD_LINK.into());
         }
         if metadata.len() > MAX_FILE_BYTES {
@@ -55,7 +60,7 @@ impl Folder {
         file.read_to_end(&mut bytes)?;
         let hash = hash(&bytes);
         let (stat, mode) = (stat_of(&metadata), mode_of(&metadata));
-        Ok(Some(Found { bytes, hash, stat, mode, checked_ns }))
+        Ok(Some(FileContent { bytes, hash, stat, mode, checked_ns }))
     }
 
     /// What the system says of a plain file; `None` if there is none.
@@ -139,12 +144,12 @@ impl Folder {
     }
 
     /// Gives the temporary file the name of an existing one.
-    pub(crate) fn swap(&self, temporary: &str, name: &str) -> io::Result<Swapped> {
+    pub(crate) fn swap(&self, temporary: &str, name: &str) -> io::Result<SwapOutcome> {
         match faults::at(Step::Swap).and_then(|()| exchange(&self.dir, temporary, name)) {
-            Ok(()) => Ok(Swapped::Displaced),
+            Ok(()) => Ok(SwapOutcome::Displaced),
             Err(e) if is_unsupported(&e) => {
                 self.dir.rename(temporary, &self.dir, name)?;
-                Ok(Swapped::Replaced)
+                Ok(SwapOutcome::Replaced)
             }
             Err(e) => Err(e),
         }
@@ -198,11 +203,11 @@ impl Folder {
     }
 }
 
-pub(super) fn dir_builder(privacy: Privacy) -> DirBuilder {
+pub(super) fn dir_builder(privacy: FilePrivacy) -> DirBuilder {
     #[allow(unused_mut)]
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
-    if privacy == Privacy::Private {
+    if privacy == FilePrivacy::Private {
         use cap_std::fs::DirBuilderExt as _;
         builder.mode(0o700);
     }

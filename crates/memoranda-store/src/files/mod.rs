@@ -8,9 +8,10 @@
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)]
 
 mod folder;
-pub(crate) mod ignored;
-pub(crate) mod own;
-pub(crate) mod records;
+pub(crate) mod ignore_rules;
+pub(crate) mod name_lookup;
+pub(crate) mod record_file;
+pub(crate) mod state_files;
 mod walk;
 
 use std::ffi::OsStr;
@@ -24,11 +25,11 @@ use cap_std::fs::{Dir, Metadata, OpenOptions};
 use memoranda_core::id::ContentHash;
 use memoranda_core::path::NotePath;
 
-use crate::error::{Doing as _, Result, StoreError};
+use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::faults::{self, Step};
 
-pub(crate) use folder::{Folder, Swapped};
-pub(crate) use walk::{TEMPORARY_PREFIX, Walked, walk, walk_folder};
+pub(crate) use folder::{DirHandle, SwapOutcome};
+pub(crate) use walk::{TEMPORARY_PREFIX, WalkedFile, walk, walk_subfolder};
 
 /// The largest file that is read into memory or the log.
 pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
@@ -37,14 +38,14 @@ pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FileRules {
     /// Who may read new files.
-    pub privacy: Privacy,
+    pub privacy: FilePrivacy,
     /// What a file with further hard links is taken for.
-    pub hard_links: HardLinks,
+    pub hard_links: HardLinkPolicy,
 }
 
 /// Who may read the files and folders that are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Privacy {
+pub enum FilePrivacy {
     /// Whoever the system's defaults allow.
     Shared,
     /// The owner alone: files 0600, folders 0700.
@@ -53,7 +54,7 @@ pub enum Privacy {
 
 /// What to do with a file that has another name, perhaps outside the project.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum HardLinks {
+pub enum HardLinkPolicy {
     /// It is not read: its other name may lie anywhere.
     Refuse,
     /// It is read like any file; writing never goes through to the other name.
@@ -75,7 +76,7 @@ pub struct FileStat {
 
 /// A file as it was read: its bytes, their hash, and what the system said of it.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FileContent {
     /// The content.
     pub bytes: Vec<u8>,
     /// Its hash.
@@ -90,27 +91,27 @@ pub struct Found {
 
 /// What is in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listing {
+pub struct DirListing {
     /// Bytes of the folder itself, as the system counts them.
     pub size: u64,
     /// Its plain files and folders, sorted by name.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<DirEntry>,
 }
 
 /// One name in a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct DirEntry {
     /// The name.
     pub name: String,
     /// What it is.
-    pub kind: EntryKind,
+    pub kind: DirEntryKind,
     /// Bytes, as the system counts them.
     pub size: u64,
 }
 
 /// What a name in a folder stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EntryKind {
+pub enum DirEntryKind {
     /// A plain file.
     File,
     /// A folder.
@@ -119,7 +120,7 @@ pub enum EntryKind {
 
 /// What lies at or below a place in a project.
 #[derive(Clone, Debug, Default)]
-pub struct Below {
+pub struct Subtree {
     /// The place itself if it is a file, or all files in it that are not hidden or ignored. What
     /// lies in a folder that is so itself was meant by whoever named the folder.
     pub files: Vec<NotePath>,
@@ -147,18 +148,18 @@ pub(crate) fn check_owner(path: &NotePath) -> Result<()> {
 
 /// Whether a folder was there when it was to be made.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Was {
+pub(crate) enum FolderState {
     There,
     Made,
 }
 
 /// The handle of a project's folder.
-pub(crate) struct Root {
+pub(crate) struct ProjectRoot {
     dir: Dir,
     rules: FileRules,
 }
 
-impl Root {
+impl ProjectRoot {
     /// Opens a folder that exists.
     pub(crate) fn open(path: &Path, rules: FileRules) -> io::Result<Self> {
         faults::at(Step::OpenFolder)?;
@@ -174,11 +175,11 @@ impl Root {
     }
 
     /// Makes a folder of the vault, if nothing has its name.
-    pub(crate) fn make_in_vault(path: &Path, rules: FileRules) -> io::Result<Was> {
+    pub(crate) fn make_in_vault(path: &Path, rules: FileRules) -> io::Result<FolderState> {
         let (vault, name) = vault_of(path)?;
         match vault.create_dir_with(name, &folder::dir_builder(rules.privacy)) {
-            Ok(()) => Ok(Was::Made),
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(Was::There),
+            Ok(()) => Ok(FolderState::Made),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Ok(FolderState::There),
             Err(e) => Err(e),
         }
     }
@@ -190,7 +191,7 @@ impl Root {
     }
 
     /// Reads a file; `None` if there is none.
-    pub(crate) fn read(&self, path: &NotePath) -> Result<Option<Found>> {
+    pub(crate) fn read(&self, path: &NotePath) -> Result<Option<FileContent>> {
         let Some(folder) = self.folder(path)? else { return Ok(None) };
         folder.read(path.file_name(), self.rules.hard_links).map_err(|e| self.explain(path, e))
     }
@@ -212,34 +213,34 @@ impl Root {
     }
 
     /// The folder that holds the file; `None` if it does not exist.
-    pub(crate) fn folder(&self, path: &NotePath) -> Result<Option<Folder>> {
+    pub(crate) fn folder(&self, path: &NotePath) -> Result<Option<DirHandle>> {
         match self.descend(path.parent().unwrap_or("")) {
-            Ok(dir) => Ok(Some(Folder::new(dir))),
+            Ok(dir) => Ok(Some(DirHandle::new(dir))),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(e) => Err(self.explain(path, e)),
         }
     }
 
     /// The folder that holds the file, made if need be.
-    pub(crate) fn make_folder(&self, path: &NotePath) -> Result<Folder> {
+    pub(crate) fn make_folder(&self, path: &NotePath) -> Result<DirHandle> {
         self.make(path, path.parent().unwrap_or_default(), &mut Vec::new())
     }
 
-    /// Like [`Root::make_folder`]; the folders that did not exist are added to `made`.
+    /// Like [`ProjectRoot::make_folder`]; the folders that did not exist are added to `made`.
     pub(crate) fn make_folder_noting(
         &self,
         path: &NotePath,
         made: &mut Vec<String>,
-    ) -> Result<Folder> {
+    ) -> Result<DirHandle> {
         self.make(path, path.parent().unwrap_or_default(), made)
     }
 
     /// The folder itself, made if need be.
-    pub(crate) fn make_folder_at(&self, folder: &NotePath) -> Result<Folder> {
+    pub(crate) fn make_folder_at(&self, folder: &NotePath) -> Result<DirHandle> {
         self.make(folder, folder.as_str(), &mut Vec::new())
     }
 
-    fn make(&self, path: &NotePath, folder: &str, made: &mut Vec<String>) -> Result<Folder> {
+    fn make(&self, path: &NotePath, folder: &str, made: &mut Vec<String>) -> Result<DirHandle> {
         let mut dir = self.dir.try_clone().doing(|| format!("open {path:?}"))?;
         let mut end = 0;
         for name in folder.split('/').filter(|name| !name.is_empty()) {
@@ -251,7 +252,7 @@ impl Root {
             }
             dir = dir.open_dir_nofollow(name).map_err(|e| self.explain(path, e))?;
         }
-        Ok(Folder::new(dir))
+        Ok(DirHandle::new(dir))
     }
 
     /// Removes a folder if nothing is left in it.
@@ -260,9 +261,9 @@ impl Root {
     }
 
     /// Everything at or below a place: files of every kind, and folders, the deepest first.
-    pub(crate) fn below(&self, place: &NotePath) -> Result<Below> {
+    pub(crate) fn below(&self, place: &NotePath) -> Result<Subtree> {
         check_owner(place)?;
-        let mut below = Below::default();
+        let mut below = Subtree::default();
         let Some(parent) = self.folder(place)? else { return Ok(below) };
         match parent.stat(place.file_name()) {
             Ok(Some(_)) => below.files.push(place.clone()),
@@ -278,7 +279,7 @@ impl Root {
 
     /// The plain files and folders in a folder, sorted by name; `None` if it is no folder. The
     /// top of the project is the folder without a path.
-    pub(crate) fn entries(&self, folder: Option<&NotePath>) -> Result<Option<Listing>> {
+    pub(crate) fn entries(&self, folder: Option<&NotePath>) -> Result<Option<DirListing>> {
         folder.map_or(Ok(()), check_owner)?;
         let place = folder.map_or("", NotePath::as_str);
         if folder.is_some_and(|folder| !self.is_folder(folder)) {
@@ -296,15 +297,15 @@ impl Root {
             };
             let kind = match () {
                 () if metadata.is_symlink() => continue,
-                () if metadata.is_file() => EntryKind::File,
-                () if metadata.is_dir() => EntryKind::Folder,
+                () if metadata.is_file() => DirEntryKind::File,
+                () if metadata.is_dir() => DirEntryKind::Folder,
                 () => continue,
             };
-            entries.push(Entry { name, kind, size: metadata.len() });
+            entries.push(DirEntry { name, kind, size: metadata.len() });
         }
         entries.sort_by(|a, b| a.name.cmp(&b.name));
         let size = dir.dir_metadata().doing(doing)?.len();
-        Ok(Some(Listing { size, entries }))
+        Ok(Some(DirListing { size, entries }))
     }
 
     /// All names in the folder of a file; none if it cannot be listed.
@@ -325,7 +326,7 @@ impl Root {
         Ok((files, left_out))
     }
 
-    fn gather(&self, dir: Dir, place: &NotePath, below: &mut Below) -> Result<()> {
+    fn gather(&self, dir: Dir, place: &NotePath, below: &mut Subtree) -> Result<()> {
         let rules = self.rules_above(place).doing(|| format!("list {place}"))?;
         // Folders can lie deeper in each other than a stack of calls could go.
         let mut pending = vec![(None::<Rc<Dir>>, place.clone(), rules)];
@@ -350,8 +351,8 @@ impl Root {
                 if let Some(rules) = &rules {
                     let at = format!("{place}/{shown}");
                     let (kind, end) = match kind.is_dir() {
-                        true => (EntryKind::Folder, "/"),
-                        false => (EntryKind::File, ""),
+                        true => (DirEntryKind::Folder, "/"),
+                        false => (DirEntryKind::File, ""),
                     };
                     if shown.starts_with('.') || rules.ignoring(&at, kind).is_some() {
                         below.passed_over.push(format!("{at}{end}"));
@@ -384,16 +385,16 @@ impl Root {
     /// Permission bits for a file that is new here.
     pub(crate) fn new_file_mode(&self) -> u32 {
         match self.rules.privacy {
-            Privacy::Shared => 0o666,
-            Privacy::Private => 0o600,
+            FilePrivacy::Shared => 0o666,
+            FilePrivacy::Private => 0o600,
         }
     }
 
     /// The mode of a file that is written anew: its own, or less where files are the owner's alone.
     pub(crate) fn kept_mode(&self, mode: u32) -> u32 {
         match self.rules.privacy {
-            Privacy::Shared => mode,
-            Privacy::Private => mode & 0o700,
+            FilePrivacy::Shared => mode,
+            FilePrivacy::Private => mode & 0o700,
         }
     }
 

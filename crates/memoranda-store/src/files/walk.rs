@@ -11,17 +11,17 @@ use cap_fs_ext::DirExt as _;
 use cap_std::fs::Dir;
 use memoranda_core::path::NotePath;
 
-use super::ignored::{IgnoreRules, join};
-use super::{EntryKind, FileStat, Root, stat_of};
+use super::ignore_rules::{IgnoreRules, join};
+use super::{DirEntryKind, FileStat, ProjectRoot, stat_of};
 
 /// How temporary files begin; a crash can leave one behind.
 pub(crate) const TEMPORARY_PREFIX: &str = ".memoranda-";
 
 /// What a walk found.
 #[derive(Default)]
-pub(crate) struct Walk {
+pub(crate) struct DirWalk {
     /// Files that count, with what the system says of them.
-    pub(crate) files: Vec<Walked>,
+    pub(crate) files: Vec<WalkedFile>,
     /// Folders and files that could not be looked at: what is known of them stays.
     pub(crate) unreadable: Vec<(String, io::Error)>,
     /// Names that were left out for a reason worth telling.
@@ -31,14 +31,14 @@ pub(crate) struct Walk {
 }
 
 /// One file of a walk.
-pub(crate) struct Walked {
+pub(crate) struct WalkedFile {
     pub(crate) path: NotePath,
     pub(crate) stat: FileStat,
 }
 
 /// Walks the whole project.
-pub(crate) fn walk(root: &Root) -> Walk {
-    let mut found = Walk::default();
+pub(crate) fn walk(root: &ProjectRoot) -> DirWalk {
+    let mut found = DirWalk::default();
     match root.dir.try_clone() {
         Ok(dir) => look_below(dir, "", &IgnoreRules::default(), &mut found),
         Err(e) => found.unreadable.push((String::new(), e)),
@@ -48,8 +48,8 @@ pub(crate) fn walk(root: &Root) -> Walk {
 
 /// Walks one folder of the project. One that the rules leave out, or that is not there, holds
 /// nothing.
-pub(crate) fn walk_folder(root: &Root, folder: &NotePath) -> Walk {
-    let mut found = Walk::default();
+pub(crate) fn walk_subfolder(root: &ProjectRoot, folder: &NotePath) -> DirWalk {
+    let mut found = DirWalk::default();
     let mut rules = IgnoreRules::default();
     let mut place = String::new();
     let mut dir = root.dir.try_clone();
@@ -57,7 +57,7 @@ pub(crate) fn walk_folder(root: &Root, folder: &NotePath) -> Walk {
         let Ok(above) = &dir else { break };
         rules = rules_within(&rules, above, &place);
         place = join(&place, name);
-        if name.starts_with('.') || rules.ignoring(&place, EntryKind::Folder).is_some() {
+        if name.starts_with('.') || rules.ignoring(&place, DirEntryKind::Folder).is_some() {
             return found;
         }
         dir = above.open_dir_nofollow(name);
@@ -70,11 +70,11 @@ pub(crate) fn walk_folder(root: &Root, folder: &NotePath) -> Walk {
     found
 }
 
-fn look_below(dir: Dir, place: &str, rules: &IgnoreRules, found: &mut Walk) {
+fn look_below(dir: Dir, place: &str, rules: &IgnoreRules, found: &mut DirWalk) {
     // Folders can lie deeper in each other than a stack of calls could go.
     let mut pending = Vec::new();
     look_into(&Rc::new(dir), place, rules, found, &mut pending);
-    while let Some(Pending { above, place, rules }) = pending.pop() {
+    while let Some(PendingDir { above, place, rules }) = pending.pop() {
         let name = place.rsplit('/').next().unwrap_or(&place);
         match above.open_dir_nofollow(name) {
             Ok(dir) => look_into(&Rc::new(dir), &place, &rules, found, &mut pending),
@@ -85,13 +85,13 @@ fn look_below(dir: Dir, place: &str, rules: &IgnoreRules, found: &mut Walk) {
 }
 
 /// A folder that is still to be looked into, by way of the one above it.
-struct Pending {
+struct PendingDir {
     above: Rc<Dir>,
     place: String,
     rules: IgnoreRules,
 }
 
-impl Walk {
+impl DirWalk {
     /// Whether nothing is known about this path now, because a folder above it (or the file
     /// itself) could not be looked at.
     pub(crate) fn is_unknown(&self, path: &NotePath) -> bool {
@@ -99,7 +99,7 @@ impl Walk {
     }
 }
 
-impl Root {
+impl ProjectRoot {
     /// Whether the rules of this project leave the path out.
     pub(crate) fn ignores(&self, path: &NotePath) -> bool {
         self.ignored_by(path).is_some()
@@ -113,7 +113,7 @@ impl Root {
         for name in folder.as_str().split('/') {
             rules = rules_within(&rules, &dir, &place);
             place = join(&place, name);
-            if name.starts_with('.') || rules.ignoring(&place, EntryKind::Folder).is_some() {
+            if name.starts_with('.') || rules.ignoring(&place, DirEntryKind::Folder).is_some() {
                 return Ok(None);
             }
             dir = dir.open_dir_nofollow(name)?;
@@ -139,7 +139,7 @@ impl Root {
             }
             prefix.push_str(name);
             let is_file = prefix.len() == path.as_str().len();
-            let kind = if is_file { EntryKind::File } else { EntryKind::Folder };
+            let kind = if is_file { DirEntryKind::File } else { DirEntryKind::Folder };
             if let Some(rule) = rules.ignoring(&prefix, kind) {
                 return Some(rule);
             }
@@ -153,8 +153,8 @@ fn look_into(
     dir: &Rc<Dir>,
     prefix: &str,
     outer_rules: &IgnoreRules,
-    found: &mut Walk,
-    pending: &mut Vec<Pending>,
+    found: &mut DirWalk,
+    pending: &mut Vec<PendingDir>,
 ) {
     let entries = match dir.entries() {
         Ok(entries) => entries,
@@ -186,8 +186,8 @@ fn look_into(
             continue;
         };
         let kind = match entry.file_type() {
-            Ok(kind) if kind.is_file() => EntryKind::File,
-            Ok(kind) if kind.is_dir() => EntryKind::Folder,
+            Ok(kind) if kind.is_file() => DirEntryKind::File,
+            Ok(kind) if kind.is_dir() => DirEntryKind::Folder,
             Ok(kind) if kind.is_symlink() => {
                 found.skipped.push((place, "it is a symbolic link"));
                 continue;
@@ -202,13 +202,13 @@ fn look_into(
             continue;
         }
         match kind {
-            EntryKind::File => match entry.metadata() {
-                Ok(metadata) => found.files.push(Walked { path, stat: stat_of(&metadata) }),
+            DirEntryKind::File => match entry.metadata() {
+                Ok(metadata) => found.files.push(WalkedFile { path, stat: stat_of(&metadata) }),
                 Err(e) if e.kind() == io::ErrorKind::NotFound => {}
                 Err(e) => found.unreadable.push((place, e)),
             },
-            EntryKind::Folder => {
-                pending.push(Pending { above: dir.clone(), place, rules: rules.clone() });
+            DirEntryKind::Folder => {
+                pending.push(PendingDir { above: dir.clone(), place, rules: rules.clone() });
             }
         }
     }

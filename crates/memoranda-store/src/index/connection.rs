@@ -15,8 +15,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use super::vectors;
-use crate::error::{Doing as _, Result, StoreError};
-use crate::files::{Privacy, own};
+use crate::error::{ErrorContext as _, Result, StoreError};
+use crate::files::{FilePrivacy, state_files};
 
 /// Raised whenever the tables or what is put in them changes.
 const SCHEMA_VERSION: i32 = 22;
@@ -83,7 +83,8 @@ impl IndexFile {
     pub(crate) fn new(cache: &Path, home: &Path) -> Result<Self> {
         let hash = blake3::hash(home.as_os_str().as_encoded_bytes()).to_hex();
         let folder = cache.join(&hash[..16]);
-        own::create_dir(&folder, Privacy::Private).doing(|| "make the index's folder".into())?;
+        state_files::create_dir(&folder, FilePrivacy::Private)
+            .doing(|| "make the index's folder".into())?;
         Ok(Self { path: folder.join("index.db") })
     }
 
@@ -93,16 +94,16 @@ impl IndexFile {
 
     /// Looks at the file without reading it.
     pub(crate) fn state(&self) -> Result<IndexState> {
-        let found = own::size_and_mtime(&self.path).doing(|| "look at the index".into())?;
+        let found = state_files::size_and_mtime(&self.path).doing(|| "look at the index".into())?;
         let Some(found) = found else { return Ok(IndexState::Unusable) };
-        let stamp = own::read(&self.stamp_path()).doing(|| "look at the index".into())?;
+        let stamp = state_files::read(&self.stamp_path()).doing(|| "look at the index".into())?;
         let sound = stamp.is_some_and(|stamp| stamp == stamp_text(found).as_bytes());
         Ok(if sound { IndexState::Sound } else { IndexState::Unusable })
     }
 
     /// What tells this file from another of the same name.
     pub(crate) fn identity(&self) -> Option<(u64, u64)> {
-        own::identity(&self.path)
+        state_files::identity(&self.path)
     }
 
     /// Opens a sound index for reading.
@@ -120,10 +121,12 @@ impl IndexFile {
     /// Makes an empty index. Only under the vault's lock.
     pub(crate) fn create(&self) -> Result<Connection> {
         if let Some(folder) = self.path.parent() {
-            own::create_dir(folder, Privacy::Private).doing(|| "make the index's folder".into())?;
+            state_files::create_dir(folder, FilePrivacy::Private)
+                .doing(|| "make the index's folder".into())?;
         }
         for suffix in ["", "-wal", "-shm", ".stamp"] {
-            own::remove(&self.with_suffix(suffix)).doing(|| "remove the old index".into())?;
+            state_files::remove(&self.with_suffix(suffix))
+                .doing(|| "remove the old index".into())?;
         }
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
@@ -154,9 +157,9 @@ impl IndexFile {
         let written = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         db.busy_timeout(PATIENCE)?;
         written?;
-        let found = own::size_and_mtime(&self.path).doing(|| "look at the index".into())?;
+        let found = state_files::size_and_mtime(&self.path).doing(|| "look at the index".into())?;
         if let Some(found) = found {
-            own::write_plain(&self.stamp_path(), stamp_text(found).as_bytes())
+            state_files::write_plain(&self.stamp_path(), stamp_text(found).as_bytes())
                 .doing(|| "note the index's state".into())?;
         }
         Ok(())
@@ -164,7 +167,7 @@ impl IndexFile {
 
     /// How large the log of the index is, in which pages wait to be written back.
     pub(crate) fn waiting_bytes(&self) -> u64 {
-        let found = own::size_and_mtime(&self.with_suffix("-wal"));
+        let found = state_files::size_and_mtime(&self.with_suffix("-wal"));
         found.ok().flatten().map_or(0, |(size, _)| size)
     }
 

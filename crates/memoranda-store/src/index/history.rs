@@ -11,12 +11,12 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::write::project_id;
 use crate::error::{Result, StoreError};
-use crate::log::{ContentAt, Placed, Position, parse_folders, wire_folders};
+use crate::log::{ContentLocation, LogPosition, LoggedRecord, parse_folders, wire_folders};
 
 /// How far a device's log has been read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ReadTo {
-    pub(crate) position: Position,
+    pub(crate) position: LogPosition,
     pub(crate) logical_ms: i64,
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn read_to(db: &Connection, device: &str) -> Result<ReadTo> {
         .prepare_cached("SELECT segment, offset, logical_ms FROM positions WHERE device = ?")?
         .query_row([device], |row| {
             let segment = row.get::<_, i64>(0)? as u64;
-            let position = Position { segment, offset: row.get::<_, i64>(1)? as u64 };
+            let position = LogPosition { segment, offset: row.get::<_, i64>(1)? as u64 };
             Ok(ReadTo { position, logical_ms: row.get(2)? })
         })
         .optional()?;
@@ -48,7 +48,7 @@ pub(crate) fn set_read_to(db: &Connection, device: &str, to: ReadTo) -> Result<(
 }
 
 /// Takes a record of the log into the history and moves on past it.
-pub(crate) fn add(db: &Connection, device: &str, placed: &Placed) -> Result<()> {
+pub(crate) fn add(db: &Connection, device: &str, placed: &LoggedRecord) -> Result<()> {
     let before = read_to(db, device)?;
     let commit = &placed.record.commit;
     let time_ms = commit.time.as_millisecond();
@@ -80,7 +80,7 @@ pub(crate) fn add(db: &Connection, device: &str, placed: &Placed) -> Result<()> 
 fn add_changes(
     db: &Connection,
     device: &str,
-    placed: &Placed,
+    placed: &LoggedRecord,
     commit_row: i64,
     logical_ms: i64,
 ) -> Result<()> {
@@ -169,11 +169,11 @@ fn known_since(db: &Connection, project: i64, path: &NotePath, first_ms: i64) ->
 }
 
 /// Where a content lies in the log.
-pub(crate) fn content_at(db: &Connection, hash: ContentHash) -> Result<Option<ContentAt>> {
+pub(crate) fn content_at(db: &Connection, hash: ContentHash) -> Result<Option<ContentLocation>> {
     let found = db
         .prepare_cached("SELECT device, segment, offset, stored, raw FROM contents WHERE hash = ?")?
         .query_row([hash.0], |row| {
-            Ok(ContentAt {
+            Ok(ContentLocation {
                 device: row.get(0)?,
                 segment: row.get::<_, i64>(1)? as u64,
                 offset: row.get::<_, i64>(2)? as u64,
@@ -313,7 +313,7 @@ pub(crate) fn deleted(
 
 /// A file that the history knows and that is no more.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Gone {
+pub struct DeletedFile {
     /// Where it was.
     pub path: NotePath,
     /// What it held last.
@@ -323,7 +323,7 @@ pub struct Gone {
 }
 
 /// The files that were removed, the last first; those that moved have only another name.
-pub(crate) fn gone(db: &Connection, project: i64, limit: usize) -> Result<Vec<Gone>> {
+pub(crate) fn gone(db: &Connection, project: i64, limit: usize) -> Result<Vec<DeletedFile>> {
     let mut query = db.prepare_cached(
         "SELECT path, before, ( \
            SELECT permalink FROM changes last WHERE last.project = ?1 AND last.path = newest.path \
@@ -343,7 +343,7 @@ pub(crate) fn gone(db: &Connection, project: i64, limit: usize) -> Result<Vec<Go
     for row in rows {
         let (path, hash, permalink) = row?;
         let Ok(path) = NotePath::parse(&path) else { continue };
-        found.push(Gone { path, hash: ContentHash(hash), permalink });
+        found.push(DeletedFile { path, hash: ContentHash(hash), permalink });
     }
     Ok(found)
 }
@@ -491,7 +491,7 @@ pub(crate) fn content_as_of(
     db: &Connection,
     project: &ProjectName,
     path: &NotePath,
-    as_of: Moment,
+    as_of: PointInTime,
 ) -> Result<Option<Option<ContentHash>>> {
     let (logical, commit_row) = position(db, as_of)?;
     let found = db
@@ -508,10 +508,10 @@ pub(crate) fn content_as_of(
 }
 
 /// Where in the history a moment lies: everything until this time, and at it until this commit.
-pub(super) fn position(db: &Connection, moment: Moment) -> Result<(i64, i64)> {
+pub(super) fn position(db: &Connection, moment: PointInTime) -> Result<(i64, i64)> {
     match moment {
-        Moment::Time(time) => Ok((time.as_millisecond(), i64::MAX)),
-        Moment::Commit(id) => db
+        PointInTime::Time(time) => Ok((time.as_millisecond(), i64::MAX)),
+        PointInTime::Commit(id) => db
             .prepare_cached("SELECT logical_ms, row FROM commits WHERE id = ?")?
             .query_row([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?
@@ -521,7 +521,7 @@ pub(super) fn position(db: &Connection, moment: Moment) -> Result<(i64, i64)> {
 
 /// A point in the history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Moment {
+pub enum PointInTime {
     /// After everything that happened until then.
     Time(Timestamp),
     /// Right after this commit.

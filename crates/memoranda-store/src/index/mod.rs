@@ -31,9 +31,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rusqlite::Connection;
 
-use crate::Inner;
+use crate::StoreInner;
 use crate::error::{Result, StoreError};
-use crate::log::Position;
+use crate::log::LogPosition;
 
 pub use browse::Browse;
 pub(crate) use browse::{browse, with_permalink};
@@ -45,7 +45,7 @@ pub use folders::{FileOrder, FilesBelow, FolderFiles};
 pub(crate) use folders::{files_below, folder_files};
 pub use graph::GraphNode;
 pub(crate) use graph::{around, node, path};
-pub use history::{Gone, HistoryFilter, Moment};
+pub use history::{DeletedFile, HistoryFilter, PointInTime};
 pub(crate) use links::{candidates as link_candidates, is_kept as is_permalink_kept};
 pub use listing::{
     Counts, FileSummary, ListFilter, ListOrder, NameOf, ObservationRow, Problems, RelationRow,
@@ -189,7 +189,7 @@ impl Index {
     pub(crate) fn forget(&self) {
         self.pool().clear();
         *self.complete() = None;
-        crate::files::own::remove(self.file.path()).ok();
+        crate::files::state_files::remove(self.file.path()).ok();
     }
 
     /// A connection for reading, kept for the next reader if all goes well.
@@ -229,7 +229,7 @@ impl std::ops::Deref for Index {
     }
 }
 
-impl Inner {
+impl StoreInner {
     /// Asks the index, after it has caught up with everything acknowledged.
     pub(crate) fn ask<R>(&self, question: impl Fn(&Connection) -> Result<R>) -> Result<R> {
         // Most often nothing has to be caught up with, and one look at the index is enough.
@@ -287,7 +287,7 @@ impl Inner {
     /// Whether the index knows nothing of a log that is not empty.
     fn is_forgotten(&self, db: &Connection) -> Result<bool> {
         let read = history::read_to(db, &self.vault.device)?;
-        let nowhere = Position::default();
+        let nowhere = LogPosition::default();
         Ok(read.position == nowhere && !self.log.is_end(&self.vault.device, nowhere))
     }
 

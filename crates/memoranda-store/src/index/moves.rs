@@ -4,17 +4,17 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::history::{Moment, content_as_of, position};
+use super::history::{PointInTime, content_as_of, position};
 use super::project_id_of;
 use crate::error::Result;
 
 /// Where a file went that was moved away.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum NowCalled {
+pub enum CurrentPath {
     /// It is there.
     There(NotePath),
     /// It was there when it was removed; what is there now, if anything is, is another.
-    Gone(NotePath),
+    Deleted(NotePath),
 }
 
 /// Where the file that was last at a path is, or was when it was removed, if it was moved away.
@@ -22,7 +22,7 @@ pub(crate) fn now_called(
     db: &Connection,
     project: &ProjectName,
     path: &NotePath,
-) -> Result<Option<NowCalled>> {
+) -> Result<Option<CurrentPath>> {
     let project = project_id_of(db, project)?;
     let mut last = db.prepare_cached(
         "SELECT moved_to, logical_ms, commit_row FROM changes WHERE project = ? AND path = ? \
@@ -45,8 +45,8 @@ pub(crate) fn now_called(
     }
     let found = name.and_then(|name| NotePath::parse(&name).ok());
     Ok(found.map(|path| match ended {
-        Some(_) => NowCalled::Gone(path),
-        None => NowCalled::There(path),
+        Some(_) => CurrentPath::Deleted(path),
+        None => CurrentPath::There(path),
     }))
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn version_then(
     db: &Connection,
     project: &ProjectName,
     path: &NotePath,
-    moment: Moment,
+    moment: PointInTime,
 ) -> Result<Option<(NotePath, ContentHash)>> {
     let (logical_ms, commit_row) = position(db, moment)?;
     let row = project_id_of(db, project)?;

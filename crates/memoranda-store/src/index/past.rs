@@ -8,7 +8,7 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::history::{Moment, position};
+use super::history::{PointInTime, position};
 use super::listing::{RelationRow, relations, relations_named};
 use super::{links, project_id_of};
 use crate::error::Result;
@@ -37,7 +37,7 @@ pub struct PastFile {
 pub(crate) fn changed_since(
     db: &Connection,
     project: &ProjectName,
-    moment: Moment,
+    moment: PointInTime,
 ) -> Result<Vec<ChangedFile>> {
     let (logical, commit_row) = position(db, moment)?;
     let project = project_id_of(db, project)?;

@@ -18,7 +18,7 @@ const MAX_META: u32 = 256 << 20;
 const MAX_BODY: u64 = 4 << 30;
 
 /// A frame as it was read: its meta, and where its body lies.
-pub(super) struct Frame {
+pub(super) struct LogFrame {
     pub(super) meta: Vec<u8>,
     /// Offset of the body in the segment.
     pub(super) body_at: u64,
@@ -28,7 +28,7 @@ pub(super) struct Frame {
 
 /// How much of a frame is checked when it is read.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Check {
+pub(super) enum FrameCheck {
     /// Header and meta: enough to list the history.
     Meta,
     /// The body too: whether the write was finished.
@@ -54,8 +54,8 @@ pub(super) fn read<F: Read + Seek>(
     file: &mut F,
     at: u64,
     file_len: u64,
-    check: Check,
-) -> io::Result<Option<Frame>> {
+    check: FrameCheck,
+) -> io::Result<Option<LogFrame>> {
     if at.saturating_add(HEADER as u64) > file_len {
         return Ok(None);
     }
@@ -78,14 +78,14 @@ pub(super) fn read<F: Read + Seek>(
     if header[20..36] != head_checksum(&header[..20], &meta) {
         return Ok(None);
     }
-    if check == Check::Whole {
+    if check == FrameCheck::Whole {
         let mut hasher = blake3::Hasher::new();
         let copied = io::copy(&mut file.take(body_len), &mut hasher)?;
         if copied != body_len || header[36..52] != hasher.finalize().as_bytes()[..16] {
             return Ok(None);
         }
     }
-    Ok(Some(Frame { meta, body_at, end: body_at + body_len }))
+    Ok(Some(LogFrame { meta, body_at, end: body_at + body_len }))
 }
 
 /// Looks for the next frame after damage; `None` if there is none before the end.
@@ -103,7 +103,7 @@ pub(super) fn find_next<F: Read + Seek>(
         file.read_exact(&mut buffer[..wanted])?;
         for (i, window) in buffer[..wanted].windows(MAGIC.len()).enumerate() {
             let candidate = at + i as u64;
-            if window == MAGIC && read(file, candidate, file_len, Check::Whole)?.is_some() {
+            if window == MAGIC && read(file, candidate, file_len, FrameCheck::Whole)?.is_some() {
                 return Ok(Some(candidate));
             }
         }
@@ -140,7 +140,7 @@ mod tests {
         let frame = encode(b"{\"meta\":1}", b"the body of the record");
         let whole = |bytes: &[u8]| {
             let len = bytes.len() as u64;
-            read(&mut Cursor::new(bytes), 0, len, Check::Whole).unwrap()
+            read(&mut Cursor::new(bytes), 0, len, FrameCheck::Whole).unwrap()
         };
         let read_back = whole(&frame).unwrap();
         assert_eq!(read_back.meta, b"{\"meta\":1}");
@@ -163,7 +163,7 @@ mod tests {
         log[100] ^= 1;
         let len = log.len() as u64;
         let mut file = Cursor::new(log);
-        assert!(read(&mut file, 0, len, Check::Whole).unwrap().is_none());
+        assert!(read(&mut file, 0, len, FrameCheck::Whole).unwrap().is_none());
         assert_eq!(find_next(&mut file, 1, len).unwrap(), Some(second));
         assert_eq!(find_next(&mut file, second + 1, len).unwrap(), None);
     }

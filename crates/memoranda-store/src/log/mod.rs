@@ -15,12 +15,12 @@ use std::path::{Path, PathBuf};
 
 use memoranda_core::id::ContentHash;
 
-use crate::error::{Doing as _, Result, StoreError};
+use crate::error::{ErrorContext as _, Result, StoreError};
 use crate::faults::{self, Step};
-use crate::files::{self, Privacy, own};
+use crate::files::{self, FilePrivacy, state_files};
 
-pub(crate) use record::{Body, FileNote, Record, parse_folders, wire_folders};
-pub use rewrite::Purged;
+pub(crate) use record::{FileRecord, LogRecord, RecordBody, parse_folders, wire_folders};
+pub use rewrite::PurgeReport;
 
 /// A segment that has grown this far is closed, and the next begun.
 const SEGMENT_BYTES: u64 = 64 << 20;
@@ -29,7 +29,7 @@ const SEGMENT_MAGIC: [u8; 16] = *b"memoranda log\n\x00\x01";
 
 /// A place in the log of one device.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub(crate) struct Position {
+pub(crate) struct LogPosition {
     /// The segment, from 1; 0 before anything was written.
     pub(crate) segment: u64,
     /// The offset in it.
@@ -38,7 +38,7 @@ pub(crate) struct Position {
 
 /// Where a content lies, for the index to remember.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct ContentAt {
+pub(crate) struct ContentLocation {
     pub(crate) device: String,
     pub(crate) segment: u64,
     pub(crate) offset: u64,
@@ -47,19 +47,19 @@ pub(crate) struct ContentAt {
 }
 
 /// A record as it was read, with its place.
-pub(crate) struct Placed {
-    pub(crate) record: Record,
-    pub(crate) at: Position,
-    pub(crate) end: Position,
+pub(crate) struct LoggedRecord {
+    pub(crate) record: LogRecord,
+    pub(crate) at: LogPosition,
+    pub(crate) end: LogPosition,
     /// Offset of the body in the segment, to which blob offsets are relative.
     pub(crate) body_at: u64,
 }
 
-impl Placed {
+impl LoggedRecord {
     /// Where the content of the n-th file lies, if the record brought it.
-    pub(crate) fn content_at(&self, device: &str, n: usize) -> Option<ContentAt> {
+    pub(crate) fn content_at(&self, device: &str, n: usize) -> Option<ContentLocation> {
         let blob = self.record.notes.get(n)?.blob?;
-        Some(ContentAt {
+        Some(ContentLocation {
             device: device.to_owned(),
             segment: self.at.segment,
             offset: self.body_at + blob.offset,
@@ -93,8 +93,8 @@ impl LogFolder {
 
     /// The devices that have written, sorted.
     pub(crate) fn devices(&self) -> Result<Vec<String>> {
-        let names = own::names(&self.path).doing(|| "list the log".into())?;
-        Ok(names.into_iter().filter(|name| own::is_dir(&self.path.join(name))).collect())
+        let names = state_files::names(&self.path).doing(|| "list the log".into())?;
+        Ok(names.into_iter().filter(|name| state_files::is_dir(&self.path.join(name))).collect())
     }
 
     fn device_dir(&self, device: &str) -> PathBuf {
@@ -107,7 +107,7 @@ impl LogFolder {
 
     /// The numbers of a device's segments, sorted.
     pub(crate) fn segments(&self, device: &str) -> Result<Vec<u64>> {
-        let names = own::names(&self.device_dir(device)).doing(|| "list the log".into())?;
+        let names = state_files::names(&self.device_dir(device)).doing(|| "list the log".into())?;
         let numbers = names.iter().filter_map(|name| name.strip_suffix(".log")?.parse().ok());
         let mut numbers: Vec<u64> = numbers.collect();
         numbers.sort_unstable();
@@ -115,16 +115,19 @@ impl LogFolder {
     }
 
     /// The end of a device's log, by the sizes of its files.
-    pub(crate) fn end(&self, device: &str) -> Result<Position> {
-        let Some(&segment) = self.segments(device)?.last() else { return Ok(Position::default()) };
+    pub(crate) fn end(&self, device: &str) -> Result<LogPosition> {
+        let Some(&segment) = self.segments(device)?.last() else {
+            return Ok(LogPosition::default());
+        };
         let path = self.segment_path(device, segment);
-        let found = own::size_and_mtime(&path).doing(|| "look at the log".into())?;
-        Ok(Position { segment, offset: found.map_or(0, |(size, _)| size) })
+        let found = state_files::size_and_mtime(&path).doing(|| "look at the log".into())?;
+        Ok(LogPosition { segment, offset: found.map_or(0, |(size, _)| size) })
     }
 
     /// Whether a device's log ends here: asked before every read, so without listing the folder.
-    pub(crate) fn is_end(&self, device: &str, position: Position) -> bool {
-        let size = |segment| match own::size_and_mtime(&self.segment_path(device, segment)) {
+    pub(crate) fn is_end(&self, device: &str, position: LogPosition) -> bool {
+        let size = |segment| match state_files::size_and_mtime(&self.segment_path(device, segment))
+        {
             Ok(found) => found.map(|(size, _)| size),
             Err(_) => None,
         };
@@ -138,7 +141,7 @@ impl LogFolder {
         const CLOCK_SKEW_MS: i128 = 3_600_000;
         let Some(&segment) = self.segments(device)?.last() else { return Ok(false) };
         let path = self.segment_path(device, segment);
-        let found = own::size_and_mtime(&path).doing(|| "look at the log".into())?;
+        let found = state_files::size_and_mtime(&path).doing(|| "look at the log".into())?;
         Ok(found.is_some_and(|(_, mtime_ns)| {
             mtime_ns / 1_000_000 + CLOCK_SKEW_MS >= i128::from(time_ms)
         }))
@@ -149,7 +152,7 @@ impl LogFolder {
         let mut total = 0;
         for segment in self.segments(device)? {
             let path = self.segment_path(device, segment);
-            let found = own::size_and_mtime(&path).doing(|| "look at the log".into())?;
+            let found = state_files::size_and_mtime(&path).doing(|| "look at the log".into())?;
             total += found.map_or(0, |(size, _)| size);
         }
         Ok(total)
@@ -160,27 +163,27 @@ impl LogFolder {
     pub(crate) fn read_from(
         &self,
         device: &str,
-        from: Position,
-        check: Checking,
-        mut each: impl FnMut(Placed) -> Result<()>,
-    ) -> Result<ReadEnd> {
+        from: LogPosition,
+        check: ReadCheck,
+        mut each: impl FnMut(LoggedRecord) -> Result<()>,
+    ) -> Result<LogReadEnd> {
         let mut damage = Vec::new();
         let mut end = from;
         let segments = self.segments(device)?;
         for &segment in segments.iter().filter(|&&segment| segment >= from.segment) {
             let path = self.segment_path(device, segment);
             let doing = || format!("read log segment {device}/{segment}");
-            let mut file = own::open_read(&path).doing(doing)?;
+            let mut file = state_files::open_read(&path).doing(doing)?;
             let len = file.metadata().doing(doing)?.len();
             let start = if segment == from.segment { from.offset } else { 0 };
             let mut at = start.max(SEGMENT_MAGIC.len() as u64);
             while at < len {
                 let read = frame::read(&mut file, at, len, check.into()).doing(doing)?;
                 let placed = read.and_then(|found| {
-                    let record = Record::from_json(&found.meta)?;
-                    let position = |offset| Position { segment, offset };
+                    let record = LogRecord::from_json(&found.meta)?;
+                    let position = |offset| LogPosition { segment, offset };
                     let (at, end) = (position(at), position(found.end));
-                    Some(Placed { record, at, end, body_at: found.body_at })
+                    Some(LoggedRecord { record, at, end, body_at: found.body_at })
                 });
                 let next = match placed {
                     Some(placed) => {
@@ -203,20 +206,20 @@ impl LogFolder {
                     }
                 };
                 at = next;
-                end = Position { segment, offset: at };
+                end = LogPosition { segment, offset: at };
             }
             if len <= SEGMENT_MAGIC.len() as u64 || end.segment < segment {
-                end = Position { segment, offset: start.max(at.min(len)) };
+                end = LogPosition { segment, offset: start.max(at.min(len)) };
             }
         }
-        Ok(ReadEnd { end, damage })
+        Ok(LogReadEnd { end, damage })
     }
 
     /// Reads a content and proves that it is the one that was asked for.
-    pub(crate) fn content(&self, at: &ContentAt, hash: ContentHash) -> Result<Vec<u8>> {
+    pub(crate) fn content(&self, at: &ContentLocation, hash: ContentHash) -> Result<Vec<u8>> {
         let gone = || StoreError::ContentGone(hash);
         let path = self.segment_path(&at.device, at.segment);
-        let mut file = own::open_read(&path).map_err(|_| gone())?;
+        let mut file = state_files::open_read(&path).map_err(|_| gone())?;
         let len = file.metadata().doing(|| "read the log".into())?.len();
         if at.offset.saturating_add(at.stored) > len || at.raw > files::MAX_FILE_BYTES {
             return Err(gone());
@@ -229,17 +232,17 @@ impl LogFolder {
     }
 
     /// Opens the segment of a position, to see later if it was rewritten.
-    pub(crate) fn segment_handle(&self, device: &str, at: Position) -> Result<SegmentHandle> {
+    pub(crate) fn segment_handle(&self, device: &str, at: LogPosition) -> Result<SegmentHandle> {
         if at.segment == 0 {
             return Ok(SegmentHandle(None));
         }
-        let opened = own::open_read(&self.segment_path(device, at.segment));
+        let opened = state_files::open_read(&self.segment_path(device, at.segment));
         opened.map(|file| SegmentHandle(Some(file))).doing(|| "open the log".into())
     }
 
     /// Opens the log of this device for writing at its end.
-    pub(crate) fn writer(&self, device: &str, end: Position) -> Result<LogWriter> {
-        own::create_dir(&self.device_dir(device), Privacy::Private)
+    pub(crate) fn writer(&self, device: &str, end: LogPosition) -> Result<LogWriter> {
+        state_files::create_dir(&self.device_dir(device), FilePrivacy::Private)
             .doing(|| "make the log's folder".into())?;
         let mut writer =
             LogWriter { folder: self.clone(), device: device.to_owned(), file: None, end };
@@ -256,7 +259,7 @@ impl SegmentHandle {
     pub(crate) fn is_current(&self) -> bool {
         match self.0.as_ref().map(File::metadata) {
             None => true,
-            Some(Ok(metadata)) => !own::is_unlinked(&metadata),
+            Some(Ok(metadata)) => !state_files::is_unlinked(&metadata),
             Some(Err(_)) => false,
         }
     }
@@ -264,26 +267,26 @@ impl SegmentHandle {
 
 /// How thoroughly records are checked when they are read.
 #[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Checking {
+pub(crate) enum ReadCheck {
     /// The history alone.
     Meta,
     /// The contents too.
     Whole,
 }
 
-impl From<Checking> for frame::Check {
-    fn from(checking: Checking) -> Self {
+impl From<ReadCheck> for frame::FrameCheck {
+    fn from(checking: ReadCheck) -> Self {
         match checking {
-            Checking::Meta => Self::Meta,
-            Checking::Whole => Self::Whole,
+            ReadCheck::Meta => Self::Meta,
+            ReadCheck::Whole => Self::Whole,
         }
     }
 }
 
 /// Where reading ended, and what was passed over.
-pub(crate) struct ReadEnd {
+pub(crate) struct LogReadEnd {
     /// The end of the last whole record.
-    pub(crate) end: Position,
+    pub(crate) end: LogPosition,
     /// Stretches that are no records; the last one is a torn tail if it reaches the file's end.
     pub(crate) damage: Vec<LogDamage>,
 }
@@ -293,11 +296,11 @@ pub(crate) struct LogWriter {
     folder: LogFolder,
     device: String,
     file: Option<File>,
-    end: Position,
+    end: LogPosition,
 }
 
 impl LogWriter {
-    pub(crate) fn end(&self) -> Position {
+    pub(crate) fn end(&self) -> LogPosition {
         self.end
     }
 
@@ -305,20 +308,22 @@ impl LogWriter {
     /// another in its place.
     pub(crate) fn is_at_end(&self) -> bool {
         match self.file.as_ref().map(File::metadata) {
-            None => self.end == Position::default(),
-            Some(Ok(metadata)) => metadata.len() == self.end.offset && !own::is_unlinked(&metadata),
+            None => self.end == LogPosition::default(),
+            Some(Ok(metadata)) => {
+                metadata.len() == self.end.offset && !state_files::is_unlinked(&metadata)
+            }
             Some(Err(_)) => false,
         }
     }
 
     /// Goes to another place in the log.
-    pub(crate) fn move_to(&mut self, end: Position) -> Result<()> {
+    pub(crate) fn move_to(&mut self, end: LogPosition) -> Result<()> {
         self.end = end;
         self.open_segment()
     }
 
     /// Cuts off a torn tail, keeping its bytes aside for whoever wants to look.
-    pub(crate) fn cut_tail(&mut self, end: Position) -> Result<()> {
+    pub(crate) fn cut_tail(&mut self, end: LogPosition) -> Result<()> {
         self.move_to(end)?;
         let doing = || "cut the torn end of the log".into();
         let Some(file) = &mut self.file else { return Ok(()) };
@@ -328,16 +333,20 @@ impl LogWriter {
             file.seek(SeekFrom::Start(end.offset)).doing(doing)?;
             file.read_to_end(&mut torn).doing(doing)?;
             let name = format!("{:08}-{}.torn", end.segment, end.offset);
-            own::replace(&self.folder.device_dir(&self.device).join(name), &torn).doing(doing)?;
+            state_files::replace(&self.folder.device_dir(&self.device).join(name), &torn)
+                .doing(doing)?;
             file.set_len(end.offset).and_then(|()| file.sync_all()).doing(doing)?;
         }
         Ok(())
     }
 
     /// Appends records and forces them to disk: all of them, or none.
-    pub(crate) fn append(&mut self, records: &[(Record, Body)]) -> Result<Vec<Placed>> {
+    pub(crate) fn append(
+        &mut self,
+        records: &[(LogRecord, RecordBody)],
+    ) -> Result<Vec<LoggedRecord>> {
         if self.end.segment == 0 || self.end.offset > SEGMENT_BYTES {
-            self.end = Position { segment: self.end.segment + 1, offset: 0 };
+            self.end = LogPosition { segment: self.end.segment + 1, offset: 0 };
             self.open_segment()?;
         }
         let start = self.end;
@@ -349,9 +358,9 @@ impl LogWriter {
             let frame = frame::encode(&meta, body.as_bytes());
             let body_at = at + (frame::HEADER + meta.len()) as u64;
             bytes.extend_from_slice(&frame);
-            let position = |offset| Position { segment: start.segment, offset };
+            let position = |offset| LogPosition { segment: start.segment, offset };
             let end = position(start.offset + bytes.len() as u64);
-            placed.push(Placed { record: record.clone(), at: position(at), end, body_at });
+            placed.push(LoggedRecord { record: record.clone(), at: position(at), end, body_at });
         }
         match self.write_at_end(&bytes) {
             Ok(()) => {
@@ -366,7 +375,7 @@ impl LogWriter {
     }
 
     /// Takes back what was appended after `start`, because the change was not made.
-    pub(crate) fn retract(&mut self, start: Position) -> Result<()> {
+    pub(crate) fn retract(&mut self, start: LogPosition) -> Result<()> {
         // A segment that was begun for it stays, empty.
         let begun = start.segment != self.end.segment;
         self.end.offset = if begun { SEGMENT_MAGIC.len() as u64 } else { start.offset };
@@ -400,7 +409,7 @@ impl LogWriter {
         }
         let path = self.folder.segment_path(&self.device, self.end.segment);
         let doing = || "open the log".to_owned();
-        let mut file = own::open_private(&path).doing(doing)?;
+        let mut file = state_files::open_private(&path).doing(doing)?;
         if file.metadata().doing(doing)?.len() < SEGMENT_MAGIC.len() as u64 {
             file.set_len(0)
                 .and_then(|()| file.write_all(&SEGMENT_MAGIC))
@@ -409,7 +418,7 @@ impl LogWriter {
             // The folders may be as new as the segment: the log's own, and the vault's.
             let folder = self.folder.device_dir(&self.device);
             for folder in folder.ancestors().take(4) {
-                own::sync_dir(folder).doing(doing)?;
+                state_files::sync_dir(folder).doing(doing)?;
             }
         }
         self.end.offset = self.end.offset.max(SEGMENT_MAGIC.len() as u64);

@@ -9,31 +9,31 @@ use serde::{Deserialize, Serialize};
 
 /// A commit as it lies in the log.
 #[derive(Clone, Debug)]
-pub(crate) struct Record {
+pub(crate) struct LogRecord {
     pub(crate) commit: Commit,
     /// Beside each file of the commit: what only the store needs to know.
-    pub(crate) notes: Vec<FileNote>,
+    pub(crate) notes: Vec<FileRecord>,
 }
 
 /// What the log keeps of one file beyond the history that people see.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct FileNote {
+pub(crate) struct FileRecord {
     /// Where the content lies; `None` if it was in the log before, or there is none.
-    pub(crate) blob: Option<BlobAt>,
+    pub(crate) blob: Option<BlobLocation>,
     /// The permalink given to the note when its derived one was taken.
     pub(crate) permalink: Option<String>,
 }
 
 /// Where a content lies in the body of its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BlobAt {
+pub(crate) struct BlobLocation {
     pub(crate) offset: u64,
     pub(crate) stored: u64,
     pub(crate) raw: u64,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Wire {
+struct WireRecord {
     id: String,
     time: i64,
     client: String,
@@ -69,7 +69,7 @@ struct WireFile {
     facts: Vec<(String, u32)>,
 }
 
-impl Record {
+impl LogRecord {
     pub(super) fn to_json(&self) -> Vec<u8> {
         let commit = &self.commit;
         let files = commit.files.iter().zip(&self.notes).map(|(file, note)| WireFile {
@@ -82,7 +82,7 @@ impl Record {
             permalink: note.permalink.clone(),
             facts: file.fact_edits.iter().map(|e| (e.id.to_string(), e.version)).collect(),
         });
-        let wire = Wire {
+        let wire = WireRecord {
             id: commit.id.to_string(),
             time: commit.time.as_millisecond(),
             client: commit.author.client.clone(),
@@ -98,7 +98,7 @@ impl Record {
     }
 
     pub(super) fn from_json(meta: &[u8]) -> Option<Self> {
-        let wire: Wire = serde_json::from_slice(meta).ok()?;
+        let wire: WireRecord = serde_json::from_slice(meta).ok()?;
         let mut files = Vec::with_capacity(wire.files.len());
         let mut notes = Vec::with_capacity(wire.files.len());
         for file in wire.files {
@@ -116,8 +116,8 @@ impl Record {
                 before: parse_hash(file.before.as_deref())?,
                 after: parse_hash(file.after.as_deref())?,
             });
-            let blob = file.at.map(|(offset, stored, raw)| BlobAt { offset, stored, raw });
-            notes.push(FileNote { blob, permalink: file.permalink });
+            let blob = file.at.map(|(offset, stored, raw)| BlobLocation { offset, stored, raw });
+            notes.push(FileRecord { blob, permalink: file.permalink });
         }
         let commit = Commit {
             id: CommitId::parse(&wire.id)?,
@@ -162,13 +162,13 @@ fn parse_hash(text: Option<&str>) -> Option<Option<ContentHash>> {
 
 /// Gathers the contents of a record into the body of its frame.
 #[derive(Default)]
-pub(crate) struct Body {
+pub(crate) struct RecordBody {
     bytes: Vec<u8>,
 }
 
-impl Body {
+impl RecordBody {
     /// Adds a content and says where it lies. What does not shrink is kept as it is.
-    pub(crate) fn add(&mut self, content: &[u8]) -> BlobAt {
+    pub(crate) fn add(&mut self, content: &[u8]) -> BlobLocation {
         let offset = self.bytes.len() as u64;
         let compressed = lz4_flex::block::compress(content);
         if compressed.len() < content.len() {
@@ -177,14 +177,14 @@ impl Body {
             self.bytes.extend_from_slice(content);
         }
         let stored = self.bytes.len() as u64 - offset;
-        BlobAt { offset, stored, raw: content.len() as u64 }
+        BlobLocation { offset, stored, raw: content.len() as u64 }
     }
 
     /// Adds a content that is already in its stored form.
-    pub(super) fn add_stored(&mut self, stored: &[u8], raw: u64) -> BlobAt {
+    pub(super) fn add_stored(&mut self, stored: &[u8], raw: u64) -> BlobLocation {
         let offset = self.bytes.len() as u64;
         self.bytes.extend_from_slice(stored);
-        BlobAt { offset, stored: stored.len() as u64, raw }
+        BlobLocation { offset, stored: stored.len() as u64, raw }
     }
 
     pub(crate) fn as_bytes(&self) -> &[u8] {
@@ -209,7 +209,7 @@ mod tests {
         for content in
             [&b""[..], b"x", b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", &[0xff, 0, 0x80]]
         {
-            let mut body = Body::default();
+            let mut body = RecordBody::default();
             body.add(b"something before");
             let at = body.add(content);
             let stored = body.as_bytes()[at.offset as usize..][..at.stored as usize].to_vec();

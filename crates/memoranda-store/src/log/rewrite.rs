@@ -5,13 +5,13 @@ use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 
 use memoranda_core::id::ContentHash;
 
-use super::{Body, Checking, LogFolder, Position, SEGMENT_MAGIC, frame, record};
-use crate::error::{Doing as _, Result};
-use crate::files::own;
+use super::{LogFolder, LogPosition, ReadCheck, RecordBody, SEGMENT_MAGIC, frame, record};
+use crate::error::{ErrorContext as _, Result};
+use crate::files::state_files;
 
 /// What a rewrite of the log came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Purged {
+pub struct PurgeReport {
     /// Contents that are no longer in the log.
     pub contents: u64,
     /// By how many bytes the log shrank.
@@ -26,17 +26,17 @@ impl LogFolder {
         &self,
         device: &str,
         keep: &mut dyn FnMut(ContentHash) -> bool,
-        position: &mut Position,
-    ) -> Result<Purged> {
-        let mut total = Purged::default();
+        position: &mut LogPosition,
+    ) -> Result<PurgeReport> {
+        let mut total = PurgeReport::default();
         for segment in self.segments(device)? {
             let purged = self.purge_segment(device, segment, keep, position)?;
             total.contents += purged.contents;
             total.bytes += purged.bytes;
         }
-        for name in own::names(&self.device_dir(device)).doing(|| "list the log".into())? {
+        for name in state_files::names(&self.device_dir(device)).doing(|| "list the log".into())? {
             if name.ends_with(".torn") {
-                own::remove(&self.device_dir(device).join(name))
+                state_files::remove(&self.device_dir(device).join(name))
                     .doing(|| "remove a torn piece of the log".into())?;
             }
         }
@@ -48,25 +48,25 @@ impl LogFolder {
         device: &str,
         segment: u64,
         keep: &mut dyn FnMut(ContentHash) -> bool,
-        position: &mut Position,
-    ) -> Result<Purged> {
+        position: &mut LogPosition,
+    ) -> Result<PurgeReport> {
         let doing = || format!("rewrite log segment {device}/{segment}");
         let path = self.segment_path(device, segment);
-        let mut old = own::open_read(&path).doing(doing)?;
+        let mut old = state_files::open_read(&path).doing(doing)?;
         let old_len = old.metadata().doing(doing)?.len();
         let new_path = path.with_extension("new");
-        let mut new = own::open_private(&new_path).doing(doing)?;
+        let mut new = state_files::open_private(&new_path).doing(doing)?;
         new.set_len(0).and_then(|()| new.write_all(&SEGMENT_MAGIC)).doing(doing)?;
         let mut contents = 0;
         let mut at = SEGMENT_MAGIC.len() as u64;
         let (mut new_at, mut new_offset) = (at, at);
         while let Some(start) = next_frame(&mut old, at, old_len).doing(doing)? {
             let found =
-                frame::read(&mut old, start, old_len, Checking::Whole.into()).doing(doing)?;
+                frame::read(&mut old, start, old_len, ReadCheck::Whole.into()).doing(doing)?;
             let Some(found) = found else { break };
             at = found.end;
-            let Some(mut record) = record::Record::from_json(&found.meta) else { continue };
-            let mut body = Body::default();
+            let Some(mut record) = record::LogRecord::from_json(&found.meta) else { continue };
+            let mut body = RecordBody::default();
             for (file, note) in record.commit.files.iter().zip(&mut record.notes) {
                 let (Some(hash), Some(blob)) = (file.after, note.blob) else { continue };
                 if !keep(hash) {
@@ -88,18 +88,18 @@ impl LogFolder {
             }
         }
         if contents == 0 && at == old_len {
-            own::remove(&new_path).doing(doing)?;
-            return Ok(Purged::default());
+            state_files::remove(&new_path).doing(doing)?;
+            return Ok(PurgeReport::default());
         }
         let new_len = new.metadata().doing(doing)?.len();
         new.sync_all().doing(doing)?;
-        own::rename(&new_path, &path)
-            .and_then(|()| own::sync_dir(&self.device_dir(device)))
+        state_files::rename(&new_path, &path)
+            .and_then(|()| state_files::sync_dir(&self.device_dir(device)))
             .doing(doing)?;
         if position.segment == segment {
             position.offset = new_offset;
         }
-        Ok(Purged { contents, bytes: old_len.saturating_sub(new_len) })
+        Ok(PurgeReport { contents, bytes: old_len.saturating_sub(new_len) })
     }
 }
 
@@ -108,7 +108,7 @@ fn next_frame(file: &mut std::fs::File, at: u64, len: u64) -> std::io::Result<Op
     if at >= len {
         return Ok(None);
     }
-    match frame::read(file, at, len, frame::Check::Whole)? {
+    match frame::read(file, at, len, frame::FrameCheck::Whole)? {
         Some(_) => Ok(Some(at)),
         None => frame::find_next(file, at + 1, len),
     }

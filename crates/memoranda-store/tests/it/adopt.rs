@@ -1,7 +1,7 @@
 //! Another folder for a project: what it holds comes along, and nobody is said to have removed it.
 
 use memoranda_core::id::ProjectName;
-use memoranda_store::{HardLinks, HistoryFilter, StoreError};
+use memoranda_store::{HardLinkPolicy, HistoryFilter, StoreError};
 
 use crate::support::{TestVault, found, sync};
 
@@ -17,8 +17,8 @@ fn a_folder_hides_nothing_that_the_project_holds() {
     }
     sync(&store);
     let commits = store.counts().unwrap().commits;
-    let add = || store.add_project(&name, &elsewhere, HardLinks::Refuse);
-    let move_there = || store.move_project(&name, &elsewhere, HardLinks::Refuse);
+    let add = || store.add_project(&name, &elsewhere, HardLinkPolicy::Refuse);
+    let move_there = || store.move_project(&name, &elsewhere, HardLinkPolicy::Refuse);
     let hidden = |result: memoranda_store::Result<_>| match result.map(drop).unwrap_err() {
         StoreError::ProjectHidden { hidden, .. } => hidden,
         other => panic!("{other}"),
@@ -53,8 +53,8 @@ fn a_folder_hides_nothing_that_the_project_holds() {
     let third = vault.folder().join("third");
     std::fs::create_dir_all(&third).unwrap();
     store.ensure_project(&other).unwrap();
-    store.add_project(&other, &third, HardLinks::Refuse).unwrap();
-    store.move_project(&other, &third, HardLinks::Refuse).unwrap();
+    store.add_project(&other, &third, HardLinkPolicy::Refuse).unwrap();
+    store.move_project(&other, &third, HardLinkPolicy::Refuse).unwrap();
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn a_new_folder_of_an_old_name_has_lost_nothing() {
     std::fs::create_dir_all(&elsewhere).unwrap();
     std::fs::write(elsewhere.join("a.md"), "goshawk").unwrap();
     std::fs::write(elsewhere.join("b.md"), "goshawk").unwrap();
-    let add = || store.add_project(&name, &elsewhere, HardLinks::Refuse).unwrap();
+    let add = || store.add_project(&name, &elsewhere, HardLinkPolicy::Refuse).unwrap();
     add();
     sync(&store);
     store.remove_project("work").unwrap();

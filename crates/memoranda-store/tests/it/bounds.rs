@@ -9,7 +9,7 @@ use std::path::Path;
 use memoranda_core::change::{ChangeOperation, ChangeSet, ExpectedContent, FileAction};
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
-use memoranda_store::{HardLinks, Outcome, Store, StoreError};
+use memoranda_store::{CommitOutcome, HardLinkPolicy, Store, StoreError};
 
 use crate::child::{Task, acknowledged};
 use crate::model::Files;
@@ -17,11 +17,11 @@ use crate::support::{
     TestVault, change, eventually, found, main_project, operation, path, put, rounds, sync, who,
 };
 
-fn try_commit(store: &Store, wanted: ChangeSet) -> Result<Outcome, StoreError> {
+fn try_commit(store: &Store, wanted: ChangeSet) -> Result<CommitOutcome, StoreError> {
     store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone()))
 }
 
-fn try_put(store: &Store, place: &str, text: &str) -> Result<Outcome, StoreError> {
+fn try_put(store: &Store, place: &str, text: &str) -> Result<CommitOutcome, StoreError> {
     try_commit(
         store,
         change(vec![operation(place, ExpectedContent::Anything, FileAction::Put(text.into()))]),
@@ -224,7 +224,7 @@ fn a_hard_link_is_read_only_where_it_is_allowed_and_never_written_through() {
     std::fs::create_dir(&elsewhere).unwrap();
     std::fs::hard_link(&outside, elsewhere.join("linked.md")).unwrap();
     let name = ProjectName::parse("linked").unwrap();
-    store.add_project(&name, &elsewhere, HardLinks::Allow).unwrap();
+    store.add_project(&name, &elsewhere, HardLinkPolicy::Allow).unwrap();
     sync(&store);
     assert_eq!(found(&store, "gannet"), ["linked/linked.md"]);
     let action = FileAction::Put(b"its own text".to_vec());

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use memoranda_core::change::{ExpectedContent, FileAction};
 use memoranda_store::faults::{self, Step};
-use memoranda_store::{HistoryFilter, Outcome, Store, StoreError};
+use memoranda_store::{CommitOutcome, HistoryFilter, Store, StoreError};
 
 use crate::child::Task;
 use crate::model::Files;
@@ -94,7 +94,7 @@ fn check_fault(folder: &Path, fault: &str, step: Step, first_ever: bool) {
     let outcome = store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone()));
     faults::arm("").unwrap();
     match outcome {
-        Ok(Outcome::Committed(_)) => {
+        Ok(CommitOutcome::Committed(_)) => {
             assert_eq!(Files::on_disk(&main), before.after(&wanted), "{context}");
             // What was acknowledged is found by every process, even if the index failed.
             assert!(first_ever || found(&reader, "flamingo").len() == 3, "{context}");
@@ -126,8 +126,8 @@ fn check_fault(folder: &Path, fault: &str, step: Step, first_ever: bool) {
     assert_eq!(Files::on_disk(&main).0.len(), now.0.len() + 1, "{context}");
     let commit = store.commit(&who("test"), |_| Ok::<_, StoreError>(three_files("another text")));
     match now == before {
-        true => assert!(matches!(commit, Ok(Outcome::Committed(_))), "{context}: {commit:?}"),
-        false => assert!(matches!(commit, Ok(Outcome::Conflict(_))), "{context}: {commit:?}"),
+        true => assert!(matches!(commit, Ok(CommitOutcome::Committed(_))), "{context}: {commit:?}"),
+        false => assert!(matches!(commit, Ok(CommitOutcome::Conflict(_))), "{context}: {commit:?}"),
     }
     sync(&store);
     drop(other);
@@ -155,7 +155,7 @@ pub(crate) fn move_a_crowd(task: &Task) {
         removed.iter().map(|at| operation(at, ExpectedContent::Anything, FileAction::Remove));
     for wanted in [moved, change(removed.collect())] {
         let outcome = store.commit(&who("test"), |_| Ok::<_, StoreError>(wanted.clone())).unwrap();
-        assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
+        assert!(matches!(outcome, CommitOutcome::Committed(_)), "{outcome:?}");
     }
 }
 

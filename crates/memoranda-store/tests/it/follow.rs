@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use memoranda_core::id::ProjectName;
-use memoranda_store::HardLinks;
+use memoranda_store::HardLinkPolicy;
 
 use crate::support::{TestVault, eventually, found, put};
 
@@ -36,7 +36,7 @@ fn every_change_is_heard_until_nobody_listens() {
     std::fs::create_dir(&elsewhere).unwrap();
     let name = ProjectName::parse("work").unwrap();
     hears("a new project", &|| {
-        other.add_project(&name, &elsewhere, HardLinks::Refuse).map(drop).unwrap();
+        other.add_project(&name, &elsewhere, HardLinkPolicy::Refuse).map(drop).unwrap();
     });
 
     drop(following);

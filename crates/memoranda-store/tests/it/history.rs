@@ -4,7 +4,9 @@ use std::path::Path;
 
 use jiff::SignedDuration;
 use memoranda_core::change::{ExpectedContent, FileAction};
-use memoranda_store::{HistoryFilter, Moment, Store, Vacuum, VacuumWhat, clock, faults, hash};
+use memoranda_store::{
+    HistoryFilter, PointInTime, Store, VacuumExtent, VacuumRequest, clock, faults, hash,
+};
 
 use crate::child::{Task, acknowledged};
 use crate::model::Files;
@@ -13,7 +15,7 @@ use crate::support::{
     remove, sync,
 };
 
-fn text_as_of(store: &Store, place: &str, moment: Moment) -> Option<String> {
+fn text_as_of(store: &Store, place: &str, moment: PointInTime) -> Option<String> {
     let version = store.version_as_of(&main_project(), &path(place), moment).unwrap();
     version.flatten().map(|hash| String::from_utf8(store.content(hash).unwrap()).unwrap())
 }
@@ -33,7 +35,7 @@ fn every_moment_can_be_looked_at_again() {
     sync(&store);
     let three = move_note(&store, "a.md", "b.md", "by hand");
     let four = remove(&store, "b.md");
-    let at = |id| Moment::Commit(id);
+    let at = |id| PointInTime::Commit(id);
     for (moment, a, b) in [
         (at(one.id), Some("one"), None),
         (at(two.id), Some("two"), None),
@@ -43,9 +45,9 @@ fn every_moment_can_be_looked_at_again() {
         assert_eq!(text_as_of(&store, "a.md", moment).as_deref(), a, "{moment:?}");
         assert_eq!(text_as_of(&store, "b.md", moment).as_deref(), b, "{moment:?}");
     }
-    let before = Moment::Time(one.time - SignedDuration::from_secs(1));
+    let before = PointInTime::Time(one.time - SignedDuration::from_secs(1));
     assert_eq!(store.version_as_of(&main_project(), &path("a.md"), before).unwrap(), None);
-    assert_eq!(text_as_of(&store, "a.md", Moment::Time(clock::now())), None);
+    assert_eq!(text_as_of(&store, "a.md", PointInTime::Time(clock::now())), None);
     let short = &two.id.as_str()[..8];
     assert_eq!(store.find_commit(short).unwrap().id, two.id);
 }
@@ -59,7 +61,7 @@ fn the_time_that_a_file_gives_leads_to_the_version_that_it_holds() {
         let commit = put(&store, "a.md", &text);
         let updated = store.file(&main_project(), &path("a.md")).unwrap().unwrap().updated;
         assert_eq!(updated, commit.time, "{text}");
-        assert_eq!(text_as_of(&store, "a.md", Moment::Time(updated)), Some(text));
+        assert_eq!(text_as_of(&store, "a.md", PointInTime::Time(updated)), Some(text));
     }
     // Also with the text that a move changes.
     let moved = move_note(&store, "a.md", "b.md", "moved");
@@ -90,15 +92,15 @@ fn a_clock_that_goes_back_does_not_confuse_the_order() {
     ids.reverse();
     assert_eq!(ids, acknowledged(vault.folder()));
     for (n, commit) in log.iter().rev().enumerate() {
-        let then = text_as_of(&store, "a.md", Moment::Commit(commit.id));
+        let then = text_as_of(&store, "a.md", PointInTime::Commit(commit.id));
         assert_eq!(then, Some(format!("text {n}")));
     }
-    assert_eq!(text_as_of(&store, "a.md", Moment::Time(clock::now())).unwrap(), "text 4");
+    assert_eq!(text_as_of(&store, "a.md", PointInTime::Time(clock::now())).unwrap(), "text 4");
     vault.assert_agrees(&store, "a bad clock");
 }
 
-fn everything(what: VacuumWhat) -> Vacuum {
-    Vacuum { project: None, before: clock::now() + SignedDuration::from_secs(60), what }
+fn everything(what: VacuumExtent) -> VacuumRequest {
+    VacuumRequest { project: None, before: clock::now() + SignedDuration::from_secs(60), what }
 }
 
 /// Every file below a folder that holds these bytes.
@@ -125,7 +127,7 @@ fn what_is_purged_is_in_no_file_any_more() {
     sync(&store);
     assert!(!files_with(vault.folder(), secret).is_empty());
 
-    let report = store.vacuum(&everything(VacuumWhat::DeletedAndVersions)).unwrap();
+    let report = store.vacuum(&everything(VacuumExtent::DeletedAndVersions)).unwrap();
     assert_eq!(report.contents, 3, "{report:?}");
     let words = [secret.to_owned(), secret.to_lowercase(), secret[..12].to_lowercase()];
     for word in words {
@@ -154,10 +156,10 @@ fn a_vacuum_takes_only_what_it_was_asked_for() {
     put(&store, "moved-from.md", "moved about");
     let moved = move_note(&store, "moved-from.md", "moved-to.md", "moved about");
 
-    let early = Vacuum { before: old.time, ..everything(VacuumWhat::Deleted) };
+    let early = VacuumRequest { before: old.time, ..everything(VacuumExtent::Deleted) };
     assert_eq!(store.vacuum(&early).unwrap().contents, 0);
-    let planned = store.plan_vacuum(&everything(VacuumWhat::Deleted)).unwrap();
-    let done = store.vacuum(&everything(VacuumWhat::Deleted)).unwrap();
+    let planned = store.plan_vacuum(&everything(VacuumExtent::Deleted)).unwrap();
+    let done = store.vacuum(&everything(VacuumExtent::Deleted)).unwrap();
     assert_eq!((planned.contents, &planned.notes), (done.contents, &done.notes));
     let content = |commit: &memoranda_core::change::Commit| {
         store.content(commit.files[0].after.unwrap()).map_err(|e| e.to_string())
@@ -188,7 +190,7 @@ fn a_vacuum_follows_a_file_under_all_its_names() {
     put(&store, "d.md", "second of the living one");
     let third = put(&store, "b.md", "deleted under a used name");
     remove(&store, "b.md");
-    store.vacuum(&everything(VacuumWhat::Deleted)).unwrap();
+    store.vacuum(&everything(VacuumExtent::Deleted)).unwrap();
     assert!(!content(&first) && !content(&second) && !content(&third));
     vault.assert_agrees(&store, "after a vacuum of moved files");
     assert!(content(&living), "an earlier version of a file that exists");
@@ -220,7 +222,7 @@ fn other_processes_write_on_during_a_vacuum() {
         eventually("some writes", || acknowledged(vault.folder()).len() > n * 5);
         put(&store, "x.md", &format!("doomed {n}"));
         remove(&store, "x.md");
-        let one = Vacuum { project: None, ..everything(VacuumWhat::Deleted) };
+        let one = VacuumRequest { project: None, ..everything(VacuumExtent::Deleted) };
         store.vacuum(&one).unwrap();
         put(&idle, "idle.md", &format!("written through the old handle {n}"));
     }
@@ -239,7 +241,7 @@ fn other_processes_write_on_during_a_vacuum() {
 pub(crate) fn die_in_a_vacuum(task: &Task) {
     let store = Store::open(options(&task.folder)).unwrap();
     faults::arm(&task.arguments[0]).unwrap();
-    store.vacuum(&everything(VacuumWhat::DeletedAndVersions)).unwrap();
+    store.vacuum(&everything(VacuumExtent::DeletedAndVersions)).unwrap();
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Promises 4, 5 and 8, as people meet them: what they ignore, move, unmount and edit.
 
 use memoranda_core::id::ProjectName;
-use memoranda_store::{HardLinks, HistoryFilter, Store};
+use memoranda_store::{HardLinkPolicy, HistoryFilter, Store};
 
 use crate::child::{Task, acknowledged};
 use crate::support::{
@@ -119,7 +119,7 @@ fn a_folder_that_is_away_is_not_empty() {
     std::fs::create_dir(&drive).unwrap();
     std::fs::write(drive.join("note.md"), "on the drive: siskin").unwrap();
     let work = ProjectName::parse("work").unwrap();
-    store.add_project(&work, &drive, HardLinks::Refuse).unwrap();
+    store.add_project(&work, &drive, HardLinkPolicy::Refuse).unwrap();
     put(&store, "main.md", "in the vault");
     sync(&store);
     let commits = store.counts().unwrap().commits;
@@ -198,7 +198,7 @@ fn a_project_can_be_removed_and_added_again() {
     std::fs::create_dir(&folder).unwrap();
     std::fs::write(folder.join("a.md"), "elsewhere: hawfinch").unwrap();
     let work = ProjectName::parse("work").unwrap();
-    store.add_project(&work, &folder, HardLinks::Refuse).unwrap();
+    store.add_project(&work, &folder, HardLinkPolicy::Refuse).unwrap();
     sync(&store);
     store.remove_project("work").unwrap();
     assert_eq!(found(&store, "hawfinch"), [""; 0]);
@@ -207,7 +207,7 @@ fn a_project_can_be_removed_and_added_again() {
     vault.restart_machine();
     put(&vault.open(), "x.md", "another start");
     assert!(!vault.home().join("work").exists(), "a removed project came back into the vault");
-    store.add_project(&work, &folder, HardLinks::Refuse).unwrap();
+    store.add_project(&work, &folder, HardLinkPolicy::Refuse).unwrap();
     let report = sync(&store);
     assert_eq!((report.added, report.indexed), (0, 1), "{report:?}");
     assert_eq!(found(&store, "hawfinch"), ["work/a.md"]);

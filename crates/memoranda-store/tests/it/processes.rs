@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 
 use memoranda_core::change::{ExpectedContent, FileAction};
-use memoranda_store::{HistoryFilter, Outcome, Store, StoreError};
+use memoranda_store::{CommitOutcome, HistoryFilter, Store, StoreError};
 
 use crate::child::{Task, acknowledged};
 use crate::support::{
@@ -20,7 +20,7 @@ use crate::support::{
 const WRITERS: usize = 8;
 
 /// Adds a line to a note, decided with the bytes as they are under the lock.
-fn append(store: &Store, place: &str, line: &str) -> Outcome {
+fn append(store: &Store, place: &str, line: &str) -> CommitOutcome {
     let decided = store.commit(&who("test"), |view| {
         let found = view.read(&main_project(), &path(place))?;
         let mut bytes = found.map(|found| found.bytes).unwrap_or_default();
@@ -42,7 +42,7 @@ pub(crate) fn write(task: &Task) {
     let mut random = Random::new(me as u64 + 1);
     for n in 0..count {
         let line = format!("line {me}-{n}");
-        assert!(matches!(append(&store, "shared.md", &line), Outcome::Committed(_)));
+        assert!(matches!(append(&store, "shared.md", &line), CommitOutcome::Committed(_)));
         task.acknowledge(&line);
 
         let claim = operation(
@@ -51,9 +51,9 @@ pub(crate) fn write(task: &Task) {
             FileAction::Put(format!("claimed by {me}").into_bytes()),
         );
         match make(&store, change(vec![claim])) {
-            Outcome::Committed(_) => task.acknowledge(format!("won {n} by {me}")),
-            Outcome::Conflict(conflicts) => assert!(conflicts[0].found.is_some()),
-            Outcome::Unchanged => panic!("a file that was not there is unchanged"),
+            CommitOutcome::Committed(_) => task.acknowledge(format!("won {n} by {me}")),
+            CommitOutcome::Conflict(conflicts) => assert!(conflicts[0].found.is_some()),
+            CommitOutcome::Unchanged => panic!("a file that was not there is unchanged"),
         }
 
         let own = format!("own/{me}-{}.md", random.below(3));
@@ -68,7 +68,7 @@ pub(crate) fn write(task: &Task) {
     }
 }
 
-fn put_or_same(store: &Store, place: &str, text: &str) -> Outcome {
+fn put_or_same(store: &Store, place: &str, text: &str) -> CommitOutcome {
     let action = FileAction::Put(text.as_bytes().to_vec());
     make(store, change(vec![operation(place, ExpectedContent::Anything, action)]))
 }
@@ -141,7 +141,7 @@ pub(crate) fn append_beside_editor(task: &Task) {
             return;
         }
         let line = format!("appended {} {n}", task.arguments[0]);
-        if matches!(append(&store, "shared.md", &line), Outcome::Committed(_)) {
+        if matches!(append(&store, "shared.md", &line), CommitOutcome::Committed(_)) {
             task.acknowledge(line);
         }
     }

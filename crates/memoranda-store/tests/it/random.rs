@@ -1,7 +1,7 @@
 //! All promises at once: random writes, edits by hand, syncs and restarts, against a map.
 
 use memoranda_core::change::{ChangeSet, ExpectedContent, FileAction};
-use memoranda_store::{Outcome, Store};
+use memoranda_store::{CommitOutcome, Store};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -73,8 +73,8 @@ fn text(n: usize) -> Vec<u8> {
 /// Makes a change in the vault and in the model; a conflict changes neither.
 fn both(store: &Store, model: &mut Files, wanted: ChangeSet) {
     match make(store, wanted.clone()) {
-        Outcome::Committed(_) | Outcome::Unchanged => model.make(&wanted),
-        Outcome::Conflict(_) => {}
+        CommitOutcome::Committed(_) | CommitOutcome::Unchanged => model.make(&wanted),
+        CommitOutcome::Conflict(_) => {}
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use memoranda_core::change::{ChangeOperation, ExpectedContent, FileAction};
 use memoranda_core::id::ProjectName;
-use memoranda_store::{HardLinks, Outcome, Store, StoreError};
+use memoranda_store::{CommitOutcome, HardLinkPolicy, Store, StoreError};
 use tempfile::TempDir;
 
 use crate::support::{
@@ -29,7 +29,7 @@ fn write(
     project: &ProjectName,
     place: &str,
     text: &str,
-) -> Result<Outcome, StoreError> {
+) -> Result<CommitOutcome, StoreError> {
     let action = FileAction::Put(text.as_bytes().to_vec());
     let operation = ChangeOperation {
         project: project.clone(),
@@ -48,7 +48,7 @@ impl Mounted {
         std::fs::write(drive.join("note.md"), "on the drive: siskin").unwrap();
         std::fs::write(drive.join("birds/other.md"), "on the drive: serin").unwrap();
         let store = vault.open();
-        store.add_project(&work(), &drive, HardLinks::Refuse).unwrap();
+        store.add_project(&work(), &drive, HardLinkPolicy::Refuse).unwrap();
         sync(&store);
         Self { vault, drive, away }
     }
@@ -216,7 +216,7 @@ fn whoever_means_another_folder_can_say_so() {
     std::fs::rename(&mounted.drive, mounted.vault.folder().join("gone")).unwrap();
     std::fs::create_dir(&mounted.drive).unwrap();
     mounted.vault.open().remove_project("work").unwrap();
-    store.add_project(&work(), &mounted.drive, HardLinks::Refuse).unwrap();
+    store.add_project(&work(), &mounted.drive, HardLinkPolicy::Refuse).unwrap();
     write(&store, &work(), "first.md", "written").unwrap();
     assert_eq!(sync(&store).unavailable, []);
 }
@@ -229,7 +229,7 @@ fn what_is_written_to_a_drive_is_not_missed_in_the_folder_that_it_was_mounted_on
     std::fs::create_dir(&place).unwrap();
     std::fs::create_dir(&drive).unwrap();
     // Added while the drive was away.
-    vault.open().add_project(&work(), &place, HardLinks::Refuse).unwrap();
+    vault.open().add_project(&work(), &place, HardLinkPolicy::Refuse).unwrap();
     sync(&vault.open());
     std::fs::rename(&place, &point).unwrap();
     std::fs::rename(&drive, &place).unwrap();
@@ -354,7 +354,7 @@ fn whoever_finds_another_folder_tells_the_process_that_watches() {
     std::fs::create_dir_all(&folder).unwrap();
     let name = ProjectName::parse("deep").unwrap();
     let store = mounted.vault.open();
-    store.add_project(&name, &folder, HardLinks::Refuse).unwrap();
+    store.add_project(&name, &folder, HardLinkPolicy::Refuse).unwrap();
     store.start_background().unwrap();
     eventually("a watcher", || store.is_watched());
     assert_noticed(&store, &folder, "capercaillie");

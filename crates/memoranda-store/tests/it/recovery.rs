@@ -4,7 +4,7 @@
 use jiff::SignedDuration;
 use memoranda_core::change::{ExpectedContent, FileAction};
 use memoranda_store::faults::{self, PretendedBoot};
-use memoranda_store::{HardLinks, HistoryFilter, Store, Vacuum, VacuumWhat, clock};
+use memoranda_store::{HardLinkPolicy, HistoryFilter, Store, VacuumExtent, VacuumRequest, clock};
 
 use crate::child::{Task, acknowledged};
 use crate::support::{
@@ -36,8 +36,8 @@ fn move_note(store: &Store, from: &str, to: &str) {
 
 fn purge_everything(store: &Store) {
     let before = clock::now() + SignedDuration::from_secs(60);
-    let what = VacuumWhat::DeletedAndVersions;
-    store.vacuum(&Vacuum { project: None, before, what }).unwrap();
+    let what = VacuumExtent::DeletedAndVersions;
+    store.vacuum(&VacuumRequest { project: None, before, what }).unwrap();
 }
 
 /// What another device of the machine does to a note, and what the folder holds afterwards.
@@ -327,15 +327,15 @@ pub(crate) fn act_under_a_fault(task: &Task) {
     let done = match deed {
         "vacuum" => {
             let before = clock::now() + SignedDuration::from_secs(60);
-            let what = VacuumWhat::DeletedAndVersions;
-            store.vacuum(&Vacuum { project: None, before, what }).map(drop)
+            let what = VacuumExtent::DeletedAndVersions;
+            store.vacuum(&VacuumRequest { project: None, before, what }).map(drop)
         }
         "import" => {
             let archive = std::fs::read(task.folder.join("archive.tar")).unwrap();
             store.import(&mut archive.as_slice()).map(drop)
         }
-        "move" => store.move_project(&main_project(), &elsewhere, HardLinks::Refuse).map(drop),
-        "add" => store.add_project(&main_project(), &elsewhere, HardLinks::Refuse).map(drop),
+        "move" => store.move_project(&main_project(), &elsewhere, HardLinkPolicy::Refuse).map(drop),
+        "add" => store.add_project(&main_project(), &elsewhere, HardLinkPolicy::Refuse).map(drop),
         other => panic!("no deed {other}"),
     };
     task.acknowledge(format!("{deed} {}", done.is_ok()));

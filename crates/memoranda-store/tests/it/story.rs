@@ -1,7 +1,7 @@
 //! What a person does in a week: write, find, edit by hand, delete, restore, look back.
 
 use memoranda_core::change::{ExpectedContent, FileAction};
-use memoranda_store::{HistoryFilter, Moment, Outcome};
+use memoranda_store::{CommitOutcome, HistoryFilter, PointInTime};
 
 use crate::support::{
     TestVault, change, found, made, main_project, make, operation, path, put, remove, sync,
@@ -22,8 +22,9 @@ fn what_is_written_is_found_read_and_remembered() {
     assert_eq!(found(&store, "46374"), [""; 0]);
     assert_eq!(found(&store, "99999"), ["main/tap.md"]);
 
-    let then =
-        store.version_as_of(&main_project(), &path("tap.md"), Moment::Commit(first.id)).unwrap();
+    let then = store
+        .version_as_of(&main_project(), &path("tap.md"), PointInTime::Commit(first.id))
+        .unwrap();
     let text = store.content(then.flatten().unwrap()).unwrap();
     assert!(String::from_utf8(text).unwrap().contains("46374"));
 
@@ -94,7 +95,7 @@ fn edits_by_hand_become_commits() {
     let log = store.history(&HistoryFilter::default(), 10, 0).unwrap();
     assert_eq!(log.len(), 4);
     assert!(log.iter().all(|commit| commit.author.client == "person"));
-    assert_eq!(sync(&store), memoranda_store::SyncReport { seen: 0, ..Default::default() });
+    assert_eq!(sync(&store), memoranda_store::ScanReport { seen: 0, ..Default::default() });
 }
 
 #[test]
@@ -107,7 +108,7 @@ fn a_conflict_changes_nothing() {
         operation("b.md", ExpectedContent::Absent, FileAction::Put(b"new".to_vec())),
         operation("a.md", wrong, FileAction::Put(b"two".to_vec())),
     ]);
-    let Outcome::Conflict(conflicts) = make(&store, both) else { panic!("no conflict") };
+    let CommitOutcome::Conflict(conflicts) = make(&store, both) else { panic!("no conflict") };
     assert_eq!(conflicts.len(), 1);
     assert_eq!(conflicts[0].found, Some(memoranda_store::hash(b"one")));
     assert_eq!(vault.text("main/a.md").as_deref(), Some("one"));

@@ -12,7 +12,7 @@ use memoranda_core::change::{
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
-use memoranda_store::{OpenOptions, Outcome, SearchFilter, Store, StoreError};
+use memoranda_store::{CommitOutcome, OpenOptions, SearchFilter, Store, StoreError};
 use tempfile::TempDir;
 
 /// A vault that vanishes with its test.
@@ -101,13 +101,13 @@ pub(crate) fn remove(store: &Store, place: &str) -> Commit {
     made(make(store, change(vec![operation(place, ExpectedContent::Anything, FileAction::Remove)])))
 }
 
-pub(crate) fn make(store: &Store, change: ChangeSet) -> Outcome {
+pub(crate) fn make(store: &Store, change: ChangeSet) -> CommitOutcome {
     store.commit(&who("test"), |_| Ok::<_, StoreError>(change.clone())).unwrap()
 }
 
-pub(crate) fn made(outcome: Outcome) -> Commit {
+pub(crate) fn made(outcome: CommitOutcome) -> Commit {
     match outcome {
-        Outcome::Committed(commit) => commit,
+        CommitOutcome::Committed(commit) => commit,
         other => panic!("not committed: {other:?}"),
     }
 }
@@ -125,7 +125,7 @@ pub(crate) fn found(store: &Store, text: &str) -> Vec<String> {
     paths
 }
 
-pub(crate) fn sync(store: &Store) -> memoranda_store::SyncReport {
+pub(crate) fn sync(store: &Store) -> memoranda_store::ScanReport {
     store.sync(&mut |_| {}).unwrap()
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use memoranda_core::path::NotePath;
-use memoranda_engine::{EntryKind, Repository, StoreError};
+use memoranda_engine::{DirEntryKind, Repository, StoreError};
 
 use super::bank::{BankType, MemoryBank, bank_id};
 use super::error::{BankError, BankErrorCode};
@@ -115,7 +115,7 @@ pub(crate) fn bank_ids(call: &CallContext<'_>, kind: BankType) -> Result<Vec<Str
     let project = &call.settings.banks.project;
     match call.memory.store().entries(project, Some(&folder)) {
         Ok(Some(listing)) => {
-            let folders = listing.entries.into_iter().filter(|e| e.kind == EntryKind::Folder);
+            let folders = listing.entries.into_iter().filter(|e| e.kind == DirEntryKind::Folder);
             let banks = folders.filter_map(|entry| MemoryBank::new(kind, &entry.name));
             Ok(banks.map(|bank| bank.id).collect())
         }

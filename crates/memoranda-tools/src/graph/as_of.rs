@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use memoranda_core::fact::inverse_relation_type;
 use memoranda_core::id::ContentHash;
 use memoranda_core::path::NotePath;
-use memoranda_engine::{FileThen, Moment, exact_key, link_key};
+use memoranda_engine::{FileThen, PointInTime, exact_key, link_key};
 use serde_json::{Value, json};
 
 use super::entity::{EntityObservation, GraphEntity};
@@ -72,7 +72,7 @@ impl<'t> GraphAt<'t> {
         time: Timestamp,
     ) -> Result<Self> {
         let mut changed = BTreeMap::new();
-        let since = call.memory.store().changed_since(&thread.project, Moment::Time(time))?;
+        let since = call.memory.store().changed_since(&thread.project, PointInTime::Time(time))?;
         let total = since.len() as u64;
         let own = since.into_iter().filter(|file| is_thread_note(thread, &file.path));
         for (n, file) in own.enumerate() {

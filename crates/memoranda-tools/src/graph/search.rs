@@ -6,7 +6,7 @@ use memoranda_core::path::NotePath;
 use memoranda_core::query::Query;
 use memoranda_core::rank::RankOptions;
 use memoranda_core::tokenize::{fold, tokenize};
-use memoranda_engine::{EngineError, Folder, Past, SearchFilter, SearchRequest};
+use memoranda_engine::{EngineError, FolderGraph, Past, SearchFilter, SearchRequest};
 use serde_json::{Value, json};
 
 use super::as_of::GraphAt;
@@ -149,7 +149,7 @@ fn by_words(
 
 /// The notes of a thread whose name or type is a text, or whose names hold words that begin like
 /// its words.
-fn by_name(folder: &Folder<'_>, text: &str) -> Result<Vec<i64>> {
+fn by_name(folder: &FolderGraph<'_>, text: &str) -> Result<Vec<i64>> {
     let exact = folder.titled(text)?;
     let mut files: Vec<i64> = exact.into_iter().map(|found| found.id).collect();
     let further = folder.called(text, MAX_BY_NAME)?.into_iter();

@@ -3,7 +3,7 @@
 use memoranda_core::fact::thread_folder;
 use memoranda_core::id::ProjectName;
 use memoranda_core::path::NotePath;
-use memoranda_engine::{Folder, Memory, Place};
+use memoranda_engine::{FolderGraph, Memory, Place};
 
 use crate::registry::{ArgsError, ToolArgs};
 use crate::settings::ToolSettings;
@@ -94,7 +94,7 @@ impl GraphThread {
     }
 
     /// The thread as the store sees it.
-    pub(crate) fn folder_graph<'m>(&self, memory: &'m Memory) -> Folder<'m> {
+    pub(crate) fn folder_graph<'m>(&self, memory: &'m Memory) -> FolderGraph<'m> {
         memory.store().folder(&self.project, &self.folder)
     }
 

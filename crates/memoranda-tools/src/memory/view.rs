@@ -1,7 +1,7 @@
 //! Showing files and directories, as much at once as a view may hold, and how to go on.
 
 use memoranda_core::path::NotePath;
-use memoranda_engine::{EngineError, EntryKind};
+use memoranda_engine::{DirEntryKind, EngineError};
 
 use super::act::{place, target};
 use super::answer::{Answer, Failure, Intent, Listed};
@@ -166,8 +166,8 @@ fn gather(
         }
         let path = format!("{shown}/{}", path::on_one_line(&entry.name));
         match entry.kind {
-            EntryKind::File => entries.push(Listed { size: entry.size, path }),
-            EntryKind::Folder => {
+            DirEntryKind::File => entries.push(Listed { size: entry.size, path }),
+            DirEntryKind::Folder => {
                 let inner = match at {
                     Some(at) => format!("{at}/{}", entry.name),
                     None => entry.name,

@@ -7,7 +7,8 @@
 use memoranda_core::id::ProjectName;
 use memoranda_core::note::permalink::slug;
 use memoranda_engine::{
-    ContextNote, ContextRequest, ContextTarget, EngineError, Moment, Place, Result as EngineResult,
+    ContextNote, ContextRequest, ContextTarget, EngineError, Place, PointInTime,
+    Result as EngineResult,
 };
 
 use super::answer::Failure;
@@ -22,7 +23,7 @@ pub(super) fn target(
     args: &ToolArgs,
     url: &str,
     address: &str,
-    moment: Moment,
+    moment: PointInTime,
 ) -> Result<Target, Failure> {
     if address.contains('*') {
         return pattern(call, args, address, moment);
@@ -49,7 +50,7 @@ fn pattern(
     call: &CallContext<'_>,
     args: &ToolArgs,
     address: &str,
-    moment: Moment,
+    moment: PointInTime,
 ) -> Result<Target, Failure> {
     let (project, pattern) = scope::addressed(call, args, address)?;
     let notes = ContextTarget::Pattern(pattern.clone());
@@ -83,7 +84,7 @@ fn first(
     call: &CallContext<'_>,
     project: &ProjectName,
     target: &ContextTarget,
-    moment: Moment,
+    moment: PointInTime,
 ) -> EngineResult<Option<ContextNote>> {
     let found = call.memory.context(&ContextRequest {
         project: project.clone(),
@@ -105,7 +106,7 @@ fn holder(
     call: &CallContext<'_>,
     args: &ToolArgs,
     address: &str,
-    moment: Moment,
+    moment: PointInTime,
 ) -> Result<Option<Place>, Failure> {
     let fixed = address.split('*').next().unwrap_or_default();
     for (end, _) in fixed.rmatch_indices('/') {

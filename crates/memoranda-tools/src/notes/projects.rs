@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
-    DeleteRequest, EngineError, Entry, EntryKind, HardLinks, Place, ProjectPlace, ReviseOutcome,
-    Step,
+    DeleteRequest, DirEntry, DirEntryKind, EngineError, HardLinkPolicy, Place, ProjectPlace,
+    ReviseOutcome, Step,
 };
 use serde_json::{Value, json};
 
@@ -101,7 +101,7 @@ fn create(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
         return Err(Failure::new("INVALID_ARGUMENTS", text));
     } else if call.settings.notes.folders == ProjectFolders::Anywhere {
         let folder = PathBuf::from(given.trim());
-        let added = call.memory.add_project(&name, &folder, HardLinks::Refuse)?;
+        let added = call.memory.add_project(&name, &folder, HardLinkPolicy::Refuse)?;
         call.memory.sync(&mut |_| {})?;
         added
     } else {
@@ -162,14 +162,14 @@ fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
     let mut commit = None;
     if delete_notes {
         // What is hidden or ignored is no note; a rule that names folders alone shows within.
-        let is_kept = |entry: &&Entry| {
-            let within = if entry.kind == EntryKind::Folder { "/_" } else { "" };
+        let is_kept = |entry: &&DirEntry| {
+            let within = if entry.kind == DirEntryKind::Folder { "/_" } else { "" };
             let path = NotePath::parse(&format!("{}{within}", entry.name)).ok();
             let rule = path.map(|path| call.memory.store().ignored_by(&name, &path));
             !matches!(rule, Some(Ok(None)))
         };
         let tops = tops.iter().filter(|entry| !is_kept(entry));
-        let tops: Vec<(Place, EntryKind)> = tops
+        let tops: Vec<(Place, DirEntryKind)> = tops
             .filter_map(|entry| Some((NotePath::parse(&entry.name).ok()?, entry.kind)))
             .map(|(path, kind)| (Place { project: name.clone(), path }, kind))
             .collect();
@@ -189,7 +189,7 @@ fn delete(call: &CallContext<'_>, args: &ToolArgs) -> Result<Answer, Failure> {
         if let ReviseOutcome::Committed(made) = outcome {
             commit = Some(made.id.to_string());
         }
-        for (place, _) in tops.into_iter().filter(|(_, kind)| *kind == EntryKind::Folder) {
+        for (place, _) in tops.into_iter().filter(|(_, kind)| *kind == DirEntryKind::Folder) {
             // Folders that are empty now; one that is gone already is no matter.
             call.memory.delete(&call.who, &DeleteRequest { place, expected: None }).ok();
         }

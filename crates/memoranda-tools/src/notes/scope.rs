@@ -6,8 +6,8 @@ use memoranda_core::id::{ContentHash, ProjectName};
 use memoranda_core::path::NotePath;
 use memoranda_core::timeframe::parse_timeframe;
 use memoranda_engine::{
-    EngineError, FileSummary, Intent, Moment, Place, ReadNote, RelationRow, Resolved, StoreError,
-    clock, link_key, project_said,
+    EngineError, FileSummary, Intent, Place, PointInTime, ReadNote, RelationRow, Resolved,
+    StoreError, clock, link_key, project_said,
 };
 use serde_json::{Value, json};
 
@@ -173,7 +173,7 @@ pub(super) fn read_then(
     call: &CallContext<'_>,
     args: &ToolArgs,
     identifier: &str,
-    moment: Moment,
+    moment: PointInTime,
 ) -> Result<ReadNote, Failure> {
     let (project, name) = named_then(call, args, identifier)?;
     let project = project.as_ref().map(ProjectName::as_str);
@@ -187,7 +187,7 @@ pub(super) fn place_then(
     call: &CallContext<'_>,
     args: &ToolArgs,
     identifier: &str,
-    moment: Moment,
+    moment: PointInTime,
 ) -> Result<Option<Place>, Failure> {
     let (project, name) = named_then(call, args, identifier)?;
     let project = project.as_ref().map(ProjectName::as_str);
@@ -349,15 +349,18 @@ pub(super) fn since(call: &CallContext<'_>, text: &str) -> Result<Timestamp, Fai
 }
 
 /// A point in the history: a commit, or a time.
-pub(super) fn moment(call: &CallContext<'_>, args: &ToolArgs) -> Result<Option<Moment>, Failure> {
+pub(super) fn moment(
+    call: &CallContext<'_>,
+    args: &ToolArgs,
+) -> Result<Option<PointInTime>, Failure> {
     let Some(text) = args.optional_text("as_of")? else { return Ok(None) };
     let text = text.trim();
     let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
     if !is_year && let Ok(commit) = call.memory.commit(text) {
-        return Ok(Some(Moment::Commit(commit.id)));
+        return Ok(Some(PointInTime::Commit(commit.id)));
     }
     match since(call, text) {
-        Ok(time) => Ok(Some(Moment::Time(time))),
+        Ok(time) => Ok(Some(PointInTime::Time(time))),
         Err(failure) => {
             let text = format!("`as_of` is a time or a commit: {}.", failure.text);
             Err(Failure::new("INVALID_AS_OF", text))

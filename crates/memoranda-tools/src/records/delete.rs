@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 use memoranda_core::path::NotePath;
 use memoranda_engine::{
-    Memory, Place, RestoreOutcome, ReviseOutcome, Step, Vacuum, VacuumWhat, clock,
+    Memory, Place, RestoreOutcome, ReviseOutcome, Step, VacuumExtent, VacuumRequest, clock,
 };
 use serde_json::json;
 
@@ -354,8 +354,11 @@ fn deleted_paths(memory: &Memory, id: Option<&str>) -> Result<Vec<(NotePath, Tim
 
 /// `vacuum_memories`.
 pub(super) fn vacuum(call: &CallContext<'_>, _: &ToolArgs) -> Result<ToolResult> {
-    let vacuum =
-        Vacuum { project: Some(project()), before: Timestamp::MAX, what: VacuumWhat::Deleted };
+    let vacuum = VacuumRequest {
+        project: Some(project()),
+        before: Timestamp::MAX,
+        what: VacuumExtent::Deleted,
+    };
     // What was purged before has no content left, and is not counted again.
     let purged = deleted_paths(call.memory, None)?.len();
     let report = call.memory.vacuum(&vacuum)?;

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use memoranda_core::id::ProjectName;
-use memoranda_engine::HardLinks;
+use memoranda_engine::HardLinkPolicy;
 
 use crate::notes_support::Notes;
 
@@ -49,7 +49,7 @@ fn a_folder_of_basic_memory_means_the_same_here() {
     let root = folder.path().join("basic-memory");
     copy(&fixture, &root);
     let notes = Notes::new();
-    notes.0.memory.add_project("old", &root, HardLinks::Refuse).unwrap();
+    notes.0.memory.add_project("old", &root, HardLinkPolicy::Refuse).unwrap();
     notes.0.memory.sync(&mut |_| {}).unwrap();
     let check = |path: &str, head: &str, facts: &[&str], links: &[&str]| {
         let found = known(&notes, "old", path);

@@ -230,7 +230,8 @@ fn a_removed_project_is_not_listed_and_comes_back_whole() {
     let folder = tempfile::TempDir::new().unwrap();
     std::fs::write(folder.path().join("a.md"), "kept").unwrap();
     let folder = folder.path().canonicalize().unwrap();
-    let add = || notes.0.memory.add_project("far", &folder, memoranda_engine::HardLinks::Refuse);
+    let add =
+        || notes.0.memory.add_project("far", &folder, memoranda_engine::HardLinkPolicy::Refuse);
     add().unwrap();
     notes.0.memory.sync(&mut |_| {}).unwrap();
     let gone = notes.ok("delete_project", json!({ "project_name": "far", "delete_notes": true }));

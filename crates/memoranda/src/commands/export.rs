@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use memoranda_engine::core::id::ProjectName;
-use memoranda_engine::{Entry, EntryKind, Memory};
+use memoranda_engine::{DirEntry, DirEntryKind, Memory};
 use memoranda_import::ImportError;
 use memoranda_import::export::{self, ExportSummary};
 use serde::Serialize;
@@ -219,7 +219,7 @@ fn hint_threads(session: &Session, memory: &Memory, form: Form, exported: &Expor
     let listing = graph.and_then(|graph| memory.store().entries(&graph.name, None).ok().flatten());
     let entries = listing.map(|listing| listing.entries).unwrap_or_default();
     let is_thread =
-        |entry: &&Entry| entry.kind == EntryKind::Folder && !entry.name.starts_with('.');
+        |entry: &&DirEntry| entry.kind == DirEntryKind::Folder && !entry.name.starts_with('.');
     let threads: Vec<_> = entries.iter().filter(is_thread).map(|entry| &*entry.name).collect();
     if !threads.is_empty() {
         session

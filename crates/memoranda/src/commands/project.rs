@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use memoranda_engine::{HardLinks, Memory, ProjectInfo, ProjectPlace};
+use memoranda_engine::{HardLinkPolicy, Memory, ProjectInfo, ProjectPlace};
 use serde::Serialize;
 
 use crate::error::Result;
@@ -124,7 +124,8 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
             }
         }
         Action::Add { name, folder, allow_hard_links, move_files } => {
-            let hard_links = if *allow_hard_links { HardLinks::Allow } else { HardLinks::Refuse };
+            let hard_links =
+                if *allow_hard_links { HardLinkPolicy::Allow } else { HardLinkPolicy::Refuse };
             let memory = session.made()?;
             let project = if *move_files {
                 memory.move_project(name, folder, hard_links)?

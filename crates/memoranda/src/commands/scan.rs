@@ -1,6 +1,6 @@
 //! `memoranda scan` and `memoranda reindex`: look at the files.
 
-use memoranda_engine::SyncReport;
+use memoranda_engine::ScanReport;
 use serde::Serialize;
 
 use crate::error::Result;
@@ -63,8 +63,8 @@ struct LeftJson {
     reason: String,
 }
 
-impl From<&SyncReport> for SyncJson {
-    fn from(report: &SyncReport) -> Self {
+impl From<&ScanReport> for SyncJson {
+    fn from(report: &ScanReport) -> Self {
         let left =
             |(project, path, reason): (String, String, String)| LeftJson { project, path, reason };
         let unavailable = report.unavailable.iter().map(|(project, reason)| UnavailableJson {
@@ -109,7 +109,7 @@ pub(crate) fn reindex(session: &Session, _: &ReindexArgs) -> Result<Exit> {
     told(session, &report)
 }
 
-fn told(session: &Session, report: &SyncReport) -> Result<Exit> {
+fn told(session: &Session, report: &ScanReport) -> Result<Exit> {
     let printer = &session.printer;
     printer.done(&SyncJson::from(report), sentence(report))?;
     for (project, reason) in &report.unavailable {
@@ -132,7 +132,7 @@ fn told(session: &Session, report: &SyncReport) -> Result<Exit> {
 }
 
 /// Returns the result of a scan as a sentence.
-pub(crate) fn sentence(report: &SyncReport) -> String {
+pub(crate) fn sentence(report: &ScanReport) -> String {
     let counts = [
         (report.added, "new"),
         (report.changed, "changed"),

@@ -1,6 +1,6 @@
 //! `memoranda vacuum`: really remove what was deleted.
 
-use memoranda_engine::{Memory, Vacuum, VacuumReport, VacuumWhat};
+use memoranda_engine::{Memory, VacuumExtent, VacuumReport, VacuumRequest};
 use serde::Serialize;
 
 use crate::error::Result;
@@ -56,8 +56,8 @@ struct NoteJson {
 pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
     let before = time::parse(&args.older_than)?;
     let memory = session.reading()?;
-    let what = if args.versions { VacuumWhat::DeletedAndVersions } else { VacuumWhat::Deleted };
-    let vacuum = Vacuum { project: session.project_asked(memory)?, before, what };
+    let what = if args.versions { VacuumExtent::DeletedAndVersions } else { VacuumExtent::Deleted };
+    let vacuum = VacuumRequest { project: session.project_asked(memory)?, before, what };
     let plan = memory.plan_vacuum(&vacuum)?;
     if plan.contents == 0 {
         let how = if args.versions { "deleted or replaced" } else { "deleted" };
@@ -96,9 +96,14 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit> {
 
 /// Says what can still be restored beside that, and what purges it: whoever wants to be rid of
 /// something must not believe that it is gone.
-fn tell_what_stays(session: &Session, memory: &Memory, args: &Args, vacuum: &Vacuum) -> Result<()> {
-    let at_once = Vacuum { before: time::parse("now")?, ..vacuum.clone() };
-    let with_versions = Vacuum { what: VacuumWhat::DeletedAndVersions, ..at_once.clone() };
+fn tell_what_stays(
+    session: &Session,
+    memory: &Memory,
+    args: &Args,
+    vacuum: &VacuumRequest,
+) -> Result<()> {
+    let at_once = VacuumRequest { before: time::parse("now")?, ..vacuum.clone() };
+    let with_versions = VacuumRequest { what: VacuumExtent::DeletedAndVersions, ..at_once.clone() };
     let within = memory.plan_vacuum(vacuum)?;
     let younger = memory.plan_vacuum(&at_once)?;
     let all = memory.plan_vacuum(&with_versions)?;

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{Coverage, TextKey, VectorForm};
 use crate::error::Result;
-use crate::files::{own, records};
+use crate::files::{record_file, state_files};
 use crate::index::connection::{IndexId, Standing};
 use crate::index::digest::without_comments;
 use crate::index::passages;
@@ -99,7 +99,7 @@ impl Held {
             _ => false,
         };
         let line = match on_disk {
-            Some(_) => records::first_line(path)?.unwrap_or_default(),
+            Some(_) => record_file::first_line(path)?.unwrap_or_default(),
             None => String::new(),
         };
         let form = VectorForm::read(&line, model);
@@ -115,7 +115,7 @@ impl Held {
             if self.form.is_none() {
                 (self.form, self.read_to) = (Some(form), line.len() as u64 + 1);
             }
-            let bytes = records::read_from(path, self.read_to)?;
+            let bytes = record_file::read_from(path, self.read_to)?;
             let size = record_size(form.dims);
             bytes.chunks_exact(size).for_each(|record| self.take(record));
             self.read_to += (bytes.len() - bytes.len() % size) as u64;
@@ -235,8 +235,8 @@ impl Held {
 }
 
 pub(super) fn on_disk(path: &Path) -> io::Result<OnDisk> {
-    let size = own::size_and_mtime(path)?.map(|(size, _)| size);
-    Ok(own::identity(path).zip(size))
+    let size = state_files::size_and_mtime(path)?.map(|(size, _)| size);
+    Ok(state_files::identity(path).zip(size))
 }
 
 pub(super) fn record_size(dims: usize) -> usize {

@@ -15,11 +15,11 @@ use memoranda_core::embed::{Embedding, QuantizedVector};
 use rusqlite::Connection;
 
 use super::connection::Standing;
-use crate::Inner;
+use crate::StoreInner;
 use crate::clock;
-use crate::error::{Doing as _, Result, StoreError};
-use crate::files::own;
-use crate::files::records::{self, Claim};
+use crate::error::{ErrorContext as _, Result, StoreError};
+use crate::files::record_file::{self, FileLockGuard};
+use crate::files::state_files;
 use held::{Held, Unused, passages_of, texts_of};
 
 /// How the files are called, before a number that stands for the model.
@@ -190,12 +190,12 @@ impl ModelCache {
     fn keep_used(&self, unused: Unused) -> Result<()> {
         let kept = self.read().used(unused);
         let Some((form, bytes)) = kept else { return Ok(()) };
-        records::rewrite(&self.path, &form.line(&self.model), &bytes)
+        record_file::rewrite(&self.path, &form.line(&self.model), &bytes)
             .doing(|| "tidy the vectors".into())
     }
 }
 
-impl Inner {
+impl StoreInner {
     fn model_cache(&self, model: &str) -> Arc<ModelCache> {
         self.index.meanings.of(self.index.path(), model)
     }
@@ -218,10 +218,10 @@ impl Inner {
     }
 
     /// The right to make vectors of a model, if no other process has it.
-    pub(crate) fn claim_meanings(&self, model: &str) -> Result<Option<Claim>> {
+    pub(crate) fn claim_meanings(&self, model: &str) -> Result<Option<FileLockGuard>> {
         let mut path = self.model_cache(model).path.clone().into_os_string();
         path.push(".claim");
-        records::claim(Path::new(&path)).doing(|| "claim the vectors".into())
+        record_file::claim(Path::new(&path)).doing(|| "claim the vectors".into())
     }
 
     /// Keeps vectors of texts; `None` stands for a text that means nothing to the model.
@@ -233,7 +233,8 @@ impl Inner {
     ) -> Result<()> {
         let cache = self.model_cache(model);
         let line = form.line(model);
-        let mut found = records::first_line(&cache.path).doing(|| "look at the vectors".into())?;
+        let mut found =
+            record_file::first_line(&cache.path).doing(|| "look at the vectors".into())?;
         if found.as_deref().is_some_and(|found| VectorForm::read(found, model).is_none()) {
             // Damaged, or made by another version: it is only a cache.
             self.forget_meanings(model)?;
@@ -250,16 +251,16 @@ impl Inner {
         for (key, vector) in vectors {
             held::write_record(*key, vector.as_ref(), form.dims, &mut bytes);
         }
-        records::add(&cache.path, &line, held::record_size(form.dims), &bytes)
+        record_file::add(&cache.path, &line, held::record_size(form.dims), &bytes)
             .doing(|| "keep vectors".into())
     }
 
     /// Removes whatever any model made of texts that are gone: it tells something of them.
     pub(crate) fn purge_meanings(&self) -> Result<()> {
         let folder = self.index.path().parent().unwrap_or(Path::new(""));
-        let names = own::names(folder).doing(|| "look for vectors".into())?;
+        let names = state_files::names(folder).doing(|| "look for vectors".into())?;
         for name in names.iter().filter(|name| name.starts_with(PREFIX)) {
-            let line = records::first_line(&folder.join(name));
+            let line = record_file::first_line(&folder.join(name));
             let line = line.doing(|| "look at the vectors".into())?.unwrap_or_default();
             let Some(model) = VectorForm::model(&line) else { continue };
             self.coverage(model)?;
@@ -270,7 +271,7 @@ impl Inner {
 
     /// Throws the vectors of a model away.
     pub(crate) fn forget_meanings(&self, model: &str) -> Result<()> {
-        own::remove(&self.model_cache(model).path).doing(|| "remove the vectors".into())
+        state_files::remove(&self.model_cache(model).path).doing(|| "remove the vectors".into())
     }
 
     /// Lets go of what is no longer needed, once every passage has its vector: vectors of texts
@@ -281,7 +282,7 @@ impl Inner {
             cache.keep_used(Unused::Most)?;
         }
         let now = i128::from(clock::now().as_millisecond()) * 1_000_000;
-        records::remove_older(&cache.path, PREFIX, now - KEPT_NS)
+        record_file::remove_older(&cache.path, PREFIX, now - KEPT_NS)
             .doing(|| "remove vectors of old models".into())
     }
 }

@@ -1,7 +1,7 @@
 //! Folders that stay where they are and become projects.
 
 use memoranda_engine::core::id::ProjectName;
-use memoranda_engine::{EngineError, HardLinks, Memory, ProjectInfo, ProjectPlace};
+use memoranda_engine::{EngineError, HardLinkPolicy, Memory, ProjectInfo, ProjectPlace};
 use memoranda_import::{
     ImportSource, basic_memory_default_project, global_ignore_file, project_name,
 };
@@ -98,7 +98,7 @@ pub(super) fn add(
                 } else {
                     // One that holds nothing gives way.
                     memory.remove_project(&here).ok();
-                    let project = memory.add_project(&here, &folder, HardLinks::Refuse)?;
+                    let project = memory.add_project(&here, &folder, HardLinkPolicy::Refuse)?;
                     added.push((ProjectInfo { project, notes: 0 }, "is a project now"));
                 }
                 here

@@ -1,0 +1,552 @@
+//! Making a change: decide under the lock, write beside, force the log, exchange; then index.
+//!
+//! New bytes are on disk under temporary names before the log grows, so a full disk is noticed
+//! while nothing has changed. After that, only renames are left to do. A file that turns out to
+//! hold something else than was read (an editor saved in between) makes the whole change be taken
+//! back and decided again. The index is told when the change is made; see [`crate::news`].
+
+pub(crate) mod checkpoint;
+pub(crate) mod external_edits;
+pub(crate) mod file_op;
+pub(crate) mod index_update;
+pub(crate) mod recover;
+mod untracked;
+pub(crate) mod write_session;
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+
+use memoranda_core::change::{
+    Author, ChangeChannel, ChangeOperation, ChangeSet, Commit, ExpectedContent, FileAction,
+    FileChange, FolderChanges,
+};
+use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::path::NotePath;
+
+use crate::clock;
+use crate::commit::file_op::{FileOp, FileOpKind, FileOpOutcome, FolderHandles};
+use crate::commit::index_update::{FileState, FileUpdate, PendingIndexUpdate};
+use crate::commit::write_session::WriteSession;
+use crate::error::{Result, StoreError};
+use crate::faults::{self, Step};
+use crate::files::{self, FileContent, FileStat, MAX_FILE_BYTES, ProjectRoot, state_files};
+use crate::index::digest::address_of;
+use crate::index::{Batch, history};
+use crate::log::{FileRecord, LogRecord, RecordBody};
+use crate::view::{ReadVersion, View};
+use crate::{IgnoreRules, StoreInner};
+
+/// How often a change is decided anew because an editor saved in between.
+const MAX_TRIES: usize = 20;
+
+/// What became of a change.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum CommitOutcome {
+    /// It was made, and is durable.
+    Committed(Commit),
+    /// Everything was already so.
+    Unchanged,
+    /// Something else was found than the change expected; nothing was done.
+    Conflict(Vec<VersionConflict>),
+}
+
+/// A file that was not as a change expected it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VersionConflict {
+    /// The project.
+    pub project: ProjectName,
+    /// The file.
+    pub path: NotePath,
+    /// What was expected.
+    pub expected: ExpectedContent,
+    /// What is there: `None` if there is no such file.
+    pub found: Option<ContentHash>,
+}
+
+impl StoreInner {
+    /// Decides on a change with the files as they are, and makes it.
+    pub(crate) fn commit<E: From<StoreError>>(
+        &self,
+        author: &Author,
+        mut decide: impl FnMut(&View<'_>) -> Result<ChangeSet, E>,
+    ) -> Result<CommitOutcome, E> {
+        let mut damaged = false;
+        let mut outcome = self.try_commit(author, &mut decide, &mut damaged);
+        if damaged {
+            // Nothing has been done yet: a bad index shows while the change is prepared.
+            self.index.forget();
+            outcome = self.try_commit(author, &mut decide, &mut damaged);
+        }
+        if let Ok(CommitOutcome::Committed(commit)) = &outcome {
+            self.follow_rules(commit);
+        }
+        outcome
+    }
+
+    /// Looks at the files of the projects whose rules a commit changed: others may be notes since,
+    /// and whoever hears that it is made finds them. A look that fails is made up for by the next.
+    fn follow_rules(&self, commit: &Commit) {
+        let is_rules = |path: &NotePath| IgnoreRules::FILES.contains(&path.file_name());
+        let concerned = commit
+            .files
+            .iter()
+            .filter(|file| is_rules(&file.path) || file.moved_from.as_ref().is_some_and(is_rules));
+        let projects: BTreeSet<_> = concerned.map(|file| &file.project).collect();
+        for project in projects {
+            self.sync_one(project, &mut |_| {}).ok();
+        }
+    }
+
+    fn try_commit<E: From<StoreError>>(
+        &self,
+        author: &Author,
+        decide: &mut impl FnMut(&View<'_>) -> Result<ChangeSet, E>,
+        damaged: &mut bool,
+    ) -> Result<CommitOutcome, E> {
+        self.with_session(|session| {
+            for _ in 0..MAX_TRIES {
+                let view = View::new(self, session.db);
+                let change = decide(&view)?;
+                match try_once(session, author, change, &view.into_seen()) {
+                    Ok(CommitAttempt::FileOpProgress(outcome)) => return Ok(outcome),
+                    Ok(CommitAttempt::Raced) => {}
+                    Err(e) => {
+                        *damaged = e.is_index_damage();
+                        return Err(e.into());
+                    }
+                }
+            }
+            let busy = "an editor kept saving the same file; nothing was changed";
+            Err(StoreError::Io {
+                doing: "make the change".into(),
+                source: std::io::Error::other(busy),
+            }
+            .into())
+        })
+    }
+}
+
+enum CommitAttempt {
+    FileOpProgress(CommitOutcome),
+    Raced,
+}
+
+/// One operation, with what was found and what is to be.
+struct CheckedOperation<'a> {
+    operation: &'a ChangeOperation,
+    root: &'a ProjectRoot,
+    project_row: i64,
+    /// What is at the path now.
+    found: Option<FileContent>,
+    /// What is at the place that a moved file comes from.
+    source: Option<FileContent>,
+}
+
+fn try_once(
+    session: &mut WriteSession<'_>,
+    author: &Author,
+    mut change: ChangeSet,
+    seen: &[ReadVersion],
+) -> Result<CommitAttempt> {
+    let OpenedProject { roots, spelt, made } = open_roots(session, &mut change)?;
+    let is_outdated = |project: &ProjectName, path: &NotePath, found: Option<&FileContent>| {
+        let hash = found.map(|found| found.hash);
+        seen.iter().any(|(named, read, was)| {
+            read == path && spelt.get(named).unwrap_or(named) == project && *was != hash
+        })
+    };
+    let batch = Batch::new(session.db);
+    let mut steps = Vec::with_capacity(change.operations.len());
+    let mut conflicts = Vec::new();
+    for operation in &change.operations {
+        let Some(root) = roots.get(&operation.project) else { continue };
+        let from = match &operation.action {
+            FileAction::MoveFrom { from, .. } => Some(from),
+            FileAction::Put(_) | FileAction::Remove => None,
+        };
+        files::check_owner(&operation.path)?;
+        from.map_or(Ok(()), files::check_owner)?;
+        let found = root.read(&operation.path)?;
+        let source = from.map(|from| root.read(from)).transpose()?.flatten();
+        if is_outdated(&operation.project, &operation.path, found.as_ref())
+            || from.is_some_and(|from| is_outdated(&operation.project, from, source.as_ref()))
+        {
+            return Ok(CommitAttempt::Raced);
+        }
+        conflicts.extend(conflict(operation, found.as_ref(), source.as_ref()));
+        let project_row = batch.project(&operation.project)?;
+        steps.push(CheckedOperation { operation, root, project_row, found, source });
+    }
+    if !conflicts.is_empty() {
+        // A project that was made for a change that is not has no reason to stay.
+        made.iter().for_each(|folder| state_files::remove_empty_dir(folder));
+        return Ok(CommitAttempt::FileOpProgress(CommitOutcome::Conflict(conflicts)));
+    }
+    let observed = observe_unrecorded(session, &batch, &steps)?;
+    let plan = plan(session, &batch, &steps, author, change.message.clone())?;
+    let Some(plan) = plan else {
+        settle_folders(&change, &roots)?;
+        return Ok(CommitAttempt::FileOpProgress(CommitOutcome::Unchanged));
+    };
+    write_and_publish(session, &change, &roots, observed, plan)
+}
+
+type ProjectRoots = HashMap<ProjectName, ProjectRoot>;
+type Folder = (ProjectName, NotePath);
+
+/// The projects of a change.
+struct OpenedProject {
+    roots: ProjectRoots,
+    /// How they are really spelt, by how they were named.
+    spelt: HashMap<ProjectName, ProjectName>,
+    /// The folders of those that were not there.
+    made: Vec<PathBuf>,
+}
+
+/// Opens the projects of a change, which then names them as they are spelt.
+fn open_roots(session: &WriteSession<'_>, change: &mut ChangeSet) -> Result<OpenedProject> {
+    let mut spelt = HashMap::new();
+    let mut roots = HashMap::new();
+    let mut made = Vec::new();
+    let named = change.operations.iter_mut().map(|operation| &mut operation.project);
+    let folders = change.made.iter_mut().chain(&mut change.emptied).map(|(project, _)| project);
+    for name in named.chain(folders) {
+        if !spelt.contains_key(name) {
+            let project = match session.inner.vault.project(name.as_str()) {
+                Err(StoreError::NoProject { .. }) => {
+                    let project = session.inner.vault.in_vault(name.clone());
+                    made.push(project.path.clone());
+                    project
+                }
+                found => found?,
+            };
+            let root = session.inner.root_made(session.db, &project)?;
+            roots.insert(project.name.clone(), root);
+            spelt.insert(name.clone(), project.name);
+        }
+        if let Some(proper) = spelt.get(name) {
+            *name = proper.clone();
+        }
+    }
+    Ok(OpenedProject { roots, spelt, made })
+}
+
+/// What stands in the way of an operation, if anything does.
+fn conflict(
+    operation: &ChangeOperation,
+    found: Option<&FileContent>,
+    source: Option<&FileContent>,
+) -> Option<VersionConflict> {
+    let (path, looked_at) = match &operation.action {
+        FileAction::MoveFrom { .. } if found.is_some() => (&operation.path, found),
+        FileAction::MoveFrom { from, .. } => (from, source),
+        FileAction::Put(_) | FileAction::Remove => (&operation.path, found),
+    };
+    let fits = match (&operation.action, operation.expect) {
+        (FileAction::MoveFrom { .. }, _) if found.is_some() || source.is_none() => false,
+        (_, ExpectedContent::Absent) => looked_at.is_none(),
+        (_, ExpectedContent::Hash(hash)) => looked_at.is_some_and(|found| found.hash == hash),
+        (_, ExpectedContent::Anything) => true,
+    };
+    (!fits).then(|| VersionConflict {
+        project: operation.project.clone(),
+        path: path.clone(),
+        expected: operation.expect,
+        found: looked_at.map(|found| found.hash),
+    })
+}
+
+/// People's edits that nobody has noticed yet go into the history before they are replaced.
+fn observe_unrecorded(
+    session: &WriteSession<'_>,
+    batch: &Batch<'_>,
+    steps: &[CheckedOperation<'_>],
+) -> Result<Option<(LogRecord, RecordBody)>> {
+    let mut observation = external_edits::ExternalEdits::default();
+    for step in steps {
+        let here = step.found.as_ref().map(|found| (&step.operation.path, found));
+        let there = match (&step.operation.action, &step.source) {
+            (FileAction::MoveFrom { from, .. }, Some(source)) => Some((from, source)),
+            _ => None,
+        };
+        for (path, found) in here.into_iter().chain(there) {
+            let known =
+                history::head(session.db, step.project_row, path)?.and_then(|head| head.after);
+            let kept = history::content_at(session.db, found.hash)?.is_some();
+            if known != Some(found.hash) || !kept {
+                let project = &step.operation.project;
+                observation.put(session, batch, project, step.project_row, path, known, found)?;
+            }
+        }
+    }
+    Ok(observation.into_record())
+}
+
+/// What a change comes to: the record for the log, and what to do to each file.
+struct CommitPlan<'a> {
+    record: LogRecord,
+    body: RecordBody,
+    file_ops: Vec<FileOp<'a>>,
+    /// Beside each apply: the project's number in the index.
+    project_rows: Vec<i64>,
+}
+
+fn plan<'a>(
+    session: &WriteSession<'_>,
+    batch: &Batch<'_>,
+    steps: &'a [CheckedOperation<'a>],
+    author: &Author,
+    message: Option<String>,
+) -> Result<Option<CommitPlan<'a>>> {
+    let id = clock::new_commit_id();
+    let mut body = RecordBody::default();
+    let (mut files, mut notes) = (Vec::new(), Vec::new());
+    let (mut file_ops, mut project_rows) = (Vec::new(), Vec::new());
+    for step in steps {
+        let operation = step.operation;
+        let (path, found) = (&operation.path, step.found.as_ref());
+        let mut note = FileRecord::default();
+        let (placing, address, moved_from, before, after) = match &operation.action {
+            FileAction::Remove => match found {
+                None => continue,
+                Some(found) => (FileOpKind::Remove, None, None, Some(found.hash), None),
+            },
+            FileAction::Put(content) => {
+                let hash = files::hash(content);
+                let before = found.map(|found| found.hash);
+                if before == Some(hash) {
+                    continue;
+                }
+                check_new_name(session, step, None)?;
+                check_size(path, content)?;
+                note.blob = Some(body.add(content));
+                let address = address_of(path, content);
+                let mode = match found {
+                    Some(found) => step.root.kept_mode(found.mode),
+                    None => step.root.new_file_mode(),
+                };
+                (FileOpKind::Put { content, hash, mode }, address, None, before, Some(hash))
+            }
+            FileAction::MoveFrom { from, content } => {
+                let Some(source) = &step.source else { continue };
+                check_new_name(session, step, Some(from))?;
+                check_size(path, content)?;
+                let hash = files::hash(content);
+                let in_log = history::content_at(session.db, hash)?.is_some();
+                if !in_log {
+                    note.blob = Some(body.add(content));
+                }
+                let address = address_of(path, content);
+                let mode = step.root.kept_mode(source.mode);
+                let placing = FileOpKind::Move { from, source: source.hash, content, hash, mode };
+                (placing, address, Some(from.clone()), Some(source.hash), Some(hash))
+            }
+        };
+        if let Some(address) = &address {
+            let held_by = moved_from.as_ref().unwrap_or(path);
+            let current = batch.current_permalink(step.project_row, held_by)?;
+            let given = batch.permalink(step.project_row, held_by, address, current.as_deref())?;
+            note.permalink = (given != address.permalink).then_some(given);
+        }
+        let project = operation.project.clone();
+        files.push(FileChange {
+            project,
+            path: path.clone(),
+            moved_from,
+            before,
+            after,
+            fact_edits: Vec::new(),
+        });
+        notes.push(note);
+        file_ops.push(FileOp::new(step.root, path, id, file_ops.len(), found, placing));
+        project_rows.push(step.project_row);
+    }
+    if file_ops.is_empty() {
+        return Ok(None);
+    }
+    let commit =
+        Commit { id, time: clock::now(), author: author.clone(), message, files, folders: None };
+    let record = LogRecord { commit, notes };
+    Ok(Some(CommitPlan { record, body, file_ops, project_rows }))
+}
+
+fn check_size(path: &NotePath, content: &[u8]) -> Result<()> {
+    let (size, limit) = (content.len() as u64, MAX_FILE_BYTES);
+    if size > limit {
+        return Err(StoreError::TooLarge { path: path.to_string(), size, limit });
+    }
+    Ok(())
+}
+
+/// Refuses a new name that some system would take for one that is there. Where both have been
+/// before, the system can tell them apart, and the one that went may come back.
+fn check_new_name(
+    session: &WriteSession<'_>,
+    step: &CheckedOperation<'_>,
+    from: Option<&NotePath>,
+) -> Result<()> {
+    if step.found.is_some() {
+        return Ok(());
+    }
+    let path = &step.operation.path;
+    let mut twins = session.db.prepare_cached(
+        "SELECT path FROM files WHERE project = ? AND path_key = ? AND path <> ?",
+    )?;
+    let rows = twins
+        .query_map(rusqlite::params![step.project_row, path.key(), path.as_str()], |row| {
+            row.get::<_, String>(0)
+        })?;
+    for existing in rows {
+        let existing = existing?;
+        let Ok(twin) = NotePath::parse(&existing) else { continue };
+        if Some(&twin) != from
+            && step.root.stat(&twin)?.is_some()
+            && !history::were_together(session.db, step.project_row, path, &twin)?
+        {
+            return Err(StoreError::Twin { path: path.to_string(), existing });
+        }
+    }
+    Ok(())
+}
+
+/// Writes beside, forces the log and exchanges; or takes everything back.
+fn write_and_publish<'a>(
+    session: &mut WriteSession<'_>,
+    change: &ChangeSet,
+    roots: &HashMap<ProjectName, ProjectRoot>,
+    observed: Option<(LogRecord, RecordBody)>,
+    plan: CommitPlan<'a>,
+) -> Result<CommitAttempt> {
+    let CommitPlan { mut record, body, mut file_ops, project_rows } = plan;
+    let folders = FolderHandles::default();
+    let discard = |file_ops: &[FileOp<'a>]| {
+        file_ops.iter().for_each(|apply| apply.discard(&folders));
+        folders.unmake();
+    };
+    for n in 0..file_ops.len() {
+        if let Err(e) = file_ops[n].write_temp(&folders, record.commit.time) {
+            discard(&file_ops[..=n]);
+            return Err(e);
+        }
+    }
+    let made = folders_made(change, roots, &folders);
+    record.commit.folders = FolderChanges { made, emptied: change.emptied.clone() }.some();
+    let start = session.log.end();
+    let mut records: Vec<(LogRecord, RecordBody)> = observed.into_iter().collect();
+    records.push((record, body));
+    let placed = match session.log.append(&records) {
+        Ok(placed) => placed,
+        Err(e) => {
+            discard(&file_ops);
+            if let StoreError::Halted(reason) = &e {
+                *session.halted = Some(reason.clone());
+            }
+            return Err(e);
+        }
+    };
+    // Whoever saves over a file after this is noticed: its time is not earlier.
+    let checked_ns = clock::now_ns();
+    for n in 0..file_ops.len() {
+        let applied = file_ops[n].apply(&folders);
+        if matches!(applied, Ok(FileOpOutcome::Yes)) {
+            continue;
+        }
+        let undone = file_ops[..=n].iter().rev().try_for_each(|apply| apply.undo(&folders));
+        if let Err(e) = undone.and_then(|()| session.log.retract(start)) {
+            *session.halted = Some(e.to_string());
+            return Err(e);
+        }
+        discard(&file_ops);
+        return applied.map(|_| CommitAttempt::Raced);
+    }
+    faults::at(Step::Displaced).ok();
+    file_ops.iter().for_each(|apply| apply.finish(&folders));
+    // Folders carry nothing that could be lost; one that cannot be made now is made by the next
+    // file in it.
+    settle_folders(change, roots).ok();
+    // The change is made and durable. What fails from here on is mended by the next session: the
+    // log is applied again, which changes nothing, and a lagging index catches up before a read.
+    faults::at(Step::Applied).ok();
+    session.note_applied();
+    let files = news_of(&file_ops, &folders, &project_rows, checked_ns);
+    let news = PendingIndexUpdate { from: start, placed, files };
+    match session.inner.is_long_lived() {
+        true => *session.news = Some(news),
+        false => match session.inner.tell(session.db, &news) {
+            Err(e) if e.is_index_damage() => session.inner.index.forget(),
+            _ => {}
+        },
+    }
+    session.inner.note_written(records.iter().map(|(_, body)| body.as_bytes().len()).sum());
+    let commit = records.pop().map(|(record, _)| record.commit);
+    Ok(CommitAttempt::FileOpProgress(
+        commit.map_or(CommitOutcome::Unchanged, CommitOutcome::Committed),
+    ))
+}
+
+/// The folders that are there because of a change: made for its files, or about to be made.
+fn folders_made(
+    change: &ChangeSet,
+    roots: &ProjectRoots,
+    folders: &FolderHandles<'_>,
+) -> Vec<Folder> {
+    let mut made = BTreeSet::new();
+    for (project, root) in roots {
+        made.extend(folders.made_in(root).into_iter().map(|folder| (project.clone(), folder)));
+    }
+    for (project, folder) in &change.made {
+        let Some(root) = roots.get(project) else { continue };
+        let mut missing = Some(folder.clone()).filter(|folder| !root.is_folder(folder));
+        while let Some(folder) = missing {
+            let above = folder.parent().and_then(|above| NotePath::parse(above).ok());
+            missing = above.filter(|above| !root.is_folder(above));
+            made.insert((project.clone(), folder));
+        }
+    }
+    made.into_iter().collect()
+}
+
+/// Makes and removes the folders of a change.
+fn settle_folders(change: &ChangeSet, roots: &HashMap<ProjectName, ProjectRoot>) -> Result<()> {
+    for (project, folder) in &change.made {
+        if let Some(root) = roots.get(project) {
+            root.make_folder_at(folder)?;
+        }
+    }
+    for (project, folder) in &change.emptied {
+        if let Some(root) = roots.get(project) {
+            root.prune(folder);
+        }
+    }
+    Ok(())
+}
+
+/// What became of the files of a change.
+fn news_of<'a>(
+    file_ops: &[FileOp<'a>],
+    folders: &FolderHandles<'a>,
+    project_rows: &[i64],
+    checked_ns: i64,
+) -> Vec<FileUpdate> {
+    let file = |(apply, project_row): (&FileOp<'a>, &i64)| {
+        let now = apply.content().filter(|_| !apply.is_ignored()).map(|(bytes, hash)| FileState {
+            hash,
+            stat: apply.stat(folders).ok().flatten().unwrap_or_else(|| unseen(bytes)),
+            checked_ns,
+            content: bytes.to_vec(),
+        });
+        let (path, from) = (apply.path().clone(), apply.from().cloned());
+        FileUpdate { project_row: *project_row, path, from, now }
+    };
+    file_ops.iter().zip(project_rows).map(file).collect()
+}
+
+/// What is noted of a file that somebody took away at once: the next look finds that out.
+fn unseen(bytes: &[u8]) -> FileStat {
+    FileStat { size: bytes.len() as u64, mtime_ns: clock::now_ns(), ctime_ns: 0, inode: 0 }
+}
+
+/// An edit that was found on disk is the person's.
+pub(crate) fn person() -> Author {
+    Author { client: "person".into(), tool: "editor".into(), channel: ChangeChannel::Disk }
+}

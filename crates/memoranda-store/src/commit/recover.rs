@@ -1,0 +1,512 @@
+//! Recovery: completes what the logs say was decided before a process died or power was lost.
+//!
+//! Applying a record again changes nothing if it was applied. A file that holds no version of the
+//! logs was edited by a person and is kept. The one exception is a torn file after a power cut: an
+//! empty, shortened or zero-filled version that was written after the last checkpoint. Its bytes
+//! enter the history before the acknowledged version replaces them.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use memoranda_core::change::{Author, ChangeChannel, Commit, FileChange};
+use memoranda_core::id::{ContentHash, ProjectName};
+use memoranda_core::path::NotePath;
+
+use crate::commit::file_op::temporary_name;
+use crate::error::{Result, StoreError};
+use crate::files::{FileContent, HardLinkPolicy, ProjectRoot};
+use crate::log::{ContentLocation, FileRecord, LogRecord, LoggedRecord, ReadCheck, RecordBody};
+use crate::{StoreInner, clock};
+
+/// The event that may have left files behind their log.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum CrashKind {
+    /// A process died: every write that it made is visible.
+    Process,
+    /// Perhaps the machine was restarted. A file counts as torn only if nobody touched it since.
+    Unknown,
+    /// The machine was restarted: what was not forced to disk may be older, missing or torn.
+    PowerLoss,
+}
+
+/// A record to complete.
+pub(crate) struct UnappliedRecord {
+    pub(crate) device: String,
+    pub(crate) placed: LoggedRecord,
+    pub(crate) crash: CrashKind,
+}
+
+impl UnappliedRecord {
+    fn time_ms(&self) -> i64 {
+        self.placed.record.commit.time.as_millisecond()
+    }
+}
+
+/// One file in the records, from the first to the last.
+struct FileHistory {
+    /// Every version that the file had on the way.
+    versions: Vec<Option<ContentHash>>,
+    /// When we wrote the file, in milliseconds since 1970.
+    written_ms: Vec<i64>,
+    last_ms: i64,
+    crash: CrashKind,
+    /// True if the last record is a write of ours rather than an edit that was found on disk.
+    is_ours: bool,
+    /// True if any record is a write of ours, which may not have reached the disk.
+    has_ours: bool,
+    /// The permalink that the last record gave to the note.
+    permalink: Option<String>,
+    /// Temporary names that a crash may have left in the file's folder.
+    temporaries: Vec<(String, TempFileState)>,
+}
+
+impl FileHistory {
+    fn new(crash: CrashKind) -> Self {
+        Self {
+            versions: Vec::new(),
+            written_ms: Vec::new(),
+            last_ms: i64::MIN,
+            crash,
+            is_ours: false,
+            has_ours: false,
+            permalink: None,
+            temporaries: Vec::new(),
+        }
+    }
+
+    fn last(&self) -> Option<ContentHash> {
+        self.versions.last().copied().flatten()
+    }
+
+    /// Returns true if the logs ask for the last version to be on disk.
+    ///
+    /// An edit by hand that a power cut took away together with a write of ours comes back, too.
+    /// A removal by hand is not repeated.
+    fn is_due(&self) -> bool {
+        let is_lost_edit =
+            self.crash != CrashKind::Process && self.has_ours && self.last().is_some();
+        self.is_ours || is_lost_edit
+    }
+}
+
+/// The possible contents of a temporary file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TempFileState {
+    /// The new version, or the file that had the name before.
+    NewOrDisplaced,
+    /// The new version of a file that comes from elsewhere. Anything else had the name of the
+    /// place that the file comes from.
+    New,
+}
+
+/// A torn file that recovery replaced.
+struct TornFile {
+    project: ProjectName,
+    path: NotePath,
+    found: FileContent,
+    acknowledged: Option<ContentHash>,
+    permalink: Option<String>,
+}
+
+/// A file that recovery writes or removes.
+struct Repair {
+    project: ProjectName,
+    path: NotePath,
+    time_ms: i64,
+    current: Option<ContentHash>,
+    last: Option<ContentHash>,
+    mode: Option<u32>,
+}
+
+type FileKey = (ProjectName, NotePath);
+
+/// Decides what recovery does to each file that the records name.
+pub(crate) struct Recovery<'a> {
+    inner: &'a StoreInner,
+    files: BTreeMap<FileKey, FileHistory>,
+    contents: HashMap<ContentHash, ContentLocation>,
+    roots: BTreeMap<ProjectName, Option<ProjectRoot>>,
+    repairs: Vec<Repair>,
+    torn: Vec<TornFile>,
+}
+
+impl<'a> Recovery<'a> {
+    /// Reads records of one or more devices. Records of different devices are ordered by time:
+    /// under the vault's lock, the later one has seen the earlier one.
+    pub(crate) fn new(inner: &'a StoreInner, mut records: Vec<UnappliedRecord>) -> Result<Self> {
+        records.sort_by_key(UnappliedRecord::time_ms);
+        let mut recovery = Self {
+            inner,
+            files: BTreeMap::new(),
+            contents: HashMap::new(),
+            roots: BTreeMap::new(),
+            repairs: Vec::new(),
+            torn: Vec::new(),
+        };
+        for record in &records {
+            recovery.add(record);
+        }
+        if let Some(first) = records.first() {
+            let mut devices: Vec<&str> = records.iter().map(|record| &*record.device).collect();
+            devices.dedup();
+            recovery.leave_later_writes_of_others(&devices, first.time_ms())?;
+        }
+        Ok(recovery)
+    }
+
+    fn add(&mut self, unapplied: &UnappliedRecord) {
+        let UnappliedRecord { device, placed, crash } = unapplied;
+        let commit = &placed.record.commit;
+        let is_ours = commit.author.channel != ChangeChannel::Disk;
+        for (n, file) in commit.files.iter().enumerate() {
+            if let (Some(hash), Some(at)) = (file.after, placed.content_at(device, n)) {
+                self.contents.insert(hash, at);
+            }
+            let permalink = placed.record.notes.get(n).and_then(|note| note.permalink.clone());
+            let mut extend = |path: &NotePath, before, after, temporary| {
+                let key = (file.project.clone(), path.clone());
+                let history = self.files.entry(key).or_insert_with(|| FileHistory::new(*crash));
+                history.versions.extend([before, after]);
+                history.last_ms = unapplied.time_ms();
+                history.crash = history.crash.max(*crash);
+                history.is_ours = is_ours;
+                history.has_ours |= is_ours;
+                history.permalink.clone_from(&permalink);
+                if is_ours {
+                    history.written_ms.push(unapplied.time_ms());
+                    history.temporaries.push((temporary_name(commit.id, n), temporary));
+                }
+            };
+            match &file.moved_from {
+                Some(from) => {
+                    extend(from, file.before, None, TempFileState::NewOrDisplaced);
+                    extend(&file.path, None, file.after, TempFileState::New);
+                }
+                None => extend(&file.path, file.before, file.after, TempFileState::NewOrDisplaced),
+            }
+        }
+    }
+
+    /// Leaves out the files that another device wrote later: that device saw our version, so its
+    /// own log decides.
+    fn leave_later_writes_of_others(&mut self, replayed: &[&str], since_ms: i64) -> Result<()> {
+        let inner = self.inner;
+        for device in inner.log.devices()? {
+            if replayed.contains(&device.as_str()) || !inner.log.changed_since(&device, since_ms)? {
+                continue;
+            }
+            inner.log.read_from(&device, Default::default(), ReadCheck::Meta, |placed| {
+                let commit = placed.record.commit;
+                let time_ms = commit.time.as_millisecond();
+                for file in commit.files.into_iter().filter(|_| time_ms >= since_ms) {
+                    for path in [Some(file.path), file.moved_from].into_iter().flatten() {
+                        let key = (file.project.clone(), path);
+                        if self.files.get(&key).is_some_and(|ours| ours.last_ms <= time_ms) {
+                            self.files.remove(&key);
+                        }
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Looks at every file and decides. Returns the record that keeps the bytes of torn files and
+    /// the record that replaces them, for the log; none if no file is torn.
+    pub(crate) fn plan(&mut self) -> Result<Vec<(LogRecord, RecordBody)>> {
+        // New places first: a moved file is never only in the log, and a temporary file is known
+        // as the new version before the old place is looked at.
+        let files = std::mem::take(&mut self.files).into_iter();
+        let (kept, removed): (Vec<_>, Vec<_>) = files.partition(|(_, file)| file.last().is_some());
+        for ((project, path), history) in kept.into_iter().chain(removed) {
+            if !self.open_root(&project, &history)? {
+                continue;
+            }
+            match self.plan_file(&project, &path, &history) {
+                // The log cannot give the content any more; every other file is completed.
+                Ok(()) | Err(StoreError::NotAFile { .. } | StoreError::ContentGone(_)) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(self.torn_records())
+    }
+
+    /// Opens a project's folder once; false if it is away. A folder that is away is looked at by
+    /// the next scan. A folder that could not be opened for another reason stops the recovery:
+    /// its records must not count as applied.
+    fn open_root(&mut self, project: &ProjectName, history: &FileHistory) -> Result<bool> {
+        if let Some(root) = self.roots.get(project) {
+            return Ok(root.is_some());
+        }
+        let found = match self.inner.vault.project(project.as_str()) {
+            // The folder itself may not have reached the disk. A removed file needs no folder.
+            Err(StoreError::NoProject { .. }) if history.has_ours && history.last().is_some() => {
+                self.inner.vault.project_or_new(project)
+            }
+            found => found,
+        };
+        let root = match found.and_then(|project| self.inner.root_replayed(&project)) {
+            Ok(root) => Some(root),
+            Err(
+                StoreError::NoProject { .. }
+                | StoreError::ProjectUnavailable { .. }
+                | StoreError::ProjectIsLink { .. },
+            ) => None,
+            Err(e) => return Err(e),
+        };
+        Ok(self.roots.entry(project.clone()).or_insert(root).is_some())
+    }
+
+    fn root(&self, project: &ProjectName) -> Option<&ProjectRoot> {
+        self.roots.get(project)?.as_ref()
+    }
+
+    fn plan_file(
+        &mut self,
+        project: &ProjectName,
+        path: &NotePath,
+        history: &FileHistory,
+    ) -> Result<()> {
+        let Some(root) = self.root(project) else { return Ok(()) };
+        let is_untouched =
+            history.crash != CrashKind::Unknown || is_untouched(root, path, history)?;
+        let mut mode = put_back_displaced(root, path, history)?;
+        let found = root.read(path)?;
+        let current = found.as_ref().map(|found| found.hash);
+        let last = history.last();
+        if let Some(found) = &found {
+            mode = Some(found.mode);
+        }
+        if current == last || !history.is_due() || !is_untouched {
+            return Ok(());
+        }
+        let is_version = history.versions.contains(&current);
+        let torn = match found {
+            Some(found) if !is_version => {
+                if history.crash == CrashKind::Process || !self.is_torn(&found.bytes, history)? {
+                    return Ok(());
+                }
+                Some(found)
+            }
+            _ => None,
+        };
+        if let Some(found) = torn.filter(|found| found.bytes.iter().any(|byte| *byte != 0)) {
+            let (project, path) = (project.clone(), path.clone());
+            let permalink = history.permalink.clone();
+            self.torn.push(TornFile { project, path, found, acknowledged: last, permalink });
+        }
+        let (project, path, time_ms) = (project.clone(), path.clone(), history.last_ms);
+        self.repairs.push(Repair { project, path, time_ms, current, last, mode });
+        Ok(())
+    }
+
+    /// Returns true if the bytes are what a power cut leaves of any version of the file.
+    fn is_torn(&self, bytes: &[u8], history: &FileHistory) -> Result<bool> {
+        if bytes.is_empty() {
+            return Ok(true);
+        }
+        for hash in history.versions.iter().flatten() {
+            match self.content(*hash) {
+                Ok(version) if is_torn_version(bytes, &version) => return Ok(true),
+                Ok(_) | Err(StoreError::ContentGone(_)) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(false)
+    }
+
+    fn content(&self, hash: ContentHash) -> Result<Vec<u8>> {
+        match self.contents.get(&hash) {
+            Some(at) => self.inner.log.content(at, hash),
+            // A moved file whose content is in an older record. The index is not needed for it.
+            None => find_content(self.inner, hash),
+        }
+    }
+
+    /// Two records for the torn files: their bytes as they were found, and the acknowledged version
+    /// in their place.
+    fn torn_records(&mut self) -> Vec<(LogRecord, RecordBody)> {
+        if self.torn.is_empty() {
+            return Vec::new();
+        }
+        let mut found = (Vec::new(), Vec::new(), RecordBody::default());
+        let mut repaired = (Vec::new(), Vec::new(), RecordBody::default());
+        for torn in std::mem::take(&mut self.torn) {
+            let change = |before, after| FileChange {
+                project: torn.project.clone(),
+                path: torn.path.clone(),
+                moved_from: None,
+                before,
+                after,
+                fact_edits: Vec::new(),
+            };
+            let note = FileRecord { blob: None, permalink: torn.permalink.clone() };
+            let blob = Some(found.2.add(&torn.found.bytes));
+            found.0.push(change(torn.acknowledged, Some(torn.found.hash)));
+            found.1.push(FileRecord { blob, ..note.clone() });
+            repaired.0.push(change(Some(torn.found.hash), torn.acknowledged));
+            repaired.1.push(note);
+        }
+        let record = |(files, notes, body), message: &str| {
+            let author = Author {
+                client: "memoranda".into(),
+                tool: "recover".into(),
+                channel: ChangeChannel::Disk,
+            };
+            let commit = Commit {
+                id: clock::new_commit_id(),
+                time: clock::now(),
+                author,
+                message: Some(message.to_owned()),
+                files,
+                folders: None,
+            };
+            (LogRecord { commit, notes }, body)
+        };
+        vec![
+            record(found, "found torn after the machine was restarted"),
+            record(repaired, "restored the acknowledged version"),
+        ]
+    }
+
+    /// Writes and removes files as planned.
+    pub(crate) fn perform(&self) -> Result<()> {
+        for repair in &self.repairs {
+            match self.repair(repair) {
+                Ok(()) | Err(StoreError::NotAFile { .. } | StoreError::ContentGone(_)) => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+
+    fn repair(&self, repair: &Repair) -> Result<()> {
+        let Some(root) = self.root(&repair.project) else { return Ok(()) };
+        let path = &repair.path;
+        let Some(hash) = repair.last else {
+            if let Some(folder) = root.folder(path)? {
+                let doing = |source| StoreError::Io { doing: format!("remove {path}"), source };
+                folder.remove(path.file_name()).map_err(doing)?;
+            }
+            return Ok(());
+        };
+        let content = self.content(hash)?;
+        let folder = root.make_folder(path)?;
+        let temporary = format!(".memoranda-replay-{}", std::process::id());
+        folder.remove_quietly(&temporary);
+        let doing = |source| StoreError::Io { doing: format!("restore {path}"), source };
+        let mode = repair.mode.unwrap_or(root.new_file_mode());
+        let modified = Duration::from_millis(u64::try_from(repair.time_ms).unwrap_or(0));
+        folder
+            .write_temporary_of(&temporary, &content, mode, modified)
+            .and_then(|()| match repair.current {
+                Some(_) => folder.swap(&temporary, path.file_name()).map(|_| ()),
+                None => folder.place(&temporary, path.file_name()),
+            })
+            .map_err(doing)?;
+        folder.remove_quietly(&temporary);
+        Ok(())
+    }
+}
+
+/// Puts a displaced file back under its name.
+///
+/// A crash right after an exchange leaves the old file under its temporary name. If the logs do not
+/// know its content, an editor had saved at the last moment. Returns the mode of the new file, if
+/// one had been written.
+fn put_back_displaced(
+    root: &ProjectRoot,
+    path: &NotePath,
+    history: &FileHistory,
+) -> Result<Option<u32>> {
+    let mut mode = None;
+    let Some(folder) = root.folder(path)? else { return Ok(mode) };
+    let doing = |source| StoreError::Io { doing: format!("restore {path}"), source };
+    for (temporary, state) in &history.temporaries {
+        let found = folder.read(temporary, HardLinkPolicy::Allow).map_err(doing)?;
+        let Some(found) = found else { continue };
+        let is_known = history.versions.contains(&Some(found.hash));
+        if *state == TempFileState::New && !is_known {
+            continue;
+        }
+        mode = Some(found.mode);
+        if !is_known && !found.bytes.is_empty() {
+            let placed = folder.place(temporary, path.file_name());
+            if placed.is_err() {
+                folder.swap(temporary, path.file_name()).map_err(doing)?;
+            }
+        }
+        folder.remove_quietly(temporary);
+    }
+    Ok(mode)
+}
+
+/// Returns true if nothing shows that somebody touched the file after our last write.
+///
+/// Our files have the time of their commit as the time of last modification, which an edit
+/// changes. A file that is missing was never placed if its folder was not changed since the
+/// commit, or if the temporary file is still there.
+fn is_untouched(root: &ProjectRoot, path: &NotePath, history: &FileHistory) -> Result<bool> {
+    let Some(folder) = root.folder(path)? else { return Ok(true) };
+    let doing = |source| StoreError::Io { doing: format!("look at {path}"), source };
+    if let Some(stat) = folder.stat(path.file_name()).map_err(doing)? {
+        let modified_ms = stat.mtime_ns.div_euclid(1_000_000);
+        // Some file systems keep whole seconds, or every second one.
+        let is_time_of = |written_ms: &i64| {
+            modified_ms == *written_ms
+                || (modified_ms % 1_000 == 0 && (0..2_000).contains(&(written_ms - modified_ms)))
+        };
+        let is_older = history.written_ms.first().is_some_and(|first| modified_ms < *first);
+        return Ok(is_older || history.written_ms.iter().any(is_time_of));
+    }
+    for (temporary, _) in &history.temporaries {
+        if folder.stat(temporary).map_err(doing)?.is_some() {
+            return Ok(true);
+        }
+    }
+    let changed_ms = folder.modified_ns().map_err(doing)?.div_euclid(1_000_000);
+    Ok(changed_ms < history.last_ms)
+}
+
+/// Returns true if the bytes are a shortened or partly zero-filled version.
+fn is_torn_version(bytes: &[u8], version: &[u8]) -> bool {
+    bytes.len() <= version.len()
+        && bytes.iter().zip(version).all(|(byte, original)| *byte == 0 || byte == original)
+        && (bytes.len() < version.len() || bytes != version)
+}
+
+fn find_content(inner: &StoreInner, hash: ContentHash) -> Result<Vec<u8>> {
+    let mut found = None;
+    for device in inner.log.devices()? {
+        inner.log.read_from(&device, Default::default(), ReadCheck::Meta, |placed| {
+            for (n, file) in placed.record.commit.files.iter().enumerate() {
+                if file.after == Some(hash) {
+                    found = placed.content_at(&device, n).or(found.take());
+                }
+            }
+            Ok(())
+        })?;
+    }
+    inner.log.content(&found.ok_or(StoreError::ContentGone(hash))?, hash)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_torn_version;
+
+    #[test]
+    fn torn_versions_are_told_from_edits() {
+        for (bytes, expected) in [
+            (&b"one tw"[..], true),
+            (b"one\0two", true),
+            (b"\0\0\0\0\0\0\0\0\0\0\0\0\0", true),
+            (b"one two three", false),
+            (b"one two three four", false),
+            (b"my own \0 text", false),
+            (b"two", false),
+        ] {
+            assert_eq!(is_torn_version(bytes, b"one two three"), expected, "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! Holding the vault: the lock, the end of the log and the index, all three in step.
+//!
+//! Whoever takes the lock first completes what a dead process left half done, and reads into
+//! the index what others wrote. After that the three agree, and stay so until the lock is let go.
+
+use std::sync::MutexGuard;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use crate::StoreInner;
+use crate::commit::external_edits::ExternalEdits;
+use crate::commit::index_update::PendingIndexUpdate;
+use crate::commit::recover::{CrashKind, Recovery, UnappliedRecord};
+use crate::error::{Result, StoreError};
+use crate::index::{self, Batch, IndexFile, IndexState, history};
+use crate::log::{LogPosition, LogReadEnd, LogWriter, LoggedRecord, ReadCheck};
+use crate::vault::boot::Restarted;
+use crate::vault::lock::{AppliedEntry, VaultLock, VaultLockGuard};
+
+/// What this process needs to write, kept between writes.
+pub(crate) struct VaultWriter {
+    pub(crate) lock: VaultLock,
+    log: Option<LogWriter>,
+    db: Option<(Connection, Option<(u64, u64)>)>,
+    /// What the index has not been told yet.
+    news: Option<PendingIndexUpdate>,
+    /// Why nothing may be written any more, if a write could neither be finished nor undone.
+    halted: Option<String>,
+}
+
+impl VaultWriter {
+    pub(crate) fn new(lock: VaultLock) -> Self {
+        Self { lock, log: None, db: None, news: None, halted: None }
+    }
+}
+
+/// The vault, held.
+pub(crate) struct WriteSession<'a> {
+    pub(crate) inner: &'a StoreInner,
+    pub(crate) held: VaultLockGuard<'a>,
+    pub(crate) log: &'a mut LogWriter,
+    pub(crate) db: &'a Connection,
+    /// What the index is told when the vault is taken next.
+    pub(crate) news: &'a mut Option<PendingIndexUpdate>,
+    /// Set when a write could neither be finished nor undone: only a new start can complete it.
+    pub(crate) halted: &'a mut Option<String>,
+}
+
+impl WriteSession<'_> {
+    /// Appends what was seen on disk to the log, and tells the history in the index.
+    pub(crate) fn record(&mut self, seen: ExternalEdits) -> Result<()> {
+        let Some(record) = seen.into_record() else { return Ok(()) };
+        let placed = self.log.append(&[record])?;
+        self.note_applied();
+        for placed in &placed {
+            history::add(self.db, &self.inner.vault.device, placed)?;
+        }
+        Ok(())
+    }
+
+    /// Records that everything in this device's log is applied to the files. If that fails, the
+    /// next holder of the lock applies the last record again, which changes nothing.
+    pub(crate) fn note_applied(&self) {
+        self.held.set_applied(&self.inner.vault.device, self.log.end()).ok();
+    }
+}
+
+/// The end of one device's log that may not have been applied to the files.
+struct UnappliedTail {
+    device: String,
+    from: LogPosition,
+    crash: CrashKind,
+}
+
+/// What a process finds at the end of the log.
+enum LogState {
+    /// What it wrote last.
+    AsLeft,
+    /// Perhaps something else.
+    Unknown,
+}
+
+impl StoreInner {
+    /// Takes the vault's lock, brings log, files and index in step, and does some work.
+    pub(crate) fn with_session<R, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce(&mut WriteSession<'_>) -> Result<R, E>,
+    ) -> Result<R, E> {
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        let mut guard = self.writer();
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        let writer = &mut *guard;
+        if let Some(reason) = &writer.halted {
+            return Err(StoreError::Halted(reason.clone()).into());
+        }
+        let held = writer.lock.acquire()?;
+        if let LogState::Unknown = self.follow_log(&held, &mut writer.log)? {
+            writer.news = None;
+        }
+        let Some(log) = &mut writer.log else {
+            return Err(StoreError::Halted("the log cannot be opened".into()).into());
+        };
+        if let Err(e) = self.follow_index(&mut writer.db, log.end(), writer.news.take()) {
+            if !e.is_index_damage() {
+                return Err(e.into());
+            }
+            writer.db = None;
+            self.index.create()?;
+            self.follow_index(&mut writer.db, log.end(), None)?;
+        }
+        let Some((db, _)) = &writer.db else {
+            return Err(StoreError::Halted("the index cannot be opened".into()).into());
+        };
+        self.follow_other_logs(&held, db)?;
+        let VaultWriter { news, halted, .. } = writer;
+        let result = work(&mut WriteSession { inner: self, held, log, db, news, halted });
+        if writer.halted.is_some() {
+            writer.log = None;
+        }
+        result
+    }
+
+    /// Waits while others of this process wait for the vault, but not for long: for work that takes
+    /// the vault again and again, and would get it each time before them.
+    pub(crate) fn yield_to_waiters(&self) {
+        const PAUSE: Duration = Duration::from_micros(200);
+        for _ in 0..100 {
+            if self.waiting.load(Ordering::Relaxed) == 0 {
+                break;
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    pub(crate) fn writer(&self) -> MutexGuard<'_, VaultWriter> {
+        // A panic elsewhere leaves the writer as it was: every step can be repeated.
+        self.writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Goes to the end of the log, completing what was left half done: by this device, and by other
+    /// devices on this machine, such as a container beside the command line.
+    fn follow_log(
+        &self,
+        held: &VaultLockGuard<'_>,
+        log: &mut Option<LogWriter>,
+    ) -> Result<LogState> {
+        let device = &self.vault.device;
+        let own = held.applied(device);
+        let others = self.unapplied_by_others(held, own.as_ref())?;
+        let trusted = own.as_ref().filter(|own| own.restarted == Restarted::No);
+        if let (Some(writer), Some(own)) = (log.as_mut(), trusted)
+            && others.is_empty()
+            && writer.end() == own.position
+            && writer.is_at_end()
+        {
+            return Ok(LogState::AsLeft);
+        }
+        let end = self.log.end(device)?;
+        let mut tails = others;
+        match trusted {
+            // A position beyond the end: `vacuum` rewrote the log after it had applied everything.
+            Some(own) if own.position >= end => held.set_applied(device, end)?,
+            Some(own) => {
+                let crash = CrashKind::Process;
+                tails.push(UnappliedTail { device: device.clone(), from: own.position, crash });
+            }
+            None => {
+                let is_certain = own.is_some_and(|own| own.restarted == Restarted::Yes);
+                let crash = if is_certain { CrashKind::PowerLoss } else { CrashKind::Unknown };
+                let from = self.checkpoint(device)?;
+                tails.push(UnappliedTail { device: device.clone(), from, crash });
+            }
+        }
+        let mut writer = match log.take() {
+            Some(mut writer) => {
+                writer.move_to(end)?;
+                writer
+            }
+            None => self.log.writer(device, end)?,
+        };
+        if !tails.is_empty() {
+            self.complete(held, &mut writer, &tails)?;
+        }
+        *log = Some(writer);
+        Ok(LogState::Unknown)
+    }
+
+    /// Returns the ends of other devices' logs that the files may lack.
+    fn unapplied_by_others(
+        &self,
+        held: &VaultLockGuard<'_>,
+        own: Option<&AppliedEntry>,
+    ) -> Result<Vec<UnappliedTail>> {
+        let mut tails = Vec::new();
+        for entry in held.applied_of_others(&self.vault.device) {
+            let AppliedEntry { device, boot, position, restarted } = entry;
+            // Another device of this machine, which was restarted since both wrote.
+            let is_of_last_run =
+                own.is_some_and(|own| own.restarted == Restarted::Yes && own.boot == boot);
+            if restarted == Restarted::No {
+                if !self.log.is_end(&device, position) && position < self.log.end(&device)? {
+                    let crash = CrashKind::Process;
+                    tails.push(UnappliedTail { device, from: position, crash });
+                }
+            } else if is_of_last_run {
+                let from = self.checkpoint(&device)?;
+                tails.push(UnappliedTail { device, from, crash: CrashKind::PowerLoss });
+            }
+        }
+        Ok(tails)
+    }
+
+    /// Completes what the ends of logs say, and records that they are applied.
+    fn complete(
+        &self,
+        held: &VaultLockGuard<'_>,
+        writer: &mut LogWriter,
+        tails: &[UnappliedTail],
+    ) -> Result<()> {
+        let own = &self.vault.device;
+        let mut records = Vec::new();
+        let mut ends = Vec::new();
+        for tail in tails {
+            let read = self.read_tail(tail, &mut records)?;
+            if tail.device == *own {
+                writer.cut_tail(read.end)?;
+            } else if let Ok(mut theirs) = self.log.writer(&tail.device, read.end) {
+                // If this fails, the device cuts its own torn record when it comes back.
+                theirs.cut_tail(read.end).ok();
+            }
+            ends.push((&tail.device, read.end));
+        }
+        let mut recovery = Recovery::new(self, records)?;
+        let torn = recovery.plan()?;
+        if !torn.is_empty() {
+            writer.append(&torn)?;
+        }
+        recovery.perform()?;
+        for (device, end) in ends {
+            let end = if device == own { writer.end() } else { end };
+            held.set_applied(device, end)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the records of a log's end. If a position means nothing in this log, everything is
+    /// read.
+    fn read_tail(
+        &self,
+        tail: &UnappliedTail,
+        records: &mut Vec<UnappliedRecord>,
+    ) -> Result<LogReadEnd> {
+        let UnappliedTail { device, from, crash } = tail;
+        let mut found = Vec::new();
+        let mut read = self.log.read_from(device, *from, ReadCheck::Whole, |placed| {
+            found.push(placed);
+            Ok(())
+        })?;
+        if read.damage.first().is_some_and(|damage| damage.offset == from.offset) {
+            // The last record is torn, or the log was rewritten since the position was noted.
+            let mut all = Vec::new();
+            let whole =
+                self.log.read_from(device, LogPosition::default(), ReadCheck::Whole, |placed| {
+                    all.push(placed);
+                    Ok(())
+                })?;
+            if whole.end != read.end {
+                (found, read) = (all, whole);
+            }
+        }
+        records.extend(found.into_iter().map(|placed| UnappliedRecord {
+            device: device.clone(),
+            placed,
+            crash: *crash,
+        }));
+        Ok(read)
+    }
+
+    /// Reads into the index what other devices of this machine have written.
+    fn follow_other_logs(&self, held: &VaultLockGuard<'_>, db: &Connection) -> Result<()> {
+        for entry in held.applied_of_others(&self.vault.device) {
+            let read = history::read_to(db, &entry.device)?.position;
+            if entry.restarted == Restarted::No && read < entry.position {
+                self.read_log_into_index(db, &entry.device, read)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the index if need be and tells it what the log has beyond it.
+    fn follow_index(
+        &self,
+        db: &mut Option<(Connection, Option<(u64, u64)>)>,
+        end: LogPosition,
+        news: Option<PendingIndexUpdate>,
+    ) -> Result<()> {
+        let identity = self.index.identity();
+        if db.as_ref().is_some_and(|(_, opened)| *opened != identity) {
+            *db = None;
+        }
+        if db.is_none() {
+            *db = Some(self.open_index()?);
+        }
+        let Some((db, _)) = db else { return Ok(()) };
+        let read = history::read_to(db, &self.vault.device)?;
+        if read.position == end {
+            return Ok(());
+        }
+        if read.position > end {
+            // The vault was set back, perhaps from a backup: what the index knows is not so.
+            return Err(StoreError::index_damage());
+        }
+        match news.filter(|news| news.leads(read.position, end)) {
+            Some(news) => self.tell(db, &news),
+            None => self.read_log_into_index(db, &self.vault.device, read.position),
+        }
+    }
+
+    /// Tells the index what a change made of the files.
+    pub(crate) fn tell(&self, db: &Connection, news: &PendingIndexUpdate) -> Result<()> {
+        news.tell(db, &self.vault.device)?;
+        self.index.note_written(db)
+    }
+
+    fn open_index(&self) -> Result<(Connection, Option<(u64, u64)>)> {
+        let mut opened = match self.index.state()? {
+            IndexState::Sound => Some(self.index.open_writer()?),
+            IndexState::Unusable => None,
+        };
+        opened = opened.filter(IndexFile::is_current);
+        let db = match opened {
+            Some(db) => db,
+            None => self.index.create()?,
+        };
+        let identity = self.index.identity();
+        self.index.trust(identity);
+        Ok((db, identity))
+    }
+
+    /// Takes new records into the history, and looks at the files that they name.
+    pub(crate) fn read_log_into_index(
+        &self,
+        db: &Connection,
+        device: &str,
+        from: LogPosition,
+    ) -> Result<()> {
+        let transaction = db.unchecked_transaction()?;
+        let mut files = std::collections::BTreeSet::new();
+        self.log.read_from(device, from, ReadCheck::Meta, |placed: LoggedRecord| {
+            history::add(db, device, &placed)?;
+            for file in &placed.record.commit.files {
+                files.insert((file.project.clone(), file.path.clone()));
+                files.extend(file.moved_from.clone().map(|from| (file.project.clone(), from)));
+            }
+            Ok(())
+        })?;
+        // A new index is filled by a whole walk; then single files need no look.
+        if index::is_complete(db)? {
+            let mut batch = Batch::new(db);
+            for (project, path) in &files {
+                self.refresh(&mut batch, project, path)?;
+            }
+            batch.finish()?;
+        }
+        transaction.commit()?;
+        self.index.note_written(db)
+    }
+}

@@ -1,0 +1,255 @@
+//! Memoranda's own files: the log, the lock, the checkpoint, the list of projects. They lie in
+//! places that the person chose, so they are opened by their paths.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::path::Path;
+
+use super::FilePrivacy;
+use crate::faults::{self, Step};
+
+/// Makes a folder and those above it.
+pub(crate) fn create_dir(path: &Path, privacy: FilePrivacy) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    if privacy == FilePrivacy::Private {
+        use std::os::unix::fs::DirBuilderExt as _;
+        builder.mode(0o700);
+    }
+    #[cfg(not(unix))]
+    let _ = privacy;
+    builder.create(path)
+}
+
+/// Opens a file for reading and writing, made if need be, readable by its owner alone.
+pub(crate) fn open_private(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    options.open(path)
+}
+
+/// Opens a file for adding at its end, made if need be, readable by its owner alone.
+pub(crate) fn open_append(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.mode(0o600);
+    }
+    options.open(path)
+}
+
+/// Opens a file for reading.
+pub(crate) fn open_read(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+/// Reads a small file; `None` if there is none.
+pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    match File::open(path) {
+        Ok(mut file) => file.read_to_end(&mut bytes).map(|_| Some(bytes)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// Replaces a small file so that a crash leaves either the old or the new bytes.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    faults::at(Step::Checkpoint)?;
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(format!(".{}.tmp", std::process::id()));
+    let temporary = Path::new(&temporary);
+    let written = (|| {
+        let mut file = open_private(temporary)?;
+        file.set_len(0)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(temporary, path)
+    })();
+    if written.is_err() {
+        fs::remove_file(temporary).ok();
+    }
+    written?;
+    path.parent().map_or(Ok(()), sync_dir)
+}
+
+/// Makes a small file whole and durable, unless there is one already.
+pub(crate) fn create_once(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(format!(".{}.tmp", std::process::id()));
+    let temporary = Path::new(&temporary);
+    let made = open_private(temporary)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::hard_link(temporary, path));
+    fs::remove_file(temporary).ok();
+    match made {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+        made => made?,
+    }
+    // The folder may be as new as the file, and so may the one above it.
+    for folder in path.ancestors().skip(1).take(2) {
+        sync_dir(folder)?;
+    }
+    Ok(())
+}
+
+/// Forces a folder's names to disk, where the system can.
+pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+}
+
+/// Forces everything on a folder's file system to disk with one call. Returns false where the
+/// system has no such call, and nothing was done.
+pub(crate) fn sync_file_system(path: &Path) -> io::Result<bool> {
+    faults::at(Step::FileSync)?;
+    #[cfg(target_os = "linux")]
+    {
+        rustix::fs::syncfs(File::open(path)?)?;
+        Ok(true)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = path;
+        Ok(false)
+    }
+}
+
+/// The names of a folder's entries; none if there is no such folder.
+pub(crate) fn names(path: &Path) -> io::Result<Vec<String>> {
+    let entries = match fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(e) => return Err(e),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        names.extend(entry?.file_name().into_string());
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// Removes a folder if nothing is in it.
+pub(crate) fn remove_empty_dir(path: &Path) {
+    fs::remove_dir(path).ok();
+}
+
+/// Whether the path is a real folder, not a link to one.
+pub(crate) fn is_dir(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
+}
+
+/// What has a name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PathKind {
+    Folder,
+    Link,
+    Other,
+}
+
+/// What has this name; `None` if nothing has.
+pub(crate) fn kind(path: &Path) -> io::Result<Option<PathKind>> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => Ok(Some(PathKind::Folder)),
+        Ok(metadata) if metadata.is_symlink() => Ok(Some(PathKind::Link)),
+        Ok(_) => Ok(Some(PathKind::Other)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// Whether a symbolic link has this name.
+pub(crate) fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink())
+}
+
+/// Lets a file that is there be seen as written to; it is empty then.
+pub(crate) fn touch(path: &Path) -> io::Result<()> {
+    OpenOptions::new().write(true).truncate(true).open(path).map(drop)
+}
+
+/// Removes a file; a missing one is fine.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+/// Removes a file so that no power cut brings it back; a missing file is fine.
+pub(crate) fn remove_durably(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(e),
+        Ok(()) => path.parent().map_or(Ok(()), sync_dir),
+    }
+}
+
+/// Removes an empty folder; a missing one is fine.
+pub(crate) fn remove_dir(path: &Path) -> io::Result<()> {
+    match fs::remove_dir(path) {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
+/// Renames one of our own files.
+pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)
+}
+
+/// Size and time of last modification in nanoseconds; `None` if there is no such file.
+pub(crate) fn size_and_mtime(path: &Path) -> io::Result<Option<(u64, i128)>> {
+    match fs::metadata(path) {
+        Ok(metadata) => {
+            let modified = metadata.modified()?;
+            let since_1970 = modified
+                .duration_since(std::time::UNIX_EPOCH)
+                .map_or_else(|e| -(e.duration().as_nanos() as i128), |d| d.as_nanos() as i128);
+            Ok(Some((metadata.len(), since_1970)))
+        }
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// Writes a small file that only a running machine needs, without force.
+pub(crate) fn write_plain(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fs::write(path, bytes)
+}
+
+/// Device and inode; `None` if there is no such file, or the system has no such numbers.
+pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let metadata = fs::metadata(path).ok()?;
+        Some((metadata.dev(), metadata.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        fs::metadata(path).ok().map(|_| (0, 0))
+    }
+}
+
+/// Whether an open file no longer has a name.
+pub(crate) fn is_unlinked(metadata: &fs::Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        metadata.nlink() == 0
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        false
+    }
+}

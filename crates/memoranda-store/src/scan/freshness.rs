@@ -1,0 +1,76 @@
+//! A glance at some folders: whether they are as the index knows them. It reads and holds nothing
+//! that others wait for, so that a command whose answer lies in a few folders need not look at a
+//! whole vault first.
+
+use memoranda_core::id::ProjectName;
+use memoranda_core::path::NotePath;
+
+use crate::StoreInner;
+use crate::error::{Result, StoreError};
+use crate::files::{ProjectRoot, WalkedFile, walk_subfolder};
+use crate::index::{self, FileRow};
+use crate::scan::{is_as_seen, is_still};
+
+/// So many files may have to be read because their times prove nothing. A look at all files, which
+/// notes what it has read, costs less than to do so with every glance.
+const MOST_READ: usize = 64;
+
+impl StoreInner {
+    /// Whether everything at or below these folders is as the index knows it. What cannot be looked
+    /// at is not.
+    pub(crate) fn is_as_known(&self, name: &ProjectName, folders: &[NotePath]) -> Result<bool> {
+        let root = match self.vault.project(name.as_str()).and_then(|project| self.root(&project)) {
+            Ok(root) => Some(root),
+            // Whatever the index knows of it is gone.
+            Err(StoreError::NoProject { .. }) => None,
+            Err(StoreError::ProjectUnavailable { .. }) => return Ok(false),
+            Err(e) => return Err(e),
+        };
+        let rows = || {
+            self.ask(|db| {
+                let project = index::project_id_of(db, name)?;
+                let below = |folder| index::rows_at_or_below(db, project, folder);
+                folders.iter().map(below).collect::<Result<Vec<_>>>()
+            })
+        };
+        let Some(root) = root else { return Ok(rows()?.iter().all(Vec::is_empty)) };
+        // The system is asked about the files while the index says what is known of them.
+        let (found, rows) = std::thread::scope(|scope| {
+            let walks = || folders.iter().map(|folder| walk_subfolder(&root, folder)).collect();
+            let looking = scope.spawn(walks);
+            let rows = rows();
+            // Nothing found is not what is known, and then all files are looked at.
+            (looking.join().unwrap_or_else(|_| Vec::new()), rows)
+        });
+        let rows = rows?;
+        let mut to_read = MOST_READ;
+        Ok(found.len() == rows.len()
+            && found.into_iter().zip(rows).all(|(walk, rows)| {
+                walk.unreadable.is_empty() && is_same(&root, walk.files, rows, &mut to_read)
+            }))
+    }
+}
+
+/// Whether the files that were found are those that are known, and as they are known.
+fn is_same(
+    root: &ProjectRoot,
+    mut found: Vec<WalkedFile>,
+    mut known: Vec<(NotePath, FileRow)>,
+    to_read: &mut usize,
+) -> bool {
+    found.sort_unstable_by(|a, b| a.path.as_str().cmp(b.path.as_str()));
+    known.sort_unstable_by(|(a, _), (b, _)| a.as_str().cmp(b.as_str()));
+    found.len() == known.len()
+        && found.iter().zip(&known).all(|(file, (path, row))| {
+            file.path == *path
+                && (is_as_seen(row, file.stat)
+                    || spend(to_read) && is_still(root, path, row, file.stat))
+        })
+}
+
+/// Takes one of what is left; false if nothing is.
+fn spend(left: &mut usize) -> bool {
+    let is_some = *left > 0;
+    *left = left.saturating_sub(1);
+    is_some
+}

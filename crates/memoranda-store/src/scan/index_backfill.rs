@@ -1,0 +1,55 @@
+//! Files that cannot be read while an index is made: what the log knows of them stands in for them,
+//! so that a new index answers like the old one.
+
+use memoranda_core::id::ProjectName;
+use memoranda_core::path::NotePath;
+
+use crate::StoreInner;
+use crate::error::Result;
+use crate::files::FileStat;
+use crate::index::digest::digest;
+use crate::index::{self, Batch, Put, history};
+
+/// So many files are taken from the log at a time.
+const BATCH_FILES: usize = 200;
+
+impl StoreInner {
+    /// Lets the index say of every file of a project that no look has reached what the log says.
+    /// The next look that reaches it reads it anew, for it has no stamp.
+    pub(crate) fn remember_unreached(&self, name: &ProjectName) -> Result<()> {
+        let unreached: Vec<NotePath> = self.ask(|db| index::unreached(db, name))?;
+        for paths in unreached.chunks(BATCH_FILES) {
+            self.stop_if_closing()?;
+            self.with_session(|session| -> Result<()> {
+                let transaction = session.db.unchecked_transaction()?;
+                let mut batch = Batch::new(session.db);
+                let project = batch.project(name)?;
+                for path in paths {
+                    let Some(head) = batch.head(project, path)? else { continue };
+                    let Some(hash) = head.after else { continue };
+                    let at = history::content_at(session.db, hash)?;
+                    // What was purged from the log is known by its name alone.
+                    let Some(bytes) = at.and_then(|at| self.log.content(&at, hash).ok()) else {
+                        continue;
+                    };
+                    let mtime_ns = head.last_ms.saturating_mul(1_000_000);
+                    let size = bytes.len() as u64;
+                    let put = Put {
+                        project,
+                        path,
+                        hash,
+                        stat: FileStat { size, mtime_ns, ctime_ns: 0, inode: 0 },
+                        checked_ns: 0,
+                        permalink: head.permalink.as_deref(),
+                        first_seen_ms: Some(head.first_ms),
+                    };
+                    batch.put(&put, &digest(path, &bytes))?;
+                }
+                batch.finish()?;
+                transaction.commit()?;
+                self.index.note_written(session.db)
+            })?;
+        }
+        Ok(())
+    }
+}

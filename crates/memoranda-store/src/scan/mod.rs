@@ -1,0 +1,357 @@
+//! Looking at the files: what people did to them becomes part of the history and the index.
+//!
+//! Sync reads and never writes a person's file. What cannot be looked at stays as it is known.
+
+pub(crate) mod change_feed;
+mod freshness;
+mod index_backfill;
+mod missing_folders;
+pub(crate) mod reconcile;
+pub(crate) mod watch;
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::PoisonError;
+
+use memoranda_core::id::ProjectName;
+use memoranda_core::path::NotePath;
+
+use crate::StoreInner;
+use crate::error::{ErrorContext as _, Result, StoreError, plain};
+use crate::files::{FileStat, ProjectRoot, WalkedFile, walk};
+use crate::index::digest::{FileKind, digest};
+use crate::index::{self, Batch, FileRow, Put, history};
+use crate::scan::reconcile::{ChangedCandidate, ProjectScan};
+use crate::vault::Project;
+
+/// A file changed this shortly before it was looked at may change again within the same tick of
+/// the file system's clock, so its time proves nothing.
+const CLOCK_TICK_NS: i64 = 20_000_000;
+
+/// What a sync found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScanReport {
+    /// Files that were looked at.
+    pub seen: usize,
+    /// Files that are new to the history.
+    pub added: usize,
+    /// Files that people changed.
+    pub changed: usize,
+    /// Files that people moved.
+    pub moved: usize,
+    /// Files that people removed.
+    pub removed: usize,
+    /// Files that were read into the index again, without being new to the history.
+    pub indexed: usize,
+    /// Projects whose folder could not be reached, and why.
+    pub unavailable: Vec<(ProjectName, String)>,
+    /// Places that could not be read, and why: what is known of them stays.
+    pub unreadable: Vec<(ProjectName, String, String)>,
+    /// Names that were left out, and why.
+    pub skipped: Vec<(ProjectName, String, &'static str)>,
+}
+
+/// How far a sync has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScanProgress {
+    /// Files read so far.
+    pub done: usize,
+    /// Files to be read.
+    pub total: usize,
+}
+
+impl StoreInner {
+    /// Looks at every file of every project; once more if the index turns out to be bad.
+    pub(crate) fn sync_all(&self, progress: &mut dyn FnMut(ScanProgress)) -> Result<ScanReport> {
+        let _alone = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.try_sync_all(progress) {
+            Err(e) if e.is_index_damage() => {
+                self.index.forget();
+                self.try_sync_all(progress)
+            }
+            other => other,
+        }
+    }
+
+    /// Looks at every file of one project, for whoever needs no other; at all of them if the index
+    /// turns out to be bad.
+    pub(crate) fn sync_one(
+        &self,
+        name: &ProjectName,
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<ScanReport> {
+        let look = |progress: &mut dyn FnMut(ScanProgress)| {
+            let _alone = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
+            self.read_other_devices()?;
+            self.sync_projects(&[self.vault.project(name.as_str())?], progress)
+        };
+        match look(progress) {
+            Err(StoreError::NoProject { .. }) => self.sync_all(progress),
+            Err(e) if e.is_index_damage() => {
+                self.index.forget();
+                self.sync_all(progress)
+            }
+            other => other,
+        }
+    }
+
+    fn sync_projects(
+        &self,
+        projects: &[Project],
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<ScanReport> {
+        let mut report = ScanReport::default();
+        for project in projects {
+            match self.sync_project(project, &mut report, progress) {
+                Err(StoreError::ProjectUnavailable { name, reason }) => {
+                    report.unavailable.push((name, reason));
+                }
+                other => other?,
+            }
+        }
+        Ok(report)
+    }
+
+    fn try_sync_all(&self, progress: &mut dyn FnMut(ScanProgress)) -> Result<ScanReport> {
+        self.read_other_devices()?;
+        let mut report = self.sync_projects(&self.vault.projects()?, progress)?;
+        self.settle_missing(&mut report)?;
+        self.with_session(|session| match index::is_complete(session.db)? {
+            true => Ok(()),
+            false => index::set_complete(session.db),
+        })?;
+        Ok(report)
+    }
+
+    /// Looks at every file of one project.
+    pub(crate) fn sync_project(
+        &self,
+        project: &Project,
+        report: &mut ScanReport,
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<()> {
+        self.seed_from_history(&project.name)?;
+        let root = match self.root(project) {
+            Err(e @ StoreError::ProjectUnavailable { .. }) => {
+                self.remember_unreached(&project.name)?;
+                return Err(e);
+            }
+            opened => opened?,
+        };
+        // The index says what is known while the system is asked about the files.
+        let (walk, rows) = std::thread::scope(|scope| {
+            let rows = scope.spawn(|| self.ask(|db| rows(db, &project.name)));
+            (walk(&root), rows.join())
+        });
+        let mut rows = rows.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        report.seen += walk.files.len();
+        let leftovers = !walk.leftovers.is_empty();
+        let suspect = |file: &WalkedFile| {
+            let row = rows.remove(file.path.as_str());
+            let is_sure = |row: &FileRow| row.kind != FileKind::Known && is_as_seen(row, file.stat);
+            (!row.as_ref().is_some_and(is_sure))
+                .then(|| ChangedCandidate::new(file.path.clone(), file.stat, row.as_ref()))
+        };
+        let suspects: Vec<ChangedCandidate> = walk.files.iter().filter_map(suspect).collect();
+        let gone = rows
+            .into_iter()
+            .filter_map(|(path, row)| Some((NotePath::parse(&path).ok()?, row)))
+            .filter(|(path, _)| !walk.is_unknown(path))
+            .collect();
+        for (place, error) in &walk.unreadable {
+            report.unreadable.push((project.name.clone(), place.clone(), plain(error)));
+        }
+        for (place, reason) in &walk.skipped {
+            report.skipped.push((project.name.clone(), place.clone(), reason));
+        }
+        self.reconcile(project, &root, ProjectScan { suspects, gone }, report, progress)?;
+        self.remember_unreached(&project.name)?;
+        let identity = root.identity().doing(|| format!("look at project {}", project.name))?;
+        self.with_session(|session| {
+            if leftovers {
+                // Under the lock no write is under way: what is left belongs to a dead process.
+                for path in &walk.leftovers {
+                    if let Some(folder) = root.folder(path)? {
+                        folder.remove_quietly(path.file_name());
+                    }
+                }
+            }
+            self.note_identity(session.db, project, identity)
+        })
+    }
+
+    /// Looks at single files that something is said to have happened to.
+    pub(crate) fn sync_paths(
+        &self,
+        project: &Project,
+        paths: &BTreeSet<NotePath>,
+    ) -> Result<ScanReport> {
+        let mut report = ScanReport::default();
+        let root = self.root(project)?;
+        let rows = self.ask(|db| {
+            let project = index::project_id_of(db, &project.name)?;
+            paths
+                .iter()
+                .map(|path| index::rows_at_or_below(db, project, path))
+                .collect::<Result<Vec<_>>>()
+        })?;
+        let mut look = ProjectScan { suspects: Vec::new(), gone: Vec::new() };
+        for (path, known) in paths.iter().zip(rows) {
+            let stat = match root.stat(path) {
+                Ok(stat) => stat,
+                Err(_) if root.is_folder(path) => {
+                    // A folder appeared or moved: everything in it may be new.
+                    self.sync_project(project, &mut report, &mut |_| {})?;
+                    return Ok(report);
+                }
+                Err(StoreError::NotAFile { .. }) => None,
+                Err(_) => continue,
+            };
+            // Our own writes are events too, and the index has them already.
+            let row = known.iter().find(|(at, _)| at == path).map(|(_, row)| row);
+            match stat {
+                Some(stat) if row.is_some_and(|row| is_still(&root, path, row, stat)) => {}
+                Some(stat) if !root.ignores(path) => {
+                    look.suspects.push(ChangedCandidate::new(path.clone(), stat, row));
+                }
+                _ => look.gone.extend(known),
+            }
+        }
+        // With a folder, something is said to have happened to it and to each of its files.
+        look.gone.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        look.gone.dedup_by(|(a, _), (b, _)| a == b);
+        report.seen = paths.len();
+        if !look.suspects.is_empty() || !look.gone.is_empty() {
+            self.reconcile(project, &root, look, &mut report, &mut |_| {})?;
+        }
+        Ok(report)
+    }
+
+    /// Puts what the history knows into an index that is being made.
+    pub(crate) fn seed_from_history(&self, name: &ProjectName) -> Result<()> {
+        self.with_session(|session| {
+            if index::is_complete(session.db)? {
+                return Ok(());
+            }
+            let transaction = session.db.unchecked_transaction()?;
+            let project = index::project_id(session.db, name)?;
+            let after = self.vault.last_removed(name)?;
+            for (path, hash, permalink) in history::living(session.db, project, after)? {
+                let Ok(path) = NotePath::parse(&path) else { continue };
+                index::put_known(session.db, project, &path, hash, permalink.as_deref())?;
+            }
+            transaction.commit()?;
+            self.index.note_written(session.db)
+        })
+    }
+
+    /// Reads what other devices have written, if their logs came along with the vault.
+    fn read_other_devices(&self) -> Result<()> {
+        let devices = self.log.devices()?;
+        self.with_session(|session| {
+            for device in devices.iter().filter(|device| **device != self.vault.device) {
+                let read = history::read_to(session.db, device)?;
+                if read.position != self.log.end(device)? {
+                    self.read_log_into_index(session.db, device, read.position)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Makes the index say of a file what the log and the disk agree on.
+    pub(crate) fn refresh(
+        &self,
+        batch: &mut Batch<'_>,
+        project: &ProjectName,
+        path: &NotePath,
+    ) -> Result<()> {
+        let row = batch.project(project)?;
+        let head = batch.head(row, path)?;
+        let Some(hash) = head.as_ref().and_then(|head| head.after) else {
+            return batch.remove(row, path);
+        };
+        let root = match self.vault.project(project.as_str()) {
+            Ok(project) => self.root_held(batch.db(), &project).map(Some),
+            Err(StoreError::NoProject { .. }) => Ok(None),
+            Err(e) => Err(e),
+        };
+        let read = |root: Option<&ProjectRoot>| root.map_or(Ok(None), |root| root.read(path));
+        // What cannot be read now is looked at by the next sync.
+        let Ok(root) = root else { return Ok(()) };
+        let Ok(found) = read(root.as_ref()) else { return Ok(()) };
+        match (found, head) {
+            (Some(_), _) if root.is_some_and(|root| root.ignores(path)) => batch.remove(row, path),
+            (Some(found), Some(head)) if found.hash == hash => {
+                let put = Put {
+                    project: row,
+                    path,
+                    hash,
+                    stat: found.stat,
+                    checked_ns: found.checked_ns,
+                    permalink: head.permalink.as_deref(),
+                    first_seen_ms: Some(head.first_ms),
+                };
+                batch.put(&put, &digest(path, &found.bytes))
+            }
+            // Somebody took it away since: the next look must find that it was there.
+            (None, Some(head)) => {
+                index::put_known(batch.db(), row, path, hash, head.permalink.as_deref())
+            }
+            // Somebody changed it since: the next sync records that.
+            _ => Ok(()),
+        }
+    }
+}
+
+fn rows(db: &rusqlite::Connection, name: &ProjectName) -> Result<HashMap<String, FileRow>> {
+    let project = index::project_id_of(db, name)?;
+    index::all_rows(db, project)
+}
+
+/// Whether a file is as the index says. At a time that proves nothing it is read, for somebody may
+/// have changed it within the same tick of the clock.
+pub(crate) fn is_still(root: &ProjectRoot, path: &NotePath, row: &FileRow, stat: FileStat) -> bool {
+    let read = || root.read(path).is_ok_and(|found| found.map(|found| found.hash) == row.hash);
+    row.kind != FileKind::Known && row.stat == stat && (is_as_seen(row, stat) || read())
+}
+
+/// Whether a file looks as it did when it was last read, at a time that proves something.
+pub(crate) fn is_as_seen(row: &FileRow, stat: FileStat) -> bool {
+    let newest = stat.mtime_ns.max(stat.ctime_ns);
+    row.stat == stat && newest.saturating_add(CLOCK_TICK_NS) < row.checked_ns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::{FilePrivacy, FileRules, HardLinkPolicy, state_files};
+
+    /// Whether a file that was last looked at so long after its last change counts as unchanged,
+    /// when the index knows it with these bytes.
+    #[track_caller]
+    fn check(indexed: &str, on_disk: &str, looked_after_ns: i64, expected: bool) {
+        let folder = tempfile::TempDir::new().unwrap();
+        state_files::write_plain(&folder.path().join("a.md"), on_disk.as_bytes()).unwrap();
+        let rules = FileRules { privacy: FilePrivacy::Shared, hard_links: HardLinkPolicy::Refuse };
+        let root = ProjectRoot::open(folder.path(), rules).unwrap();
+        let path = NotePath::parse("a.md").unwrap();
+        let stat = root.stat(&path).unwrap().unwrap();
+        let row = FileRow {
+            id: 1,
+            kind: FileKind::Markdown,
+            stat,
+            checked_ns: stat.mtime_ns.max(stat.ctime_ns) + looked_after_ns,
+            hash: Some(crate::files::hash(indexed.as_bytes())),
+            permalink: String::new(),
+        };
+        assert_eq!(is_still(&root, &path, &row, stat), expected);
+    }
+
+    #[test]
+    fn an_edit_within_one_tick_of_the_clock_is_not_passed_over() {
+        check("ours", "ours", 1, true);
+        check("ours", "hand", 1, false);
+        // A later look would have seen a later time.
+        check("ours", "hand", 2 * CLOCK_TICK_NS, true);
+    }
+}

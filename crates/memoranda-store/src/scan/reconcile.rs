@@ -1,0 +1,333 @@
+//! Recording what a look at the files found: first in the log what is new, then in the index.
+//!
+//! Files are read and digested on a thread of their own while the lock is free; the lock is held
+//! only to record a batch. Whoever closes the store waits for no batch: what the log has by then
+//! is kept, what only the index was to have is rolled back, and the next look does the rest.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::mpsc::sync_channel;
+
+use memoranda_core::id::ContentHash;
+use memoranda_core::path::NotePath;
+
+use crate::StoreInner;
+use crate::commit::external_edits::{ExternalEdits, ScannedFile};
+use crate::commit::write_session::WriteSession;
+use crate::error::{Result, StoreError};
+use crate::files::{FileContent, FileStat, ProjectRoot};
+use crate::index::digest::{Digest, FileKind, digest, is_text};
+use crate::index::{Batch, FileRow, Put};
+use crate::scan::{ScanProgress, ScanReport};
+use crate::vault::Project;
+
+/// So many files, or bytes, are recorded at a time.
+const BATCH_FILES: usize = 1024;
+const BATCH_BYTES: u64 = 8 << 20;
+/// Of those that turn out to be as they are known: nothing is gained by holding the vault for long.
+const BATCH_KNOWN: usize = 64;
+
+/// The files of a project that have to be looked at.
+pub(crate) struct ProjectScan {
+    pub(crate) suspects: Vec<ChangedCandidate>,
+    pub(crate) gone: Vec<(NotePath, FileRow)>,
+}
+
+/// A file that may be other than the index says.
+pub(crate) struct ChangedCandidate {
+    pub(crate) path: NotePath,
+    pub(crate) stat: FileStat,
+    /// What the index says it holds, if its time is the one that the index says, too.
+    pub(crate) known: Option<ContentHash>,
+}
+
+impl ChangedCandidate {
+    pub(crate) fn new(path: NotePath, stat: FileStat, row: Option<&FileRow>) -> Self {
+        let is_of_its_time =
+            |row: &&FileRow| row.kind != FileKind::Known && row.stat.mtime_ns == stat.mtime_ns;
+        Self { path, stat, known: row.filter(is_of_its_time).and_then(|row| row.hash) }
+    }
+}
+
+/// A file that was read, away from the lock.
+struct MoveCandidate {
+    path: NotePath,
+    is_as_known: bool,
+    read: Result<Option<(FileContent, Option<Digest>)>>,
+}
+
+impl StoreInner {
+    /// Reads the files away from the lock, and records them batch by batch.
+    pub(crate) fn reconcile(
+        &self,
+        project: &Project,
+        root: &ProjectRoot,
+        look: ProjectScan,
+        report: &mut ScanReport,
+        progress: &mut dyn FnMut(ScanProgress),
+    ) -> Result<()> {
+        let total = look.suspects.len();
+        let mut vanished: HashMap<ContentHash, NotePath> =
+            look.gone.iter().filter_map(|(path, row)| Some((row.hash?, path.clone()))).collect();
+        let mut moved = BTreeSet::new();
+        let mut done = 0;
+        std::thread::scope(|scope| -> Result<()> {
+            let (sender, receiver) = sync_channel::<Vec<MoveCandidate>>(2);
+            let suspects = look.suspects;
+            scope.spawn(move || {
+                for batch in batches(&suspects) {
+                    let read = |file: &ChangedCandidate| {
+                        self.stop_if_closing()?;
+                        Ok(read(root, &file.path, file.known))
+                    };
+                    let read: Result<Vec<MoveCandidate>> = batch.iter().map(read).collect();
+                    let Ok(read) = read else { return };
+                    if sender.send(read).is_err() {
+                        return;
+                    }
+                }
+            });
+            for batch in receiver {
+                done += batch.len();
+                let (mut known, other): (Vec<_>, Vec<_>) =
+                    batch.into_iter().partition(|candidate| candidate.is_as_known);
+                while !known.is_empty() {
+                    let some = known.split_off(known.len().saturating_sub(BATCH_KNOWN));
+                    self.yield_to_waiters();
+                    self.with_session(|session| {
+                        record(session, project, root, some, &mut vanished, &mut moved, report)
+                    })?;
+                }
+                if !other.is_empty() {
+                    self.yield_to_waiters();
+                    self.with_session(|session| {
+                        record(session, project, root, other, &mut vanished, &mut moved, report)
+                    })?;
+                }
+                progress(ScanProgress { done, total });
+            }
+            // What was not read is not gone.
+            self.stop_if_closing()
+        })?;
+        let gone: Vec<_> =
+            look.gone.into_iter().filter(|(path, _)| !moved.contains(path)).collect();
+        for batch in gone.chunks(BATCH_FILES) {
+            self.stop_if_closing()?;
+            self.with_session(|session| record_gone(session, project, root, batch, report))?;
+        }
+        Ok(())
+    }
+}
+
+fn batches(files: &[ChangedCandidate]) -> Vec<&[ChangedCandidate]> {
+    let mut batches = Vec::new();
+    let (mut start, mut bytes) = (0, 0);
+    for (n, file) in files.iter().enumerate() {
+        bytes += file.stat.size;
+        if n + 1 - start >= BATCH_FILES || bytes >= BATCH_BYTES {
+            batches.push(&files[start..=n]);
+            (start, bytes) = (n + 1, 0);
+        }
+    }
+    if start < files.len() {
+        batches.push(&files[start..]);
+    }
+    batches
+}
+
+fn read(root: &ProjectRoot, path: &NotePath, known: Option<ContentHash>) -> MoveCandidate {
+    let mut is_as_known = false;
+    let read = root.read(path).map(|found| {
+        found.map(|found| {
+            is_as_known = known == Some(found.hash);
+            let digest = if is_as_known { None } else { digest_of(path, &found.bytes) };
+            // Of a file that is known, much may stay; what is new in it is worked out when it is put.
+            if known.is_none() {
+                digest.iter().for_each(Digest::embed);
+            }
+            (found, digest)
+        })
+    });
+    MoveCandidate { path: path.clone(), is_as_known, read }
+}
+
+/// What the index says of a text; nothing of anything else.
+fn digest_of(path: &NotePath, bytes: &[u8]) -> Option<Digest> {
+    is_text(path, bytes).then(|| digest(path, bytes))
+}
+
+/// Records a batch of files that were read: first in the log what is new, then in the index.
+fn record(
+    session: &mut WriteSession<'_>,
+    project: &Project,
+    root: &ProjectRoot,
+    candidates: Vec<MoveCandidate>,
+    vanished: &mut HashMap<ContentHash, NotePath>,
+    moved: &mut BTreeSet<NotePath>,
+    report: &mut ScanReport,
+) -> Result<()> {
+    let db = session.db;
+    let transaction = db.unchecked_transaction()?;
+    let mut batch = Batch::new(db);
+    let project_row = batch.project(&project.name)?;
+    let mut observation = ExternalEdits::default();
+    // What the index will be told, once the log has it.
+    let mut puts: Vec<PendingPut> = Vec::new();
+    for mut candidate in candidates {
+        session.inner.stop_if_closing()?;
+        let path = candidate.path.clone();
+        if let (Ok(Some((found, _))), Ok(now)) = (&candidate.read, root.stat(&path))
+            && now != Some(found.stat)
+        {
+            candidate = read(root, &path, None);
+        }
+        let (found, digest) = match candidate.read {
+            Ok(Some(read)) => read,
+            Ok(None) => continue,
+            Err(e) => {
+                report.unreadable.push((project.name.clone(), path.to_string(), e.to_string()));
+                continue;
+            }
+        };
+        let checked_ns = found.checked_ns;
+        let row = batch.row(project_row, &path)?;
+        if let Some(row) = &row
+            && row.hash == Some(found.hash)
+            && row.kind != FileKind::Known
+            && row.stat.mtime_ns == found.stat.mtime_ns
+        {
+            batch.touch(row.id, found.stat, checked_ns)?;
+            continue;
+        }
+        let digest = digest.or_else(|| digest_of(&path, &found.bytes));
+        let head = batch.head(project_row, &path)?;
+        let known = head.as_ref().and_then(|head| head.after);
+        let number = row.map(|row| row.id);
+        let pending = |permalink| PendingFile { path: path.clone(), number, permalink, checked_ns };
+        if known == Some(found.hash) || (known.is_none() && digest.is_none()) {
+            report.indexed += 1;
+            let permalink = PermalinkChoice::Given(head.and_then(|head| head.permalink));
+            puts.push(pending(permalink).with(found, digest));
+            continue;
+        }
+        let from = match known {
+            None => vanished.remove(&found.hash).filter(|from| matches!(root.stat(from), Ok(None))),
+            Some(_) => None,
+        };
+        match (&from, known) {
+            (Some(_), _) => report.moved += 1,
+            (None, Some(_)) => report.changed += 1,
+            (None, None) => report.added += 1,
+        }
+        let before = if from.is_some() { Some(found.hash) } else { known };
+        let seen = ScannedFile {
+            project: &project.name,
+            project_row,
+            path: &path,
+            moved_from: from.as_ref(),
+            known: before,
+        };
+        observation.put_digest(session, &batch, &seen, &found, digest.as_ref())?;
+        if let Some(from) = from {
+            batch.remove(project_row, &from)?;
+            moved.insert(from);
+        }
+        puts.push(pending(PermalinkChoice::Observed(observation.len() - 1)).with(found, digest));
+    }
+    let given: Vec<Option<String>> =
+        (0..observation.len()).map(|n| observation.permalink(n).map(str::to_owned)).collect();
+    session.record(observation)?;
+    // In the order of their numbers: the full-text index gathers words only as long as these rise.
+    puts.sort_by_key(|put| put.pending.number.unwrap_or(i64::MAX));
+    for pending in &puts {
+        // The log has them: the next look needs no more than that.
+        session.inner.stop_if_closing()?;
+        let permalink = match &pending.pending.permalink {
+            PermalinkChoice::Given(given) => given.as_deref(),
+            PermalinkChoice::Observed(n) => given.get(*n).and_then(Option::as_deref),
+        };
+        let put = Put {
+            project: project_row,
+            path: &pending.pending.path,
+            hash: pending.found.hash,
+            stat: pending.found.stat,
+            checked_ns: pending.pending.checked_ns,
+            permalink,
+            first_seen_ms: batch
+                .head(project_row, &pending.pending.path)?
+                .map(|head| head.first_ms),
+        };
+        match &pending.digest {
+            Some(digest) => batch.put(&put, digest)?,
+            None => batch.put(&put, &digest(&pending.pending.path, &pending.found.bytes))?,
+        }
+    }
+    batch.finish()?;
+    transaction.commit()?;
+    session.inner.index.note_written(db)
+}
+
+struct PendingFile {
+    path: NotePath,
+    /// Its number in the index, if it has one.
+    number: Option<i64>,
+    permalink: PermalinkChoice,
+    checked_ns: i64,
+}
+
+enum PermalinkChoice {
+    /// As the history says.
+    Given(Option<String>),
+    /// As the n-th file of the record says.
+    Observed(usize),
+}
+
+struct PendingPut {
+    pending: PendingFile,
+    found: FileContent,
+    digest: Option<Digest>,
+}
+
+impl PendingFile {
+    fn with(self, found: FileContent, digest: Option<Digest>) -> PendingPut {
+        PendingPut { pending: self, found, digest }
+    }
+}
+
+/// Records files that are no longer there, after looking once more.
+fn record_gone(
+    session: &mut WriteSession<'_>,
+    project: &Project,
+    root: &ProjectRoot,
+    gone: &[(NotePath, FileRow)],
+    report: &mut ScanReport,
+) -> Result<()> {
+    if session.inner.vault.project(project.name.as_str()).ok().as_ref() != Some(project) {
+        // It has another folder by now: what is not in the old one is not gone.
+        return Ok(());
+    }
+    let db = session.db;
+    let transaction = db.unchecked_transaction()?;
+    let mut batch = Batch::new(db);
+    let project_row = batch.project(&project.name)?;
+    let mut observation = ExternalEdits::default();
+    for (path, _) in gone {
+        match root.stat(path) {
+            Ok(None) => {
+                if let Some(known) = batch.head(project_row, path)?.and_then(|head| head.after) {
+                    observation.remove(&project.name, path, known);
+                    report.removed += 1;
+                }
+                batch.remove(project_row, path)?;
+            }
+            // Still there, but now left out by the rules: no longer searched, not deleted.
+            Ok(Some(_)) if root.ignores(path) => batch.remove(project_row, path)?,
+            // A link or a folder has its name: nothing that is read.
+            Err(StoreError::NotAFile { .. }) => batch.remove(project_row, path)?,
+            Ok(Some(_)) | Err(_) => {}
+        }
+    }
+    session.record(observation)?;
+    batch.finish()?;
+    transaction.commit()?;
+    session.inner.index.note_written(db)
+}

@@ -1,0 +1,439 @@
+//! Noticing people's edits as they happen. One process of all on a vault watches; when it ends,
+//! however it ends, another takes over.
+//!
+//! Where the system does not tell of everything, the process that watches looks at the files from
+//! time to time, and does not say that it watches, so that whoever asks once looks too.
+
+#![allow(clippy::disallowed_types)]
+
+mod backend;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use memoranda_core::path::NotePath;
+use notify::EventKind;
+
+use crate::error::{ErrorContext as _, Result};
+use crate::files::{TEMPORARY_PREFIX, state_files};
+use crate::vault::Project;
+use crate::{Store, StoreInner};
+use backend::{FsWatcher, WatchCoverage};
+
+/// Events are gathered until this long nothing happens, but not longer than the second value.
+const QUIET: Duration = Duration::from_millis(80);
+const AT_MOST: Duration = Duration::from_millis(400);
+/// The system is asked for events this seldom while they come one after the other, and so often in
+/// between: a single write makes a dozen, and to wake for each would take time from the writer.
+const PAUSE: Duration = Duration::from_millis(20);
+const BURST: Duration = Duration::from_millis(2);
+/// How often a folder that is away is looked for: nothing tells that a drive is mounted.
+const AWAY: Duration = Duration::from_millis(500);
+/// But after a while no oftener than this.
+const LONG_AWAY: Duration = Duration::from_secs(10);
+/// How often all files are looked at while not all can be watched, if that is quickly done.
+const UNWATCHED: Duration = Duration::from_secs(1);
+/// No more than one part in so many of the time is spent with it, but it is done this often.
+const SHARE: u32 = 10;
+const LONG_UNWATCHED: Duration = Duration::from_secs(60);
+/// More single files than this are looked at by a walk of all.
+const MANY_PATHS: usize = 4000;
+
+enum WatchMessage {
+    Event(notify::Result<notify::Event>),
+    Stop,
+}
+
+/// The thread that watches, or sleeps until it may.
+pub(crate) struct VaultWatcher {
+    sender: Sender<WatchMessage>,
+    state: Arc<WatchState>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct WatchState {
+    /// This process is the one that watches.
+    active: AtomicBool,
+    /// It has looked at every file since.
+    looked: AtomicBool,
+    stopped: AtomicBool,
+}
+
+impl VaultWatcher {
+    /// Starts watching, or waiting for the process that watches to end. The files are looked at
+    /// once from end to end as soon as this process is the one.
+    pub(crate) fn start(inner: &Arc<StoreInner>) -> Result<Self> {
+        let lock = state_files::open_private(&lock_path(inner))
+            .doing(|| "open the watcher's lock".into())?;
+        let (sender, receiver) = channel();
+        let state = Arc::new(WatchState::default());
+        let events = sender.clone();
+        let (weak, shared) = (Arc::downgrade(inner), state.clone());
+        let run = move || run(&weak, &lock, &shared, &events, &receiver);
+        let thread = std::thread::Builder::new().name("memoranda-watch".into()).spawn(run);
+        let thread = thread.doing(|| "start the watcher".into())?;
+        Ok(Self { sender, state, thread: Some(thread) })
+    }
+
+    /// Ends the thread. One that still sleeps until it may watch is left to itself: it ends as
+    /// soon as it wakes, or with the process.
+    pub(crate) fn stop(mut self) {
+        self.state.stopped.store(true, Ordering::SeqCst);
+        self.sender.send(WatchMessage::Stop).ok();
+        if self.state.active.load(Ordering::SeqCst)
+            && let Some(thread) = self.thread.take()
+        {
+            thread.join().ok();
+        }
+    }
+}
+
+impl Store {
+    /// Whether this process is the one that notices edits, as they happen or a little later, and
+    /// has looked at all that was done before.
+    pub fn has_looked(&self) -> bool {
+        let watching = self.inner.watching();
+        watching.as_ref().is_some_and(|watching| watching.state.looked.load(Ordering::SeqCst))
+    }
+}
+
+/// Whether some process watches all of this vault now, and has looked at all that was done before.
+pub(crate) fn is_watched(inner: &StoreInner) -> bool {
+    let is_held = match state_files::open_private(&lock_path(inner)) {
+        Ok(lock) => matches!(lock.try_lock(), Err(std::fs::TryLockError::WouldBlock)),
+        Err(_) => false,
+    };
+    is_held && matches!(state_files::size_and_mtime(&ready_path(inner)), Ok(Some(_)))
+}
+
+fn lock_path(inner: &StoreInner) -> PathBuf {
+    inner.vault.state.join("watcher")
+}
+
+/// What the watching process leaves after its first look, while all is watched. Without its lock it
+/// means nothing.
+fn ready_path(inner: &StoreInner) -> PathBuf {
+    inner.vault.state.join("watching")
+}
+
+/// Tells the process that watches, if there is one, that a project's folder is another than it was.
+pub(crate) fn tell_of_another_folder(inner: &StoreInner) {
+    // Without a watcher there is no such file, and nobody to tell.
+    state_files::touch(&ready_path(inner)).ok();
+}
+
+fn run(
+    weak: &Weak<StoreInner>,
+    lock: &File,
+    state: &WatchState,
+    events: &Sender<WatchMessage>,
+    receiver: &Receiver<WatchMessage>,
+) {
+    if lock.lock().is_err() {
+        return;
+    }
+    state.active.store(true, Ordering::SeqCst);
+    if state.stopped.load(Ordering::SeqCst) {
+        return;
+    }
+    let Some(inner) = weak.upgrade() else { return };
+    state_files::remove(&ready_path(&inner)).ok();
+    let mut backend = FsWatcher::new(events.clone());
+    let mut watched = WatchedPaths::default();
+    watch_projects(&inner, &mut backend, &mut watched, &PendingEvents::default());
+    let mut claim = WatchClaim::default();
+    claim.settle(&inner, &watched, state);
+    inner.tell_change();
+    drop(inner);
+    let mut pause = AWAY;
+    let mut rounds = PollSchedule::begin();
+    while let Some(mut gathered) = gather(receiver, wait(&watched, pause, &rounds)) {
+        let Some(inner) = weak.upgrade() else { return };
+        let was_away = watched.is_some_away;
+        gathered.everything |= watched.sight == WatchCoverage::Part && rounds.is_due();
+        gathered.everything |= gathered.paths.len() > MANY_PATHS;
+        let begun = Instant::now();
+        handle(&inner, &mut backend, &mut watched, &gathered);
+        claim.settle(&inner, &watched, state);
+        if gathered.everything {
+            rounds.note(begun);
+        }
+        // Who waits for a folder that may never come back looks ever more rarely.
+        let is_quiet = gathered.is_nothing() && was_away && watched.is_some_away;
+        pause = if is_quiet { (pause * 2).min(LONG_AWAY) } else { AWAY };
+        if !is_quiet {
+            inner.tell_change();
+        }
+    }
+}
+
+/// What others are told: whether they may rely on edits being noticed.
+#[derive(Default)]
+struct WatchClaim {
+    is_made: bool,
+}
+
+impl WatchClaim {
+    /// Makes the claim after a look at every file, and takes it back when it is no longer true.
+    fn settle(&mut self, inner: &StoreInner, watched: &WatchedPaths, state: &WatchState) {
+        if watched.sight == WatchCoverage::Part && self.is_made {
+            self.is_made = state_files::remove(&ready_path(inner)).is_err();
+        }
+        let has_looked = state.looked.load(Ordering::SeqCst);
+        if self.is_made || has_looked && watched.sight == WatchCoverage::Part {
+            return;
+        }
+        // A failed look is repeated with the next event; reads look at the disk themselves.
+        if inner.sync_all(&mut |_| {}).is_ok() {
+            state.looked.store(true, Ordering::SeqCst);
+            self.is_made = watched.sight == WatchCoverage::Whole
+                && state_files::write_plain(&ready_path(inner), b"").is_ok();
+        }
+    }
+}
+
+/// When all files are looked at again while not all can be watched.
+struct PollSchedule {
+    next: Instant,
+}
+
+impl PollSchedule {
+    fn begin() -> Self {
+        Self { next: Instant::now() + UNWATCHED }
+    }
+
+    fn is_due(&self) -> bool {
+        Instant::now() >= self.next
+    }
+
+    /// Notes that all files were looked at: what takes long is done rarely.
+    fn note(&mut self, begun: Instant) {
+        let pause = begun.elapsed().saturating_mul(SHARE).clamp(UNWATCHED, LONG_UNWATCHED);
+        self.next = Instant::now() + pause;
+    }
+}
+
+/// How long to wait for an event. While all that there is can be watched, nothing else wakes.
+fn wait(watched: &WatchedPaths, pause: Duration, rounds: &PollSchedule) -> Option<Duration> {
+    let until_round = || rounds.next.saturating_duration_since(Instant::now());
+    let round = (watched.sight == WatchCoverage::Part).then(until_round);
+    let away = watched.is_some_away.then_some(pause);
+    round.into_iter().chain(away).min()
+}
+
+/// Reading a file is an event too; taking it for one would never end, and every read would wake the
+/// watcher. Nor do the names count that a change gives files on their way.
+fn matters(event: &notify::Result<notify::Event>) -> bool {
+    let is_passing = |path: &PathBuf| {
+        let name = path.file_name().map(std::ffi::OsStr::as_encoded_bytes);
+        name.is_some_and(|name| name.starts_with(TEMPORARY_PREFIX.as_bytes()))
+    };
+    event.as_ref().map_or(true, |event| {
+        event.need_rescan()
+            || !matches!(event.kind, EventKind::Access(_)) && !event.paths.iter().all(is_passing)
+    })
+}
+
+/// The folders that are watched.
+#[derive(Default)]
+struct WatchedPaths {
+    by_path: BTreeMap<PathBuf, WatchedFolder>,
+    /// Some project has no folder now, or one that is not its own.
+    is_some_away: bool,
+    /// How much of what is there the system tells of.
+    sight: WatchCoverage,
+}
+
+struct WatchedFolder {
+    project: Project,
+    /// What is watched is a folder, not a name: another one of that name says nothing.
+    identity: Option<(u64, u64)>,
+    is_away: bool,
+    sight: WatchCoverage,
+}
+
+/// Watches the vault's own folder for new projects, and every project with all below it. Says
+/// whether some folder is watched only from now on, is the project's again, or no longer there.
+fn watch_projects(
+    inner: &StoreInner,
+    backend: &mut FsWatcher,
+    watched: &mut WatchedPaths,
+    gathered: &PendingEvents,
+) -> bool {
+    let mut new = false;
+    backend.open();
+    let mut sight = backend.watch_folder(&inner.vault.home);
+    sight = sight.and(backend.watch_folder(&inner.vault.state));
+    let projects = inner.vault.projects().unwrap_or_default();
+    watched.by_path.retain(|path, folder| {
+        let kept = projects.contains(&folder.project);
+        if !kept {
+            backend.unwatch(path);
+            new = true;
+        }
+        kept
+    });
+    watched.is_some_away = false;
+    for project in projects {
+        let path = project.path.canonicalize().unwrap_or_else(|_| project.path.clone());
+        let identity = state_files::identity(&path);
+        let is_away = identity.is_none() || inner.root(&project).is_err();
+        watched.is_some_away |= is_away;
+        if let Some(folder) = watched.by_path.get_mut(&path) {
+            // A folder that was moved is no longer watched, even if it is back.
+            let is_same = folder.identity == identity && !gathered.paths.contains(&path);
+            // What was known before may be gone from one that was away, of which no event tells.
+            let is_back = folder.is_away && !is_away;
+            if is_same && !is_back && !gathered.everything {
+                folder.is_away = is_away;
+                sight = sight.and(folder.sight);
+                continue;
+            }
+            if !is_same {
+                backend.unwatch(&path);
+            }
+            watched.by_path.remove(&path);
+        }
+        if identity.is_some() {
+            let below = backend.watch_below(&path);
+            sight = sight.and(below);
+            let folder = WatchedFolder { project, identity, is_away, sight: below };
+            watched.by_path.insert(path, folder);
+            new = true;
+        }
+    }
+    watched.sight = sight;
+    new
+}
+
+/// What happened in one burst.
+#[derive(Default)]
+struct PendingEvents {
+    paths: BTreeSet<PathBuf>,
+    /// Events were lost: everything has to be looked at.
+    everything: bool,
+}
+
+impl PendingEvents {
+    fn is_nothing(&self) -> bool {
+        self.paths.is_empty() && !self.everything
+    }
+}
+
+/// Waits for what happens next, but not longer than it says.
+fn gather(receiver: &Receiver<WatchMessage>, wait: Option<Duration>) -> Option<PendingEvents> {
+    let mut gathered = PendingEvents::default();
+    let first = match wait {
+        Some(wait) => receiver.recv_timeout(wait),
+        None => receiver.recv().map_err(|_| RecvTimeoutError::Disconnected),
+    };
+    let mut message = match first {
+        Ok(message) => message,
+        Err(RecvTimeoutError::Timeout) => return Some(gathered),
+        Err(RecvTimeoutError::Disconnected) => return None,
+    };
+    let started = Instant::now();
+    loop {
+        match message {
+            WatchMessage::Stop => return None,
+            WatchMessage::Event(Ok(event)) => {
+                if event.need_rescan() {
+                    gathered.everything = true;
+                } else {
+                    gathered.paths.extend(event.paths);
+                }
+            }
+            WatchMessage::Event(Err(_)) => gathered.everything = true,
+        }
+        if started.elapsed() > AT_MOST {
+            return Some(gathered);
+        }
+        message = match receiver.recv_timeout(QUIET) {
+            Ok(message) => message,
+            Err(RecvTimeoutError::Timeout) => return Some(gathered),
+            Err(RecvTimeoutError::Disconnected) => return None,
+        };
+    }
+}
+
+fn handle(
+    inner: &StoreInner,
+    backend: &mut FsWatcher,
+    watched: &mut WatchedPaths,
+    gathered: &PendingEvents,
+) {
+    let home = inner.vault.home.canonicalize().unwrap_or_else(|_| inner.vault.home.clone());
+    let state = home.join(".memoranda");
+    let concerns_projects = |path: &PathBuf| {
+        path.parent() == Some(&home) && *path != state
+            || path.parent() == Some(&state)
+                && ["projects.toml", "watching"].iter().any(|name| path.ends_with(name))
+            || watched.by_path.contains_key(path)
+    };
+    let mut everything = gathered.everything;
+    if watched.is_some_away || everything || gathered.paths.iter().any(concerns_projects) {
+        everything |= watch_projects(inner, backend, watched, gathered);
+    }
+    if everything {
+        inner.sync_all(&mut |_| {}).ok();
+        return;
+    }
+    let mut by_project: BTreeMap<PathBuf, BTreeSet<NotePath>> = BTreeMap::new();
+    for path in &gathered.paths {
+        let Some((root, _)) = watched.by_path.iter().find(|(root, _)| path.starts_with(root))
+        else {
+            continue;
+        };
+        let Some(relative) = path.strip_prefix(root).ok().and_then(Path::to_str) else { continue };
+        let relative = relative.replace('\\', "/");
+        let is_rules = relative.ends_with("ignore");
+        match NotePath::parse(&relative) {
+            Ok(path) if is_rules || !path.is_hidden() => {
+                by_project.entry(root.clone()).or_default().insert(path);
+            }
+            _ => {}
+        }
+    }
+    for (root, paths) in by_project {
+        let Some(WatchedFolder { project, sight, .. }) = watched.by_path.get_mut(&root) else {
+            continue;
+        };
+        let seen = watch_folders(backend, &root, &paths);
+        *sight = sight.and(seen);
+        watched.sight = watched.sight.and(seen);
+        let rules_changed = paths.iter().any(|path| path.file_name().ends_with("ignore"));
+        let result = if rules_changed {
+            inner.sync_project(project, &mut Default::default(), &mut |_| {})
+        } else {
+            inner.sync_paths(project, &paths).map(|_| ())
+        };
+        // A failed look is repeated with the next event; reads look at the disk themselves.
+        result.ok();
+    }
+}
+
+/// Watches the folders among these paths, with all below them: one that is new may hold more than was
+/// watched when it came, and one that could not be read may be open now.
+fn watch_folders(
+    backend: &mut FsWatcher,
+    root: &Path,
+    paths: &BTreeSet<NotePath>,
+) -> WatchCoverage {
+    let mut sight = WatchCoverage::Whole;
+    let mut last: Option<&NotePath> = None;
+    for path in paths {
+        let place = root.join(path.as_str());
+        if last.is_some_and(|last| path.is_within(last.as_str())) || !state_files::is_dir(&place) {
+            continue;
+        }
+        sight = sight.and(backend.watch_below(&place));
+        last = Some(path);
+    }
+    sight
+}

@@ -1,0 +1,225 @@
+//! Really removing: contents that nobody needs any more leave the log.
+
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+use memoranda_core::id::{ContentHash, ProjectName};
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use crate::StoreInner;
+use crate::error::{ErrorContext as _, Result, StoreError};
+use crate::faults::{self, Step};
+use crate::index::OldReaders;
+use crate::index::history::{self, ReadTo};
+use crate::log::{LogPosition, PurgeReport, ReadCheck};
+use crate::vault::boot::Restarted;
+
+/// What is purged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VacuumRequest {
+    /// Only in this project.
+    pub project: Option<ProjectName>,
+    /// Only what was deleted or replaced before this time.
+    pub before: Timestamp,
+    /// How much of the past goes.
+    pub what: VacuumExtent,
+}
+
+/// How much of the past is purged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VacuumExtent {
+    /// Deleted notes, with all their versions.
+    Deleted,
+    /// Deleted notes, and the earlier versions of those that exist.
+    DeletedAndVersions,
+}
+
+/// What a vacuum did, or would do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VacuumReport {
+    /// Deleted notes that could be restored until then, and no longer.
+    pub notes: Vec<(ProjectName, String)>,
+    /// Contents that left the log.
+    pub contents: u64,
+    /// By how many bytes the log shrank; 0 in a dry run.
+    pub bytes: u64,
+}
+
+impl StoreInner {
+    /// Says what a vacuum would purge.
+    pub(crate) fn plan_vacuum(&self, vacuum: &VacuumRequest) -> Result<VacuumReport> {
+        self.ask(|db| {
+            let purge = purged_hashes(db, vacuum)?;
+            let (contents, bytes) = (purge.hashes.len() as u64, 0);
+            Ok(VacuumReport { notes: purge.notes, contents, bytes })
+        })
+    }
+
+    /// Purges, and reads the rewritten log anew.
+    pub(crate) fn vacuum(&self, vacuum: &VacuumRequest) -> Result<VacuumReport> {
+        // What is forced now need not be replayed from contents that are about to go.
+        self.make_checkpoint()?;
+        let devices = self.log.devices()?;
+        let report = self.with_session(|session| {
+            let purge = purged_hashes(session.db, vacuum)?;
+            let mut total = PurgeReport::default();
+            // Every place that the index knows is about to move. Should this process die, whoever
+            // comes next reads the history anew.
+            forget_history(session.db)?;
+            for device in &devices {
+                let mut keep = |hash: ContentHash| !purge.hashes.contains(&hash);
+                let mut checkpoint = self.checkpoint(device)?;
+                // In between no position is right: if this process dies, everything is replayed.
+                self.remove_checkpoint(device)?;
+                let purged = self.log.purge(device, &mut keep, &mut checkpoint)?;
+                faults::at(Step::Rewritten).doing(|| "note that the log was rewritten".into())?;
+                if checkpoint > LogPosition::default() {
+                    self.set_checkpoint(device, checkpoint)?;
+                }
+                if session.held.applied(device).is_some_and(|a| a.restarted == Restarted::No) {
+                    session.held.set_applied(device, self.log.end(device)?)?;
+                }
+                total.contents += purged.contents;
+                total.bytes += purged.bytes;
+            }
+            session.log.move_to(self.log.end(&self.vault.device)?)?;
+            self.reread_history(session.db, &devices)?;
+            // Old pages of the index may still hold what was deleted.
+            session.db.execute_batch("INSERT INTO words(words) VALUES ('optimize')")?;
+            self.index.write_back(session.db, OldReaders::Wait)?;
+            session.db.execute_batch("VACUUM")?;
+            self.index.write_back(session.db, OldReaders::Wait)?;
+            Ok::<_, StoreError>(VacuumReport {
+                notes: purge.notes,
+                contents: total.contents,
+                bytes: total.bytes,
+            })
+        })?;
+        self.purge_meanings()?;
+        Ok(report)
+    }
+
+    fn reread_history(&self, db: &Connection, devices: &[String]) -> Result<()> {
+        let transaction = db.unchecked_transaction()?;
+        for device in devices {
+            let read =
+                self.log.read_from(device, Default::default(), ReadCheck::Meta, |placed| {
+                    history::add(db, device, &placed)
+                })?;
+            let logical_ms = history::read_to(db, device)?.logical_ms;
+            history::set_read_to(db, device, ReadTo { position: read.end, logical_ms })?;
+        }
+        transaction.commit()?;
+        Ok(())
+    }
+}
+
+fn forget_history(db: &Connection) -> Result<()> {
+    let transaction = db.unchecked_transaction()?;
+    db.execute_batch(
+        "DELETE FROM changes; DELETE FROM commits; DELETE FROM contents; DELETE FROM positions",
+    )?;
+    transaction.commit()?;
+    Ok(())
+}
+
+/// For every path what the history said last; a path that was moved away is not deleted.
+const LAST_CHANGES: &str = "WITH last_change AS MATERIALIZED ( \
+   SELECT project, path, after, moved_to, logical_ms FROM ( \
+     SELECT project, path, after, moved_to, logical_ms, row_number() OVER ( \
+       PARTITION BY project, path ORDER BY logical_ms DESC, commit_row DESC, n DESC) AS age \
+     FROM changes) WHERE age = 1)";
+
+struct PurgePlan {
+    notes: Vec<(ProjectName, String)>,
+    hashes: HashSet<ContentHash>,
+}
+
+/// The contents that go: those of deleted notes (and replaced versions), unless something that
+/// stays holds the same bytes.
+fn purged_hashes(db: &Connection, vacuum: &VacuumRequest) -> Result<PurgePlan> {
+    let project = vacuum.project.as_ref().map(ProjectName::as_str);
+    let before = vacuum.before.as_millisecond();
+    let mut deleted = db.prepare(&format!(
+        "{LAST_CHANGES} SELECT p.name, l.path FROM last_change l JOIN projects p ON p.id = l.project \
+         WHERE l.after IS NULL AND l.moved_to IS NULL AND l.logical_ms < ?1 \
+           AND (?2 IS NULL OR p.name = ?2) \
+           AND EXISTS (SELECT 1 FROM changes c JOIN contents s ON s.hash = c.after \
+             WHERE c.project = l.project AND c.path = l.path) ORDER BY p.name, l.path",
+    ))?;
+    let rows = deleted.query_map(params![before, project], |row| {
+        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+    })?;
+    let mut notes = Vec::new();
+    for row in rows {
+        let (project, path) = row?;
+        notes.extend(ProjectName::parse(&project).ok().map(|project| (project, path)));
+    }
+    // A version goes if its note is deleted, or if it was replaced and versions go too.
+    let goes = match vacuum.what {
+        VacuumExtent::Deleted => "l.after IS NULL AND l.moved_to IS NULL AND l.logical_ms < ?1",
+        VacuumExtent::DeletedAndVersions => {
+            "(l.after IS NOT c.after) AND l.logical_ms < ?1 AND c.logical_ms < ?1"
+        }
+    };
+    let sql = format!(
+        "{LAST_CHANGES} SELECT c.after, ({goes}) AND (?2 IS NULL OR p.name = ?2), \
+           l.moved_to IS NOT NULL AND (?2 IS NULL OR p.name = ?2), \
+           c.project, c.path, c.logical_ms, c.commit_row, c.n FROM changes c \
+         JOIN projects p ON p.id = c.project \
+         JOIN last_change l ON l.project = c.project AND l.path = c.path \
+         WHERE c.after IS NOT NULL AND EXISTS (SELECT 1 FROM contents s WHERE s.hash = c.after)"
+    );
+    let mut query = db.prepare(&sql)?;
+    let rows = query.query_map(params![before, project], |row| {
+        let at = FileVersionAt {
+            project: row.get(3)?,
+            path: row.get(4)?,
+            moment: (row.get(5)?, row.get(6)?, row.get(7)?),
+        };
+        let hash = ContentHash(row.get::<_, [u8; 32]>(0)?);
+        Ok((hash, row.get::<_, bool>(1)?, row.get::<_, bool>(2)?, at))
+    })?;
+    let (mut going, mut staying) = (HashSet::new(), HashSet::new());
+    for row in rows {
+        let (hash, goes, moved, at) = row?;
+        if goes || (moved && is_deleted_elsewhere(db, at, before)?) {
+            going.insert(hash)
+        } else {
+            staying.insert(hash)
+        };
+    }
+    Ok(PurgePlan { notes, hashes: going.difference(&staying).copied().collect() })
+}
+
+/// A version of a file: where, and its place in the history.
+struct FileVersionAt {
+    project: i64,
+    path: String,
+    moment: (i64, i64, i64),
+}
+
+/// Whether the file that this is a version of was moved, and deleted under a later name. A name can
+/// be used again for another file, so the history is followed move by move.
+fn is_deleted_elsewhere(db: &Connection, mut at: FileVersionAt, before: i64) -> Result<bool> {
+    let mut end = db.prepare_cached(
+        "SELECT moved_to, logical_ms, commit_row, n FROM changes \
+         WHERE project = ? AND path = ? AND after IS NULL \
+           AND (logical_ms, commit_row, n) > (?, ?, ?) \
+         ORDER BY logical_ms, commit_row, n LIMIT 1",
+    )?;
+    loop {
+        let (time, row, n) = at.moment;
+        let found = end
+            .query_row(params![at.project, at.path, time, row, n], |row| {
+                Ok((row.get::<_, Option<String>>(0)?, (row.get(1)?, row.get(2)?, row.get(3)?)))
+            })
+            .optional()?;
+        match found {
+            None => return Ok(false),
+            Some((None, (time, ..))) => return Ok(time < before),
+            // Each step is later than the one before, so this ends.
+            Some((Some(path), moment)) => at = FileVersionAt { path, moment, ..at },
+        }
+    }
+}
